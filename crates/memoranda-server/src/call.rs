@@ -118,17 +118,14 @@ impl Job {
             cancelled,
             client: &self.client,
         };
-        let known = match self.tool.toolset {
-            // It looks at the disk itself, and waits for no index; but somebody must make one.
-            Toolset::Memory => {
+        let known = match self.tool.scan_scope(&self.settings, &self.arguments) {
+            Some(scope) => first_look(&self.memory, &scope, &|done, total| {
+                tell(done as u64, total as u64, "reading the files into the index");
+            }),
+            // The tool does not use the index, but a later call may: start to build it.
+            None => {
                 self.memory.await_index(Duration::ZERO, &|_, _| ()).ok();
                 None
-            }
-            _ => {
-                let concern = self.tool.concern(&self.settings, &self.arguments);
-                first_look(&self.memory, &concern, &|done, total| {
-                    tell(done as u64, total as u64, "reading the files into the index");
-                })
             }
         };
         let mut result = memoranda_tools::call(self.tool, &call, self.arguments);

@@ -1,12 +1,7 @@
-//! The dialects: tables of tools that speak the memory interfaces agents already know.
+//! The tools: five dialects, which are tables of tools with the memory interfaces that agents know.
 //!
-//! A dialect turns wire arguments into engine calls and outcomes back into words. It knows no
-//! transport, no SQL and no files.
-
-use std::collections::HashMap;
-use std::sync::{LazyLock, OnceLock};
-
-use serde_json::Value;
+//! A dialect turns wire arguments into engine calls, and outcomes into texts and structures. It
+//! has no access to transports, SQL or files.
 
 mod banks;
 mod graph;
@@ -32,27 +27,28 @@ pub use records::{
     add_records, brief, list_reminders, normalize_globs, records_of_kind, rules_sync_scope,
 };
 pub use registry::{
-    AccessMode, CallContext, ClientContext, ClientQuestion, PromptArgument, PromptCall, PromptDef,
-    PromptMessage, ResourceDef, SelectionError, SideContent, SideOutput, ToolDef, ToolHints,
-    ToolResult, ToolSelection, ToolTier, Toolset, call,
+    AccessMode, ArgsError, CallContext, ClientContext, ClientQuestion, Param, ParamTable,
+    ParamsHandler, PromptArgument, PromptCall, PromptDef, PromptMessage, ResourceDef, ScanPolicy,
+    SelectionError, SideContent, SideOutput, TextFormat, ToolArgs, ToolDef, ToolError, ToolHandler,
+    ToolHints, ToolResult, ToolSelection, ToolTier, Toolset, call,
 };
 pub use settings::{
     CreateMode, NotesSettings, ProjectFolders, RecordSettings, SecretPolicy, ToolSettings, Wording,
 };
 
-/// Every tool of every dialect, in the order in which they are listed.
+/// Returns the tools of all dialects in listing order.
 pub fn tools() -> impl Iterator<Item = &'static ToolDef> {
     [memory::TOOLS, notes::TOOLS, graph::TOOLS, records::TOOLS, banks::TOOLS].into_iter().flatten()
 }
 
-/// Every prompt of every dialect, in the order in which they are listed.
+/// Returns the prompts of all dialects in listing order.
 pub fn prompts() -> impl Iterator<Item = &'static PromptDef> {
     [memory::PROMPTS, notes::PROMPTS, graph::PROMPTS, records::PROMPTS, banks::PROMPTS]
         .into_iter()
         .flatten()
 }
 
-/// Every resource beside the notes, in the order in which they are listed.
+/// Returns the resources besides the notes in listing order.
 pub fn resources() -> impl Iterator<Item = &'static ResourceDef> {
     [notes::RESOURCES, graph::RESOURCES, records::RESOURCES, banks::RESOURCES].into_iter().flatten()
 }
@@ -60,15 +56,4 @@ pub fn resources() -> impl Iterator<Item = &'static ResourceDef> {
 /// Finds a tool by its name.
 pub fn tool(name: &str) -> Option<&'static ToolDef> {
     tools().find(|tool| tool.name == name)
-}
-
-/// The schema of a tool's arguments, made when the tool is first called: every call is held to it.
-fn input_of(name: &str) -> &'static Value {
-    type Inputs = HashMap<&'static str, OnceLock<Value>>;
-    static INPUTS: LazyLock<Inputs> =
-        LazyLock::new(|| tools().map(|tool| (tool.name, OnceLock::new())).collect());
-    match (tool(name), INPUTS.get(name)) {
-        (Some(tool), Some(input)) => input.get_or_init(tool.input),
-        _ => &Value::Null,
-    }
 }

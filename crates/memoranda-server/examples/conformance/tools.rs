@@ -3,7 +3,8 @@
 use std::time::Duration;
 
 use memoranda_tools::{
-    CallContext, SideContent, ToolDef, ToolHints, ToolResult, ToolTier, Toolset,
+    CallContext, ScanPolicy, SideContent, ToolDef, ToolHandler, ToolHints, ToolResult, ToolTier,
+    Toolset,
 };
 use serde_json::{Value, json};
 
@@ -27,10 +28,10 @@ pub(crate) const fn fixture(
             idempotent: true,
             open_world: false,
         },
-        input: || json!({ "type": "object" }),
-        output: || json!({ "type": "object" }),
-        cap: 10_000,
-        handler,
+        handler: ToolHandler::Json { schema: |_| json!({ "type": "object" }), run: handler },
+        max_chars: 10_000,
+        scan: ScanPolicy::Nothing,
+        ..ToolDef::BASE
     }
 }
 

@@ -13,13 +13,12 @@ use crate::offer::Offered;
 
 /// A row of the table as it is listed.
 pub(crate) fn listed(def: &'static ToolDef, settings: &ToolSettings) -> Tool {
-    let (description, input) = def.definition(settings);
     let hints = ToolAnnotations::new()
         .read_only(def.hints.read_only)
         .destructive(def.hints.destructive)
         .idempotent(def.hints.idempotent)
         .open_world(def.hints.open_world);
-    Tool::new(def.name, description, schema(input))
+    Tool::new(def.name, def.description(settings), schema(def.input_schema(settings)))
         .with_title(def.title)
         .with_raw_output_schema(schema((def.output)()))
         .with_annotations(hints)

@@ -11,7 +11,8 @@ use std::time::Duration;
 use memoranda_engine::{Memory, OpenOptions};
 use memoranda_server::{ClientAuthentication, Extra, HttpServer, ServerConfig, ServerError};
 use memoranda_tools::{
-    CallContext, ToolDef, ToolHints, ToolResult, ToolSelection, ToolTier, Toolset,
+    CallContext, ScanPolicy, ToolDef, ToolHandler, ToolHints, ToolResult, ToolSelection, ToolTier,
+    Toolset,
 };
 use serde_json::{Value, json};
 use tokio::io::{AsyncBufReadExt as _, AsyncWriteExt as _, BufReader, DuplexStream};
@@ -225,7 +226,6 @@ pub(crate) const fn fixture(
     handler: fn(&CallContext<'_>, Value) -> ToolResult,
 ) -> ToolDef {
     let hints = ToolHints { read_only, destructive: false, idempotent: true, open_world: false };
-    let schema: fn() -> Value = || json!({ "type": "object" });
     ToolDef {
         name,
         title: "A fixture",
@@ -233,10 +233,10 @@ pub(crate) const fn fixture(
         toolset: Toolset::Memory,
         tier: ToolTier::Extra,
         hints,
-        input: schema,
-        output: schema,
-        cap: 1000,
-        handler,
+        handler: ToolHandler::Json { schema: |_| json!({ "type": "object" }), run: handler },
+        max_chars: 1000,
+        scan: ScanPolicy::Nothing,
+        ..ToolDef::BASE
     }
 }
 

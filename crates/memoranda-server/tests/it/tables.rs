@@ -1,7 +1,7 @@
 //! The tables on the wire: everything that they hold is listed, and the lists stay small.
 
 use memoranda_server::ServerConfig;
-use memoranda_tools::{ToolSelection, Toolset};
+use memoranda_tools::{ToolSelection, ToolSettings, Toolset};
 use serde_json::{Value, json};
 
 use crate::support::{Client, Era, Vault, config};
@@ -30,7 +30,7 @@ async fn everything_in_the_tables_is_listed() {
         );
         assert_eq!(
             (&tool["inputSchema"], &tool["outputSchema"]),
-            (&(row.input)(), &(row.output)())
+            (&row.input_schema(&ToolSettings::standard()), &(row.output)())
         );
         let hints = json!({
             "readOnlyHint": row.hints.read_only,

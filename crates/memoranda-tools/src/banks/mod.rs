@@ -26,7 +26,9 @@ mod update;
 
 use serde_json::{Value, json};
 
-use crate::registry::{PromptDef, ResourceDef, ToolArgs, ToolDef, ToolHints, ToolTier, Toolset};
+use crate::registry::{
+    PromptDef, ResourceDef, ToolArgs, ToolDef, ToolHandler, ToolHints, ToolTier, Toolset,
+};
 
 pub use bank::BankType;
 pub use cache::BankCache;
@@ -56,10 +58,10 @@ pub(crate) const TOOLS: &[ToolDef] = &[
             idempotent: true,
             open_world: false,
         },
-        input: activate_input,
+        handler: ToolHandler::Json { schema: |_| activate_input(), run: activate::handler },
         output: activate_output,
-        cap: 120_000,
-        handler: activate::handler,
+        max_chars: 120_000,
+        ..ToolDef::BASE
     },
     ToolDef {
         name: "list",
@@ -73,10 +75,10 @@ pub(crate) const TOOLS: &[ToolDef] = &[
             idempotent: true,
             open_world: false,
         },
-        input: list_input,
+        handler: ToolHandler::Json { schema: |_| list_input(), run: list::handler },
         output: list_output,
-        cap: 120_000,
-        handler: list::handler,
+        max_chars: 120_000,
+        ..ToolDef::BASE
     },
     ToolDef {
         name: "update",
@@ -92,10 +94,10 @@ pub(crate) const TOOLS: &[ToolDef] = &[
             idempotent: false,
             open_world: false,
         },
-        input: update_input,
+        handler: ToolHandler::Json { schema: |_| update_input(), run: update::handler },
         output: update_output,
-        cap: 20_000,
-        handler: update::handler,
+        max_chars: 20_000,
+        ..ToolDef::BASE
     },
 ];
 /// The prompts' rows.

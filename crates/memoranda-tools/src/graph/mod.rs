@@ -55,16 +55,6 @@ pub(crate) const BRIEF: &[&str] = &[
     "`save_memory` stores entities with short atomic facts and at least one relation each; it says what to mend.",
 ];
 
-/// Whether definitions need no other limits than they tell.
-pub(crate) fn has_default_limits(settings: &ToolSettings) -> bool {
-    settings.graph.limits == GraphSettings::standard().limits
-}
-
-/// A tool's description or schema with the limits that a person has set.
-pub(crate) fn with_limits(definition: &str, settings: &ToolSettings) -> String {
-    schema::with_limits(definition, settings.graph.limits)
-}
-
 fn knowledge_graph(memory: &Memory, settings: &ToolSettings, _: &[&str]) -> Result<Option<String>> {
     let (entities, relations) = whole_graph(memory, settings)?;
     let entity = |entity: &ExportedEntity| {

@@ -3,8 +3,6 @@
 use memoranda_core::fact::FactLimits;
 use serde_json::{Map, Value, json};
 
-use super::settings::GraphSettings;
-
 pub(super) fn text(description: &str) -> Value {
     json!({ "type": "string", "description": description })
 }
@@ -78,8 +76,8 @@ pub(super) fn reading_now(own: Value, required: &[&str]) -> Value {
     schema
 }
 
-/// Entities as `save_memory` takes them.
-pub(super) fn entities() -> Value {
+/// Returns the schema of the entities of `save_memory`, with the configured limits of observations.
+pub(super) fn entities(limits: FactLimits) -> Value {
     json!({
         "type": "array",
         "minItems": 1,
@@ -99,8 +97,11 @@ pub(super) fn entities() -> Value {
                 "observations": {
                     "type": "array",
                     "minItems": 1,
-                    "items": { "type": "string", "minLength": 5, "maxLength": 150 },
-                    "description": "Atomic facts. Each ONE fact, max 150 chars, 2 sentences"
+                    "items": { "type": "string", "minLength": 5, "maxLength": limits.chars },
+                    "description": format!(
+                        "Atomic facts. Each ONE fact, max {} chars, {} sentences",
+                        limits.chars, limits.sentences
+                    )
                 },
                 "relations": {
                     "type": "array",
@@ -137,30 +138,9 @@ pub(super) fn entities() -> Value {
                 }
             },
             "required": ["name", "entityType", "observations", "relations"],
-            "anyOf": [
-                { "properties": { "relations": { "minItems": 1 } } },
-                { "properties": { "root": { "enum": [true] } }, "required": ["root"] }
-            ],
             "additionalProperties": false
         }
     })
-}
-
-/// A definition with the limits that a person has set in the place of the usual ones.
-pub(super) fn with_limits(definition: &str, limits: FactLimits) -> String {
-    let usual = GraphSettings::standard().limits;
-    let chars = |limits: FactLimits| {
-        [
-            format!("max {} chars", limits.chars),
-            format!("\"maxLength\":{},\"minLength\":5", limits.chars),
-        ]
-    };
-    let sentences = |limits: FactLimits| format!("chars, {} sentences", limits.sentences);
-    let mut with_limits = definition.replace(&sentences(usual), &sentences(limits));
-    for (from, to) in chars(usual).iter().zip(&chars(limits)) {
-        with_limits = with_limits.replace(from, to);
-    }
-    with_limits
 }
 
 /// An output schema: an object with these keys, each of a JSON type.

@@ -1,32 +1,55 @@
-//! What Claude asks of the memory tool: six commands, in every spelling that clients use.
+//! The six commands of the memory tool, in every spelling that clients use.
 
-use serde_json::{Map, Value};
+use serde_json::{Value, json};
 
-use crate::registry::integer;
+use crate::registry::{Param, ParamTable, ToolArgs, integer};
 
-/// One command, as it was asked.
+/// Names of the commands.
+const COMMANDS: &[&str] = &["view", "create", "str_replace", "insert", "delete", "rename"];
+
+/// Parameters of all commands. An empty text has a meaning: an empty file, or text to remove.
+/// Clients of the Claude API may send parameters of newer versions, which are ignored.
+pub(super) const PARAMS: ParamTable = ParamTable::new(&[&[
+    Param::choice("command", COMMANDS, "File operation to perform").required(),
+    Param::text("path", "Path within /memories (all commands but rename)").keep_empty(),
+    Param::text("file_text", "Content to write (create)").keep_empty(),
+    Param::schema(
+        "view_range",
+        |_| json!({ "type": "array", "items": { "type": "integer" } }),
+        "[first, last] line to view, from 1; last -1 = end",
+    ),
+    Param::text("old_str", "Text to replace; must occur once (str_replace)").keep_empty(),
+    Param::text("new_str", "Replacement (str_replace)").keep_empty(),
+    Param::schema("insert_line", |_| json!({ "type": "integer" }), "Line to insert after (insert)"),
+    Param::text("insert_text", "Text to insert (insert)").keep_empty(),
+    Param::text("old_path", "Current path (rename)"),
+    Param::text("new_path", "New path (rename)"),
+]])
+.accept_unknown();
+
+/// One command.
 #[derive(Clone, PartialEq, Eq, Debug)]
-pub(crate) enum Command {
-    /// Show a file or a directory.
+pub(crate) enum MemoryCommand {
+    /// Shows a file or a directory.
     View { path: String, range: Option<ViewRange> },
-    /// Write a file whole.
+    /// Writes a whole file.
     Create { path: String, text: String },
-    /// Put one text in the place of another.
+    /// Replaces a text that occurs once.
     StrReplace { path: String, old: String, new: String },
-    /// Put lines after a line.
+    /// Inserts lines after a line.
     Insert { path: String, line: i64, text: String },
-    /// Remove a file, or a directory with all it holds.
+    /// Deletes a file, or a directory with its content.
     Delete { path: String },
-    /// Give a file or directory another place.
+    /// Moves a file or directory.
     Rename { from: String, to: String },
 }
 
-/// Which lines of a file are wanted, from 1. An end of -1 is the end of the file.
+/// Lines of a file to show, from 1. An end of -1 is the end of the file.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(crate) struct ViewRange {
     pub(crate) first: i64,
     pub(crate) last: i64,
-    /// Where the first line begins, from 1: a line can be longer than a view.
+    /// First character of the first line, from 1. A line can be longer than a view.
     pub(crate) character: i64,
 }
 
@@ -36,11 +59,9 @@ impl Default for ViewRange {
     }
 }
 
-/// Why arguments are no command.
+/// Reason why arguments are not a command.
 #[derive(Clone, PartialEq, Eq, Debug, thiserror::Error)]
-pub(crate) enum BadCommand {
-    #[error("the arguments must be an object with a `command`")]
-    NoObject,
+pub(crate) enum MemoryCommandError {
     #[error("`command` is missing; it is one of view, create, str_replace, insert, delete, rename")]
     NoCommand,
     #[error(
@@ -53,18 +74,17 @@ pub(crate) enum BadCommand {
     WrongType { command: &'static str, parameter: &'static str, expected: &'static str },
 }
 
-impl Command {
+impl MemoryCommand {
     /// Reads the arguments of a call.
-    pub(crate) fn parse(arguments: &Value) -> Result<Self, BadCommand> {
-        let Value::Object(arguments) = arguments else { return Err(BadCommand::NoObject) };
-        let name = match arguments.get("command") {
-            None | Some(Value::Null) => return Err(BadCommand::NoCommand),
+    pub(crate) fn parse(args: &ToolArgs) -> Result<Self, MemoryCommandError> {
+        let name = match args.value("command") {
+            None => return Err(MemoryCommandError::NoCommand),
             Some(Value::String(name)) => name.trim(),
-            Some(other) => return Err(BadCommand::Unknown(other.to_string())),
+            Some(other) => return Err(MemoryCommandError::Unknown(other.to_string())),
         };
-        let text = |command, names: &[&'static str]| required_text(arguments, command, names);
+        let text = |command, names: &[&'static str]| required_text(args, command, names);
         Ok(match name {
-            "view" => Self::View { path: text("view", &["path"])?, range: range(arguments)? },
+            "view" => Self::View { path: text("view", &["path"])?, range: view_range(args)? },
             "create" => Self::Create {
                 path: text("create", &["path"])?,
                 text: text("create", &["file_text"])?,
@@ -72,12 +92,12 @@ impl Command {
             "str_replace" => Self::StrReplace {
                 path: text("str_replace", &["path"])?,
                 old: text("str_replace", &["old_str"])?,
-                // Left out, it means that the text is to go.
-                new: optional_text(arguments, "str_replace", "new_str")?.unwrap_or_default(),
+                // Absent means that the text is removed.
+                new: optional_text(args, "str_replace", "new_str")?.unwrap_or_default(),
             },
             "insert" => Self::Insert {
                 path: text("insert", &["path"])?,
-                line: line(arguments)?,
+                line: insert_line(args)?,
                 text: text("insert", &["insert_text", "new_str"])?,
             },
             "delete" => Self::Delete { path: text("delete", &["path"])? },
@@ -85,59 +105,59 @@ impl Command {
                 from: text("rename", &["old_path", "path"])?,
                 to: text("rename", &["new_path"])?,
             },
-            other => return Err(BadCommand::Unknown(other.to_owned())),
+            other => return Err(MemoryCommandError::Unknown(other.to_owned())),
         })
     }
 }
 
 fn required_text(
-    arguments: &Map<String, Value>,
+    args: &ToolArgs,
     command: &'static str,
     names: &[&'static str],
-) -> Result<String, BadCommand> {
+) -> Result<String, MemoryCommandError> {
     for name in names {
-        if let Some(text) = optional_text(arguments, command, name)? {
+        if let Some(text) = optional_text(args, command, name)? {
             return Ok(text);
         }
     }
-    Err(BadCommand::Missing { command, parameter: names.first().copied().unwrap_or("path") })
+    let parameter = names.first().copied().unwrap_or("path");
+    Err(MemoryCommandError::Missing { command, parameter })
 }
 
 fn optional_text(
-    arguments: &Map<String, Value>,
+    args: &ToolArgs,
     command: &'static str,
     parameter: &'static str,
-) -> Result<Option<String>, BadCommand> {
-    match arguments.get(parameter) {
-        None | Some(Value::Null) => Ok(None),
+) -> Result<Option<String>, MemoryCommandError> {
+    match args.value(parameter) {
+        None => Ok(None),
         Some(Value::String(text)) => Ok(Some(text.clone())),
-        Some(_) => Err(BadCommand::WrongType { command, parameter, expected: "a text" }),
+        Some(_) => Err(MemoryCommandError::WrongType { command, parameter, expected: "a text" }),
     }
 }
 
-fn line(arguments: &Map<String, Value>) -> Result<i64, BadCommand> {
+fn insert_line(args: &ToolArgs) -> Result<i64, MemoryCommandError> {
     let (command, parameter) = ("insert", "insert_line");
-    match arguments.get(parameter) {
-        None | Some(Value::Null) => Err(BadCommand::Missing { command, parameter }),
-        Some(value) => integer(value).ok_or(BadCommand::WrongType {
-            command,
-            parameter,
-            expected: "a whole number",
-        }),
+    let expected = "a whole number";
+    match args.value(parameter) {
+        None => Err(MemoryCommandError::Missing { command, parameter }),
+        Some(value) => {
+            integer(value).ok_or(MemoryCommandError::WrongType { command, parameter, expected })
+        }
     }
 }
 
-/// A range counts only if it has two numbers, or three to go on within a line; anything else shows
-/// the whole file.
-fn range(arguments: &Map<String, Value>) -> Result<Option<ViewRange>, BadCommand> {
-    let wrong = BadCommand::WrongType {
+/// Reads the range of a view: two numbers, or three to continue within a line. Any other number of
+/// elements shows the whole file.
+fn view_range(args: &ToolArgs) -> Result<Option<ViewRange>, MemoryCommandError> {
+    let wrong = MemoryCommandError::WrongType {
         command: "view",
         parameter: "view_range",
         expected: "two whole numbers",
     };
     let number = |value| integer(value).ok_or(wrong.clone());
-    let ends = match arguments.get("view_range") {
-        None | Some(Value::Null) => return Ok(None),
+    let ends = match args.value("view_range") {
+        None => return Ok(None),
         Some(Value::Array(ends)) => ends.clone(),
         // Some models send a list as a JSON text.
         Some(Value::String(text)) => match serde_json::from_str(text) {
@@ -183,9 +203,11 @@ mod tests {
             (json!("5"), wrong),
         ] {
             let arguments = json!({ "command": "view", "path": "/memories", "view_range": given });
-            let found = Command::parse(&arguments).map_err(|e| e.to_string());
+            let args = ToolArgs::read("memory", PARAMS, arguments).unwrap();
+            let found = MemoryCommand::parse(&args).map_err(|e| e.to_string());
             let expected = expected.map_err(str::to_owned);
-            let expected = expected.map(|range| Command::View { path: "/memories".into(), range });
+            let expected =
+                expected.map(|range| MemoryCommand::View { path: "/memories".into(), range });
             assert_eq!(found, expected, "{given}");
         }
     }

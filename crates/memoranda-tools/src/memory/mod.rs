@@ -1,31 +1,34 @@
 //! The Claude memory tool: six commands on the project `memories`.
 
-mod act;
-mod answer;
 mod command;
+mod execute;
+mod lines;
+mod outcome;
 pub(crate) mod path;
 mod prompts;
-mod text;
 mod tool_use;
 mod view;
 mod wording;
 
 use serde_json::{Value, json};
 
-use crate::registry::{CallContext, ToolDef, ToolHints, ToolResult, ToolTier, Toolset};
+use crate::registry::{
+    CallContext, ScanPolicy, ToolArgs, ToolDef, ToolError, ToolHandler, ToolHints, ToolResult,
+    ToolTier, Toolset,
+};
 use crate::settings::Wording;
+use command::MemoryCommand;
+use outcome::{MemoryError, MemoryOutcome};
+
 pub(crate) use prompts::PROMPTS;
 pub use tool_use::{ToolUse, ToolUseError};
 
-use answer::{Answer, Failure};
-use command::Command;
+/// Maximum length of an answer in characters.
+const MAX_CHARS: usize = 120_000;
+/// Characters of an answer besides its lines: the first words with the path, and how to continue.
+const FRAME_CHARS: usize = 4_500;
 
-/// The most characters that an answer may have.
-const CAP: usize = 120_000;
-/// What else than lines is in an answer: its first words with the path, and how to go on.
-const BESIDE: usize = 4_500;
-
-/// The tool's row.
+/// Definition of the memory tool.
 pub(crate) const TOOLS: &[ToolDef] = &[ToolDef {
     name: "memory",
     title: "Memory",
@@ -37,40 +40,13 @@ pub(crate) const TOOLS: &[ToolDef] = &[ToolDef {
     toolset: Toolset::Memory,
     tier: ToolTier::Default,
     hints: ToolHints { read_only: false, destructive: true, idempotent: false, open_world: false },
-    input,
+    handler: ToolHandler::Params { table: command::PARAMS, run },
     output,
-    cap: CAP,
-    handler,
+    render_error,
+    max_chars: MAX_CHARS,
+    scan: ScanPolicy::Nothing,
+    ..ToolDef::BASE
 }];
-
-fn input() -> Value {
-    let text = |description: &str| json!({ "type": "string", "description": description });
-    json!({
-        "type": "object",
-        "properties": {
-            "command": {
-                "type": "string",
-                "enum": ["view", "create", "str_replace", "insert", "delete", "rename"],
-                "description": "File operation to perform"
-            },
-            "path": text("Path within /memories (all commands but rename)"),
-            "file_text": text("Content to write (create)"),
-            "view_range": {
-                "type": "array",
-                "items": { "type": "integer" },
-                "description": "[first, last] line to view, from 1; last -1 = end"
-            },
-            "old_str": text("Text to replace; must occur once (str_replace)"),
-            "new_str": text("Replacement (str_replace)"),
-            "insert_line": { "type": "integer", "description": "Line to insert after (insert)" },
-            "insert_text": text("Text to insert (insert)"),
-            "old_path": text("Current path (rename)"),
-            "new_path": text("New path (rename)")
-        },
-        "required": ["command"],
-        "additionalProperties": false
-    })
-}
 
 fn output() -> Value {
     json!({
@@ -84,41 +60,37 @@ fn output() -> Value {
     })
 }
 
-#[expect(clippy::needless_pass_by_value, reason = "every handler takes its arguments whole")]
-fn handler(call: &CallContext<'_>, arguments: Value) -> ToolResult {
+fn run(call: &CallContext<'_>, args: &ToolArgs) -> Result<ToolResult, ToolError> {
     let wording = call.settings.wording;
-    let done = Command::parse(&arguments)
-        .map_err(Failure::Bad)
-        .and_then(|command| act::act(call, command));
-    match done {
-        Ok(answer) => {
-            let text = wording::say(&answer, wording);
-            let mut structured = json!({ "result": text });
-            if let Some(commit) = commit_of(&answer) {
-                structured["commit"] = json!(commit);
-            }
-            ToolResult::ok(text, structured)
-        }
-        Err(failure) => {
-            let message = wording::explain(&failure.brief(wording), wording);
-            let structured = json!({ "error": message, "is_error": true });
-            let text = match wording {
-                // The specification answers with its error object; the official tool with text.
-                Wording::Mcp => structured.to_string(),
-                Wording::Claude => message,
-            };
-            ToolResult { text, structured, is_error: true }
-        }
+    let command = MemoryCommand::parse(args).map_err(MemoryError::Command);
+    let outcome = command.and_then(|command| execute::execute(call, command)).map_err(|error| {
+        let message = wording::explain(&error.abbreviate(wording), wording);
+        ToolError::new("MEMORY_FAILED", message)
+    })?;
+    let text = wording::say(&outcome, wording);
+    let mut structured = json!({ "result": text });
+    if let Some(commit) = commit_of(&outcome) {
+        structured["commit"] = json!(commit);
     }
+    Ok(ToolResult::ok(text, structured))
 }
 
-fn commit_of(answer: &Answer) -> Option<String> {
-    match answer {
-        Answer::Listing { .. } | Answer::SideContent { .. } => None,
-        Answer::Created(change)
-        | Answer::Replaced(change, _)
-        | Answer::Inserted(change, _)
-        | Answer::Deleted(change)
-        | Answer::Renamed(change, _) => change.commit.map(|commit| commit.to_string()),
+/// Renders an error: the MCP specification answers with its error object, the Claude API with text.
+fn render_error(call: &CallContext<'_>, error: ToolError) -> ToolResult {
+    let mut result = ToolError::render_message(call, error);
+    if call.settings.wording == Wording::Mcp {
+        result.text = result.structured.to_string();
+    }
+    result
+}
+
+fn commit_of(outcome: &MemoryOutcome) -> Option<String> {
+    match outcome {
+        MemoryOutcome::Listing { .. } | MemoryOutcome::FileContent { .. } => None,
+        MemoryOutcome::Created(change)
+        | MemoryOutcome::Replaced(change, _)
+        | MemoryOutcome::Inserted(change, _)
+        | MemoryOutcome::Deleted(change)
+        | MemoryOutcome::Renamed(change, _) => change.commit.map(|commit| commit.to_string()),
     }
 }

@@ -5,7 +5,7 @@ use memoranda_core::path::{NotePath, PathErrorKind};
 
 /// A place in the memory directory.
 #[derive(Clone, PartialEq, Eq, Debug)]
-pub(crate) enum Target {
+pub(crate) enum MemoryPath {
     /// The directory itself.
     Root,
     /// Something in it.
@@ -14,7 +14,7 @@ pub(crate) enum Target {
 
 /// Why a text is no place in the memory directory.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub(crate) enum Stray {
+pub(crate) enum MemoryPathError {
     /// It does not begin with `/memories`.
     NoPrefix,
     /// It leads up, and did not begin with `/memories` either.
@@ -26,30 +26,30 @@ pub(crate) enum Stray {
 }
 
 /// Reads a path. Encoded and backslashed ways of writing `..` count as `..`.
-pub(crate) fn parse(text: &str) -> Result<Target, Stray> {
+pub(crate) fn parse(text: &str) -> Result<MemoryPath, MemoryPathError> {
     let rest = text.strip_prefix('/').unwrap_or(text);
     let rest = match rest.strip_prefix("memories") {
-        Some("") => return Ok(Target::Root),
+        Some("") => return Ok(MemoryPath::Root),
         Some(rest) if rest.starts_with('/') => rest,
-        _ if leads_up(text) => return Err(Stray::LeadsUp),
-        _ => return Err(Stray::NoPrefix),
+        _ if leads_up(text) => return Err(MemoryPathError::LeadsUp),
+        _ => return Err(MemoryPathError::NoPrefix),
     };
     let mut names: Vec<&str> = Vec::new();
     for name in rest.split('/') {
         match name {
             "" | "." => {}
-            ".." if names.pop().is_none() => return Err(Stray::Escapes),
+            ".." if names.pop().is_none() => return Err(MemoryPathError::Escapes),
             ".." => {}
-            name if leads_up(name) => return Err(Stray::Escapes),
+            name if leads_up(name) => return Err(MemoryPathError::Escapes),
             name => names.push(name),
         }
     }
     if names.is_empty() {
-        return Ok(Target::Root);
+        return Ok(MemoryPath::Root);
     }
     NotePath::parse(&names.join("/"))
-        .map(Target::At)
-        .map_err(|bad| Stray::Unusable(Some(bad.reason)))
+        .map(MemoryPath::At)
+        .map_err(|bad| MemoryPathError::Unusable(Some(bad.reason)))
 }
 
 /// A place as the one who wrote `like` would write it.
@@ -119,10 +119,10 @@ fn percent_decoded(text: &str) -> String {
 mod tests {
     use super::*;
 
-    fn check(text: &str, expected: Result<&str, Stray>) {
+    fn check(text: &str, expected: Result<&str, MemoryPathError>) {
         let expected = expected.map(|place| match place {
-            "" => Target::Root,
-            place => Target::At(NotePath::parse(place).unwrap()),
+            "" => MemoryPath::Root,
+            place => MemoryPath::At(NotePath::parse(place).unwrap()),
         });
         assert_eq!(parse(text), expected, "{text:?}");
     }
@@ -141,10 +141,10 @@ mod tests {
         check("/memories/a/./b/../c", Ok("a/c"));
         check("/memories/100%", Ok("100%"));
         check("/memories/..hidden/x..md", Ok("..hidden/x..md"));
-        check("/memoriesfoo/x", Err(Stray::NoPrefix));
-        check("/etc/passwd", Err(Stray::NoPrefix));
-        check("", Err(Stray::NoPrefix));
-        check("user/preferences.md", Err(Stray::NoPrefix));
+        check("/memoriesfoo/x", Err(MemoryPathError::NoPrefix));
+        check("/etc/passwd", Err(MemoryPathError::NoPrefix));
+        check("", Err(MemoryPathError::NoPrefix));
+        check("user/preferences.md", Err(MemoryPathError::NoPrefix));
         for way_out in [
             "/memories/..",
             "/memories/../x",
@@ -161,11 +161,11 @@ mod tests {
             "/memories/.. /x",
             "/memories/a\0b",
         ] {
-            check(way_out, Err(Stray::Escapes));
+            check(way_out, Err(MemoryPathError::Escapes));
         }
-        check("../etc/passwd", Err(Stray::LeadsUp));
-        check("%2e%2e%2fetc", Err(Stray::LeadsUp));
-        let unusable = |reason| Err(Stray::Unusable(Some(reason)));
+        check("../etc/passwd", Err(MemoryPathError::LeadsUp));
+        check("%2e%2e%2fetc", Err(MemoryPathError::LeadsUp));
+        let unusable = |reason| Err(MemoryPathError::Unusable(Some(reason)));
         check("/memories/a\nb", unusable(PathErrorKind::Control));
         check("/memories/a:b.md", unusable(PathErrorKind::Absolute));
         check(&format!("/memories/{}", "x".repeat(300)), unusable(PathErrorKind::NameTooLong));

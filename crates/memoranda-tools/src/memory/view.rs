@@ -3,11 +3,11 @@
 use memoranda_core::path::NotePath;
 use memoranda_engine::{DirEntryKind, EngineError};
 
-use super::act::{place, target};
-use super::answer::{Answer, Failure, Intent, Listed};
 use super::command::ViewRange;
-use super::path::{self, Target};
-use super::{BESIDE, CAP, text};
+use super::execute::{place, target};
+use super::outcome::{ListedEntry, MemoryError, MemoryOutcome, PathAccess};
+use super::path::{self, MemoryPath};
+use super::{FRAME_CHARS, MAX_CHARS, lines};
 use crate::registry::CallContext;
 
 /// Less than a line's number and a little of the line would never come to its end.
@@ -18,28 +18,28 @@ pub(super) fn view(
     call: &CallContext<'_>,
     path: String,
     range: Option<ViewRange>,
-) -> Result<Answer, Failure> {
+) -> Result<MemoryOutcome, MemoryError> {
     let memories = &call.settings.memories;
-    let failed = |e: &EngineError| Failure::from_engine(e, &path, Intent::Read);
-    let at = match target(call, &path, Intent::Read)? {
-        Target::Root => return list(call, path, None, range),
-        Target::At(at) => at,
+    let failed = |e: &EngineError| MemoryError::from_engine(e, &path, PathAccess::Read);
+    let at = match target(call, &path, PathAccess::Read)? {
+        MemoryPath::Root => return list(call, path, None, range),
+        MemoryPath::At(at) => at,
     };
     let note = match call.memory.read_at(&place(memories, &at)) {
         Ok(note) => note,
         Err(e) => match failed(&e) {
-            Failure::NotAFile { .. } => return list(call, path, Some(&at), range),
+            MemoryError::NotAFile { .. } => return list(call, path, Some(&at), range),
             other => return Err(other),
         },
     };
     call.memory.store().note_use(memories, &at);
     let shown = note.lossy_text();
-    let lines = text::lines(&shown);
-    if lines.len() > text::MAX_LINES {
-        return Err(Failure::TooManyLines { path });
+    let lines = lines::lines(&shown);
+    if lines.len() > lines::MAX_LINES {
+        return Err(MemoryError::TooManyLines { path });
     }
     let range = range.unwrap_or_default();
-    let (first, lines) = text::in_range(&lines, (range.first, range.last));
+    let (first, lines) = lines::in_range(&lines, (range.first, range.last));
     let part = match lines {
         [line, rest @ ..] if range.character > 1 => {
             let skipped = usize::try_from(range.character - 1).unwrap_or(usize::MAX);
@@ -49,13 +49,13 @@ pub(super) fn view(
         lines => lines.to_vec(),
     };
     let from = ViewRange { first: i64::try_from(first).unwrap_or(i64::MAX), ..range };
-    let numbered = cut(text::numbered(&part, first), from, most(call));
-    Ok(Answer::SideContent { path, numbered })
+    let numbered = cut(lines::numbered(&part, first), from, most(call));
+    Ok(MemoryOutcome::FileContent { path, numbered })
 }
 
 /// The most characters of lines in one answer.
 fn most(call: &CallContext<'_>) -> usize {
-    call.settings.view_chars.clamp(LEAST, CAP - BESIDE)
+    call.settings.view_chars.clamp(LEAST, MAX_CHARS - FRAME_CHARS)
 }
 
 /// Holds a view to its cap and says how to go on.
@@ -89,23 +89,23 @@ fn list(
     path: String,
     at: Option<&NotePath>,
     range: Option<ViewRange>,
-) -> Result<Answer, Failure> {
+) -> Result<MemoryOutcome, MemoryError> {
     let shown = path.trim_end_matches('/').to_owned();
     let mut entries = Vec::new();
-    gather(call, at, Listed { size: 0, path: shown.clone() }, &shown, 2, &mut entries)
-        .map_err(|e| Failure::from_engine(&e, &path, Intent::Read))?;
+    gather(call, at, ListedEntry { size: 0, path: shown.clone() }, &shown, 2, &mut entries)
+        .map_err(|e| MemoryError::from_engine(&e, &path, PathAccess::Read))?;
     let (entries, left) = part(entries, range.unwrap_or_default(), most(call));
-    Ok(Answer::Listing { path, entries, left })
+    Ok(MemoryOutcome::Listing { path, entries, left })
 }
 
 /// As many entries as fit, and which comes next if some are left. The range counts entries, and
 /// only where they do not all fit: otherwise the official tool pays no heed to it, and nor do we.
 fn part(
-    mut entries: Vec<Listed>,
+    mut entries: Vec<ListedEntry>,
     range: ViewRange,
     cap: usize,
-) -> (Vec<Listed>, Option<LeftEntries>) {
-    let weight = |entry: &Listed| entry.path.chars().count() + 10;
+) -> (Vec<ListedEntry>, Option<RemainingEntries>) {
+    let weight = |entry: &ListedEntry| entry.path.chars().count() + 10;
     if entries.iter().map(weight).sum::<usize>() <= cap {
         return (entries, None);
     }
@@ -116,7 +116,7 @@ fn part(
         Err(_) => total,
     };
     let mut room = cap;
-    let fits = |entry: &&Listed| match room.checked_sub(weight(entry)) {
+    let fits = |entry: &&ListedEntry| match room.checked_sub(weight(entry)) {
         Some(left) => {
             room = left;
             true
@@ -128,14 +128,17 @@ fn part(
     entries.truncate(first + count);
     entries.drain(..first);
     let next = first + count;
-    let left =
-        (next < last).then(|| LeftEntries { count: last - next, next: next + 1, last: range.last });
+    let left = (next < last).then(|| RemainingEntries {
+        count: last - next,
+        next: next + 1,
+        last: range.last,
+    });
     (entries, left)
 }
 
 /// The entries of a directory that an answer had no room for.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub(crate) struct LeftEntries {
+pub(crate) struct RemainingEntries {
     /// How many.
     pub(crate) count: usize,
     /// The first of them.
@@ -148,15 +151,15 @@ pub(crate) struct LeftEntries {
 fn gather(
     call: &CallContext<'_>,
     at: Option<&NotePath>,
-    own: Listed,
+    own: ListedEntry,
     shown: &str,
     levels: usize,
-    entries: &mut Vec<Listed>,
+    entries: &mut Vec<ListedEntry>,
 ) -> Result<(), EngineError> {
     let Some(found) = call.memory.store().entries(&call.settings.memories, at)? else {
         return Ok(());
     };
-    entries.push(Listed { size: found.size, ..own });
+    entries.push(ListedEntry { size: found.size, ..own });
     if levels == 0 {
         return Ok(());
     }
@@ -166,14 +169,14 @@ fn gather(
         }
         let path = format!("{shown}/{}", path::on_one_line(&entry.name));
         match entry.kind {
-            DirEntryKind::File => entries.push(Listed { size: entry.size, path }),
+            DirEntryKind::File => entries.push(ListedEntry { size: entry.size, path }),
             DirEntryKind::Folder => {
                 let inner = match at {
                     Some(at) => format!("{at}/{}", entry.name),
                     None => entry.name,
                 };
                 let Ok(inner) = NotePath::parse(&inner) else { continue };
-                let own = Listed { size: 0, path: format!("{path}/") };
+                let own = ListedEntry { size: 0, path: format!("{path}/") };
                 // One folder that cannot be read does not hide the others.
                 gather(call, Some(&inner), own, &path, levels - 1, entries).ok();
             }
@@ -188,8 +191,8 @@ mod tests {
 
     #[test]
     fn a_directory_goes_on_where_it_was_cut() {
-        let entries = |from: usize, to: usize| -> Vec<Listed> {
-            (from..=to).map(|n| Listed { size: 0, path: format!("{n:05}") }).collect()
+        let entries = |from: usize, to: usize| -> Vec<ListedEntry> {
+            (from..=to).map(|n| ListedEntry { size: 0, path: format!("{n:05}") }).collect()
         };
         // Each weighs 15.
         for (first, last, cap, shown, left) in [
@@ -203,7 +206,7 @@ mod tests {
             (99, -1, 100, (1, 0), None),
         ] {
             let range = ViewRange { first, last, character: 1 };
-            let left = left.map(|(count, next, last)| LeftEntries { count, next, last });
+            let left = left.map(|(count, next, last)| RemainingEntries { count, next, last });
             let expected = (entries(shown.0, shown.1), left);
             assert_eq!(part(entries(1, 10), range, cap), expected, "{first} {last} {cap}");
         }

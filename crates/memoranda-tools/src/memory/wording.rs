@@ -3,28 +3,30 @@
 
 use memoranda_core::path::PathErrorKind;
 
-use super::answer::{Answer, AskedBy, Failure, Intent, Listed};
-use super::path::Stray;
-use super::text::size;
-use super::view::LeftEntries;
+use super::lines::size;
+use super::outcome::{CommandGroup, ListedEntry, MemoryError, MemoryOutcome, PathAccess};
+use super::path::MemoryPathError;
+use super::view::RemainingEntries;
 use crate::settings::Wording;
 
 /// Puts an answer into words.
-pub(super) fn say(answer: &Answer, wording: Wording) -> String {
+pub(super) fn say(answer: &MemoryOutcome, wording: Wording) -> String {
     let (text, warnings) = match answer {
-        Answer::Listing { path, entries, left } => (listing(path, entries, *left), None),
-        Answer::SideContent { path, numbered } => {
+        MemoryOutcome::Listing { path, entries, left } => (listing(path, entries, *left), None),
+        MemoryOutcome::FileContent { path, numbered } => {
             (format!("Here's the content of {path} with line numbers:\n{numbered}"), None)
         }
-        Answer::Created(change) => (created(&change.path, wording), Some(&change.warnings)),
-        Answer::Replaced(change, snippet) => {
+        MemoryOutcome::Created(change) => (created(&change.path, wording), Some(&change.warnings)),
+        MemoryOutcome::Replaced(change, snippet) => {
             (replaced(&change.path, snippet, wording), Some(&change.warnings))
         }
-        Answer::Inserted(change, line) => {
+        MemoryOutcome::Inserted(change, line) => {
             (inserted(&change.path, *line, wording), Some(&change.warnings))
         }
-        Answer::Deleted(change) => (deleted(&change.path, wording), Some(&change.warnings)),
-        Answer::Renamed(change, to) => (renamed(&change.path, to, wording), Some(&change.warnings)),
+        MemoryOutcome::Deleted(change) => (deleted(&change.path, wording), Some(&change.warnings)),
+        MemoryOutcome::Renamed(change, to) => {
+            (renamed(&change.path, to, wording), Some(&change.warnings))
+        }
     };
     match warnings {
         Some(warnings) if !warnings.is_empty() => {
@@ -34,14 +36,14 @@ pub(super) fn say(answer: &Answer, wording: Wording) -> String {
     }
 }
 
-fn listing(path: &str, entries: &[Listed], left: Option<LeftEntries>) -> String {
+fn listing(path: &str, entries: &[ListedEntry], left: Option<RemainingEntries>) -> String {
     let mut text = format!(
         "Here're the files and directories up to 2 levels deep in {path}, excluding hidden items and node_modules:"
     );
     for entry in entries {
         text.push_str(&format!("\n{}\t{}", size(entry.size), entry.path));
     }
-    if let Some(LeftEntries { count, next, last }) = left {
+    if let Some(RemainingEntries { count, next, last }) = left {
         text.push_str(&format!(
             "\n\n[...truncated {count} entries; continue with view_range [{next}, {last}]]"
         ));
@@ -87,7 +89,7 @@ fn renamed(from: &str, to: &str, wording: Wording) -> String {
 }
 
 /// Puts a failure into words.
-pub(super) fn explain(failure: &Failure, wording: Wording) -> String {
+pub(super) fn explain(failure: &MemoryError, wording: Wording) -> String {
     match wording {
         Wording::Mcp => explain_mcp(failure),
         Wording::Claude => explain_claude(failure),
@@ -97,58 +99,70 @@ pub(super) fn explain(failure: &Failure, wording: Wording) -> String {
 const OUTSIDE: &str = "Permission denied: Cannot write outside /memories directory";
 const INVALID: &str = "Invalid path: Path must be within /memories directory";
 
-fn explain_mcp(failure: &Failure) -> String {
+fn explain_mcp(failure: &MemoryError) -> String {
     match failure {
-        Failure::Stray { stray: Stray::NoPrefix, intent: Intent::Write, .. }
-        | Failure::Link { intent: Intent::Write, .. } => OUTSIDE.into(),
-        Failure::Stray { stray: Stray::NoPrefix | Stray::LeadsUp | Stray::Escapes, .. }
-        | Failure::Link { .. } => INVALID.into(),
-        Failure::Missing { path, .. } => format!("File not found: {path}"),
-        Failure::ManyMatches { count, .. } => format!(
+        MemoryError::InvalidPath {
+            reason: MemoryPathError::NoPrefix,
+            access: PathAccess::Write,
+            ..
+        }
+        | MemoryError::Symlink { access: PathAccess::Write, .. } => OUTSIDE.into(),
+        MemoryError::InvalidPath {
+            reason: MemoryPathError::NoPrefix | MemoryPathError::LeadsUp | MemoryPathError::Escapes,
+            ..
+        }
+        | MemoryError::Symlink { .. } => INVALID.into(),
+        MemoryError::Missing { path, .. } => format!("File not found: {path}"),
+        MemoryError::ManyMatches { count, .. } => format!(
             "Found {count} matches for replacement text. Please provide more context to make a unique match."
         ),
-        Failure::NoMatch { .. } => {
+        MemoryError::NoMatch { .. } => {
             "No match found for replacement. Please check your text and try again.".into()
         }
-        Failure::BadLine { line, lines } => {
+        MemoryError::InvalidLine { line, lines } => {
             format!("Invalid line number: File has {lines} lines, cannot insert at line {line}")
         }
-        Failure::RootDelete => {
+        MemoryError::RootDelete => {
             "Permission denied: Cannot delete the /memories directory itself".into()
         }
-        Failure::RootRename => {
+        MemoryError::RootRename => {
             "Permission denied: Cannot rename the /memories directory itself".into()
         }
-        Failure::Exists { path } => format!("File already exists: {path}"),
-        Failure::DestinationExists { path } => format!("Destination already exists: {path}"),
-        Failure::NotAFile { path } => format!("Not a file: {path} is a directory"),
+        MemoryError::Exists { path } => format!("File already exists: {path}"),
+        MemoryError::DestinationExists { path } => format!("Destination already exists: {path}"),
+        MemoryError::NotAFile { path } => format!("Not a file: {path} is a directory"),
         other => explain_either(other),
     }
 }
 
-fn explain_claude(failure: &Failure) -> String {
+fn explain_claude(failure: &MemoryError) -> String {
     match failure {
-        Failure::Stray { path, stray: Stray::NoPrefix | Stray::LeadsUp, .. } => {
+        MemoryError::InvalidPath {
+            path,
+            reason: MemoryPathError::NoPrefix | MemoryPathError::LeadsUp,
+            ..
+        } => {
             format!("Path must start with /memories, got: {path}")
         }
-        Failure::Stray { path, stray: Stray::Escapes, .. } | Failure::Link { path, .. } => {
+        MemoryError::InvalidPath { path, reason: MemoryPathError::Escapes, .. }
+        | MemoryError::Symlink { path, .. } => {
             format!("Path {path} would escape /memories directory")
         }
-        Failure::Missing { path, asked_by: AskedBy::ViewOrEdit } => {
+        MemoryError::Missing { path, command: CommandGroup::ViewOrEdit } => {
             format!("The path {path} does not exist. Please provide a valid path.")
         }
-        Failure::Missing { path, asked_by: AskedBy::DeleteOrRename } => {
+        MemoryError::Missing { path, command: CommandGroup::DeleteOrRename } => {
             format!("The path {path} does not exist")
         }
-        Failure::NotAFile { path } => format!("The path {path} is not a file."),
-        Failure::Exists { path } => format!("File {path} already exists"),
-        Failure::DestinationExists { path } => format!("The destination {path} already exists"),
-        Failure::RootDelete => "Cannot delete the /memories directory itself".into(),
-        Failure::RootRename => "Cannot rename the /memories directory itself".into(),
-        Failure::NoMatch { path, old } => format!(
+        MemoryError::NotAFile { path } => format!("The path {path} is not a file."),
+        MemoryError::Exists { path } => format!("File {path} already exists"),
+        MemoryError::DestinationExists { path } => format!("The destination {path} already exists"),
+        MemoryError::RootDelete => "Cannot delete the /memories directory itself".into(),
+        MemoryError::RootRename => "Cannot rename the /memories directory itself".into(),
+        MemoryError::NoMatch { path, old } => format!(
             "No replacement was performed, old_str `{old}` did not appear verbatim in {path}."
         ),
-        Failure::ManyMatches { old, lines, .. } => {
+        MemoryError::ManyMatches { old, lines, .. } => {
             let listed: Vec<_> = lines.lines.iter().map(ToString::to_string).collect();
             let more = if lines.has_more { " and more" } else { "" };
             format!(
@@ -156,10 +170,10 @@ fn explain_claude(failure: &Failure) -> String {
                 listed.join(", ")
             )
         }
-        Failure::BadLine { line, lines } => format!(
+        MemoryError::InvalidLine { line, lines } => format!(
             "Invalid `insert_line` parameter: {line}. It should be within the range [0, {lines}]."
         ),
-        Failure::TooManyLines { path } => {
+        MemoryError::TooManyLines { path } => {
             format!("File {path} exceeds maximum line limit of 999,999 lines.")
         }
         other => explain_either(other),
@@ -167,33 +181,39 @@ fn explain_claude(failure: &Failure) -> String {
 }
 
 /// What neither source has words for.
-fn explain_either(failure: &Failure) -> String {
+fn explain_either(failure: &MemoryError) -> String {
     match failure {
-        Failure::Bad(bad) => bad.to_string(),
-        Failure::TooLarge { path, size, limit } => format!(
+        MemoryError::Command(bad) => bad.to_string(),
+        MemoryError::TooLarge { path, size, limit } => format!(
             "{path} would have {size} bytes; the limit is {limit}. Split it into several files."
         ),
-        Failure::Oversized { path, size, limit, intent: Intent::Read } => {
+        MemoryError::Oversized { path, size, limit, access: PathAccess::Read } => {
             format!("{path} is too large to be shown: it has {size} bytes; the limit is {limit}.")
         }
-        Failure::Oversized { path, size, limit, intent: Intent::Write } => format!(
+        MemoryError::Oversized { path, size, limit, access: PathAccess::Write } => format!(
             "{path} cannot be changed: the file that is there has {size} bytes, and the history \
              keeps files of up to {limit}, so the change could not be undone. Nothing was changed. \
              Use another name, or the person can remove the file by hand."
         ),
-        Failure::Unsupported { path } => format!("Unsupported file type for {path}"),
-        Failure::BelowFile { path, file } => {
+        MemoryError::Unsupported { path } => format!("Unsupported file type for {path}"),
+        MemoryError::BelowFile { path, file } => {
             format!("{path} cannot be made: {file} is a file, not a directory.")
         }
-        Failure::NotText { path } => format!("{path} is not UTF-8 text and cannot be edited."),
-        Failure::Secrets { path, kinds } => format!(
+        MemoryError::NotText { path } => format!("{path} is not UTF-8 text and cannot be edited."),
+        MemoryError::Secrets { path, kinds } => format!(
             "{path} was not saved: the text holds {}. Leave the secret out and try again.",
             kinds.join(", ")
         ),
-        Failure::IntoItself { from, to } => format!("{from} cannot be moved into itself ({to})."),
-        Failure::TooManyLines { path } => format!("{path} has more than 999,999 lines."),
-        Failure::System { doing, reason } => format!("The memory could not be {doing}: {reason}."),
-        Failure::Stray { path, stray: Stray::Unusable(Some(reason)), .. } => {
+        MemoryError::IntoItself { from, to } => {
+            format!("{from} cannot be moved into itself ({to}).")
+        }
+        MemoryError::TooManyLines { path } => format!("{path} has more than 999,999 lines."),
+        MemoryError::System { doing, reason } => {
+            format!("The memory could not be {doing}: {reason}.")
+        }
+        MemoryError::InvalidPath {
+            path, reason: MemoryPathError::Unusable(Some(reason)), ..
+        } => {
             // To a system that knows drives, `a:b.md` is a file of the drive `a:`.
             let reason = match reason {
                 PathErrorKind::Absolute => "a letter and `:` at the start name a drive".to_owned(),
@@ -201,8 +221,8 @@ fn explain_either(failure: &Failure) -> String {
             };
             format!("{path:?} cannot be used as a path: {reason}.")
         }
-        Failure::Stray { path, .. } => format!("{path:?} cannot be used as a path."),
-        Failure::Held { path, entry, what } => {
+        MemoryError::InvalidPath { path, .. } => format!("{path:?} cannot be used as a path."),
+        MemoryError::Unrecordable { path, entry, what } => {
             let (which, others) = match entry == path {
                 true => ("it", ""),
                 false => (entry.as_str(), "; the other files can be deleted or renamed one by one"),
@@ -212,19 +232,19 @@ fn explain_either(failure: &Failure) -> String {
                  not keep. Nothing was changed. The person can remove it by hand{others}."
             )
         }
-        Failure::OnlyHidden { path, left } => format!(
+        MemoryError::OnlyHidden { path, left } => format!(
             "{path} was not deleted or renamed: all that it holds is hidden or ignored and was not \
              written with this tool ({}). Name one of these to mean it.",
             left.join(", ")
         ),
-        Failure::OfAProgram { path } => format!(
+        MemoryError::ReservedPath { path } => format!(
             "{path} cannot be used: it is where another program keeps its own, and no memory is \
              read or written there. Choose another name."
         ),
-        Failure::HardLink { path, intent } => {
-            let done = match intent {
-                Intent::Read => "read",
-                Intent::Write => "changed",
+        MemoryError::HardLink { path, access } => {
+            let done = match access {
+                PathAccess::Read => "read",
+                PathAccess::Write => "changed",
             };
             format!(
                 "{path} cannot be {done}: the file has a second name somewhere (it is a hard \
@@ -233,15 +253,15 @@ fn explain_either(failure: &Failure) -> String {
                  --allow-hard-links`."
             )
         }
-        Failure::Link { .. }
-        | Failure::Missing { .. }
-        | Failure::NotAFile { .. }
-        | Failure::Exists { .. }
-        | Failure::DestinationExists { .. }
-        | Failure::RootDelete
-        | Failure::RootRename
-        | Failure::NoMatch { .. }
-        | Failure::ManyMatches { .. }
-        | Failure::BadLine { .. } => "The command could not be done.".into(),
+        MemoryError::Symlink { .. }
+        | MemoryError::Missing { .. }
+        | MemoryError::NotAFile { .. }
+        | MemoryError::Exists { .. }
+        | MemoryError::DestinationExists { .. }
+        | MemoryError::RootDelete
+        | MemoryError::RootRename
+        | MemoryError::NoMatch { .. }
+        | MemoryError::ManyMatches { .. }
+        | MemoryError::InvalidLine { .. } => "The command could not be done.".into(),
     }
 }

@@ -4,10 +4,9 @@
 use memoranda_core::note::permalink::slug;
 use memoranda_engine::{Browse, FileSummary, ListOrder, SearchFilter};
 
-use super::answer::Failure;
-use super::hit::Hit;
 use super::pattern::fits;
-use crate::registry::CallContext;
+use super::search_hit::Hit;
+use crate::registry::{CallContext, ToolError};
 
 /// How many notes are looked through at once for what a pattern means that names none of them.
 const AT_ONCE: usize = 1000;
@@ -17,7 +16,7 @@ pub(super) fn parts(
     call: &CallContext<'_>,
     filter: &SearchFilter,
     address: &str,
-) -> Result<Vec<Hit>, Failure> {
+) -> Result<Vec<Hit>, ToolError> {
     let address = address.trim_start_matches('/');
     let named = named(call, filter, address)?;
     let is_named = !named.is_empty();
@@ -34,7 +33,7 @@ pub(super) fn parts(
     };
     let store = call.memory.store();
     let mut hits = Vec::new();
-    let mut look = |note: Hit| -> Result<(), Failure> {
+    let mut look = |note: Hit| -> Result<(), ToolError> {
         if is_named || said.contains(&"observations") {
             let facts = store.observations(note.file)?.into_iter().filter(|fact| fact.is_current);
             hits.extend(facts.map(|fact| note.fact(&fact)).filter(fits));
@@ -52,7 +51,7 @@ pub(super) fn parts(
     }
     for offset in (0..).step_by(AT_ONCE) {
         if call.is_cancelled() {
-            return Err(Failure::new("CANCELLED", "The call was cancelled."));
+            return Err(ToolError::new("CANCELLED", "The call was cancelled."));
         }
         let notes = notes(call, filter, None, AT_ONCE, offset)?;
         let is_last = notes.len() < AT_ONCE;
@@ -69,7 +68,7 @@ fn named(
     call: &CallContext<'_>,
     filter: &SearchFilter,
     address: &str,
-) -> Result<Vec<FileSummary>, Failure> {
+) -> Result<Vec<FileSummary>, ToolError> {
     let fixed = address.split('*').next().unwrap_or_default();
     let mut named = Vec::new();
     for (end, _) in fixed.match_indices('/') {
@@ -84,7 +83,7 @@ fn notes(
     address: Option<String>,
     limit: usize,
     offset: usize,
-) -> Result<Vec<FileSummary>, Failure> {
+) -> Result<Vec<FileSummary>, ToolError> {
     let browse = Browse {
         filter: filter.clone(),
         title: Vec::new(),

@@ -6,20 +6,31 @@ use memoranda_core::path::NotePath;
 use memoranda_engine::{Place, ReviseOutcome, Step, hash};
 use serde_json::{Map, Value, json};
 
-use super::answer::{Answer, Expected, Failure, Form, run};
+use super::checksum::ExpectedChecksum;
+use super::params::{COMMON, EXPECTED_CHECKSUM, PROJECT};
 use super::{scope, write};
-use crate::registry::{CallContext, ToolArgs, ToolResult};
+use crate::registry::{CallContext, Param, ParamTable, ToolArgs, ToolError, ToolResult};
 use crate::settings::CreateMode;
 
 /// What each kind of node must say beside its place.
 const KINDS: [(&str, Option<&str>); 4] =
     [("text", Some("text")), ("file", Some("file")), ("link", Some("url")), ("group", None)];
 
-pub(super) fn handler(call: &CallContext<'_>, arguments: Value) -> ToolResult {
-    run("canvas", arguments, write::ALIASES, Form::Text, |args| draw(call, args))
-}
+pub(super) const PARAMS: ParamTable = ParamTable::new(&[
+    &[
+        Param::objects("nodes", "{id, type: text|file|link|group, x, y, width, height, …}")
+            .required(),
+        Param::objects("edges", "{id, fromNode, toNode, label?}").required(),
+        Param::text("title", "File name").required(),
+        Param::text("directory", "Folder").required().aliases(write::DIRECTORY_ALIASES),
+        Param::flag("overwrite", "Replace an existing canvas"),
+        PROJECT,
+        EXPECTED_CHECKSUM,
+    ],
+    COMMON,
+]);
 
-fn draw(call: &CallContext<'_>, args: &ToolArgs) -> Result<Answer, Failure> {
+pub(super) fn draw(call: &CallContext<'_>, args: &ToolArgs) -> Result<ToolResult, ToolError> {
     let title = args.text("title")?.trim().to_owned();
     let title = title.strip_suffix(".canvas").unwrap_or(&title);
     if title.is_empty() {
@@ -41,18 +52,18 @@ fn draw(call: &CallContext<'_>, args: &ToolArgs) -> Result<Answer, Failure> {
     let mut text = serde_json::to_string_pretty(&drawing).unwrap_or_default();
     text.push('\n');
     scope::check_findable(call, &place)?;
-    let expected = Expected::of(args)?;
+    let expected = ExpectedChecksum::read(args)?;
     let overwrite = write::create_mode(call, args, expected.as_ref())?;
     let (mut existed, mut stale) = (false, None);
-    let outcome = call.memory.revise(&call.who, None, |desk| -> Result<Vec<Step>, Failure> {
+    let outcome = call.memory.revise(&call.who, None, |desk| -> Result<Vec<Step>, ToolError> {
         let found = desk.bytes(&place)?.map(|(_, hash)| hash);
         (existed, stale) = (found.is_some(), None);
         if let Some(expected) = &expected
-            && !found.is_some_and(|found| expected.is(found))
+            && !found.is_some_and(|found| expected.matches(found))
         {
             stale = found;
             let text = format!("There is no {place}, and so no version {}.", expected.as_str());
-            return Err(Failure::new("CHECKSUM_MISMATCH", text));
+            return Err(ToolError::new("CHECKSUM_MISMATCH", text));
         }
         if existed && overwrite == CreateMode::Refuse {
             return Err(exists(&place));
@@ -67,7 +78,7 @@ fn draw(call: &CallContext<'_>, args: &ToolArgs) -> Result<Answer, Failure> {
         ReviseOutcome::Unchanged => None,
         ReviseOutcome::Conflict(_) => {
             let text = format!("{place} was changed at the same moment. Nothing was done; retry.");
-            return Err(Failure::new("CONFLICT", text));
+            return Err(ToolError::new("CONFLICT", text));
         }
     };
     let action = if existed { "updated" } else { "created" };
@@ -97,11 +108,11 @@ fn draw(call: &CallContext<'_>, args: &ToolArgs) -> Result<Answer, Failure> {
     if let Some(warning) = renamed {
         structured["warning"] = json!(warning);
     }
-    Ok(Answer { text: said, structured })
+    Ok(ToolResult::ok(said, structured))
 }
 
 /// Says that there is such a drawing, and what can be done.
-fn exists(place: &Place) -> Failure {
+fn exists(place: &Place) -> ToolError {
     let (project, path) = (place.project.as_str(), place.path.as_str());
     let text = format!(
         "# Canvas already exists\nproject: {project}\nfile_path: {path}\n\nNothing was written. You \
@@ -110,10 +121,10 @@ fn exists(place: &Place) -> Failure {
          operation=\"find_replace\", …) to change a part of it;\n- canvas(…, overwrite=true) to \
          replace it; the old one stays in the history;\n- choose another title or directory."
     );
-    Failure::new("NOTE_ALREADY_EXISTS", text)
-        .with("action", "conflict")
-        .with("title", place.path.stem())
-        .with("file_path", path)
+    ToolError::new("NOTE_ALREADY_EXISTS", text)
+        .with_detail("action", "conflict")
+        .with_detail("title", place.path.stem())
+        .with_detail("file_path", path)
 }
 
 /// Keys that hold ids, and those that hold numbers.
@@ -140,8 +151,8 @@ fn spelled_out(mut part: Map<String, Value>) -> Map<String, Value> {
 }
 
 /// Refuses what no program could draw.
-fn check(nodes: &[Map<String, Value>], edges: &[Map<String, Value>]) -> Result<(), Failure> {
-    let wrong = |text: String| Failure::new("INVALID_CANVAS", text);
+fn check(nodes: &[Map<String, Value>], edges: &[Map<String, Value>]) -> Result<(), ToolError> {
+    let wrong = |text: String| ToolError::new("INVALID_CANVAS", text);
     let id_of = |what: &str, n: usize, part: &Map<String, Value>| match part.get("id") {
         Some(Value::String(id)) if !id.is_empty() => Ok(id.clone()),
         None | Some(Value::Null) => Err(wrong(format!("{what} {n} (from 0) has no `id`."))),

@@ -4,24 +4,27 @@ use memoranda_core::token_estimate::truncate_to_tokens;
 use memoranda_engine::{Intent, Place, SearchFilter, SearchRequest};
 use serde_json::{Value, json};
 
-use super::answer::{Answer, Failure, Form, run};
+use super::params::COMMON;
 use super::scope;
-use crate::registry::{CallContext, QueryFeedback, ToolArgs, ToolResult, abbreviate_query};
+use crate::registry::{
+    CallContext, INVALID_ARGUMENTS, Param, ParamTable, QueryFeedback, ToolArgs, ToolError,
+    ToolResult, abbreviate_query,
+};
 
 const RESULTS: usize = 20;
 const MAX_TOKENS: usize = 50_000;
 /// What comes between the id of a note and where to read on in it.
 const PART: &str = "?from=";
 
-pub(super) fn search_handler(call: &CallContext<'_>, arguments: Value) -> ToolResult {
-    run("search", arguments, &[("query", &["q"])], Form::Json, |args| search(call, args))
-}
+pub(super) const SEARCH_PARAMS: ParamTable = ParamTable::new(&[
+    &[Param::text("query", "What to look for").required().aliases(&["q"])],
+    COMMON,
+]);
 
-pub(super) fn fetch_handler(call: &CallContext<'_>, arguments: Value) -> ToolResult {
-    run("fetch", arguments, &[], Form::Json, |args| fetch(call, args))
-}
+pub(super) const FETCH_PARAMS: ParamTable =
+    ParamTable::new(&[&[Param::text("id", "An id that `search` gave").required()], COMMON]);
 
-fn search(call: &CallContext<'_>, args: &ToolArgs) -> Result<Answer, Failure> {
+pub(super) fn search(call: &CallContext<'_>, args: &ToolArgs) -> Result<ToolResult, ToolError> {
     let query = args.text("query")?;
     let projects = match scope::asked(call, args)? {
         Some(project) => vec![scope::named_project(call, &project)?],
@@ -47,10 +50,10 @@ fn search(call: &CallContext<'_>, args: &ToolArgs) -> Result<Answer, Failure> {
     let mut structured =
         json!({ "total_count": results.len(), "results": results, "query": query });
     QueryFeedback::from_page(&page).add_to(&mut structured);
-    Ok(Answer { text: String::new(), structured })
+    Ok(ToolResult::ok(String::new(), structured))
 }
 
-fn fetch(call: &CallContext<'_>, args: &ToolArgs) -> Result<Answer, Failure> {
+pub(super) fn fetch(call: &CallContext<'_>, args: &ToolArgs) -> Result<ToolResult, ToolError> {
     let id = args.text("id")?;
     let (place, from) = match part_of(&id) {
         Some((whole, from)) => match place_of(call, args, whole) {
@@ -62,13 +65,13 @@ fn fetch(call: &CallContext<'_>, args: &ToolArgs) -> Result<Answer, Failure> {
     let note = call.memory.read_at(&place)?;
     if !note.is_text() {
         let text = format!("{} is no text, and cannot be fetched.", note.place);
-        return Err(Failure::new("NOT_TEXT", text));
+        return Err(ToolError::new("NOT_TEXT", text));
     }
     let text = note.lossy_text();
     let Some((_, rest)) = text.split_at_checked(from).filter(|_| from == 0 || from < text.len())
     else {
         let text = format!("{} has {} bytes, and no text from {from} on.", note.place, text.len());
-        return Err(Failure::new("INVALID_ARGUMENTS", text));
+        return Err(ToolError::new(INVALID_ARGUMENTS, text));
     };
     let kept = truncate_to_tokens(rest, MAX_TOKENS);
     let (end, cut) = (from + kept.len(), rest.len() - kept.len());
@@ -98,7 +101,7 @@ fn fetch(call: &CallContext<'_>, args: &ToolArgs) -> Result<Answer, Failure> {
             "cut_bytes": cut,
         },
     });
-    Ok(Answer { text: String::new(), structured })
+    Ok(ToolResult::ok(String::new(), structured))
 }
 
 /// The id of a note and the byte from which on it is asked for, if an id says one.
@@ -109,7 +112,7 @@ fn part_of(id: &str) -> Option<(&str, usize)> {
 
 /// Where the note lies that an id means: it begins with its project, but anything else that names a
 /// note will do as well.
-fn place_of(call: &CallContext<'_>, args: &ToolArgs, id: &str) -> Result<Place, Failure> {
+fn place_of(call: &CallContext<'_>, args: &ToolArgs, id: &str) -> Result<Place, ToolError> {
     if let Some((project, name)) = id.split_once('/')
         && let Some(project) = scope::known_project(call, project)
         && let Ok(Some(found)) = call.memory.resolve_in(&project, name, Intent::Read)

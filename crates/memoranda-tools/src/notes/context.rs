@@ -10,63 +10,80 @@ use memoranda_engine::{
 };
 use serde_json::{Value, json};
 
-use super::answer::{Answer, Failure, Form, count, page_from, past_end, run};
-use super::hit::fact_address;
+use super::page::{page_after, past_end};
+use super::params::{AS_OF, COMMON, MAX_TOKENS, PAGE, PAGE_SIZE, PROJECT};
 use super::read::ANOTHER;
-use super::{address, context_then, scope};
-use crate::registry::{CallContext, ToolArgs, ToolResult, quote_lines};
+use super::search_hit::fact_address;
+use super::{address, context_at, scope};
+use crate::registry::{
+    CallContext, NOTE_NOT_FOUND, Param, ParamTable, ToolArgs, ToolError, ToolResult, count,
+    quote_lines,
+};
 
 /// How much of a note's own text comes along: of one that was named, of one among several.
 const OWN_TOKENS: usize = 2000;
 const EACH_TOKENS: usize = 200;
-const MAX_TOKENS: u64 = 10_000;
-/// More than this no client could take, whatever it asks for.
-const MOST_TOKENS: u64 = 100_000;
+/// Budget of an answer in tokens, unless the caller chooses another.
+const DEFAULT_TOKENS: u64 = 10_000;
+/// Maximum budget of an answer in tokens: clients cannot take more.
+const MAX_ANSWER_TOKENS: usize = 100_000;
 /// What the counts in an answer may take more than noughts, and which page goes on.
 const COUNTS_TOKENS: usize = 20;
 /// A note of which less than this could be shown is left out.
 const LEAST_TOKENS: usize = 20;
 const LONGEST_URL: usize = 2028;
 
-pub(super) const ALIASES: &[(&str, &[&str])] = &[
-    ("url", &["uri", "memory_url"]),
-    ("timeframe", &["since", "time_range", "lookback"]),
-    ("page", &["page_number"]),
-    ("page_size", &["limit", "per_page"]),
-    ("max_related", &["max_results"]),
-];
+pub(super) const PARAMS: ParamTable = ParamTable::new(&[
+    &[
+        Param::text("url", "memory://folder/note, memory://folder/*, or a title")
+            .required()
+            .aliases(&["uri", "memory_url"]),
+        PROJECT,
+        Param::integer("depth", 0, 10, "Links to follow; default 1").default_integer(1),
+        Param::text("timeframe", "Only related notes changed since, such as `7d`").aliases(&[
+            "since",
+            "time_range",
+            "lookback",
+        ]),
+        PAGE,
+        PAGE_SIZE,
+        Param::integer("max_related", 1, 10_000, "Most related notes; default 10")
+            .default_integer(10)
+            .hide_max()
+            .aliases(&["max_results"]),
+        MAX_TOKENS.default_integer(DEFAULT_TOKENS),
+        AS_OF,
+        Param::choice("output_format", &["json", "text"], "Default json"),
+    ],
+    COMMON,
+]);
 
-pub(super) fn handler(call: &CallContext<'_>, arguments: Value) -> ToolResult {
-    run("build_context", arguments, ALIASES, Form::Json, |args| build(call, args))
-}
-
-fn build(call: &CallContext<'_>, args: &ToolArgs) -> Result<Answer, Failure> {
+pub(super) fn build(call: &CallContext<'_>, args: &ToolArgs) -> Result<ToolResult, ToolError> {
     let url = args.text("url")?.trim().to_owned();
     let address = scope::bare(&url);
     check_address(&url, address)?;
-    let depth = args.number("depth", 0, 10)?.unwrap_or(1) as usize;
-    let page = args.number("page", 1, 100_000)?.unwrap_or(1) as usize;
-    let page_size = args.number("page_size", 1, 100)?.unwrap_or(10) as usize;
+    let depth = args.integer("depth")?;
+    let page = args.integer("page")?;
+    let page_size = args.integer("page_size")?;
     let timeframe = args.optional_text("timeframe")?.filter(|text| !text.trim().is_empty());
     let as_of = scope::moment(call, args)?;
     let Target { project, notes, other } = match as_of {
         None => target(call, args, &url, address)?,
-        Some(moment) => context_then::target(call, args, &url, address, moment)?,
+        Some(moment) => context_at::target(call, args, &url, address, moment)?,
     };
     let request = ContextRequest {
         project: project.clone(),
         target: notes,
         depth,
         only: call.settings.notes.only_project.is_some().then(|| project.clone()),
-        max_related: args.number("max_related", 1, 10_000)?.unwrap_or(10) as usize,
+        max_related: args.integer("max_related")?,
         since: timeframe.as_deref().map(|text| scope::since(call, text)).transpose()?,
         as_of,
         limit: page_size,
         offset: (page - 1) * page_size,
     };
     let found = call.memory.context(&request)?;
-    let budget = args.number("max_tokens", 1, 1_000_000)?.unwrap_or(MAX_TOKENS);
-    let budget = budget.min(MOST_TOKENS) as usize;
+    let budget = args.integer("max_tokens")?.min(MAX_ANSWER_TOKENS);
     let each = if found.notes.len() > 1 { EACH_TOKENS } else { OWN_TOKENS };
     let when = args.optional_text("as_of")?;
     let mut structured = json!({
@@ -146,7 +163,7 @@ fn build(call: &CallContext<'_>, args: &ToolArgs) -> Result<Answer, Failure> {
     let has_more = found.has_more || left_out > 0;
     let (next, size) = match left_out {
         0 => (page + 1, page_size),
-        _ => page_from(request.offset + results.len(), results.len()),
+        _ => page_after(request.offset + results.len(), results.len()),
     };
     if left_out > 0 {
         text.push_str(&format!(
@@ -176,11 +193,11 @@ fn build(call: &CallContext<'_>, args: &ToolArgs) -> Result<Answer, Failure> {
     if has_more {
         structured["next"] = json!({ "page": next, "page_size": size });
     }
-    Ok(Answer { text, structured })
+    Ok(ToolResult::ok(text, structured))
 }
 
 /// How many notes there are before a page that is empty.
-fn total_before(call: &CallContext<'_>, request: &ContextRequest) -> Result<usize, Failure> {
+fn total_before(call: &CallContext<'_>, request: &ContextRequest) -> Result<usize, ToolError> {
     if let (ContextTarget::Pattern(pattern), None) = (&request.target, request.as_of) {
         // Counted without a look at their texts.
         let found = fitting(call, &request.project, pattern, request.since, request.offset)?;
@@ -200,7 +217,7 @@ fn total_before(call: &CallContext<'_>, request: &ContextRequest) -> Result<usiz
 }
 
 /// Refuses what cannot be an address.
-fn check_address(url: &str, address: &str) -> Result<(), Failure> {
+fn check_address(url: &str, address: &str) -> Result<(), ToolError> {
     let wrong = if address.is_empty() {
         Some("it names nothing")
     } else if url.len() > LONGEST_URL {
@@ -222,7 +239,7 @@ fn check_address(url: &str, address: &str) -> Result<(), Failure> {
                 "{shown:?} is no address: {why}. Addresses are memory://folder/note, \
                  memory://folder/*, or the title of a note."
             );
-            Err(Failure::new("INVALID_URL", text))
+            Err(ToolError::new("INVALID_URL", text))
         }
     }
 }
@@ -252,7 +269,7 @@ fn target(
     args: &ToolArgs,
     url: &str,
     address: &str,
-) -> Result<Target, Failure> {
+) -> Result<Target, ToolError> {
     if address.contains('*') {
         let (project, pattern) = scope::addressed(call, args, address)?;
         let target = match names_notes(call, &project, &pattern)? {
@@ -264,7 +281,7 @@ fn target(
     match scope::resolve(call, args, url, Intent::Read) {
         Ok(found) => Ok(Target { other: found.other, ..Target::note(&found.place) }),
         // A fact's or a relation's own address leads to its note.
-        Err(failure) if failure.code == "NOTE_NOT_FOUND" => {
+        Err(failure) if failure.code == NOTE_NOT_FOUND => {
             let place = match address.split_once("/observations/") {
                 Some((note, _)) => Some(scope::find(call, args, note, Intent::Read)?),
                 None => {
@@ -284,7 +301,7 @@ fn names_notes(
     call: &CallContext<'_>,
     project: &ProjectName,
     pattern: &str,
-) -> Result<bool, Failure> {
+) -> Result<bool, ToolError> {
     Ok(!fitting(call, project, pattern, None, 1)?.is_empty())
 }
 
@@ -295,7 +312,7 @@ fn fitting(
     pattern: &str,
     since: Option<Timestamp>,
     limit: usize,
-) -> Result<Vec<FileSummary>, Failure> {
+) -> Result<Vec<FileSummary>, ToolError> {
     let projects = vec![project.clone()];
     Ok(call.memory.store().browse(&Browse {
         filter: SearchFilter { projects, after: since, ..Default::default() },
@@ -312,7 +329,7 @@ pub(super) fn holders(
     call: &CallContext<'_>,
     project: &ProjectName,
     pattern: &str,
-) -> Result<Vec<NotePath>, Failure> {
+) -> Result<Vec<NotePath>, ToolError> {
     let filter = SearchFilter { projects: vec![project.clone()], ..Default::default() };
     let parts = address::parts(call, &filter, pattern)?;
     let mut holders: Vec<NotePath> = parts.into_iter().map(|part| part.place.path).collect();
@@ -532,7 +549,7 @@ fn relation(link: &FurtherLink) -> Value {
     })
 }
 
-impl From<memoranda_core::path::PathError> for Failure {
+impl From<memoranda_core::path::PathError> for ToolError {
     fn from(error: memoranda_core::path::PathError) -> Self {
         EngineError::from(error).into()
     }

@@ -8,57 +8,72 @@ use memoranda_core::token_estimate::truncate_to_tokens;
 use memoranda_engine::{FileKind, FileOrder, FilesBelow, FolderFiles, Intent, Place};
 use serde_json::{Value, json};
 
-use super::answer::{Answer, Failure, Form, count, past_end, run};
 use super::glob::Glob;
+use super::page::past_end;
+use super::params::{COMMON, MAX_TOKENS, PAGE, PROJECT, page_size};
 use super::scope;
 use crate::memory::path::leads_up;
-use crate::registry::{CallContext, SideContent, ToolArgs, ToolResult};
+use crate::registry::{
+    CallContext, Param, ParamTable, SideContent, ToolArgs, ToolError, ToolResult, count,
+};
 
-/// The largest file that is given as it is.
-const MOST_BYTES: usize = 350_000;
-const MAX_TOKENS: u64 = 20_000;
-/// How many levels a list shows at the most.
-const DEEPEST: usize = 10;
+/// Maximum size in bytes of a binary file in an answer.
+const MAX_BYTES: usize = 350_000;
+/// Budget of a text in tokens, unless the caller chooses another.
+const DEFAULT_TOKENS: u64 = 20_000;
+/// Maximum number of levels of a list.
+const MAX_DEPTH: usize = 10;
 
-pub(super) const SORTS: [&str; 4] = ["title_asc", "title_desc", "updated_asc", "updated_desc"];
+const SORTS: &[&str] = &["title_asc", "title_desc", "updated_asc", "updated_desc"];
 
-const LIST_ALIASES: &[(&str, &[&str])] = &[
-    ("dir_name", &["directory", "folder", "path", "dir"]),
-    ("file_name_glob", &["glob", "pattern", "filter"]),
-    ("page", &["page_number"]),
-    ("page_size", &["limit", "per_page"]),
-];
-const READ_ALIASES: &[(&str, &[&str])] = &[("path", &["file_path", "filepath", "file"])];
+pub(super) const LIST_PARAMS: ParamTable = ParamTable::new(&[
+    &[
+        Param::text("dir_name", "Folder; default /").aliases(&[
+            "directory",
+            "folder",
+            "path",
+            "dir",
+        ]),
+        Param::integer("depth", 1, MAX_DEPTH as u64, "Levels"),
+        Param::text("file_name_glob", "Such as *.md, 2026-0[1-3]* or **/{a,b}.md")
+            .aliases(&["glob", "pattern", "filter"]),
+        Param::choice("sort", SORTS, "Order of files"),
+        PAGE,
+        page_size(200),
+        PROJECT,
+    ],
+    COMMON,
+]);
 
-pub(super) fn list_handler(call: &CallContext<'_>, arguments: Value) -> ToolResult {
-    run("list_directory", arguments, LIST_ALIASES, Form::Text, |args| list(call, args))
-}
+pub(super) const READ_PARAMS: ParamTable = ParamTable::new(&[
+    &[
+        Param::text("path", "File path").required().aliases(&["file_path", "filepath", "file"]),
+        PROJECT,
+        MAX_TOKENS.default_integer(DEFAULT_TOKENS),
+    ],
+    COMMON,
+]);
 
-pub(super) fn read_handler(call: &CallContext<'_>, arguments: Value) -> ToolResult {
-    run("read_content", arguments, READ_ALIASES, Form::Text, |args| read(call, args))
-}
-
-/// A folder, with how many files it holds and when one of them changed last.
 #[derive(Default)]
 struct Folder {
     files: usize,
     updated: Timestamp,
 }
 
-fn list(call: &CallContext<'_>, args: &ToolArgs) -> Result<Answer, Failure> {
+pub(super) fn list(call: &CallContext<'_>, args: &ToolArgs) -> Result<ToolResult, ToolError> {
     let project = scope::project(call, args)?;
     let given = args.optional_text("dir_name")?.unwrap_or_default();
-    let depth = args.number("depth", 1, DEEPEST as u64)?.map(|depth| depth as usize);
+    let depth = args.optional_integer("depth")?;
     let glob = args.optional_text("file_name_glob")?.filter(|glob| !glob.trim().is_empty());
     let glob = glob.map(|text| (Glob::new(&text), text));
     // A glob over paths says itself how deep to look.
-    let depth = depth.or(glob.as_ref().map(|(glob, _)| glob.depth(DEEPEST))).unwrap_or(1);
-    let sort = args.choice("sort", &SORTS)?;
-    let page = args.number("page", 1, 100_000)?.unwrap_or(1) as usize;
-    let page_size = args.number("page_size", 1, 200)?.unwrap_or(10) as usize;
+    let depth = depth.or(glob.as_ref().map(|(glob, _)| glob.depth(MAX_DEPTH))).unwrap_or(1);
+    let sort = args.optional_word("sort")?;
+    let page = args.integer("page")?;
+    let page_size = args.integer("page_size")?;
     if leads_up(&given) {
         let text = format!("{given:?} leads out of the project; give a folder within it.");
-        return Err(Failure::new("SECURITY_VALIDATION_ERROR", text));
+        return Err(ToolError::new("SECURITY_VALIDATION_ERROR", text));
     }
     let name = scope::bare(&given).trim_start_matches("./").trim_matches('/');
     let name = scope::own_path(call, &project, name);
@@ -71,7 +86,7 @@ fn list(call: &CallContext<'_>, args: &ToolArgs) -> Result<Answer, Failure> {
     if let Some(named) = folder.as_ref().filter(|_| held.is_empty()) {
         let missing = || {
             let text = format!("There is no folder {name:?} in project {project}.");
-            Failure::new("DIRECTORY_NOT_FOUND", text)
+            ToolError::new("DIRECTORY_NOT_FOUND", text)
         };
         let there = call.memory.folder_at(&project, named)?.ok_or_else(missing)?;
         held = store.folder_files(&project, Some(&there))?;
@@ -174,7 +189,7 @@ fn list(call: &CallContext<'_>, args: &ToolArgs) -> Result<Answer, Failure> {
         "total": total,
         "has_more": has_more,
     });
-    Ok(Answer { text, structured })
+    Ok(ToolResult::ok(text, structured))
 }
 
 /// Says that no file fits a glob, and what there is.
@@ -218,12 +233,12 @@ fn folders(held: &[FolderFiles], prefix: usize, depth: usize) -> (BTreeMap<Strin
     (folders, files)
 }
 
-fn read(call: &CallContext<'_>, args: &ToolArgs) -> Result<Answer, Failure> {
+pub(super) fn read(call: &CallContext<'_>, args: &ToolArgs) -> Result<ToolResult, ToolError> {
     let given = args.text("path")?;
     let place = match NotePath::parse(scope::bare(&given)) {
         _ if leads_up(&given) => {
             let text = format!("{given:?} leads out of the project; give a path within it.");
-            return Err(Failure::new("SECURITY_VALIDATION_ERROR", text));
+            return Err(ToolError::new("SECURITY_VALIDATION_ERROR", text));
         }
         Ok(path) => {
             let place = Place { project: scope::project(call, args)?, path };
@@ -254,7 +269,7 @@ fn read(call: &CallContext<'_>, args: &ToolArgs) -> Result<Answer, Failure> {
         all
     };
     if let Ok(text) = found.text() {
-        let budget = args.number("max_tokens", 1, 1_000_000)?.unwrap_or(MAX_TOKENS) as usize;
+        let budget = args.integer("max_tokens")?;
         let kept = truncate_to_tokens(text, budget);
         let cut = text.len() - kept.len();
         let mut shown = kept.to_owned();
@@ -267,14 +282,14 @@ fn read(call: &CallContext<'_>, args: &ToolArgs) -> Result<Answer, Failure> {
         let source = format!("<!-- project: {} | file_path: {} -->\n", place.project, place.path);
         let structured =
             with(json!({ "type": "text", "text": kept, "encoding": "utf-8", "cut_bytes": cut }));
-        return Ok(Answer { text: format!("{source}{shown}"), structured });
+        return Ok(ToolResult::ok(format!("{source}{shown}"), structured));
     }
-    if found.bytes.len() > MOST_BYTES {
+    if found.bytes.len() > MAX_BYTES {
         let text = format!(
-            "{place} is no text and has {} bytes; up to {MOST_BYTES} are given.",
+            "{place} is no text and has {} bytes; up to {MAX_BYTES} are given.",
             found.bytes.len()
         );
-        return Err(Failure::new("CONTENT_TOO_LARGE", text));
+        return Err(ToolError::new("CONTENT_TOO_LARGE", text));
     }
     let kind = if content_type.starts_with("image/") { "image" } else { "document" };
     let text = format!(
@@ -287,7 +302,7 @@ fn read(call: &CallContext<'_>, args: &ToolArgs) -> Result<Answer, Failure> {
             .attach(SideContent::Image { data: data.clone(), mime: content_type.to_owned() });
     }
     let structured = with(json!({ "type": kind, "data": data, "encoding": "base64" }));
-    Ok(Answer { text, structured })
+    Ok(ToolResult::ok(text, structured))
 }
 
 fn mime(extension: &str) -> &'static str {

@@ -8,12 +8,17 @@ use memoranda_core::note::edit::{NoteEdit, SubsectionHandling, apply_edit, simil
 use memoranda_engine::{EngineError, Intent, Place, RelationRow, ReviseOutcome, Step, hash};
 use serde_json::{Map, Value, json};
 
-use super::answer::{Answer, Expected, Failure, Form, cut, run};
-use super::receipt::{Receipt, add_similar, similar};
-use super::text::{Wanted, metadata_edits, passed_over, screened, title_follows, told_over};
+use super::checksum::ExpectedChecksum;
+use super::compose::{Wanted, metadata_edits, passed_over, screened, title_follows, told_over};
+use super::page::cut;
+use super::params::{COMMON, EXPECTED_CHECKSUM, IDENTIFIER, PROJECT};
 use super::write::{note_path, save, together};
+use super::write_summary::{Receipt, add_similar, similar};
 use super::{links, scope};
-use crate::registry::{CallContext, ToolArgs, ToolResult};
+use crate::registry::{
+    CallContext, INVALID_ARGUMENTS, NOTE_NOT_FOUND, Param, ParamTable, ToolArgs, ToolError,
+    ToolResult,
+};
 use crate::settings::CreateMode;
 
 /// How much of the change is shown.
@@ -24,7 +29,7 @@ const INSTEAD: &str = "edit_note(operation=\"find_replace\", find_text=\"type: â
 /// How many notes are named that a name may mean.
 const NEAR: usize = 10;
 
-pub(super) const OPERATIONS: [&str; 6] = [
+const OPERATIONS: &[&str] = &[
     "append",
     "prepend",
     "find_replace",
@@ -33,26 +38,46 @@ pub(super) const OPERATIONS: [&str; 6] = [
     "insert_after_section",
 ];
 
-pub(super) const ALIASES: &[(&str, &[&str])] = &[
-    ("content", &["new_content", "replacement", "replace_with"]),
-    ("section", &["section_heading", "heading"]),
-    ("find_text", &["find", "old_text", "old_content", "search"]),
-];
+pub(super) const PARAMS: ParamTable = ParamTable::new(&[
+    &[
+        IDENTIFIER,
+        Param::choice("operation", OPERATIONS, "What to do").required(),
+        Param::text("content", "Text to put in").required().aliases(&[
+            "new_content",
+            "replacement",
+            "replace_with",
+        ]),
+        PROJECT,
+        Param::text("section", "Heading, for section operations")
+            .aliases(&["section_heading", "heading"]),
+        Param::text("find_text", "Text to replace, for find_replace").keep_empty().aliases(&[
+            "find",
+            "old_text",
+            "old_content",
+            "search",
+        ]),
+        Param::integer("expected_replacements", 1, 1_000_000, "How often it occurs; default 1")
+            .default_integer(1)
+            .hide_max(),
+        Param::flag("replace_subsections", "Default true").default_flag(true),
+        Param::object("metadata", "Frontmatter to set; mappings are merged, `a.b` leads into one"),
+        EXPECTED_CHECKSUM,
+    ],
+    COMMON,
+]);
 
-pub(super) fn handler(call: &CallContext<'_>, arguments: Value) -> ToolResult {
-    run("edit_note", arguments, ALIASES, Form::Text, |args| {
-        edit(call, args).map_err(|failure| {
-            let operation = args.optional_text("operation").ok().flatten();
-            let keys = json!({ "operation": operation, "fileCreated": false });
-            failure.beside(keys).beside(scope::meant(call, args))
-        })
+pub(super) fn edit_note(call: &CallContext<'_>, args: &ToolArgs) -> Result<ToolResult, ToolError> {
+    edit(call, args).map_err(|failure| {
+        let operation = args.optional_text("operation").ok().flatten();
+        let keys = json!({ "operation": operation, "fileCreated": false });
+        failure.with_missing_details(keys).with_missing_details(scope::meant(call, args))
     })
 }
 
-fn edit(call: &CallContext<'_>, args: &ToolArgs) -> Result<Answer, Failure> {
+fn edit(call: &CallContext<'_>, args: &ToolArgs) -> Result<ToolResult, ToolError> {
     let identifier = args.text("identifier")?;
     let operation = args
-        .choice("operation", &OPERATIONS)?
+        .optional_word("operation")?
         .ok_or_else(|| args.missing("operation", "what to do, such as append"))?;
     let metadata = args.object("metadata")?;
     let content = match args.optional_text("content")? {
@@ -64,11 +89,11 @@ fn edit(call: &CallContext<'_>, args: &ToolArgs) -> Result<Answer, Failure> {
     let mut edits = Vec::new();
     edits.extend(edit_of(args, &operation, &content)?);
     edits.extend(metadata.as_ref().map(metadata_edits).transpose()?.unwrap_or_default());
-    let expected = Expected::of(args)?;
+    let expected = ExpectedChecksum::read(args)?;
     let adds = matches!(operation.as_str(), "append" | "prepend");
     let place = match scope::find(call, args, &identifier, Intent::Change) {
         Ok(place) => place,
-        Err(failure) if adds && expected.is_none() && failure.code == "NOTE_NOT_FOUND" => {
+        Err(failure) if adds && expected.is_none() && failure.code == NOTE_NOT_FOUND => {
             let (content, warning) = screened(call.settings.secrets, "", content)?;
             let created = create(call, args, &identifier, &content, metadata.as_ref(), warning)?;
             return created.ok_or(failure);
@@ -80,7 +105,7 @@ fn edit(call: &CallContext<'_>, args: &ToolArgs) -> Result<Answer, Failure> {
             "{place} is no Markdown and has no frontmatter for `metadata`. Nothing was changed; \
              leave `metadata` out."
         );
-        return Err(Failure::new("NOT_MARKDOWN", text));
+        return Err(ToolError::new("NOT_MARKDOWN", text));
     }
     let changed = change(call, &place, &edits, expected.as_ref())?;
     let over = passed_over(metadata.as_ref());
@@ -119,8 +144,8 @@ fn edit(call: &CallContext<'_>, args: &ToolArgs) -> Result<Answer, Failure> {
 }
 
 /// What an operation does to the text; `None` if there is nothing to do.
-fn edit_of(args: &ToolArgs, operation: &str, content: &str) -> Result<Option<NoteEdit>, Failure> {
-    let section = || -> Result<String, Failure> {
+fn edit_of(args: &ToolArgs, operation: &str, content: &str) -> Result<Option<NoteEdit>, ToolError> {
+    let section = || -> Result<String, ToolError> {
         let section = args.optional_text("section")?.filter(|section| !section.trim().is_empty());
         section.ok_or_else(|| args.missing("section", "the heading, such as \"## Plan\"").into())
     };
@@ -136,11 +161,11 @@ fn edit_of(args: &ToolArgs, operation: &str, content: &str) -> Result<Option<Not
                 let what = "the text to replace, to the letter; to add text, append it";
                 return Err(args.wrong("find_text", what, &Value::String(find)).into());
             }
-            let expected = args.number("expected_replacements", 1, 1_000_000)?.unwrap_or(1);
-            NoteEdit::FindReplace { find, replace: content, expected: expected as usize }
+            let expected = args.integer("expected_replacements")?;
+            NoteEdit::FindReplace { find, replace: content, expected }
         }
         "replace_section" => {
-            let subsections = match args.flag("replace_subsections")?.unwrap_or(true) {
+            let subsections = match args.is_set("replace_subsections")? {
                 true => SubsectionHandling::Replace,
                 false => SubsectionHandling::Keep,
             };
@@ -171,12 +196,12 @@ fn added(edits: &[NoteEdit], near: Option<&[String]>) -> Option<String> {
 
 /// Says which links by a name that the note had do not mean it any more, and how they could.
 fn add_lost(
-    answer: &mut Answer,
+    answer: &mut ToolResult,
     call: &CallContext<'_>,
     receipt: &Receipt,
     before: &str,
     links: &[RelationRow],
-) -> Result<(), Failure> {
+) -> Result<(), ToolError> {
     let outdated = links::known(call, call.memory.lost_links(links)?);
     if outdated.is_empty() {
         return Ok(());
@@ -238,19 +263,19 @@ fn change(
     call: &CallContext<'_>,
     place: &Place,
     edits: &[NoteEdit],
-    expected: Option<&Expected>,
-) -> Result<Changed, Failure> {
+    expected: Option<&ExpectedChecksum>,
+) -> Result<Changed, ToolError> {
     let (mut before, mut after, mut stale, mut warning) =
         (String::new(), String::new(), None, None);
     let (mut added_section, mut links) = (None, Vec::new());
-    let outcome = call.memory.revise(&call.who, None, |desk| -> Result<Vec<Step>, Failure> {
+    let outcome = call.memory.revise(&call.who, None, |desk| -> Result<Vec<Step>, ToolError> {
         let Some((text, found)) = desk.text(place)? else {
             let text = format!("{place} is gone. Nothing was changed.");
-            return Err(Failure::new("NOTE_NOT_FOUND", text));
+            return Err(ToolError::new(NOTE_NOT_FOUND, text));
         };
-        if let Some(expected) = expected.filter(|expected| !expected.is(found)) {
+        if let Some(expected) = expected.filter(|expected| !expected.matches(found)) {
             stale = Some(found);
-            return Err(Failure::new("CHECKSUM_MISMATCH", expected.as_str()));
+            return Err(ToolError::new("CHECKSUM_MISMATCH", expected.as_str()));
         }
         let mut new = text.clone();
         added_section = None;
@@ -288,7 +313,7 @@ fn change(
         ReviseOutcome::Unchanged => None,
         ReviseOutcome::Conflict(_) => {
             let text = format!("{place} was changed at the same moment. Nothing was done; retry.");
-            return Err(Failure::new("CONFLICT", text));
+            return Err(ToolError::new("CONFLICT", text));
         }
     };
     Ok(Changed { links, added_section, before, after, warning, commit })
@@ -303,7 +328,7 @@ fn is_called_the_same(before: &str, after: &str) -> bool {
 }
 
 /// Refuses an edit after which no program could read a drawing, or other JSON, that it could before.
-fn check_readable(place: &Place, before: &str, after: &str) -> Result<(), Failure> {
+fn check_readable(place: &Place, before: &str, after: &str) -> Result<(), ToolError> {
     let is_json = ["canvas", "json"].iter().any(|e| place.path.extension().eq_ignore_ascii_case(e));
     let read = |text: &str| serde_json::from_str::<Value>(text.trim_start_matches('\u{feff}'));
     match read(after) {
@@ -312,7 +337,7 @@ fn check_readable(place: &Place, before: &str, after: &str) -> Result<(), Failur
                 "{place} is JSON, and would be none after this edit ({error}). Nothing was changed. \
                  find_replace changes a part of it."
             );
-            Err(Failure::new("INVALID_JSON", text))
+            Err(ToolError::new("INVALID_JSON", text))
         }
         _ => Ok(()),
     }
@@ -326,7 +351,7 @@ fn create(
     content: &str,
     metadata: Option<&Map<String, Value>>,
     warning: Option<String>,
-) -> Result<Option<Answer>, Failure> {
+) -> Result<Option<ToolResult>, ToolError> {
     let name = scope::bare(identifier);
     if name.is_empty() || name.contains("://") {
         return Ok(None);
@@ -338,7 +363,7 @@ fn create(
             "{identifier:?} is a pattern, and a note to be made needs a name without `*`. Nothing \
              was written."
         );
-        return Err(Failure::new("INVALID_ARGUMENTS", text));
+        return Err(ToolError::new(INVALID_ARGUMENTS, text));
     }
     // What lies in another project is not made anew in this one.
     if scope::asked(call, args)?.is_none()
@@ -387,7 +412,7 @@ fn check_unknown(
     args: &ToolArgs,
     identifier: &str,
     name: &str,
-) -> Result<(), Failure> {
+) -> Result<(), ToolError> {
     let words = |part: &str| part.split_whitespace().collect::<Vec<_>>().join(" ");
     let parts: Vec<String> = name.split(['/', '\\']).map(words).collect();
     let plain = parts.join("/");
@@ -411,7 +436,7 @@ fn check_unknown(
             "{identifier:?} is the name of a folder, and a note to be made needs one of its own. \
              Nothing was written."
         );
-        return Err(Failure::new("INVALID_ARGUMENTS", text));
+        return Err(ToolError::new(INVALID_ARGUMENTS, text));
     }
     Ok(())
 }
@@ -422,10 +447,10 @@ fn check_not_near(
     call: &CallContext<'_>,
     args: &ToolArgs,
     identifier: &str,
-) -> Result<(), Failure> {
+) -> Result<(), ToolError> {
     let place = match scope::find(call, args, identifier, Intent::Read) {
         Ok(place) => place,
-        Err(failure) if failure.code == "NOTE_NOT_FOUND" => return Ok(()),
+        Err(failure) if failure.code == NOTE_NOT_FOUND => return Ok(()),
         Err(failure) => return Err(failure),
     };
     let alike = call.memory.store().link_candidates(&place.project, scope::bare(identifier))?;
@@ -435,7 +460,7 @@ fn check_not_near(
 }
 
 /// Says that a note is not there, but others that may be meant.
-fn only_near(identifier: &str, near: &[Place]) -> Failure {
+fn only_near(identifier: &str, near: &[Place]) -> ToolError {
     let near: Vec<String> = near.iter().map(Place::to_string).collect();
     let text = format!(
         "There is no note {identifier:?}, but there is {}. Nothing was written. Name that one by \
@@ -443,7 +468,7 @@ fn only_near(identifier: &str, near: &[Place]) -> Failure {
          another with write_note.",
         near.join(", ")
     );
-    Failure::new("NOTE_NOT_FOUND", text).with("candidates", near)
+    ToolError::new(NOTE_NOT_FOUND, text).with_detail("candidates", near)
 }
 
 /// The name of a note without what its file ends in.
@@ -457,7 +482,7 @@ fn elsewhere(
     identifier: &str,
     own: &ProjectName,
     other: &ProjectName,
-) -> Failure {
+) -> ToolError {
     if let Some(only) = &call.settings.notes.only_project {
         return scope::constrained(only);
     }
@@ -468,5 +493,5 @@ fn elsewhere(
          {there} Say project={:?}, or leave `project` out.",
         other.as_str()
     );
-    Failure::new("CROSS_PROJECT_ENTITY", text)
+    ToolError::new("CROSS_PROJECT_ENTITY", text)
 }

@@ -4,8 +4,7 @@ use memoranda_core::id::ProjectName;
 use memoranda_engine::{LinkText, OutdatedLink, Place, Whose, link_key};
 use serde_json::{Value, json};
 
-use super::answer::count;
-use crate::registry::CallContext;
+use crate::registry::{CallContext, count};
 
 /// How many files or links are named in a text, and how many for programs.
 pub(super) const NAMED: usize = 20;

@@ -1,44 +1,46 @@
 //! Markdown notes and the graph between them: the tools that Basic Memory's users know.
 
 mod address;
-mod answer;
 mod canvas;
 mod chatgpt;
+mod checksum;
+mod compose;
 mod context;
-mod context_then;
+mod context_at;
 mod directory;
 mod edit;
 mod glob;
-mod hit;
 mod links;
-mod orient;
-mod parts;
+mod note_parts;
+mod note_schema;
+mod page;
+mod params;
 mod pattern;
 mod projects;
+mod prompts;
 mod read;
-mod receipt;
 mod recent;
 mod relocate;
 mod schema_names;
-mod schemas;
 mod scope;
 mod search;
-mod shape;
-mod text;
+mod search_hit;
 mod write;
+mod write_summary;
 
-use serde_json::Value;
+use serde_json::{Value, json};
 
 use crate::registry::{
-    CallContext, PromptDef, ResourceDef, ToolDef, ToolHints, ToolResult, ToolTier, Toolset,
+    PromptDef, ResourceDef, TextFormat, ToolDef, ToolError, ToolHandler, ToolHints, ToolTier,
+    Toolset,
 };
 
-/// The prompts' rows.
-pub(crate) const PROMPTS: &[PromptDef] = orient::PROMPTS;
-/// The resources' rows.
-pub(crate) const RESOURCES: &[ResourceDef] = orient::RESOURCES;
+/// Prompts of the notes tools.
+pub(crate) const PROMPTS: &[PromptDef] = prompts::PROMPTS;
+/// Resources of the notes tools.
+pub(crate) const RESOURCES: &[ResourceDef] = prompts::RESOURCES;
 
-/// What a client's model is told of this set, in at most 200 bytes.
+/// Instructions for the model about this toolset, in at most 200 bytes.
 pub(crate) const BRIEF: &[&str] = &[
     "NOTES:",
     "`search_notes` first.",
@@ -55,299 +57,228 @@ const CHANGES: ToolHints =
 const REMOVES: ToolHints =
     ToolHints { read_only: false, destructive: true, idempotent: true, open_world: false };
 
-/// What a row says for itself; the rest is the same for all of them.
-#[derive(Clone, Copy)]
-struct Row {
-    name: &'static str,
-    title: &'static str,
-    description: &'static str,
-    tier: ToolTier,
-    hints: ToolHints,
-    input: fn() -> Value,
-    output: fn() -> Value,
-    handler: fn(&CallContext<'_>, Value) -> ToolResult,
-}
+/// Base of the rows: the facts that all notes tools share.
+const BASE: ToolDef = ToolDef {
+    toolset: Toolset::Notes,
+    tier: ToolTier::Extra,
+    output: any_object,
+    max_chars: 600_000,
+    render_error: ToolError::render_code,
+    ..ToolDef::BASE
+};
 
-const fn row(row: Row, toolset: Toolset) -> ToolDef {
-    ToolDef {
-        name: row.name,
-        title: row.title,
-        description: row.description,
-        toolset,
-        tier: row.tier,
-        hints: row.hints,
-        input: row.input,
-        output: row.output,
-        cap: 600_000,
-        handler: row.handler,
-    }
-}
+/// Base of the rows of `search` and `fetch`, whose text is JSON.
+const CHATGPT: ToolDef =
+    ToolDef { toolset: Toolset::Chatgpt, text_format: TextFormat::Json, hints: READS, ..BASE };
 
-/// The tools' rows.
+/// Definitions of the notes tools.
 pub(crate) const TOOLS: &[ToolDef] = &[
-    row(
-        Row {
-            name: "write_note",
-            title: "Write note",
-            description: "Create a Markdown note. An existing one is refused unless overwrite=true; \
-                the old text stays in the history. Names similar notes.",
-            tier: ToolTier::Default,
-            hints: CHANGES,
-            input: shape::write_note,
-            output: shape::changed,
-            handler: write::handler,
+    ToolDef {
+        name: "write_note",
+        title: "Write note",
+        description: "Create a Markdown note. An existing one is refused unless overwrite=true; \
+            the old text stays in the history. Names similar notes.",
+        tier: ToolTier::Default,
+        hints: CHANGES,
+        output: changed,
+        handler: ToolHandler::Params { table: write::PARAMS, run: write::write },
+        ..BASE
+    },
+    ToolDef {
+        name: "read_note",
+        title: "Read note",
+        description: "Read a note by title, permalink, path or memory:// address, now or as_of \
+            an earlier time.",
+        tier: ToolTier::Default,
+        hints: READS,
+        handler: ToolHandler::Params { table: read::READ_PARAMS, run: read::read_note },
+        ..BASE
+    },
+    ToolDef {
+        name: "edit_note",
+        title: "Edit note",
+        description: "Change a part of a note; the rest stays byte for byte. append and prepend \
+            create a missing note.",
+        tier: ToolTier::Default,
+        hints: CHANGES,
+        output: changed,
+        handler: ToolHandler::Params { table: edit::PARAMS, run: edit::edit_note },
+        ..BASE
+    },
+    ToolDef {
+        name: "search_notes",
+        title: "Search notes",
+        description: "Find notes, observations or relations by words, names, tags, types, \
+            frontmatter and time.",
+        tier: ToolTier::Default,
+        hints: READS,
+        output: found,
+        handler: ToolHandler::Params { table: search::PARAMS, run: search::search },
+        ..BASE
+    },
+    ToolDef {
+        name: "build_context",
+        title: "Build context",
+        description: "A note, its observations and the notes linked to and from it; or all \
+            notes of a pattern.",
+        tier: ToolTier::Default,
+        hints: READS,
+        output: found,
+        handler: ToolHandler::Params { table: context::PARAMS, run: context::build },
+        text_format: TextFormat::Json,
+        ..BASE
+    },
+    ToolDef {
+        name: "recent_activity",
+        title: "Recent activity",
+        description: "What changed last, newest first, in one project or all.",
+        tier: ToolTier::Default,
+        hints: READS,
+        output: found,
+        handler: ToolHandler::Params { table: recent::PARAMS, run: recent::recent },
+        // Clients that parse the text expect a list.
+        json_text_field: Some("results"),
+        ..BASE
+    },
+    ToolDef {
+        name: "view_note",
+        title: "View note",
+        description: "Like read_note, to be displayed as an artifact.",
+        hints: READS,
+        handler: ToolHandler::Params { table: read::VIEW_PARAMS, run: read::view_note },
+        ..BASE
+    },
+    ToolDef {
+        name: "move_note",
+        title: "Move note",
+        description: "Move or rename a note or folder within its project; permalinks stay.",
+        hints: CHANGES,
+        output: changed,
+        handler: ToolHandler::Params { table: relocate::MOVE_PARAMS, run: relocate::move_note },
+        ..BASE
+    },
+    ToolDef {
+        name: "delete_note",
+        title: "Delete note",
+        description: "Delete a note or folder; the history can bring it back.",
+        hints: REMOVES,
+        output: changed,
+        handler: ToolHandler::Params { table: relocate::DELETE_PARAMS, run: relocate::delete_note },
+        ..BASE
+    },
+    ToolDef {
+        name: "list_directory",
+        title: "List directory",
+        description: "Folders and files of a project.",
+        hints: READS,
+        handler: ToolHandler::Params { table: directory::LIST_PARAMS, run: directory::list },
+        ..BASE
+    },
+    ToolDef {
+        name: "read_content",
+        title: "Read content",
+        description: "A file as it is: text, or base64 up to 350 kB.",
+        hints: READS,
+        handler: ToolHandler::Params { table: directory::READ_PARAMS, run: directory::read },
+        ..BASE
+    },
+    ToolDef {
+        name: "canvas",
+        title: "Canvas",
+        description: "Write a JSON Canvas file of nodes and edges.",
+        hints: REMOVES,
+        output: changed,
+        handler: ToolHandler::Params { table: canvas::PARAMS, run: canvas::draw },
+        ..BASE
+    },
+    ToolDef {
+        name: "list_memory_projects",
+        title: "List projects",
+        description: "All projects, with the default.",
+        hints: READS,
+        handler: ToolHandler::Params { table: projects::LIST_PARAMS, run: projects::list },
+        ..BASE
+    },
+    ToolDef {
+        name: "create_memory_project",
+        title: "Create project",
+        description: "Make a project; one that exists is reported.",
+        hints: ADDS,
+        handler: ToolHandler::Params { table: projects::CREATE_PARAMS, run: projects::create },
+        ..BASE
+    },
+    ToolDef {
+        name: "delete_project",
+        title: "Delete project",
+        description: "Forget a project; its files stay unless delete_notes=true.",
+        hints: REMOVES,
+        handler: ToolHandler::Params { table: projects::DELETE_PARAMS, run: projects::delete },
+        ..BASE
+    },
+    ToolDef {
+        name: "schema_validate",
+        title: "Validate schema",
+        description: "Check notes against the schemas of their types.",
+        hints: READS,
+        handler: ToolHandler::Params {
+            table: note_schema::VALIDATE_PARAMS,
+            run: note_schema::validate,
         },
-        Toolset::Notes,
-    ),
-    row(
-        Row {
-            name: "read_note",
-            title: "Read note",
-            description: "Read a note by title, permalink, path or memory:// address, now or as_of \
-                an earlier time.",
-            tier: ToolTier::Default,
-            hints: READS,
-            input: shape::read_note,
-            output: shape::plain,
-            handler: read::read_handler,
+        ..BASE
+    },
+    ToolDef {
+        name: "schema_infer",
+        title: "Infer schema",
+        description: "Propose a schema from the notes of a type.",
+        hints: READS,
+        handler: ToolHandler::Params {
+            table: note_schema::INFER_PARAMS,
+            run: note_schema::infer_schema,
         },
-        Toolset::Notes,
-    ),
-    row(
-        Row {
-            name: "edit_note",
-            title: "Edit note",
-            description: "Change a part of a note; the rest stays byte for byte. append and prepend \
-                create a missing note.",
-            tier: ToolTier::Default,
-            hints: CHANGES,
-            input: shape::edit_note,
-            output: shape::changed,
-            handler: edit::handler,
-        },
-        Toolset::Notes,
-    ),
-    row(
-        Row {
-            name: "search_notes",
-            title: "Search notes",
-            description: "Find notes, observations or relations by words, names, tags, types, \
-                frontmatter and time.",
-            tier: ToolTier::Default,
-            hints: READS,
-            input: shape::search_notes,
-            output: shape::found,
-            handler: search::handler,
-        },
-        Toolset::Notes,
-    ),
-    row(
-        Row {
-            name: "build_context",
-            title: "Build context",
-            description: "A note, its observations and the notes linked to and from it; or all \
-                notes of a pattern.",
-            tier: ToolTier::Default,
-            hints: READS,
-            input: shape::build_context,
-            output: shape::found,
-            handler: context::handler,
-        },
-        Toolset::Notes,
-    ),
-    row(
-        Row {
-            name: "recent_activity",
-            title: "Recent activity",
-            description: "What changed last, newest first, in one project or all.",
-            tier: ToolTier::Default,
-            hints: READS,
-            input: shape::recent_activity,
-            output: shape::found,
-            handler: recent::handler,
-        },
-        Toolset::Notes,
-    ),
-    row(
-        Row {
-            name: "view_note",
-            title: "View note",
-            description: "Like read_note, to be displayed as an artifact.",
-            tier: ToolTier::Extra,
-            hints: READS,
-            input: shape::view_note,
-            output: shape::plain,
-            handler: read::view_handler,
-        },
-        Toolset::Notes,
-    ),
-    row(
-        Row {
-            name: "move_note",
-            title: "Move note",
-            description: "Move or rename a note or folder within its project; permalinks stay.",
-            tier: ToolTier::Extra,
-            hints: CHANGES,
-            input: shape::move_note,
-            output: shape::changed,
-            handler: relocate::move_handler,
-        },
-        Toolset::Notes,
-    ),
-    row(
-        Row {
-            name: "delete_note",
-            title: "Delete note",
-            description: "Delete a note or folder; the history can bring it back.",
-            tier: ToolTier::Extra,
-            hints: REMOVES,
-            input: shape::delete_note,
-            output: shape::changed,
-            handler: relocate::delete_handler,
-        },
-        Toolset::Notes,
-    ),
-    row(
-        Row {
-            name: "list_directory",
-            title: "List directory",
-            description: "Folders and files of a project.",
-            tier: ToolTier::Extra,
-            hints: READS,
-            input: shape::list_directory,
-            output: shape::plain,
-            handler: directory::list_handler,
-        },
-        Toolset::Notes,
-    ),
-    row(
-        Row {
-            name: "read_content",
-            title: "Read content",
-            description: "A file as it is: text, or base64 up to 350 kB.",
-            tier: ToolTier::Extra,
-            hints: READS,
-            input: shape::read_content,
-            output: shape::plain,
-            handler: directory::read_handler,
-        },
-        Toolset::Notes,
-    ),
-    row(
-        Row {
-            name: "canvas",
-            title: "Canvas",
-            description: "Write a JSON Canvas file of nodes and edges.",
-            tier: ToolTier::Extra,
-            hints: REMOVES,
-            input: shape::canvas,
-            output: shape::changed,
-            handler: canvas::handler,
-        },
-        Toolset::Notes,
-    ),
-    row(
-        Row {
-            name: "list_memory_projects",
-            title: "List projects",
-            description: "All projects, with the default.",
-            tier: ToolTier::Extra,
-            hints: READS,
-            input: shape::nothing,
-            output: shape::plain,
-            handler: projects::list_handler,
-        },
-        Toolset::Notes,
-    ),
-    row(
-        Row {
-            name: "create_memory_project",
-            title: "Create project",
-            description: "Make a project; one that exists is reported.",
-            tier: ToolTier::Extra,
-            hints: ADDS,
-            input: shape::create_project,
-            output: shape::plain,
-            handler: projects::create_handler,
-        },
-        Toolset::Notes,
-    ),
-    row(
-        Row {
-            name: "delete_project",
-            title: "Delete project",
-            description: "Forget a project; its files stay unless delete_notes=true.",
-            tier: ToolTier::Extra,
-            hints: REMOVES,
-            input: shape::delete_project,
-            output: shape::plain,
-            handler: projects::delete_handler,
-        },
-        Toolset::Notes,
-    ),
-    row(
-        Row {
-            name: "schema_validate",
-            title: "Validate schema",
-            description: "Check notes against the schemas of their types.",
-            tier: ToolTier::Extra,
-            hints: READS,
-            input: shape::schema_validate,
-            output: shape::plain,
-            handler: schemas::validate_handler,
-        },
-        Toolset::Notes,
-    ),
-    row(
-        Row {
-            name: "schema_infer",
-            title: "Infer schema",
-            description: "Propose a schema from the notes of a type.",
-            tier: ToolTier::Extra,
-            hints: READS,
-            input: shape::schema_infer,
-            output: shape::plain,
-            handler: schemas::infer_handler,
-        },
-        Toolset::Notes,
-    ),
-    row(
-        Row {
-            name: "schema_diff",
-            title: "Compare schema",
-            description: "How the notes of a type have drifted from their schema.",
-            tier: ToolTier::Extra,
-            hints: READS,
-            input: shape::schema_diff,
-            output: shape::plain,
-            handler: schemas::diff_handler,
-        },
-        Toolset::Notes,
-    ),
-    row(
-        Row {
-            name: "search",
-            title: "Search",
-            description: "Search all notes; gives ids for `fetch`.",
-            tier: ToolTier::Extra,
-            hints: READS,
-            input: shape::chatgpt_search,
-            output: shape::plain,
-            handler: chatgpt::search_handler,
-        },
-        Toolset::Chatgpt,
-    ),
-    row(
-        Row {
-            name: "fetch",
-            title: "Fetch",
-            description: "The whole text of a note that `search` found.",
-            tier: ToolTier::Extra,
-            hints: READS,
-            input: shape::chatgpt_fetch,
-            output: shape::plain,
-            handler: chatgpt::fetch_handler,
-        },
-        Toolset::Chatgpt,
-    ),
+        ..BASE
+    },
+    ToolDef {
+        name: "schema_diff",
+        title: "Compare schema",
+        description: "How the notes of a type have drifted from their schema.",
+        hints: READS,
+        handler: ToolHandler::Params { table: note_schema::DIFF_PARAMS, run: note_schema::diff },
+        ..BASE
+    },
+    ToolDef {
+        name: "search",
+        title: "Search",
+        description: "Search all notes; gives ids for `fetch`.",
+        handler: ToolHandler::Params { table: chatgpt::SEARCH_PARAMS, run: chatgpt::search },
+        ..CHATGPT
+    },
+    ToolDef {
+        name: "fetch",
+        title: "Fetch",
+        description: "The whole text of a note that `search` found.",
+        handler: ToolHandler::Params { table: chatgpt::FETCH_PARAMS, run: chatgpt::fetch },
+        ..CHATGPT
+    },
 ];
+
+/// Output schema of a result whose fields are described in the guide only.
+fn any_object() -> Value {
+    json!({ "type": "object" })
+}
+
+/// Output schema of a change: the note's location, and the commit that can be undone.
+fn changed() -> Value {
+    let text = json!({ "type": ["string", "null"] });
+    json!({
+        "type": "object",
+        "properties": { "file_path": text, "permalink": text, "checksum": text, "commit": text }
+    })
+}
+
+/// Output schema of a search: the results, and whether there are more.
+fn found() -> Value {
+    json!({
+        "type": "object",
+        "properties": { "results": { "type": "array" }, "has_more": { "type": "boolean" } }
+    })
+}

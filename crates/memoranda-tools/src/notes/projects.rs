@@ -9,28 +9,32 @@ use memoranda_engine::{
 };
 use serde_json::{Value, json};
 
-use super::answer::{Answer, Failure, Form, count, run};
+use super::params::COMMON;
 use super::scope::constrained;
-use crate::registry::{CallContext, ToolArgs, ToolResult};
+use crate::registry::{
+    CallContext, INVALID_ARGUMENTS, Param, ParamTable, ToolArgs, ToolError, ToolResult, count,
+};
 use crate::settings::ProjectFolders;
 
-pub(super) fn list_handler(call: &CallContext<'_>, arguments: Value) -> ToolResult {
-    run("list_memory_projects", arguments, &[], Form::Text, |_| list(call))
-}
+pub(super) const LIST_PARAMS: ParamTable = ParamTable::new(&[COMMON]);
 
-pub(super) fn create_handler(call: &CallContext<'_>, arguments: Value) -> ToolResult {
-    let aliases: &[(&str, &[&str])] =
-        &[("project_name", &["name"]), ("project_path", &["path", "folder"])];
-    run("create_memory_project", arguments, aliases, Form::Text, |args| create(call, args))
-}
+pub(super) const CREATE_PARAMS: ParamTable = ParamTable::new(&[
+    &[
+        PROJECT_NAME,
+        Param::text("project_path", "Folder; default in the vault").aliases(&["path", "folder"]),
+        Param::flag("set_default", "Make it the default"),
+    ],
+    COMMON,
+]);
 
-pub(super) fn delete_handler(call: &CallContext<'_>, arguments: Value) -> ToolResult {
-    run("delete_project", arguments, &[("project_name", &["name"])], Form::Text, |args| {
-        delete(call, args)
-    })
-}
+pub(super) const DELETE_PARAMS: ParamTable = ParamTable::new(&[
+    &[PROJECT_NAME, Param::flag("delete_notes", "Delete its files too")],
+    COMMON,
+]);
 
-fn list(call: &CallContext<'_>) -> Result<Answer, Failure> {
+const PROJECT_NAME: Param = Param::text("project_name", "Name").required().aliases(&["name"]);
+
+pub(super) fn list(call: &CallContext<'_>, _: &ToolArgs) -> Result<ToolResult, ToolError> {
     let default = &call.settings.notes.default_project;
     let only = &call.settings.notes.only_project;
     call.memory.create_project(only.as_ref().unwrap_or(default))?;
@@ -70,7 +74,7 @@ fn list(call: &CallContext<'_>) -> Result<Answer, Failure> {
         "default_project": default,
         "constrained_project": only,
     });
-    Ok(Answer { text, structured })
+    Ok(ToolResult::ok(text, structured))
 }
 
 /// Whether a folder is named as one of the vault's own, and not by a path elsewhere.
@@ -79,7 +83,7 @@ fn is_in_vault(home: &Path, name: &str, given: &str) -> bool {
     given.is_empty() || given == name || Path::new(given) == home.join(name)
 }
 
-fn create(call: &CallContext<'_>, args: &ToolArgs) -> Result<Answer, Failure> {
+pub(super) fn create(call: &CallContext<'_>, args: &ToolArgs) -> Result<ToolResult, ToolError> {
     if let Some(only) = &call.settings.notes.only_project {
         return Err(constrained(only));
     }
@@ -98,7 +102,7 @@ fn create(call: &CallContext<'_>, args: &ToolArgs) -> Result<Answer, Failure> {
             "project_path {given:?} is not a whole path: a folder elsewhere is named from the top, \
              such as \"/mnt/notes\". Without project_path the project is made in the vault."
         );
-        return Err(Failure::new("INVALID_ARGUMENTS", text));
+        return Err(ToolError::new(INVALID_ARGUMENTS, text));
     } else if call.settings.notes.folders == ProjectFolders::Anywhere {
         let folder = PathBuf::from(given.trim());
         let added = call.memory.add_project(&name, &folder, HardLinkPolicy::Refuse)?;
@@ -110,7 +114,7 @@ fn create(call: &CallContext<'_>, args: &ToolArgs) -> Result<Answer, Failure> {
              {given}`, or `memoranda config set notes.project_folders anywhere` to let agents do \
              it. Without project_path the project is made in the vault."
         );
-        return Err(Failure::new("FOLDER_NOT_ALLOWED", text));
+        return Err(ToolError::new("FOLDER_NOT_ALLOWED", text));
     };
     let path = project.path.display().to_string();
     let mut text = format!(
@@ -118,7 +122,7 @@ fn create(call: &CallContext<'_>, args: &ToolArgs) -> Result<Answer, Failure> {
         if existed { "already exists" } else { "created" },
         project.name
     );
-    let wants_default = args.flag("set_default")?.unwrap_or(false);
+    let wants_default = args.is_set("set_default")?;
     if wants_default && call.settings.notes.default_project != project.name.as_str() {
         text.push_str(&format!(
             "The default is still {}; the person changes it with `memoranda config set \
@@ -133,10 +137,10 @@ fn create(call: &CallContext<'_>, args: &ToolArgs) -> Result<Answer, Failure> {
         "already_exists": existed,
         "is_default": call.settings.notes.default_project == project.name.as_str(),
     });
-    Ok(Answer { text, structured })
+    Ok(ToolResult::ok(text, structured))
 }
 
-fn delete(call: &CallContext<'_>, args: &ToolArgs) -> Result<Answer, Failure> {
+pub(super) fn delete(call: &CallContext<'_>, args: &ToolArgs) -> Result<ToolResult, ToolError> {
     if let Some(only) = &call.settings.notes.only_project {
         return Err(constrained(only));
     }
@@ -144,9 +148,9 @@ fn delete(call: &CallContext<'_>, args: &ToolArgs) -> Result<Answer, Failure> {
     let name = project.name.clone();
     if name.as_str() == call.settings.notes.default_project {
         let text = format!("{name} is the default project, and stays.");
-        return Err(Failure::new("DEFAULT_PROJECT", text));
+        return Err(ToolError::new("DEFAULT_PROJECT", text));
     }
-    let delete_notes = args.flag("delete_notes")?.unwrap_or(false);
+    let delete_notes = args.is_set("delete_notes")?;
     let is_elsewhere = project.place != ProjectPlace::Vault;
     let tops = call.memory.store().entries(&name, None)?;
     let tops = tops.map(|found| found.entries).unwrap_or_default();
@@ -156,7 +160,7 @@ fn delete(call: &CallContext<'_>, args: &ToolArgs) -> Result<Answer, Failure> {
              delete_notes=true deletes its notes, and the history keeps them.",
             project.path.display()
         );
-        return Err(Failure::new("NOTES_REMAIN", text));
+        return Err(ToolError::new("NOTES_REMAIN", text));
     }
     let mut deleted = 0;
     let mut commit = None;
@@ -220,5 +224,5 @@ fn delete(call: &CallContext<'_>, args: &ToolArgs) -> Result<Answer, Failure> {
         "deleted_files": deleted,
         "commit": commit,
     });
-    Ok(Answer { text, structured })
+    Ok(ToolResult::ok(text, structured))
 }

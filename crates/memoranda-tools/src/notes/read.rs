@@ -7,49 +7,82 @@ use memoranda_core::token_estimate::{estimate_tokens, truncate_to_tokens};
 use memoranda_engine::{Intent, Place, SearchFilter, SearchRequest};
 use serde_json::{Map, Value, json};
 
-use super::answer::{Answer, Failure, Form, count, run};
+use super::compose::json_of;
+use super::params::{AS_OF, COMMON, IDENTIFIER, MAX_TOKENS, PAGE, PAGE_SIZE, PROJECT};
 use super::scope;
-use super::text::json_of;
-use crate::registry::{CallContext, ToolArgs, ToolResult};
+use crate::registry::{
+    CallContext, INVALID_ARGUMENTS, NOTE_NOT_FOUND, Param, ParamTable, ToolArgs, ToolError,
+    ToolResult, count,
+};
 
-/// What is shown of a note unless the caller wants more or less.
-const MAX_TOKENS: u64 = 20_000;
+/// Budget of a note in tokens, unless the caller chooses another.
+const DEFAULT_TOKENS: u64 = 20_000;
 
-pub(super) const ALIASES: &[(&str, &[&str])] =
-    &[("page", &["page_number"]), ("page_size", &["limit", "per_page"])];
+const START_LINE: Param =
+    Param::integer("start_line", 1, u64::MAX, "First line to show").hide_max().default_integer(1);
+const START_COLUMN: Param = Param::integer("start_column", 1, u64::MAX, "First character in it")
+    .hide_max()
+    .default_integer(1);
 
-pub(super) fn read_handler(call: &CallContext<'_>, arguments: Value) -> ToolResult {
-    run("read_note", arguments, ALIASES, Form::Text, |args| {
-        let shown = match read(call, args) {
-            Ok(shown) => shown,
-            Err(failure) => return Err(suggested(call, args, failure)?),
-        };
-        let text = format!("{}{}{}", ended(&shown.content), shown.rest(), shown.source());
-        Ok(Answer { text, structured: shown.structured(args)? })
-    })
+pub(super) const READ_PARAMS: ParamTable = ParamTable::new(&[
+    &[
+        IDENTIFIER,
+        PROJECT,
+        PAGE,
+        PAGE_SIZE,
+        Param::flag("include_frontmatter", "Frontmatter in `content` too"),
+        START_LINE,
+        START_COLUMN,
+        MAX_TOKENS.default_integer(DEFAULT_TOKENS),
+        AS_OF,
+    ],
+    COMMON,
+]);
+
+pub(super) const VIEW_PARAMS: ParamTable = ParamTable::new(&[
+    &[
+        IDENTIFIER,
+        PROJECT,
+        PAGE,
+        PAGE_SIZE,
+        START_LINE,
+        START_COLUMN,
+        MAX_TOKENS.default_integer(DEFAULT_TOKENS),
+        AS_OF,
+    ],
+    COMMON,
+]);
+
+pub(super) fn read_note(call: &CallContext<'_>, args: &ToolArgs) -> Result<ToolResult, ToolError> {
+    let shown = read_or_suggest(call, args)?;
+    let text = format!("{}{}{}", ended(&shown.content), shown.rest(), shown.source());
+    Ok(ToolResult::ok(text, shown.structured(args)?))
 }
 
-pub(super) fn view_handler(call: &CallContext<'_>, arguments: Value) -> ToolResult {
-    run("view_note", arguments, ALIASES, Form::Text, |args| {
-        let shown = match read(call, args) {
-            Ok(shown) => shown,
-            Err(failure) => return Err(suggested(call, args, failure)?),
-        };
-        // A model that shows the past as the present misleads its person.
-        let as_of = shown.as_of.as_ref().map(|as_of| format!(" as of {as_of}"));
-        let other = shown.other.as_ref().map(|other| format!(" ({ANOTHER}: {other})"));
-        let text = format!(
-            "Note retrieved: \"{}\" from {}{}{}. Display it as a Markdown artifact with that title:\n\
-             ---\n{}{}",
-            shown.title,
-            shown.place,
-            as_of.unwrap_or_default(),
-            other.unwrap_or_default(),
-            ended(&shown.content),
-            shown.rest()
-        );
-        Ok(Answer { text, structured: shown.structured(args)? })
-    })
+pub(super) fn view_note(call: &CallContext<'_>, args: &ToolArgs) -> Result<ToolResult, ToolError> {
+    let shown = read_or_suggest(call, args)?;
+    // A model that shows the past as the present misleads the user.
+    let as_of = shown.as_of.as_ref().map(|as_of| format!(" as of {as_of}"));
+    let other = shown.other.as_ref().map(|other| format!(" ({ANOTHER}: {other})"));
+    let text = format!(
+        "Note retrieved: \"{}\" from {}{}{}. Display it as a Markdown artifact with that title:\n\
+         ---\n{}{}",
+        shown.title,
+        shown.place,
+        as_of.unwrap_or_default(),
+        other.unwrap_or_default(),
+        ended(&shown.content),
+        shown.rest()
+    );
+    Ok(ToolResult::ok(text, shown.structured(args)?))
+}
+
+/// Reads a note. The error of an unknown name lists notes that may be meant.
+fn read_or_suggest(call: &CallContext<'_>, args: &ToolArgs) -> Result<Shown, ToolError> {
+    match read(call, args) {
+        Ok(shown) => Ok(shown),
+        Err(failure) => Err(suggested(call, args, failure)?),
+    }
 }
 
 /// How the line begins that says where a text comes from.
@@ -93,7 +126,7 @@ struct Shown {
     lines: usize,
 }
 
-fn read(call: &CallContext<'_>, args: &ToolArgs) -> Result<Shown, Failure> {
+fn read(call: &CallContext<'_>, args: &ToolArgs) -> Result<Shown, ToolError> {
     let identifier = args.text("identifier")?;
     let moment = scope::moment(call, args)?;
     let (found, other) = match moment {
@@ -108,7 +141,7 @@ fn read(call: &CallContext<'_>, args: &ToolArgs) -> Result<Shown, Failure> {
     call.memory.store().note_use(&found.place.project, &found.place.path);
     if !found.is_text() {
         let text = format!("{} is no text; read_content gives it as it is.", found.place);
-        return Err(Failure::new("NOT_TEXT", text));
+        return Err(ToolError::new("NOT_TEXT", text));
     }
     let whole = found.lossy_text().into_owned();
     let note = note::parse(&whole);
@@ -119,17 +152,17 @@ fn read(call: &CallContext<'_>, args: &ToolArgs) -> Result<Shown, Failure> {
     let now = || call.memory.store().file(&found.place.project, &found.place.path).ok().flatten();
     let permalink = permalink.or_else(|| Some(now()?.permalink));
     let permalink = permalink.unwrap_or_else(|| permalink_of(&found.place.path).0);
-    let first_line = args.number("start_line", 1, u64::MAX)?.unwrap_or(1) as usize;
-    let budget = args.number("max_tokens", 1, 1_000_000)?.unwrap_or(MAX_TOKENS) as usize;
+    let first_line = args.integer("start_line")?;
+    let budget = args.integer("max_tokens")?;
     let lines = whole.lines().count();
-    let first_column = args.number("start_column", 1, u64::MAX)?.unwrap_or(1) as usize;
+    let first_column = args.integer("start_column")?;
     if first_line > lines.max(1) {
         let text = format!(
             "{} has {}; start_line={first_line} is past its end.",
             found.place,
             count(lines, "line")
         );
-        return Err(Failure::new("INVALID_ARGUMENTS", text));
+        return Err(ToolError::new(INVALID_ARGUMENTS, text));
     }
     let skipped: usize = whole.split_inclusive('\n').take(first_line - 1).map(str::len).sum();
     let rest = whole.get(skipped..).unwrap_or_default();
@@ -194,12 +227,12 @@ impl Shown {
         )
     }
 
-    fn structured(&self, args: &ToolArgs) -> Result<Value, Failure> {
+    fn structured(&self, args: &ToolArgs) -> Result<Value, ToolError> {
         let note = note::parse(&self.whole);
         let entries = note.frontmatter.entries.iter();
         let frontmatter: Map<String, Value> =
             entries.map(|(key, value)| (key.clone(), json_of(value))).collect();
-        let with_frontmatter = args.flag("include_frontmatter")?.unwrap_or(false);
+        let with_frontmatter = args.is_set("include_frontmatter")?;
         let content = match (with_frontmatter, self.first) {
             (false, (1, 1)) => self.content.get(note.body.start..).unwrap_or_default(),
             _ => &self.content,
@@ -229,15 +262,15 @@ impl Shown {
 fn suggested(
     call: &CallContext<'_>,
     args: &ToolArgs,
-    failure: Failure,
-) -> Result<Failure, Failure> {
-    if failure.code != "NOTE_NOT_FOUND" {
+    failure: ToolError,
+) -> Result<ToolError, ToolError> {
+    if failure.code != NOTE_NOT_FOUND {
         return Ok(failure);
     }
     let identifier = args.text("identifier")?;
     let words = scope::bare(&identifier).replace(['/', '-', '_', '.'], " ");
-    let page_size = args.number("page_size", 1, 100)?.unwrap_or(10) as usize;
-    let page = args.number("page", 1, 10_000)?.unwrap_or(1) as usize;
+    let page_size = args.integer("page_size")?;
+    let page = args.integer("page")?;
     let projects = match scope::asked(call, args)? {
         Some(project) => vec![scope::named_project(call, &project)?],
         None => Vec::new(),
@@ -251,7 +284,7 @@ fn suggested(
         ..SearchRequest::default()
     };
     let found = call.memory.search(&request).map(|page| page.results).unwrap_or_default();
-    let mut text = failure.text.clone();
+    let mut text = failure.message.clone();
     if !found.is_empty() {
         text.push_str("\n\nPerhaps one of these:\n");
         for result in &found {
@@ -274,9 +307,9 @@ fn suggested(
             })
         })
         .collect();
-    let mut failure = Failure::new(failure.code, text).with("related_results", related);
+    let mut failure = ToolError::new(failure.code, text).with_detail("related_results", related);
     for key in ["title", "permalink", "file_path", "content", "frontmatter"] {
-        failure = failure.with(key, Value::Null);
+        failure = failure.with_detail(key, Value::Null);
     }
     Ok(failure)
 }

@@ -7,31 +7,28 @@ use memoranda_engine::{
 };
 use serde_json::{Value, json};
 
-use super::answer::{Answer, Failure, Form, run};
-use super::hit::{fact_address, relation_address};
+use super::params::{COMMON, PAGE, PAGE_SIZE};
 use super::scope;
-use crate::registry::{CallContext, ToolArgs, ToolResult};
+use super::search_hit::{fact_address, relation_address};
+use crate::registry::{CallContext, Param, ParamTable, ToolArgs, ToolError, ToolResult};
 
 /// How many notes are looked through at once for what they hold.
 const AT_ONCE: usize = 200;
 
-const ALIASES: &[(&str, &[&str])] = &[
-    ("type", &["types", "kind"]),
-    ("timeframe", &["since", "time_range", "lookback"]),
-    ("page", &["page_number"]),
-    ("page_size", &["limit", "per_page"]),
-];
-
-pub(super) fn handler(call: &CallContext<'_>, arguments: Value) -> ToolResult {
-    let wants_json = arguments["output_format"] == "json";
-    let mut result =
-        run("recent_activity", arguments, ALIASES, Form::Text, |args| recent(call, args));
-    if wants_json && !result.is_error {
-        // Those who parse the text know it as a list.
-        result.text = result.structured["results"].to_string();
-    }
-    result
-}
+pub(super) const PARAMS: ParamTable = ParamTable::new(&[
+    &[
+        Param::texts("type", "entity (default), observation, relation").aliases(&["types", "kind"]),
+        Param::text("timeframe", "`7d` (default), `yesterday`, `2 weeks`").aliases(&[
+            "since",
+            "time_range",
+            "lookback",
+        ]),
+        Param::text("project", "Project; default all"),
+        PAGE,
+        PAGE_SIZE,
+    ],
+    COMMON,
+]);
 
 /// When a timeframe began, but at least a day and at most a year ago.
 pub(super) fn bounded(since: Timestamp) -> Timestamp {
@@ -40,11 +37,11 @@ pub(super) fn bounded(since: Timestamp) -> Timestamp {
     since.min(back(1)).max(back(365))
 }
 
-fn recent(call: &CallContext<'_>, args: &ToolArgs) -> Result<Answer, Failure> {
+pub(super) fn recent(call: &CallContext<'_>, args: &ToolArgs) -> Result<ToolResult, ToolError> {
     let timeframe = args.optional_text("timeframe")?.unwrap_or_else(|| "7d".into());
     let since = bounded(scope::since(call, &timeframe)?);
-    let page = args.number("page", 1, 100_000)?.unwrap_or(1) as usize;
-    let page_size = args.number("page_size", 1, 100)?.unwrap_or(10) as usize;
+    let page = args.integer("page")?;
+    let page_size = args.integer("page_size")?;
     let kinds: Vec<String> = args.texts("type")?.unwrap_or_default();
     let kinds: Vec<String> = kinds.iter().map(|kind| kind.trim().to_lowercase()).collect();
     let known = ["entity", "observation", "relation"];
@@ -88,7 +85,7 @@ fn recent(call: &CallContext<'_>, args: &ToolArgs) -> Result<Answer, Failure> {
         "page_size": page_size,
         "has_more": has_more,
     });
-    Ok(Answer { text, structured })
+    Ok(ToolResult::ok(text, structured))
 }
 
 /// What changed, item by item: notes, or what they hold, as far as it is asked for.
@@ -108,7 +105,7 @@ impl Changed<'_> {
     }
 
     /// Gathers the items of a page, and perhaps some before it; says whether there are more.
-    fn gather(&mut self, offset: usize, page_size: usize) -> Result<bool, Failure> {
+    fn gather(&mut self, offset: usize, page_size: usize) -> Result<bool, ToolError> {
         // Every note is one item: then one need not go through those before the page.
         let by_note = self.kinds.is_empty() || self.kinds.iter().all(|kind| kind == "entity");
         let mut from = 0;
@@ -136,7 +133,7 @@ impl Changed<'_> {
         }
     }
 
-    fn add(&mut self, file: &FileSummary) -> Result<(), Failure> {
+    fn add(&mut self, file: &FileSummary) -> Result<(), ToolError> {
         let (project, path) = (&file.project, &file.path);
         if self.kinds.is_empty() || self.wants("entity") {
             let line = format!(
@@ -175,7 +172,7 @@ impl Changed<'_> {
     }
 }
 
-fn facts(memory: &Memory, file: &FileSummary) -> Result<Vec<ObservationRow>, Failure> {
+fn facts(memory: &Memory, file: &FileSummary) -> Result<Vec<ObservationRow>, ToolError> {
     let facts = memory.store().observations(file.id)?.into_iter();
     Ok(facts.filter(|fact| fact.is_current).collect())
 }

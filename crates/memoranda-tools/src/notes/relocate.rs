@@ -9,29 +9,56 @@ use memoranda_engine::{
 };
 use serde_json::{Value, json};
 
-use super::answer::{Answer, Expected, Failure, Form, count, run};
+use super::checksum::ExpectedChecksum;
 use super::links::{LISTED, NAMED, rest};
+use super::params::{COMMON, EXPECTED_CHECKSUM, NOTE_OR_FOLDER, PROJECT};
 use super::{links, scope, write};
 use crate::memory::path::leads_up;
-use crate::registry::{CallContext, ToolArgs, ToolResult};
+use crate::registry::{
+    CallContext, INVALID_ARGUMENTS, NOTE_NOT_FOUND, Param, ParamTable, ToolArgs, ToolError,
+    ToolResult, count,
+};
 
-const MOVE_ALIASES: &[(&str, &[&str])] = &[
-    ("destination_path", &["dest_path", "new_path", "to", "destination"]),
-    ("destination_folder", &["dest_folder", "to_folder"]),
-    ("is_directory", &["is_dir"]),
-];
-const DELETE_ALIASES: &[(&str, &[&str])] = &[("is_directory", &["is_dir"])];
+pub(super) const MOVE_PARAMS: ParamTable = ParamTable::new(&[
+    &[
+        NOTE_OR_FOLDER,
+        // An empty path or folder is the top of the project.
+        Param::text("destination_path", "New path, with extension").keep_empty().aliases(&[
+            "dest_path",
+            "new_path",
+            "to",
+            "destination",
+        ]),
+        Param::text("destination_folder", "Or: new folder, same name")
+            .keep_empty()
+            .aliases(&["dest_folder", "to_folder"]),
+        PROJECT,
+        Param::flag("is_directory", "Move a folder").aliases(&["is_dir"]),
+        Param::flag("update_links", "Rename links that would break"),
+        EXPECTED_CHECKSUM,
+    ],
+    COMMON,
+]);
 
-pub(super) fn move_handler(call: &CallContext<'_>, arguments: Value) -> ToolResult {
-    run("move_note", arguments, MOVE_ALIASES, Form::Text, |args| {
-        relocate(call, args).map_err(|failure| failure.beside(not_moved(call, args)))
-    })
+pub(super) const DELETE_PARAMS: ParamTable = ParamTable::new(&[
+    &[
+        NOTE_OR_FOLDER,
+        PROJECT,
+        Param::flag("is_directory", "Delete a folder").aliases(&["is_dir"]),
+        EXPECTED_CHECKSUM,
+    ],
+    COMMON,
+]);
+
+pub(super) fn move_note(call: &CallContext<'_>, args: &ToolArgs) -> Result<ToolResult, ToolError> {
+    relocate(call, args).map_err(|failure| failure.with_missing_details(not_moved(call, args)))
 }
 
-pub(super) fn delete_handler(call: &CallContext<'_>, arguments: Value) -> ToolResult {
-    run("delete_note", arguments, DELETE_ALIASES, Form::Text, |args| {
-        delete(call, args).map_err(|failure| failure.beside(not_deleted(call, args)))
-    })
+pub(super) fn delete_note(
+    call: &CallContext<'_>,
+    args: &ToolArgs,
+) -> Result<ToolResult, ToolError> {
+    delete(call, args).map_err(|failure| failure.with_missing_details(not_deleted(call, args)))
 }
 
 /// What programs look for in the answer to a move, if there was none.
@@ -78,12 +105,16 @@ fn not_deleted(call: &CallContext<'_>, args: &ToolArgs) -> Value {
 }
 
 /// What is moved or deleted: a note, or a folder.
-fn subject(call: &CallContext<'_>, args: &ToolArgs, is_directory: bool) -> Result<Place, Failure> {
+fn subject(
+    call: &CallContext<'_>,
+    args: &ToolArgs,
+    is_directory: bool,
+) -> Result<Place, ToolError> {
     let identifier = args.text("identifier")?;
     if !is_directory {
         let found = scope::find(call, args, &identifier, Intent::Change);
         return found.map_err(|failure| match folder(call, args, &identifier) {
-            Ok(folder) if failure.code == "NOTE_NOT_FOUND" => Failure::new(
+            Ok(folder) if failure.code == NOTE_NOT_FOUND => ToolError::new(
                 "IS_A_DIRECTORY",
                 format!(
                     "{folder} is a folder; say is_directory=true to mean it with all it holds."
@@ -95,12 +126,12 @@ fn subject(call: &CallContext<'_>, args: &ToolArgs, is_directory: bool) -> Resul
     folder(call, args, &identifier)
 }
 
-fn folder(call: &CallContext<'_>, args: &ToolArgs, identifier: &str) -> Result<Place, Failure> {
+fn folder(call: &CallContext<'_>, args: &ToolArgs, identifier: &str) -> Result<Place, ToolError> {
     let project = scope::project(call, args)?;
     let name = scope::bare(identifier).trim_end_matches('/');
     let missing = || {
         let text = format!("There is no folder {name:?} in project {project}.");
-        Failure::new("DIRECTORY_NOT_FOUND", text)
+        ToolError::new("DIRECTORY_NOT_FOUND", text)
     };
     let own = scope::within(&project, name);
     for name in [Some(name), own].into_iter().flatten() {
@@ -119,33 +150,33 @@ fn folder(call: &CallContext<'_>, args: &ToolArgs, identifier: &str) -> Result<P
 fn current(
     call: &CallContext<'_>,
     place: &Place,
-    expected: Option<&Expected>,
+    expected: Option<&ExpectedChecksum>,
     is_directory: bool,
-) -> Result<Option<ContentHash>, Failure> {
+) -> Result<Option<ContentHash>, ToolError> {
     let Some(expected) = expected else { return Ok(None) };
     if is_directory {
         let text = format!(
             "{place} is a folder, and a folder has no checksum. Nothing was changed; leave \
              expected_checksum out."
         );
-        return Err(Failure::new("INVALID_ARGUMENTS", text));
+        return Err(ToolError::new(INVALID_ARGUMENTS, text));
     }
     let found = call.memory.read_at(place)?.hash;
-    if expected.is(found) {
+    if expected.matches(found) {
         return Ok(Some(found));
     }
     Err(scope::conflict(call, place, expected, found))
 }
 
-fn relocate(call: &CallContext<'_>, args: &ToolArgs) -> Result<Answer, Failure> {
-    let is_directory = args.flag("is_directory")?.unwrap_or(false);
+fn relocate(call: &CallContext<'_>, args: &ToolArgs) -> Result<ToolResult, ToolError> {
+    let is_directory = args.is_set("is_directory")?;
     let path = args.optional_text("destination_path")?;
     let folder = args.optional_text("destination_folder")?;
     // Some clients send every parameter: an empty folder beside a path, be it empty too, says
     // nothing. Alone it is the top.
     let folder = folder.filter(|folder| path.is_none() || !folder.trim().is_empty());
     let path = path.filter(|path| !path.trim().is_empty());
-    let wrong = |code, text: &str| Failure::new(code, text);
+    let wrong = |code, text: &str| ToolError::new(code, text);
     match (&path, &folder) {
         (Some(_), Some(_)) => {
             return Err(wrong(
@@ -170,18 +201,18 @@ fn relocate(call: &CallContext<'_>, args: &ToolArgs) -> Result<Answer, Failure> 
     }
     let from = subject(call, args, is_directory)?;
     let (to, warning) = destination(call, &from, path.as_deref(), folder.as_deref(), is_directory)?;
-    let links = match args.flag("update_links")?.unwrap_or(false) {
+    let links = match args.is_set("update_links")? {
         true => Links::Update,
         false => Links::Keep,
     };
     let same = || {
         let text = format!("{from} is already there.");
-        Failure::new("DESTINATION_SAME_AS_SOURCE", text)
+        ToolError::new("DESTINATION_SAME_AS_SOURCE", text)
     };
     if to == from.path && links == Links::Keep {
         return Err(same());
     }
-    let expected = current(call, &from, Expected::of(args)?.as_ref(), is_directory)?;
+    let expected = current(call, &from, ExpectedChecksum::read(args)?.as_ref(), is_directory)?;
     scope::check_findable(call, &Place { project: from.project.clone(), path: to.clone() })?;
     let holders = match call.settings.notes.only_project {
         Some(_) => Holders::OwnProject,
@@ -209,11 +240,11 @@ fn relocate(call: &CallContext<'_>, args: &ToolArgs) -> Result<Answer, Failure> 
                  one away first.",
                 named.join(", ")
             );
-            Err(Failure::new("DESTINATION_EXISTS", text).with("existing", named))
+            Err(ToolError::new("DESTINATION_EXISTS", text).with_detail("existing", named))
         }
         RenameOutcome::Conflict(place, _) => {
             let text = format!("{place} was changed at the same moment. Nothing was moved; retry.");
-            Err(Failure::new("CHECKSUM_MISMATCH", text))
+            Err(ToolError::new("CHECKSUM_MISMATCH", text))
         }
     }
 }
@@ -224,12 +255,12 @@ fn destination(
     path: Option<&str>,
     folder: Option<&str>,
     is_directory: bool,
-) -> Result<(NotePath, Option<String>), Failure> {
+) -> Result<(NotePath, Option<String>), ToolError> {
     let given = path.or(folder).unwrap_or_default().trim();
     let mut renamed = None;
     if leads_up(given) {
         let text = format!("{given:?} leads out of the project; give a path within it.");
-        return Err(Failure::new("SECURITY_VALIDATION_ERROR", text));
+        return Err(ToolError::new("SECURITY_VALIDATION_ERROR", text));
     }
     let text = match path {
         None => {
@@ -253,7 +284,7 @@ fn destination(
             "A note stays in its project ({}); write it anew in the other one and delete it here.",
             from.project
         );
-        return Err(Failure::new("CROSS_PROJECT_MOVE_NOT_SUPPORTED", text));
+        return Err(ToolError::new("CROSS_PROJECT_MOVE_NOT_SUPPORTED", text));
     }
     // The folder alone has lost its project above.
     let text = match path {
@@ -274,18 +305,18 @@ fn destination(
     let (old, new) = (from.path.extension(), to.extension());
     if new.is_empty() && !old.is_empty() {
         let text = format!("The destination needs the file's extension: \"{to}.{old}\".");
-        return Err(Failure::new("FILE_EXTENSION_REQUIRED", text));
+        return Err(ToolError::new("FILE_EXTENSION_REQUIRED", text));
     }
     if !new.eq_ignore_ascii_case(old) {
         let text = format!("A .{old} file stays one; the destination ends in .{new}.");
-        return Err(Failure::new("FILE_EXTENSION_MISMATCH", text));
+        return Err(ToolError::new("FILE_EXTENSION_MISMATCH", text));
     }
     Ok((to, renamed))
 }
 
 /// Refuses new names that some systems cannot have: the notes could not be copied or synced there.
 /// What is called so already may keep its name, wherever it goes, and so may the folders it goes to.
-fn check_portable(call: &CallContext<'_>, from: &Place, to: &NotePath) -> Result<(), Failure> {
+fn check_portable(call: &CallContext<'_>, from: &Place, to: &NotePath) -> Result<(), ToolError> {
     let has = |name: &str| from.path.as_str().split('/').any(|own| own == name);
     let mut end = 0;
     for name in to.as_str().split('/') {
@@ -304,7 +335,7 @@ fn check_portable(call: &CallContext<'_>, from: &Place, to: &NotePath) -> Result
             "{name:?} is no name that every system can have: leave out < > : \" | ? *, and do not \
              call it con, prn, aux, nul, com1 or the like. Nothing was moved."
         );
-        return Err(Failure::new("INVALID_PATH", text));
+        return Err(ToolError::new("INVALID_PATH", text));
     }
     Ok(())
 }
@@ -315,7 +346,7 @@ fn moved(
     to: &NotePath,
     renamed: &Renamed,
     is_directory: bool,
-) -> Result<Answer, Failure> {
+) -> Result<ToolResult, ToolError> {
     let commit = renamed.commit.as_ref().map(|commit| commit.id.to_string());
     let summary = call.memory.store().file(&from.project, to)?;
     let heading = match (is_directory, renamed.files.is_empty()) {
@@ -381,7 +412,7 @@ fn moved(
     }
     let left = if renamed.unsaid.is_empty() { &renamed.outdated } else { &renamed.unsaid };
     links::list(&mut structured, &from.project, left);
-    Ok(Answer { text, structured })
+    Ok(ToolResult::ok(text, structured))
 }
 
 /// Says which links a move left as they are, though they do not lead where they did.
@@ -435,18 +466,18 @@ fn left_behind(left: &[String]) -> String {
     format!("{all} left where it was, and so the folder is:\n{named}{}", rest(left.len()))
 }
 
-fn delete(call: &CallContext<'_>, args: &ToolArgs) -> Result<Answer, Failure> {
-    let is_directory = args.flag("is_directory")?.unwrap_or(false);
+fn delete(call: &CallContext<'_>, args: &ToolArgs) -> Result<ToolResult, ToolError> {
+    let is_directory = args.is_set("is_directory")?;
     let place = subject(call, args, is_directory)?;
     let summary = call.memory.store().file(&place.project, &place.path)?;
-    let expected = current(call, &place, Expected::of(args)?.as_ref(), is_directory)?;
+    let expected = current(call, &place, ExpectedChecksum::read(args)?.as_ref(), is_directory)?;
     let request = DeleteRequest { place: place.clone(), expected };
     let deleted = match call.memory.delete_counting_links(&call.who, &request)? {
         DeleteOutcome::Deleted(deleted) => deleted,
         DeleteOutcome::Conflict(place, _) => {
             let text =
                 format!("{place} was changed at the same moment. Nothing was deleted; retry.");
-            return Err(Failure::new("CHECKSUM_MISMATCH", text));
+            return Err(ToolError::new("CHECKSUM_MISMATCH", text));
         }
     };
     let commit = deleted.commit.as_ref().map(|commit| commit.id.to_string());
@@ -510,5 +541,5 @@ fn delete(call: &CallContext<'_>, args: &ToolArgs) -> Result<Answer, Failure> {
         }
         None => {}
     }
-    Ok(Answer { text, structured })
+    Ok(ToolResult::ok(text, structured))
 }

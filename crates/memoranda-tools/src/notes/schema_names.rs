@@ -8,10 +8,9 @@ use memoranda_core::schema::NoteSchema;
 use memoranda_engine::{EngineError, FileSummary, Intent, StoreError};
 use serde_json::{Value, json};
 
-use super::answer::Failure;
-use super::schemas::notes_of;
+use super::note_schema::notes_of;
 use super::scope;
-use crate::registry::CallContext;
+use crate::registry::{CallContext, ToolError};
 
 /// The schemas of a project.
 pub(super) struct Schemas {
@@ -22,7 +21,7 @@ pub(super) struct Schemas {
 }
 
 impl Schemas {
-    pub(super) fn of(call: &CallContext<'_>, project: &ProjectName) -> Result<Self, Failure> {
+    pub(super) fn of(call: &CallContext<'_>, project: &ProjectName) -> Result<Self, ToolError> {
         let (mut known, mut broken) = (Vec::new(), Vec::new());
         for (file, note) in notes_of(call, project, "schema")? {
             match NoteSchema::of_note(&note) {
@@ -97,7 +96,7 @@ impl<'s> References<'s> {
         call: &CallContext<'_>,
         project: &ProjectName,
         name: &str,
-    ) -> Result<std::result::Result<&'s NoteSchema, String>, Failure> {
+    ) -> Result<std::result::Result<&'s NoteSchema, String>, ToolError> {
         let found = match self.seen.get(name) {
             Some(found) => found.clone(),
             None => {
@@ -115,7 +114,7 @@ impl<'s> References<'s> {
         call: &CallContext<'_>,
         project: &ProjectName,
         name: &str,
-    ) -> Result<std::result::Result<usize, String>, Failure> {
+    ) -> Result<std::result::Result<usize, String>, ToolError> {
         let known = &self.schemas.known;
         let exact = known.iter().position(|(file, schema)| {
             [&file.permalink, &file.title, &schema.entity].into_iter().any(|own| own == name)

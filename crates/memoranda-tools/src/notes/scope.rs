@@ -11,14 +11,15 @@ use memoranda_engine::{
 };
 use serde_json::{Value, json};
 
-use super::answer::{Expected, Failure, cut};
-use crate::registry::{CallContext, ToolArgs};
+use super::checksum::ExpectedChecksum;
+use super::page::cut;
+use crate::registry::{CallContext, NOTE_NOT_FOUND, ToolArgs, ToolError};
 
 /// How much of a difference is shown.
 const DIFF_CHARS: usize = 4000;
 
 /// The project that a call names; `None` if it names none and is not held to one.
-pub(super) fn asked(call: &CallContext<'_>, args: &ToolArgs) -> Result<Option<String>, Failure> {
+pub(super) fn asked(call: &CallContext<'_>, args: &ToolArgs) -> Result<Option<String>, ToolError> {
     let id = args.optional_text("project_id")?;
     let named = match id {
         Some(id) => Some(id),
@@ -33,14 +34,14 @@ pub(super) fn asked(call: &CallContext<'_>, args: &ToolArgs) -> Result<Option<St
 }
 
 /// Says that a server is held to one project.
-pub(super) fn constrained(only: &str) -> Failure {
+pub(super) fn constrained(only: &str) -> ToolError {
     let text = format!("This server works in the project {only} only; leave `project` out.");
-    Failure::new("PROJECT_CONSTRAINED", text)
+    ToolError::new("PROJECT_CONSTRAINED", text)
 }
 
 /// Refuses a name that says another project than the one that the server is held to, whether there
 /// is such a project or not.
-fn check_reach(call: &CallContext<'_>, identifier: &str) -> Result<(), Failure> {
+fn check_reach(call: &CallContext<'_>, identifier: &str) -> Result<(), ToolError> {
     match (&call.settings.notes.only_project, project_said(identifier)) {
         (Some(only), Some(said)) if link_key(said) != link_key(only) => Err(constrained(only)),
         _ => Ok(()),
@@ -48,7 +49,7 @@ fn check_reach(call: &CallContext<'_>, identifier: &str) -> Result<(), Failure> 
 }
 
 /// Refuses a note of another project than the one that the server is held to.
-fn check_held(call: &CallContext<'_>, place: &Place) -> Result<(), Failure> {
+fn check_held(call: &CallContext<'_>, place: &Place) -> Result<(), ToolError> {
     match &call.settings.notes.only_project {
         Some(only) if link_key(place.project.as_str()) != link_key(only) => Err(constrained(only)),
         _ => Ok(()),
@@ -56,13 +57,13 @@ fn check_held(call: &CallContext<'_>, place: &Place) -> Result<(), Failure> {
 }
 
 /// The project that a call works in: the one it names, or the default.
-pub(super) fn project(call: &CallContext<'_>, args: &ToolArgs) -> Result<ProjectName, Failure> {
+pub(super) fn project(call: &CallContext<'_>, args: &ToolArgs) -> Result<ProjectName, ToolError> {
     let name = asked(call, args)?;
     named_project(call, name.as_deref().unwrap_or(&call.settings.notes.default_project))
 }
 
 /// Finds a project, and makes it if it is one that is there by default.
-pub(super) fn named_project(call: &CallContext<'_>, name: &str) -> Result<ProjectName, Failure> {
+pub(super) fn named_project(call: &CallContext<'_>, name: &str) -> Result<ProjectName, ToolError> {
     if call.settings.makes_project(name) {
         return Ok(call.memory.create_project(name)?.name);
     }
@@ -73,7 +74,7 @@ pub(super) fn named_project(call: &CallContext<'_>, name: &str) -> Result<Projec
                 "The project {name}, the only one that this server works in, is not there any \
                  more; tell the person."
             );
-            Err(Failure::new("PROJECT_NOT_FOUND", text))
+            Err(ToolError::new("PROJECT_NOT_FOUND", text))
         }
         found => Ok(found?.name),
     }
@@ -92,7 +93,7 @@ pub(super) fn find(
     args: &ToolArgs,
     identifier: &str,
     intent: Intent,
-) -> Result<Place, Failure> {
+) -> Result<Place, ToolError> {
     Ok(resolve(call, args, identifier, intent)?.place)
 }
 
@@ -103,7 +104,7 @@ pub(super) fn resolve(
     args: &ToolArgs,
     identifier: &str,
     intent: Intent,
-) -> Result<Resolved, Failure> {
+) -> Result<Resolved, ToolError> {
     let memory = call.memory;
     check_reach(call, identifier)?;
     if let Some(asked) = asked(call, args)? {
@@ -138,8 +139,8 @@ pub(super) fn resolve(
         (1, _) => Ok(found.remove(0)),
         (0, Intent::Read) => Ok(memory.resolve(None, identifier, intent)?),
         (0, Intent::Change) => Err(match memory.resolve(None, identifier, intent) {
-            Ok(elsewhere) => Failure::new(
-                "NOTE_NOT_FOUND",
+            Ok(elsewhere) => ToolError::new(
+                NOTE_NOT_FOUND,
                 format!(
                     "There is no note {identifier:?} in project {default}, but there is {}. Say \
                      project={:?} to change that one.",
@@ -147,10 +148,10 @@ pub(super) fn resolve(
                     elsewhere.place.project.as_str()
                 ),
             )
-            .with("candidates", vec![elsewhere.place.to_string()]),
+            .with_detail("candidates", vec![elsewhere.place.to_string()]),
             Err(_) => {
                 let missing = memory.resolve(Some(default.as_str()), identifier, intent).err();
-                missing.map_or_else(|| Failure::new("NOTE_NOT_FOUND", "No such note."), Into::into)
+                missing.map_or_else(|| ToolError::new(NOTE_NOT_FOUND, "No such note."), Into::into)
             }
         }),
         _ => {
@@ -163,7 +164,7 @@ pub(super) fn resolve(
                  which project is meant.",
                 places.join(", ")
             );
-            Err(Failure::new("AMBIGUOUS_IDENTIFIER", text).with("candidates", places))
+            Err(ToolError::new("AMBIGUOUS_IDENTIFIER", text).with_detail("candidates", places))
         }
     }
 }
@@ -174,7 +175,7 @@ pub(super) fn read_then(
     args: &ToolArgs,
     identifier: &str,
     moment: PointInTime,
-) -> Result<ReadNote, Failure> {
+) -> Result<ReadNote, ToolError> {
     let (project, name) = named_then(call, args, identifier)?;
     let project = project.as_ref().map(ProjectName::as_str);
     let found = call.memory.read_as_of(project, name, moment)?;
@@ -188,7 +189,7 @@ pub(super) fn place_then(
     args: &ToolArgs,
     identifier: &str,
     moment: PointInTime,
-) -> Result<Option<Place>, Failure> {
+) -> Result<Option<Place>, ToolError> {
     let (project, name) = named_then(call, args, identifier)?;
     let project = project.as_ref().map(ProjectName::as_str);
     let place = match call.memory.place_as_of(project, name, moment) {
@@ -206,7 +207,7 @@ fn named_then<'n>(
     call: &CallContext<'_>,
     args: &ToolArgs,
     identifier: &'n str,
-) -> Result<(Option<ProjectName>, &'n str), Failure> {
+) -> Result<(Option<ProjectName>, &'n str), ToolError> {
     let name = bare(identifier);
     check_reach(call, name)?;
     let project = asked(call, args)?.map(|project| named_project(call, &project)).transpose()?;
@@ -219,7 +220,7 @@ pub(super) fn addressed(
     call: &CallContext<'_>,
     args: &ToolArgs,
     address: &str,
-) -> Result<(ProjectName, String), Failure> {
+) -> Result<(ProjectName, String), ToolError> {
     let project = project(call, args)?;
     let named = asked(call, args)?.is_some();
     if let Some((first, rest)) = address.trim_start_matches('/').split_once('/')
@@ -284,7 +285,7 @@ fn is_folder(call: &CallContext<'_>, project: &ProjectName, name: &str) -> bool 
 pub(super) fn target(
     call: &CallContext<'_>,
     link: &RelationRow,
-) -> Result<Option<FileSummary>, Failure> {
+) -> Result<Option<FileSummary>, ToolError> {
     let Some(target) = link.target_file else { return Ok(None) };
     let found = call.memory.store().files_by_id(&[target])?.into_iter().next();
     let only = call.settings.notes.only_project.as_deref().map(link_key);
@@ -295,7 +296,7 @@ pub(super) fn target(
 }
 
 /// Whether a link leads nowhere, as far as the caller may know.
-pub(super) fn is_unresolved(call: &CallContext<'_>, link: &RelationRow) -> Result<bool, Failure> {
+pub(super) fn is_unresolved(call: &CallContext<'_>, link: &RelationRow) -> Result<bool, ToolError> {
     match call.settings.notes.only_project {
         None => Ok(link.target_file.is_none()),
         Some(_) => Ok(target(call, link)?.is_none()),
@@ -322,7 +323,7 @@ pub(super) fn meant(call: &CallContext<'_>, args: &ToolArgs) -> Value {
 }
 
 /// Refuses a place where nothing that is written would be found again.
-pub(super) fn check_findable(call: &CallContext<'_>, place: &Place) -> Result<(), Failure> {
+pub(super) fn check_findable(call: &CallContext<'_>, place: &Place) -> Result<(), ToolError> {
     match call.memory.store().ignored_by(&place.project, &place.path)? {
         None => Ok(()),
         Some(rule) => {
@@ -330,7 +331,7 @@ pub(super) fn check_findable(call: &CallContext<'_>, place: &Place) -> Result<()
                 "{place} would be in no search and no list: {rule}. Nothing was written; choose \
                  another name or folder, or change that rule."
             );
-            Err(Failure::new("PATH_IGNORED", text))
+            Err(ToolError::new("PATH_IGNORED", text))
         }
     }
 }
@@ -343,16 +344,13 @@ pub(super) fn bare(identifier: &str) -> &str {
 }
 
 /// When a timeframe began.
-pub(super) fn since(call: &CallContext<'_>, text: &str) -> Result<Timestamp, Failure> {
+pub(super) fn since(call: &CallContext<'_>, text: &str) -> Result<Timestamp, ToolError> {
     let now = clock::now().to_zoned(call.settings.notes.zone.clone());
-    parse_timeframe(text, &now).map_err(|e| Failure::new("INVALID_TIMEFRAME", e.to_string()))
+    parse_timeframe(text, &now).map_err(|e| ToolError::new("INVALID_TIMEFRAME", e.to_string()))
 }
 
 /// A point in the history: a commit, or a time.
-pub(super) fn moment(
-    call: &CallContext<'_>,
-    args: &ToolArgs,
-) -> Result<Option<PointInTime>, Failure> {
+pub(super) fn moment(call: &CallContext<'_>, args: &ToolArgs) -> Result<Option<PointInTime>, ToolError> {
     let Some(text) = args.optional_text("as_of")? else { return Ok(None) };
     let text = text.trim();
     let is_year = text.len() == 4 && text.bytes().all(|byte| byte.is_ascii_digit());
@@ -362,8 +360,8 @@ pub(super) fn moment(
     match since(call, text) {
         Ok(time) => Ok(Some(PointInTime::Time(time))),
         Err(failure) => {
-            let text = format!("`as_of` is a time or a commit: {}.", failure.text);
-            Err(Failure::new("INVALID_AS_OF", text))
+            let text = format!("`as_of` is a time or a commit: {}.", failure.message);
+            Err(ToolError::new("INVALID_AS_OF", text))
         }
     }
 }
@@ -372,9 +370,9 @@ pub(super) fn moment(
 pub(super) fn conflict(
     call: &CallContext<'_>,
     place: &Place,
-    expected: &Expected,
+    expected: &ExpectedChecksum,
     found: ContentHash,
-) -> Failure {
+) -> ToolError {
     let known = known_text(call, place, expected);
     // What a person has just saved is in the file before it is in the history.
     let on_disk = call.memory.read_at(place).ok().filter(|note| note.hash == found);
@@ -398,16 +396,20 @@ pub(super) fn conflict(
             text.push_str(&format!("\n[{rest} more characters]"));
         }
     }
-    Failure::new("CHECKSUM_MISMATCH", text)
-        .with("current_checksum", found.to_string())
-        .with("file_path", place.path.as_str())
-        .with("diff", cut(&diff, DIFF_CHARS).0)
+    ToolError::new("CHECKSUM_MISMATCH", text)
+        .with_detail("current_checksum", found.to_string())
+        .with_detail("file_path", place.path.as_str())
+        .with_detail("diff", cut(&diff, DIFF_CHARS).0)
 }
 
-fn known_text(call: &CallContext<'_>, place: &Place, expected: &Expected) -> Option<String> {
+fn known_text(
+    call: &CallContext<'_>,
+    place: &Place,
+    expected: &ExpectedChecksum,
+) -> Option<String> {
     let revisions = call.memory.revisions(place, 200).ok()?;
     let versions = revisions.iter().flat_map(|r| [r.change.after, r.change.before]).flatten();
-    let hash = versions.into_iter().find(|hash| expected.is(*hash))?;
+    let hash = versions.into_iter().find(|hash| expected.matches(*hash))?;
     let bytes = call.memory.store().content(hash).ok()?;
     Some(String::from_utf8_lossy(&bytes).into_owned())
 }

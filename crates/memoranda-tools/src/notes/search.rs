@@ -10,11 +10,15 @@ use memoranda_engine::{
 };
 use serde_json::{Value, json};
 
-use super::answer::{Answer, Failure, Form, count, page_from, run};
-use super::hit::{Hit, within};
-use super::parts::parts;
+use super::note_parts::parts;
+use super::page::page_after;
+use super::params::{COMMON, MAX_TOKENS, PAGE, PAGE_SIZE, PROJECT};
+use super::search_hit::{Hit, within};
 use super::{address, scope};
-use crate::registry::{CallContext, QueryFeedback, ToolArgs, ToolResult, abbreviate_query};
+use crate::registry::{
+    CallContext, INVALID_ARGUMENTS, Param, ParamTable, QueryFeedback, ToolArgs, ToolError,
+    ToolResult, abbreviate_query, count,
+};
 
 /// What an answer takes beside its results and how it begins.
 const FRAME_TOKENS: usize = 50;
@@ -26,23 +30,42 @@ const MOST_ALTERNATIVES: usize = 10_000;
 /// The query that leaves nothing out.
 const EVERYTHING: &str = "*";
 
-pub(super) const TYPES: [&str; 6] = ["text", "title", "permalink", "vector", "semantic", "hybrid"];
+const SEARCH_TYPES: &[&str] = &["text", "title", "permalink", "vector", "semantic", "hybrid"];
 
-pub(super) const ALIASES: &[(&str, &[&str])] = &[
-    ("query", &["q", "search", "text"]),
-    ("page", &["page_number"]),
-    ("page_size", &["limit", "per_page"]),
-    ("note_types", &["note_type", "types"]),
-    ("entity_types", &["entity_type"]),
-    ("categories", &["category"]),
-    ("after_date", &["since", "after", "from_date"]),
-    ("min_similarity", &["threshold", "similarity_threshold"]),
-    ("search_all_projects", &["all_projects"]),
-];
-
-pub(super) fn handler(call: &CallContext<'_>, arguments: Value) -> ToolResult {
-    run("search_notes", arguments, ALIASES, Form::Text, |args| search(call, args))
-}
+pub(super) const PARAMS: ParamTable = ParamTable::new(&[
+    &[
+        Param::text("query", "Words, \"phrase\", begin*, -not, tag:x, memory://folder/*")
+            .aliases(&["q", "search", "text"]),
+        PROJECT,
+        Param::flag("search_all_projects", "In every project").aliases(&["all_projects"]),
+        PAGE,
+        PAGE_SIZE,
+        Param::choice("search_type", SEARCH_TYPES, "Default hybrid").default_word("hybrid"),
+        Param::texts("note_types", "Types of note").aliases(&["note_type", "types"]),
+        Param::texts("entity_types", "entity, observation, relation").aliases(&["entity_type"]),
+        Param::texts("categories", "Categories of observations").aliases(&["category"]),
+        Param::text("after_date", "Changed since: date or `7d`").aliases(&[
+            "since",
+            "after",
+            "from_date",
+        ]),
+        Param::object(
+            "metadata_filters",
+            "Frontmatter: value, list (all), or {$in|$gt|$gte|$lt|$lte|$between: …}",
+        ),
+        Param::texts("tags", "Tags, all of them"),
+        Param::text("status", "Frontmatter `status`"),
+        Param::decimal(
+            "min_similarity",
+            0.0,
+            1.0,
+            "Least likeness by meaning; 0 also shows unlikely ones",
+        )
+        .aliases(&["threshold", "similarity_threshold"]),
+        MAX_TOKENS,
+    ],
+    COMMON,
+]);
 
 /// What was found, as far as it goes.
 pub(super) struct Found {
@@ -89,7 +112,7 @@ impl Asked {
     }
 }
 
-fn search(call: &CallContext<'_>, args: &ToolArgs) -> Result<Answer, Failure> {
+pub(super) fn search(call: &CallContext<'_>, args: &ToolArgs) -> Result<ToolResult, ToolError> {
     let asked = asked(call, args)?;
     let found = find(call, &asked)?;
     let total = match (found.hits.len(), asked.page) {
@@ -126,7 +149,7 @@ fn search(call: &CallContext<'_>, args: &ToolArgs) -> Result<Answer, Failure> {
     let has_more = found.has_more || left_out > 0;
     let (next, size) = match left_out {
         0 => (asked.page + 1, asked.page_size),
-        _ => page_from(asked.offset() + hits.len(), hits.len()),
+        _ => page_after(asked.offset() + hits.len(), hits.len()),
     };
     if left_out > 0 {
         text.push_str(&format!(
@@ -157,19 +180,19 @@ fn search(call: &CallContext<'_>, args: &ToolArgs) -> Result<Answer, Failure> {
         structured["next"] = json!({ "page": next, "page_size": size });
     }
     found.reading.add_to(&mut structured);
-    Ok(Answer { text, structured })
+    Ok(ToolResult::ok(text, structured))
 }
 
-fn asked(call: &CallContext<'_>, args: &ToolArgs) -> Result<Asked, Failure> {
+fn asked(call: &CallContext<'_>, args: &ToolArgs) -> Result<Asked, ToolError> {
     let mut query = args.optional_text("query")?.unwrap_or_default().trim().to_owned();
-    let mut search_type = args.choice("search_type", &TYPES)?.unwrap_or_else(|| "hybrid".into());
+    let mut search_type = args.word("search_type")?;
     if let Some(address) = query.strip_prefix("memory://") {
         query = address.to_owned();
         search_type = "permalink".into();
     }
     // Whoever names a project means that one.
     let is_named = args.value("project").or(args.value("project_id")).is_some();
-    let all = args.flag("search_all_projects")?.unwrap_or(false) && !is_named;
+    let all = args.is_set("search_all_projects")? && !is_named;
     let projects = match (all, &call.settings.notes.only_project) {
         (true, None) => Vec::new(),
         _ if search_type == "permalink" => {
@@ -193,7 +216,7 @@ fn asked(call: &CallContext<'_>, args: &ToolArgs) -> Result<Asked, Failure> {
             "`metadata_filters` demands {demands} values; {MOST_DEMANDS} are allowed in one call. \
              To accept any of many values, use $in: {{\"status\": {{\"$in\": [\"open\", \"done\"]}}}}."
         );
-        return Err(Failure::new("INVALID_ARGUMENTS", text));
+        return Err(ToolError::new(INVALID_ARGUMENTS, text));
     }
     if let Some(status) = args.optional_text("status")? {
         let test = MetaTest::HasAll(vec![MetaScalar::Text(status)]);
@@ -232,28 +255,28 @@ fn asked(call: &CallContext<'_>, args: &ToolArgs) -> Result<Asked, Failure> {
         let text = "search_notes needs something to go by: a `query` (words, a \"phrase\", \
                     begin*, tag:name, memory://folder/*, or * for everything), or a filter: tags, \
                     status, note_types, entity_types, categories, metadata_filters, after_date.";
-        return Err(Failure::new("NO_CRITERIA", text));
+        return Err(ToolError::new("NO_CRITERIA", text));
     }
     let asked = Asked {
         query,
         search_type,
         kinds,
         filter,
-        page: args.number("page", 1, 100_000)?.unwrap_or(1) as usize,
-        page_size: args.number("page_size", 1, 100)?.unwrap_or(10) as usize,
-        max_tokens: args.number("max_tokens", 1, 1_000_000)?.map(|most| most as usize),
-        min_similarity: args.float("min_similarity", 0.0, 1.0)?,
+        page: args.integer("page")?,
+        page_size: args.integer("page_size")?,
+        max_tokens: args.optional_integer("max_tokens")?,
+        min_similarity: args.optional_decimal("min_similarity")?,
     };
     Ok(asked)
 }
 
 /// A list of texts that is not too long.
-fn at_most(args: &ToolArgs, name: &str, most: usize) -> Result<Vec<String>, Failure> {
+fn at_most(args: &ToolArgs, name: &str, most: usize) -> Result<Vec<String>, ToolError> {
     let texts = args.texts(name)?.unwrap_or_default();
     if texts.len() > most {
         let text =
             format!("`{name}` holds {} values; {most} are allowed in one call.", texts.len());
-        return Err(Failure::new("INVALID_ARGUMENTS", text));
+        return Err(ToolError::new(INVALID_ARGUMENTS, text));
     }
     Ok(texts)
 }
@@ -268,11 +291,10 @@ fn is_open(filter: &SearchFilter) -> bool {
 }
 
 /// One condition on frontmatter: a value, a list of which all must be there, or an operator.
-fn meta_filter(args: &ToolArgs, key: &str, value: &Value) -> Result<MetaFilter, Failure> {
-    let names =
-        parse_frontmatter_key(key).map_err(|e| Failure::new("INVALID_ARGUMENTS", e.to_string()))?;
+fn meta_filter(args: &ToolArgs, key: &str, value: &Value) -> Result<MetaFilter, ToolError> {
+    let names = parse_frontmatter_key(key).map_err(|e| ToolError::new(INVALID_ARGUMENTS, e.to_string()))?;
     let wrong =
-        |expected: &str| -> Failure { args.wrong("metadata_filters", expected, value).into() };
+        |expected: &str| -> ToolError { args.wrong("metadata_filters", expected, value).into() };
     let scalar = |value: &Value| match (value, value.as_f64()) {
         (_, Some(number)) => Ok(MetaScalar::Number(number)),
         (Value::String(text), _) => Ok(MetaScalar::Text(text.clone())),
@@ -313,7 +335,7 @@ fn meta_filter(args: &ToolArgs, key: &str, value: &Value) -> Result<MetaFilter, 
 }
 
 /// What is on the page that is asked for.
-fn find(call: &CallContext<'_>, asked: &Asked) -> Result<Found, Failure> {
+fn find(call: &CallContext<'_>, asked: &Asked) -> Result<Found, ToolError> {
     let offset = asked.offset();
     if let Some(mut hits) = by_address(call, asked)? {
         hits.drain(..offset.min(hits.len()));
@@ -336,7 +358,7 @@ fn find(call: &CallContext<'_>, asked: &Asked) -> Result<Found, Failure> {
 }
 
 /// How much there is in all before the page that is asked for, which is empty.
-fn count_before(call: &CallContext<'_>, asked: &Asked) -> Result<usize, Failure> {
+fn count_before(call: &CallContext<'_>, asked: &Asked) -> Result<usize, ToolError> {
     if let Some(hits) = by_address(call, asked)? {
         return Ok(hits.len());
     }
@@ -348,7 +370,7 @@ fn count_before(call: &CallContext<'_>, asked: &Asked) -> Result<usize, Failure>
 }
 
 /// The facts and relations that an address means, if it is no note's.
-fn by_address(call: &CallContext<'_>, asked: &Asked) -> Result<Option<Vec<Hit>>, Failure> {
+fn by_address(call: &CallContext<'_>, asked: &Asked) -> Result<Option<Vec<Hit>>, ToolError> {
     let is_address = asked.search_type == "permalink" && asked.query.contains('/');
     if !is_address || !notes(call, asked, 1, 0)?.hits.is_empty() {
         return Ok(None);
@@ -372,7 +394,7 @@ pub(super) fn notes(
     asked: &Asked,
     limit: usize,
     offset: usize,
-) -> Result<Found, Failure> {
+) -> Result<Found, ToolError> {
     if asked.is_by_words() {
         let request = SearchRequest {
             text: match asked.search_type.as_str() {
@@ -437,7 +459,7 @@ fn beginning(call: &CallContext<'_>, place: &Place) -> String {
     let lines =
         body.lines().map(str::trim).filter(|line| !line.is_empty() && !line.starts_with('#'));
     let joined = lines.take(4).collect::<Vec<_>>().join(" ");
-    match super::answer::cut(&joined, SNIPPET_CHARS) {
+    match super::page::cut(&joined, SNIPPET_CHARS) {
         (kept, 0) => kept.to_owned(),
         (kept, _) => format!("{kept}…"),
     }
@@ -459,7 +481,7 @@ fn weaker(asked: &Asked, relevance: f64) -> &'static str {
 }
 
 /// Where else there is something, when there is nothing here.
-fn elsewhere(call: &CallContext<'_>, asked: &Asked) -> Result<Option<String>, Failure> {
+fn elsewhere(call: &CallContext<'_>, asked: &Asked) -> Result<Option<String>, ToolError> {
     let is_pinned = call.settings.notes.only_project.is_some();
     if asked.filter.projects.is_empty() || is_pinned || asked.page > 1 {
         return Ok(None);

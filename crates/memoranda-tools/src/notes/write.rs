@@ -14,28 +14,41 @@ use memoranda_engine::{
 };
 use serde_json::{Value, json};
 
-use super::answer::{Answer, Expected, Failure, Form, run};
-use super::read::without_source;
-use super::receipt::{Receipt, add_similar, similar};
-use super::scope;
-use super::text::{
+use super::checksum::ExpectedChecksum;
+use super::compose::{
     Wanted, cleaned, compose, compose_over, passed_over, screened, told_over, unread,
 };
+use super::params::{COMMON, EXPECTED_CHECKSUM, PROJECT};
+use super::read::without_source;
+use super::scope;
+use super::write_summary::{Receipt, add_similar, similar};
 use crate::memory::path::leads_up;
-use crate::registry::{CallContext, ToolArgs, ToolResult};
+use crate::registry::{CallContext, Param, ParamTable, ToolArgs, ToolError, ToolResult};
 use crate::settings::CreateMode;
 
-pub(super) const ALIASES: &[(&str, &[&str])] =
-    &[("directory", &["folder", "dir", "path"]), ("note_type", &["type"])];
+/// Names of `directory` that models use.
+pub(super) const DIRECTORY_ALIASES: &[&str] = &["folder", "dir", "path"];
+
+pub(super) const PARAMS: ParamTable = ParamTable::new(&[
+    &[
+        Param::text("title", "Title, and file name").required(),
+        Param::text("content", "Markdown: `- [category] fact #tag`, `- relates_to [[Note]]`")
+            .required(),
+        Param::text("directory", "Folder; \"\" for the top").required().aliases(DIRECTORY_ALIASES),
+        PROJECT,
+        Param::texts("tags", "Tags"),
+        Param::text("note_type", "Type; default `note`").aliases(&["type"]),
+        Param::object("metadata", "More frontmatter"),
+        Param::flag("overwrite", "Replace an existing note"),
+        EXPECTED_CHECKSUM,
+    ],
+    COMMON,
+]);
 
 /// Why no title needs the end of a file's name.
 const ENDS: &str = "a note's file ends in .md by itself";
 
-pub(super) fn handler(call: &CallContext<'_>, arguments: Value) -> ToolResult {
-    run("write_note", arguments, ALIASES, Form::Text, |args| write(call, args))
-}
-
-fn write(call: &CallContext<'_>, args: &ToolArgs) -> Result<Answer, Failure> {
+pub(super) fn write(call: &CallContext<'_>, args: &ToolArgs) -> Result<ToolResult, ToolError> {
     let title = note::one_line(args.text("title")?.trim()).into_owned();
     if title.is_empty() {
         return Err(args.missing("title", "what the note is called").into());
@@ -56,7 +69,7 @@ fn write(call: &CallContext<'_>, args: &ToolArgs) -> Result<Answer, Failure> {
     let tags = args.texts("tags")?;
     let metadata = args.object("metadata")?;
     let note_type = args.optional_text("note_type")?;
-    let expected = Expected::of(args)?;
+    let expected = ExpectedChecksum::read(args)?;
     let overwrite = create_mode(call, args, expected.as_ref())?;
     let wanted = Wanted {
         title: &title,
@@ -106,8 +119,8 @@ fn own_keys(keys: &[&str]) -> Option<String> {
 pub(super) fn create_mode(
     call: &CallContext<'_>,
     args: &ToolArgs,
-    expected: Option<&Expected>,
-) -> Result<CreateMode, Failure> {
+    expected: Option<&ExpectedChecksum>,
+) -> Result<CreateMode, ToolError> {
     Ok(match args.flag("overwrite")? {
         Some(true) => CreateMode::Overwrite,
         Some(false) => CreateMode::Refuse,
@@ -132,12 +145,12 @@ pub(super) fn note_path(
     project: &ProjectName,
     directory: &str,
     title: &str,
-) -> Result<(NotePath, Option<String>), Failure> {
+) -> Result<(NotePath, Option<String>), ToolError> {
     if leads_up(directory) {
         let text = format!(
             "{directory:?} leads out of the project; give a folder within it, such as \"specs\"."
         );
-        return Err(Failure::new("SECURITY_VALIDATION_ERROR", text));
+        return Err(ToolError::new("SECURITY_VALIDATION_ERROR", text));
     }
     let directory = scope::own_path(call, project, directory);
     let folder = call.memory.folder_named(project, directory)?;
@@ -206,8 +219,8 @@ pub(super) fn save(
     place: &Place,
     wanted: &Wanted<'_>,
     overwrite: CreateMode,
-    expected: Option<&Expected>,
-) -> Result<Saved, Failure> {
+    expected: Option<&ExpectedChecksum>,
+) -> Result<Saved, ToolError> {
     scope::check_findable(call, place)?;
     let mut text = String::new();
     let mut replaced = None;
@@ -215,7 +228,7 @@ pub(super) fn save(
     let mut taken = None;
     let mut at = place.clone();
     let stated = note::parse(wanted.content).permalink();
-    let outcome = call.memory.revise(&call.who, None, |desk| -> Result<Vec<Step>, Failure> {
+    let outcome = call.memory.revise(&call.who, None, |desk| -> Result<Vec<Step>, ToolError> {
         (at, replaced, stale) = (place.clone(), None, None);
         let mut old = desk.text(place)?;
         if old.is_none()
@@ -227,7 +240,7 @@ pub(super) fn save(
         let Some((old, found)) = old else {
             if let Some(expected) = expected {
                 let text = format!("There is no {place}, and so no version {}.", expected.as_str());
-                return Err(Failure::new("CHECKSUM_MISMATCH", text));
+                return Err(ToolError::new("CHECKSUM_MISMATCH", text));
             }
             taken = taken_from(desk, place, stated.as_deref())?;
             let permalink = stated.clone().unwrap_or_else(|| permalink_of(&place.path).0);
@@ -236,9 +249,9 @@ pub(super) fn save(
             return Ok(vec![Step::create(place.clone(), text.clone())]);
         };
         replaced = Some(found);
-        if let Some(expected) = expected.filter(|expected| !expected.is(found)) {
+        if let Some(expected) = expected.filter(|expected| !expected.matches(found)) {
             stale = Some(found);
-            return Err(Failure::new("CHECKSUM_MISMATCH", expected.as_str()));
+            return Err(ToolError::new("CHECKSUM_MISMATCH", expected.as_str()));
         }
         if overwrite == CreateMode::Refuse {
             return Err(exists(&at, desk.summary(&at)?));
@@ -266,18 +279,18 @@ pub(super) fn save(
     Ok(Saved { place: at, text, replaced, commit, problem, taken })
 }
 
-fn refused(place: &Place, error: memoranda_core::note::edit::EditError) -> Failure {
+fn refused(place: &Place, error: memoranda_core::note::edit::EditError) -> ToolError {
     EngineError::Edit { place: place.clone(), error }.into()
 }
 
 /// The note in the same folder that is this one in another spelling: `my-note.md` for `My Note`,
 /// or a file that was named after the same title in another way. `C++` is no spelling of `C#`.
-fn twin(desk: &Desk<'_>, place: &Place, title: &str) -> Result<Option<Place>, Failure> {
+fn twin(desk: &Desk<'_>, place: &Place, title: &str) -> Result<Option<Place>, ToolError> {
     let spelling = alias_key(place.path.stem());
     for other in desk.named(&place.project, place.path.stem())? {
         let is_beside = other.path.parent() == place.path.parent()
             && other.path.extension() == place.path.extension();
-        let is_same = || -> Result<bool, Failure> {
+        let is_same = || -> Result<bool, ToolError> {
             let titled = desk.summary(&other)?.is_some_and(|note| note.title == title);
             Ok(titled && slug(other.path.stem()) == slug(place.path.stem()))
         };
@@ -293,7 +306,7 @@ pub(super) fn free_permalink(
     desk: &Desk<'_>,
     project: &ProjectName,
     wanted: &str,
-) -> Result<String, Failure> {
+) -> Result<String, ToolError> {
     let mut permalink = wanted.to_owned();
     let mut number = 0;
     while desk.with_permalink(project, &permalink)?.iter().any(|file| file.path.is_markdown()) {
@@ -308,7 +321,7 @@ fn taken_from(
     desk: &Desk<'_>,
     place: &Place,
     stated: Option<&str>,
-) -> Result<Option<(String, Place)>, Failure> {
+) -> Result<Option<(String, Place)>, ToolError> {
     let Some(stated) = stated else { return Ok(None) };
     let mut holders = desk.with_permalink(&place.project, stated)?.into_iter();
     let other = holders.find(|file| file.path.is_markdown() && file.path != place.path);
@@ -316,7 +329,7 @@ fn taken_from(
     Ok(other.map(|file| (stated.to_owned(), at(file.path))))
 }
 
-fn exists(place: &Place, known: Option<FileSummary>) -> Failure {
+fn exists(place: &Place, known: Option<FileSummary>) -> ToolError {
     let (title, permalink) = match known {
         Some(note) => (note.title, note.permalink),
         None => (place.path.stem().to_owned(), permalink_of(&place.path).0),
@@ -330,10 +343,10 @@ fn exists(place: &Place, known: Option<FileSummary>) -> Failure {
          or directory.",
         place.project, place.path
     );
-    Failure::new("NOTE_ALREADY_EXISTS", text)
-        .with("action", "conflict")
-        .with("title", title)
-        .with("permalink", permalink)
-        .with("file_path", Value::Null)
-        .with("checksum", Value::Null)
+    ToolError::new("NOTE_ALREADY_EXISTS", text)
+        .with_detail("action", "conflict")
+        .with_detail("title", title)
+        .with_detail("permalink", permalink)
+        .with_detail("file_path", Value::Null)
+        .with_detail("checksum", Value::Null)
 }

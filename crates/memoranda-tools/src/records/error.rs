@@ -2,7 +2,7 @@
 
 use memoranda_engine::{EngineError, StoreError};
 
-use crate::registry::ArgsError;
+use crate::registry::{ArgsError, ToolError};
 
 /// Nothing was done. The text says what was wrong and what to do next.
 #[derive(Debug, thiserror::Error)]
@@ -30,6 +30,12 @@ impl From<ArgsError> for RecordError {
 impl From<StoreError> for RecordError {
     fn from(error: StoreError) -> Self {
         Self::Engine(error.into())
+    }
+}
+
+impl From<RecordError> for ToolError {
+    fn from(error: RecordError) -> Self {
+        Self::new("RECORD_FAILED", error.to_string())
     }
 }
 

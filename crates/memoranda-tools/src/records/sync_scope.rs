@@ -1,10 +1,9 @@
-//! Which files the answer of a tool can depend on: whoever asks once looks at those, and at no others.
+//! Scan scopes of the records tools: the files that a result can depend on.
 
 use std::path::Path;
 
 use memoranda_core::path::NotePath;
 use memoranda_engine::Concern;
-use serde_json::Value;
 
 use super::error::Result;
 use super::kind::RecordKind;
@@ -14,42 +13,46 @@ use super::{context, query, reminder};
 use crate::registry::ToolArgs;
 use crate::settings::ToolSettings;
 
-/// The files that the answer of a tool can depend on.
-pub(crate) fn sync_scope(
-    tool: &'static str,
-    settings: &ToolSettings,
-    arguments: &Value,
-) -> Concern {
-    let read = || -> Result<Concern> {
-        let args = super::read(tool, arguments.clone())?;
-        tool_sync_scope(tool, settings, &args)
-    };
-    // What cannot be read is refused before any file matters.
-    read().unwrap_or(Concern::Everything)
+/// Scope of `get_context`: rules and reminders, with a query all visible records, with entities the
+/// graph.
+pub(super) fn context(settings: &ToolSettings, args: &ToolArgs) -> Concern {
+    if args.value("entityNames").is_some() {
+        return Concern::Everything;
+    }
+    match context::query(args) {
+        Ok(Some(_)) => visible_records(settings, args),
+        Ok(None) => visible_folders(settings, args, &[RecordKind::Rule.as_str(), reminder::FOLDER]),
+        Err(_) => Concern::Everything,
+    }
 }
 
-fn tool_sync_scope(tool: &str, settings: &ToolSettings, args: &ToolArgs) -> Result<Concern> {
-    let reach = || scope::reach(settings, args);
-    let rule = RecordKind::Rule.as_str();
-    match tool {
-        // The graph's, or what is purged: nothing is passed over.
-        "vacuum_memories" => Ok(Concern::Everything),
-        "get_context" if args.value("entityNames").is_some() => Ok(Concern::Everything),
-        "get_context" if context::query(args)?.is_none() => {
-            kind_folders(&reach()?, &[rule, reminder::FOLDER])
-        }
-        "get_context" | "search_memories" | "list_memories" => {
-            let reach = reach()?;
-            let folders = reach.scopes.iter().map(|scope| NotePath::parse(&scope.folder()));
-            Ok(within(folders.filter_map(std::result::Result::ok).collect()))
-        }
-        "get_rules" => kind_folders(&reach()?, &[rule]),
-        "list_reminders" | "run_due_reminders" => kind_folders(&reach()?, &[reminder::FOLDER]),
-        // Records are named by id, whosever they are.
-        _ => Ok(within(
-            ["global", "projects"].iter().filter_map(|top| NotePath::parse(top).ok()).collect(),
-        )),
-    }
+/// Scope of a tool that reads the records of the visible scopes.
+pub(super) fn visible_records(settings: &ToolSettings, args: &ToolArgs) -> Concern {
+    let Ok(reach) = scope::reach(settings, args) else { return Concern::Everything };
+    let folders = reach.scopes.iter().map(|scope| NotePath::parse(&scope.folder()));
+    within(folders.filter_map(std::result::Result::ok).collect())
+}
+
+/// Scope of a tool that reads rules.
+pub(super) fn rules(settings: &ToolSettings, args: &ToolArgs) -> Concern {
+    visible_folders(settings, args, &[RecordKind::Rule.as_str()])
+}
+
+/// Scope of a tool that reads reminders.
+pub(super) fn reminders(settings: &ToolSettings, args: &ToolArgs) -> Concern {
+    visible_folders(settings, args, &[reminder::FOLDER])
+}
+
+/// Scope of a tool that finds a record by its id: all records.
+pub(super) fn all_records(_: &ToolSettings, _: &ToolArgs) -> Concern {
+    within(["global", "projects"].iter().filter_map(|top| NotePath::parse(top).ok()).collect())
+}
+
+/// The folders of some kinds in the visible scopes. Everything, if the arguments are invalid: the
+/// tool rejects them before it reads any file.
+fn visible_folders(settings: &ToolSettings, args: &ToolArgs, kinds: &[&str]) -> Concern {
+    let folders = scope::reach(settings, args).and_then(|reach| kind_folders(&reach, kinds));
+    folders.unwrap_or(Concern::Everything)
 }
 
 /// The files that rules and reminders in a folder's repository, and the global ones, lie in.

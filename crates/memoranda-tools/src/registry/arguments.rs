@@ -1,43 +1,114 @@
-//! Reading the arguments of a call: forgiving about spelling, exact about what is wrong.
+//! Reads the arguments of a call.
 //!
 //! Models send numbers as texts, lists as JSON texts or as one text with commas, and `null` for
-//! what they leave out. All of that is understood. What is not is an error that names the
-//! parameter, the value and what would fit.
+//! absent arguments. All of these are accepted. An error names the parameter, the value and the
+//! expected type.
 
 use memoranda_core::globs;
 use serde_json::{Map, Value};
 
+use super::params::{ParamDefault, ParamKind, ParamTable, ParamVisibility};
+
 /// The arguments of one call.
 #[derive(Clone, Debug)]
-pub(crate) struct ToolArgs {
+pub struct ToolArgs {
     tool: &'static str,
+    table: ParamTable,
     values: Map<String, Value>,
 }
 
-/// Why arguments cannot be used.
+/// Reason why arguments are invalid.
 #[derive(Clone, PartialEq, Eq, Debug, thiserror::Error)]
-pub(crate) enum ArgsError {
+pub enum ArgsError {
+    /// The arguments are another JSON value than an object.
     #[error("The arguments of {tool} must be an object.")]
-    NoObject { tool: &'static str },
+    NotAnObject {
+        /// Name of the tool.
+        tool: &'static str,
+    },
+    /// A required argument is absent.
     #[error("{tool} needs `{parameter}`: {expected}.")]
-    Missing { tool: &'static str, parameter: String, expected: &'static str },
+    Missing {
+        /// Name of the tool.
+        tool: &'static str,
+        /// Name of the parameter.
+        parameter: String,
+        /// Description of a valid value.
+        expected: &'static str,
+    },
+    /// An argument has another type or is out of its limits.
     #[error("`{parameter}` of {tool} must be {expected}, not {found}.")]
-    Wrong { tool: &'static str, parameter: String, expected: String, found: String },
+    Wrong {
+        /// Name of the tool.
+        tool: &'static str,
+        /// Name of the parameter.
+        parameter: String,
+        /// Description of a valid value.
+        expected: String,
+        /// The given value, abbreviated.
+        found: String,
+    },
+    /// The tool does not have these parameters.
     #[error("{tool} has no parameter {}; it takes {known}.", quoted(.names))]
-    Unknown { tool: &'static str, names: Vec<String>, known: String },
+    Unknown {
+        /// Name of the tool.
+        tool: &'static str,
+        /// The unknown names.
+        names: Vec<String>,
+        /// The tool's parameters, separated by commas.
+        known: String,
+    },
 }
 
 impl ToolArgs {
-    /// Takes the arguments of a call; `null` means none.
+    /// Takes arguments without a parameter table; `null` means no arguments.
     pub(crate) fn new(tool: &'static str, arguments: Value) -> Result<Self, ArgsError> {
+        let table = ParamTable::EMPTY;
         match arguments {
-            Value::Object(values) => Ok(Self { tool, values }),
-            Value::Null => Ok(Self { tool, values: Map::new() }),
-            _ => Err(ArgsError::NoObject { tool }),
+            Value::Object(values) => Ok(Self { tool, table, values }),
+            Value::Null => Ok(Self { tool, table, values: Map::new() }),
+            _ => Err(ArgsError::NotAnObject { tool }),
         }
     }
 
-    /// Renames parameters that go by other names too. A parameter's own name wins.
+    /// Reads arguments by a parameter table: resolves aliases and drops empty optional arguments.
+    pub(crate) fn read(
+        tool: &'static str,
+        table: ParamTable,
+        arguments: Value,
+    ) -> Result<Self, ArgsError> {
+        let mut args = Self { table, ..Self::new(tool, arguments)? };
+        for param in table.all().filter(|param| !param.aliases.is_empty()) {
+            args.rename(&[(param.name, param.aliases)]);
+        }
+        args.values.retain(|name, value| {
+            let param = table.find(name);
+            param.is_none_or(|param| !param.is_absent(value))
+        });
+        Ok(args)
+    }
+
+    /// Rejects arguments that the parameter table does not have.
+    pub(crate) fn reject_unknown(&self) -> Result<(), ArgsError> {
+        if self.table.accepts_unknown {
+            return Ok(());
+        }
+        let unknown = self.values.keys().filter(|name| self.table.find(name).is_none());
+        let names: Vec<String> = unknown.cloned().collect();
+        let listed: Vec<&str> = self.table.listed().map(|param| param.name).collect();
+        if names.is_empty() { Ok(()) } else { Err(self.unknown(names, &listed)) }
+    }
+
+    /// Returns the names of the given arguments that have no effect.
+    pub(crate) fn ignored(&self) -> Vec<&'static str> {
+        let is_ignored = |name: &&'static str| {
+            self.table.find(name).is_some_and(|param| param.visibility == ParamVisibility::Ignored)
+        };
+        let given = self.table.all().map(|param| param.name);
+        given.filter(|name| self.value(name).is_some()).filter(is_ignored).collect()
+    }
+
+    /// Renames aliases of parameters. A parameter's own name takes precedence.
     pub(crate) fn rename(&mut self, aliases: &[(&str, &[&str])]) {
         for (canonical, others) in aliases {
             for other in *others {
@@ -49,50 +120,40 @@ impl ToolArgs {
         }
     }
 
-    /// Takes empty texts for parameters that were left out, but for these: their emptiness says
-    /// something.
-    pub(crate) fn drop_empty(&mut self, telling: &[&str]) {
-        let is_empty = |value: &Value| value.as_str().is_some_and(|text| text.trim().is_empty());
-        self.values.retain(|name, value| telling.contains(&name.as_str()) || !is_empty(value));
-    }
-
-    /// The same without some parameters, if they are there.
-    pub(crate) fn without(&self, names: &[&str]) -> Self {
-        let mut rest = self.clone();
-        rest.values.retain(|name, _| !names.contains(&name.as_str()));
-        rest
-    }
-
-    /// Refuses parameters that the tool does not have.
+    /// Rejects arguments with other names than these.
     pub(crate) fn only(&self, known: &[&str]) -> Result<(), ArgsError> {
         let unknown = self.values.keys().filter(|name| !known.contains(&name.as_str()));
         let names: Vec<String> = unknown.cloned().collect();
         if names.is_empty() {
             return Ok(());
         }
+        Err(self.unknown(names, known))
+    }
+
+    fn unknown(&self, names: Vec<String>, known: &[&str]) -> ArgsError {
         let known = match known {
             [] => "no parameters".to_owned(),
             known => known.join(", "),
         };
-        Err(ArgsError::Unknown { tool: self.tool, names, known })
+        ArgsError::Unknown { tool: self.tool, names, known }
     }
 
-    /// What a parameter was given; `None` also for `null`.
+    /// Returns an argument. `None` if it is absent or `null`.
     pub(crate) fn value(&self, name: &str) -> Option<&Value> {
         self.values.get(name).filter(|value| !value.is_null())
     }
 
-    /// Whether a parameter was given at all, be it as `null`.
+    /// Returns true if an argument was given, even as `null`.
     pub(crate) fn has(&self, name: &str) -> bool {
         self.values.contains_key(name)
     }
 
-    /// A text that must be there.
+    /// Returns a required text.
     pub(crate) fn text(&self, name: &str) -> Result<String, ArgsError> {
         self.optional_text(name)?.ok_or_else(|| self.missing(name, "a text"))
     }
 
-    /// A text, if there is one. A number is taken as it is written.
+    /// Returns a text. A number is accepted as it is written.
     pub(crate) fn optional_text(&self, name: &str) -> Result<Option<String>, ArgsError> {
         match self.value(name) {
             None => Ok(None),
@@ -102,7 +163,7 @@ impl ToolArgs {
         }
     }
 
-    /// One of several words.
+    /// Returns one of several words.
     pub(crate) fn choice(&self, name: &str, words: &[&str]) -> Result<Option<String>, ArgsError> {
         let Some(word) = self.optional_text(name)? else { return Ok(None) };
         let lower = word.trim().to_lowercase();
@@ -113,7 +174,74 @@ impl ToolArgs {
         Err(self.wrong(name, &expected, &Value::String(word)))
     }
 
-    /// A whole number between two bounds.
+    /// Returns a word of a choice by the parameter table, or its default.
+    pub(crate) fn word(&self, name: &str) -> Result<String, ArgsError> {
+        let default = match self.table.find(name).and_then(|param| param.default) {
+            Some(ParamDefault::Word(word)) => Some(word.to_owned()),
+            _ => None,
+        };
+        let word = self.optional_word(name)?.or(default);
+        word.ok_or_else(|| self.missing(name, "a word"))
+    }
+
+    /// Returns a word of a choice by the parameter table.
+    pub(crate) fn optional_word(&self, name: &str) -> Result<Option<String>, ArgsError> {
+        match self.table.find(name).map(|param| param.kind) {
+            Some(ParamKind::Choice(words)) => self.choice(name, words),
+            Some(_) => self.optional_text(name),
+            None => Ok(None),
+        }
+    }
+
+    /// Returns a whole number by the parameter table, or its default.
+    pub(crate) fn integer(&self, name: &str) -> Result<usize, ArgsError> {
+        let default = match self.table.find(name).and_then(|param| param.default) {
+            Some(ParamDefault::Integer(number)) => {
+                Some(usize::try_from(number).unwrap_or(usize::MAX))
+            }
+            _ => None,
+        };
+        let number = self.optional_integer(name)?.or(default);
+        number.ok_or_else(|| self.missing(name, "a whole number"))
+    }
+
+    /// Returns a whole number by the parameter table.
+    pub(crate) fn optional_integer(&self, name: &str) -> Result<Option<usize>, ArgsError> {
+        let (min, max) = match self.table.find(name).map(|param| param.kind) {
+            Some(ParamKind::Integer { min, max }) => (min, max),
+            _ => (0, u64::MAX),
+        };
+        let number = self.number(name, min, max)?;
+        Ok(number.map(|number| usize::try_from(number).unwrap_or(usize::MAX)))
+    }
+
+    /// Returns a number by the parameter table, or its default.
+    pub(crate) fn decimal(&self, name: &str) -> Result<f64, ArgsError> {
+        let default = match self.table.find(name).and_then(|param| param.default) {
+            Some(ParamDefault::Decimal(number)) => Some(number),
+            _ => None,
+        };
+        let number = self.optional_decimal(name)?.or(default);
+        number.ok_or_else(|| self.missing(name, "a number"))
+    }
+
+    /// Returns a number by the parameter table.
+    pub(crate) fn optional_decimal(&self, name: &str) -> Result<Option<f64>, ArgsError> {
+        let (min, max) = match self.table.find(name).map(|param| param.kind) {
+            Some(ParamKind::Decimal { min, max }) => (min, max),
+            _ => (f64::MIN, f64::MAX),
+        };
+        self.float(name, min, max)
+    }
+
+    /// Returns a flag, or its default by the parameter table, or false.
+    pub(crate) fn is_set(&self, name: &str) -> Result<bool, ArgsError> {
+        let default = self.table.find(name).and_then(|param| param.default);
+        let default = matches!(default, Some(ParamDefault::Flag(true)));
+        Ok(self.flag(name)?.unwrap_or(default))
+    }
+
+    /// Returns a whole number within limits.
     pub(crate) fn number(
         &self,
         name: &str,
@@ -131,7 +259,7 @@ impl ToolArgs {
         }
     }
 
-    /// A number between two bounds.
+    /// Returns a number within limits.
     pub(crate) fn float(
         &self,
         name: &str,
@@ -150,7 +278,7 @@ impl ToolArgs {
         }
     }
 
-    /// Yes or no.
+    /// Returns a flag.
     pub(crate) fn flag(&self, name: &str) -> Result<Option<bool>, ArgsError> {
         match self.value(name) {
             None => Ok(None),
@@ -161,7 +289,7 @@ impl ToolArgs {
         }
     }
 
-    /// A list of texts: as a list, as a JSON text, or as one text with commas.
+    /// Returns a list of texts: from a list, a JSON text, or one text with commas.
     pub(crate) fn texts(&self, name: &str) -> Result<Option<Vec<String>>, ArgsError> {
         let Some(value) = self.value(name) else { return Ok(None) };
         let list = match value {
@@ -184,7 +312,7 @@ impl ToolArgs {
         Ok(Some(texts))
     }
 
-    /// A list of objects: as a list, or as a JSON text.
+    /// Returns a list of objects: from a list or a JSON text.
     pub(crate) fn objects(&self, name: &str) -> Result<Option<Vec<Map<String, Value>>>, ArgsError> {
         let Some(value) = self.value(name) else { return Ok(None) };
         let wrong = || self.wrong(name, "a list of objects", value);
@@ -200,7 +328,7 @@ impl ToolArgs {
         list.into_iter().map(object).collect::<Result<_, _>>().map(Some)
     }
 
-    /// An object: as it is, or as a JSON text.
+    /// Returns an object: from an object or a JSON text.
     pub(crate) fn object(&self, name: &str) -> Result<Option<Map<String, Value>>, ArgsError> {
         match self.value(name) {
             None => Ok(None),
@@ -213,16 +341,16 @@ impl ToolArgs {
         }
     }
 
-    /// Says that a parameter is missing.
+    /// Returns the error of a missing argument.
     pub(crate) fn missing(&self, name: &str, expected: &'static str) -> ArgsError {
         ArgsError::Missing { tool: self.tool, parameter: name.to_owned(), expected }
     }
 
-    /// Says that a parameter has a value that does not fit.
+    /// Returns the error of an argument with an invalid value.
     pub(crate) fn wrong(&self, name: &str, expected: &str, found: &Value) -> ArgsError {
-        const LONGEST: usize = 80;
+        const MAX_QUOTED_CHARS: usize = 80;
         let mut found = found.to_string();
-        if let Some((cut, _)) = found.char_indices().nth(LONGEST) {
+        if let Some((cut, _)) = found.char_indices().nth(MAX_QUOTED_CHARS) {
             found.truncate(cut);
             found.push('…');
         }
@@ -231,7 +359,7 @@ impl ToolArgs {
     }
 }
 
-/// A whole number, also as some clients write it: `5.0` or `"5"`.
+/// Parses a whole number, also in the forms `5.0` and `"5"` that some clients send.
 pub(crate) fn integer(value: &Value) -> Option<i64> {
     match value {
         Value::Number(number) => number.as_i64().or_else(|| {
@@ -251,15 +379,17 @@ fn quoted(names: &[String]) -> String {
 
 #[cfg(test)]
 mod tests {
-    use super::*;
     use serde_json::json;
+
+    use super::super::params::Param;
+    use super::*;
 
     fn args(value: Value) -> ToolArgs {
         ToolArgs::new("a_tool", value).unwrap()
     }
 
     #[test]
-    fn what_models_send_is_understood() {
+    fn values_are_read_in_the_forms_that_models_send() {
         let args = args(json!({
             "n": "5", "m": 5.0, "b": "True", "null": null, "csv": "a, b,", "globs": "*.{ts,tsx},*.md", "json": "[\"x\",\"y\"]",
             "list": ["p", 1], "o": "{\"k\":1}", "os": "[{\"k\":1}]"
@@ -278,7 +408,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_wrong_is_named_with_its_value() {
+    fn errors_name_the_parameter_and_its_value() {
         let args = args(json!({ "n": 50, "o": [1], "w": "maybe", "x": {} }));
         for (found, expected) in [
             (
@@ -305,7 +435,43 @@ mod tests {
     }
 
     #[test]
-    fn other_names_are_taken_unless_the_own_name_is_there() {
+    fn a_table_gives_limits_defaults_aliases_and_unknown_names() {
+        const PARAMS: &[Param] = &[
+            Param::text("query", "Query").aliases(&["q"]),
+            Param::integer("page", 1, 9, "Page").default_integer(1),
+            Param::decimal("share", 0.0, 1.0, "Share").default_decimal(0.25),
+            Param::flag("deep", "Deep").default_flag(true),
+            Param::choice("sort", &["up", "down"], "Sort").default_word("up"),
+            Param::text("model", "Model").ignored(),
+        ];
+        const TABLE: ParamTable = ParamTable::new(&[PARAMS]);
+        let read = |value| ToolArgs::read("a_tool", TABLE, value).unwrap();
+        let args = read(json!({ "q": "one", "page": "", "sort": null, "deep": [], "model": "x" }));
+        assert_eq!(args.text("query").unwrap(), "one");
+        assert_eq!((args.integer("page"), args.decimal("share")), (Ok(1), Ok(0.25)));
+        assert_eq!((args.is_set("deep"), args.word("sort")), (Ok(true), Ok("up".to_owned())));
+        assert_eq!((args.reject_unknown(), args.ignored()), (Ok(()), vec!["model"]));
+        let args = read(json!({ "page": 10, "sort": "left", "pgae": 1 }));
+        for (found, expected) in [
+            (
+                args.integer("page").unwrap_err(),
+                "`page` of a_tool must be a whole number from 1 to 9, not 10.",
+            ),
+            (
+                args.word("sort").unwrap_err(),
+                "`sort` of a_tool must be one of up, down, not \"left\".",
+            ),
+            (
+                args.reject_unknown().unwrap_err(),
+                "a_tool has no parameter \"pgae\"; it takes query, page, share, deep, sort.",
+            ),
+        ] {
+            assert_eq!(found.to_string(), expected);
+        }
+    }
+
+    #[test]
+    fn aliases_count_unless_the_own_name_is_given() {
         let mut args = args(json!({ "q": "one", "limit": 3, "page_size": 4 }));
         args.rename(&[("query", &["q", "search"]), ("page_size", &["limit"])]);
         assert_eq!(args.text("query").unwrap(), "one");

@@ -1,20 +1,32 @@
-//! The mechanism of every tool: its row, its parameters, how it is run, chosen and cut to size.
+//! The mechanism of every tool: its definition, its parameters, its run, its selection and its
+//! truncation.
 
 mod arguments;
 mod elicitation;
+mod error;
+mod params;
 mod prompt;
 mod query_feedback;
 mod resource;
+mod runner;
 mod selection;
 mod tool;
 mod truncate;
 
+pub use arguments::{ArgsError, ToolArgs};
 pub use elicitation::{ClientContext, ClientQuestion, SideContent, SideOutput};
+pub use error::ToolError;
+pub use params::{Param, ParamTable};
 pub use prompt::{PromptArgument, PromptCall, PromptDef, PromptMessage};
 pub use resource::ResourceDef;
+pub use runner::call;
 pub use selection::{AccessMode, SelectionError, ToolSelection};
-pub use tool::{CallContext, ToolDef, ToolHints, ToolResult, ToolTier, Toolset, call};
+pub use tool::{
+    CallContext, ParamsHandler, ScanPolicy, TextFormat, ToolDef, ToolHandler, ToolHints,
+    ToolResult, ToolTier, Toolset,
+};
 
-pub(crate) use arguments::{ArgsError, ToolArgs, integer};
+pub(crate) use arguments::integer;
+pub(crate) use error::{INVALID_ARGUMENTS, NOTE_NOT_FOUND, count};
 pub(crate) use prompt::quote_lines;
 pub(crate) use query_feedback::{QueryFeedback, abbreviate_query};

@@ -1,5 +1,5 @@
-//! A tool is a row: name, title, hints, schemas, cap, handler. MCP, the command line, HTTP, the
-//! reference and the tests are all derived from the rows.
+//! The definition of a tool: one row with all facts about it. MCP, the command line, HTTP, the
+//! reference pages and the tests are derived from the rows.
 
 use std::borrow::Cow;
 use std::sync::atomic::{AtomicBool, Ordering};
@@ -7,57 +7,143 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use memoranda_engine::{Concern, Memory, Who};
 use serde_json::{Value, json};
 
+use super::arguments::ToolArgs;
 use super::elicitation::ClientContext;
-use super::truncate::{Truncated, truncate_json};
+use super::error::ToolError;
+use super::params::ParamTable;
 use crate::settings::ToolSettings;
 
-/// How much larger than the text a structure may be: the same facts take more room with a name
-/// for each.
-const STRUCTURE_PER_TEXT: usize = 3;
-
-/// One tool.
+/// One tool. A dialect builds its rows on a base row: `ToolDef { name, …, ..BASE }`.
 pub struct ToolDef {
-    /// Its name on the wire: snake case, at most 40 characters.
+    /// Name on the wire: snake case, at most 40 characters.
     pub name: &'static str,
-    /// Its name for people.
+    /// Name for people.
     pub title: &'static str,
-    /// What it does, in facts.
+    /// Description for the model.
     pub description: &'static str,
-    /// The set that it is chosen by.
+    /// Description with the configured limits. `None` if the description is fixed.
+    pub describe: Option<fn(&ToolSettings) -> String>,
+    /// Toolset by which the tool is selected.
     pub toolset: Toolset,
-    /// Whether it is offered when nothing was chosen.
+    /// Membership in the default selection.
     pub tier: ToolTier,
-    /// What a client may assume of it.
+    /// Hints for clients.
     pub hints: ToolHints,
-    /// The schema of its arguments.
-    pub input: fn() -> Value,
-    /// The schema of its structured result.
+    /// Parameters and implementation.
+    pub handler: ToolHandler,
+    /// JSON schema of the structured result.
     pub output: fn() -> Value,
-    /// The most characters that its text may have.
-    pub cap: usize,
-    /// What it does.
-    pub handler: fn(&CallContext<'_>, Value) -> ToolResult,
+    /// Format of the text, unless the argument `output_format` chooses another.
+    pub text_format: TextFormat,
+    /// Field of the structured result that is the text in JSON format. `None` for all of it.
+    pub json_text_field: Option<&'static str>,
+    /// Renders an error.
+    pub render_error: fn(&CallContext<'_>, ToolError) -> ToolResult,
+    /// Maximum length of the text in characters.
+    pub max_chars: usize,
+    /// Files that have to be in the index before the tool runs.
+    pub scan: ScanPolicy,
+}
+
+/// Implementation of a tool with a parameter table.
+pub type ParamsHandler = fn(&CallContext<'_>, &ToolArgs) -> Result<ToolResult, ToolError>;
+
+/// Parameters and implementation of a tool.
+#[derive(Clone, Copy)]
+pub enum ToolHandler {
+    /// The arguments are read and checked by a parameter table.
+    Params {
+        /// The parameters.
+        table: ParamTable,
+        /// Runs the tool.
+        run: ParamsHandler,
+    },
+    /// The tool has its own JSON schema, and reads the arguments itself.
+    Json {
+        /// Returns the input schema.
+        schema: fn(&ToolSettings) -> Value,
+        /// Runs the tool.
+        run: fn(&CallContext<'_>, Value) -> ToolResult,
+    },
+}
+
+/// Format of the text of a result.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum TextFormat {
+    /// Text for a model.
+    Text,
+    /// The structured result as JSON.
+    Json,
+}
+
+/// Files that have to be in the index before a tool runs.
+#[derive(Clone, Copy)]
+pub enum ScanPolicy {
+    /// None: the tool reads the files itself.
+    Nothing,
+    /// All files of the vault.
+    Everything,
+    /// The files that the result can depend on, given the arguments.
+    ByArguments(fn(&ToolSettings, &ToolArgs) -> Concern),
 }
 
 impl ToolDef {
-    /// What it does, and the schema of its arguments, with the limits that a person has set.
-    pub fn definition(&self, settings: &ToolSettings) -> (Cow<'static, str>, Value) {
-        let input = (self.input)();
-        if self.toolset != Toolset::Graph || crate::graph::has_default_limits(settings) {
-            return (Cow::Borrowed(self.description), input);
+    /// Base of a row: an extra tool of the set `notes` that reads nothing and returns an error.
+    pub const BASE: Self = Self {
+        name: "",
+        title: "",
+        description: "",
+        describe: None,
+        toolset: Toolset::Notes,
+        tier: ToolTier::Extra,
+        hints: ToolHints {
+            read_only: false,
+            destructive: true,
+            idempotent: false,
+            open_world: false,
+        },
+        handler: ToolHandler::Json {
+            schema: |_| json!({ "type": "object" }),
+            run: |_, _| ToolResult::error("This tool has no implementation."),
+        },
+        output: || json!({ "type": "object" }),
+        text_format: TextFormat::Text,
+        json_text_field: None,
+        render_error: ToolError::render_message,
+        max_chars: 100_000,
+        scan: ScanPolicy::Everything,
+    };
+
+    /// Returns the description with the configured limits.
+    pub fn description(&self, settings: &ToolSettings) -> Cow<'static, str> {
+        match self.describe {
+            Some(describe) => Cow::Owned(describe(settings)),
+            None => Cow::Borrowed(self.description),
         }
-        let fitted = crate::graph::with_limits(&input.to_string(), settings);
-        let description = crate::graph::with_limits(self.description, settings);
-        (Cow::Owned(description), serde_json::from_str(&fitted).unwrap_or(input))
     }
 
-    /// The files that its answer can depend on.
-    pub fn concern(&self, settings: &ToolSettings, arguments: &Value) -> Concern {
-        match self.toolset {
-            Toolset::Records | Toolset::Sessions => {
-                crate::records::sync_scope(self.name, settings, arguments)
+    /// Returns the JSON schema of the arguments with the configured limits.
+    pub fn input_schema(&self, settings: &ToolSettings) -> Value {
+        match self.handler {
+            ToolHandler::Params { table, .. } => table.to_schema(settings),
+            ToolHandler::Json { schema, .. } => schema(settings),
+        }
+    }
+
+    /// Returns the files that have to be in the index before a call. `None` if the tool does not
+    /// use the index.
+    pub fn scan_scope(&self, settings: &ToolSettings, arguments: &Value) -> Option<Concern> {
+        match self.scan {
+            ScanPolicy::Nothing => None,
+            ScanPolicy::Everything => Some(Concern::Everything),
+            ScanPolicy::ByArguments(scope) => {
+                let ToolHandler::Params { table, .. } = self.handler else {
+                    return Some(Concern::Everything);
+                };
+                // Invalid arguments are rejected before the tool reads any file.
+                let args = ToolArgs::read(self.name, table, arguments.clone());
+                Some(args.map_or(Concern::Everything, |args| scope(settings, &args)))
             }
-            _ => Concern::Everything,
         }
     }
 }
@@ -68,7 +154,7 @@ impl std::fmt::Debug for ToolDef {
     }
 }
 
-/// The sets by which tools are chosen.
+/// Toolset: a group of tools that is selected together.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug)]
 pub enum Toolset {
     /// The Claude memory tool.
@@ -79,16 +165,16 @@ pub enum Toolset {
     Graph,
     /// Rules, facts, decisions, reminders.
     Records,
-    /// Banks of context that load at the start.
+    /// Banks of context that are loaded at the start.
     Banks,
-    /// The lifecycle of conversations.
+    /// Records of conversations.
     Sessions,
-    /// The two tools that ChatGPT's connectors ask for.
+    /// The two tools that ChatGPT's connectors require.
     Chatgpt,
 }
 
 impl Toolset {
-    /// All sets, in the order in which they are listed.
+    /// All toolsets in listing order.
     pub const ALL: [Self; 7] = [
         Self::Memory,
         Self::Notes,
@@ -99,7 +185,7 @@ impl Toolset {
         Self::Chatgpt,
     ];
 
-    /// Its name in flags, variables and headers.
+    /// Returns the name in flags, variables and headers.
     pub fn as_str(self) -> &'static str {
         match self {
             Self::Memory => "memory",
@@ -112,7 +198,7 @@ impl Toolset {
         }
     }
 
-    /// What it is for, in one line.
+    /// Returns the purpose in one line.
     pub fn summary(self) -> &'static str {
         match self {
             Self::Memory => "the Claude memory tool: six commands on files under /memories",
@@ -126,90 +212,72 @@ impl Toolset {
     }
 }
 
-/// Whether a tool is offered when nothing was chosen.
+/// Membership of a tool in the default selection.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum ToolTier {
-    /// In the set `default`, and in its own.
+    /// In the selection `default` and in its own toolset.
     Default,
-    /// Only in its own set, and in `all`.
+    /// Only in its own toolset and in `all`.
     Extra,
 }
 
-/// What a client may assume of a tool. All four are always said: the defaults are pessimistic.
+/// MCP annotations of a tool. All four are always sent, because the defaults are pessimistic.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct ToolHints {
-    /// It changes nothing.
+    /// The tool changes nothing.
     pub read_only: bool,
-    /// It may change or remove what is there.
+    /// The tool may change or remove existing data.
     pub destructive: bool,
-    /// Doing it twice is the same as once.
+    /// A repeated call has no further effect.
     pub idempotent: bool,
-    /// It reaches beyond this vault.
+    /// The tool accesses more than this vault.
     pub open_world: bool,
 }
 
-/// A call: the vault, who calls, and how the answer is wanted.
+/// The context of a call: vault, author, settings and client.
 pub struct CallContext<'a> {
     /// The vault.
     pub memory: &'a Memory,
-    /// Who calls, for the history.
+    /// Author of the changes in the history.
     pub who: Who,
-    /// What the person configured.
+    /// Settings of the tools.
     pub settings: &'a ToolSettings,
-    /// Told how far a long call has come: done, total, and what is being done.
+    /// Reports the progress of a long call: done, total, and the current step.
     pub progress: &'a (dyn Fn(u64, u64, &str) + Sync),
-    /// Set when the caller no longer wants the answer.
+    /// Set when the caller has cancelled the call.
     pub cancelled: &'a AtomicBool,
-    /// The client: takes content beside the text, and can be asked.
+    /// Client that receives content besides the text, and answers questions.
     pub client: &'a ClientContext,
 }
 
 impl CallContext<'_> {
-    /// Whether the caller no longer wants the answer.
+    /// Returns true if the caller has cancelled the call.
     pub fn is_cancelled(&self) -> bool {
         self.cancelled.load(Ordering::Relaxed)
     }
 }
 
-/// What a tool answers: the same facts as text and as structure.
+/// Result of a tool: the same facts as text and as structure.
 #[derive(Clone, PartialEq, Debug)]
 pub struct ToolResult {
-    /// For the model to read.
+    /// Text for the model.
     pub text: String,
-    /// For a program to read.
+    /// Structured result for programs.
     pub structured: Value,
-    /// Whether it is an error that the caller can mend.
+    /// True for an error that the caller can correct.
     pub is_error: bool,
 }
 
 impl ToolResult {
-    /// A result that both reads and parses.
+    /// Creates a result of text and structure.
     pub fn ok(text: String, structured: Value) -> Self {
         Self { text, structured, is_error: false }
     }
 
-    /// A mistake that the caller can mend, with what to do next in the text.
+    /// Creates an error with the next step in the text.
     pub fn error(text: impl Into<String>) -> Self {
         let text = text.into();
         let structured = json!({ "error": text, "is_error": true });
         Self { text, structured, is_error: true }
     }
-}
-
-/// Calls a tool and holds its answer to its cap, the structure as well as the text.
-pub fn call(tool: &ToolDef, call: &CallContext<'_>, arguments: Value) -> ToolResult {
-    let mut result = (tool.handler)(call, arguments);
-    if let Some((cut, _)) = result.text.char_indices().nth(tool.cap) {
-        let total = result.text.chars().count();
-        result.text.truncate(cut);
-        result.text.push_str(&format!(
-            "\n[cut after {} of {total} characters; ask for a smaller part]",
-            tool.cap
-        ));
-    }
-    let room = tool.cap.saturating_mul(STRUCTURE_PER_TEXT);
-    if truncate_json(&mut result.structured, room) == Truncated::Yes {
-        result.text.push_str("\n[the structured result is cut as well; ask for a smaller part]");
-    }
-    result
 }

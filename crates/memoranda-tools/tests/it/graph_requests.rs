@@ -181,8 +181,8 @@ fn small_things_are_right() {
 fn the_definition_says_the_limits_that_were_set() {
     let mut vault = pair();
     let told = |vault: &TestVault| {
-        let (text, input) =
-            memoranda_tools::tool("save_memory").unwrap().definition(&vault.settings);
+        let tool = memoranda_tools::tool("save_memory").unwrap();
+        let (text, input) = (tool.description(&vault.settings), tool.input_schema(&vault.settings));
         let entity = &input["properties"]["entities"]["items"];
         let facts = &entity["properties"]["observations"];
         assert_eq!(entity["required"], json!(["name", "entityType", "observations", "relations"]));

@@ -375,7 +375,7 @@ fn arguments_that_are_no_command_say_what_is_missing() {
             json!({}),
             "`command` is missing; it is one of view, create, str_replace, insert, delete, rename",
         ),
-        (json!([]), "the arguments must be an object with a `command`"),
+        (json!([]), "The arguments of memory must be an object."),
         (
             json!({"command": "read"}),
             "\"read\" is no command; the commands are view, create, str_replace, insert, delete, rename",

@@ -2,7 +2,7 @@
 
 use std::collections::BTreeSet;
 
-use memoranda_tools::{ToolDef, prompts, resources, tools};
+use memoranda_tools::{ToolDef, ToolSettings, prompts, resources, tools};
 use serde_json::Value;
 
 fn is_snake_case(name: &str) -> bool {
@@ -16,8 +16,8 @@ fn check_tool(tool: &ToolDef) {
     assert!(!tool.title.trim().is_empty(), "{name}");
     assert!((1..=2048).contains(&tool.description.len()), "{name}: {}", tool.description.len());
     assert!(!(tool.hints.read_only && tool.hints.destructive), "{name} reads and destroys");
-    assert!(tool.cap > 0, "{name}");
-    let (input, output) = ((tool.input)(), (tool.output)());
+    assert!(tool.max_chars > 0, "{name}");
+    let (input, output) = (tool.input_schema(&ToolSettings::standard()), (tool.output)());
     for (schema, what) in [(&input, "input"), (&output, "output")] {
         assert_eq!(schema["type"], "object", "{name} {what}");
         for word in ["anyOf", "oneOf", "allOf", "$ref", "enum", "not"] {
@@ -25,6 +25,7 @@ fn check_tool(tool: &ToolDef) {
         }
     }
     assert_eq!(input["additionalProperties"], false, "{name}");
+    assert!(!input.to_string().contains("\"anyOf\""), "{name}: clients do not support anyOf");
     let properties = input["properties"].as_object();
     for (property, schema) in properties.into_iter().flatten() {
         let described = schema["description"].as_str().is_some_and(|text| !text.trim().is_empty());

@@ -1,7 +1,7 @@
 //! `memoranda reference`: the pages of the reference, generated from the tables.
 
 use clap::{CommandFactory as _, ValueEnum};
-use memoranda_tools::Toolset;
+use memoranda_tools::{ToolSettings, Toolset};
 use serde_json::Value;
 
 use crate::cli::Cli;
@@ -109,7 +109,7 @@ fn tools() -> String {
             yes(hints.open_world),
         ]));
         text.push('\n');
-        text.push_str(&parameters(&(tool.input)()));
+        text.push_str(&parameters(&tool.input_schema(&ToolSettings::standard())));
     }
     text
 }

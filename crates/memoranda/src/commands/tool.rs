@@ -2,6 +2,7 @@
 
 use std::sync::atomic::AtomicBool;
 
+use memoranda_engine::Concern;
 use memoranda_engine::core::change::Author;
 use memoranda_tools::{
     CallContext, ClientContext, ToolDef, ToolResult, ToolSettings, ToolUse, Wording, json_object,
@@ -96,8 +97,9 @@ fn call(
     settings: &ToolSettings,
     arguments: Value,
 ) -> Result<ToolResult> {
+    let scope = tool.scan_scope(settings, &arguments).unwrap_or(Concern::Everything);
     let call = CallContext {
-        memory: session.current(&tool.concern(settings, &arguments))?,
+        memory: session.current(&scope)?,
         who: Author { tool: tool.name.to_owned(), ..session.who() },
         settings,
         progress: &|_, _, _| (),
@@ -149,11 +151,10 @@ fn list(session: &Session, settings: &ToolSettings) -> Result<Exit> {
 }
 
 fn wire(tool: &ToolDef, settings: &ToolSettings) -> Value {
-    let (description, input) = tool.definition(settings);
     json!({
         "name": tool.name,
         "title": tool.title,
-        "description": description,
+        "description": tool.description(settings),
         "toolset": tool.toolset.as_str(),
         "hints": {
             "read_only": tool.hints.read_only,
@@ -161,7 +162,7 @@ fn wire(tool: &ToolDef, settings: &ToolSettings) -> Value {
             "idempotent": tool.hints.idempotent,
             "open_world": tool.hints.open_world,
         },
-        "input_schema": input,
+        "input_schema": tool.input_schema(settings),
         "output_schema": (tool.output)(),
     })
 }

@@ -42,7 +42,7 @@ pub(super) fn in_range<'l, 't>(lines: &'l [&'t str], range: (i64, i64)) -> (usiz
 
 /// Where a change began.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub(super) struct Began {
+pub(super) struct ChangeStart {
     /// On which line, from 1.
     pub(super) line: usize,
     /// How many characters of the line come before it.
@@ -50,18 +50,18 @@ pub(super) struct Began {
 }
 
 /// Where the first occurrence of a text begins.
-pub(super) fn began(text: &str, wanted: &str) -> Began {
+pub(super) fn change_start(text: &str, wanted: &str) -> ChangeStart {
     let before = text.find(wanted).map_or("", |at| &text[..at]);
     let line = before.matches('\n').count() + 1;
-    Began { line, before: before.rsplit('\n').next().unwrap_or_default().chars().count() }
+    ChangeStart { line, before: before.rsplit('\n').next().unwrap_or_default().chars().count() }
 }
 
 /// The lines around the place where a change began, in the new text. Lines that are too long for
 /// an answer of so many characters are shown in part, the changed one around the change.
-pub(super) fn snippet(text: &str, began: Began, cap: usize) -> String {
+pub(super) fn snippet(text: &str, change_start: ChangeStart, cap: usize) -> String {
     let lines = lines(text);
-    let first = began.line.saturating_sub(AROUND).max(1);
-    let last = (began.line + AROUND).min(lines.len());
+    let first = change_start.line.saturating_sub(AROUND).max(1);
+    let last = (change_start.line + AROUND).min(lines.len());
     let lines = lines.get(first - 1..last).unwrap_or_default();
     let whole = numbered(lines, first);
     if whole.chars().nth(cap).is_none() {
@@ -79,8 +79,8 @@ pub(super) fn snippet(text: &str, began: Began, cap: usize) -> String {
                 return (*line).to_owned();
             }
             shortened.push((first + n).to_string());
-            let from = match first + n == began.line {
-                true => began.before.saturating_sub(share / 4).min(length - share),
+            let from = match first + n == change_start.line {
+                true => change_start.before.saturating_sub(share / 4).min(length - share),
                 false => 0,
             };
             let part: String = line.chars().skip(from).take(share).collect();
@@ -100,20 +100,20 @@ pub(super) fn snippet(text: &str, began: Began, cap: usize) -> String {
 /// The lines on which a text begins, one for each time, also where it overlaps itself: the
 /// official tool counts no overlaps, and lists them.
 #[derive(Clone, PartialEq, Eq, Debug)]
-pub(crate) struct Overlapping {
+pub(crate) struct OccurrenceLines {
     pub(crate) lines: Vec<usize>,
     /// Whether there are more than are listed.
     pub(crate) has_more: bool,
 }
 
 /// The lines on which a text begins, the first of them if there are very many.
-pub(super) fn overlapping(text: &str, wanted: &str) -> Overlapping {
+pub(super) fn occurrence_lines(text: &str, wanted: &str) -> OccurrenceLines {
     let (mut line, mut counted) = (1, 0);
     let mut lines = Vec::new();
     let mut from = 0;
     while let Some(at) = text.get(from..).and_then(|rest| rest.find(wanted)).map(|at| from + at) {
         if lines.len() == MAX_LISTED {
-            return Overlapping { lines, has_more: true };
+            return OccurrenceLines { lines, has_more: true };
         }
         line += text.as_bytes()[counted..at].iter().filter(|&&b| b == b'\n').count();
         counted = at;
@@ -123,7 +123,7 @@ pub(super) fn overlapping(text: &str, wanted: &str) -> Overlapping {
         }
         from = text.ceil_char_boundary(at + 1);
     }
-    Overlapping { lines, has_more: false }
+    OccurrenceLines { lines, has_more: false }
 }
 
 /// The text with lines put after a line, or how many lines it has if there is no such line. The
@@ -212,7 +212,7 @@ mod tests {
     fn a_change_is_seen_however_long_its_line_is() {
         let long = "x".repeat(1000);
         let check = |text: &str, line: usize, before: usize, cap: usize, expected: &str| {
-            assert_eq!(snippet(text, Began { line, before }, cap), expected, "{text:.40}");
+            assert_eq!(snippet(text, ChangeStart { line, before }, cap), expected, "{text:.40}");
         };
         let told = |line: &str, range: &str| {
             format!(
@@ -244,8 +244,8 @@ mod tests {
             400,
             &format!("     1\t…{}new{}", "x".repeat(61), told("1", "[1, 1]")),
         );
-        assert_eq!(began("a\nbcd e", "e"), Began { line: 2, before: 4 });
-        assert_eq!(began("é e", "e"), Began { line: 1, before: 2 });
+        assert_eq!(change_start("a\nbcd e", "e"), ChangeStart { line: 2, before: 4 });
+        assert_eq!(change_start("é e", "e"), ChangeStart { line: 1, before: 2 });
     }
 
     #[test]
@@ -258,10 +258,10 @@ mod tests {
             ("a\n", "", &[1, 1, 2]),
             ("a\na\na", "a\na", &[1, 2]),
         ] {
-            assert_eq!(overlapping(text, wanted).lines, expected, "{text:?} {wanted:?}");
-            assert!(!overlapping(text, wanted).has_more);
+            assert_eq!(occurrence_lines(text, wanted).lines, expected, "{text:?} {wanted:?}");
+            assert!(!occurrence_lines(text, wanted).has_more);
         }
-        let found = overlapping(&many, "a");
+        let found = occurrence_lines(&many, "a");
         assert!(found.has_more && found.lines.last() == Some(&MAX_LISTED));
     }
 

@@ -2,10 +2,9 @@
 
 use memoranda_engine::{ObservationRow, Part, RelationRow, Understood};
 
-use super::answer::Failure;
-use super::hit::{Hit, Match, category};
 use super::search::{Asked, Found, notes};
-use crate::registry::CallContext;
+use super::search_hit::{Hit, Match, category};
+use crate::registry::{CallContext, ToolError};
 
 /// How many notes are looked through for parts that fit: first a few, then ever more.
 const FIRST_NOTES: usize = 50;
@@ -33,7 +32,11 @@ struct Shown {
 }
 
 /// The first parts that fit: the best, if words are looked for, else in the order of their notes.
-pub(super) fn parts(call: &CallContext<'_>, asked: &Asked, most: usize) -> Result<Found, Failure> {
+pub(super) fn parts(
+    call: &CallContext<'_>,
+    asked: &Asked,
+    most: usize,
+) -> Result<Found, ToolError> {
     let mut look_through = FIRST_NOTES;
     loop {
         let mut found = notes(call, asked, look_through, 0)?;
@@ -69,7 +72,7 @@ pub(super) fn parts(call: &CallContext<'_>, asked: &Asked, most: usize) -> Resul
 }
 
 /// What of a note is asked for, and fits but for the words.
-fn within(call: &CallContext<'_>, asked: &Asked, holder: &Hit) -> Result<Vec<Said>, Failure> {
+fn within(call: &CallContext<'_>, asked: &Asked, holder: &Hit) -> Result<Vec<Said>, ToolError> {
     let store = call.memory.store();
     let wants = |kind: &str| asked.kinds.iter().any(|asked| asked == kind);
     let categories = &asked.filter.categories;
@@ -145,7 +148,7 @@ impl Shown {
         Self { round: 0, score: 1.0, holder, said, by: None }
     }
 
-    fn hit(self, call: &CallContext<'_>, holder: &Hit) -> Result<Hit, Failure> {
+    fn hit(self, call: &CallContext<'_>, holder: &Hit) -> Result<Hit, ToolError> {
         let hit = match &self.said {
             Said::Note => return Ok(holder.clone()),
             Said::Fact(fact) => holder.fact(fact),

@@ -7,7 +7,7 @@ use memoranda_core::problem::ParseProblem;
 use memoranda_core::secrets;
 use serde_json::{Map, Value};
 
-use super::answer::Failure;
+use crate::registry::{INVALID_ARGUMENTS, ToolError};
 use crate::settings::SecretPolicy;
 
 /// What a caller says about a note beside its text.
@@ -143,7 +143,7 @@ fn described(text: &str, wanted: &Wanted<'_>) -> Result<String, EditError> {
 }
 
 /// The edits that `metadata` asks for; keys with parameters of their own are passed over.
-pub(super) fn metadata_edits(metadata: &Map<String, Value>) -> Result<Vec<NoteEdit>, Failure> {
+pub(super) fn metadata_edits(metadata: &Map<String, Value>) -> Result<Vec<NoteEdit>, ToolError> {
     let mut edits = Vec::new();
     for (key, value) in metadata.iter().filter(|(key, _)| !OWN_KEYS.contains(&key.as_str())) {
         if value.is_null() {
@@ -151,7 +151,7 @@ pub(super) fn metadata_edits(metadata: &Map<String, Value>) -> Result<Vec<NoteEd
                 "`metadata` gives no value for {key:?}: null is none, and removes nothing. Leave \
                  the key out."
             );
-            return Err(Failure::new("INVALID_ARGUMENTS", text));
+            return Err(ToolError::new(INVALID_ARGUMENTS, text));
         }
         edits.push(NoteEdit::MergeKey { key: key.clone(), value: meta(value) });
     }
@@ -217,7 +217,7 @@ pub(super) fn screened(
     policy: SecretPolicy,
     before: &str,
     text: String,
-) -> Result<(String, Option<String>), Failure> {
+) -> Result<(String, Option<String>), ToolError> {
     let secrets = secrets::newly_added(before, &text);
     if secrets.is_empty() {
         return Ok((text, None));
@@ -227,7 +227,7 @@ pub(super) fn screened(
     match policy {
         SecretPolicy::Refuse => {
             let text = format!("This looks like a secret: {kinds}. Nothing was written.");
-            Err(Failure::new("SECRET_REFUSED", text))
+            Err(ToolError::new("SECRET_REFUSED", text))
         }
         SecretPolicy::Redact => {
             let warning = format!("Replaced what looked like a secret: {kinds}.");

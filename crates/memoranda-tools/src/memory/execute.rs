@@ -9,10 +9,10 @@ use memoranda_engine::{
     WriteRequest,
 };
 
-use super::answer::{Answer, AskedBy, Change, Failure, Intent};
-use super::command::Command;
-use super::path::{self, Target};
-use super::{BESIDE, CAP, text, view};
+use super::command::MemoryCommand;
+use super::outcome::{CommandGroup, MemoryChange, MemoryError, MemoryOutcome, PathAccess};
+use super::path::{self, MemoryPath};
+use super::{FRAME_CHARS, MAX_CHARS, lines, view};
 use crate::registry::CallContext;
 use crate::settings::{CreateMode, SecretPolicy, Wording};
 
@@ -22,18 +22,21 @@ const MOST_KINDS: usize = 10;
 const MOST_LEFT: usize = 10;
 
 /// Does a command.
-pub(super) fn act(call: &CallContext<'_>, command: Command) -> Result<Answer, Failure> {
+pub(super) fn execute(
+    call: &CallContext<'_>,
+    command: MemoryCommand,
+) -> Result<MemoryOutcome, MemoryError> {
     let memories = &call.settings.memories;
     call.memory
         .create_project(memories.as_str())
-        .map_err(|e| Failure::from_engine(&e, "/memories", Intent::Read))?;
+        .map_err(|e| MemoryError::from_engine(&e, "/memories", PathAccess::Read))?;
     match command {
-        Command::View { path, range } => view::view(call, path, range),
-        Command::Create { path, text } => create(call, path, text),
-        Command::StrReplace { path, old, new } => str_replace(call, path, &old, &new),
-        Command::Insert { path, line, text } => insert(call, path, line, &text),
-        Command::Delete { path } => delete(call, path),
-        Command::Rename { from, to } => rename(call, from, to),
+        MemoryCommand::View { path, range } => view::view(call, path, range),
+        MemoryCommand::Create { path, text } => create(call, path, text),
+        MemoryCommand::StrReplace { path, old, new } => str_replace(call, path, &old, &new),
+        MemoryCommand::Insert { path, line, text } => insert(call, path, line, &text),
+        MemoryCommand::Delete { path } => delete(call, path),
+        MemoryCommand::Rename { from, to } => rename(call, from, to),
     }
 }
 
@@ -42,26 +45,30 @@ pub(super) fn act(call: &CallContext<'_>, command: Command) -> Result<Answer, Fa
 pub(super) fn target(
     call: &CallContext<'_>,
     path: &str,
-    intent: Intent,
-) -> Result<Target, Failure> {
-    match parse(path, intent)? {
-        Target::Root => Ok(Target::Root),
-        Target::At(at) => spelled_on_disk(call, path, &at, intent).map(Target::At),
+    access: PathAccess,
+) -> Result<MemoryPath, MemoryError> {
+    match parse(path, access)? {
+        MemoryPath::Root => Ok(MemoryPath::Root),
+        MemoryPath::At(at) => spelled_on_disk(call, path, &at, access).map(MemoryPath::At),
     }
 }
 
-fn parse(path: &str, intent: Intent) -> Result<Target, Failure> {
-    path::parse(path).map_err(|stray| Failure::Stray { path: path.to_owned(), stray, intent })
+fn parse(path: &str, access: PathAccess) -> Result<MemoryPath, MemoryError> {
+    path::parse(path).map_err(|reason| MemoryError::InvalidPath {
+        path: path.to_owned(),
+        reason,
+        access,
+    })
 }
 
 fn spelled(
     call: &CallContext<'_>,
     path: &str,
     at: &NotePath,
-    intent: Intent,
-) -> Result<NotePath, Failure> {
+    access: PathAccess,
+) -> Result<NotePath, MemoryError> {
     let spelled = call.memory.store().spelled(&call.settings.memories, at);
-    spelled.map_err(|e| Failure::from_engine(&e.into(), path, intent))
+    spelled.map_err(|e| MemoryError::from_engine(&e.into(), path, access))
 }
 
 /// The same for a file that should be there, or one that no index knows: its folder is gone through.
@@ -69,29 +76,33 @@ fn spelled_on_disk(
     call: &CallContext<'_>,
     path: &str,
     at: &NotePath,
-    intent: Intent,
-) -> Result<NotePath, Failure> {
+    access: PathAccess,
+) -> Result<NotePath, MemoryError> {
     let spelled = call.memory.store().spelled_on_disk(&call.settings.memories, at);
-    spelled.map_err(|e| Failure::from_engine(&e.into(), path, intent))
+    spelled.map_err(|e| MemoryError::from_engine(&e.into(), path, access))
 }
 
-fn create(call: &CallContext<'_>, path: String, text: String) -> Result<Answer, Failure> {
-    let asked = match parse(&path, Intent::Write)? {
-        Target::Root => return Err(Failure::Exists { path }),
-        Target::At(asked) => asked,
+fn create(
+    call: &CallContext<'_>,
+    path: String,
+    text: String,
+) -> Result<MemoryOutcome, MemoryError> {
+    let asked = match parse(&path, PathAccess::Write)? {
+        MemoryPath::Root => return Err(MemoryError::Exists { path }),
+        MemoryPath::At(asked) => asked,
     };
     // Where the folder is there to the letter, the write itself notices a name that is like another.
     let mut at = match call.memory.store().has_folder_of(&call.settings.memories, &asked) {
         Ok(true) => asked.clone(),
-        _ => spelled(call, &path, &asked, Intent::Write)?,
+        _ => spelled(call, &path, &asked, PathAccess::Write)?,
     };
     let unsearched = unsearched(call, &at);
     if unsearched.is_some() {
-        at = spelled_on_disk(call, &path, &asked, Intent::Write)?;
+        at = spelled_on_disk(call, &path, &asked, PathAccess::Write)?;
     }
     if at.composed() != asked.composed() && is_there(call, &at) {
         // Whoever sees two different names means two files; here they cannot both be.
-        return Err(Failure::Exists { path: path::shown_like(&path, at.as_str()) });
+        return Err(MemoryError::Exists { path: path::shown_like(&path, at.as_str()) });
     }
     let (text, mut warnings) = screened(call, &path, "", text)?;
     check_size(call, &path, &text)?;
@@ -111,13 +122,13 @@ fn create(call: &CallContext<'_>, path: String, text: String) -> Result<Answer, 
     };
     let outcome = call.memory.write(&call.who, &request).map_err(|e| {
         if let EngineError::Store(StoreError::Twin { existing, .. }) = &e {
-            return Failure::Exists { path: path::shown_like(&path, existing) };
+            return MemoryError::Exists { path: path::shown_like(&path, existing) };
         }
-        match Failure::from_making(&e, &path) {
+        match MemoryError::from_making(&e, &path) {
             // To make a file where a directory is, is to make what exists.
-            Failure::NotAFile { path } => Failure::Exists { path },
-            Failure::Oversized { path, .. } if mode == WriteMode::Create => {
-                Failure::Exists { path }
+            MemoryError::NotAFile { path } => MemoryError::Exists { path },
+            MemoryError::Oversized { path, .. } if mode == WriteMode::Create => {
+                MemoryError::Exists { path }
             }
             other => other,
         }
@@ -126,10 +137,12 @@ fn create(call: &CallContext<'_>, path: String, text: String) -> Result<Answer, 
     match outcome {
         WriteOutcome::Written(written) => {
             let commit = Some(written.commit.id);
-            Ok(Answer::Created(Change { path, commit, warnings }))
+            Ok(MemoryOutcome::Created(MemoryChange { path, commit, warnings }))
         }
-        WriteOutcome::Unchanged(..) => Ok(Answer::Created(Change { path, commit: None, warnings })),
-        WriteOutcome::Exists(..) | WriteOutcome::Conflict(..) => Err(Failure::Exists { path }),
+        WriteOutcome::Unchanged(..) => {
+            Ok(MemoryOutcome::Created(MemoryChange { path, commit: None, warnings }))
+        }
+        WriteOutcome::Exists(..) | WriteOutcome::Conflict(..) => Err(MemoryError::Exists { path }),
     }
 }
 
@@ -173,27 +186,27 @@ fn str_replace(
     path: String,
     old: &str,
     new: &str,
-) -> Result<Answer, Failure> {
+) -> Result<MemoryOutcome, MemoryError> {
     let (mut snippet, mut warnings) = (String::new(), Vec::new());
     let (commit, lost) = edit(call, &path, |current| {
         let (old, count) = (old.to_owned(), current.matches(old).count());
         match count {
-            0 => return Err(Failure::NoMatch { path: path.clone(), old }),
+            0 => return Err(MemoryError::NoMatch { path: path.clone(), old }),
             1 => {}
             _ => {
-                let lines = text::overlapping(current, &old);
-                return Err(Failure::ManyMatches { old, count, lines });
+                let lines = lines::occurrence_lines(current, &old);
+                return Err(MemoryError::ManyMatches { old, count, lines });
             }
         }
-        let began = text::began(current, &old);
+        let change_start = lines::change_start(current, &old);
         let replaced;
         (replaced, warnings) = screened(call, &path, current, current.replacen(&old, new, 1))?;
         check_size(call, &path, &replaced)?;
-        snippet = text::snippet(&replaced, began, CAP - BESIDE);
+        snippet = lines::snippet(&replaced, change_start, MAX_CHARS - FRAME_CHARS);
         Ok(replaced)
     })?;
     warnings.extend(lost);
-    Ok(Answer::Replaced(Change { path, commit, warnings }, snippet))
+    Ok(MemoryOutcome::Replaced(MemoryChange { path, commit, warnings }, snippet))
 }
 
 fn insert(
@@ -201,18 +214,18 @@ fn insert(
     path: String,
     line: i64,
     addition: &str,
-) -> Result<Answer, Failure> {
+) -> Result<MemoryOutcome, MemoryError> {
     let mut warnings = Vec::new();
     let (commit, lost) = edit(call, &path, |current| {
-        let changed = text::inserted(current, line, addition)
-            .map_err(|lines| Failure::BadLine { line, lines })?;
+        let changed = lines::inserted(current, line, addition)
+            .map_err(|lines| MemoryError::InvalidLine { line, lines })?;
         let screened_text;
         (screened_text, warnings) = screened(call, &path, current, changed)?;
         check_size(call, &path, &screened_text)?;
         Ok(screened_text)
     })?;
     warnings.extend(lost);
-    Ok(Answer::Inserted(Change { path, commit, warnings }, line))
+    Ok(MemoryOutcome::Inserted(MemoryChange { path, commit, warnings }, line))
 }
 
 /// Changes a file's text under the lock; a failure of the change itself comes back as it is. Says,
@@ -220,11 +233,11 @@ fn insert(
 fn edit(
     call: &CallContext<'_>,
     path: &str,
-    mut change: impl FnMut(&str) -> Result<String, Failure>,
-) -> Result<(Option<CommitId>, Option<String>), Failure> {
-    let at = match target(call, path, Intent::Write)? {
-        Target::Root => return Err(Failure::NotAFile { path: path.to_owned() }),
-        Target::At(at) => at,
+    mut change: impl FnMut(&str) -> Result<String, MemoryError>,
+) -> Result<(Option<CommitId>, Option<String>), MemoryError> {
+    let at = match target(call, path, PathAccess::Write)? {
+        MemoryPath::Root => return Err(MemoryError::NotAFile { path: path.to_owned() }),
+        MemoryPath::At(at) => at,
     };
     let searched = searched_beside_rules(call, &at);
     let place = place(&call.settings.memories, &at);
@@ -237,7 +250,7 @@ fn edit(
     });
     match (outcome, failure) {
         (_, Some(failure)) => Err(failure),
-        (Err(e), None) => Err(Failure::from_engine(&e, path, Intent::Write)),
+        (Err(e), None) => Err(MemoryError::from_engine(&e, path, PathAccess::Write)),
         (Ok(EditOutcome::Edited(edited)), None) => {
             Ok((Some(edited.commit.id), lost_to_rules(call, &at, &searched)))
         }
@@ -245,36 +258,36 @@ fn edit(
     }
 }
 
-fn delete(call: &CallContext<'_>, path: String) -> Result<Answer, Failure> {
-    let at = match target(call, &path, Intent::Write)? {
-        Target::Root => return Err(Failure::RootDelete),
-        Target::At(at) => at,
+fn delete(call: &CallContext<'_>, path: String) -> Result<MemoryOutcome, MemoryError> {
+    let at = match target(call, &path, PathAccess::Write)? {
+        MemoryPath::Root => return Err(MemoryError::RootDelete),
+        MemoryPath::At(at) => at,
     };
     check_holds(call, &path, &at)?;
     let request = DeleteRequest { place: place(&call.settings.memories, &at), expected: None };
     let outcome = call
         .memory
         .delete(&call.who, &request)
-        .map_err(|e| Failure::from_taking(&e, &path, &at))?;
+        .map_err(|e| MemoryError::from_taking(&e, &path, &at))?;
     let (commit, left) = match outcome {
         DeleteOutcome::Deleted(deleted) => (deleted.commit.map(|commit| commit.id), deleted.left),
         DeleteOutcome::Conflict(..) => (None, Vec::new()),
     };
     let warnings = stayed(&left).into_iter().collect();
-    Ok(Answer::Deleted(Change { path, commit, warnings }))
+    Ok(MemoryOutcome::Deleted(MemoryChange { path, commit, warnings }))
 }
 
-fn rename(call: &CallContext<'_>, from: String, to: String) -> Result<Answer, Failure> {
-    let source = target(call, &from, Intent::Write)?;
-    let asked = parse(&to, Intent::Write)?;
-    let Target::At(source) = source else { return Err(Failure::RootRename) };
-    let Target::At(asked) = asked else {
-        return Err(Failure::DestinationExists { path: to });
+fn rename(call: &CallContext<'_>, from: String, to: String) -> Result<MemoryOutcome, MemoryError> {
+    let source = target(call, &from, PathAccess::Write)?;
+    let asked = parse(&to, PathAccess::Write)?;
+    let MemoryPath::At(source) = source else { return Err(MemoryError::RootRename) };
+    let MemoryPath::At(asked) = asked else {
+        return Err(MemoryError::DestinationExists { path: to });
     };
     let memories = &call.settings.memories;
-    let mut destination = spelled(call, &to, &asked, Intent::Write)?;
+    let mut destination = spelled(call, &to, &asked, PathAccess::Write)?;
     if unsearched(call, &destination).is_some() {
-        destination = spelled_on_disk(call, &to, &asked, Intent::Write)?;
+        destination = spelled_on_disk(call, &to, &asked, PathAccess::Write)?;
     }
     let is_same = destination == source;
     if is_same {
@@ -282,62 +295,62 @@ fn rename(call: &CallContext<'_>, from: String, to: String) -> Result<Answer, Fa
         // name is meant before the one that the file lies in.
         destination = match asked.parent().map(NotePath::parse) {
             Some(Ok(folder)) => {
-                let folder = spelled(call, &to, &folder, Intent::Write)?;
+                let folder = spelled(call, &to, &folder, PathAccess::Write)?;
                 NotePath::parse(&format!("{folder}/{}", asked.file_name())).unwrap_or(asked)
             }
             _ => asked,
         };
     }
     if (!is_same || destination == source) && is_there(call, &destination) {
-        return Err(Failure::DestinationExists { path: to });
+        return Err(MemoryError::DestinationExists { path: to });
     }
     if destination == source {
-        return Err(Failure::Missing { path: from, asked_by: AskedBy::DeleteOrRename });
+        return Err(MemoryError::Missing { path: from, command: CommandGroup::DeleteOrRename });
     }
     if destination.is_within(source.as_str()) {
-        return Err(Failure::IntoItself { from, to });
+        return Err(MemoryError::IntoItself { from, to });
     }
     check_holds(call, &from, &source)?;
     let request = MoveRequest { from: place(memories, &source), to: destination };
     let outcome = call.memory.relocate(&call.who, &request).map_err(|e| match e {
         EngineError::Store(StoreError::Twin { .. }) => {
-            Failure::DestinationExists { path: to.clone() }
+            MemoryError::DestinationExists { path: to.clone() }
         }
         EngineError::Store(StoreError::NotAFile { path: ref entry, .. })
             if request.to.as_str() == entry || request.to.is_within(entry) =>
         {
-            match Failure::from_making(&e, &to) {
+            match MemoryError::from_making(&e, &to) {
                 // Whatever is there, it is there.
-                Failure::Unsupported { path } | Failure::HardLink { path, .. }
+                MemoryError::Unsupported { path } | MemoryError::HardLink { path, .. }
                     if request.to.as_str() == entry =>
                 {
-                    Failure::DestinationExists { path }
+                    MemoryError::DestinationExists { path }
                 }
                 other => other,
             }
         }
-        e => Failure::from_taking(&e, &from, &source),
+        e => MemoryError::from_taking(&e, &from, &source),
     });
     match outcome? {
         MoveOutcome::Moved(moved) => {
             let commit = moved.commit.map(|commit| commit.id);
             let mut warnings: Vec<_> = unsearched(call, &request.to).into_iter().collect();
             warnings.extend(stayed(&moved.left));
-            Ok(Answer::Renamed(Change { path: from, commit, warnings }, to))
+            Ok(MemoryOutcome::Renamed(MemoryChange { path: from, commit, warnings }, to))
         }
-        MoveOutcome::Exists(_) => Err(Failure::DestinationExists { path: to }),
+        MoveOutcome::Exists(_) => Err(MemoryError::DestinationExists { path: to }),
     }
 }
 
 /// Refuses to say that a directory went where nothing of it would.
-fn check_holds(call: &CallContext<'_>, path: &str, at: &NotePath) -> Result<(), Failure> {
+fn check_holds(call: &CallContext<'_>, path: &str, at: &NotePath) -> Result<(), MemoryError> {
     let below = call.memory.store().below(&call.settings.memories, at);
-    match below.map_err(|e| Failure::from_taking(&e.into(), path, at))? {
+    match below.map_err(|e| MemoryError::from_taking(&e.into(), path, at))? {
         below if !below.files.is_empty() || below.passed_over.is_empty() => Ok(()),
         below => {
             let left = below.passed_over.iter().take(MOST_LEFT);
             let left = left.map(|at| format!("/memories/{at}")).collect();
-            Err(Failure::OnlyHidden { path: path.to_owned(), left })
+            Err(MemoryError::OnlyHidden { path: path.to_owned(), left })
         }
     }
 }
@@ -369,10 +382,10 @@ pub(super) fn place(memories: &ProjectName, at: &NotePath) -> Place {
     Place { project: memories.clone(), path: at.clone() }
 }
 
-fn check_size(call: &CallContext<'_>, path: &str, text: &str) -> Result<(), Failure> {
+fn check_size(call: &CallContext<'_>, path: &str, text: &str) -> Result<(), MemoryError> {
     let (size, limit) = (text.len() as u64, call.settings.max_file_bytes.min(MAX_FILE_BYTES));
     if size > limit {
-        return Err(Failure::TooLarge { path: path.to_owned(), size, limit });
+        return Err(MemoryError::TooLarge { path: path.to_owned(), size, limit });
     }
     Ok(())
 }
@@ -389,7 +402,7 @@ fn screened(
     path: &str,
     before: &str,
     text: String,
-) -> Result<(String, Vec<String>), Failure> {
+) -> Result<(String, Vec<String>), MemoryError> {
     // Half a secret can be in the file already: only the whole text tells.
     let secrets = secrets::newly_added(before, &text);
     if secrets.is_empty() {
@@ -404,7 +417,7 @@ fn screened(
         kinds.push(format!("{more} more"));
     }
     match call.settings.secrets {
-        SecretPolicy::Refuse => Err(Failure::Secrets { path: path.to_owned(), kinds }),
+        SecretPolicy::Refuse => Err(MemoryError::Secrets { path: path.to_owned(), kinds }),
         SecretPolicy::Redact => {
             let warning = format!("Replaced what looked like a secret: {}.", kinds.join(", "));
             Ok((secrets::redact(&text, &secrets), vec![warning]))

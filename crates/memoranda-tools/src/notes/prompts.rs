@@ -8,13 +8,12 @@ use memoranda_engine::{
 };
 use serde_json::json;
 
-use super::answer::count;
 use super::recent::bounded;
 use super::scope::constrained;
 use crate::instructions::for_these;
 use crate::registry::{
     PromptArgument, PromptCall, PromptDef, PromptMessage, QueryFeedback, ResourceDef, Toolset,
-    quote_lines,
+    count, quote_lines,
 };
 use crate::settings::ToolSettings;
 
@@ -141,7 +140,7 @@ fn about(
 fn project_of(settings: &ToolSettings, given: Option<String>) -> Result<Option<String>> {
     match (&settings.notes.only_project, given) {
         (Some(only), Some(given)) if link_key(given.trim()) != link_key(only) => {
-            Err(EngineError::Invalid(constrained(only).text))
+            Err(EngineError::Invalid(constrained(only).message))
         }
         (Some(only), _) => Ok(Some(only.clone())),
         (None, given) => Ok(given),
@@ -250,7 +249,7 @@ fn search_knowledge_base(call: &PromptCall<'_>) -> Result<PromptMessage> {
     let how = for_these(
         call.tools,
         &[
-            "Answer from these notes and name the ones you used.",
+            "ToolResult from these notes and name the ones you used.",
             "Say what they leave open.",
             "What we find out goes into the note it belongs to (`edit_note`), or a new one.",
         ],

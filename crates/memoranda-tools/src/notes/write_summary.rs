@@ -11,9 +11,8 @@ use memoranda_core::rank::RankOptions;
 use memoranda_engine::{Memory, Place, SearchFilter, SearchRequest, SearchResult};
 use serde_json::{Value, json};
 
-use super::answer::{Answer, Failure};
 use super::scope;
-use crate::registry::CallContext;
+use crate::registry::{CallContext, ToolError, ToolResult};
 
 /// How many unresolved links and similar notes are named.
 const NAMED: usize = 10;
@@ -36,7 +35,7 @@ impl Receipt {
         call: &CallContext<'_>,
         heading: &str,
         more: Value,
-    ) -> Result<Answer, Failure> {
+    ) -> Result<ToolResult, ToolError> {
         let summary = call.memory.store().file(&self.place.project, &self.place.path)?;
         let note = note::parse(&self.text);
         let title = summary.as_ref().map_or(self.place.path.stem(), |file| &file.title);
@@ -97,7 +96,7 @@ impl Receipt {
         if let Some(warning) = &self.warning {
             structured["warning"] = json!(warning);
         }
-        Ok(Answer { text, structured })
+        Ok(ToolResult::ok(text, structured))
     }
 }
 
@@ -156,11 +155,11 @@ pub(super) fn similar(memory: &Memory, place: &Place, title: &str) -> Vec<Search
 
 /// Names the notes that are most like a new one.
 pub(super) fn add_similar(
-    answer: &mut Answer,
+    answer: &mut ToolResult,
     call: &CallContext<'_>,
     place: &Place,
     found: &[SearchResult],
-) -> Result<(), Failure> {
+) -> Result<(), ToolError> {
     let words = slug(place.path.stem());
     let mut others = Vec::new();
     for found in found.iter().filter(|found| found.place != *place) {
@@ -196,7 +195,7 @@ pub(super) fn add_similar(
 }
 
 /// Whether one note links to another.
-fn links_to(call: &CallContext<'_>, from: &Place, to: &Place) -> Result<bool, Failure> {
+fn links_to(call: &CallContext<'_>, from: &Place, to: &Place) -> Result<bool, ToolError> {
     let store = call.memory.store();
     let file = |place: &Place| store.file(&place.project, &place.path);
     let (Some(from), Some(to)) = (file(from)?, file(to)?) else { return Ok(false) };

@@ -4,41 +4,41 @@ use memoranda_core::id::CommitId;
 use memoranda_core::path::NotePath;
 use memoranda_engine::{EngineError, StoreError};
 
-use super::command::BadCommand;
-use super::path::{self, Stray};
-use super::text;
-use super::view::LeftEntries;
+use super::command::MemoryCommandError;
+use super::lines;
+use super::path::{self, MemoryPathError};
+use super::view::RemainingEntries;
 use crate::settings::Wording;
 
 /// Something that was done or seen. Paths are as the caller wrote them.
 #[derive(Clone, PartialEq, Eq, Debug)]
-pub(crate) enum Answer {
+pub(crate) enum MemoryOutcome {
     /// A directory, two levels deep, and what of it is left to be seen.
-    Listing { path: String, entries: Vec<Listed>, left: Option<LeftEntries> },
+    Listing { path: String, entries: Vec<ListedEntry>, left: Option<RemainingEntries> },
     /// A file, or some lines of it.
-    SideContent { path: String, numbered: String },
+    FileContent { path: String, numbered: String },
     /// A file was written.
-    Created(Change),
+    Created(MemoryChange),
     /// One text took the place of another.
-    Replaced(Change, String),
+    Replaced(MemoryChange, String),
     /// Lines were put after a line.
-    Inserted(Change, i64),
+    Inserted(MemoryChange, i64),
     /// A file or directory is gone.
-    Deleted(Change),
+    Deleted(MemoryChange),
     /// A file or directory has another place.
-    Renamed(Change, String),
+    Renamed(MemoryChange, String),
 }
 
 /// One line of a listing.
 #[derive(Clone, PartialEq, Eq, Debug)]
-pub(crate) struct Listed {
+pub(crate) struct ListedEntry {
     pub(crate) size: u64,
     pub(crate) path: String,
 }
 
 /// What every change has.
 #[derive(Clone, PartialEq, Eq, Debug)]
-pub(crate) struct Change {
+pub(crate) struct MemoryChange {
     pub(crate) path: String,
     pub(crate) commit: Option<CommitId>,
     /// What the caller should know, such as a secret that was written.
@@ -47,23 +47,23 @@ pub(crate) struct Change {
 
 /// Why a command was not done. Nothing was changed.
 #[derive(Clone, PartialEq, Eq, Debug)]
-pub(crate) enum Failure {
+pub(crate) enum MemoryError {
     /// The arguments are no command.
-    Bad(BadCommand),
+    Command(MemoryCommandError),
     /// The path is none in the memory directory.
-    Stray { path: String, stray: Stray, intent: Intent },
+    InvalidPath { path: String, reason: MemoryPathError, access: PathAccess },
     /// A link in the path leads who knows where.
-    Link { path: String, intent: Intent },
+    Symlink { path: String, access: PathAccess },
     /// Another program keeps there what it obeys.
-    OfAProgram { path: String },
+    ReservedPath { path: String },
     /// A file has a second name, perhaps outside the directory.
-    HardLink { path: String, intent: Intent },
+    HardLink { path: String, access: PathAccess },
     /// What is to be deleted or renamed is, or holds, something that the history cannot keep.
-    Held { path: String, entry: String, what: &'static str },
+    Unrecordable { path: String, entry: String, what: &'static str },
     /// A directory holds nothing but what is hidden or ignored, and that goes nowhere unasked.
     OnlyHidden { path: String, left: Vec<String> },
     /// Nothing is there.
-    Missing { path: String, asked_by: AskedBy },
+    Missing { path: String, command: CommandGroup },
     /// A directory is there, and a file is needed.
     NotAFile { path: String },
     /// Neither a file nor a directory is there, but a pipe or the like.
@@ -83,15 +83,15 @@ pub(crate) enum Failure {
     /// The text to be replaced is not there.
     NoMatch { path: String, old: String },
     /// The text to be replaced is there more than once.
-    ManyMatches { old: String, count: usize, lines: text::Overlapping },
+    ManyMatches { old: String, count: usize, lines: lines::OccurrenceLines },
     /// There is no such line.
-    BadLine { line: i64, lines: usize },
+    InvalidLine { line: i64, lines: usize },
     /// More lines than can be numbered.
     TooManyLines { path: String },
     /// More than may be kept in one file.
     TooLarge { path: String, size: u64, limit: u64 },
     /// The file that is there is larger than can be read, or kept in the history.
-    Oversized { path: String, size: u64, limit: u64, intent: Intent },
+    Oversized { path: String, size: u64, limit: u64, access: PathAccess },
     /// The bytes are no text.
     NotText { path: String },
     /// The text holds secrets, and those are not to be kept.
@@ -102,14 +102,14 @@ pub(crate) enum Failure {
 
 /// Whether a command only looks.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub(crate) enum Intent {
+pub(crate) enum PathAccess {
     Read,
     Write,
 }
 
 /// Which command missed a file: the words differ.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub(crate) enum AskedBy {
+pub(crate) enum CommandGroup {
     ViewOrEdit,
     DeleteOrRename,
 }
@@ -123,15 +123,15 @@ fn quoted_chars(wording: Wording) -> usize {
     }
 }
 
-impl Failure {
+impl MemoryError {
     /// The same, quoting no more of what the caller sent than the wording asks for.
-    pub(super) fn brief(mut self, wording: Wording) -> Self {
+    pub(super) fn abbreviate(mut self, wording: Wording) -> Self {
         let quoted = match &mut self {
-            Self::Bad(BadCommand::Unknown(text)) => vec![text],
-            Self::Stray { path, .. }
-            | Self::Link { path, .. }
+            Self::Command(MemoryCommandError::Unknown(text)) => vec![text],
+            Self::InvalidPath { path, .. }
+            | Self::Symlink { path, .. }
             | Self::HardLink { path, .. }
-            | Self::OfAProgram { path }
+            | Self::ReservedPath { path }
             | Self::Missing { path, .. }
             | Self::NotAFile { path }
             | Self::Unsupported { path }
@@ -143,15 +143,15 @@ impl Failure {
             | Self::NotText { path }
             | Self::Secrets { path, .. } => vec![path],
             Self::OnlyHidden { path, .. } => vec![path],
-            Self::Held { path, entry, .. } => vec![path, entry],
+            Self::Unrecordable { path, entry, .. } => vec![path, entry],
             Self::BelowFile { path, file } => vec![path, file],
             Self::IntoItself { from, to } => vec![from, to],
             Self::NoMatch { path, old } => vec![path, old],
             Self::ManyMatches { old, .. } => vec![old],
-            Self::Bad(_)
+            Self::Command(_)
             | Self::RootDelete
             | Self::RootRename
-            | Self::BadLine { .. }
+            | Self::InvalidLine { .. }
             | Self::System { .. } => Vec::new(),
         };
         for text in quoted {
@@ -164,16 +164,20 @@ impl Failure {
     }
 
     /// What a failure beneath means for the one who asked about `path`.
-    pub(super) fn from_engine(error: &EngineError, path: &str, intent: Intent) -> Self {
+    pub(super) fn from_engine(error: &EngineError, path: &str, access: PathAccess) -> Self {
         let path = path.to_owned();
         match error {
-            EngineError::NotFound { .. } => Self::Missing { path, asked_by: AskedBy::ViewOrEdit },
-            EngineError::NotText(_) => Self::NotText { path },
-            EngineError::Store(error) => Self::from_store(error, path, intent),
-            EngineError::Path(bad) => {
-                Self::Stray { path, stray: Stray::Unusable(Some(bad.reason)), intent }
+            EngineError::NotFound { .. } => {
+                Self::Missing { path, command: CommandGroup::ViewOrEdit }
             }
-            _ => Self::Stray { path, stray: Stray::Unusable(None), intent },
+            EngineError::NotText(_) => Self::NotText { path },
+            EngineError::Store(error) => Self::from_store(error, path, access),
+            EngineError::Path(bad) => Self::InvalidPath {
+                path,
+                reason: MemoryPathError::Unusable(Some(bad.reason)),
+                access,
+            },
+            _ => Self::InvalidPath { path, reason: MemoryPathError::Unusable(None), access },
         }
     }
 
@@ -194,11 +198,13 @@ impl Failure {
                 _ => None,
             };
             if let Some(entry) = entry {
-                return Self::Held { path: path.to_owned(), entry, what };
+                return Self::Unrecordable { path: path.to_owned(), entry, what };
             }
         }
-        match Self::from_engine(error, path, Intent::Write) {
-            Self::Missing { path, .. } => Self::Missing { path, asked_by: AskedBy::DeleteOrRename },
+        match Self::from_engine(error, path, PathAccess::Write) {
+            Self::Missing { path, .. } => {
+                Self::Missing { path, command: CommandGroup::DeleteOrRename }
+            }
             other => other,
         }
     }
@@ -213,30 +219,30 @@ impl Failure {
                 let file = path::shown_like(path, file);
                 Self::BelowFile { path: path.to_owned(), file }
             }
-            other => Self::from_engine(other, path, Intent::Write),
+            other => Self::from_engine(other, path, PathAccess::Write),
         }
     }
 
-    fn from_store(error: &StoreError, path: String, intent: Intent) -> Self {
-        let doing = match intent {
-            Intent::Read => "read",
-            Intent::Write => "saved",
+    fn from_store(error: &StoreError, path: String, access: PathAccess) -> Self {
+        let doing = match access {
+            PathAccess::Read => "read",
+            PathAccess::Write => "saved",
         };
         match error {
             StoreError::NotAFile { what: "a folder", .. } => Self::NotAFile { path },
             StoreError::NotAFile { what: "a file, not a folder", .. } => {
-                Self::Missing { path, asked_by: AskedBy::ViewOrEdit }
+                Self::Missing { path, command: CommandGroup::ViewOrEdit }
             }
             StoreError::NotAFile { what: "a special file", .. } => Self::Unsupported { path },
-            StoreError::NotAFile { what: "a hard link", .. } => Self::HardLink { path, intent },
+            StoreError::NotAFile { what: "a hard link", .. } => Self::HardLink { path, access },
             StoreError::NotAFile { what: "where another program keeps its own", .. } => {
-                Self::OfAProgram { path }
+                Self::ReservedPath { path }
             }
-            StoreError::NotAFile { .. } => Self::Link { path, intent },
+            StoreError::NotAFile { .. } => Self::Symlink { path, access },
             StoreError::Twin { .. } => Self::Exists { path },
             // What is to be written was measured before.
             StoreError::TooLarge { size, limit, .. } => {
-                Self::Oversized { path, size: *size, limit: *limit, intent }
+                Self::Oversized { path, size: *size, limit: *limit, access }
             }
             StoreError::Busy { .. } => {
                 Self::System { doing, reason: "another process is writing; try again" }

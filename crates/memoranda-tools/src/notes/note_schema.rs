@@ -11,10 +11,10 @@ use memoranda_core::schema::{
 use memoranda_engine::{Browse, FileSummary, Intent, ListOrder, Place, SearchFilter};
 use serde_json::{Value, json};
 
-use super::answer::{Answer, Failure, Form, count, run};
+use super::params::{COMMON, PROJECT};
 use super::schema_names::{Clash, References, Schemas, reference};
 use super::scope;
-use crate::registry::{CallContext, ToolArgs, ToolResult};
+use crate::registry::{CallContext, Param, ParamTable, ToolArgs, ToolError, ToolResult, count};
 
 /// No more notes than this are looked at in one call.
 const MOST_NOTES: usize = 5000;
@@ -25,17 +25,28 @@ const LISTED: usize = 50;
 /// From which share on a field is worth naming.
 const THRESHOLD: f64 = 0.25;
 
-pub(super) fn validate_handler(call: &CallContext<'_>, arguments: Value) -> ToolResult {
-    run("schema_validate", arguments, &[], Form::Text, |args| validate(call, args))
-}
+pub(super) const VALIDATE_PARAMS: ParamTable = ParamTable::new(&[
+    &[
+        Param::text("note_type", "Type; default all with a schema"),
+        Param::text("identifier", "One note"),
+        PROJECT,
+    ],
+    COMMON,
+]);
 
-pub(super) fn infer_handler(call: &CallContext<'_>, arguments: Value) -> ToolResult {
-    run("schema_infer", arguments, &[], Form::Text, |args| inferred(call, args))
-}
+pub(super) const INFER_PARAMS: ParamTable = ParamTable::new(&[
+    &[
+        NOTE_TYPE,
+        Param::decimal("threshold", 0.0, 1.0, "Least share of notes; default 0.25")
+            .default_decimal(THRESHOLD),
+        PROJECT,
+    ],
+    COMMON,
+]);
 
-pub(super) fn diff_handler(call: &CallContext<'_>, arguments: Value) -> ToolResult {
-    run("schema_diff", arguments, &[], Form::Text, |args| diff(call, args))
-}
+pub(super) const DIFF_PARAMS: ParamTable = ParamTable::new(&[&[NOTE_TYPE, PROJECT], COMMON]);
+
+const NOTE_TYPE: Param = Param::text("note_type", "Type").required();
 
 /// The notes of a type, as the index knows them.
 fn files_of(
@@ -43,7 +54,7 @@ fn files_of(
     project: &ProjectName,
     kind: &str,
     most: usize,
-) -> Result<Vec<FileSummary>, Failure> {
+) -> Result<Vec<FileSummary>, ToolError> {
     Ok(call.memory.store().browse(&Browse {
         filter: SearchFilter {
             projects: vec![project.clone()],
@@ -63,14 +74,14 @@ fn outlines_of(
     call: &CallContext<'_>,
     project: &ProjectName,
     kind: &str,
-) -> Result<Vec<NoteOutline>, Failure> {
+) -> Result<Vec<NoteOutline>, ToolError> {
     let store = call.memory.store();
     let files = files_of(call, project, kind, MOST_OUTLINES)?;
     let total = files.len() as u64;
     let mut outlines = Vec::with_capacity(files.len());
     for (n, file) in files.into_iter().enumerate() {
         if call.is_cancelled() {
-            return Err(Failure::new("CANCELLED", "The call was cancelled."));
+            return Err(ToolError::new("CANCELLED", "The call was cancelled."));
         }
         (call.progress)(n as u64, total, "looking at notes");
         let mut outline = NoteOutline::default();
@@ -90,13 +101,13 @@ pub(super) fn notes_of(
     call: &CallContext<'_>,
     project: &ProjectName,
     kind: &str,
-) -> Result<Vec<(FileSummary, Note)>, Failure> {
+) -> Result<Vec<(FileSummary, Note)>, ToolError> {
     let files = files_of(call, project, kind, MOST_NOTES)?;
     let total = files.len() as u64;
     let mut notes = Vec::with_capacity(files.len());
     for (n, file) in files.into_iter().enumerate() {
         if call.is_cancelled() {
-            return Err(Failure::new("CANCELLED", "The call was cancelled."));
+            return Err(ToolError::new("CANCELLED", "The call was cancelled."));
         }
         (call.progress)(n as u64, total, "reading notes");
         notes.extend(parsed(call, file)?);
@@ -107,7 +118,7 @@ pub(super) fn notes_of(
 fn parsed(
     call: &CallContext<'_>,
     file: FileSummary,
-) -> Result<Option<(FileSummary, Note)>, Failure> {
+) -> Result<Option<(FileSummary, Note)>, ToolError> {
     let place = Place { project: file.project.clone(), path: file.path.clone() };
     let Ok(read) = call.memory.read_at(&place) else { return Ok(None) };
     let Ok(text) = read.parse() else { return Ok(None) };
@@ -115,7 +126,7 @@ fn parsed(
     Ok(Some((file, note)))
 }
 
-fn validate(call: &CallContext<'_>, args: &ToolArgs) -> Result<Answer, Failure> {
+pub(super) fn validate(call: &CallContext<'_>, args: &ToolArgs) -> Result<ToolResult, ToolError> {
     let named = args.optional_text("identifier")?;
     let named = named.map(|name| scope::find(call, args, &name, Intent::Read)).transpose()?;
     // A note is held to the schemas of its own project.
@@ -259,17 +270,20 @@ fn validate(call: &CallContext<'_>, args: &ToolArgs) -> Result<Answer, Failure> 
         "clashing_schemas": schemas.clashes().iter().map(Clash::wire).collect::<Vec<_>>(),
         "results": results,
     });
-    Ok(Answer { text: format!("{head}\n{text}"), structured })
+    Ok(ToolResult::ok(format!("{head}\n{text}"), structured))
 }
 
-fn inferred(call: &CallContext<'_>, args: &ToolArgs) -> Result<Answer, Failure> {
+pub(super) fn infer_schema(
+    call: &CallContext<'_>,
+    args: &ToolArgs,
+) -> Result<ToolResult, ToolError> {
     let project = scope::project(call, args)?;
     let kind = args.text("note_type")?;
-    let threshold = args.float("threshold", 0.0, 1.0)?.unwrap_or(THRESHOLD);
+    let threshold = args.decimal("threshold")?;
     let notes = outlines_of(call, &project, &kind)?;
     if notes.is_empty() {
         let text = format!("There is no note of type {kind:?} in project {project}.");
-        return Err(Failure::new("NO_NOTES", text));
+        return Err(ToolError::new("NO_NOTES", text));
     }
     let found = infer_fields(&notes, threshold);
     let field = |found: &FieldOccurrence| {
@@ -317,10 +331,10 @@ fn inferred(call: &CallContext<'_>, args: &ToolArgs) -> Result<Answer, Failure> 
             "array": f.field.is_array,
         })).collect::<Vec<_>>(),
     });
-    Ok(Answer { text, structured })
+    Ok(ToolResult::ok(text, structured))
 }
 
-fn diff(call: &CallContext<'_>, args: &ToolArgs) -> Result<Answer, Failure> {
+pub(super) fn diff(call: &CallContext<'_>, args: &ToolArgs) -> Result<ToolResult, ToolError> {
     let project = scope::project(call, args)?;
     let kind = args.text("note_type")?;
     let schemas = Schemas::of(call, &project)?;
@@ -332,7 +346,7 @@ fn diff(call: &CallContext<'_>, args: &ToolArgs) -> Result<Answer, Failure> {
             schemas.complaint()
         );
         let text = text.trim_end();
-        return Err(Failure::new("NO_SCHEMA", text));
+        return Err(ToolError::new("NO_SCHEMA", text));
     };
     let notes = outlines_of(call, &project, &kind)?;
     let drift = schema.drift(&notes, THRESHOLD);
@@ -367,5 +381,5 @@ fn diff(call: &CallContext<'_>, args: &ToolArgs) -> Result<Answer, Failure> {
             "name": name, "frequency": (share * 1000.0).round() / 1000.0,
         })).collect::<Vec<_>>(),
     });
-    Ok(Answer { text, structured })
+    Ok(ToolResult::ok(text, structured))
 }

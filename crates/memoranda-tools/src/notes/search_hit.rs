@@ -7,9 +7,8 @@ use memoranda_core::token_estimate::{estimate_tokens, truncate_to_tokens};
 use memoranda_engine::{FileSummary, ObservationRow, Place, RelationRow, SearchResult, hash};
 use serde_json::{Value, json};
 
-use super::answer::Failure;
 use super::scope;
-use crate::registry::{CallContext, quote_lines};
+use crate::registry::{CallContext, ToolError, quote_lines};
 
 /// How much of a fact stands in its address; what is longer is told apart by its hash.
 const ADDRESS_CHARS: usize = 200;
@@ -86,7 +85,7 @@ pub(super) fn relation_address(
     call: &CallContext<'_>,
     note: &str,
     link: &RelationRow,
-) -> Result<(String, Option<String>), Failure> {
+) -> Result<(String, Option<String>), ToolError> {
     let to = scope::target(call, link)?.map(|file| file.permalink);
     let name = to.clone().unwrap_or_else(|| slug(&link.target));
     Ok((format!("{note}/{}/{name}", slug(&link.relation_type)), to))
@@ -185,7 +184,7 @@ impl Hit {
         &self,
         call: &CallContext<'_>,
         link: &RelationRow,
-    ) -> Result<Self, Failure> {
+    ) -> Result<Self, ToolError> {
         let (permalink, to) = relation_address(call, &self.permalink, link)?;
         let more = json!({
             "entity": self.permalink,

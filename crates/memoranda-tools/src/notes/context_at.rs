@@ -11,11 +11,10 @@ use memoranda_engine::{
     Result as EngineResult,
 };
 
-use super::answer::Failure;
 use super::context::Target;
 use super::pattern::fits;
 use super::scope;
-use crate::registry::{CallContext, ToolArgs};
+use crate::registry::{CallContext, ToolArgs, ToolError};
 
 /// Which notes an address meant, and in which project.
 pub(super) fn target(
@@ -24,7 +23,7 @@ pub(super) fn target(
     url: &str,
     address: &str,
     moment: PointInTime,
-) -> Result<Target, Failure> {
+) -> Result<Target, ToolError> {
     if address.contains('*') {
         return pattern(call, args, address, moment);
     }
@@ -51,7 +50,7 @@ fn pattern(
     args: &ToolArgs,
     address: &str,
     moment: PointInTime,
-) -> Result<Target, Failure> {
+) -> Result<Target, ToolError> {
     let (project, pattern) = scope::addressed(call, args, address)?;
     let notes = ContextTarget::Pattern(pattern.clone());
     if first(call, &project, &notes, moment)?.is_some() {
@@ -67,7 +66,7 @@ fn pattern(
              same as_of: its facts and relations of then come with it. Without as_of the pattern \
              finds those of the present."
         );
-        return Err(Failure::new("INVALID_URL", text));
+        return Err(ToolError::new("INVALID_URL", text));
     }
     Ok(Target::new(project, notes))
 }
@@ -107,7 +106,7 @@ fn holder(
     args: &ToolArgs,
     address: &str,
     moment: PointInTime,
-) -> Result<Option<Place>, Failure> {
+) -> Result<Option<Place>, ToolError> {
     let fixed = address.split('*').next().unwrap_or_default();
     for (end, _) in fixed.rmatch_indices('/') {
         let (note, part) = address.split_at(end);
