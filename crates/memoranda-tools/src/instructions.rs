@@ -1,16 +1,16 @@
-//! What a client's model is told at the start: a few sentences from each set that is on, the
-//! essential first, never more than clients pass on.
+//! Instructions for the client's model: a few sentences of each selected toolset, the most important
+//! first, within the length that clients pass on.
 
 use crate::registry::{ToolDef, Toolset};
 use crate::settings::ToolSettings;
 
-/// Clients cut what is longer: it stays under 2 KB.
+/// Maximum length in bytes: clients cut longer instructions at 2 KB.
 pub(crate) const MAX_BYTES: usize = 2047;
 
-/// What stands for the rest of a person's guidance that is too long.
+/// Replacement for the rest of a guidance that is too long.
 const REST: &str = "[…] The prompt `memory_guide` has the rest of this.";
 
-/// The instructions for a choice of tools.
+/// Returns the instructions for the offered tools.
 pub fn instructions(offered: &[&ToolDef], settings: &ToolSettings) -> String {
     let mut text = String::from(
         "Memoranda is one memory for all of this person's agents, kept as Markdown files that the \
@@ -23,7 +23,7 @@ pub fn instructions(offered: &[&ToolDef], settings: &ToolSettings) -> String {
         ) else {
             continue;
         };
-        let sentences = for_these(offered, sentences);
+        let sentences = sentences_for(offered, sentences);
         if !sentences.is_empty() {
             text.push_str(&format!("\n{head} {sentences}\n"));
         }
@@ -31,9 +31,10 @@ pub fn instructions(offered: &[&ToolDef], settings: &ToolSettings) -> String {
     let has_memory = offered.iter().any(|tool| tool.toolset == Toolset::Memory);
     if let Some(guidance) = settings.guidance.as_deref().filter(|_| has_memory) {
         let room = MAX_BYTES.saturating_sub(text.len() + 1);
-        let part = match guidance.len() <= room {
-            true => guidance.to_owned(),
-            false => [beginning(guidance, room.saturating_sub(REST.len() + 1)), REST].join(" "),
+        let part = if guidance.len() <= room {
+            guidance.to_owned()
+        } else {
+            [cut_after_sentence(guidance, room.saturating_sub(REST.len() + 1)), REST].join(" ")
         };
         if part.len() <= room {
             text.push('\n');
@@ -43,11 +44,11 @@ pub fn instructions(offered: &[&ToolDef], settings: &ToolSettings) -> String {
     text
 }
 
-/// Its heading, then sentences that each stand for themselves.
+/// Returns the heading of a toolset and its sentences.
 fn brief(toolset: Toolset, settings: &ToolSettings) -> &'static [&'static str] {
     match toolset {
         Toolset::Memory if settings.reaches_memories() => MEMORY,
-        Toolset::Memory => MEMORY_APART,
+        Toolset::Memory => MEMORY_WITHOUT_NOTES,
         Toolset::Notes => crate::notes::BRIEF,
         Toolset::Graph => crate::graph::BRIEF,
         Toolset::Records => crate::records::BRIEF,
@@ -56,8 +57,8 @@ fn brief(toolset: Toolset, settings: &ToolSettings) -> &'static [&'static str] {
     }
 }
 
-/// The sentences that name no tool but these, side by side.
-pub(crate) fn for_these(offered: &[&ToolDef], sentences: &[&str]) -> String {
+/// Joins the sentences that name only offered tools.
+pub(crate) fn sentences_for(offered: &[&ToolDef], sentences: &[&str]) -> String {
     let is_offered = |name: &str| offered.iter().any(|tool| tool.name == name);
     let fits = |sentence: &&&str| {
         let mut quoted = sentence.split('`').skip(1).step_by(2);
@@ -87,12 +88,12 @@ const MEMORY: &[&str] = &[
     "`build_context` follows its relations.",
 ];
 
-/// The same where the notes tools are held to another project.
-const MEMORY_APART: &[&str] =
+/// Sentences if the notes tools are restricted to another project.
+const MEMORY_WITHOUT_NOTES: &[&str] =
     &[PROTOCOL, WHERE, "`search_notes` is held to another project here and finds none of it."];
 
-/// The beginning of a text, at most so many bytes: whole sentences, or at least whole words.
-fn beginning(text: &str, bytes: usize) -> &str {
+/// Cuts a text to at most `bytes` bytes, after a sentence or at least after a word.
+fn cut_after_sentence(text: &str, bytes: usize) -> &str {
     let room = text.get(..text.floor_char_boundary(bytes)).unwrap_or_default();
     let ends = [". ", ".\n", "! ", "? ", "\n"];
     let sentence = ends.iter().filter_map(|end| room.rfind(end)).max().map(|at| at + 1);
@@ -128,7 +129,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_cut_ends_with_a_sentence_or_a_word() {
+    fn texts_are_cut_after_a_sentence_or_a_word() {
         for (text, bytes, expected) in [
             ("One. Two three four.", 12, "One. Two"),
             ("One two. Three four.", 12, "One two."),
@@ -136,18 +137,18 @@ mod tests {
             ("ééé ééé", 9, "ééé"),
             ("line one\nline two", 12, "line one"),
         ] {
-            assert_eq!(beginning(text, bytes), expected, "{text:?} {bytes}");
+            assert_eq!(cut_after_sentence(text, bytes), expected, "{text:?} {bytes}");
         }
     }
 
-    /// Every tool that a text names in backticks.
+    /// Returns the tools that a text names in backticks.
     fn named(text: &str) -> Vec<&str> {
         let quoted = text.split('`').skip(1).step_by(2);
         quoted.filter(|name| crate::tool(name).is_some()).collect()
     }
 
     #[test]
-    fn only_what_is_offered_is_named() {
+    fn only_offered_tools_are_named() {
         let all: Vec<_> = crate::tools().collect();
         let whole = instructions(&all, &ToolSettings::standard());
         for name in ["memory", "search_notes", "recent_activity", "build_context", "write_note"] {

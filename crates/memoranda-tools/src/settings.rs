@@ -1,4 +1,4 @@
-//! What a person can set about the tools. The binary reads the configuration; here it is a value.
+//! Settings of the tools, as a value. The binary reads the configuration.
 
 use std::path::PathBuf;
 use std::sync::Arc;
@@ -11,72 +11,73 @@ use crate::banks::BankSettings;
 
 use crate::graph::GraphSettings;
 
-/// Projects that belong to tools and are made on first use.
+/// Projects of the tools, created on first use.
 const OWN_PROJECTS: [&str; 4] = ["memories", "graph", "banks", "records"];
 
-/// How the tools behave.
+/// Settings of all tools.
 #[derive(Clone, Debug)]
 pub struct ToolSettings {
-    /// Which words the memory tool answers with.
+    /// Wording of the memory tool's answers.
     pub wording: Wording,
-    /// What `create` does when the file exists; by default as the wording has it.
+    /// Behaviour of `create` if the file exists. `None` for the default of the wording.
     pub create: Option<CreateMode>,
-    /// What happens to secrets in what is written.
+    /// Handling of secrets in written text.
     pub secrets: SecretPolicy,
-    /// The largest file that the memory tool writes.
+    /// Maximum size in bytes of a file that the memory tool writes.
     pub max_file_bytes: u64,
-    /// The most characters that one view shows.
+    /// Maximum length of one view in characters.
     pub view_chars: usize,
-    /// The project that holds the memories.
+    /// Project of the memory tool's files.
     pub memories: ProjectName,
-    /// What the person adds to the memory guidance.
+    /// Additional guidance of the user for the model.
     pub guidance: Option<String>,
-    /// How the notes tools behave.
+    /// Settings of the notes tools.
     pub notes: NotesSettings,
-    /// The folder that the client works in, where one is known: it says which repository is meant.
+    /// Working folder of the client, which determines the repository. `None` if unknown.
     pub workspace: Option<PathBuf>,
-    /// How banks behave.
+    /// Settings of the banks tools.
     pub banks: BankSettings,
-    /// The language model, if the person configured one.
+    /// Language model. `None` if none is configured.
     pub model: Option<Arc<dyn LanguageModel>>,
-    /// The graph of entities.
+    /// Settings of the graph tools.
     pub graph: GraphSettings,
-    /// How records behave.
+    /// Settings of the records tools.
     pub records: RecordSettings,
 }
 
-/// How records behave.
+/// Settings of the records tools.
 #[derive(Clone, Debug)]
 pub struct RecordSettings {
-    /// The time zone that reminders go by.
+    /// Time zone of reminders.
     pub zone: jiff::tz::TimeZone,
 }
 
 impl RecordSettings {
-    /// What holds without any configuration.
+    /// Returns the default settings.
     pub fn standard() -> Self {
         Self { zone: jiff::tz::TimeZone::UTC }
     }
 
-    /// The present, by the person's clock.
+    /// Returns the current time in the user's time zone.
     pub fn now(&self) -> jiff::Zoned {
         memoranda_engine::clock::now().to_zoned(self.zone.clone())
     }
 }
 
 impl ToolSettings {
-    /// Whether the notes tools reach the memories: a server may be held to another project.
+    /// Returns true if the notes tools may read the memories: a server can be restricted to another
+    /// project.
     pub(crate) fn reaches_memories(&self) -> bool {
         let only = self.notes.only_project.as_deref();
         only.is_none_or(|only| link_key(only) == link_key(self.memories.as_str()))
     }
 
-    /// Whether the tools make a project of this name when it is first used.
+    /// Returns true if the tools create a project of this name on first use.
     pub fn makes_project(&self, name: &str) -> bool {
         name == self.notes.default_project || OWN_PROJECTS.contains(&name)
     }
 
-    /// What holds without any configuration.
+    /// Returns the default settings.
     pub fn standard() -> Self {
         Self {
             wording: Wording::Mcp,
@@ -96,23 +97,23 @@ impl ToolSettings {
     }
 }
 
-/// How the notes tools behave.
+/// Settings of the notes tools.
 #[derive(Clone, Debug)]
 pub struct NotesSettings {
-    /// The project that is meant when none is named.
+    /// Project of a call that names none.
     pub default_project: String,
-    /// The only project that may be used, if there is one.
+    /// Project that the server is restricted to. `None` if it may use all.
     pub only_project: Option<String>,
-    /// What `write_note` does when the note exists and the caller does not say.
+    /// Behaviour of `write_note` without `overwrite` if the note exists.
     pub overwrite: CreateMode,
-    /// Where `create_memory_project` may take a folder from.
+    /// Folders that `create_memory_project` may use.
     pub folders: ProjectFolders,
-    /// The zone in which `today` and `monday` are meant.
+    /// Time zone of words such as `today` and `monday`.
     pub zone: TimeZone,
 }
 
 impl NotesSettings {
-    /// What holds without any configuration.
+    /// Returns the default settings.
     pub fn standard() -> Self {
         Self {
             default_project: "main".to_owned(),
@@ -124,12 +125,12 @@ impl NotesSettings {
     }
 }
 
-/// Which folders an agent may make a project of.
+/// Folders of which an agent may create a project.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum ProjectFolders {
-    /// Only new ones in the vault; others are for the person to add.
+    /// Only new folders in the vault. The user adds others.
     Vault,
-    /// Any.
+    /// Any folder.
     Anywhere,
 }
 
@@ -138,7 +139,7 @@ fn memories_project() -> ProjectName {
     ProjectName::parse("memories").expect("a project name")
 }
 
-/// The two wordings of the memory tool's answers.
+/// Wording of the memory tool's answers.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum Wording {
     /// The words of the MCP specification for this tool.
@@ -158,21 +159,21 @@ impl Wording {
     }
 }
 
-/// What `create` does when the file exists.
+/// Behaviour of a creation if the file exists.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum CreateMode {
-    /// The new text takes its place; the old one is in the history.
+    /// The text is replaced. The history keeps the old text.
     Overwrite,
     /// Nothing is written.
     Refuse,
 }
 
-/// What happens to secrets in what is written.
+/// Handling of secrets in written text.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum SecretPolicy {
-    /// Written, with a warning in the answer.
+    /// Secrets are written, and the answer has a warning.
     Warn,
-    /// Replaced by what they are.
+    /// Secrets are replaced by their kind.
     Redact,
     /// Nothing is written.
     Refuse,

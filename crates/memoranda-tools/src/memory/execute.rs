@@ -1,4 +1,4 @@
-//! Doing what a command asks, on the files as they are on disk.
+//! Executes the commands of the memory tool on the files on disk.
 
 use memoranda_core::id::{CommitId, ProjectName};
 use memoranda_core::path::NotePath;
@@ -16,12 +16,12 @@ use super::{FRAME_CHARS, MAX_CHARS, lines, view};
 use crate::registry::CallContext;
 use crate::settings::{CreateMode, SecretPolicy, Wording};
 
-/// How many secrets are named in one answer.
-const MOST_KINDS: usize = 10;
-/// How many files that stayed are named.
-const MOST_LEFT: usize = 10;
+/// Maximum number of secrets named in one answer.
+const MAX_NAMED_SECRETS: usize = 10;
+/// Maximum number of remaining files named in one answer.
+const MAX_NAMED_FILES: usize = 10;
 
-/// Does a command.
+/// Executes a command.
 pub(super) fn execute(
     call: &CallContext<'_>,
     command: MemoryCommand,
@@ -40,16 +40,16 @@ pub(super) fn execute(
     }
 }
 
-/// The place that a path means: a file that is there under the same name in another Unicode form
-/// or another case is that file, for every command.
-pub(super) fn target(
+/// Resolves a path. An existing file with the same name in another Unicode form or case is that
+/// file, for every command.
+pub(super) fn resolve_path(
     call: &CallContext<'_>,
     path: &str,
     access: PathAccess,
 ) -> Result<MemoryPath, MemoryError> {
     match parse(path, access)? {
         MemoryPath::Root => Ok(MemoryPath::Root),
-        MemoryPath::At(at) => spelled_on_disk(call, path, &at, access).map(MemoryPath::At),
+        MemoryPath::At(at) => canonical_path_on_disk(call, path, &at, access).map(MemoryPath::At),
     }
 }
 
@@ -61,25 +61,25 @@ fn parse(path: &str, access: PathAccess) -> Result<MemoryPath, MemoryError> {
     })
 }
 
-fn spelled(
+fn canonical_path(
     call: &CallContext<'_>,
     path: &str,
     at: &NotePath,
     access: PathAccess,
 ) -> Result<NotePath, MemoryError> {
-    let spelled = call.memory.store().spelled(&call.settings.memories, at);
-    spelled.map_err(|e| MemoryError::from_engine(&e.into(), path, access))
+    let canonical = call.memory.store().spelled(&call.settings.memories, at);
+    canonical.map_err(|e| MemoryError::from_engine(&e.into(), path, access))
 }
 
-/// The same for a file that should be there, or one that no index knows: its folder is gone through.
-fn spelled_on_disk(
+/// Resolves the spelling of a path by reading its folder, for files that may not be indexed.
+fn canonical_path_on_disk(
     call: &CallContext<'_>,
     path: &str,
     at: &NotePath,
     access: PathAccess,
 ) -> Result<NotePath, MemoryError> {
-    let spelled = call.memory.store().spelled_on_disk(&call.settings.memories, at);
-    spelled.map_err(|e| MemoryError::from_engine(&e.into(), path, access))
+    let canonical = call.memory.store().spelled_on_disk(&call.settings.memories, at);
+    canonical.map_err(|e| MemoryError::from_engine(&e.into(), path, access))
 }
 
 fn create(
@@ -87,27 +87,27 @@ fn create(
     path: String,
     text: String,
 ) -> Result<MemoryOutcome, MemoryError> {
-    let asked = match parse(&path, PathAccess::Write)? {
+    let requested = match parse(&path, PathAccess::Write)? {
         MemoryPath::Root => return Err(MemoryError::Exists { path }),
-        MemoryPath::At(asked) => asked,
+        MemoryPath::At(requested) => requested,
     };
-    // Where the folder is there to the letter, the write itself notices a name that is like another.
+    // If the folder exists with this spelling, the write itself detects a similar name.
     let mut at = match call.memory.store().has_folder_of(&call.settings.memories, &asked) {
-        Ok(true) => asked.clone(),
-        _ => spelled(call, &path, &asked, PathAccess::Write)?,
+        Ok(true) => requested.clone(),
+        _ => canonical_path(call, &path, &requested, PathAccess::Write)?,
     };
-    let unsearched = unsearched(call, &at);
-    if unsearched.is_some() {
-        at = spelled_on_disk(call, &path, &asked, PathAccess::Write)?;
+    let ignored = ignored_by_search(call, &at);
+    if ignored.is_some() {
+        at = canonical_path_on_disk(call, &path, &requested, PathAccess::Write)?;
     }
-    if at.composed() != asked.composed() && is_there(call, &at) {
-        // Whoever sees two different names means two files; here they cannot both be.
+    if at.composed() != requested.composed() && exists_at(call, &at) {
+        // The caller sees two names and expects two files, but the file system allows only one.
         return Err(MemoryError::Exists { path: path::shown_like(&path, at.as_str()) });
     }
-    let (text, mut warnings) = screened(call, &path, "", text)?;
+    let (text, mut warnings) = screen_secrets(call, &path, "", text)?;
     check_size(call, &path, &text)?;
-    warnings.extend(unsearched);
-    let searched = searched_beside_rules(call, &at);
+    warnings.extend(ignored);
+    let searched = searchable_before_rules(call, &at);
     let rules = at.clone();
     let mode = match (call.settings.create, call.settings.wording) {
         (Some(CreateMode::Overwrite), _) | (None, Wording::Mcp) => WriteMode::CreateOrOverwrite,
@@ -124,8 +124,8 @@ fn create(
         if let EngineError::Store(StoreError::Twin { existing, .. }) = &e {
             return MemoryError::Exists { path: path::shown_like(&path, existing) };
         }
-        match MemoryError::from_making(&e, &path) {
-            // To make a file where a directory is, is to make what exists.
+        match MemoryError::from_creating(&e, &path) {
+            // A directory with this name exists.
             MemoryError::NotAFile { path } => MemoryError::Exists { path },
             MemoryError::Oversized { path, .. } if mode == WriteMode::Create => {
                 MemoryError::Exists { path }
@@ -133,7 +133,7 @@ fn create(
             other => other,
         }
     })?;
-    warnings.extend(lost_to_rules(call, &rules, &searched));
+    warnings.extend(hidden_by_rules(call, &rules, &searched));
     match outcome {
         WriteOutcome::Written(written) => {
             let commit = Some(written.commit.id);
@@ -146,8 +146,8 @@ fn create(
     }
 }
 
-/// The memories that search finds, if a file holds rules that could keep them from it.
-fn searched_beside_rules(call: &CallContext<'_>, at: &NotePath) -> Vec<NotePath> {
+/// Returns the searchable memories before an ignore file changes. Empty for any other file.
+fn searchable_before_rules(call: &CallContext<'_>, at: &NotePath) -> Vec<NotePath> {
     if !IgnoreRules::FILES.contains(&at.file_name()) {
         return Vec::new();
     }
@@ -162,12 +162,12 @@ fn searched_beside_rules(call: &CallContext<'_>, at: &NotePath) -> Vec<NotePath>
     let store = call.memory.store();
     let found = store.files_below(&below).unwrap_or_default();
     let paths = found.iter().filter_map(|(_, path)| NotePath::parse(path).ok());
-    // The index may not have heard yet of rules that were there before.
+    // The index may not have applied the existing rules yet.
     paths.filter(|path| matches!(store.ignored_by(&below.project, path), Ok(None))).collect()
 }
 
-/// What to say of memories that search no longer finds since rules were written.
-fn lost_to_rules(call: &CallContext<'_>, at: &NotePath, searched: &[NotePath]) -> Option<String> {
+/// Warns of memories that are no longer searchable after an ignore file changed.
+fn hidden_by_rules(call: &CallContext<'_>, at: &NotePath, searched: &[NotePath]) -> Option<String> {
     let (store, memories) = (call.memory.store(), &call.settings.memories);
     let is_lost = |path: &&NotePath| matches!(store.ignored_by(memories, path), Ok(Some(_)));
     let lost = searched.iter().filter(is_lost).count();
@@ -200,7 +200,8 @@ fn str_replace(
         }
         let change_start = lines::change_start(current, &old);
         let replaced;
-        (replaced, warnings) = screened(call, &path, current, current.replacen(&old, new, 1))?;
+        (replaced, warnings) =
+            screen_secrets(call, &path, current, current.replacen(&old, new, 1))?;
         check_size(call, &path, &replaced)?;
         snippet = lines::snippet(&replaced, change_start, MAX_CHARS - FRAME_CHARS);
         Ok(replaced)
@@ -220,7 +221,7 @@ fn insert(
         let changed = lines::inserted(current, line, addition)
             .map_err(|lines| MemoryError::InvalidLine { line, lines })?;
         let screened_text;
-        (screened_text, warnings) = screened(call, &path, current, changed)?;
+        (screened_text, warnings) = screen_secrets(call, &path, current, changed)?;
         check_size(call, &path, &screened_text)?;
         Ok(screened_text)
     })?;
@@ -228,18 +229,18 @@ fn insert(
     Ok(MemoryOutcome::Inserted(MemoryChange { path, commit, warnings }, line))
 }
 
-/// Changes a file's text under the lock; a failure of the change itself comes back as it is. Says,
-/// beside the commit, what is lost to the search if the file holds rules.
+/// Changes a file's text under the lock. Returns the commit, and a warning if the file is an ignore
+/// file that hides memories from the search.
 fn edit(
     call: &CallContext<'_>,
     path: &str,
     mut change: impl FnMut(&str) -> Result<String, MemoryError>,
 ) -> Result<(Option<CommitId>, Option<String>), MemoryError> {
-    let at = match target(call, path, PathAccess::Write)? {
+    let at = match resolve_path(call, path, PathAccess::Write)? {
         MemoryPath::Root => return Err(MemoryError::NotAFile { path: path.to_owned() }),
         MemoryPath::At(at) => at,
     };
-    let searched = searched_beside_rules(call, &at);
+    let searched = searchable_before_rules(call, &at);
     let place = place(&call.settings.memories, &at);
     let mut failure = None;
     let outcome = call.memory.rewrite(&call.who, &place, None, None, |current| {
@@ -252,56 +253,56 @@ fn edit(
         (_, Some(failure)) => Err(failure),
         (Err(e), None) => Err(MemoryError::from_engine(&e, path, PathAccess::Write)),
         (Ok(EditOutcome::Edited(edited)), None) => {
-            Ok((Some(edited.commit.id), lost_to_rules(call, &at, &searched)))
+            Ok((Some(edited.commit.id), hidden_by_rules(call, &at, &searched)))
         }
         (Ok(EditOutcome::Unchanged(..) | EditOutcome::Conflict(..)), None) => Ok((None, None)),
     }
 }
 
 fn delete(call: &CallContext<'_>, path: String) -> Result<MemoryOutcome, MemoryError> {
-    let at = match target(call, &path, PathAccess::Write)? {
+    let at = match resolve_path(call, &path, PathAccess::Write)? {
         MemoryPath::Root => return Err(MemoryError::RootDelete),
         MemoryPath::At(at) => at,
     };
-    check_holds(call, &path, &at)?;
+    check_has_files(call, &path, &at)?;
     let request = DeleteRequest { place: place(&call.settings.memories, &at), expected: None };
     let outcome = call
         .memory
         .delete(&call.who, &request)
-        .map_err(|e| MemoryError::from_taking(&e, &path, &at))?;
+        .map_err(|e| MemoryError::from_removing(&e, &path, &at))?;
     let (commit, left) = match outcome {
         DeleteOutcome::Deleted(deleted) => (deleted.commit.map(|commit| commit.id), deleted.left),
         DeleteOutcome::Conflict(..) => (None, Vec::new()),
     };
-    let warnings = stayed(&left).into_iter().collect();
+    let warnings = remaining_files(&left).into_iter().collect();
     Ok(MemoryOutcome::Deleted(MemoryChange { path, commit, warnings }))
 }
 
 fn rename(call: &CallContext<'_>, from: String, to: String) -> Result<MemoryOutcome, MemoryError> {
-    let source = target(call, &from, PathAccess::Write)?;
-    let asked = parse(&to, PathAccess::Write)?;
+    let source = resolve_path(call, &from, PathAccess::Write)?;
+    let requested = parse(&to, PathAccess::Write)?;
     let MemoryPath::At(source) = source else { return Err(MemoryError::RootRename) };
-    let MemoryPath::At(asked) = asked else {
+    let MemoryPath::At(requested) = requested else {
         return Err(MemoryError::DestinationExists { path: to });
     };
     let memories = &call.settings.memories;
-    let mut destination = spelled(call, &to, &asked, PathAccess::Write)?;
-    if unsearched(call, &destination).is_some() {
-        destination = spelled_on_disk(call, &to, &asked, PathAccess::Write)?;
+    let mut destination = canonical_path(call, &to, &requested, PathAccess::Write)?;
+    if ignored_by_search(call, &destination).is_some() {
+        destination = canonical_path_on_disk(call, &to, &requested, PathAccess::Write)?;
     }
     let is_same = destination == source;
     if is_same {
-        // The same name, spelled anew: what is there is what is to be renamed. A folder of the very
-        // name is meant before the one that the file lies in.
-        destination = match asked.parent().map(NotePath::parse) {
+        // Only the spelling changes. A folder with exactly the new spelling takes precedence over
+        // the folder of the file.
+        destination = match requested.parent().map(NotePath::parse) {
             Some(Ok(folder)) => {
-                let folder = spelled(call, &to, &folder, PathAccess::Write)?;
-                NotePath::parse(&format!("{folder}/{}", asked.file_name())).unwrap_or(asked)
+                let folder = canonical_path(call, &to, &folder, PathAccess::Write)?;
+                NotePath::parse(&format!("{folder}/{}", requested.file_name())).unwrap_or(requested)
             }
-            _ => asked,
+            _ => requested,
         };
     }
-    if (!is_same || destination == source) && is_there(call, &destination) {
+    if (!is_same || destination == source) && exists_at(call, &destination) {
         return Err(MemoryError::DestinationExists { path: to });
     }
     if destination == source {
@@ -310,7 +311,7 @@ fn rename(call: &CallContext<'_>, from: String, to: String) -> Result<MemoryOutc
     if destination.is_within(source.as_str()) {
         return Err(MemoryError::IntoItself { from, to });
     }
-    check_holds(call, &from, &source)?;
+    check_has_files(call, &from, &source)?;
     let request = MoveRequest { from: place(memories, &source), to: destination };
     let outcome = call.memory.relocate(&call.who, &request).map_err(|e| match e {
         EngineError::Store(StoreError::Twin { .. }) => {
@@ -319,8 +320,8 @@ fn rename(call: &CallContext<'_>, from: String, to: String) -> Result<MemoryOutc
         EngineError::Store(StoreError::NotAFile { path: ref entry, .. })
             if request.to.as_str() == entry || request.to.is_within(entry) =>
         {
-            match MemoryError::from_making(&e, &to) {
-                // Whatever is there, it is there.
+            match MemoryError::from_creating(&e, &to) {
+                // Something other than a readable file is at the destination.
                 MemoryError::Unsupported { path } | MemoryError::HardLink { path, .. }
                     if request.to.as_str() == entry =>
                 {
@@ -329,36 +330,37 @@ fn rename(call: &CallContext<'_>, from: String, to: String) -> Result<MemoryOutc
                 other => other,
             }
         }
-        e => MemoryError::from_taking(&e, &from, &source),
+        e => MemoryError::from_removing(&e, &from, &source),
     });
     match outcome? {
         MoveOutcome::Moved(moved) => {
             let commit = moved.commit.map(|commit| commit.id);
-            let mut warnings: Vec<_> = unsearched(call, &request.to).into_iter().collect();
-            warnings.extend(stayed(&moved.left));
+            let mut warnings: Vec<_> = ignored_by_search(call, &request.to).into_iter().collect();
+            warnings.extend(remaining_files(&moved.left));
             Ok(MemoryOutcome::Renamed(MemoryChange { path: from, commit, warnings }, to))
         }
         MoveOutcome::Exists(_) => Err(MemoryError::DestinationExists { path: to }),
     }
 }
 
-/// Refuses to say that a directory went where nothing of it would.
-fn check_holds(call: &CallContext<'_>, path: &str, at: &NotePath) -> Result<(), MemoryError> {
+/// Rejects a directory of which no file could be deleted or renamed.
+fn check_has_files(call: &CallContext<'_>, path: &str, at: &NotePath) -> Result<(), MemoryError> {
     let below = call.memory.store().below(&call.settings.memories, at);
-    match below.map_err(|e| MemoryError::from_taking(&e.into(), path, at))? {
+    match below.map_err(|e| MemoryError::from_removing(&e.into(), path, at))? {
         below if !below.files.is_empty() || below.passed_over.is_empty() => Ok(()),
         below => {
-            let left = below.passed_over.iter().take(MOST_LEFT);
+            let left = below.passed_over.iter().take(MAX_NAMED_FILES);
             let left = left.map(|at| format!("/memories/{at}")).collect();
             Err(MemoryError::OnlyHidden { path: path.to_owned(), left })
         }
     }
 }
 
-/// What to say of files that a directory kept.
-fn stayed(left: &[String]) -> Option<String> {
-    let named: Vec<_> = left.iter().take(MOST_LEFT).map(|at| format!("/memories/{at}")).collect();
-    let more = match left.len().saturating_sub(MOST_LEFT) {
+/// Warns of files that remain in a directory.
+fn remaining_files(left: &[String]) -> Option<String> {
+    let named: Vec<_> =
+        left.iter().take(MAX_NAMED_FILES).map(|at| format!("/memories/{at}")).collect();
+    let more = match left.len().saturating_sub(MAX_NAMED_FILES) {
         0 => String::new(),
         more => format!(" and {more} more"),
     };
@@ -370,8 +372,8 @@ fn stayed(left: &[String]) -> Option<String> {
     })
 }
 
-/// Whether a file or a folder is at a place.
-fn is_there(call: &CallContext<'_>, at: &NotePath) -> bool {
+/// Returns true if a file or folder exists at a path.
+fn exists_at(call: &CallContext<'_>, at: &NotePath) -> bool {
     let memories = &call.settings.memories;
     let files = call.memory.plan_delete(&place(memories, at));
     let folder = call.memory.store().entries(memories, Some(at));
@@ -390,20 +392,20 @@ fn check_size(call: &CallContext<'_>, path: &str, text: &str) -> Result<(), Memo
     Ok(())
 }
 
-/// What to say of a place that search passes over.
-fn unsearched(call: &CallContext<'_>, at: &NotePath) -> Option<String> {
+/// Warns of a path that the search ignores.
+fn ignored_by_search(call: &CallContext<'_>, at: &NotePath) -> Option<String> {
     let rule = call.memory.store().ignored_by(&call.settings.memories, at).ok()??;
     Some(format!("This is kept, but search does not find it: {rule}."))
 }
 
-/// Looks for secrets that a change brings, and does with them what the person wants.
-fn screened(
+/// Detects secrets that a change adds, and applies the configured policy.
+fn screen_secrets(
     call: &CallContext<'_>,
     path: &str,
     before: &str,
     text: String,
 ) -> Result<(String, Vec<String>), MemoryError> {
-    // Half a secret can be in the file already: only the whole text tells.
+    // The file may already contain a part of the secret, so the whole text is checked.
     let secrets = secrets::newly_added(before, &text);
     if secrets.is_empty() {
         return Ok((text, Vec::new()));
@@ -411,9 +413,9 @@ fn screened(
     let mut kinds: Vec<String> =
         secrets.iter().map(|secret| format!("{} (line {})", secret.kind, secret.line)).collect();
     kinds.dedup();
-    if kinds.len() > MOST_KINDS {
-        let more = kinds.len() - MOST_KINDS;
-        kinds.truncate(MOST_KINDS);
+    if kinds.len() > MAX_NAMED_SECRETS {
+        let more = kinds.len() - MAX_NAMED_SECRETS;
+        kinds.truncate(MAX_NAMED_SECRETS);
         kinds.push(format!("{more} more"));
     }
     match call.settings.secrets {

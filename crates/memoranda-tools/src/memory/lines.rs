@@ -1,19 +1,19 @@
-//! How texts are shown, searched and cut into lines: at LF and nowhere else, as the official
-//! tool does it.
+//! Lines of a text: numbering, ranges, snippets and insertion. A line ends at LF only, as in the
+//! official tool.
 
-/// More lines than this cannot be numbered in six columns.
+/// Maximum number of lines: six columns of digits.
 pub(super) const MAX_LINES: usize = 999_999;
-/// The most line numbers in one answer.
+/// Maximum number of listed line numbers.
 const MAX_LISTED: usize = 1_000;
 /// Lines shown before and after a change.
-const AROUND: usize = 2;
+const CONTEXT_LINES: usize = 2;
 
-/// The lines of a text; one that ends in LF has an empty last line.
+/// Splits a text into lines. A text that ends in LF has an empty last line.
 pub(super) fn lines(text: &str) -> Vec<&str> {
     text.split('\n').collect()
 }
 
-/// Lines with their numbers, the first given.
+/// Numbers lines from `first`.
 pub(super) fn numbered(lines: &[&str], first: usize) -> String {
     let mut shown = String::new();
     for (n, line) in lines.iter().enumerate() {
@@ -25,8 +25,8 @@ pub(super) fn numbered(lines: &[&str], first: usize) -> String {
     shown
 }
 
-/// The lines that a range asks for: its first line and the lines. An end of -1 is the end of the
-/// file, one below counts from there; a range that holds nothing gives nothing.
+/// Returns the first line number of a range and its lines. An end of -1 is the end of the file, and
+/// a lower end counts from there. An empty range has no lines.
 pub(super) fn in_range<'l, 't>(lines: &'l [&'t str], range: (i64, i64)) -> (usize, &'l [&'t str]) {
     let count = i64::try_from(lines.len()).unwrap_or(i64::MAX);
     let first = range.0.max(1);
@@ -40,35 +40,35 @@ pub(super) fn in_range<'l, 't>(lines: &'l [&'t str], range: (i64, i64)) -> (usiz
     (first_at.saturating_add(1), lines.get(first_at..last_at).unwrap_or_default())
 }
 
-/// Where a change began.
+/// Start of a change.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(super) struct ChangeStart {
-    /// On which line, from 1.
+    /// Line, from 1.
     pub(super) line: usize,
-    /// How many characters of the line come before it.
+    /// Number of characters before the change in its line.
     pub(super) before: usize,
 }
 
-/// Where the first occurrence of a text begins.
+/// Finds the start of the first occurrence of a text.
 pub(super) fn change_start(text: &str, wanted: &str) -> ChangeStart {
     let before = text.find(wanted).map_or("", |at| &text[..at]);
     let line = before.matches('\n').count() + 1;
     ChangeStart { line, before: before.rsplit('\n').next().unwrap_or_default().chars().count() }
 }
 
-/// The lines around the place where a change began, in the new text. Lines that are too long for
-/// an answer of so many characters are shown in part, the changed one around the change.
+/// Shows the lines around the start of a change in the new text. If `cap` characters are too few,
+/// long lines are shown in part, the changed line around the change.
 pub(super) fn snippet(text: &str, change_start: ChangeStart, cap: usize) -> String {
     let lines = lines(text);
-    let first = change_start.line.saturating_sub(AROUND).max(1);
-    let last = (change_start.line + AROUND).min(lines.len());
+    let first = change_start.line.saturating_sub(CONTEXT_LINES).max(1);
+    let last = (change_start.line + CONTEXT_LINES).min(lines.len());
     let lines = lines.get(first - 1..last).unwrap_or_default();
     let whole = numbered(lines, first);
     if whole.chars().nth(cap).is_none() {
         return whole;
     }
-    // Beside its part a line has a number, and a sign on either side.
-    let share = (cap / (2 * AROUND + 1)).saturating_sub(16);
+    // Besides its part, a line has a number, and an ellipsis at each end.
+    let share = (cap / (2 * CONTEXT_LINES + 1)).saturating_sub(16);
     let mut shortened = Vec::new();
     let parts: Vec<String> = lines
         .iter()
@@ -97,16 +97,16 @@ pub(super) fn snippet(text: &str, change_start: ChangeStart, cap: usize) -> Stri
     )
 }
 
-/// The lines on which a text begins, one for each time, also where it overlaps itself: the
-/// official tool counts no overlaps, and lists them.
+/// Lines of all occurrences of a text, including overlapping ones. The official tool lists
+/// overlapping occurrences, but does not count them.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub(crate) struct OccurrenceLines {
     pub(crate) lines: Vec<usize>,
-    /// Whether there are more than are listed.
+    /// True if more occurrences exist than are listed.
     pub(crate) has_more: bool,
 }
 
-/// The lines on which a text begins, the first of them if there are very many.
+/// Finds the lines of all occurrences of a text, up to a maximum.
 pub(super) fn occurrence_lines(text: &str, wanted: &str) -> OccurrenceLines {
     let (mut line, mut counted) = (1, 0);
     let mut lines = Vec::new();
@@ -126,8 +126,8 @@ pub(super) fn occurrence_lines(text: &str, wanted: &str) -> OccurrenceLines {
     OccurrenceLines { lines, has_more: false }
 }
 
-/// The text with lines put after a line, or how many lines it has if there is no such line. The
-/// file ends in a newline afterwards.
+/// Inserts lines after a line, and ends the text in a newline. The error is the number of lines, if
+/// there is no such line.
 pub(super) fn inserted(text: &str, after: i64, addition: &str) -> Result<String, usize> {
     let whole = text.strip_suffix('\n').unwrap_or(text);
     let count = if text.is_empty() { 0 } else { whole.split('\n').count() };
@@ -151,8 +151,8 @@ pub(super) fn inserted(text: &str, after: i64, addition: &str) -> Result<String,
     Ok(result)
 }
 
-/// A size as people read it: `512B`, `1K`, `1.5K`.
-pub(super) fn size(bytes: u64) -> String {
+/// Formats a size in bytes: `512B`, `1K`, `1.5K`.
+pub(super) fn format_size(bytes: u64) -> String {
     const UNITS: [&str; 3] = ["K", "M", "G"];
     if bytes < 1024 {
         return format!("{bytes}B");
@@ -172,7 +172,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn lines_go_in_after_a_line() {
+    fn lines_are_inserted_after_a_line() {
         for (text, after, addition, expected) in [
             ("a\nb\n", 0, "x", Ok("x\na\nb\n")),
             ("a\nb\n", 1, "x\n\n", Ok("a\nx\nb\n")),
@@ -209,7 +209,7 @@ mod tests {
     }
 
     #[test]
-    fn a_change_is_seen_however_long_its_line_is() {
+    fn snippets_show_a_change_in_a_long_line() {
         let long = "x".repeat(1000);
         let check = |text: &str, line: usize, before: usize, cap: usize, expected: &str| {
             assert_eq!(snippet(text, ChangeStart { line, before }, cap), expected, "{text:.40}");
@@ -249,7 +249,7 @@ mod tests {
     }
 
     #[test]
-    fn overlaps_are_listed() {
+    fn overlapping_occurrences_are_listed() {
         let many = "a\n".repeat(MAX_LISTED + 1);
         for (text, wanted, expected) in [
             ("aaa\naaaa\n", "aa", &[1, 1, 2, 2, 2][..]),
@@ -266,7 +266,7 @@ mod tests {
     }
 
     #[test]
-    fn sizes_read_well() {
+    fn sizes_are_formatted() {
         for (bytes, expected) in [
             (0, "0B"),
             (512, "512B"),
@@ -278,7 +278,7 @@ mod tests {
             (5 << 20, "5M"),
             (3 << 30, "3G"),
         ] {
-            assert_eq!(size(bytes), expected);
+            assert_eq!(format_size(bytes), expected);
         }
     }
 }

@@ -64,10 +64,10 @@ fn run(call: &CallContext<'_>, args: &ToolArgs) -> Result<ToolResult, ToolError>
     let wording = call.settings.wording;
     let command = MemoryCommand::parse(args).map_err(MemoryError::Command);
     let outcome = command.and_then(|command| execute::execute(call, command)).map_err(|error| {
-        let message = wording::explain(&error.abbreviate(wording), wording);
+        let message = wording::render_error(&error.abbreviate(wording), wording);
         ToolError::new("MEMORY_FAILED", message)
     })?;
-    let text = wording::say(&outcome, wording);
+    let text = wording::render_outcome(&outcome, wording);
     let mut structured = json!({ "result": text });
     if let Some(commit) = commit_of(&outcome) {
         structured["commit"] = json!(commit);

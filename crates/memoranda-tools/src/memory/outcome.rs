@@ -1,4 +1,4 @@
-//! What the memory tool can answer, before it is put into words.
+//! Outcomes and errors of the memory tool, before they are rendered in a wording.
 
 use memoranda_core::id::CommitId;
 use memoranda_core::path::NotePath;
@@ -10,22 +10,22 @@ use super::path::{self, MemoryPathError};
 use super::view::RemainingEntries;
 use crate::settings::Wording;
 
-/// Something that was done or seen. Paths are as the caller wrote them.
+/// Outcome of a command. Paths are as the caller wrote them.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub(crate) enum MemoryOutcome {
-    /// A directory, two levels deep, and what of it is left to be seen.
+    /// A directory, two levels deep, and the entries that did not fit.
     Listing { path: String, entries: Vec<ListedEntry>, left: Option<RemainingEntries> },
-    /// A file, or some lines of it.
+    /// A file or some of its lines.
     FileContent { path: String, numbered: String },
     /// A file was written.
     Created(MemoryChange),
-    /// One text took the place of another.
+    /// A text was replaced.
     Replaced(MemoryChange, String),
-    /// Lines were put after a line.
+    /// Lines were inserted after a line.
     Inserted(MemoryChange, i64),
-    /// A file or directory is gone.
+    /// A file or directory was deleted.
     Deleted(MemoryChange),
-    /// A file or directory has another place.
+    /// A file or directory was moved.
     Renamed(MemoryChange, String),
 }
 
@@ -36,87 +36,87 @@ pub(crate) struct ListedEntry {
     pub(crate) path: String,
 }
 
-/// What every change has.
+/// Facts that every change has.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub(crate) struct MemoryChange {
     pub(crate) path: String,
     pub(crate) commit: Option<CommitId>,
-    /// What the caller should know, such as a secret that was written.
+    /// Warnings for the caller, such as a written secret.
     pub(crate) warnings: Vec<String>,
 }
 
-/// Why a command was not done. Nothing was changed.
+/// Reason why a command failed. Nothing was changed.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub(crate) enum MemoryError {
-    /// The arguments are no command.
+    /// The arguments are not a command.
     Command(MemoryCommandError),
-    /// The path is none in the memory directory.
+    /// The path is outside the memory directory, or unusable.
     InvalidPath { path: String, reason: MemoryPathError, access: PathAccess },
-    /// A link in the path leads who knows where.
+    /// The path contains a symlink.
     Symlink { path: String, access: PathAccess },
-    /// Another program keeps there what it obeys.
+    /// The path is inside `.git` or another tool's control directory.
     ReservedPath { path: String },
-    /// A file has a second name, perhaps outside the directory.
+    /// The file is a hard link, perhaps to a file outside the directory.
     HardLink { path: String, access: PathAccess },
-    /// What is to be deleted or renamed is, or holds, something that the history cannot keep.
+    /// The path to delete or rename is or contains an entry that the history cannot keep.
     Unrecordable { path: String, entry: String, what: &'static str },
-    /// A directory holds nothing but what is hidden or ignored, and that goes nowhere unasked.
+    /// The directory contains only hidden or ignored files, which are deleted by name only.
     OnlyHidden { path: String, left: Vec<String> },
-    /// Nothing is there.
+    /// Nothing exists at the path.
     Missing { path: String, command: CommandGroup },
-    /// A directory is there, and a file is needed.
+    /// The path is a directory, and a file is needed.
     NotAFile { path: String },
-    /// Neither a file nor a directory is there, but a pipe or the like.
+    /// The path is a special file, such as a pipe.
     Unsupported { path: String },
-    /// A file is where a directory would have to be.
+    /// A parent of the path is a file.
     BelowFile { path: String, file: String },
-    /// A file is there, and is not to be replaced.
+    /// The file exists and must not be replaced.
     Exists { path: String },
-    /// The place to which something is to go is taken.
+    /// The destination exists.
     DestinationExists { path: String },
-    /// The directory itself is not to go.
+    /// The memory directory itself cannot be deleted.
     RootDelete,
-    /// The directory itself is not to be renamed.
+    /// The memory directory itself cannot be renamed.
     RootRename,
     /// A directory cannot be moved into itself.
     IntoItself { from: String, to: String },
-    /// The text to be replaced is not there.
+    /// The text to replace does not occur.
     NoMatch { path: String, old: String },
-    /// The text to be replaced is there more than once.
+    /// The text to replace occurs more than once.
     ManyMatches { old: String, count: usize, lines: lines::OccurrenceLines },
-    /// There is no such line.
+    /// The file has no such line.
     InvalidLine { line: i64, lines: usize },
-    /// More lines than can be numbered.
+    /// The file has more lines than can be numbered.
     TooManyLines { path: String },
-    /// More than may be kept in one file.
+    /// The new text exceeds the maximum file size.
     TooLarge { path: String, size: u64, limit: u64 },
-    /// The file that is there is larger than can be read, or kept in the history.
+    /// The existing file is too large to be read, or to be kept in the history.
     Oversized { path: String, size: u64, limit: u64, access: PathAccess },
-    /// The bytes are no text.
+    /// The file is not UTF-8 text.
     NotText { path: String },
-    /// The text holds secrets, and those are not to be kept.
+    /// The text contains secrets, and the policy rejects them.
     Secrets { path: String, kinds: Vec<String> },
-    /// The disk or the system failed; without a word of where on the machine.
+    /// The disk or the system failed. The message contains no local path.
     System { doing: &'static str, reason: &'static str },
 }
 
-/// Whether a command only looks.
+/// Access of a command to a path.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(crate) enum PathAccess {
     Read,
     Write,
 }
 
-/// Which command missed a file: the words differ.
+/// Group of the command that did not find a file: the wordings differ.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(crate) enum CommandGroup {
     ViewOrEdit,
     DeleteOrRename,
 }
 
-/// The most characters that are said again of a text that a caller sent: enough to know it again,
-/// or, where the words are another's, all of it but for what no answer should be made of.
-fn quoted_chars(wording: Wording) -> usize {
+/// Maximum length of a quotation of the caller's text, in characters. The Claude wording quotes the
+/// whole text, up to a safe length.
+fn max_quoted_chars(wording: Wording) -> usize {
     match wording {
         Wording::Mcp => 200,
         Wording::Claude => 10_000,
@@ -124,7 +124,7 @@ fn quoted_chars(wording: Wording) -> usize {
 }
 
 impl MemoryError {
-    /// The same, quoting no more of what the caller sent than the wording asks for.
+    /// Abbreviates the quotations of the caller's text.
     pub(super) fn abbreviate(mut self, wording: Wording) -> Self {
         let quoted = match &mut self {
             Self::Command(MemoryCommandError::Unknown(text)) => vec![text],
@@ -155,7 +155,7 @@ impl MemoryError {
             | Self::System { .. } => Vec::new(),
         };
         for text in quoted {
-            if let Some((end, _)) = text.char_indices().nth(quoted_chars(wording)) {
+            if let Some((end, _)) = text.char_indices().nth(max_quoted_chars(wording)) {
                 text.truncate(end);
                 text.push('…');
             }
@@ -163,7 +163,7 @@ impl MemoryError {
         self
     }
 
-    /// What a failure beneath means for the one who asked about `path`.
+    /// Converts an engine error of a command on `path`.
     pub(super) fn from_engine(error: &EngineError, path: &str, access: PathAccess) -> Self {
         let path = path.to_owned();
         match error {
@@ -181,8 +181,8 @@ impl MemoryError {
         }
     }
 
-    /// The same for one who wanted to delete or rename what is at `path`.
-    pub(super) fn from_taking(error: &EngineError, path: &str, at: &NotePath) -> Self {
+    /// Converts an engine error of deleting or renaming `path`.
+    pub(super) fn from_removing(error: &EngineError, path: &str, at: &NotePath) -> Self {
         let held = match error {
             EngineError::Store(StoreError::NotAFile { path: entry, what }) => Some((entry, *what)),
             EngineError::Store(StoreError::TooLarge { path: entry, .. }) => {
@@ -209,8 +209,8 @@ impl MemoryError {
         }
     }
 
-    /// The same for one who wanted to make something at `path`.
-    pub(super) fn from_making(error: &EngineError, path: &str) -> Self {
+    /// Converts an engine error of creating `path`.
+    pub(super) fn from_creating(error: &EngineError, path: &str) -> Self {
         match error {
             EngineError::Store(StoreError::NotAFile {
                 path: file,
@@ -240,7 +240,7 @@ impl MemoryError {
             }
             StoreError::NotAFile { .. } => Self::Symlink { path, access },
             StoreError::Twin { .. } => Self::Exists { path },
-            // What is to be written was measured before.
+            // The size of the new text was checked before.
             StoreError::TooLarge { size, limit, .. } => {
                 Self::Oversized { path, size: *size, limit: *limit, access }
             }

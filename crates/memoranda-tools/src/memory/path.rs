@@ -1,31 +1,31 @@
-//! Paths as Claude writes them: `/memories/…`, with or without the first slash, and every way of
-//! writing one that would lead out.
+//! Parses paths of the memory tool: `/memories/…`, with or without the first slash. Rejects every
+//! spelling of a path that leaves the directory.
 
 use memoranda_core::path::{NotePath, PathErrorKind};
 
-/// A place in the memory directory.
+/// A path in the memory directory.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub(crate) enum MemoryPath {
     /// The directory itself.
     Root,
-    /// Something in it.
+    /// A file or directory in it.
     At(NotePath),
 }
 
-/// Why a text is no place in the memory directory.
+/// Reason why a text is not a path in the memory directory.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(crate) enum MemoryPathError {
-    /// It does not begin with `/memories`.
+    /// The path does not start with `/memories`.
     NoPrefix,
-    /// It leads up, and did not begin with `/memories` either.
+    /// The path contains `..` and does not start with `/memories`.
     LeadsUp,
-    /// It leads out again.
+    /// The path leaves the directory.
     Escapes,
-    /// Not every file system would take it; why, if that is known.
+    /// Some file systems reject the path. The reason, if known.
     Unusable(Option<PathErrorKind>),
 }
 
-/// Reads a path. Encoded and backslashed ways of writing `..` count as `..`.
+/// Parses a path. Percent-encoded and backslashed spellings of `..` count as `..`.
 pub(crate) fn parse(text: &str) -> Result<MemoryPath, MemoryPathError> {
     let rest = text.strip_prefix('/').unwrap_or(text);
     let rest = match rest.strip_prefix("memories") {
@@ -52,25 +52,23 @@ pub(crate) fn parse(text: &str) -> Result<MemoryPath, MemoryPathError> {
         .map_err(|bad| MemoryPathError::Unusable(Some(bad.reason)))
 }
 
-/// A place as the one who wrote `like` would write it.
+/// Writes a path with or without the first slash, like the path `like`.
 pub(crate) fn shown_like(like: &str, at: &str) -> String {
     let slash = if like.starts_with('/') { "/" } else { "" };
     format!("{slash}memories/{}", on_one_line(at))
 }
 
-/// A name as it can stand in a line: one with a newline in it would pass for two entries.
+/// Escapes control characters: a name with a newline would look like two entries.
 pub(crate) fn on_one_line(name: &str) -> String {
-    let shown = |c: char| match c.is_control() {
-        true => c.escape_default().to_string(),
-        false => c.to_string(),
-    };
+    let shown =
+        |c: char| if c.is_control() { c.escape_default().to_string() } else { c.to_string() };
     name.chars().map(shown).collect()
 }
 
-/// Whether a text holds `..` as a name once its encodings are taken off, or hides a NUL.
+/// Returns true if a text contains `..` as a name after decoding, or a NUL character.
 pub(crate) fn leads_up(text: &str) -> bool {
     let mut decoded = text.to_owned();
-    // Nobody encodes more often than this except to hide something, and then it is refused too.
+    // More layers of encoding only serve to hide something, and are rejected, too.
     for _ in 0..4 {
         let names =
             decoded.split(['/', '\\']).any(|name| name.trim_end_matches([' ', '\t']) == "..");
@@ -86,7 +84,7 @@ pub(crate) fn leads_up(text: &str) -> bool {
     true
 }
 
-/// Takes one layer of percent encoding off, overlong forms of dots and slashes included.
+/// Decodes one layer of percent encoding, including overlong forms of dots and slashes.
 fn percent_decoded(text: &str) -> String {
     let mut bytes = Vec::with_capacity(text.len());
     let mut rest = text.as_bytes();
@@ -104,7 +102,7 @@ fn percent_decoded(text: &str) -> String {
             }
         }
     }
-    // Two bytes for one ASCII character are never right, and are read as it by the careless.
+    // Two bytes for one ASCII character are invalid UTF-8, but careless decoders accept them.
     let overlong: [(&[u8], u8); 3] =
         [(&[0xc0, 0xae], b'.'), (&[0xc0, 0xaf], b'/'), (&[0xc1, 0x9c], b'\\')];
     for (pair, plain) in overlong {
@@ -128,7 +126,7 @@ mod tests {
     }
 
     #[test]
-    fn places_are_found_and_ways_out_are_not() {
+    fn paths_are_parsed_and_escapes_are_rejected() {
         check("/memories", Ok(""));
         check("memories", Ok(""));
         check("/memories/", Ok(""));

@@ -1,13 +1,13 @@
-//! The prompts of the memory tool.
+//! Prompts of the memory tool.
 
 use memoranda_engine::{ListFilter, ListOrder, ListRequest, Result, SearchFilter, SearchRequest};
 
-use crate::instructions::for_these;
+use crate::instructions::sentences_for;
 use crate::registry::{
     PromptArgument, PromptCall, PromptDef, PromptMessage, QueryFeedback, Toolset, quote_lines,
 };
 
-/// The prompts of the memory tool.
+/// Definitions of the prompts.
 pub(crate) const PROMPTS: &[PromptDef] = &[
     PromptDef {
         name: "memory_guide",
@@ -51,29 +51,29 @@ pub(crate) const PROMPTS: &[PromptDef] = &[
             description: "What to go on with; without it, whatever changed last",
             required: false,
         }],
-        render: carry_on,
+        render: continue_topic,
     },
 ];
 
 const GUIDE: &str = include_str!("memory_guide.md");
-/// How many notes a prompt brings along.
-const MANY: usize = 8;
+/// Number of notes that a prompt quotes.
+const QUOTED_NOTES: usize = 8;
 
 fn guide(call: &PromptCall<'_>) -> Result<PromptMessage> {
     let mut text = GUIDE.to_owned();
-    let beside: Vec<String> = BESIDE
+    let lines: Vec<String> = OTHER_TOOLS
         .iter()
-        .map(|line| for_these(call.tools, &[line]))
+        .map(|line| sentences_for(call.tools, &[line]))
         .filter(|line| !line.is_empty())
         .collect();
-    if !beside.is_empty() {
+    if !lines.is_empty() {
         text.push_str("\n## With the other tools\n\nThe memories are the project `memories`");
         match &call.settings.notes.only_project {
             Some(only) if !call.settings.reaches_memories() => text.push_str(&format!(
                 ". The notes tools of this server work in the project {only} only, and find none \
                  of them.\n"
             )),
-            _ => text.push_str(&format!(":\n\n{}\n", beside.join("\n"))),
+            _ => text.push_str(&format!(":\n\n{}\n", lines.join("\n"))),
         }
     }
     if let Some(guidance) = &call.settings.guidance {
@@ -84,8 +84,8 @@ fn guide(call: &PromptCall<'_>) -> Result<PromptMessage> {
     Ok(PromptMessage { text })
 }
 
-/// What other tools do with memories, a line each.
-const BESIDE: &[&str] = &[
+/// Lines about other tools that read memories.
+const OTHER_TOOLS: &[&str] = &[
     "- `search_notes` finds them by words and by meaning: `{\"query\": \"python preferences\", \"project\": \"memories\"}`",
     "- `recent_activity` shows what changed lately: `{\"project\": \"memories\", \"timeframe\": \"7d\"}`",
     "- `build_context` follows relations from one file to the next: `{\"url\": \"memory://user/preferences\", \"project\": \"memories\"}`",
@@ -104,13 +104,13 @@ fn remember(call: &PromptCall<'_>) -> Result<PromptMessage> {
 
 fn recall(call: &PromptCall<'_>) -> Result<PromptMessage> {
     let topic = call.given(0).unwrap_or_default();
-    Ok(PromptMessage { text: recalled(call, &topic)? })
+    Ok(PromptMessage { text: recall_text(call, &topic)? })
 }
 
-fn carry_on(call: &PromptCall<'_>) -> Result<PromptMessage> {
+fn continue_topic(call: &PromptCall<'_>) -> Result<PromptMessage> {
     let memory = call.memory;
     if let Some(topic) = call.given(0) {
-        let known = recalled(call, &topic)?;
+        let known = recall_text(call, &topic)?;
         return Ok(PromptMessage { text: format!("Let us go on with {topic:?}.\n\n{known}") });
     }
     let only = call.settings.notes.only_project.as_deref();
@@ -118,7 +118,7 @@ fn carry_on(call: &PromptCall<'_>) -> Result<PromptMessage> {
     let page = memory.list(&ListRequest {
         filter: ListFilter { project: only.map(|project| project.name), ..ListFilter::default() },
         order: ListOrder::Newest,
-        limit: MANY,
+        limit: QUOTED_NOTES,
         offset: 0,
     })?;
     let mut text = String::from("Let us go on where we stopped. What changed last in memory:\n\n");
@@ -135,9 +135,9 @@ fn carry_on(call: &PromptCall<'_>) -> Result<PromptMessage> {
     Ok(PromptMessage { text })
 }
 
-fn recalled(call: &PromptCall<'_>, topic: &str) -> Result<String> {
+fn recall_text(call: &PromptCall<'_>, topic: &str) -> Result<String> {
     let memory = call.memory;
-    // Held to one project, a server gives what its notes and its memory tool could give.
+    // A restricted server quotes only what its notes tools and its memory tool can read.
     let projects = match &call.settings.notes.only_project {
         Some(only) => {
             let held = [only.as_str(), call.settings.memories.as_str()];
@@ -148,7 +148,7 @@ fn recalled(call: &PromptCall<'_>, topic: &str) -> Result<String> {
     let request = SearchRequest {
         text: topic.to_owned(),
         filter: SearchFilter { projects, ..Default::default() },
-        limit: MANY,
+        limit: QUOTED_NOTES,
         snippet_chars: 400,
         max_tokens: Some(2000),
         ..SearchRequest::default()

@@ -1,34 +1,34 @@
-//! A `tool_use` block of the Claude API, and the `tool_result` block that goes back.
+//! `tool_use` blocks of the Claude API, and their `tool_result` blocks.
 
 use serde_json::{Map, Value, json};
 
 use crate::registry::ToolResult;
 
-/// What the Claude API asks a tool to do.
+/// A `tool_use` block.
 #[derive(Clone, PartialEq, Debug)]
 pub struct ToolUse {
-    /// The block's id, if a whole block was given.
+    /// Id of the block. `None` if only the input was given.
     pub id: Option<String>,
-    /// The tool's arguments.
+    /// Arguments of the tool.
     pub input: Value,
 }
 
-/// Why an object is no `tool_use` block.
+/// Reason why an object is not a `tool_use` block.
 #[derive(Clone, PartialEq, Eq, Debug, thiserror::Error)]
 pub enum ToolUseError {
-    /// It says that it is one, and asks for nothing.
+    /// The block has no input.
     #[error("The tool_use block has no input.")]
     NoInput,
-    /// It is meant for another tool.
+    /// The block is for another tool.
     #[error("This is the tool \"memory\", and the tool_use block is for {0:?}.")]
     OtherTool(String),
-    /// It is a block of another type.
+    /// The block has another type.
     #[error("A tool_use block is needed, not {0:?}.")]
     OtherBlock(String),
 }
 
 impl ToolUse {
-    /// Reads a whole block, or the input on its own.
+    /// Reads a whole block, or only its input.
     pub fn parse(mut block: Map<String, Value>) -> Result<Self, ToolUseError> {
         let word = |name: &str| block.get(name).and_then(Value::as_str).map(str::to_owned);
         let (id, kind) = (word("id"), word("type"));
@@ -46,7 +46,7 @@ impl ToolUse {
         Ok(Self { id, input })
     }
 
-    /// The block that goes back.
+    /// Returns the `tool_result` block.
     pub fn result(&self, result: &ToolResult) -> Value {
         let mut answer = json!({
             "type": "tool_result",
@@ -93,7 +93,7 @@ mod tests {
     }
 
     #[test]
-    fn the_answer_names_what_it_answers() {
+    fn the_result_has_the_id_of_its_block() {
         let asked = ToolUse { id: Some("toolu_1".into()), input: Value::Null };
         let answer = asked.result(&ToolResult::error("No"));
         assert_eq!(

@@ -1,17 +1,17 @@
-//! Showing files and directories, as much at once as a view may hold, and how to go on.
+//! The command `view`: shows files and directories up to a maximum length, and how to continue.
 
 use memoranda_core::path::NotePath;
 use memoranda_engine::{DirEntryKind, EngineError};
 
 use super::command::ViewRange;
-use super::execute::{place, target};
+use super::execute::{place, resolve_path};
 use super::outcome::{ListedEntry, MemoryError, MemoryOutcome, PathAccess};
 use super::path::{self, MemoryPath};
 use super::{FRAME_CHARS, MAX_CHARS, lines};
 use crate::registry::CallContext;
 
-/// Less than a line's number and a little of the line would never come to its end.
-const LEAST: usize = 16;
+/// Minimum length of a view in characters: a line number and a part of the line.
+const MIN_VIEW_CHARS: usize = 16;
 
 /// Shows a file or a directory.
 pub(super) fn view(
@@ -21,7 +21,7 @@ pub(super) fn view(
 ) -> Result<MemoryOutcome, MemoryError> {
     let memories = &call.settings.memories;
     let failed = |e: &EngineError| MemoryError::from_engine(e, &path, PathAccess::Read);
-    let at = match target(call, &path, PathAccess::Read)? {
+    let at = match resolve_path(call, &path, PathAccess::Read)? {
         MemoryPath::Root => return list(call, path, None, range),
         MemoryPath::At(at) => at,
     };
@@ -49,27 +49,27 @@ pub(super) fn view(
         lines => lines.to_vec(),
     };
     let from = ViewRange { first: i64::try_from(first).unwrap_or(i64::MAX), ..range };
-    let numbered = cut(lines::numbered(&part, first), from, most(call));
+    let numbered = cut_view(lines::numbered(&part, first), from, max_view_chars(call));
     Ok(MemoryOutcome::FileContent { path, numbered })
 }
 
-/// The most characters of lines in one answer.
-fn most(call: &CallContext<'_>) -> usize {
-    call.settings.view_chars.clamp(LEAST, MAX_CHARS - FRAME_CHARS)
+/// Returns the maximum length of the lines in one answer, in characters.
+fn max_view_chars(call: &CallContext<'_>) -> usize {
+    call.settings.view_chars.clamp(MIN_VIEW_CHARS, MAX_CHARS - FRAME_CHARS)
 }
 
-/// Holds a view to its cap and says how to go on.
-fn cut(shown: String, range: ViewRange, cap: usize) -> String {
-    let Some((at, _)) = shown.char_indices().nth(cap) else { return shown };
+/// Cuts a view to its maximum length, and adds how to continue.
+fn cut_view(shown: String, range: ViewRange, max_chars: usize) -> String {
+    let Some((at, _)) = shown.char_indices().nth(max_chars) else { return shown };
     let last = range.last;
     let (kept, rest, how) = match shown[..at].rfind('\n') {
-        // The line at which there is no more room comes whole with the next view.
+        // The next view starts with the line that does not fit.
         Some(end) => {
             let kept = &shown[..end];
             let next = range.first + kept.matches('\n').count() as i64 + 1;
             (kept, &shown[end + 1..], format!("continue with view_range [{next}, {last}]"))
         }
-        // A line that no view can hold goes on by its characters.
+        // A line that is longer than a view continues at a character.
         None => {
             let (kept, first) = (&shown[..at], range.first);
             let line = kept.split_once('\t').map_or("", |(_, line)| line);
@@ -92,21 +92,21 @@ fn list(
 ) -> Result<MemoryOutcome, MemoryError> {
     let shown = path.trim_end_matches('/').to_owned();
     let mut entries = Vec::new();
-    gather(call, at, ListedEntry { size: 0, path: shown.clone() }, &shown, 2, &mut entries)
+    list_folder(call, at, ListedEntry { size: 0, path: shown.clone() }, &shown, 2, &mut entries)
         .map_err(|e| MemoryError::from_engine(&e, &path, PathAccess::Read))?;
-    let (entries, left) = part(entries, range.unwrap_or_default(), most(call));
+    let (entries, left) = fit_entries(entries, range.unwrap_or_default(), max_view_chars(call));
     Ok(MemoryOutcome::Listing { path, entries, left })
 }
 
-/// As many entries as fit, and which comes next if some are left. The range counts entries, and
-/// only where they do not all fit: otherwise the official tool pays no heed to it, and nor do we.
-fn part(
+/// Returns the entries that fit, and the remaining ones. The range counts entries, and only if they
+/// do not all fit: otherwise the official tool ignores the range.
+fn fit_entries(
     mut entries: Vec<ListedEntry>,
     range: ViewRange,
     cap: usize,
 ) -> (Vec<ListedEntry>, Option<RemainingEntries>) {
-    let weight = |entry: &ListedEntry| entry.path.chars().count() + 10;
-    if entries.iter().map(weight).sum::<usize>() <= cap {
+    let cost = |entry: &ListedEntry| entry.path.chars().count() + 10;
+    if entries.iter().map(cost).sum::<usize>() <= cap {
         return (entries, None);
     }
     let total = entries.len();
@@ -116,14 +116,14 @@ fn part(
         Err(_) => total,
     };
     let mut room = cap;
-    let fits = |entry: &&ListedEntry| match room.checked_sub(weight(entry)) {
+    let fits = |entry: &&ListedEntry| match room.checked_sub(cost(entry)) {
         Some(left) => {
             room = left;
             true
         }
         None => false,
     };
-    // One at least, so that going on comes to an end.
+    // At least one entry, so that continuing comes to an end.
     let count = entries[first..last].iter().take_while(fits).count().max(1).min(last - first);
     entries.truncate(first + count);
     entries.drain(..first);
@@ -136,19 +136,19 @@ fn part(
     (entries, left)
 }
 
-/// The entries of a directory that an answer had no room for.
+/// Entries of a directory that do not fit into an answer.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(crate) struct RemainingEntries {
-    /// How many.
+    /// Number of remaining entries.
     pub(crate) count: usize,
-    /// The first of them.
+    /// Number of the first remaining entry.
     pub(crate) next: usize,
-    /// The last that was asked for; -1 for all.
+    /// Last requested entry; -1 for all.
     pub(crate) last: i64,
 }
 
-/// Lists a folder by its own line, and then what is in it, so many levels deep.
-fn gather(
+/// Lists a folder and its content, `levels` levels deep.
+fn list_folder(
     call: &CallContext<'_>,
     at: Option<&NotePath>,
     own: ListedEntry,
@@ -177,8 +177,8 @@ fn gather(
                 };
                 let Ok(inner) = NotePath::parse(&inner) else { continue };
                 let own = ListedEntry { size: 0, path: format!("{path}/") };
-                // One folder that cannot be read does not hide the others.
-                gather(call, Some(&inner), own, &path, levels - 1, entries).ok();
+                // A folder that cannot be read does not hide the others.
+                list_folder(call, Some(&inner), own, &path, levels - 1, entries).ok();
             }
         }
     }
@@ -190,11 +190,11 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_directory_goes_on_where_it_was_cut() {
+    fn a_directory_continues_where_it_was_cut() {
         let entries = |from: usize, to: usize| -> Vec<ListedEntry> {
             (from..=to).map(|n| ListedEntry { size: 0, path: format!("{n:05}") }).collect()
         };
-        // Each weighs 15.
+        // Each entry costs 15.
         for (first, last, cap, shown, left) in [
             (1, -1, 150, (1, 10), None),
             (4, 5, 150, (1, 10), None),
@@ -208,7 +208,7 @@ mod tests {
             let range = ViewRange { first, last, character: 1 };
             let left = left.map(|(count, next, last)| RemainingEntries { count, next, last });
             let expected = (entries(shown.0, shown.1), left);
-            assert_eq!(part(entries(1, 10), range, cap), expected, "{first} {last} {cap}");
+            assert_eq!(fit_entries(entries(1, 10), range, cap), expected, "{first} {last} {cap}");
         }
     }
 }

@@ -1,16 +1,16 @@
-//! The same outcomes in two wordings: the specification's for MCP, and the official SDK's for the
-//! Claude API. What the specification leaves open follows the official form in both.
+//! Renders outcomes in two wordings: of the MCP specification, and of the official SDK for the
+//! Claude API. Outcomes that the specification does not mention have the official form in both.
 
 use memoranda_core::path::PathErrorKind;
 
-use super::lines::size;
+use super::lines::format_size;
 use super::outcome::{CommandGroup, ListedEntry, MemoryError, MemoryOutcome, PathAccess};
 use super::path::MemoryPathError;
 use super::view::RemainingEntries;
 use crate::settings::Wording;
 
-/// Puts an answer into words.
-pub(super) fn say(answer: &MemoryOutcome, wording: Wording) -> String {
+/// Renders an outcome.
+pub(super) fn render_outcome(answer: &MemoryOutcome, wording: Wording) -> String {
     let (text, warnings) = match answer {
         MemoryOutcome::Listing { path, entries, left } => (listing(path, entries, *left), None),
         MemoryOutcome::FileContent { path, numbered } => {
@@ -41,7 +41,7 @@ fn listing(path: &str, entries: &[ListedEntry], left: Option<RemainingEntries>) 
         "Here're the files and directories up to 2 levels deep in {path}, excluding hidden items and node_modules:"
     );
     for entry in entries {
-        text.push_str(&format!("\n{}\t{}", size(entry.size), entry.path));
+        text.push_str(&format!("\n{}\t{}", format_size(entry.size), entry.path));
     }
     if let Some(RemainingEntries { count, next, last }) = left {
         text.push_str(&format!(
@@ -88,8 +88,8 @@ fn renamed(from: &str, to: &str, wording: Wording) -> String {
     }
 }
 
-/// Puts a failure into words.
-pub(super) fn explain(failure: &MemoryError, wording: Wording) -> String {
+/// Renders an error.
+pub(super) fn render_error(failure: &MemoryError, wording: Wording) -> String {
     match wording {
         Wording::Mcp => explain_mcp(failure),
         Wording::Claude => explain_claude(failure),
@@ -180,7 +180,7 @@ fn explain_claude(failure: &MemoryError) -> String {
     }
 }
 
-/// What neither source has words for.
+/// Renders an error that neither source mentions.
 fn explain_either(failure: &MemoryError) -> String {
     match failure {
         MemoryError::Command(bad) => bad.to_string(),
@@ -214,7 +214,7 @@ fn explain_either(failure: &MemoryError) -> String {
         MemoryError::InvalidPath {
             path, reason: MemoryPathError::Unusable(Some(reason)), ..
         } => {
-            // To a system that knows drives, `a:b.md` is a file of the drive `a:`.
+            // On Windows, `a:b.md` is a file on the drive `a:`.
             let reason = match reason {
                 PathErrorKind::Absolute => "a letter and `:` at the start name a drive".to_owned(),
                 other => other.to_string(),
