@@ -6,9 +6,7 @@ use std::sync::{Arc, Mutex, PoisonError};
 use std::time::{Duration, Instant};
 
 use memoranda_engine::{Concern, Known, Memory, Who};
-use memoranda_tools::{
-    CallContext, ClientContext, SideOutput, ToolDef, ToolResult, ToolSettings, Toolset,
-};
+use memoranda_tools::{CallContext, ClientContext, SideOutput, ToolDef, ToolResult, ToolSettings};
 use serde_json::Value;
 use tokio::sync::{OwnedRwLockReadGuard, OwnedRwLockWriteGuard, RwLock, mpsc};
 

@@ -92,7 +92,7 @@ fn create(
         MemoryPath::At(requested) => requested,
     };
     // If the folder exists with this spelling, the write itself detects a similar name.
-    let mut at = match call.memory.store().has_folder_of(&call.settings.memories, &asked) {
+    let mut at = match call.memory.store().has_folder_of(&call.settings.memories, &requested) {
         Ok(true) => requested.clone(),
         _ => canonical_path(call, &path, &requested, PathAccess::Write)?,
     };

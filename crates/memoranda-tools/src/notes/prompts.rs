@@ -10,7 +10,7 @@ use serde_json::json;
 
 use super::recent::bounded;
 use super::scope::constrained;
-use crate::instructions::for_these;
+use crate::instructions::sentences_for;
 use crate::registry::{
     PromptArgument, PromptCall, PromptDef, PromptMessage, QueryFeedback, ResourceDef, Toolset,
     count, quote_lines,
@@ -189,7 +189,7 @@ fn continue_conversation(call: &PromptCall<'_>) -> Result<PromptMessage> {
         Some(topic) => about(memory, settings, &topic, timeframe.as_deref())?,
         None => latest(memory, settings, timeframe.as_deref().unwrap_or("7d"), None)?,
     };
-    let how = for_these(
+    let how = sentences_for(
         call.tools,
         &[
             "Read what matters with `read_note`.",
@@ -210,7 +210,7 @@ fn getting_started(call: &PromptCall<'_>) -> Result<PromptMessage> {
     let held = memory.store().project(&project)?.name;
     let notes = memory.store().notes_in(&held)?;
     let known = latest(memory, settings, "30d", Some(project.clone()))?;
-    let how = for_these(
+    let how = sentences_for(
         call.tools,
         &[
             "Tell me in a few sentences what is there.",
@@ -230,7 +230,7 @@ fn recent_activity(call: &PromptCall<'_>) -> Result<PromptMessage> {
     let PromptCall { memory, settings, .. } = *call;
     let timeframe = call.given(0).unwrap_or_else(|| "7d".into());
     let known = latest(memory, settings, &timeframe, call.given(1))?;
-    let how = for_these(
+    let how = sentences_for(
         call.tools,
         &[
             "Sum up what I have been working on.",
@@ -246,7 +246,7 @@ fn search_knowledge_base(call: &PromptCall<'_>) -> Result<PromptMessage> {
     let PromptCall { memory, settings, .. } = *call;
     let query = call.given(0).unwrap_or_default();
     let known = about(memory, settings, &query, call.given(1).as_deref())?;
-    let how = for_these(
+    let how = sentences_for(
         call.tools,
         &[
             "ToolResult from these notes and name the ones you used.",

@@ -292,7 +292,8 @@ fn is_open(filter: &SearchFilter) -> bool {
 
 /// One condition on frontmatter: a value, a list of which all must be there, or an operator.
 fn meta_filter(args: &ToolArgs, key: &str, value: &Value) -> Result<MetaFilter, ToolError> {
-    let names = parse_frontmatter_key(key).map_err(|e| ToolError::new(INVALID_ARGUMENTS, e.to_string()))?;
+    let names =
+        parse_frontmatter_key(key).map_err(|e| ToolError::new(INVALID_ARGUMENTS, e.to_string()))?;
     let wrong =
         |expected: &str| -> ToolError { args.wrong("metadata_filters", expected, value).into() };
     let scalar = |value: &Value| match (value, value.as_f64()) {
