@@ -350,7 +350,10 @@ pub(super) fn since(call: &CallContext<'_>, text: &str) -> Result<Timestamp, Too
 }
 
 /// A point in the history: a commit, or a time.
-pub(super) fn moment(call: &CallContext<'_>, args: &ToolArgs) -> Result<Option<PointInTime>, ToolError> {
+pub(super) fn moment(
+    call: &CallContext<'_>,
+    args: &ToolArgs,
+) -> Result<Option<PointInTime>, ToolError> {
     let Some(text) = args.optional_text("as_of")? else { return Ok(None) };
     let text = text.trim();
     let is_year = text.len() == 4 && text.bytes().all(|byte| byte.is_ascii_digit());
