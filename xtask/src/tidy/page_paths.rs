@@ -32,17 +32,19 @@ fn check_files(files: &[TextFile]) -> Vec<String> {
     problems
 }
 
-/// Relative link targets of a page outside code blocks, with their line numbers.
+/// Relative link targets of a page outside code, with their line numbers.
 fn relative_links(text: &str) -> impl Iterator<Item = (usize, &str)> {
     let mut is_code = false;
     text.lines().enumerate().flat_map(move |(n, line)| {
         if line.trim_start().starts_with("```") {
             is_code = !is_code;
         }
-        let line = if is_code { "" } else { line };
-        let targets = line.split("](").skip(1).filter_map(|rest| rest.split([')', '#']).next());
+        let prose = line.split('`').step_by(2).filter(move |_| !is_code);
+        let targets = prose
+            .flat_map(|prose| prose.split("](").skip(1))
+            .filter_map(|rest| rest.split([')', '#']).next());
         targets
-            .filter(|target| !target.is_empty() && !target.contains([':', ' ', '`']))
+            .filter(|target| !target.is_empty() && !target.contains([':', ' ']))
             .map(move |target| (n + 1, target))
     })
 }
@@ -127,6 +129,8 @@ mod tests {
         check("a.md", "x\n[a](docs/gone.md)\n", &["a.md:2: a link to `docs/gone.md`"]);
         check("docs/a.md", "[a](docs/search.md)\n", &["docs/a.md:1: a link to `docs/search.md`"]);
         check("a.md", "```md\n[a](gone.md)\n```\n", &[]);
+        check("a.md", "The link `[a](gone.md)`.\n", &[]);
+        check("a.md", "[`a`](gone.md)\n", &["a.md:1: a link to `gone.md`"]);
         check("fixtures/a.md", "[a](gone.md)\n", &[]);
     }
 

@@ -10,7 +10,7 @@ use crate::workspace::TextFile;
 const SHARED_NAMES: &[&str] = &["Args", "Error"];
 
 /// Maximum number of names with several definitions. It may only shrink.
-const MAX_DUPLICATE_NAMES: usize = 93;
+const MAX_DUPLICATE_NAMES: usize = 81;
 
 pub(super) fn check(tree: &Tree) -> Findings {
     check_files(tree.rust_files(), MAX_DUPLICATE_NAMES)
