@@ -1,77 +1,76 @@
-//! What a write means, as a value, before it happens; and who asked for it.
+//! Change sets (writes before they happen), commits (writes in the history) and their authors.
 
 use jiff::Timestamp;
 
 use crate::id::{CommitId, ContentHash, ProjectName};
 use crate::path::NotePath;
 
-/// A set of file operations that happen together or not at all.
+/// A set of file operations that is applied as a whole or rejected as a whole.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct ChangeSet {
-    /// What happens to which file, in order; no file is named twice.
+    /// Operations in order; each path occurs at most once.
     pub operations: Vec<ChangeOperation>,
-    /// Folders that are there afterwards, even with nothing in them.
+    /// Folders to create, even if they stay empty.
     pub made: Vec<(ProjectName, NotePath)>,
-    /// Folders that go too, once nothing is left in them; the deepest first.
+    /// Folders to remove once they are empty; the deepest first.
     pub emptied: Vec<(ProjectName, NotePath)>,
-    /// One line for the history, such as the reason a caller gave.
+    /// One line for the history, such as the reason that a caller gave.
     pub message: Option<String>,
 }
 
-/// What happens to one file.
+/// An operation on one file.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct ChangeOperation {
-    /// The project that holds the file.
+    /// Project of the file.
     pub project: ProjectName,
-    /// The file.
+    /// Path of the file after the operation.
     pub path: NotePath,
-    /// What must be on disk for the change to be made: at the path, or for a move at the place
-    /// that the file comes from.
+    /// Content that must be on disk before the change: at `path`, or for a move at the old path.
     pub expect: ExpectedContent,
-    /// What becomes of it.
+    /// Action on the file.
     pub action: FileAction,
 }
 
-/// What a change expects to find before it is made. Anything else is a conflict.
+/// Precondition of an operation. Any other content on disk is a conflict.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum ExpectedContent {
     /// No file of that name.
     Absent,
     /// A file with exactly these bytes.
     Hash(ContentHash),
-    /// Whatever is there, or nothing.
+    /// Any content, or no file.
     Anything,
 }
 
-/// What becomes of a file.
+/// Action of an operation on its file.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub enum FileAction {
-    /// The file holds these bytes.
+    /// Writes these bytes to the file.
     Put(Vec<u8>),
-    /// The file that was at `from` is here with these bytes, and no longer there. Nothing else
-    /// may be here already.
+    /// Moves the file from `from` to the operation's path and writes these bytes. The path must be
+    /// free.
     MoveFrom {
-        /// Where the file was.
+        /// Old path of the file.
         from: NotePath,
-        /// What it holds now.
+        /// New content of the file.
         content: Vec<u8>,
     },
-    /// The file is gone; the history keeps it.
+    /// Removes the file; the history keeps its content.
     Remove,
 }
 
-/// Who made a change: the program, the tool that it used, and the way in.
+/// Author of a change: program, tool and channel.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct Author {
-    /// The program, such as `claude-code 2.1`, or `person` for an edit found on disk.
+    /// Client program, such as `claude-code 2.1`; `person` for an edit found on disk.
     pub client: String,
-    /// The tool or command, such as `write_note` or `add`.
+    /// Tool or command, such as `write_note` or `add`.
     pub tool: String,
-    /// The way in.
+    /// Interface through which the change arrived.
     pub channel: ChangeChannel,
 }
 
-/// The ways by which a change can arrive. Set by the program, never by a caller's text.
+/// Interface through which a change arrives. Set by the program, never by a caller's text.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum ChangeChannel {
     /// The command line.
@@ -90,7 +89,7 @@ impl ChangeChannel {
     /// All channels, for tables and tests.
     pub const ALL: [Self; 5] = [Self::Cli, Self::Mcp, Self::Http, Self::Disk, Self::Import];
 
-    /// The channel's name in logs and answers.
+    /// Returns the channel's name in logs and answers.
     pub fn as_str(self) -> &'static str {
         match self {
             Self::Cli => "cli",
@@ -101,67 +100,68 @@ impl ChangeChannel {
         }
     }
 
-    /// Reads a channel's name.
+    /// Parses a channel's name.
     pub fn parse(text: &str) -> Option<Self> {
         Self::ALL.into_iter().find(|channel| channel.as_str() == text)
     }
 }
 
-/// A change that was made, as the history tells it.
+/// A change set that was applied, as recorded in the history.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct Commit {
-    /// Its identity.
+    /// Identity of the commit.
     pub id: CommitId,
-    /// When it was made, by the clock of the machine that made it.
+    /// Time of the commit by the clock of the machine that wrote it.
     pub time: Timestamp,
-    /// Who made it.
+    /// Author of the change.
     pub author: Author,
-    /// One line about it.
+    /// One line about the change.
     pub message: Option<String>,
-    /// What it did to each file.
+    /// Changes of files.
     pub files: Vec<FileChange>,
-    /// What it did to folders; most commits do nothing to any.
+    /// Changes of folders; `None` for most commits.
     pub folders: Option<Box<FolderChanges>>,
 }
 
-/// The folders that came and went with a commit.
+/// Folders that a commit created and removed.
 #[derive(Clone, PartialEq, Eq, Debug, Default)]
 pub struct FolderChanges {
-    /// Those that were not there before it; one above comes before what is in it.
+    /// Created folders; a parent comes before its children.
     pub made: Vec<(ProjectName, NotePath)>,
-    /// Those that were to go with what was in them; the deepest first.
+    /// Folders to be removed once empty; the deepest first.
     pub emptied: Vec<(ProjectName, NotePath)>,
 }
 
 impl FolderChanges {
-    /// The changes; `None` if there are none.
+    /// Returns `None` if there are no changes.
     pub fn some(self) -> Option<Box<Self>> {
         (self != Self::default()).then(|| Box::new(self))
     }
 }
 
-/// What a commit did to one file.
+/// Change of one file by a commit.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct FileChange {
-    /// The project that holds the file.
+    /// Project of the file.
     pub project: ProjectName,
-    /// The file.
+    /// Path of the file after the commit.
     pub path: NotePath,
-    /// Where the file was before, if it was moved here.
+    /// Old path if the commit moved the file.
     pub moved_from: Option<NotePath>,
-    /// What it held before, at its old place if it was moved; `None` if it was not there.
+    /// Content before the commit, at the old path if the file was moved; `None` if the file did not
+    /// exist.
     pub before: Option<ContentHash>,
-    /// What it holds since; `None` if it is gone.
+    /// Content after the commit; `None` if the commit removed the file.
     pub after: Option<ContentHash>,
-    /// Facts whose text a person changed in the file, each a new version.
+    /// Facts whose text a person changed in the file; each edit is a new version of the fact.
     pub fact_edits: Vec<FactEdit>,
 }
 
-/// A fact that a person reworded in its file: the history counts it as a version.
+/// A fact whose text a person changed in its file. The history counts the new text as a version.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct FactEdit {
-    /// The fact.
+    /// Identity of the fact.
     pub id: crate::id::ObservationId,
-    /// The version that its new text has.
+    /// Version number of the new text.
     pub version: u32,
 }

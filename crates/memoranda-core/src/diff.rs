@@ -1,7 +1,7 @@
-//! What changed between two versions of a text, line by line, for people and for patches.
+//! Line diffs between two versions of a text.
 //!
-//! Lines end at `\n` and nowhere else, and keep their endings, so that a change of endings shows
-//! and a patch applies to the bytes it was made from.
+//! Only `\n` ends a line, and lines keep their endings, so that a change of endings is visible and
+//! a patch applies to the original bytes.
 
 use std::collections::HashMap;
 use std::fmt::Write as _;
@@ -9,52 +9,52 @@ use std::ops::Range;
 
 use similar::{Algorithm, DiffOp, capture_diff_slices, group_diff_ops};
 
-/// Changed regions with more lines than this are shown as replaced whole: comparing is bounded
-/// by size, because this crate has no clock to stop it by.
+/// Maximum number of lines that are compared; larger regions are shown as replaced. The limit
+/// replaces a timeout, because this crate has no clock.
 const MAX_COMPARED_LINES: usize = 20_000;
 
-/// What the two versions are called in a diff's first lines.
+/// Names of the two versions in the header of a diff.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct DiffLabels<'t> {
-    /// The version before.
+    /// Name of the old version.
     pub before: &'t str,
-    /// The version after.
+    /// Name of the new version.
     pub after: &'t str,
 }
 
-/// One region of change, with the unchanged lines around it.
+/// A changed region with its context lines.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct DiffHunk<'t> {
-    /// Its lines before, from 0.
+    /// Lines of the old version, from 0.
     pub before: Range<usize>,
-    /// Its lines after, from 0.
+    /// Lines of the new version, from 0.
     pub after: Range<usize>,
-    /// The lines in order; removed ones stand before those that take their place.
+    /// Lines in order; removed lines precede their replacements.
     pub lines: Vec<DiffLine<'t>>,
 }
 
-/// One line of a diff.
+/// A line of a diff.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct DiffLine<'t> {
-    /// What became of the line.
+    /// Change of the line.
     pub kind: DiffLineKind,
-    /// The line with its ending, if it has one.
+    /// Text of the line with its ending, if any.
     pub text: &'t str,
 }
 
-/// What became of a line.
+/// Change of a line.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum DiffLineKind {
-    /// In both versions.
+    /// The line is in both versions.
     Kept,
-    /// Only in the version before.
+    /// The line is only in the old version.
     Removed,
-    /// Only in the version after.
+    /// The line is only in the new version.
     Added,
 }
 
 impl DiffLineKind {
-    /// The mark at the beginning of the line in a unified diff.
+    /// Returns the prefix of the line in a unified diff.
     pub fn mark(self) -> char {
         match self {
             Self::Kept => ' ',
@@ -64,7 +64,7 @@ impl DiffLineKind {
     }
 }
 
-/// The difference as a unified diff that `patch` understands; empty if there is none.
+/// Returns a unified diff that `patch` accepts; empty if the texts are equal.
 pub fn unified_diff(
     before: &str,
     after: &str,
@@ -76,7 +76,7 @@ pub fn unified_diff(
     if hunks.is_empty() {
         return out;
     }
-    // A line break in a name would begin a line of the diff.
+    // A line break in a name would start a new line of the diff.
     let name = |label: &str| label.replace(['\n', '\r'], " ");
     // Writing to a string cannot fail.
     let _ = writeln!(out, "--- {}\n+++ {}", name(labels.before), name(labels.after));
@@ -93,7 +93,7 @@ pub fn unified_diff(
     out
 }
 
-/// The difference as regions of change, for showing in colours.
+/// Returns the changed regions, for colored output.
 pub fn diff_hunks<'t>(before: &'t str, after: &'t str, context_lines: usize) -> Vec<DiffHunk<'t>> {
     let old: Vec<&str> = before.split_inclusive('\n').collect();
     let new: Vec<&str> = after.split_inclusive('\n').collect();
@@ -126,9 +126,9 @@ impl<'t> DiffHunk<'t> {
         })
     }
 
-    /// The line that says where the region lies, such as `@@ -3,4 +3,5 @@`.
+    /// Returns the header of the region, such as `@@ -3,4 +3,5 @@`.
     pub fn header(&self) -> String {
-        // By convention an empty range names the line before it, and a count of 1 is left out.
+        // By convention an empty range names the line before it, and a count of 1 is omitted.
         let place = |range: &Range<usize>| match range.len() {
             0 => format!("{},0", range.start),
             1 => format!("{}", range.start + 1),
@@ -138,7 +138,7 @@ impl<'t> DiffHunk<'t> {
     }
 }
 
-/// What to do to the old lines to get the new ones.
+/// Returns the operations that turn the old lines into the new ones.
 fn operations(old: &[&str], new: &[&str]) -> Vec<DiffOp> {
     let head = old.iter().zip(new).take_while(|(a, b)| a == b).count();
     let (old_rest, new_rest) = (&old[head..], &new[head..]);
@@ -167,7 +167,7 @@ fn compared<'t>(old: &[&'t str], new: &[&'t str]) -> Vec<DiffOp> {
         let (old_len, new_len) = (old.len(), new.len());
         return vec![DiffOp::Replace { old_index: 0, old_len, new_index: 0, new_len }];
     }
-    // Numbers instead of lines: each long line is read once, however often it is compared.
+    // Compares numbers instead of lines, so that each long line is hashed once.
     let mut known: HashMap<&str, usize> = HashMap::new();
     let mut numbered = |lines: &[&'t str]| -> Vec<usize> {
         let number = |line: &&'t str| {
@@ -180,7 +180,7 @@ fn compared<'t>(old: &[&'t str], new: &[&'t str]) -> Vec<DiffOp> {
     capture_diff_slices(Algorithm::Myers, &old, &new)
 }
 
-/// The same operation on lines that begin later by as many as were left out before.
+/// Shifts an operation by the number of lines skipped before it.
 fn moved(operation: DiffOp, by: usize) -> DiffOp {
     match operation {
         DiffOp::Equal { old_index, new_index, len } => {

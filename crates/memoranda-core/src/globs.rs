@@ -1,7 +1,7 @@
-//! Globs that stand in one text, between commas.
+//! Splits comma-separated lists of globs.
 
-/// The parts of a text between commas, without blanks around them; a comma within braces is part
-/// of a glob (`src/*.{ts,tsx}`). Braces that do not close mean nothing.
+/// Splits a text at commas and trims the parts. A comma within balanced braces belongs to its glob
+/// (`src/*.{ts,tsx}`); unbalanced braces have no effect.
 pub fn split_globs(text: &str) -> Vec<String> {
     let is_closed = depth_after(text) == Some(0);
     let (mut parts, mut depth) = (vec![String::new()], 0_usize);
@@ -23,7 +23,7 @@ pub fn split_globs(text: &str) -> Vec<String> {
     parts.filter(|part| !part.is_empty()).collect()
 }
 
-/// How many braces are open at the end; `None` if one was closed that was not open.
+/// Returns the number of braces open at the end; `None` if a brace closes that was never opened.
 fn depth_after(text: &str) -> Option<usize> {
     text.chars().try_fold(0_usize, |depth, c| match c {
         '{' => Some(depth + 1),

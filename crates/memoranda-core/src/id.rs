@@ -1,16 +1,16 @@
-//! Names that identify things: each its own type, so that none can be taken for another.
+//! Identifiers, each a type of its own so that the compiler rejects a mix-up.
 
 use std::fmt;
 
-/// Crockford's base-32 alphabet in lower case: no `i`, `l`, `o`, `u` to misread or misspell.
+/// Crockford's base-32 alphabet in lower case, without the easily misread `i`, `l`, `o`, `u`.
 const ALPHABET: &[u8; 32] = b"0123456789abcdefghjkmnpqrstvwxyz";
 
-/// The identity of one commit: twelve characters that a person can type.
+/// Identity of a commit: twelve characters that a person can type.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct CommitId([u8; 12]);
 
 impl CommitId {
-    /// Makes an id from 60 of the given random bits.
+    /// Builds an id from the low 60 bits.
     pub fn from_random(random: u64) -> Self {
         let mut text = [b'0'; 12];
         for (i, byte) in text.iter_mut().enumerate() {
@@ -19,13 +19,13 @@ impl CommitId {
         Self(text)
     }
 
-    /// Reads an id that was printed before; `None` if it could not have been.
+    /// Parses an id; `None` if the text has another length or other characters.
     pub fn parse(text: &str) -> Option<Self> {
         let bytes: [u8; 12] = text.as_bytes().try_into().ok()?;
         bytes.iter().all(|byte| ALPHABET.contains(byte)).then_some(Self(bytes))
     }
 
-    /// The id as text.
+    /// Returns the id as text.
     pub fn as_str(&self) -> &str {
         // Every constructor admits only bytes of the alphabet, which is ASCII.
         std::str::from_utf8(&self.0).unwrap_or_default()
@@ -44,13 +44,13 @@ impl fmt::Debug for CommitId {
     }
 }
 
-/// The identity of one observation, `obs_` and 26 characters that sort by time of creation; or,
-/// for a fact typed by hand, an id derived from its text and place.
+/// Identity of an observation: `obs_` and 26 characters that sort by time of creation. The id of an
+/// observation typed by hand is derived from its text and position.
 #[derive(Clone, PartialEq, Eq, PartialOrd, Ord, Hash, Debug)]
 pub struct ObservationId(String);
 
 impl ObservationId {
-    /// Makes an id from the 128 bits of a time-ordered UUID.
+    /// Builds an id from the 128 bits of a time-ordered UUID.
     pub fn from_bits(bits: u128) -> Self {
         let mut text = String::with_capacity(30);
         text.push_str("obs_");
@@ -61,7 +61,7 @@ impl ObservationId {
         Self(text)
     }
 
-    /// Reads an id: `obs_` and one to 64 ASCII letters, digits, `_` or `-`.
+    /// Parses an id: `obs_` and 1 to 64 ASCII letters, digits, `_` or `-`.
     pub fn parse(text: &str) -> Option<Self> {
         let rest = text.strip_prefix("obs_")?;
         let fits = (1..=64).contains(&rest.len())
@@ -69,7 +69,7 @@ impl ObservationId {
         fits.then(|| Self(text.to_owned()))
     }
 
-    /// The id as text.
+    /// Returns the id as text.
     pub fn as_str(&self) -> &str {
         &self.0
     }
@@ -81,22 +81,22 @@ impl fmt::Display for ObservationId {
     }
 }
 
-/// The name of a project: what a person would call a folder.
+/// Name of a project; valid as a folder name on every system.
 #[derive(Clone, PartialEq, Eq, PartialOrd, Ord, Hash, Debug)]
 pub struct ProjectName(String);
 
-/// Why a text cannot name a project.
+/// Reason why a text is rejected as a project name.
 #[derive(Clone, PartialEq, Eq, Debug, thiserror::Error)]
 #[error("{name:?} cannot name a project: {reason}")]
 pub struct ProjectNameError {
-    /// What was given.
+    /// Rejected text, cut to a printable length.
     pub name: String,
-    /// What is wrong with it.
+    /// Explanation for the user.
     pub reason: &'static str,
 }
 
 impl ProjectName {
-    /// Accepts a name that every system can use as a folder.
+    /// Parses a name that every system accepts as a folder name.
     pub fn parse(text: &str) -> Result<Self, ProjectNameError> {
         let bad = |reason| ProjectNameError { name: text.chars().take(80).collect(), reason };
         if text.is_empty() {
@@ -117,7 +117,7 @@ impl ProjectName {
         Ok(Self(text.to_owned()))
     }
 
-    /// The name as text.
+    /// Returns the name as text.
     pub fn as_str(&self) -> &str {
         &self.0
     }
@@ -129,12 +129,12 @@ impl fmt::Display for ProjectName {
     }
 }
 
-/// The stable address of a note within its project, such as `specs/search`.
+/// Stable address of a note within its project, such as `specs/search`.
 #[derive(Clone, PartialEq, Eq, PartialOrd, Ord, Hash, Debug)]
 pub struct Permalink(pub String);
 
 impl Permalink {
-    /// The permalink as text.
+    /// Returns the permalink as text.
     pub fn as_str(&self) -> &str {
         &self.0
     }
@@ -146,12 +146,12 @@ impl fmt::Display for Permalink {
     }
 }
 
-/// The BLAKE3 hash of a file's bytes: which version of a text this is.
+/// BLAKE3 hash of a file's bytes; identifies a version of a file.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct ContentHash(pub [u8; 32]);
 
 impl ContentHash {
-    /// Reads 64 hexadecimal digits.
+    /// Parses 64 hexadecimal digits.
     pub fn parse(text: &str) -> Option<Self> {
         let digits = text.as_bytes();
         if digits.len() != 64 {
@@ -166,7 +166,7 @@ impl ContentHash {
         Some(Self(hash))
     }
 
-    /// The first eight digits, for people.
+    /// Returns the first eight digits, for display.
     pub fn short(&self) -> String {
         self.to_string().chars().take(8).collect()
     }

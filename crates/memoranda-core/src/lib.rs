@@ -1,8 +1,7 @@
-//! Memory as pure values: what a note says, what an edit does to its text, what a link means,
-//! what a query asks, and what a write would change.
+//! The domain of Memoranda as pure values: notes, edits, links, queries, ranking and change sets.
 //!
-//! Nothing here reads a file, a clock, the environment or a random number; time and ids arrive
-//! as arguments. User text never fails to parse: the result is a value and a list of problems.
+//! This crate reads no file, clock, environment variable or random number; time and ids are
+//! arguments. Parsing user text never fails: the result is a value and a list of problems.
 
 pub mod globs;
 pub mod id;

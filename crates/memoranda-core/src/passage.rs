@@ -1,59 +1,61 @@
-//! The unit of search: a passage, so that a long note is found by any of its parts and the part
-//! is what is shown. Passages lie in order, never overlap, and together hold every word.
+//! Splits texts into passages, the unit of search and display. Passages are in order, never
+//! overlap, and together contain every word.
 
 use std::ops::{Range, RangeInclusive};
 
 use crate::note::{Note, NoteSection};
 
-/// A paragraph of this many words is a passage of its own: a turn of a conversation can be short.
+/// Minimum number of words of a paragraph that is a passage of its own; a chat message can be
+/// short.
 const ENOUGH_IN_PARAGRAPH: usize = 6;
-/// So many words in items of a list are.
+/// Minimum number of words of a passage of list items.
 const ENOUGH_IN_LIST: usize = 12;
-/// A part of a block that is too large takes more lines up to this many words.
+/// Minimum number of words of a passage within a block that is too large.
 const ENOUGH_IN_BLOCK: usize = 80;
-/// No passage is larger, because the meaning of a longer one is a mean of too many things.
+/// Maximum number of words of a passage; the embedding of a longer text is too unspecific.
 const MAX_WORDS: usize = 150;
-/// Fewer words than this (a heading, a last line) do not stand alone if a neighbour has room.
+/// Passages with fewer words (a heading, a last line) join a neighbour with room.
 const FEW_WORDS: usize = 4;
-/// What counts as one word where there are no blanks: other scripts, links, encoded data.
+/// Number of bytes counted as one word in text without spaces: other scripts, links, encoded data.
 const BYTES_PER_WORD: usize = 10;
-/// The longest piece of one line.
+/// Maximum length of a piece of one line in bytes.
 const PIECE_BYTES: usize = 1500;
-/// A heading is repeated with each of its passages, so a huge one is cut.
+/// Maximum number of characters of a heading; headings repeat with each of their passages.
 const MAX_TITLE_CHARS: usize = 120;
 
-/// A part of a text that is searched and shown as one.
+/// A part of a text that is searched and displayed as one.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct Passage {
-    /// The headings that govern it, outermost first, joined by ` › `; empty above the first.
+    /// Headings above the passage, outermost first, joined by ` › `; empty before the first
+    /// heading.
     pub heading: String,
-    /// Its lines in the whole text, from 1.
+    /// Lines of the passage, from 1.
     pub lines: RangeInclusive<usize>,
-    /// Its bytes in the whole text.
+    /// Byte range of the passage.
     pub span: Range<usize>,
-    /// How it begins.
+    /// Position of the passage in its block.
     pub begins: PassageStart,
 }
 
-/// How a passage begins.
+/// Position of a passage in its block.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
 pub enum PassageStart {
-    /// With something new.
+    /// The passage begins a block.
     #[default]
     NewBlock,
-    /// Within the paragraph, item or code of the one before it, which was too long for one.
+    /// The passage continues the paragraph, item or code block of the passage before it.
     ContinuesBlock,
 }
 
 impl Passage {
-    /// The passage itself, out of the text that was cut.
+    /// Returns the passage's part of the text it was split from.
     pub fn text<'t>(&self, text: &'t str) -> &'t str {
         text.get(self.span.clone()).unwrap_or_default()
     }
 }
 
-/// Cuts a note's body into passages: its sections, each into paragraphs, lists and code of a
-/// handy size. The frontmatter is in none of them.
+/// Splits a note's body into passages: each section into paragraphs, lists and code of suitable
+/// size. The frontmatter is left out.
 pub fn split_note_passages(text: &str, note: &Note) -> Vec<Passage> {
     let end = text.floor_char_boundary(note.body.end);
     let mut at = text.floor_char_boundary(note.body.start).min(end);
@@ -62,7 +64,7 @@ pub fn split_note_passages(text: &str, note: &Note) -> Vec<Passage> {
     let mut above: Option<&NoteSection> = None;
     for section in &note.sections {
         let start = text.floor_char_boundary(section.heading.start.clamp(at, end));
-        // A heading with nothing between it and a deeper one begins that one's passage.
+        // A heading directly above a deeper heading joins the passage of the deeper one.
         let is_bare = above.is_some_and(|above| {
             let between = text.get(above.heading.end..start);
             section.level > above.level && between.is_some_and(|text| text.trim().is_empty())
@@ -78,14 +80,14 @@ pub fn split_note_passages(text: &str, note: &Note) -> Vec<Passage> {
     cutter.passages
 }
 
-/// Cuts a text that is not Markdown into passages, by paragraphs and lines alone.
+/// Splits a text other than Markdown into passages, by paragraphs and lines only.
 pub fn split_text_passages(text: &str) -> Vec<Passage> {
     let mut cutter = PassageSplitter::new(text, FenceHandling::Ignored);
     cutter.cut(0..text.len(), &HeadingPath::default());
     cutter.passages
 }
 
-/// The headings that govern a place.
+/// Headings above the current position.
 #[derive(Default)]
 struct HeadingPath {
     open: Vec<(u8, String)>,
@@ -103,28 +105,28 @@ impl HeadingPath {
     }
 }
 
-/// Whether lines between code fences belong together.
+/// Treatment of code fences.
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum FenceHandling {
     Whole,
     Ignored,
 }
 
-/// How fine the parts are that are put together.
+/// Granularity of the parts that form a passage.
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum Granularity {
-    /// A paragraph or code.
+    /// A paragraph or a code block.
     Block,
-    /// An item of a list.
+    /// A list item.
     Item,
-    /// A fact, which is shown, replaced and forgotten by itself.
+    /// A fact, which is always a passage of its own.
     Fact,
     Line,
     Piece,
 }
 
 impl Granularity {
-    /// How many words are enough for a passage of such parts.
+    /// Returns the number of words at which a passage of such parts is complete.
     fn enough(self) -> usize {
         match self {
             Self::Fact => 0,
@@ -135,18 +137,18 @@ impl Granularity {
     }
 }
 
-/// Puts blocks together to passages.
+/// Joins blocks into passages.
 struct PassageSplitter<'t> {
     text: &'t str,
     fences: FenceHandling,
     passages: Vec<Passage>,
-    /// What is collected for the next passage, and its size.
+    /// Parts collected for the next passage.
     group: Range<usize>,
     group_words: usize,
     group_grain: Granularity,
-    /// The size of the last passage, if another of the same section may join it.
+    /// Size of the last passage, if a small passage of the same section may join it.
     last_words: Option<usize>,
-    /// A place whose line is known, so that lines are counted once.
+    /// Offset up to which lines have been counted.
     counted: usize,
     line: usize,
 }
@@ -184,7 +186,8 @@ impl<'t> PassageSplitter<'t> {
         self.flush(&heading);
     }
 
-    /// Adds a part to the group, or closes the group first, or takes the part apart.
+    /// Adds a part to the group. Completes the group first if it is full; splits a part that is too
+    /// large.
     fn add(&mut self, part: Range<usize>, grain: Granularity, heading: &str) {
         let Some(text) = self.text.get(part.clone()) else { return };
         let size = size(text);
@@ -232,7 +235,7 @@ impl<'t> PassageSplitter<'t> {
         }
     }
 
-    /// Makes a passage of the group.
+    /// Completes the group as a passage.
     fn flush(&mut self, heading: &str) {
         let words = std::mem::take(&mut self.group_words);
         let Some(text) = self.text.get(self.group.clone()).filter(|_| words > 0) else { return };
@@ -258,7 +261,8 @@ impl<'t> PassageSplitter<'t> {
         self.last_words = Some(words).filter(|_| !is_fact);
     }
 
-    /// How a passage begins that starts here: anew behind a blank line, and as a heading or an item.
+    /// Returns the position of a passage in its block. A new block begins after a blank line, at a
+    /// heading or at a list item.
     fn begins(&self, start: usize, heading: &str) -> PassageStart {
         let Some(before) = self.passages.last() else { return PassageStart::NewBlock };
         let between = self.text.get(before.span.end..start).unwrap_or_default();
@@ -278,7 +282,7 @@ impl<'t> PassageSplitter<'t> {
     }
 }
 
-/// The paragraphs, list items and fenced code of a text.
+/// Returns the paragraphs, list items and fenced code blocks of a text.
 fn blocks(text: &str, fences: FenceHandling) -> Vec<Range<usize>> {
     let mut blocks: Vec<Range<usize>> = Vec::new();
     let mut open: Option<usize> = None;
@@ -312,7 +316,7 @@ fn blocks(text: &str, fences: FenceHandling) -> Vec<Range<usize>> {
     blocks
 }
 
-/// Whether a line begins an item of a list that is not within another.
+/// Returns true if a line begins a top-level list item.
 fn is_item(line: &str) -> bool {
     let rest = line.trim_start_matches(' ');
     let digits = rest.trim_start_matches(|c: char| c.is_ascii_digit());
@@ -324,7 +328,7 @@ fn is_item(line: &str) -> bool {
     line.len() - rest.len() < 4 && after.is_some_and(|after| after.starts_with([' ', '\t']))
 }
 
-/// Whether an item is an observation, which has a category or a comment with its id.
+/// Returns true if an item is an observation: it has a category or a comment with an id.
 fn is_fact(item: &str) -> bool {
     let first = item.lines().next().unwrap_or_default();
     let text = first.trim_start().strip_prefix("- ");
@@ -335,20 +339,21 @@ fn is_fact(item: &str) -> bool {
     })
 }
 
-/// The backticks or tildes that open a code block.
+/// Returns the backticks or tildes that open a code block.
 fn fence_mark(line: &str) -> Option<&str> {
     let first = line.bytes().next().filter(|byte| matches!(byte, b'`' | b'~'))?;
     let length = line.bytes().take_while(|&byte| byte == first).count();
     line.get(..length).filter(|mark| mark.len() >= 3)
 }
 
-/// How many words a text counts for; none only if it is blank.
+/// Returns the number of words that a text counts for; 0 only for a blank text.
 fn size(text: &str) -> usize {
     let text = text.trim();
     text.split_whitespace().count().max(text.len() / BYTES_PER_WORD)
 }
 
-/// Where the first piece of an overlong line ends: after a sentence, else a word, else anywhere.
+/// Returns the end of the first piece of an overlong line: after a sentence, else a word, else
+/// anywhere.
 fn piece_end(line: &str) -> usize {
     let (mut words, mut blank, mut sentence) = (0, None, None);
     let mut previous = ' ';
@@ -371,7 +376,7 @@ fn piece_end(line: &str) -> usize {
     line.len()
 }
 
-/// Where a part begins within the text that it was cut from.
+/// Returns the offset of a part in its text.
 fn offset_in(text: &str, part: &str) -> usize {
     (part.as_ptr() as usize).saturating_sub(text.as_ptr() as usize)
 }
@@ -383,7 +388,7 @@ mod tests {
     use super::*;
     use crate::note::Frontmatter;
 
-    /// A note as the parser would give it, for texts with `#` headings only.
+    /// Builds a note as the parser would, for texts with `#` headings only.
     fn note(text: &str) -> Note {
         let body = text.strip_prefix("---\n").and_then(|rest| rest.find("\n---\n"));
         let body = body.map_or(0, |end| end + 9);

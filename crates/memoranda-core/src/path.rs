@@ -1,67 +1,67 @@
-//! Where a note lies within its project: a relative path that cannot point anywhere else.
+//! Paths of notes: relative paths that cannot leave their project.
 
 use std::fmt;
 
 use unicode_normalization::UnicodeNormalization as _;
 
-/// The longest name that the common file systems accept for one file or folder, in bytes.
+/// Maximum length of a file or folder name in bytes; the limit of common file systems.
 const MAX_SEGMENT_BYTES: usize = 255;
-/// Folders in which programs keep what they obey, and the short name that Windows gives to one.
+/// Control directories of programs, and the Windows short name of `.git`.
 const OF_PROGRAMS: [&str; 3] = [".git", ".memoranda", "git~1"];
-/// The longest whole path that is accepted, in bytes.
+/// Maximum length of a path in bytes.
 const MAX_PATH_BYTES: usize = 2048;
 
-/// A relative path of plain names joined by `/`: never empty, never absolute, no `.` or `..`,
-/// no backslash, no control character. Holding one is the proof that it names no other place.
+/// A relative path of names joined by `/`: never empty or absolute, without `.`, `..`, backslash or
+/// control character. The type guarantees that the path stays within its project.
 #[derive(Clone, PartialEq, Eq, PartialOrd, Ord, Hash, Debug)]
 pub struct NotePath(String);
 
-/// Why a text cannot be the path of a note.
+/// Reason why a text is rejected as a note path.
 #[derive(Clone, PartialEq, Eq, Debug, thiserror::Error)]
 #[error("{path:?} is not a path within a project: {reason}")]
 pub struct PathError {
-    /// What was given, cut to a printable length.
+    /// Rejected text, cut to a printable length.
     pub path: String,
-    /// What is wrong with it.
+    /// Violated rule.
     pub reason: PathErrorKind,
 }
 
-/// The ways in which a path can be wrong.
+/// Rule that a rejected path violates.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, thiserror::Error)]
 pub enum PathErrorKind {
-    /// No name at all.
+    /// The path is empty.
     #[error("it is empty")]
     Empty,
-    /// Begins at the root of a file system or at a drive.
+    /// The path begins at the root of a file system or at a drive.
     #[error("it is absolute; give a path relative to the project")]
     Absolute,
-    /// Holds `.` or `..`.
+    /// The path contains `.` or `..`.
     #[error("`.` and `..` are not allowed")]
     Dots,
-    /// Two slashes in a row, or one at the end.
+    /// The path contains two slashes in a row or ends with a slash.
     #[error("a name between two slashes is empty")]
     EmptyName,
-    /// A backslash, which some systems read as a separator.
+    /// The path contains a backslash, which some systems read as a separator.
     #[error("backslashes are not allowed; separate names with `/`")]
     Backslash,
-    /// NUL, newline or another control character.
+    /// The path contains NUL, a newline or another control character.
     #[error("it holds a control character")]
     Control,
-    /// A name beyond what file systems accept.
+    /// A name is longer than 255 bytes.
     #[error("a name is longer than 255 bytes")]
     NameTooLong,
-    /// A path beyond what systems accept.
+    /// The path is longer than 2048 bytes.
     #[error("it is longer than 2048 bytes")]
     PathTooLong,
 }
 
-/// Characters that some file systems do not see in a name.
+/// Returns true for characters that some file systems ignore in names.
 fn is_passed_over(c: char) -> bool {
     matches!(c, '\u{200b}'..='\u{200f}' | '\u{202a}'..='\u{202e}' | '\u{2060}'..='\u{206f}' | '\u{feff}')
 }
 
 impl NotePath {
-    /// Accepts exactly the paths that name a place within a project.
+    /// Parses a path; rejects every text that could name a place outside a project.
     pub fn parse(text: &str) -> Result<Self, PathError> {
         match Self::fault(text) {
             None => Ok(Self(text.to_owned())),
@@ -92,22 +92,22 @@ impl NotePath {
         }
     }
 
-    /// The path as text, with `/` between names.
+    /// Returns the path as text, with `/` between names.
     pub fn as_str(&self) -> &str {
         &self.0
     }
 
-    /// The last name: the file itself.
+    /// Returns the last name: the file itself.
     pub fn file_name(&self) -> &str {
         self.0.rsplit('/').next().unwrap_or(&self.0)
     }
 
-    /// The file's name without its last extension; a leading dot begins no extension.
+    /// Returns the file name without its last extension; a leading dot starts no extension.
     pub fn stem(&self) -> &str {
         file_stem(&self.0)
     }
 
-    /// The extension without its dot, as written; empty if there is none.
+    /// Returns the extension without its dot, as written; empty without one.
     pub fn extension(&self) -> &str {
         let name = self.file_name();
         match name.rfind('.') {
@@ -116,19 +116,19 @@ impl NotePath {
         }
     }
 
-    /// The folder that holds the file; `None` at the top of the project.
+    /// Returns the folder of the file; `None` at the top of the project.
     pub fn parent(&self) -> Option<&str> {
         self.0.rsplit_once('/').map(|(parent, _)| parent)
     }
 
-    /// Whether the file is Markdown, by its extension.
+    /// Returns true if the extension is that of Markdown.
     pub fn is_markdown(&self) -> bool {
         let extension = self.extension();
         extension.eq_ignore_ascii_case("md") || extension.eq_ignore_ascii_case("markdown")
     }
 
-    /// Whether it is, or lies in, a folder in which a program keeps what it obeys: `.git`, and our
-    /// own. Whoever writes there decides what runs. Names that some system takes for these count.
+    /// Returns true if the path is in a program's control directory, such as `.git`: a write there
+    /// could run code. Names that some system treats as equal to such a directory count too.
     pub fn is_of_a_program(&self) -> bool {
         self.0.split('/').any(|name| {
             let seen: String = name.chars().filter(|c| !is_passed_over(*c)).collect();
@@ -137,12 +137,12 @@ impl NotePath {
         })
     }
 
-    /// Whether the file or one of its folders is hidden (its name begins with a dot).
+    /// Returns true if the file or one of its folders is hidden (its name begins with a dot).
     pub fn is_hidden(&self) -> bool {
         self.0.split('/').any(|name| name.starts_with('.'))
     }
 
-    /// How the path is written in a file at another one: `../b/Plan.md`.
+    /// Returns the path relative to the folder of another file, such as `../b/Plan.md`.
     pub fn seen_from(&self, from: &Self) -> String {
         let folder: Vec<&str> = from.parent().map(|f| f.split('/').collect()).unwrap_or_default();
         let names: Vec<&str> = self.as_str().split('/').collect();
@@ -152,24 +152,24 @@ impl NotePath {
         up.chain(names.into_iter().skip(shared)).collect::<Vec<_>>().join("/")
     }
 
-    /// Whether this path lies in the given folder, at any depth.
+    /// Returns true if the path is in the given folder, at any depth.
     pub fn is_within(&self, folder: &str) -> bool {
         folder.is_empty() || self.0.strip_prefix(folder).is_some_and(|rest| rest.starts_with('/'))
     }
 
-    /// The path in composed form: what a person sees, however its accents are written.
+    /// Returns the path in NFC: accents in composed form.
     pub fn composed(&self) -> String {
         self.0.nfc().collect()
     }
 
-    /// What the path looks like to a file system that knows neither case nor composition: two
-    /// paths with the same key cannot both exist on every system.
+    /// Returns the path folded as by a case-insensitive, normalizing file system. Two paths with
+    /// the same key cannot both exist on every system.
     pub fn key(&self) -> String {
         name_key(&self.0)
     }
 }
 
-/// The name of the file at a path without its last extension; a leading dot begins no extension.
+/// Returns the file name of a path without its last extension; a leading dot starts no extension.
 pub fn file_stem(path: &str) -> &str {
     let name = path.rsplit('/').next().unwrap_or(path);
     match name.rfind('.') {
@@ -178,7 +178,7 @@ pub fn file_stem(path: &str) -> &str {
     }
 }
 
-/// The same of a name, or of a pattern of names.
+/// Folds a name, or a pattern of names, as [`NotePath::key`] folds a path.
 pub fn name_key(name: &str) -> String {
     name.nfc().flat_map(char::to_lowercase).nfc().collect()
 }

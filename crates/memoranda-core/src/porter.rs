@@ -1,11 +1,11 @@
-//! The stem of an English word by Porter's rules (1980), as the full-text index applies them: a
-//! word of a text and a word of a query are the same word if they have the same stem.
+//! Porter's stemming algorithm (1980) exactly as SQLite FTS5 implements it. Hand-written because
+//! stems must equal those of the index; `rust-stemmers` implements Snowball, which differs.
 
-/// The index does not stem longer words.
+/// Maximum length in bytes of a word that FTS5 stems.
 const LONGEST: usize = 64;
 
-/// The stem of a folded word. Words with other letters than `a` to `z` follow the same rules,
-/// because the index does not look at letters either.
+/// Returns the stem of a folded word. Words with other characters than `a` to `z` follow the same
+/// rules, as in FTS5.
 pub fn porter_stem(word: &str) -> String {
     let mut stem = StemBuffer { word: word.as_bytes().to_vec() };
     if word.len() > 2 && word.len() < LONGEST {
@@ -17,7 +17,7 @@ pub fn porter_stem(word: &str) -> String {
         stem.last_suffix();
         stem.final_e();
     }
-    // Only whole ASCII endings were taken off or put on.
+    // Only whole ASCII suffixes were removed or added.
     String::from_utf8(stem.word).unwrap_or_else(|_| word.to_owned())
 }
 
@@ -86,12 +86,12 @@ impl StemBuffer {
         (0..length).any(|at| self.is_vowel(at))
     }
 
-    /// How many times a vowel is followed by a consonant.
+    /// Computes Porter's measure: the number of vowel-consonant sequences.
     fn measure(&self, length: usize) -> usize {
         (1..length).filter(|&at| self.is_vowel(at - 1) && !self.is_vowel(at)).count()
     }
 
-    /// Consonant, vowel, consonant at the end, as in `hop`.
+    /// Returns true if the stem ends consonant-vowel-consonant, as in `hop`.
     fn ends_short(&self, length: usize) -> bool {
         let Some(at) = length.checked_sub(3) else { return false };
         !self.is_vowel(at)
@@ -148,7 +148,7 @@ impl StemBuffer {
         }
     }
 
-    /// Replaces the first suffix that the word ends with, if enough stands before it.
+    /// Replaces the first matching suffix if the measure of the rest exceeds `least`.
     fn replace_first(&mut self, suffixes: &[(&str, &str)], least: usize) {
         let found = suffixes.iter().find_map(|&(from, to)| Some((self.ends(from)?, to)));
         if let Some((rest, to)) = found

@@ -1,10 +1,10 @@
-//! What is wrong with a text, said so that its reader can mend it. Problems never stop anything.
+//! Problems found while parsing a note. A problem never stops an operation.
 
-/// One thing wrong with a note, and where.
+/// A problem of a note and its line.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct ParseProblem {
-    /// The line it concerns, counted from 1; 0 when it concerns the whole file.
+    /// Line of the problem, from 1; 0 for the whole file.
     pub line: usize,
-    /// One sentence: what is wrong, with the offending value.
+    /// One sentence that names the problem and the offending value.
     pub message: String,
 }

@@ -1,68 +1,68 @@
-//! Schemas of notes: which facts and relations notes of a type should hold, written as a mapping
-//! in a note's frontmatter (`name: string, what it is`, `role?: string`, `tags?(array): string`,
-//! `status(enum): [open, done]`, `works_at: Organization`).
+//! Note schemas: the facts and relations expected in notes of a type, written as a mapping in
+//! frontmatter (`name: string, what it is`, `role?: string`, `tags?(array): string`, `status(enum):
+//! [open, done]`, `works_at: Organization`).
 //!
-//! A scalar field is an observation of that category; a field whose type is capitalised is a
-//! relation of that type. Only what is missing, or outside an enumeration, is found fault with.
+//! A scalar field is an observation of that category; a field with a capitalized type is a relation
+//! of that type. Validation reports missing fields and values outside an enumeration only.
 
 use std::collections::BTreeMap;
 
 use crate::note::{MetaValue, Note};
 
-/// The type of a link that names none.
+/// Relation type of an untyped link.
 const PLAIN_LINK: &str = "links_to";
-/// How often a field must occur to be called required when a schema is inferred.
+/// Minimum share of notes with a field for the field to be inferred as required.
 pub const REQUIRED_SHARE: f64 = 0.95;
-/// What means something in a key, and is part of a name with a backslash before it.
+/// Characters with a meaning in a key, unless escaped by a backslash.
 const SIGNS: [char; 3] = ['?', '(', '\\'];
-/// Below this a field of a schema counts as given up.
+/// Share of notes below which a field counts as dropped.
 pub const DROPPED_SHARE: f64 = 0.10;
 
-/// A schema.
+/// A schema for notes of one type.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct NoteSchema {
-    /// The type of note that it describes.
+    /// Note type that the schema describes.
     pub entity: String,
-    /// Its version, as written.
+    /// Version as written.
     pub version: Option<String>,
-    /// What becomes of notes that do not fit.
+    /// Treatment of notes that violate the schema.
     pub validation: ValidationMode,
-    /// What notes should hold.
+    /// Fields of the note's body.
     pub fields: Vec<SchemaField>,
-    /// What their frontmatter should hold.
+    /// Fields of the note's frontmatter.
     pub frontmatter: Vec<SchemaField>,
 }
 
-/// What becomes of notes that do not fit a schema.
+/// Treatment of notes that violate a schema.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum ValidationMode {
-    /// It is mentioned.
+    /// Violations are warnings.
     Warn,
-    /// It is an error.
+    /// Violations are errors.
     Strict,
 }
 
-/// One field of a schema.
+/// A field of a schema.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct SchemaField {
-    /// The category, the relation type, or the key.
+    /// Category, relation type or frontmatter key.
     pub name: String,
-    /// What it holds.
+    /// Type of the field.
     pub kind: SchemaFieldKind,
-    /// Whether a note must have it.
+    /// True if a note must have the field.
     pub required: bool,
-    /// Whether it may occur several times.
+    /// True if the field may occur several times.
     pub is_array: bool,
-    /// What it is, in words.
+    /// Description in words.
     pub description: Option<String>,
 }
 
-/// What a field holds.
+/// Type of a field.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub enum SchemaFieldKind {
     /// A value: string, integer, number, boolean, any.
     Scalar(String),
-    /// One of these.
+    /// One of these values.
     Enum(Vec<String>),
     /// A mapping.
     Object,
@@ -70,46 +70,46 @@ pub enum SchemaFieldKind {
     Reference(String),
 }
 
-/// What a note was found to hold and to lack.
+/// Result of validating a note.
 #[derive(Clone, PartialEq, Eq, Debug, Default)]
 pub struct SchemaReport {
-    /// Required fields that are not there.
+    /// Missing required fields.
     pub missing: Vec<String>,
-    /// Values outside their enumeration: field, value, what fits.
+    /// Values outside their enumeration: field, value, accepted values.
     pub outside: Vec<(String, String, Vec<String>)>,
-    /// Categories and relation types that the schema does not know; no fault.
+    /// Categories and relation types that are not in the schema; not a violation.
     pub unknown: Vec<String>,
 }
 
 impl SchemaReport {
-    /// Whether the note fits.
+    /// Returns true if the note satisfies the schema.
     pub fn fits(&self) -> bool {
         self.missing.is_empty() && self.outside.is_empty()
     }
 }
 
-/// How often a field occurs among notes of a type.
+/// Frequency of a field among notes of a type.
 #[derive(Clone, PartialEq, Debug)]
 pub struct FieldOccurrence {
-    /// The field as a schema would have it.
+    /// The field as an inferred schema field.
     pub field: SchemaField,
-    /// In how many notes it occurs.
+    /// Number of notes with the field.
     pub notes: usize,
-    /// In which share of them.
+    /// Share of notes with the field.
     pub share: f64,
 }
 
-/// How a schema and the notes that it describes have come apart.
+/// Difference between a schema and its notes.
 #[derive(Clone, PartialEq, Debug, Default)]
 pub struct SchemaDrift {
-    /// Fields that notes hold often and the schema does not name.
+    /// Frequent fields that are not in the schema.
     pub new: Vec<FieldOccurrence>,
-    /// Fields of the schema that hardly any note holds: name and share.
+    /// Fields of the schema that hardly any note has: name and share.
     pub dropped: Vec<(String, f64)>,
 }
 
 impl NoteSchema {
-    /// Reads the schema that a note of type `schema` states; `None` if it states none.
+    /// Reads the schema of a note of type `schema`; `None` if the note contains no schema.
     pub fn of_note(note: &Note) -> Option<Self> {
         let fields = fields(note.frontmatter.get("schema")?);
         if fields.is_empty() {
@@ -131,7 +131,7 @@ impl NoteSchema {
         })
     }
 
-    /// Reads the schema that a note carries for itself.
+    /// Reads the schema that a note contains for itself.
     pub fn inline(note: &Note) -> Option<Self> {
         let value = note.frontmatter.get("schema")?;
         if !matches!(value, MetaValue::Map(_)) || note.note_type() == "schema" {
@@ -146,7 +146,7 @@ impl NoteSchema {
         })
     }
 
-    /// Holds a note to the schema.
+    /// Validates a note.
     pub fn check(&self, note: &Note) -> SchemaReport {
         let held = held(note);
         let mut verdict = SchemaReport::default();
@@ -166,7 +166,7 @@ impl NoteSchema {
         verdict
     }
 
-    /// How notes have come apart from the schema.
+    /// Compares notes with the schema.
     pub fn drift(&self, notes: &[NoteOutline], threshold: f64) -> SchemaDrift {
         let found = infer_fields(notes, 0.0);
         let known = |name: &str| self.fields.iter().any(|f| f.name.eq_ignore_ascii_case(name));
@@ -205,7 +205,7 @@ impl SchemaReport {
     }
 }
 
-/// What a note holds: by whether it is a relation and by name, the values.
+/// Collects the values of a note by kind (true for relations) and lower-case name.
 fn held(note: &Note) -> BTreeMap<(bool, String), Vec<String>> {
     let mut held: BTreeMap<(bool, String), Vec<String>> = BTreeMap::new();
     for observation in note.observations.iter().filter(|observation| !observation.struck) {
@@ -223,13 +223,12 @@ fn without_tags(text: &str) -> String {
     text.split_whitespace().filter(|word| !word.starts_with('#')).collect::<Vec<_>>().join(" ")
 }
 
-/// What a note holds, without its words: how often each category of facts and each type of
-/// relation.
+/// Number of values of a note per observation category and relation type.
 #[derive(Clone, PartialEq, Eq, Debug, Default)]
 pub struct NoteOutline(BTreeMap<(bool, String), usize>);
 
 impl NoteOutline {
-    /// The outline of a note.
+    /// Builds the outline of a note.
     pub fn of(note: &Note) -> Self {
         Self(held(note).into_iter().map(|(key, values)| (key, values.len())).collect())
     }
@@ -240,7 +239,7 @@ impl NoteOutline {
         *self.0.entry((false, name)).or_default() += 1;
     }
 
-    /// Counts a relation of this type; a plain link says nothing of its note.
+    /// Counts a relation of this type; untyped links are ignored.
     pub fn add_relation(&mut self, relation_type: &str) {
         if relation_type != PLAIN_LINK {
             *self.0.entry((true, relation_type.to_lowercase())).or_default() += 1;
@@ -248,7 +247,7 @@ impl NoteOutline {
     }
 }
 
-/// The fields that at least this share of notes hold, the most frequent first.
+/// Returns the fields that at least this share of notes have, the most frequent first.
 pub fn infer_fields(notes: &[NoteOutline], threshold: f64) -> Vec<FieldOccurrence> {
     let mut counts: BTreeMap<(bool, String), (usize, usize)> = BTreeMap::new();
     for NoteOutline(fields) in notes {
@@ -277,7 +276,7 @@ pub fn infer_fields(notes: &[NoteOutline], threshold: f64) -> Vec<FieldOccurrenc
     found
 }
 
-/// Reads the fields of a schema.
+/// Parses the fields of a schema.
 fn fields(value: &MetaValue) -> Vec<SchemaField> {
     let MetaValue::Map(entries) = value else { return Vec::new() };
     entries.iter().filter_map(|(key, value)| field(key, value)).collect()
@@ -297,7 +296,7 @@ fn field(key: &str, value: &MetaValue) -> Option<SchemaField> {
         None => (name, true),
     };
     let name = name_in(name);
-    // `form` may hold a description of its own after a comma.
+    // A form may contain its own description after a comma.
     let (form, about) = match form.split_once(',') {
         Some((form, about)) => (form.trim(), Some(about.trim().to_owned())),
         None => (form, None),
@@ -334,7 +333,7 @@ fn field(key: &str, value: &MetaValue) -> Option<SchemaField> {
     })
 }
 
-/// Where a sign stands that no backslash precedes: the last `?`, the first of any other.
+/// Returns the position of an unescaped character: the last `?`, the first of any other.
 fn unescaped(text: &str, sign: char) -> Option<usize> {
     let (mut found, mut is_escaped) = (None, false);
     for (at, c) in text.char_indices() {
@@ -346,7 +345,7 @@ fn unescaped(text: &str, sign: char) -> Option<usize> {
     found
 }
 
-/// The name that a key states, without the backslashes before signs that would mean something else.
+/// Returns the name in a key, without escaping backslashes.
 fn name_in(key: &str) -> String {
     let mut name = String::with_capacity(key.len());
     let mut rest = key.chars().peekable();
@@ -357,7 +356,7 @@ fn name_in(key: &str) -> String {
     name
 }
 
-/// A field as a schema states it: key and value.
+/// Renders a field as key and value of a schema.
 pub fn render_field(field: &SchemaField) -> (String, String) {
     let optional = if field.required { "" } else { "?" };
     let form = match (&field.kind, field.is_array) {

@@ -1,7 +1,7 @@
-//! The piece of a text that best shows why it was found.
+//! Extracts the part of a text that best shows a match.
 //!
-//! The index folds and stems words; here the same words must be recognised in the original text,
-//! so comparing is lenient: a highlight too many is harmless, a hit that shows nothing is not.
+//! The index folds and stems words; here these words must be found in the original text. The
+//! comparison is lenient: an extra highlight is harmless, a hit without any highlight is not.
 
 use std::borrow::Cow;
 use std::collections::HashMap;
@@ -10,37 +10,37 @@ use std::ops::Range;
 use crate::query::{Query, QueryTerm, TermKind};
 use crate::tokenize::{fold, stem, tokenize};
 
-/// Two words with at least so many characters are the same if one begins with the other.
+/// Minimum number of characters of a word that matches longer words by prefix.
 const MIN_STEM_CHARS: usize = 4;
 const ELLIPSIS: &str = "…";
 
-/// A piece of a text.
+/// An excerpt of a text.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct Snippet {
-    /// The piece, with `…` where the text goes on.
+    /// The excerpt, with `…` where text is left out.
     pub text: String,
-    /// The bytes of [`text`](Self::text) that match, in order, without overlap.
+    /// Matching byte ranges of [`text`](Self::text), in order, without overlap.
     pub highlights: Vec<Range<usize>>,
-    /// How many lines of the whole text come before the piece.
+    /// Number of lines before the excerpt.
     pub line_offset: usize,
 }
 
-/// The piece of at most `max_chars` characters that holds the most of what is asked for; the
-/// beginning if it holds nothing.
+/// Returns the excerpt of at most `max_chars` characters with the most matches; the beginning of
+/// the text if nothing matches.
 pub fn extract_snippet(text: &str, query: &Query, max_chars: usize) -> Snippet {
     let terms: Vec<_> = query.wanted().map(SnippetQuery::new).collect();
     let hits = hits(text, &terms);
     let window = if text.len() <= max_chars || text.chars().nth(max_chars).is_none() {
         0..text.len()
     } else {
-        // Both ellipses count.
+        // Room for two ellipses.
         let room = max_chars.saturating_sub(2 * ELLIPSIS.chars().count());
         widened(text, best_window(&hits, terms.len(), room), room)
     };
     shown(text, window, &hits, max_chars)
 }
 
-/// A term as it is looked for.
+/// A prepared query term.
 struct SnippetQuery {
     kind: TermKind,
     words: Vec<SnippetWord>,
@@ -60,7 +60,7 @@ impl SnippetQuery {
         Self { kind: term.kind, words: words.collect() }
     }
 
-    /// Whether the term's words stand at the beginning of these; if so, how many they are.
+    /// Returns the number of the term's words if the text continues with them.
     fn stands_in(&self, found: &[SnippetMatches<'_>]) -> Option<usize> {
         let last = self.words.len().checked_sub(1)?;
         let found = found.get(..=last)?;
@@ -77,7 +77,7 @@ impl SnippetWord {
         if self.folded == found {
             return true;
         }
-        // Nearly all words differ in their first letter.
+        // Fast rejection: most words differ in their first letter.
         if self.folded.chars().next() != found.chars().next() {
             return false;
         }
@@ -95,11 +95,11 @@ impl SnippetWord {
 struct SnippetMatches<'t> {
     folded: Cow<'t, str>,
     span: Range<usize>,
-    /// Characters before the word and before its end.
+    /// Character range of the word.
     chars: Range<usize>,
 }
 
-/// A place where a term stands.
+/// A match of a term.
 struct TermHit {
     term: usize,
     span: Range<usize>,
@@ -119,7 +119,7 @@ fn hits(text: &str, terms: &[SnippetQuery]) -> Vec<TermHit> {
             SnippetMatches { folded: fold(word.text), span: word.span, chars }
         })
         .collect();
-    // Like words begin alike, so that most words are compared with no term at all.
+    // Equal words have the same initial, so most words are compared with no term.
     let mut by_initial: HashMap<char, Vec<usize>> = HashMap::new();
     for (term, sought) in terms.iter().enumerate() {
         let initial = sought.words.first().and_then(|word| word.folded.chars().next());
@@ -144,8 +144,8 @@ fn hits(text: &str, terms: &[SnippetQuery]) -> Vec<TermHit> {
     hits
 }
 
-/// The bytes from the first to the last hit of the best window: most different terms, then most
-/// hits, then the earliest.
+/// Returns the byte range of the best window: most distinct terms, then most matches, then the
+/// earliest.
 fn best_window(hits: &[TermHit], terms: usize, room: usize) -> Range<usize> {
     let mut held = vec![0usize; terms];
     let mut distinct = 0;
@@ -175,23 +175,23 @@ fn best_window(hits: &[TermHit], terms: usize, room: usize) -> Range<usize> {
     best.2
 }
 
-/// The window with as much text around it as there is room for, cut between words.
+/// Extends the window by surrounding text within the room, cut between words.
 fn widened(text: &str, core: Range<usize>, room: usize) -> Range<usize> {
     let before = text.get(..core.start).unwrap_or_default();
     let after = text.get(core.end..).unwrap_or_default();
     let core_text = text.get(core.clone()).unwrap_or_default();
     let Some(spare) = room.checked_sub(core_text.chars().count()) else {
-        // One phrase alone is longer than the room: its beginning has to do.
+        // A phrase longer than the room is cut.
         let end = core_text.char_indices().nth(room).map_or(core_text.len(), |(i, _)| i);
         return core.start..core.start + end;
     };
-    // What follows tells more than what precedes; what one side does not need the other gets.
+    // Text after a match tells more than text before it; room unused on one side goes to the other.
     let after_room = spare - before.chars().rev().take(spare / 3).count();
     let after_taken = after.chars().take(after_room).count();
     let before_taken = spare - after_taken;
     let lead = before.char_indices().rev().take(before_taken).last().map_or(core.start, |(i, _)| i);
     let trail = after.char_indices().nth(after_taken).map_or(after.len(), |(i, _)| i);
-    // Half words at the edges go, if there is a blank to cut at.
+    // Partial words at the edges are dropped if there is a blank to cut at.
     let start = match before.split_at(lead) {
         (left_out, _) if left_out.is_empty() || left_out.ends_with(char::is_whitespace) => lead,
         (_, kept) => lead + kept.find(char::is_whitespace).unwrap_or(0),
@@ -203,7 +203,7 @@ fn widened(text: &str, core: Range<usize>, room: usize) -> Range<usize> {
     start..core.end + end
 }
 
-/// The window as it is shown: trimmed, with ellipses, and with highlights moved along.
+/// Renders the window: trimmed, with ellipses, and with shifted highlights.
 fn shown(text: &str, window: Range<usize>, hits: &[TermHit], max_chars: usize) -> Snippet {
     let piece = text.get(window.clone()).unwrap_or_default();
     let start = window.end - piece.trim_start().len();
@@ -224,7 +224,7 @@ fn shown(text: &str, window: Range<usize>, hits: &[TermHit], max_chars: usize) -
     }
     let line_offset = text.get(..start).unwrap_or_default().matches('\n').count();
     if shown.chars().nth(max_chars).is_some() {
-        // Room for fewer characters than the ellipses need.
+        // Less room than the ellipses need.
         let text = shown.chars().take(max_chars).collect();
         return Snippet { text, highlights: Vec::new(), line_offset };
     }
@@ -237,7 +237,7 @@ mod tests {
 
     use super::*;
 
-    /// Compares a snippet in which highlights stand between `<` and `>`.
+    /// Compares a snippet with highlights written between `<` and `>`.
     fn check(text: &str, query: &str, max_chars: usize, expected: &str) {
         let snippet = extract_snippet(text, &Query::parse(query), max_chars);
         let mut marked = snippet.text;

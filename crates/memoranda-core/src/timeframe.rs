@@ -1,9 +1,9 @@
-//! When a span of time began, in the words that people and programs use for it.
+//! Parses timeframes such as `7d`, `last month` or `2026-01-31`.
 
 use jiff::civil::{Date, DateTime, Weekday};
 use jiff::{Span, Timestamp, ToSpan as _, Zoned};
 
-/// A text that names no time.
+/// Rejected timeframe.
 #[derive(Clone, PartialEq, Eq, Debug, thiserror::Error)]
 #[error(
     "{text:?} is not a time; give a span (`7d`, `3h`, `2 weeks`, `last month`), a day \
@@ -11,17 +11,17 @@ use jiff::{Span, Timestamp, ToSpan as _, Zoned};
      `2026-01-31T15:30:00Z`)"
 )]
 pub struct TimeframeError {
-    /// What was given, cut to a printable length.
+    /// Rejected text, cut to a printable length.
     pub text: String,
 }
 
-/// The moment at which a timeframe begins, seen from `now` and in its time zone.
+/// Returns the start of a timeframe, relative to `now` and in its time zone.
 pub fn parse_timeframe(text: &str, now: &Zoned) -> Result<Timestamp, TimeframeError> {
     read(text, now).map(|(from, _)| from.timestamp())
 }
 
-/// The last moment that is meant by \"until\" a time: the end of the day, week, month or year that is
-/// named, or the very moment.
+/// Returns the last moment before the end of a timeframe: of the named day, week, month or year, or
+/// the exact moment.
 pub fn parse_until(text: &str, now: &Zoned) -> Result<Timestamp, TimeframeError> {
     let (from, length) = read(text, now)?;
     let next = length.and_then(|length| from.checked_add(length).ok());
@@ -29,10 +29,10 @@ pub fn parse_until(text: &str, now: &Zoned) -> Result<Timestamp, TimeframeError>
     Ok(last.unwrap_or(from).timestamp())
 }
 
-/// When a timeframe begins, and how long it is if it is one of the calendar's.
+/// Returns the start of a timeframe, and its length if it is a calendar unit.
 fn read(text: &str, now: &Zoned) -> Result<(Zoned, Option<Span>), TimeframeError> {
     let bad = || TimeframeError { text: text.chars().take(80).collect() };
-    // No timeframe is long; lower-casing a huge text would be for nothing.
+    // Timeframes are short; lower-casing a huge text would waste time.
     if text.len() > 200 {
         return Err(bad());
     }
@@ -42,7 +42,7 @@ fn read(text: &str, now: &Zoned) -> Result<(Zoned, Option<Span>), TimeframeError
         words.remove(0);
     }
     let plain = words.join(" ");
-    // A moment with its own zone comes first: read as a civil time it would lose the zone.
+    // A timestamp with a zone is tried first: parsed as a civil time it would lose the zone.
     if let Ok(moment) = plain.to_uppercase().parse::<Timestamp>() {
         return Ok((moment.to_zoned(now.time_zone().clone()), None));
     }
@@ -50,7 +50,7 @@ fn read(text: &str, now: &Zoned) -> Result<(Zoned, Option<Span>), TimeframeError
     named(&words, now).or_else(|| date(&plain, now)).or_else(back).ok_or_else(bad)
 }
 
-/// Days and calendar spans that have names.
+/// Parses named days and calendar units.
 fn named(words: &[&str], now: &Zoned) -> Option<(Zoned, Option<Span>)> {
     let today = now.date();
     let (first, length) = match words {
@@ -62,7 +62,7 @@ fn named(words: &[&str], now: &Zoned) -> Option<(Zoned, Option<Span>)> {
         ["this", "year"] => (today.first_of_year(), 1.year()),
         ["last" | "on", day] | [day] => {
             let weekday = weekday(day)?;
-            // The nearest such day before today: a week ago if it is today's.
+            // The latest such day before today: a week ago if today is that weekday.
             (today.nth_weekday(-1, weekday).ok()?, 1.day())
         }
         _ => return None,
@@ -87,7 +87,7 @@ fn weekday(name: &str) -> Option<Weekday> {
     days.into_iter().find(|&(day, _)| day == name).map(|(_, weekday)| weekday)
 }
 
-/// A civil date or time, a month or a year, in the zone of `now`.
+/// Parses a civil date or time, a month or a year, in the zone of `now`.
 fn date(text: &str, now: &Zoned) -> Option<(Zoned, Option<Span>)> {
     let digits = |part: &str, count| {
         (part.len() == count).then_some(())?;
@@ -107,7 +107,7 @@ fn date(text: &str, now: &Zoned) -> Option<(Zoned, Option<Span>)> {
     Some((civil.to_zoned(now.time_zone().clone()).ok()?, length))
 }
 
-/// A span back from now: `7d`, `2 weeks ago`, `last month`, `past 3 days`, `an hour`.
+/// Parses a span before now: `7d`, `2 weeks ago`, `last month`, `past 3 days`, `an hour`.
 fn ago(words: &[&str]) -> Option<Span> {
     let words = words.strip_suffix(&["ago"]).unwrap_or(words);
     let (words, is_last) = match words {
@@ -164,7 +164,7 @@ mod tests {
     use super::*;
 
     fn now() -> Zoned {
-        // A Wednesday, in a zone two hours ahead.
+        // A Wednesday, in a zone two hours ahead of UTC.
         let zone = TimeZone::fixed(Offset::constant(2));
         "2026-07-15T10:30:00Z".parse::<Timestamp>().unwrap().to_zoned(zone)
     }

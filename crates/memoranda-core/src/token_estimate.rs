@@ -1,15 +1,15 @@
-//! How much of a model's context a text takes, near enough to keep answers within a budget.
+//! Estimates how many tokens of a model's context a text uses.
 
-/// Bytes that make one token in ordinary text.
+/// Average number of bytes per token in ordinary text.
 const BYTES_PER_TOKEN: usize = 4;
 
-/// About how many tokens a text takes.
+/// Estimates the number of tokens of a text.
 pub fn estimate_tokens(text: &str) -> usize {
     text.len().div_ceil(BYTES_PER_TOKEN)
 }
 
-/// As much of the beginning of a text as fits the budget, cut after a line or a word if one ends
-/// in its second half.
+/// Truncates a text to a number of tokens, at the end of a line or word if one is in the second
+/// half of the rest.
 pub fn truncate_to_tokens(text: &str, tokens: usize) -> &str {
     let most = tokens.saturating_mul(BYTES_PER_TOKEN);
     if text.len() <= most {

@@ -1,12 +1,12 @@
-//! How text becomes words. The full-text index, the query and the snippet must cut text alike,
-//! or a note is found by a word that nobody can then show; so the cutting is said once, here.
+//! Tokenization. The full-text index, queries and snippets must tokenize alike; otherwise a note
+//! would match by a word that no snippet can show.
 //!
-//! Words are what SQLite's `unicode61` tokenizer sees: runs of letters and digits, with their
-//! combining marks. Scripts written without blanks (Chinese, Japanese, Korean, Thai) give
-//! one word for each character, which is what [`index_text`] makes the index see too.
+//! Tokens equal those of SQLite's `unicode61` tokenizer: runs of letters and digits with combining
+//! marks. Scripts without spaces (Chinese, Japanese, Korean, Thai) yield one token per character;
+//! [`index_text`] makes the index do the same.
 //!
-//! A letter can be written as one character or as several (`й`, or `и` with a breve behind it, as
-//! macOS names files). The index sees it as one, and so does the query.
+//! A letter can be one character or several (`й`, or `и` with a combining breve as in macOS file
+//! names). Index and query use the composed form (NFC).
 
 use std::borrow::Cow;
 use std::ops::Range;
@@ -14,8 +14,8 @@ use std::ops::Range;
 use unicode_normalization::char::{compose, decompose_canonical, is_combining_mark};
 use unicode_normalization::{IsNormalized, UnicodeNormalization as _, is_nfc_quick};
 
-/// The text as it is given to the full-text index: composed, and with blanks around every character
-/// of a script that is written without them.
+/// Prepares a text for the full-text index: NFC, with spaces around characters of scripts without
+/// spaces.
 pub fn index_text(text: &str) -> Cow<'_, str> {
     match to_nfc(text) {
         Cow::Borrowed(text) => spaced(text),
@@ -23,14 +23,14 @@ pub fn index_text(text: &str) -> Cow<'_, str> {
     }
 }
 
-/// The text with each letter as one character, however it was written. Most texts are so already.
+/// Composes a text to NFC; returns most texts unchanged.
 pub fn to_nfc(text: &str) -> Cow<'_, str> {
     let is_composed = text.is_ascii() || is_nfc_quick(text.chars()) == IsNormalized::Yes;
     if is_composed { Cow::Borrowed(text) } else { Cow::Owned(text.nfc().collect()) }
 }
 
-/// The text in the forms in which it may be written, each once: as it is, with its letters composed,
-/// and with marks behind them. For whoever compares characters as they are.
+/// Returns the distinct Unicode forms of a text: unchanged, NFC and NFD. For byte-wise comparison
+/// with texts of unknown form.
 pub fn unicode_forms(text: &str) -> Vec<String> {
     let mut forms = vec![text.to_owned()];
     if !text.is_ascii() {
@@ -41,7 +41,7 @@ pub fn unicode_forms(text: &str) -> Vec<String> {
     forms
 }
 
-/// The text with blanks around every character of a script that is written without them.
+/// Adds spaces around characters of scripts without spaces.
 fn spaced(text: &str) -> Cow<'_, str> {
     let Some(first) = text.find(is_unspaced) else { return Cow::Borrowed(text) };
     let (before, rest) = text.split_at(first);
@@ -55,7 +55,7 @@ fn spaced(text: &str) -> Cow<'_, str> {
             spaced.push(' ');
         }
         spaced.push(c);
-        // A mark belongs to the character before it, and hides what stands on its other side.
+        // A combining mark belongs to the character before it, which decides about the next one.
         if !is_combining_mark(c) {
             previous = c;
         }
@@ -63,24 +63,24 @@ fn spaced(text: &str) -> Cow<'_, str> {
     Cow::Owned(spaced)
 }
 
-/// The words of a text in order, each with the bytes it covers.
+/// Returns the words of a text in order, with their byte ranges.
 pub fn tokenize(text: &str) -> WordTokens<'_> {
     WordTokens { text, at: 0 }
 }
 
-/// The words of a text; made by [`tokenize`].
+/// Iterator over the words of a text; see [`tokenize`].
 #[derive(Clone, Debug)]
 pub struct WordTokens<'t> {
     text: &'t str,
     at: usize,
 }
 
-/// One word of a text.
+/// A word of a text.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct WordToken<'t> {
-    /// The word as it is written.
+    /// The word as written.
     pub text: &'t str,
-    /// Its bytes in the whole text.
+    /// Byte range in the text.
     pub span: Range<usize>,
 }
 
@@ -88,7 +88,7 @@ impl<'t> Iterator for WordTokens<'t> {
     type Item = WordToken<'t>;
 
     fn next(&mut self) -> Option<WordToken<'t>> {
-        // Most words have plain letters only, and nothing else before or behind them.
+        // Fast path: a word of ASCII letters between ASCII separators.
         let rest = self.text.as_bytes().get(self.at..)?;
         let gap = rest.iter().take_while(|b| kind(b) == ByteKind::Between).count();
         let start = self.at + gap;
@@ -109,7 +109,8 @@ impl<'t> WordTokens<'t> {
         let mut chars = word.char_indices();
         let (_, first) = chars.next()?;
         let length = if is_unspaced(first) {
-            // What makes one character of it belongs to it, as the letters of a Korean syllable.
+            // Characters that compose with the first one belong to it, such as the letters of a
+            // Korean syllable.
             let parts = chars.scan(first, |whole, (_, part)| {
                 *whole = compose(*whole, part)?;
                 Some(part.len_utf8())
@@ -124,18 +125,18 @@ impl<'t> WordTokens<'t> {
     }
 }
 
-/// What a byte is to words.
+/// Class of a byte for tokenization.
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum ByteKind {
-    /// Between words, in any text.
+    /// An ASCII separator.
     Between,
-    /// A letter or digit of ASCII.
+    /// An ASCII letter or digit.
     Plain,
-    /// Part of another character.
+    /// Part of a non-ASCII character.
     Other,
 }
 
-/// Looked up: every byte of every text that is compared passes here.
+/// Classifies a byte by table lookup; every byte of every compared text passes here.
 fn kind(byte: &u8) -> ByteKind {
     const KINDS: [ByteKind; 256] = {
         let mut kinds = [ByteKind::Between; 256];
@@ -153,9 +154,9 @@ fn kind(byte: &u8) -> ByteKind {
     KINDS[usize::from(*byte)]
 }
 
-/// Whether a character belongs to a script that is written without blanks between words.
+/// Returns true if a character belongs to a script without spaces between words.
 pub fn is_unspaced(c: char) -> bool {
-    // Thai vowel signs and tone marks are left out: the index takes them for separators.
+    // Thai vowel signs and tone marks are excluded, because the index treats them as separators.
     matches!(c,
         '\u{0E01}'..='\u{0E30}' | '\u{0E32}'..='\u{0E33}' | '\u{0E40}'..='\u{0E46}'
         | '\u{1100}'..='\u{11FF}'
@@ -166,8 +167,7 @@ pub fn is_unspaced(c: char) -> bool {
         | '\u{F900}'..='\u{FAFF}' | '\u{FF66}'..='\u{FF9D}' | '\u{20000}'..='\u{323AF}')
 }
 
-/// A word as it is compared: lower case, without diacritics, and never longer than anyone
-/// would type, so that comparing stays cheap whatever the text holds.
+/// Folds a word for comparison: lower case, without diacritics, at most 64 characters.
 pub fn fold(word: &str) -> Cow<'_, str> {
     const LONGEST: usize = 64;
     if word.is_ascii() {
@@ -177,13 +177,13 @@ pub fn fold(word: &str) -> Cow<'_, str> {
         }
         return Cow::Borrowed(word);
     }
-    // A letter has no more than so many characters, however it is written.
+    // A letter decomposes into at most four characters.
     let decomposed = word.chars().take(4 * LONGEST).nfd().filter(|&c| !is_combining_mark(c));
     Cow::Owned(decomposed.flat_map(char::to_lowercase).nfc().take(LONGEST).collect())
 }
 
-/// A word as the index keeps it, before it takes the stem: lower case, without diacritics if it is
-/// Latin. In other scripts a letter with a mark is another letter: `й` is no `и`.
+/// Folds a word as the index does before stemming: lower case, without diacritics on Latin letters.
+/// In other scripts a marked letter is a letter of its own: `й` differs from `и`.
 pub fn fold_for_index(word: &str) -> Cow<'_, str> {
     if word.is_ascii() {
         return fold(word);
@@ -194,7 +194,7 @@ pub fn fold_for_index(word: &str) -> Cow<'_, str> {
         decompose_canonical(c, |part| base = base.or(Some(part)));
         match base.filter(char::is_ascii) {
             Some(base) => kept.push(base.to_ascii_lowercase()),
-            // At the end of a word it is written so, and is the same letter.
+            // The final sigma is the same letter.
             None if c == 'ς' => kept.push('σ'),
             None => kept.extend(c.to_lowercase()),
         }
@@ -202,8 +202,8 @@ pub fn fold_for_index(word: &str) -> Cow<'_, str> {
     Cow::Owned(kept)
 }
 
-/// A folded word without the commonest English endings: near enough for showing and for names,
-/// where the index and its own stemming are not at hand.
+/// Removes the most common English suffixes. An approximation for snippets and titles, where the
+/// index's stemmer is not used.
 pub(crate) fn stem(word: &str) -> &str {
     let strip = |ending: &str, least: usize| {
         word.strip_suffix(ending).filter(|rest| rest.chars().nth(least - 1).is_some())
@@ -215,7 +215,7 @@ pub(crate) fn stem(word: &str) -> &str {
         .or_else(|| strip("ed", 3))
         .or_else(|| strip("s", 2).filter(|rest| !rest.ends_with('s')))
         .unwrap_or(word);
-    // `note` and `notes`, `study` and `studies`, `plan` and `planned` meet in one form.
+    // `note` and `notes`, `study` and `studies`, `plan` and `planned` get the same stem.
     let rest = rest.strip_suffix(['e', 'y']).filter(|rest| rest.len() > 1).unwrap_or(rest);
     let mut last = rest.chars().rev();
     match (last.next(), last.next()) {

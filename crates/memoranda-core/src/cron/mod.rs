@@ -1,8 +1,9 @@
-//! When something that recurs is due: cron expressions of five fields, in a person's time zone.
+//! Cron expressions with five fields in a time zone: `minute hour day-of-month month day-of-week`.
 //!
-//! `minute hour day-of-month month day-of-week`. As with Unix cron, a day fits either of the two
-//! day fields when both are restricted. Clocks that are set forward or back matter only to the
-//! hours they touch: see [`CronExpression::next_after`].
+//! Hand-written because the `croner` crate treats `*/n` days and clock changes differently;
+//! `croner` is the oracle of the tests. As in Unix cron, if both day fields are restricted, a day
+//! that matches either of them matches. Clock changes affect only the hours that they touch: see
+//! [`CronExpression::next_after`].
 
 mod next;
 mod parse;
@@ -11,10 +12,10 @@ mod tests;
 
 pub use parse::CronError;
 
-/// A cron expression, understood.
+/// A parsed cron expression.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct CronExpression {
-    /// One bit for each minute of the hour, and so on.
+    /// Bit set of minutes.
     minutes: u64,
     hours: u32,
     /// Bits 1 to 31.
@@ -23,17 +24,17 @@ pub struct CronExpression {
     months: u16,
     /// Bits 0 (Sunday) to 6.
     weekdays: u8,
-    /// Whether a field that begins with `*` leaves the choice of the day to the other one.
+    /// True if the day-of-month field begins with `*` and the day-of-week field decides.
     days_open: bool,
     weekdays_open: bool,
     pace: ClockChangePolicy,
 }
 
-/// What a clock that is set forward or back means for an expression.
+/// Behaviour of an expression when the clock is set forward or back.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 enum ClockChangePolicy {
-    /// At given times of the day: once each day, whatever the clock does.
+    /// Fixed times of the day: due once per day regardless of clock changes.
     Times,
-    /// Every hour or every few minutes: as time really passes.
+    /// Every hour or every few minutes: due by elapsed time.
     Interval,
 }

@@ -1,4 +1,4 @@
-//! Finding the next time at which an expression is due.
+//! Computes due times.
 
 use jiff::civil::{Date, Weekday};
 use jiff::tz::{AmbiguousOffset, TimeZone};
@@ -6,19 +6,19 @@ use jiff::{Timestamp, ToSpan as _};
 
 use super::{ClockChangePolicy, CronExpression};
 
-/// The 29th of February can be eight years away; what is further never comes.
+/// Maximum number of days searched: the 29th of February can be eight years away.
 const MAX_DAYS: usize = 366 * 9;
 
 impl CronExpression {
-    /// The first time after a moment at which it is due; `None` if that is years away.
+    /// Returns the first due time after a moment; `None` if nothing is due within nine years.
     ///
-    /// When a clock is set forward, a time of the day that is skipped is due at the moment of the
-    /// change, and one that is set back is due once, the first time. What recurs every hour or
-    /// every few minutes goes by real time instead.
+    /// If the clock is set forward over a fixed time of the day, the expression is due at the
+    /// change. If the clock is set back, it is due at the first occurrence only. Hourly and more
+    /// frequent expressions follow elapsed time.
     pub fn next_after(&self, after: Timestamp, zone: &TimeZone) -> Option<Timestamp> {
         let begin = after.to_zoned(zone.clone());
         let mut date = begin.date();
-        // A change of the clock just before midnight can make yesterday's last times today's.
+        // A clock change just before midnight can move yesterday's last times to today.
         let mut first_hour = u32::from(begin.hour().unsigned_abs());
         for _ in 0..MAX_DAYS {
             if self.fits_day(date) {
@@ -34,8 +34,8 @@ impl CronExpression {
         None
     }
 
-    /// How often it was due after one moment and until another, but no more than `most`, and when
-    /// it was so for the first time.
+    /// Counts the due times after one moment until another, up to `most`, and returns the first of
+    /// them.
     pub fn due_between(
         &self,
         after: Timestamp,
@@ -68,7 +68,7 @@ impl CronExpression {
             && if self.days_open || self.weekdays_open { day && weekday } else { day || weekday }
     }
 
-    /// The first due time of a day after a moment.
+    /// Returns the first due time of a day after a moment.
     fn next_on(
         &self,
         date: Date,
@@ -94,8 +94,7 @@ impl CronExpression {
         earliest
     }
 
-    /// The moments at which a time of the day is due: one as a rule, none or two when the clock
-    /// is changed.
+    /// Returns the moments of a time of the day: usually one; none or two on a clock change.
     fn moments(&self, date: Date, hour: i8, minute: i8, zone: &TimeZone) -> [Option<Timestamp>; 2] {
         let ambiguous = zone.to_ambiguous_timestamp(date.at(hour, minute, 0, 0));
         match (ambiguous.offset(), self.pace) {
@@ -108,7 +107,7 @@ impl CronExpression {
                 [ambiguous.earlier().ok(), twice.later().ok()]
             }
             (AmbiguousOffset::Gap { .. }, ClockChangePolicy::Interval) => [None, None],
-            // The moment of the change: the first transition after a time that was before it.
+            // The clock change itself: the first transition after a moment before it.
             (AmbiguousOffset::Gap { .. }, ClockChangePolicy::Times) => {
                 let before = ambiguous.earlier().ok();
                 [before.and_then(|before| change_near(before, zone)), None]
@@ -117,12 +116,12 @@ impl CronExpression {
     }
 }
 
-/// Whether the clock is changed on a day.
+/// Presence of a clock change on a day.
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum ClockChanges {
-    /// It is not: times come in the order of the clock.
+    /// No change: times are in clock order.
     Even,
-    /// It may be.
+    /// The clock may change.
     Uneven,
 }
 
@@ -139,7 +138,7 @@ impl ClockChanges {
     }
 }
 
-/// The change of the clock that lies within a day of a moment.
+/// Returns the clock change within a day of a moment.
 fn change_near(moment: Timestamp, zone: &TimeZone) -> Option<Timestamp> {
     let from = moment.checked_sub(24.hours()).ok()?;
     zone.following(from).next().map(|change| change.timestamp())

@@ -1,44 +1,44 @@
-//! Reading an expression: what is wrong, with which field, and what would fit.
+//! Cron parser. Errors name the field, the problem and the accepted values.
 
 use super::{ClockChangePolicy, CronExpression};
 
-/// A text that is no cron expression.
+/// Reason why a cron expression is rejected.
 #[derive(Clone, PartialEq, Eq, Debug, thiserror::Error)]
 pub enum CronError {
-    /// Not five fields.
+    /// The expression does not have five fields.
     #[error(
         "{text:?} has {found} field{}, not 5: minute hour day-of-month month day-of-week, such as \
          `0 9 * * 1-5` for 9:00 from Monday to Friday{}",
         if *.found == 1 { "" } else { "s" }, seconds(*.found)
     )]
     Fields {
-        /// What was given.
+        /// Rejected text.
         text: String,
-        /// How many fields it has.
+        /// Number of fields found.
         found: usize,
     },
-    /// A field that cannot be read.
+    /// A field is malformed.
     #[error("the {field} field {text:?} is wrong: {reason}; it takes {fits}")]
     Field {
-        /// Which field.
+        /// Name of the field.
         field: &'static str,
-        /// The field as it was given.
+        /// Text of the field.
         text: String,
-        /// What is wrong with it.
+        /// Problem of the field.
         reason: String,
-        /// What would fit.
+        /// Accepted values.
         fits: &'static str,
     },
-    /// A day that never comes.
+    /// No month contains the given days.
     #[error("{text:?} never comes: no month that it names has such a day")]
     Never {
-        /// What was given.
+        /// Rejected text.
         text: String,
     },
-    /// A nickname that is none.
+    /// The nickname is unknown.
     #[error("{text:?} is no schedule; there are @hourly, @daily, @weekly, @monthly and @yearly")]
     Nickname {
-        /// What was given.
+        /// Rejected text.
         text: String,
     },
 }
@@ -93,7 +93,7 @@ const WEEKDAY: CronField = CronField {
 };
 
 impl CronExpression {
-    /// Reads an expression.
+    /// Parses an expression.
     pub fn parse(text: &str) -> Result<Self, CronError> {
         let shown = || text.chars().take(80).collect::<String>();
         let text = match text.trim() {
@@ -135,7 +135,7 @@ impl CronExpression {
         Ok(cron)
     }
 
-    /// Whether no month that is named is long enough for a day that is named.
+    /// Returns true if every given month is too short for the given days.
     fn never(&self) -> bool {
         let lengths = [31, 29, 31, 30, 31, 30, 31, 31, 30, 31, 30, 31];
         let fits = |month: u32| {
@@ -146,7 +146,7 @@ impl CronExpression {
     }
 }
 
-/// The bits that a field sets.
+/// Returns the bits of a field.
 fn read(field: &CronField, text: &str) -> Result<u64, CronError> {
     let mut bits = 0;
     for part in text.split(',') {
@@ -160,7 +160,7 @@ fn read(field: &CronField, text: &str) -> Result<u64, CronError> {
     Ok(bits)
 }
 
-/// The bits of one part between commas: `*`, `n`, `n-m`, each with `/step`.
+/// Returns the bits of one part between commas: `*`, `n` or `n-m`, each with an optional `/step`.
 fn part_bits(field: &CronField, part: &str) -> Result<u64, String> {
     let (range, step) = match part.split_once('/') {
         Some((range, step)) => (range, Some(step)),
@@ -173,7 +173,7 @@ fn part_bits(field: &CronField, part: &str) -> Result<u64, String> {
             _ => return Err(format!("the step {step:?} is not a number from 1 to {}", field.most)),
         },
     };
-    // Seven would be Sunday again.
+    // Both 0 and 7 are Sunday.
     let end = if field.most == 7 { 6 } else { field.most };
     let (first, last) = if range == "*" {
         (field.least, end)
@@ -193,7 +193,7 @@ fn part_bits(field: &CronField, part: &str) -> Result<u64, String> {
         }
     } else {
         let first = value(field, range)?;
-        // `5/10` is from 5 to the end; some implementations take it so, others refuse it.
+        // `5/10` means from 5 to the end of the range, as in several implementations.
         (first, if step.is_some() { end.max(first) } else { first })
     };
     let round = |n: u32| if n > field.most { n - field.names.len() as u32 } else { n };

@@ -46,7 +46,7 @@ fn the_next_time_is_found() {
         ("0 0 * * fri-mon/2", "2026-01-04T00:00:00Z", "2026-01-09T00:00:00Z"),
         ("0 0 1 nov-feb *", "2026-02-02T00:00:00Z", "2026-11-01T00:00:00Z"),
         ("0 0 1 nov-feb *", "2026-12-02T00:00:00Z", "2027-01-01T00:00:00Z"),
-        // A step from a day on ends with the week, as that from `*` does.
+        // A step from a weekday on ends with the week, as a step from `*` does.
         ("0 0 * * 1/2", "2026-01-02T00:00:00Z", "2026-01-05T00:00:00Z"),
         ("0 0 * * 0/2", "2026-01-01T00:00:00Z", "2026-01-03T00:00:00Z"),
         ("0 0 * * 7/2", "2026-01-01T00:00:00Z", "2026-01-04T00:00:00Z"),
@@ -61,7 +61,7 @@ fn the_next_time_is_found() {
         ("30 2 * * *", "2026-03-29T01:00:00Z", "2026-03-30T00:30:00Z"),
         ("0 2,3 * * *", "2026-03-28T22:00:00Z", "2026-03-29T01:00:00Z"),
         ("0 2,3 * * *", "2026-03-29T01:00:00Z", "2026-03-30T00:00:00Z"),
-        // What goes by the clock's hand misses what the hand does not show.
+        // Interval expressions skip the hours that the clock skips.
         ("30 * * * *", "2026-03-29T00:30:00Z", "2026-03-29T01:30:00Z"),
         ("*/30 * * * *", "2026-03-29T00:30:00Z", "2026-03-29T01:00:00Z"),
         // On 2026-10-25 the clock goes from 3:00 back to 2:00: once, the first time.
@@ -118,11 +118,11 @@ fn missed_times_are_counted() {
     assert_eq!(count("2026-01-01T00:00:00Z", "2026-01-01T01:00:00Z", 10), Some((first, 1)));
     assert_eq!(count("2026-01-01T00:00:00Z", "2026-01-01T05:30:00Z", 10), Some((first, 5)));
     assert_eq!(count("2026-01-01T00:00:00Z", "2027-01-01T00:00:00Z", 10), Some((first, 10)));
-    // A clock that went back: nothing is due, and nothing breaks.
+    // If the clock was set back between the two moments, nothing is due.
     assert_eq!(count("2026-01-02T00:00:00Z", "2026-01-01T00:00:00Z", 10), None);
 }
 
-/// One part of a field, as people write it.
+/// One part of a field.
 fn part(least: u32, most: u32) -> impl Strategy<Value = String> {
     let number = move || least..=most;
     prop_oneof![
@@ -143,7 +143,7 @@ fn expression() -> impl Strategy<Value = String> {
     )
 }
 
-/// The rule itself, minute by minute, with nothing clever.
+/// Reference implementation: tests every minute.
 fn by_hand(expression: &str, at: &jiff::Zoned) -> bool {
     let fields: Vec<&str> = expression.split(' ').collect();
     let holds = |field: &str, value: i64| {
@@ -176,8 +176,8 @@ fn by_hand(expression: &str, at: &jiff::Zoned) -> bool {
 proptest! {
     #![proptest_config(ProptestConfig::with_cases(400))]
 
-    /// Against another implementation, far into the future. Where that one sees a `*` with a step
-    /// as a restriction and Unix cron does not, the two are not compared.
+    /// Compares with `croner`, far into the future. Expressions with a `*/n` day field are left
+    /// out, because `croner` treats it as a restriction and Unix cron does not.
     #[test]
     fn another_implementation_agrees(
         expression in expression(), seconds in 1_500_000_000i64..2_500_000_000
@@ -194,7 +194,8 @@ proptest! {
         prop_assert_eq!(ours, theirs, "{}", expression);
     }
 
-    /// Against the rule itself, minute by minute over a day and a half, wherever it begins.
+    /// Compares with the reference implementation for every minute of a day and a half, from any
+    /// start.
     #[test]
     fn no_minute_is_missed_or_invented(
         expression in expression(), seconds in 1_700_000_000i64..1_800_000_000
@@ -211,8 +212,8 @@ proptest! {
         prop_assert_eq!(found, expected.map(|at| at.timestamp()), "{}", expression);
     }
 
-    /// A time is after the moment that was asked about, fits the expression unless the clock was
-    /// changed, and nothing is due twice.
+    /// Due times are after the given moment, match the expression except at a clock change, and
+    /// never repeat.
     #[test]
     fn times_rise_across_changes_of_the_clock(
         expression in expression(), seconds in 1_700_000_000i64..1_800_000_000

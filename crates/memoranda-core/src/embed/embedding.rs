@@ -1,10 +1,10 @@
-//! Meanings by whichever model they were made: the table in the program, or a model that the
-//! person chose. Each is compared only with its own kind.
+//! Embeddings by the built-in model or by a model that the user configured. Only embeddings of the
+//! same model are compared.
 
 use super::vector::StaticVector;
 
-/// Sentences that have nothing to do with each other. What a model takes them to have in common
-/// is what it takes any two texts to have in common.
+/// Unrelated sentences. The average similarity that a model assigns to them is its baseline for
+/// unrelated texts.
 pub const BASELINE_SENTENCES: [&str; 12] = [
     "The train to the coast leaves at half past six.",
     "Whisk the egg whites until they form stiff peaks.",
@@ -20,46 +20,45 @@ pub const BASELINE_SENTENCES: [&str; 12] = [
     "Glaciers carved this valley long ago.",
 ];
 
-/// The vector of a model that the person chose: of any length, in eight-bit numbers.
+/// A vector of a configured model: any number of dimensions, quantized to 8 bits.
 #[derive(Clone, PartialEq, Debug)]
 pub struct QuantizedVector {
-    /// What one step of a number is worth.
+    /// Value of one quantization step.
     pub scale: f32,
-    /// The numbers.
+    /// Quantized components.
     pub numbers: Box<[i8]>,
 }
 
-/// What a passage means.
+/// Embedding of a passage.
 #[derive(Clone, PartialEq, Debug)]
 #[expect(clippy::large_enum_variant, reason = "nearly all are of the large kind")]
 pub enum Embedding {
-    /// By the table in the program.
+    /// By the built-in model.
     Table(StaticVector),
-    /// By the model that was chosen.
+    /// By the configured model.
     Chosen(QuantizedVector),
 }
 
-/// What a question means, in the forms in which passages can be compared with it.
+/// Embedding of a query, by each model that passages may be embedded with.
 #[derive(Clone, PartialEq, Debug)]
 pub struct QueryEmbedding {
-    /// By the table in the program.
+    /// By the built-in model.
     pub table: StaticVector,
-    /// By the model that was chosen, if it counts.
+    /// By the configured model, if it is used.
     pub chosen: Option<ModelQueryEmbedding>,
 }
 
-/// What a question means to the model that was chosen.
+/// Embedding of a query by the configured model.
 #[derive(Clone, PartialEq, Debug)]
 pub struct ModelQueryEmbedding {
-    /// Its vector.
+    /// Vector of the query.
     pub vector: QuantizedVector,
-    /// How alike the model finds texts that have nothing in common.
+    /// Average similarity that the model assigns to unrelated texts.
     pub zero: f32,
 }
 
 impl QuantizedVector {
-    /// Takes a model's numbers, of whatever length as a vector. `None` if they point nowhere, or
-    /// are no numbers.
+    /// Normalizes and quantizes a model's output; `None` if it is zero or not finite.
     pub fn from_floats(floats: &[f32]) -> Option<Self> {
         let length = floats.iter().map(|x| x * x).sum::<f32>().sqrt();
         let most = floats.iter().fold(0.0f32, |most, x| most.max(x.abs()));
@@ -71,20 +70,20 @@ impl QuantizedVector {
         Some(Self { scale: step / length, numbers })
     }
 
-    /// The cosine; 0 for vectors of different lengths, which no model makes.
+    /// Computes the cosine similarity; 0 if the numbers of dimensions differ.
     pub fn similarity(&self, other: &Self) -> f32 {
         QuantizedQueryVector::new(self).similarity(other.scale, &other.numbers)
     }
 }
 
 impl QueryEmbedding {
-    /// What the table says alone.
+    /// Builds a query embedding of the built-in model only.
     pub fn by_table(table: StaticVector) -> Self {
         Self { table, chosen: None }
     }
 
-    /// How alike a question and a passage are: 1 for the same, about 0 for unlike ones, whichever
-    /// model was asked.
+    /// Computes the similarity of a query and a passage: 1 for equal texts, about 0 for unrelated
+    /// ones, on the same scale for every model.
     pub fn similarity(&self, passage: &Embedding) -> f32 {
         match (passage, &self.chosen) {
             (Embedding::Table(passage), _) => self.table.similarity(passage),
@@ -97,31 +96,32 @@ impl QueryEmbedding {
 }
 
 impl ModelQueryEmbedding {
-    /// A cosine on the scale on which unlike texts have 0: models spread theirs differently.
+    /// Rescales a cosine so that unrelated texts have 0; the spread differs between models.
     pub fn on_scale(&self, cosine: f32) -> f32 {
         ((cosine - self.zero) / (1.0 - self.zero)).clamp(-1.0, 1.0)
     }
 }
 
-/// How alike a model finds texts that have nothing in common, from its vectors of [`BASELINE_SENTENCES`].
+/// Computes the average similarity of unrelated texts from the model's vectors of
+/// [`BASELINE_SENTENCES`].
 pub fn baseline_similarity(unlike: &[QuantizedVector]) -> f32 {
     let pairs = unlike.iter().enumerate().flat_map(|(n, a)| {
         let others = unlike.get(n + 1..).unwrap_or_default();
         others.iter().map(|b| a.similarity(b))
     });
     let (sum, count) = pairs.fold((0.0, 0.0), |(sum, count), x| (sum + x, count + 1.0));
-    // Beyond that a model tells nothing apart, and to stretch what it says would be noise.
+    // A higher baseline means that the model distinguishes nothing; rescaling would amplify noise.
     f32::clamp(sum / f32::max(count, 1.0), 0.0, 0.95)
 }
 
-/// A vector that is compared with very many kept ones, in the form in which that is quickest.
+/// A query vector widened to 16 bits for fast comparison with many stored vectors.
 pub struct QuantizedQueryVector {
     scale: f32,
     numbers: Box<[i16]>,
 }
 
 impl QuantizedQueryVector {
-    /// The probe for a vector.
+    /// Widens a vector.
     pub fn new(vector: &QuantizedVector) -> Self {
         Self {
             scale: vector.scale,
@@ -129,12 +129,13 @@ impl QuantizedQueryVector {
         }
     }
 
-    /// The cosine with a vector in parts; 0 for one of another length, which no model makes.
+    /// Computes the cosine with a vector given as scale and components; 0 if the numbers of
+    /// dimensions differ.
     pub fn similarity(&self, scale: f32, numbers: &[i8]) -> f32 {
         if numbers.len() != self.numbers.len() {
             return 0.0;
         }
-        // Sixteen bits by sixteen, added in pairs: one instruction on every machine.
+        // Products of 16-bit integers added in pairs are a single instruction on common CPUs.
         let products = numbers.iter().zip(&self.numbers);
         let sum: i32 = products.map(|(&a, &b)| i32::from(a) * i32::from(b)).sum();
         sum as f32 * scale * self.scale
@@ -170,7 +171,7 @@ mod tests {
 
     #[test]
     fn unlike_texts_have_nothing_in_common_by_any_model() {
-        // A model whose cosines all lie between 0.8 and 1.
+        // A model whose cosines are all between 0.8 and 1.
         let narrow = |x: f32, y: f32| wide(&[4.0, x, y]);
         let unlike = [narrow(1.0, 1.0), narrow(1.0, -1.0), narrow(-1.0, 1.0), narrow(-1.0, -1.0)];
         let zero = baseline_similarity(&unlike);
@@ -182,7 +183,7 @@ mod tests {
         };
         assert!(meant.similarity(&Embedding::Chosen(other)).abs() < 0.3);
         assert!(meant.similarity(&Embedding::Chosen(asked)) > 0.98);
-        // Vectors of one model say nothing to another.
+        // Vectors of different models are not comparable.
         let table = QueryEmbedding::by_table(StaticEmbeddingModel::embedded().embed("x"));
         assert_eq!(table.similarity(&Embedding::Chosen(wide(&[1.0, 2.0]))), 0.0);
     }
@@ -192,7 +193,7 @@ mod tests {
         let vectors = BASELINE_SENTENCES.map(|text| StaticEmbeddingModel::embedded().embed(text));
         let wide = vectors.map(|v| wide(&v.numbers.map(|n| f32::from(n) * v.scale)));
         let zero = baseline_similarity(&wide);
-        // About 0, so that both models are on one scale.
+        // About 0, so that both models share one scale.
         assert!(zero < 0.1, "{zero}");
     }
 

@@ -1,8 +1,8 @@
-//! What a text is about, as a vector: texts that say alike in other words lie close together.
+//! Embeddings: texts with similar meaning have similar vectors.
 //!
-//! The model is a table with one vector for each word piece, compiled into the program. A text is
-//! the mean of its pieces, of length one. That is a look-up and an addition for each word, so
-//! that it needs no download, no runtime and next to no time.
+//! The built-in model is a table with one vector per word piece, compiled into the program. The
+//! vector of a text is the normalized mean of its pieces. One lookup and one addition per piece
+//! need no download, no runtime and hardly any time.
 
 mod embedding;
 mod table;
@@ -18,28 +18,27 @@ pub use vector::{STATIC_VECTOR_BYTES, STATIC_VECTOR_DIMS, StaticQueryVector, Sta
 use table::EmbeddingTable;
 use word_piece::{PieceKind, WordPieceVocabulary};
 
-/// Names the model in caches: vectors of different models cannot be compared.
+/// Identifies the built-in model in caches; vectors of different models are not comparable.
 pub const MODEL_ID: &str = "static-minilm-256-i8-2";
 
-/// A longer text says nothing more about what it is about.
+/// Maximum number of bytes of a text that are embedded.
 const MAX_BYTES: usize = 16 << 10;
 
-/// No word says less or more than this, however odd it is.
+/// Bounds of the weight of a single word.
 const LEAST_WEIGHT: f32 = 0.3;
 const MOST_WEIGHT: f32 = 2.0;
 
 static TABLE: &[u8] = include_bytes!("../../model/table.bin");
 static VOCABULARY: &str = include_str!("../../model/vocab.txt");
 
-/// The embedding model, ready to use.
+/// The built-in static embedding model.
 pub struct StaticEmbeddingModel {
     vocabulary: WordPieceVocabulary<'static>,
     table: EmbeddingTable<'static>,
 }
 
 impl StaticEmbeddingModel {
-    /// The model that is part of the program. It is made ready at the first call, in about a
-    /// millisecond, and then kept.
+    /// Returns the built-in model. The first call builds its tables in about a millisecond.
     pub fn embedded() -> &'static Self {
         static MODEL: std::sync::OnceLock<StaticEmbeddingModel> = std::sync::OnceLock::new();
         MODEL.get_or_init(|| Self {
@@ -48,19 +47,20 @@ impl StaticEmbeddingModel {
         })
     }
 
-    /// The vector of a text; nothing but zeros if it holds no word.
+    /// Embeds a text; the zero vector if the text contains no known word.
     pub fn embed(&self, text: &str) -> StaticVector {
         StaticVector::from_floats(&unit(self.sum(text)))
     }
 
-    /// How much a word says about what a text is about: about 1 for most, half for filler, half
-    /// as much again for a thing with a name. It is how far the word draws a mean.
+    /// Returns the weight of a word: about 1 for most words, 0.5 for stop words, 1.5 for names of
+    /// things. It is the norm of the word's vector.
     pub fn weight(&self, word: &str) -> f32 {
         let length = length(&self.sum(word));
         if length > 0.0 { length.clamp(LEAST_WEIGHT, MOST_WEIGHT) } else { 1.0 }
     }
 
-    /// Whether the model has a word of the text. What it can only spell means nothing to it.
+    /// Returns true if the text contains a word of the vocabulary. A word that is only spelled by
+    /// pieces does not count.
     pub fn knows_a_word(&self, text: &str) -> bool {
         let (mut known, mut whole) = (false, false);
         self.vocabulary.pieces(text, |piece| {
@@ -71,13 +71,13 @@ impl StaticEmbeddingModel {
         known || whole
     }
 
-    /// Whether this is a word that people write, rather than one made up of others or of signs.
+    /// Returns true if the word is a single entry of the vocabulary.
     pub fn is_word(&self, word: &str) -> bool {
         self.vocabulary.has(word)
     }
 
-    /// The sum of what is known. Letters of scripts that the table can only spell would draw all
-    /// texts in such a script to one place; and signs mean nothing without a word.
+    /// Sums the vectors of the known pieces. Pieces of unknown scripts are left out, because they
+    /// would map all texts of a script to one point. Punctuation counts only next to a word.
     fn sum(&self, text: &str) -> [f32; STATIC_VECTOR_DIMS] {
         let mut sum = [0.0; STATIC_VECTOR_DIMS];
         let mut has_word = false;
@@ -96,7 +96,7 @@ fn beginning(text: &str) -> &str {
     text.get(..text.floor_char_boundary(MAX_BYTES)).unwrap_or_default()
 }
 
-/// A sum as a direction.
+/// Normalizes a vector to length 1.
 fn unit(mut sum: [f32; STATIC_VECTOR_DIMS]) -> [f32; STATIC_VECTOR_DIMS] {
     let length = length(&sum);
     if length > 1e-9 {
@@ -115,7 +115,7 @@ mod tests {
 
     use super::*;
 
-    /// The numbers of a JSON list, or the text of a JSON string, after a key.
+    /// Reads the reference vectors.
     fn golden() -> Vec<serde_json::Value> {
         let lines = include_str!("../../model/golden.jsonl").lines();
         lines.map(|line| serde_json::from_str(line).unwrap()).collect()
@@ -133,7 +133,7 @@ mod tests {
             let expected: Vec<_> =
                 case["ids"].as_array().unwrap().iter().map(|id| id.as_u64().unwrap()).collect();
             assert_eq!(pieces, expected, "{text:?}");
-            // The table's makers count every piece.
+            // The reference vectors include every piece.
             let mut all = [0.0; STATIC_VECTOR_DIMS];
             model.vocabulary.pieces(text, |piece| model.table.add(piece, &mut all));
             let floats = unit(all);

@@ -1,17 +1,18 @@
-//! The table of vectors, one a row, in eight-bit numbers with a scale for each row.
+//! The table of vectors: one row per word piece, quantized to 8 bits with a scale per row.
 
 use super::vector::STATIC_VECTOR_DIMS;
 
 const HEADER: usize = 20;
 
-/// The table, read where it lies.
+/// A table borrowed from the bytes in the program.
 pub(super) struct EmbeddingTable<'b> {
     scales: &'b [u8],
     rows: &'b [u8],
 }
 
 impl<'b> EmbeddingTable<'b> {
-    /// Reads the header. A table of another shape is an empty one, which the tests would notice.
+    /// Reads the header. A table with another header becomes an empty table, which the tests
+    /// detect.
     pub(super) fn read(bytes: &'b [u8]) -> Self {
         let number = |at: usize| {
             let bytes = bytes.get(at..at + 4).and_then(|bytes| bytes.try_into().ok());

@@ -1,19 +1,19 @@
-//! Vectors in eight-bit numbers: a quarter of the memory, and as good for finding.
+//! Vectors quantized to 8 bits: a quarter of the memory of floats at the same retrieval quality.
 
 use multiversion::multiversion;
 
-/// How many numbers a vector has.
+/// Number of dimensions of a built-in vector.
 pub const STATIC_VECTOR_DIMS: usize = 256;
 
-/// How many bytes a vector takes in a cache: its scale, then its numbers.
+/// Number of bytes of a stored vector: the scale and the components.
 pub const STATIC_VECTOR_BYTES: usize = 4 + STATIC_VECTOR_DIMS;
 
-/// The vector of a text.
+/// A vector of the built-in model.
 #[derive(Clone, PartialEq, Debug)]
 pub struct StaticVector {
-    /// What one step of a number is worth.
+    /// Value of one quantization step.
     pub scale: f32,
-    /// The numbers.
+    /// Quantized components.
     pub numbers: [i8; STATIC_VECTOR_DIMS],
 }
 
@@ -31,7 +31,7 @@ impl StaticVector {
         Self { scale, numbers }
     }
 
-    /// The vector as it is kept.
+    /// Encodes the vector for storage.
     pub fn bytes(&self) -> [u8; STATIC_VECTOR_BYTES] {
         let mut bytes = [0; STATIC_VECTOR_BYTES];
         let (scale, numbers) = bytes.split_at_mut(4);
@@ -42,37 +42,38 @@ impl StaticVector {
         bytes
     }
 
-    /// A vector that was kept.
+    /// Decodes a stored vector; `None` if the length differs.
     pub fn read(bytes: &[u8]) -> Option<Self> {
         let (scale, rest) = bytes.split_first_chunk::<4>()?;
         let rest: &[u8; STATIC_VECTOR_DIMS] = rest.try_into().ok()?;
         Some(Self { scale: f32::from_le_bytes(*scale), numbers: rest.map(|byte| byte as i8) })
     }
 
-    /// How alike two texts are: 1 for the same, about 0 for unlike ones.
+    /// Computes the cosine similarity: 1 for equal texts, about 0 for unrelated ones.
     pub fn similarity(&self, other: &Self) -> f32 {
         dot(&self.numbers, &other.numbers) as f32 * (self.scale * other.scale)
     }
 
-    /// Whether the text held no word.
+    /// Returns true if the text contained no known word.
     pub fn is_zero(&self) -> bool {
         self.scale == 0.0
     }
 }
 
-/// A vector that is compared with very many kept ones, in the form in which that is quickest.
+/// A query vector widened to 16 bits for fast comparison with many stored vectors.
 pub struct StaticQueryVector {
     scale: f32,
     numbers: [i16; STATIC_VECTOR_DIMS],
 }
 
 impl StaticQueryVector {
-    /// The probe for a vector.
+    /// Widens a vector.
     pub fn new(vector: &StaticVector) -> Self {
         Self { scale: vector.scale, numbers: vector.numbers.map(i16::from) }
     }
 
-    /// How alike vectors in parts are, one after the other, as many as there are places for.
+    /// Computes the similarities to consecutive vectors, given as scales and components, into
+    /// `near`.
     pub fn similarities(
         &self,
         scales: &[f32],
@@ -86,9 +87,9 @@ impl StaticQueryVector {
     }
 }
 
-/// The sums of products with each of these: so small that a float holds them to the last digit.
-/// Sixteen bits by sixteen, added in pairs, is one instruction on every machine; where the machine
-/// has wider ones, those are used.
+/// Computes the dot products with each vector; a float represents the sums exactly. Products of
+/// 16-bit integers added in pairs are a single instruction; wider registers are used where
+/// available.
 #[multiversion(targets("x86_64+avx512f+avx512bw+avx512vl", "x86_64+avx2"))]
 fn products(
     asked: &[i16; STATIC_VECTOR_DIMS],
@@ -96,7 +97,7 @@ fn products(
     sums: &mut [f32],
 ) {
     for (numbers, sum) in kept.iter().zip(sums) {
-        // A loop and nothing else: a closure is not always compiled for the same machine.
+        // A plain loop, because a closure is not always compiled for the same target features.
         let mut products = 0;
         for at in 0..STATIC_VECTOR_DIMS {
             products += i32::from(numbers[at]) * i32::from(asked[at]);
@@ -105,7 +106,7 @@ fn products(
     }
 }
 
-/// The sum of products, in a form that compilers turn into instructions on many numbers at once.
+/// Computes a dot product in a form that compilers vectorize.
 fn dot(a: &[i8; STATIC_VECTOR_DIMS], b: &[i8; STATIC_VECTOR_DIMS]) -> i32 {
     a.iter().zip(b).map(|(&a, &b)| i32::from(a) * i32::from(b)).sum()
 }

@@ -1,39 +1,40 @@
-//! Cutting a text into the word pieces of the model, as BERT's uncased tokenizer does.
+//! WordPiece tokenizer, compatible with BERT's uncased tokenizer. Hand-written because the
+//! `tokenizers` crate would multiply the size of the default build.
 
 use unicode_normalization::UnicodeNormalization as _;
 use unicode_normalization::char::is_combining_mark;
 
-/// What stands for a word that cannot be cut into known pieces.
+/// Index of the piece for unknown words.
 pub(super) const UNKNOWN: usize = 100;
-/// A longer word is not cut at all.
+/// Maximum number of characters of a word; longer words are unknown.
 const MAX_WORD_CHARS: usize = 100;
-/// Twice as many places as pieces, so that looking one up takes one or two tries.
+/// Number of hash slots: twice the number of pieces, so that a lookup takes one or two probes.
 const PLACES: usize = 1 << 16;
 const EMPTY: u16 = u16::MAX;
-/// The first letter behind those of the Latin script, with which the vocabulary has words.
+/// First character after the Latin letters; the vocabulary has words in Latin script only.
 const BEHIND_LATIN: char = '\u{250}';
 
-/// The known pieces, found by their text. Pieces that go on a word begin with `##`.
+/// Word pieces in a hash table. Continuation pieces begin with `##`.
 pub(super) struct WordPieceVocabulary<'t> {
     pieces: Vec<&'t [u8]>,
     places: Vec<HashSlot>,
-    /// The length of the longest piece.
+    /// Length of the longest piece in bytes.
     longest: usize,
 }
 
-/// What a piece is good for.
+/// Kind of a word piece.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(super) enum PieceKind {
-    /// A word, or a part of one.
+    /// A word or a part of a word.
     Word,
-    /// Punctuation and other signs.
+    /// Punctuation and symbols.
     Sign,
-    /// A letter of a script in which the vocabulary has no words, or no known piece at all.
+    /// A letter of a script without words in the vocabulary, or an unknown piece.
     Spelling,
 }
 
-/// Where a piece may be found. Two pieces that want the same place mostly differ in the mark, so
-/// that texts are hardly ever compared in vain.
+/// A hash slot. The mark holds further hash bits, so that texts are rarely compared without a
+/// match.
 #[derive(Clone, Copy)]
 struct HashSlot {
     number: u16,
@@ -41,7 +42,7 @@ struct HashSlot {
 }
 
 impl<'t> WordPieceVocabulary<'t> {
-    /// Reads one piece a line; the number of a piece is that of its line.
+    /// Reads one piece per line; the line number is the index of the piece.
     pub(super) fn new(text: &'t str) -> Self {
         let pieces: Vec<_> = text.lines().map(str::as_bytes).take(usize::from(EMPTY)).collect();
         let mut places = vec![HashSlot { number: EMPTY, mark: 0 }; PLACES];
@@ -59,7 +60,7 @@ impl<'t> WordPieceVocabulary<'t> {
         Self { pieces, places, longest }
     }
 
-    /// The piece of this text and hash.
+    /// Looks up a piece by its text and hash.
     fn find(&self, prefix: &[u8], rest: &[u8], hash: u32) -> Option<usize> {
         let (mut place, mark) = place(hash);
         loop {
@@ -72,7 +73,7 @@ impl<'t> WordPieceVocabulary<'t> {
         }
     }
 
-    /// The longest piece with which a text begins, and its length. The text is hashed once, for all
+    /// Finds the longest piece at the beginning of a text, and its length. One pass hashes all
     /// lengths.
     fn longest(&self, prefix: &[u8], text: &str) -> Option<(usize, usize)> {
         let bytes = text.as_bytes();
@@ -90,12 +91,12 @@ impl<'t> WordPieceVocabulary<'t> {
         })
     }
 
-    /// Whether a piece goes on with a word that another has begun.
+    /// Returns true if a piece continues a word.
     pub(super) fn goes_on(&self, piece: usize) -> bool {
         self.pieces.get(piece).is_some_and(|piece| piece.starts_with(b"##"))
     }
 
-    /// What a piece is good for.
+    /// Returns the kind of a piece.
     pub(super) fn kind(&self, piece: usize) -> PieceKind {
         let text = self.pieces.get(piece).copied().unwrap_or_default();
         let bare = text.strip_prefix(b"##").unwrap_or(text);
@@ -116,13 +117,13 @@ impl<'t> WordPieceVocabulary<'t> {
         }
     }
 
-    /// Whether a word is one piece, in whatever case.
+    /// Returns true if a word is a single piece, ignoring case.
     pub(super) fn has(&self, word: &str) -> bool {
         let word = word.to_lowercase();
         self.longest(b"", &word).is_some_and(|(_, length)| length == word.len())
     }
 
-    /// Names the pieces of a text in order.
+    /// Calls `piece` with the index of each piece of a text in order.
     pub(super) fn pieces(&self, text: &str, mut piece: impl FnMut(usize)) {
         let mut word = String::new();
         let mut take = |word: &mut String| {
@@ -153,7 +154,7 @@ impl<'t> WordPieceVocabulary<'t> {
         take(&mut word);
     }
 
-    /// Cuts a word: the longest known beginning, then the longest known continuation, and so on.
+    /// Splits a word greedily: the longest known beginning, then the longest known continuations.
     fn cut(&self, word: &str, piece: &mut impl FnMut(usize)) {
         let is_long = word.len() > MAX_WORD_CHARS && word.chars().nth(MAX_WORD_CHARS).is_some();
         if is_long {
@@ -174,14 +175,14 @@ impl<'t> WordPieceVocabulary<'t> {
     }
 }
 
-/// FNV-1a, byte by byte.
+/// Offset basis of FNV-1a.
 const BEGIN: u32 = 0x811c_9dc5;
 
 fn hashed(hash: u32, byte: u8) -> u32 {
     (hash ^ u32::from(byte)).wrapping_mul(0x0100_0193)
 }
 
-/// Where a piece of this hash is looked for first, and its mark.
+/// Returns the first slot of a hash, and its mark.
 fn place(hash: u32) -> (usize, u16) {
     ((hash ^ (hash >> 16)) as usize % PLACES, (hash >> 16) as u16)
 }
@@ -191,7 +192,7 @@ fn is_control(c: char) -> bool {
     !is_blank && (c == '\0' || c == '\u{fffd}' || c.is_control() || is_format(c))
 }
 
-/// Characters that only steer how others are shown.
+/// Returns true for invisible format characters.
 fn is_format(c: char) -> bool {
     matches!(c, '\u{ad}' | '\u{600}'..='\u{605}' | '\u{61c}' | '\u{6dd}' | '\u{70f}'
         | '\u{180e}' | '\u{200b}'..='\u{200f}' | '\u{202a}'..='\u{202e}'
@@ -199,13 +200,13 @@ fn is_format(c: char) -> bool {
         | '\u{fff9}'..='\u{fffb}' | '\u{e000}'..='\u{f8ff}' | '\u{e0001}'..='\u{e007f}')
 }
 
-/// Marks without a width of their own. Those that have one are part of how a word is written.
+/// Returns true for combining marks without width. Spacing marks are part of a word's spelling.
 fn is_mark(c: char) -> bool {
     is_combining_mark(c) && !is_spacing_mark(c)
 }
 
 fn is_spacing_mark(c: char) -> bool {
-    // The vowel signs of the Indian scripts that stand beside their letter.
+    // Vowel signs of Indic scripts that stand next to their letter.
     matches!(c, '\u{903}' | '\u{93b}' | '\u{93e}'..='\u{940}' | '\u{949}'..='\u{94c}'
         | '\u{94e}'..='\u{94f}' | '\u{982}'..='\u{983}' | '\u{9be}'..='\u{9c0}'
         | '\u{9c7}'..='\u{9cc}' | '\u{9d7}' | '\u{a03}' | '\u{a3e}'..='\u{a40}' | '\u{a83}'

@@ -1,23 +1,23 @@
-//! Facts of one entity that cannot both be true, as far as words show it.
+//! Detects facts of one entity that contradict each other, by their words.
 
 use std::collections::BTreeSet;
 
 const NEGATIONS: &[&str] =
     &["not", "no", "never", "none", "cannot", "without", "stopped", "removed", "deprecated"];
 
-/// Two facts that seem to contradict each other, by their places in the list.
+/// Two facts that seem to contradict each other, as indices into the list.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct FactContradiction {
-    /// The first.
+    /// Index of the first fact.
     pub first: usize,
-    /// The second.
+    /// Index of the second fact.
     pub second: usize,
-    /// Why.
+    /// Explanation for the user.
     pub reason: String,
 }
 
-/// Pairs of facts of which one denies what the other says, or which say the same of different
-/// values.
+/// Finds pairs of facts where one negates the other, or where both state different values of the
+/// same thing.
 pub fn find_contradictions(facts: &[&str]) -> Vec<FactContradiction> {
     let parts: Vec<StatementParts> = facts.iter().map(|fact| StatementParts::of(fact)).collect();
     let mut found = Vec::new();
@@ -52,16 +52,16 @@ pub fn find_contradictions(facts: &[&str]) -> Vec<FactContradiction> {
 
 struct StatementParts {
     negated: bool,
-    /// Words longer than three letters, in lower case.
+    /// Words of more than three letters, in lower case.
     words: BTreeSet<String>,
-    /// Words that hold a digit.
+    /// Words that contain a digit.
     values: BTreeSet<String>,
 }
 
 impl StatementParts {
     fn of(fact: &str) -> Self {
         let mut parts = Self { negated: false, words: BTreeSet::new(), values: BTreeSet::new() };
-        // `can't`, `couldn't`, `weren't`: all of them say `not`.
+        // `can't`, `couldn't`, `weren't` all contain `not`.
         let lower = fact.to_lowercase().replace('’', "'").replace("n't", " not");
         for word in lower.split(|c: char| !(c.is_alphanumeric() || "-_.".contains(c))) {
             let word = word.trim_matches(['.', '-', '_']);

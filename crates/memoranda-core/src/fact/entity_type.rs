@@ -1,8 +1,8 @@
-//! Types of entities: free text, softly brought into one shape.
+//! Entity types: free text, normalized and with advice instead of errors.
 
 use super::similar_names::similar_names;
 
-/// Types that many graphs have; any other is as good.
+/// Suggested entity types; any other type is accepted.
 pub const COMMON_ENTITY_TYPES: &[&str] = &[
     "Person",
     "Document",
@@ -28,19 +28,19 @@ pub const COMMON_ENTITY_TYPES: &[&str] = &[
     "Location",
 ];
 
-/// The type of what names none.
+/// Type of an entity without a stated type.
 pub const DEFAULT_ENTITY_TYPE: &str = "Note";
 
-/// A type as it is kept, and what should be said about it.
+/// A normalized entity type with warnings.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct NormalizedEntityType {
-    /// The type with a capital at its start.
+    /// The type with an initial capital.
     pub name: String,
-    /// Advice, none of it binding.
+    /// Advice for the caller; never an error.
     pub warnings: Vec<String>,
 }
 
-/// Brings a type into shape: a capital at its start, advice for the rest.
+/// Normalizes a type to an initial capital and collects warnings.
 pub fn normalize_entity_type(given: &str) -> NormalizedEntityType {
     let trimmed = given.trim();
     let mut warnings = Vec::new();

@@ -1,5 +1,5 @@
-//! A relation read the other way round. Inverses are derived when they are read, so that there is
-//! one line to keep right.
+//! Inverse relation types. Inverses are derived on read, so that each relation is stored in one
+//! line only.
 
 const PAIRS: &[(&str, &str)] = &[
     ("created", "created by"),
@@ -13,7 +13,7 @@ const PAIRS: &[(&str, &str)] = &[
     ("part of", "has part"),
 ];
 
-/// What a relation says when it is read from its other end.
+/// Returns the relation type as read from the target.
 pub fn inverse_relation_type(relation_type: &str) -> String {
     let plain = relation_type.replace('_', " ").to_lowercase();
     for (there, back) in PAIRS {

@@ -1,5 +1,5 @@
-//! What makes a fact a good one: short, one thing at a time, tied to others. All of it is counted,
-//! nothing is guessed; what is not good enough comes back with what would be.
+//! Rules for good facts: short, atomic, connected. All rules are computed without a model; a
+//! rejected fact comes back with a suggestion.
 
 mod conflict;
 mod entity_type;
@@ -19,17 +19,17 @@ pub use similar_names::similar_names;
 pub use split::atomic_facts;
 pub use thread::{thread_folder, thread_of_folder};
 
-/// How long a fact may be.
+/// Maximum length of a fact.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct FactLimits {
-    /// The most characters.
+    /// Maximum number of characters.
     pub chars: usize,
-    /// The most sentences.
+    /// Maximum number of sentences.
     pub sentences: usize,
 }
 
-/// How complete a request's graph is, from 0 to 1: two relations for each entity and short facts
-/// are the best. `observation_chars` has the length of every fact.
+/// Scores the completeness of a graph from 0 to 1; two relations per entity and short facts score
+/// best. `observation_chars` lists the length of every fact.
 pub fn quality_score(
     entities: usize,
     relations: usize,

@@ -1,7 +1,7 @@
-//! Counting sentences without being fooled by the dots of versions, numbers, addresses, file
-//! names, abbreviations and initials.
+//! Sentence splitter that recognizes the dots of versions, numbers, addresses, file names,
+//! abbreviations and initials.
 
-/// Words that end in a dot without ending a sentence, in lower case and without the dot.
+/// Abbreviations that end in a dot, in lower case and without the dot.
 const ABBREVIATIONS: &[&str] = &[
     "eg", "ie", "etc", "vs", "cf", "ca", "al", "approx", "incl", "excl", "resp", "no", "nr", "vol",
     "fig", "sec", "ch", "p", "pp", "mr", "mrs", "ms", "dr", "prof", "st", "jr", "sr", "inc", "ltd",
@@ -10,10 +10,11 @@ const ABBREVIATIONS: &[&str] = &[
     "fri", "sat", "sun",
 ];
 
-/// Abbreviations that are also the last word of a sentence: they end one before a capital.
+/// Abbreviations that can end a sentence before a capital.
 const MAY_END: &[&str] = &["etc", "no", "co", "inc", "ltd", "corp", "min", "max", "a.m", "p.m"];
 
-/// Words that begin a sentence and no name: behind an initial or `U.S.` only these begin one.
+/// Words that begin a sentence and are not names; only these begin a sentence after an initial or
+/// `U.S.`.
 const BEGINNINGS: &[&str] = &[
     "a", "after", "all", "also", "an", "and", "are", "as", "at", "before", "both", "but", "by",
     "can", "does", "each", "for", "from", "had", "has", "he", "her", "his", "however", "i", "if",
@@ -23,12 +24,12 @@ const BEGINNINGS: &[&str] = &[
     "was", "we", "were", "when", "which", "who", "will", "with", "works", "you",
 ];
 
-/// How many sentences a text has.
+/// Returns the number of sentences of a text.
 pub fn sentence_count(text: &str) -> usize {
     sentences(text).len()
 }
 
-/// The sentences of a text, each trimmed and with its mark.
+/// Returns the sentences of a text, trimmed, with their end marks.
 pub fn sentences(text: &str) -> Vec<&str> {
     let quotes = quotes(text);
     let mut found = Vec::new();
@@ -39,14 +40,14 @@ pub fn sentences(text: &str) -> Vec<&str> {
             '\n' | '。' | '！' | '？' => true,
             '.' | '!' | '?' | '…' => {
                 let mut is_closed = false;
-                // Marks in a row, and quotes or brackets that close behind them, are one end.
+                // Adjacent marks with closing quotes or brackets are one end.
                 while let Some((_, c)) = chars.next_if(|(_, c)| ".!?…\"'”’)]".contains(*c)) {
                     is_closed |= "\"”".contains(c);
                 }
                 let next = chars.peek().map_or(text.len(), |(at, _)| *at);
                 let after = text.get(next..).unwrap_or_default();
                 let is_quoted = quotes.iter().any(|quote| quote.contains(&at));
-                // What is quoted is one thing that was said; only its end can end the sentence.
+                // A quotation is one unit; only its end can end the sentence.
                 let goes_on = is_quoted && (!is_closed || begins_low(after));
                 !goes_on && ends_sentence(text.get(start..at).unwrap_or_default(), c, after)
             }
@@ -62,7 +63,8 @@ pub fn sentences(text: &str) -> Vec<&str> {
     found
 }
 
-/// The quotations within a text, unless it is one as a whole. A mark of inches opens none.
+/// Returns the quotations within a text, unless the whole text is one. An inch mark opens no
+/// quotation.
 fn quotes(text: &str) -> Vec<std::ops::Range<usize>> {
     let mut found = Vec::new();
     let (mut open, mut before) = (None, None::<char>);
@@ -88,7 +90,7 @@ fn quotes(text: &str) -> Vec<std::ops::Range<usize>> {
     found
 }
 
-/// Whether what follows begins with a small letter.
+/// Returns true if the text begins with a lower-case letter.
 fn begins_low(text: &str) -> bool {
     text.trim_start().chars().next().is_some_and(char::is_lowercase)
 }
@@ -104,11 +106,11 @@ fn push<'t>(found: &mut Vec<&'t str>, part: Option<&'t str>) {
     }
 }
 
-/// Whether a mark after `before` and with `after` behind it ends a sentence.
+/// Returns true if a mark between `before` and `after` ends a sentence.
 fn ends_sentence(before: &str, mark: char, after: &str) -> bool {
     let Some(next) = after.chars().next() else { return true };
     if !next.is_whitespace() {
-        // Inside a version, a number, an address, a file name.
+        // The dot is inside a version, number, address or file name.
         return false;
     }
     let mut further = after.split_whitespace();
@@ -125,30 +127,31 @@ fn ends_sentence(before: &str, mark: char, after: &str) -> bool {
     if ABBREVIATIONS.contains(&lower.as_str()) {
         return false;
     }
-    // `J. Smith` and `the U.S. Army`, but `plan B. Then` and `in the U.S. It`.
+    // `J. Smith` and `the U.S. Army` continue; `plan B. Then` and `in the U.S. It` end.
     if is_dotted(word) {
         let next = next.trim_end_matches(|c: char| !c.is_alphanumeric()).to_lowercase();
         let is_sentence = BEGINNINGS.contains(&next.as_str());
         return word == "I" || (!begins_low(after) && is_sentence && !is_initial(before, word));
     }
-    // `1. first` numbers what follows.
+    // `1. first` is a list number.
     let is_number = !word.is_empty() && word.chars().all(|c| c.is_ascii_digit());
     if is_number && (begins_low(after) || is_next_number(before, word)) {
         return false;
     }
-    // People write `one fact. another fact`; a short word with a capital is rather a shortened one.
+    // People write `one fact. another fact`; a short capitalized word is more likely an
+    // abbreviation.
     let letters = word.chars().count();
     !begins_low(after) || letters > 4 || (letters > 2 && word.starts_with(char::is_lowercase))
 }
 
-/// Whether a number begins a sentence, or follows the one before it: `1. this 2. that`.
+/// Returns true if a number begins a sentence or continues a numbering: `1. this 2. that`.
 fn is_next_number(before: &str, word: &str) -> bool {
     let previous = word.parse::<u32>().ok().and_then(|number| number.checked_sub(1));
     before.trim() == word
         || previous.is_some_and(|n| before.split_whitespace().any(|word| word == format!("{n}.")))
 }
 
-/// Whether a word is a letter, or letters with dots between them: `J`, `U.S.A`, `Ph.D`.
+/// Returns true if a word is a letter, or letters with dots: `J`, `U.S.A`, `Ph.D`.
 fn is_dotted(word: &str) -> bool {
     let is_letter = |part: &str| {
         let count = part.chars().count();
@@ -157,7 +160,7 @@ fn is_dotted(word: &str) -> bool {
     word.split('.').all(is_letter)
 }
 
-/// Whether a letter begins a sentence: the initial of a name, whatever comes after it.
+/// Returns true if a letter begins a sentence and is therefore an initial.
 fn is_initial(before: &str, word: &str) -> bool {
     !word.contains('.') && before.trim() == word
 }

@@ -1,9 +1,9 @@
-//! Names that are nearly the one that was asked for.
+//! Similar names, for suggestions after a failed lookup.
 
-/// Under this share of equal letters a name is another name.
+/// Minimum Jaro-Winkler similarity of a suggested name.
 const NEAR: f64 = 0.84;
 
-/// The names most like this one, best first, at most `most`.
+/// Returns the most similar names, best first, at most `most`.
 pub fn similar_names<'n>(
     wanted: &str,
     names: impl IntoIterator<Item = &'n str>,

@@ -1,20 +1,19 @@
-//! Splitting what is too long into atomic facts, where that can be computed: at sentences, at
-//! semicolons, and where two statements are joined.
+//! Splits a long text into atomic facts at sentences, semicolons and conjunctions.
 
 use super::FactLimits;
 use super::sentences::{sentence_count, sentences};
 
-/// Joints between statements, the strongest first.
+/// Separators between statements, the strongest first.
 const JOINTS: &[&str] = &["; ", ", and ", ", but ", " and ", ", which ", ", with ", ", "];
-/// A fact is not worth its line if it is shorter.
+/// Minimum number of characters of a fact.
 const SHORTEST: usize = 5;
 
-/// The facts that a text falls into; empty if it cannot be split within the limits.
+/// Returns the facts of a text; empty if the text cannot be split within the limits.
 pub fn atomic_facts(text: &str, limits: FactLimits) -> Vec<String> {
     let mut facts = Vec::new();
     let begins_low = |part: &str| part.starts_with(char::is_lowercase);
     let sentences = sentences(text);
-    // Pieces of a sentence are no facts: better none than those.
+    // A sentence fragment is not a fact: suggest nothing instead.
     if !begins_low(text) && sentences.iter().any(|part| begins_low(part)) {
         return facts;
     }
@@ -37,7 +36,7 @@ fn divide(text: &str, limits: FactLimits, facts: &mut Vec<String>) -> bool {
         facts.push(text.to_owned());
         return true;
     }
-    // The joint nearest to the middle leaves the most even halves.
+    // The separator nearest to the middle yields the most even halves.
     for joint in JOINTS {
         let middle = text.len() / 2;
         let at = text.match_indices(joint).map(|(at, _)| at).min_by_key(|at| at.abs_diff(middle));

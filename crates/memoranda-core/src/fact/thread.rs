@@ -1,9 +1,9 @@
-//! Threads as folders: each is a graph of its own, in a folder of its own. An id can name no path:
-//! what a folder's name cannot hold is written as `%xx`.
+//! Folders of conversation threads. Characters that a folder name cannot contain are
+//! percent-encoded, so that an id cannot name a path.
 
 use std::fmt::Write as _;
 
-/// The folder of a thread.
+/// Returns the folder of a thread.
 pub fn thread_folder(id: &str) -> String {
     let mut out = String::with_capacity(id.len());
     let last = id.chars().count().saturating_sub(1);
@@ -22,7 +22,7 @@ pub fn thread_folder(id: &str) -> String {
     out
 }
 
-/// The thread whose folder this is; `None` for a folder that is none's.
+/// Returns the thread of a folder; `None` if the folder belongs to no thread.
 pub fn thread_of_folder(folder: &str) -> Option<String> {
     let mut bytes = Vec::with_capacity(folder.len());
     let mut rest = folder.as_bytes();

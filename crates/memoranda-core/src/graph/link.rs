@@ -1,5 +1,5 @@
-//! Which note a link means. The store looks up everything that the link's keys could name
-//! ([`link_keys`]); here one is chosen ([`choose_candidate`]), or none, or too many are found.
+//! Link resolution. The store looks up candidates by a link's keys ([`link_keys`]);
+//! [`choose_candidate`] picks one of them or reports an ambiguity.
 
 use std::borrow::Cow;
 
@@ -9,63 +9,63 @@ use crate::note::link_name;
 use crate::note::permalink::{bare_address, permalink_of, slug};
 use crate::path::NotePath;
 
-/// What a link may name, ready to be looked up.
+/// Lookup keys of a link.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct LinkKeys {
-    /// The project before `::`, if the link names one; all other keys are within it.
+    /// Project before `::`, if the link names one; all other keys are within that project.
     pub project: Option<String>,
-    /// The name itself, as a title has it.
+    /// Name as written, compared with titles.
     pub title: String,
-    /// Permalinks it may be: as written, then as a slug.
+    /// Possible permalinks: as written, then as a slug.
     pub permalinks: Vec<String>,
-    /// Paths seen from the folder of the note that holds the link: as written, then with `.md`.
+    /// Paths relative to the folder of the linking note: as written, then with `.md`.
     pub relative_paths: Vec<String>,
     /// Paths from the top of the project: as written, then with `.md`.
     pub paths: Vec<String>,
-    /// The name without regard to case, blanks, `_` and `-`; see [`alias_key`].
+    /// Normalized name; see [`alias_key`].
     pub alias: String,
 }
 
-/// A note that one of the keys found.
+/// A note found by one of the keys.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct LinkCandidate<Id> {
-    /// The note.
+    /// Identity of the note.
     pub id: Id,
-    /// Where it lies.
+    /// Path of the note.
     pub path: NotePath,
-    /// Its permalink.
+    /// Permalink of the note.
     pub permalink: String,
-    /// The rest of its permalink, if that names the project first.
+    /// Permalink without its project prefix; `None` if the permalink has no such prefix.
     pub within: Option<String>,
-    /// Its title.
+    /// Title of the note.
     pub title: String,
-    /// Whether its permalink is one that it was only given, as on an earlier path: its text does not
-    /// state it, and its path would not give it.
+    /// True if the permalink is kept from an earlier path: neither the note's text nor its current
+    /// path yields it.
     pub is_permalink_kept: bool,
 }
 
-/// What a link turned out to mean.
+/// Result of resolving a link.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub enum LinkResolution<Id> {
-    /// This note.
+    /// Exactly one note matches.
     Found(Id),
-    /// One of these, equally well; the nearest first, then by path.
+    /// Several notes match equally well; the nearest first, then by path.
     Ambiguous(Vec<Id>),
-    /// No note that exists yet.
+    /// No note matches.
     Missing,
 }
 
-/// What to do when a name fits several notes equally well.
+/// Behaviour if several notes match equally well.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum LinkStrictness {
-    /// Say so: something is about to be changed or removed.
+    /// Reports the ambiguity; for changes and removals.
     Strict,
-    /// Take the shortest path: something is about to be shown.
+    /// Chooses the shortest path; for display.
     Lenient,
 }
 
-/// The keys of a link or identifier, in a note at `from` if it stands in one. `slug` makes a
-/// permalink of a name.
+/// Returns the lookup keys of a link or identifier. `from` is the linking note, if any; `slug`
+/// converts a name into a permalink.
 pub fn link_keys(
     link: &str,
     from: Option<&NotePath>,
@@ -87,7 +87,7 @@ pub fn link_keys(
     if slugged != top {
         permalinks.push(slugged);
     }
-    // A path within another project is not seen from this note's folder.
+    // Paths in another project are not relative to this note's folder.
     let relative = from.filter(|_| project.is_none()).and_then(|from| joined(from, name));
     LinkKeys {
         project,
@@ -100,30 +100,29 @@ pub fn link_keys(
 }
 
 impl LinkKeys {
-    /// The first folder and the rest, for when nothing in this project is meant: the folder may
-    /// be the name of another.
+    /// Splits the first folder from the rest. If no note of this project matches, that folder may
+    /// be the name of another project.
     pub fn first_segment(&self) -> Option<(&str, &str)> {
         let (first, rest) = self.paths.first()?.split_once('/')?;
         (!first.is_empty() && !rest.is_empty()).then_some((first, rest))
     }
 }
 
-/// A name without regard to case, and with `_`, `-` and blanks alike; what the store indexes
-/// titles, permalinks and file stems by, for links that were typed carelessly. Letters that look the
-/// same are the same, however they are composed.
+/// Normalizes a name: NFC, lower case, `_` and blanks as `-`. The store indexes titles, permalinks
+/// and file stems by this key, so that carelessly typed links resolve.
 pub fn alias_key(name: &str) -> String {
     let plain = |c: char| if c == '_' || c.is_whitespace() { '-' } else { c };
     name.trim().nfc().flat_map(char::to_lowercase).map(plain).collect()
 }
 
-/// Chooses the note that a link means from those that its keys found.
+/// Chooses the note that a link resolves to.
 ///
-/// In order: the path seen from the linking note's folder; the nearest note of that permalink or
-/// title; the permalink; the title; what the name comes to as a permalink; the permalink without
-/// the project that it names; the path; the one note that is alike but for case, `_`, `-`. So `C#`
-/// means the note of that title, not `C++`, though both come to `c`. A permalink that a note only
-/// kept means the [note that lies there now](gives_way). A file that is no note, such as the picture
-/// beside it, goes by its name with extension; without it only where no note is meant.
+/// Candidates match in this order: path relative to the linking note's folder; nearest note with
+/// that permalink or title; permalink as written; title; slug; permalink without its project; path;
+/// the only note with the same [`alias_key`]. So `C#` resolves to the note of that title and not to
+/// `C++`, although both have the slug `c`. A note that [is shadowed](is_shadowed) loses its kept
+/// permalink. A file other than a note matches by its name with extension; without extension only
+/// if no note matches.
 pub fn choose_candidate<Id: Copy>(
     keys: &LinkKeys,
     candidates: &[LinkCandidate<Id>],
@@ -141,7 +140,7 @@ pub fn choose_candidate<Id: Copy>(
     }
 }
 
-/// By which names files go that are no notes.
+/// Names by which files other than notes match.
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum NonNoteNames {
     WithExtension,
@@ -217,7 +216,7 @@ fn chosen<Id: Copy>(
     if let Some(found) = keys.paths.iter().find_map(|path| is_at(path)) {
         return LinkResolution::Found(found.id);
     }
-    // The end of a path, in a text: the nearest note whose path ends so.
+    // A link may spell the end of a path: choose the nearest note whose path ends with it.
     if let Some(from) = from.filter(|_| keys.project.is_none() && keys.alias.contains('/')) {
         let end = format!("/{}", keys.alias.strip_suffix(".md").unwrap_or(&keys.alias));
         let ending = candidates.iter().filter(|c| bare(c.path.as_str()).ends_with(&end));
@@ -237,25 +236,27 @@ fn chosen<Id: Copy>(
         names.chain(c.within.as_deref()).any(|name| alias_key(name) == keys.alias)
             || alias_key(&c.permalink) == keys.alias && goes_by(c, &c.permalink)
     });
-    // A careless name is only taken if it can mean one thing, however lenient.
+    // A carelessly typed name must be unambiguous, even in lenient mode.
     settled(alike.collect(), LinkStrictness::Strict)
 }
 
-/// Whether a note has kept the permalink of a path where another note lies now: whoever says that
-/// name sees the note there, and means it.
+/// Returns true if a note keeps the permalink of a path at which another note exists now. A link
+/// with that permalink resolves to the other note.
 pub fn is_shadowed<Id>(note: &LinkCandidate<Id>, candidates: &[LinkCandidate<Id>]) -> bool {
     note.is_permalink_kept && candidates.iter().any(|other| note.is_left_to(other))
 }
 
 impl<Id> LinkCandidate<Id> {
-    /// Whether a link of this name can mean it: one to a file that is no note says its extension.
+    /// Returns true if a link of this name may point to the file: only a link with the extension
+    /// reaches a file that is not a note.
     fn is_called_in(&self, name: &str) -> bool {
         let extension = self.path.extension();
         let said = name.rsplit_once('.').map_or("", |(_, said)| said);
         self.path.is_markdown() || extension.is_empty() || said.eq_ignore_ascii_case(extension)
     }
 
-    /// Whether this is its title, its path or the end of it, but for case, blanks, `_` and `-`.
+    /// Returns true if the name is the title, the path or the end of the path, compared by
+    /// [`alias_key`].
     fn is_called(&self, name: &str) -> bool {
         let (path, name) = (self.path.as_str(), alias_key(name));
         let bare = path.strip_suffix(&format!(".{}", self.path.extension()));
@@ -265,7 +266,8 @@ impl<Id> LinkCandidate<Id> {
             || paths.into_iter().flatten().any(|path| is_end(&alias_key(path)))
     }
 
-    /// Whether its permalink is only kept, and is what the path of another note gives.
+    /// Returns true if the permalink is kept from an earlier path and the path of `other` yields it
+    /// now.
     fn is_left_to(&self, other: &Self) -> bool {
         self.is_permalink_kept
             && self.path != other.path
@@ -274,7 +276,8 @@ impl<Id> LinkCandidate<Id> {
     }
 }
 
-/// The one candidate; or, of several, the one with the shortest path, or none of them.
+/// Returns the only candidate. Of several, lenient mode returns the shortest path and strict mode
+/// reports an ambiguity.
 fn settled<Id: Copy>(
     mut candidates: Vec<&LinkCandidate<Id>>,
     strictness: LinkStrictness,
@@ -293,8 +296,8 @@ fn settled<Id: Copy>(
     }
 }
 
-/// How near one note is to another: in the same folder, in one above (the nearer the better), in
-/// one below (the nearer the better), or elsewhere.
+/// Returns a sort key for the distance between two notes: same folder, folder above, folder below
+/// (the nearer the better), elsewhere.
 fn distance(from: &NotePath, to: &NotePath) -> (u8, usize) {
     let depth = |folder: &str| if folder.is_empty() { 0 } else { folder.split('/').count() };
     let here = from.parent().unwrap_or_default();
@@ -311,8 +314,8 @@ fn distance(from: &NotePath, to: &NotePath) -> (u8, usize) {
     }
 }
 
-/// What a link in a note names: for `./Plan` and `../a/Plan` the path in the project, for all else
-/// what it says. One that leads out of the project names nothing that is there.
+/// Resolves a relative link (`./Plan`, `../a/Plan`) to a path in the project; returns other links
+/// unchanged. A link out of the project is returned unchanged and matches nothing.
 pub fn resolve_relative_link<'n>(from: &NotePath, name: &'n str) -> Cow<'n, str> {
     if !name.starts_with("./") && !name.starts_with("../") {
         return name.into();
@@ -320,7 +323,7 @@ pub fn resolve_relative_link<'n>(from: &NotePath, name: &'n str) -> Cow<'n, str>
     joined(from, name).map_or(Cow::Borrowed(name), Cow::Owned)
 }
 
-/// The path that a name means in the folder of a note; `None` if it leads out of the project.
+/// Joins a name to the folder of a note; `None` if the result is outside the project.
 fn joined(from: &NotePath, name: &str) -> Option<String> {
     if name.starts_with('/') {
         return None;
@@ -344,12 +347,13 @@ fn with_extension(path: String) -> Vec<String> {
     vec![path, extended]
 }
 
-/// The note that a link within a text means, among those that go by its name with the shortest
-/// path first: the nearest, and where none has the very name, one that has it as an alias or slug.
+/// Resolves a link in a note's text. `candidates` have the link's name and are sorted by path
+/// length. The nearest exact match wins, then an alias or slug.
 ///
-/// With a slash in front it is a path from the top of the project and nothing else. A file that is
-/// no note is meant by its extension alone: `[[Engine]]` is no picture. And what has a heading in it
-/// means no note but one that is called so: `[[Plan#Next steps]]` is no `Plan next steps`.
+/// A link with a leading slash is a path from the top of the project. A link reaches a file other
+/// than a note only with its extension: `[[Engine]]` is not a picture. A link with a heading
+/// matches only a note whose name contains it: `[[Plan#Next steps]]` does not match `Plan next
+/// steps`.
 pub fn resolve_link<Id: Copy>(
     link: &str,
     from: Option<&NotePath>,
@@ -361,7 +365,7 @@ pub fn resolve_link<Id: Copy>(
     }
     let part = link_name(name);
     let is_marked = part.len() < name.len();
-    // A note that was moved is called by its old name too, where that is hardly a heading.
+    // A moved note keeps its old name where `#` follows a blank and is hardly a heading.
     let kept = part.ends_with(char::is_whitespace).then(|| slug(name.trim_start_matches('/')));
     let is_left =
         |c: &LinkCandidate<Id>| c.is_permalink_kept && kept.as_ref() == Some(&c.permalink);
@@ -380,7 +384,7 @@ pub fn resolve_link<Id: Copy>(
     }
 }
 
-/// The file at a path from the top of the project, or else one whose path is alike.
+/// Finds the file at a path from the top of the project, else a file with the same [`alias_key`].
 fn at_the_top<Id: Copy>(keys: &LinkKeys, candidates: &[LinkCandidate<Id>]) -> Option<Id> {
     let is_at = |path: &String| candidates.iter().find(|c| c.path.as_str() == path);
     let is_alike = |c: &&LinkCandidate<Id>| {
@@ -393,13 +397,13 @@ fn at_the_top<Id: Copy>(keys: &LinkKeys, candidates: &[LinkCandidate<Id>]) -> Op
     found.or_else(|| candidates.iter().find(is_alike)).map(|found| found.id)
 }
 
-/// What a name is taken for that is none of theirs to the letter: the first note, or else the first.
+/// Fallback when no candidate matches exactly: the first Markdown note, else the first file.
 pub fn fallback_match<Id: Copy>(candidates: &[LinkCandidate<Id>]) -> Option<Id> {
     let note = candidates.iter().find(|candidate| candidate.path.is_markdown());
     note.or(candidates.first()).map(|candidate| candidate.id)
 }
 
-/// The note of exactly this title in this folder; of several, the first by its path.
+/// Finds the note with exactly this title in this folder; the first one in the list.
 pub fn resolve_exact_title<Id: Copy>(
     title: &str,
     folder: &str,

@@ -1,4 +1,4 @@
-//! Notes that point to each other: which note a link means, and how notes hang together.
+//! The graph of notes: link resolution and traversal.
 
 mod link;
 mod walk;

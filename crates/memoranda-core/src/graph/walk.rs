@@ -1,5 +1,5 @@
-//! Walking the graph of notes, a level at a time, so that the store answers one question for all
-//! notes of a level. Links are followed both ways: a note is near what links to it, too.
+//! Breadth-first search over the graph of notes. Each level needs one lookup in the store. Links
+//! are followed in both directions.
 
 use std::collections::{HashMap, HashSet};
 use std::hash::Hash;
@@ -7,43 +7,43 @@ use std::hash::Hash;
 /// A link from one note to another.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct GraphEdge<Id, Label> {
-    /// The note that holds the link.
+    /// Note that contains the link.
     pub from: Id,
-    /// The note that the link means.
+    /// Note that the link points to.
     pub to: Id,
-    /// What the caller wants to know of it later, such as the relation's type.
+    /// Data of the caller, such as the relation type.
     pub label: Label,
 }
 
 impl<Id: Copy + Eq, Label> GraphEdge<Id, Label> {
-    /// The other end, if one end is the given note.
+    /// Returns the other end if `end` is one of the two ends.
     fn beyond(&self, end: Id) -> Option<Id> {
         if self.from == end { Some(self.to) } else { (self.to == end).then_some(self.from) }
     }
 }
 
-/// A note near others.
+/// A note reached by a traversal.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct GraphNeighbour<Id, Label> {
-    /// The note.
+    /// Identity of the note.
     pub id: Id,
-    /// How many links it is away, at the least 1.
+    /// Number of links from the nearest start note, at least 1.
     pub depth: usize,
-    /// The link by which it was reached.
+    /// Link by which the note was reached.
     pub via: GraphEdge<Id, Label>,
 }
 
-/// The notes near others, and whether that is all.
+/// Result of [`find_neighbours`].
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct GraphNeighbourhood<Id, Label> {
-    /// The notes, nearest first, without those at the start.
+    /// Notes without the start notes, nearest first.
     pub found: Vec<GraphNeighbour<Id, Label>>,
-    /// Whether the limit left some out.
+    /// True if the limit left out further notes.
     pub truncated: bool,
 }
 
-/// The notes at most `depth` links away from any of `start`, at most `max` of them. `edges` gives
-/// the links from and to any of the notes that it is asked for.
+/// Finds notes at most `depth` links away from any of `start`, at most `max` of them. `edges`
+/// returns the links from and to the notes in its argument.
 pub fn find_neighbours<Id, Label, Failure>(
     start: &[Id],
     depth: usize,
@@ -76,7 +76,7 @@ where
                 seen.insert(id);
                 next.push(id);
                 found.push(GraphNeighbour { id, depth, via: edge });
-                // The other end is on the level, hence already seen.
+                // The other end is on the level and therefore already seen.
                 break;
             }
         }
@@ -85,16 +85,17 @@ where
     Ok(GraphNeighbourhood { found, truncated: false })
 }
 
-/// A way from one note to another.
+/// A path from one note to another.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct GraphRoute<Id, Label> {
-    /// The notes on the way, both ends included.
+    /// Notes on the path, both ends included.
     pub notes: Vec<Id>,
-    /// The links between them, one less; each points whichever way it was written.
+    /// Links between consecutive notes, each in its written direction.
     pub edges: Vec<GraphEdge<Id, Label>>,
 }
 
-/// A shortest way between two notes of at most `max_depth` links; `None` if there is none.
+/// Finds a shortest path of at most `max_depth` links; `None` if the notes are not connected within
+/// it.
 pub fn shortest_path<Id, Label, Failure>(
     from: Id,
     to: Id,
@@ -110,7 +111,7 @@ where
     if from == to {
         return Ok(Some(GraphRoute { notes: vec![from], edges: Vec::new() }));
     }
-    // Two small circles that meet hold far fewer notes than one that reaches the other end.
+    // Bidirectional search: two small frontiers contain far fewer notes than one large one.
     for _ in 0..max_depth {
         let (growing, other) =
             if near.level.len() <= far.level.len() { (&mut near, &far) } else { (&mut far, &near) };
@@ -125,15 +126,15 @@ where
     Ok(None)
 }
 
-/// One of the two circles.
+/// One side of the bidirectional search.
 struct SearchFrontier<Id, Label> {
-    /// How each note was reached; the centre by no step.
+    /// Link by which each note was reached; `None` for the start.
     reached: HashMap<Id, Option<BacktrackStep<Id, Label>>>,
-    /// The outermost notes.
+    /// Notes of the outermost level.
     level: Vec<Id>,
 }
 
-/// One link on the way back to a centre.
+/// One link on the way back to the start.
 #[derive(Clone)]
 struct BacktrackStep<Id, Label> {
     edge: GraphEdge<Id, Label>,
@@ -145,8 +146,8 @@ impl<Id: Copy + Eq + Hash, Label: Clone> SearchFrontier<Id, Label> {
         Self { reached: HashMap::from([(centre, None)]), level: vec![centre] }
     }
 
-    /// Adds the next level, up to a note that the other circle holds. The first such note is on
-    /// a shortest way, because until now the circles did not touch.
+    /// Adds the next level and stops at the first note that the other side has reached. That note
+    /// is on a shortest path, because the two sides had no note in common before.
     fn grow(&mut self, edges: Vec<GraphEdge<Id, Label>>, other: &Self) -> Option<Id> {
         let on_level: HashSet<Id> = self.level.drain(..).collect();
         for edge in edges {
@@ -167,7 +168,7 @@ impl<Id: Copy + Eq + Hash, Label: Clone> SearchFrontier<Id, Label> {
         None
     }
 
-    /// The way from a note back to the centre.
+    /// Returns the links from a note back to the start.
     fn back(&self, mut at: Id) -> Vec<BacktrackStep<Id, Label>> {
         let mut steps = Vec::new();
         while let Some(Some(step)) = self.reached.get(&at) {

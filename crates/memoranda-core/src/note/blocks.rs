@@ -1,26 +1,26 @@
-//! Which bytes of a text are inline content: paragraphs, headings and the text of list items.
+//! Byte ranges of inline content: paragraphs, headings and the text of list items.
 //!
-//! The block structure is CommonMark's own (code, HTML, lazy continuation, setext headings), so
-//! it is left to a CommonMark parser; what the bytes mean to Memoranda is read from the raw text.
+//! A CommonMark parser determines the block structure (code, HTML, lazy continuation, setext
+//! headings). Observations and relations are then parsed from the raw text.
 
 use std::ops::Range;
 
 use pulldown_cmark::{Event, Options, Parser, Tag, TagEnd};
 
-/// One run of inline content, such as a paragraph or the text of a list item.
+/// A run of inline content, such as a paragraph or the text of a list item.
 pub(crate) struct MarkdownBlock {
-    /// The raw bytes, without markers and indentation before the first line; a heading without
-    /// text has none.
+    /// Raw bytes without markers and indentation before the first line; empty for a heading without
+    /// text.
     pub(crate) range: Range<usize>,
-    /// Whether it stands in a blockquote or callout.
+    /// True within a blockquote or callout.
     pub(crate) quoted: bool,
-    /// What it is the text of.
+    /// Kind of the enclosing block.
     pub(crate) holder: BlockContainer,
-    /// Set for a heading.
+    /// Present for headings.
     pub(crate) heading: Option<BlockHeading>,
 }
 
-/// What a block is the text of.
+/// Kind of block that contains the inline content.
 #[derive(Clone, Copy, PartialEq, Eq, Default)]
 pub(crate) enum BlockContainer {
     /// A list item, which can state a typed relation.
@@ -30,17 +30,17 @@ pub(crate) enum BlockContainer {
     Other,
 }
 
-/// What makes a block a heading.
+/// Properties of a heading.
 pub(crate) struct BlockHeading {
-    /// 1 to 6.
+    /// Level, 1 to 6.
     pub(crate) level: u8,
-    /// All its bytes: marks, and the underline of a setext heading.
+    /// Byte range with marks and the underline of a setext heading.
     pub(crate) range: Range<usize>,
-    /// Whether it stands outside of every list and quote, and so begins a section.
+    /// True outside of every list and quote; such a heading begins a section.
     pub(crate) top: bool,
 }
 
-/// Finds the inline content of a body, in order.
+/// Returns the inline content of a body, in order.
 pub(crate) fn blocks(text: &str, body: &Range<usize>) -> Vec<MarkdownBlock> {
     let source = text.get(body.clone()).unwrap_or_default();
     let mut scan = BlockScanner { source, base: body.start, ..BlockScanner::default() };
@@ -99,7 +99,7 @@ impl BlockScanner<'_> {
                 }
                 TagEnd::Item => {
                     self.flush();
-                    // As in Basic Memory: what follows a nested list is no longer item text.
+                    // As in Basic Memory, text after a nested list is not item text.
                     self.holder = BlockContainer::Other;
                     self.containers = self.containers.saturating_sub(1);
                 }
@@ -122,7 +122,7 @@ impl BlockScanner<'_> {
         match &mut self.run {
             Some(run) => run.end = run.end.max(range.end),
             None => {
-                // An escaped first character is reported without its backslash.
+                // The parser reports an escaped first character without its backslash.
                 let before = range.start.checked_sub(1);
                 let escaped = before.and_then(|at| self.source.as_bytes().get(at)) == Some(&b'\\');
                 self.run = Some(range.start - usize::from(escaped)..range.end);

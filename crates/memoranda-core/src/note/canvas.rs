@@ -1,11 +1,11 @@
-//! Pointing the links of a drawing (JSON Canvas) elsewhere, and changing nothing else in it.
+//! Rewrites links in JSON Canvas files and leaves every other byte unchanged.
 
 use std::ops::Range;
 
 use super::rewrite_links::{LinkReplacement, rewrite_links, rewrite_paths};
 
-/// A drawing with every file renamed for which `path` knows a new path, and in its texts every link
-/// for which `name` and `path` know something else to say; and how many there were.
+/// Renames files by `path`, and links in texts by `name` and `path`. Returns the new canvas and the
+/// number of changes.
 pub fn rewrite_canvas_links<N: Into<LinkReplacement>>(
     text: &str,
     mut path: impl FnMut(&str) -> Option<String>,
@@ -40,7 +40,7 @@ pub fn rewrite_canvas_links<N: Into<LinkReplacement>>(
     (out, renamed)
 }
 
-/// Where the strings of a JSON text are, with their quotes.
+/// Returns the byte ranges of the strings of a JSON text, with their quotes.
 fn strings(text: &str) -> impl Iterator<Item = Range<usize>> {
     let mut at = 0;
     std::iter::from_fn(move || {
@@ -56,7 +56,7 @@ fn strings(text: &str) -> impl Iterator<Item = Range<usize>> {
     })
 }
 
-/// What a JSON string says; `None` if it is none.
+/// Decodes a JSON string; `None` if it is malformed.
 fn unescaped(quoted: &str) -> Option<String> {
     let mut rest = quoted.strip_prefix('"')?.strip_suffix('"')?;
     let mut out = String::with_capacity(rest.len());
@@ -75,7 +75,7 @@ fn unescaped(quoted: &str) -> Option<String> {
                 let first = unit(rest)?;
                 let mut units = vec![first];
                 rest = rest.get(4..)?;
-                // A sign beyond the first plane is two of them.
+                // A character outside the BMP is a surrogate pair.
                 if let Some(second) = rest.strip_prefix("\\u").filter(|_| first >> 10 == 0x36) {
                     units.push(unit(second)?);
                     rest = second.get(4..)?;
@@ -93,7 +93,7 @@ fn unit(digits: &str) -> Option<u16> {
     u16::from_str_radix(digits.get(..4)?, 16).ok()
 }
 
-/// A JSON string, escaped in the way of another.
+/// Encodes a JSON string with the escaping style of another one.
 fn escaped(value: &str, like: &str) -> String {
     let is_ascii = like.contains("\\u");
     let mut out = String::from('"');

@@ -1,8 +1,7 @@
-//! The comment at the end of a fact's line, which holds what the text itself cannot say:
-//! `<!-- obs_01J9Z… v2 2026-01-20T15:30:00Z c=1.0 i=0.5 thread=portfolio by obs_… supersedes obs_… -->`.
+//! The metadata comment at the end of an observation's line: `<!-- obs_01J9Z… v2
+//! 2026-01-20T15:30:00Z c=1.0 i=0.5 thread=portfolio by obs_… supersedes obs_… -->`.
 //!
-//! Words that this version does not know belong to someone else: they are ignored when read and
-//! kept when the comment is written again.
+//! Unknown words in the comment are ignored on read and preserved on write.
 
 use std::fmt::Write as _;
 
@@ -11,26 +10,26 @@ use jiff::Timestamp;
 use super::ObservationMeta;
 use crate::id::ObservationId;
 
-/// A comment that was taken off the end of a line.
+/// A comment split off the end of a line.
 pub(crate) struct ObservationComment {
-    /// What it says of the fact; `None` if it cannot be read.
+    /// Parsed metadata; `None` if the comment is malformed.
     pub(crate) fact: Option<ObservationMeta>,
-    /// Words that mean nothing here, in order.
+    /// Unknown words, in order.
     pub(crate) unknown: Vec<String>,
-    /// What is wrong with it.
+    /// Problems of the comment.
     pub(crate) faults: Vec<String>,
 }
 
-/// Splits a fact comment off the end of a line; any other comment stays part of the text.
+/// Splits an observation comment off the end of a line; any other comment stays part of the text.
 pub(crate) fn split(line: &str) -> (&str, Option<ObservationComment>) {
     let Some((text, words)) = find(line) else { return (line, None) };
     let comment = read(words);
-    // A comment without a readable identity is only a comment, and therefore text.
+    // A comment without a valid id is ordinary text.
     let text = if comment.fact.is_some() { text.trim_end() } else { line };
     (text, Some(comment))
 }
 
-/// The text before a trailing comment that begins with `obs_`, and the words within.
+/// Returns the text before a trailing `obs_` comment, and the content of the comment.
 fn find(line: &str) -> Option<(&str, &str)> {
     let inner = line.trim_end().strip_suffix("-->")?;
     let (text, words) = inner.rsplit_once("<!--")?;
@@ -96,7 +95,7 @@ pub(super) fn share(text: &str) -> Option<f64> {
     text.parse().ok().filter(|value| (0.0..=1.0).contains(value))
 }
 
-/// Writes the comment of a fact, with the words of others at its end.
+/// Renders the comment of an observation, with the unknown words at its end.
 pub(crate) fn write(fact: &ObservationMeta, unknown: &[String]) -> String {
     let mut out = format!("<!-- {} v{}", fact.id, fact.version);
     // Writing to a string cannot fail.
@@ -125,7 +124,8 @@ pub(crate) fn write(fact: &ObservationMeta, unknown: &[String]) -> String {
     out
 }
 
-/// Hides what would end a word or the comment itself: blanks, control characters, `%`, `>`.
+/// Percent-encodes characters that would end a word or the comment: blanks, control characters,
+/// `%`, `>`.
 pub(super) fn encode(text: &str) -> String {
     let mut out = String::with_capacity(text.len());
     for c in text.chars() {
@@ -156,7 +156,7 @@ pub(super) fn decode(text: &str) -> String {
             }
         }
     }
-    // A person may have written something that is no encoding: then it stands as written.
+    // Invalid UTF-8 means that a person typed the `%`: keep the text as written.
     String::from_utf8(out).unwrap_or_else(|_| text.to_owned())
 }
 

@@ -1,5 +1,5 @@
-//! A caller's words as a fact's line, and back to the letter. What would mean something else to
-//! the grammar is marked by a backslash; what is struck out keeps its words as they were written.
+//! Escapes a caller's text for an observation line, and restores it exactly. A backslash marks
+//! characters with a meaning in the grammar; struck-out observations keep their text as written.
 
 use std::borrow::Cow;
 
@@ -8,22 +8,21 @@ use super::observation::{
 };
 use super::{Observation, ObservationMeta, comment};
 
-/// The category of facts that name none.
+/// Category of observations without a stated category.
 const FACT: &str = "fact";
 
-/// Words as a fact keeps them: with blanks for control characters, none at the ends, and every
-/// line ended alike.
+/// Normalizes a text: `\n` line endings, blanks for other control characters, trimmed.
 pub fn plain_text(words: &str) -> String {
     let plain = words.replace("\r\n", "\n").replace('\r', "\n");
     plain.replace(|c: char| c.is_control() && c != '\n', " ").trim().to_owned()
 }
 
-/// A fact as it is written for a caller's words; [`observation_content`] gives back what [`plain_text`] makes of
-/// them, to the letter.
+/// Builds an observation from a caller's text. [`observation_content`] restores exactly the result
+/// of [`plain_text`].
 pub fn observation_from_text(words: &str) -> NewObservation {
     let text = escape(&plain_text(words));
     let (category, text) = match category_of(&text) {
-        // Words that begin with a category of their own keep it.
+        // A text that begins with its own category keeps it.
         Some((category, start))
             if category != FACT && text.get(..start) == Some(&format!("[{category}] ")) =>
         {
@@ -38,7 +37,8 @@ pub fn observation_from_text(words: &str) -> NewObservation {
     NewObservation { category: Some(category), text, context: None, fact: None }
 }
 
-/// What a fact says in full, as a caller said it: category (other than `fact`), text and context.
+/// Returns the full content of an observation as its caller wrote it: category (other than `fact`),
+/// text and context.
 pub fn observation_content(text: &str, observation: &Observation) -> String {
     let line = text.get(observation.span.clone()).unwrap_or_default();
     let (said, _) = comment::split(without_list_mark(line).trim_end());
@@ -54,7 +54,7 @@ pub fn observation_content(text: &str, observation: &Observation) -> String {
     }
 }
 
-/// A fact's line as the history keeps it: its words as they were written, struck out.
+/// Renders an observation for the history: its text as written, struck out.
 pub(crate) fn struck(written: &str, fact: Option<&ObservationMeta>, unknown: &[String]) -> String {
     let (category, head, text) = split_head(written.trim());
     let lines: Vec<&str> =
@@ -64,7 +64,7 @@ pub(crate) fn struck(written: &str, fact: Option<&ObservationMeta>, unknown: &[S
     let head = match category {
         Some(category) if head.contains(['\n', '\r']) => format!("[{category}] "),
         Some(_) => head.to_owned(),
-        // Without a category, a tag or a comment it would be no fact any more.
+        // Without a category, tag or comment the line would not be an observation.
         None if fact.is_none() && !is_tagged => "[note] ".to_owned(),
         None => head.to_owned(),
     };
@@ -74,13 +74,13 @@ pub(crate) fn struck(written: &str, fact: Option<&ObservationMeta>, unknown: &[S
     }
 }
 
-/// What stands between the marks of a text that is struck out as a whole.
+/// Returns the text between strike-out marks that enclose the whole text.
 pub(crate) fn unstruck(text: &str) -> Option<String> {
     let inner = text.strip_prefix("~~")?.strip_suffix("~~")?.trim();
     (!inner.is_empty() && !inner.contains("~~")).then(|| unmark_tildes(inner))
 }
 
-/// What a struck text said; people may leave the context out of the strike.
+/// Returns the text of a struck-out observation; a person may leave the context out of the strike.
 fn before_strike(said: &str) -> Cow<'_, str> {
     if let Some(inner) = unstruck(said) {
         return Cow::Owned(inner);
@@ -93,7 +93,7 @@ fn before_strike(said: &str) -> Cow<'_, str> {
     }
 }
 
-/// The category, the brackets around it with the blanks behind them, and the words.
+/// Splits category, bracket prefix and text.
 fn split_head(said: &str) -> (Option<&str>, &str, &str) {
     let (category, start) = match category_of(said) {
         Some((category, start)) => (Some(category), start),
@@ -113,8 +113,8 @@ fn without_list_mark(line: &str) -> &str {
     }
 }
 
-/// What would begin a line or a comment is marked by a backslash; a line break is written as
-/// Markdown's readers show it.
+/// Escapes what would begin a list, heading or comment; writes a line break as a Markdown hard
+/// break.
 fn escape(text: &str) -> String {
     let mut out = String::with_capacity(text.len() + 8);
     let mut rest = text;
@@ -155,17 +155,17 @@ fn unescape(text: &str) -> String {
     out
 }
 
-/// Every tilde gets a backslash, and backslashes before one, or before the closing mark, two.
+/// Escapes every tilde, and doubles backslashes before a tilde or before the closing mark.
 fn mark_tildes(text: &str) -> String {
     tildes(text, |count| 2 * count + 1, |count| 2 * count)
 }
 
 fn unmark_tildes(text: &str) -> String {
-    // An odd backslash before the closing mark was not written here: it stands for itself.
+    // An odd backslash before the closing mark was typed by a person: keep it.
     tildes(text, |count| count / 2, |count| count.div_ceil(2))
 }
 
-/// The text with other numbers of backslashes before each tilde and at its end.
+/// Changes the number of backslashes before each tilde and at the end.
 fn tildes(text: &str, before: fn(usize) -> usize, at_end: fn(usize) -> usize) -> String {
     let mut out = String::with_capacity(text.len() + 8);
     let mut count = 0;
@@ -185,7 +185,7 @@ fn tildes(text: &str, before: fn(usize) -> usize, at_end: fn(usize) -> usize) ->
     out
 }
 
-/// How many backslashes a text begins with, if this follows them.
+/// Returns the number of leading backslashes if `mark` follows them.
 fn backslashes_before(text: &str, mark: &str) -> Option<usize> {
     let rest = text.trim_start_matches('\\');
     rest.starts_with(mark).then_some(text.len() - rest.len())

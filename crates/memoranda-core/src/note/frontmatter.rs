@@ -1,4 +1,5 @@
-//! The block between the `---` lines at the top of a note: finding it, and what its keys say.
+//! Frontmatter: the YAML block between `---` lines at the top of a note, and accessors for its
+//! keys.
 
 use std::borrow::Cow;
 use std::collections::HashSet;
@@ -14,33 +15,33 @@ use super::{Frontmatter, MetaValue, Note, NoteSection};
 use crate::problem::ParseProblem;
 use crate::tokenize::to_nfc;
 
-/// A byte-order mark, which some editors put before everything else.
+/// Byte-order mark, which some editors write at the start of a file.
 pub(crate) const BOM: &str = "\u{feff}";
 
-/// Where the fences of a block are.
+/// Byte ranges of a fenced block.
 pub(crate) struct FrontmatterFences {
-    /// From the first `---` to the end of the closing line, its ending included.
+    /// From the opening `---` to the end of the closing line with its ending.
     pub(crate) span: Range<usize>,
-    /// What lies between.
+    /// Text between the fences.
     pub(crate) inner: Range<usize>,
 }
 
-/// What the top of a text is.
+/// Presence of frontmatter at the top of a text.
 pub(crate) enum FrontmatterBlock {
     /// No opening fence.
     Absent,
-    /// An opening fence that nothing closes.
+    /// An opening fence without a closing one.
     Unclosed,
     /// Both fences.
     Fenced(FrontmatterFences),
 }
 
-/// Where the text begins after a byte-order mark.
+/// Returns the offset after a byte-order mark.
 pub(crate) fn text_start(text: &str) -> usize {
     if text.starts_with(BOM) { BOM.len() } else { 0 }
 }
 
-/// Looks for the fences.
+/// Finds the fences.
 pub(crate) fn find(text: &str, lines: &LineIndex<'_>) -> FrontmatterBlock {
     let start = text_start(text);
     let is_fence = |line: &str| line.trim_end() == "---";
@@ -59,7 +60,7 @@ pub(crate) fn find(text: &str, lines: &LineIndex<'_>) -> FrontmatterBlock {
     }
 }
 
-/// Reads the frontmatter of a text; what cannot be read belongs to the body.
+/// Reads the frontmatter of a text; malformed frontmatter belongs to the body.
 pub(crate) fn read(
     text: &str,
     lines: &LineIndex<'_>,
@@ -74,7 +75,7 @@ pub(crate) fn read(
         }
         FrontmatterBlock::Fenced(fences) => fences,
     };
-    // YAML knows no NUL, and nobody means one.
+    // YAML rejects NUL.
     let inner = text.get(fences.inner.clone()).unwrap_or_default();
     let block = match yaml::read(&inner.replace('\0', "")) {
         Ok(block) => block,
@@ -87,7 +88,7 @@ pub(crate) fn read(
     let mut places = std::collections::HashMap::new();
     for entry in block.entries {
         match places.get(&entry.key) {
-            // The last one counts, as in every other reader.
+            // The last duplicate key wins, as in other YAML readers.
             Some(place) => {
                 let line = lines.number_at(fences.inner.start + entry.start);
                 problem(line, format!("the key {:?} is written twice", entry.key));
@@ -105,24 +106,24 @@ pub(crate) fn read(
 }
 
 impl Frontmatter {
-    /// The value of a key.
+    /// Returns the value of a key.
     pub fn get(&self, key: &str) -> Option<&MetaValue> {
         self.entries.iter().find(|(name, _)| name == key).map(|(_, value)| value)
     }
 
-    /// The value of a key as one text, lists joined by `, `; `None` when absent or empty.
+    /// Returns the value of a key as text, lists joined by `, `; `None` if absent or empty.
     pub fn text(&self, key: &str) -> Option<String> {
         self.get(key).map(MetaValue::to_text).filter(|text| !text.is_empty())
     }
 
-    /// The value of a key as a name, which is one line; `None` when absent or empty.
+    /// Returns the value of a key as a one-line name; `None` if absent or empty.
     pub(crate) fn name(&self, key: &str) -> Option<String> {
         let name = self.text(key)?;
         Some(one_line(&name).into_owned()).filter(|name| !name.is_empty())
     }
 
-    /// The value of a key as several texts: a list, a JSON array in quotes, or words between
-    /// commas.
+    /// Returns the value of a key as several texts: a list, a quoted JSON array, or comma-separated
+    /// words.
     pub fn texts(&self, key: &str) -> Vec<String> {
         let items = match self.get(key) {
             None => Vec::new(),
@@ -138,7 +139,7 @@ impl Frontmatter {
     }
 }
 
-/// Reads `["a", "b"]`, which YAML reads too, since JSON is part of it.
+/// Parses `["a", "b"]` as YAML, which includes JSON.
 fn json_array(text: &str) -> Option<Vec<String>> {
     if !(text.starts_with('[') && text.ends_with(']')) {
         return None;
@@ -151,7 +152,7 @@ fn json_array(text: &str) -> Option<Vec<String>> {
 }
 
 impl MetaValue {
-    /// The value as one text: lists joined by `, `, mappings as `key: value`.
+    /// Returns the value as text: lists joined by `, `, mappings as `key: value`.
     pub fn to_text(&self) -> String {
         match self {
             Self::Text(text) | Self::Plain(text) => text.clone(),
@@ -165,8 +166,8 @@ impl MetaValue {
     }
 }
 
-/// A text as it can stand in a line: line breaks and other control characters, with the blanks
-/// around them, are one blank. A name that held one would pass for a line of its own.
+/// Replaces line breaks and other control characters, with the blanks around them, by one blank, so
+/// that a name cannot start a new line.
 pub fn one_line(text: &str) -> Cow<'_, str> {
     let breaks = |c: char| c.is_control() || matches!(c, '\u{2028}' | '\u{2029}');
     if !text.contains(breaks) {
@@ -176,44 +177,42 @@ pub fn one_line(text: &str) -> Cow<'_, str> {
     Cow::Owned(parts.collect::<Vec<_>>().join(" "))
 }
 
-/// A type as notes are looked up by it: its words in snake case, however its letters are composed.
+/// Normalizes a note type for lookup: words in snake case, NFC.
 pub fn type_key(text: &str) -> String {
     split_words(&to_nfc(text)).join("_")
 }
 
-/// A tag without its mark and without regard to case or how its letters are composed: what tags are
-/// compared by.
+/// Normalizes a tag for comparison: without `#`, lower case, NFC.
 pub fn tag_key(tag: &str) -> String {
     tag.trim().trim_start_matches('#').trim().nfc().flat_map(char::to_lowercase).collect()
 }
 
 impl Note {
-    /// The title that the frontmatter gives, on one line, a list joined by `, `; `None` when it
-    /// gives none.
+    /// Returns the title from the frontmatter on one line, a list joined by `, `; `None` if absent.
     pub fn title(&self) -> Option<String> {
         self.frontmatter.name("title")
     }
 
-    /// The kind of note in snake case; `note` when the frontmatter gives none.
+    /// Returns the note type in snake case; `note` if absent.
     pub fn note_type(&self) -> String {
         let words = self.frontmatter.text("type").map(|text| type_key(&text));
         words.filter(|words| !words.is_empty()).unwrap_or_else(|| "note".to_owned())
     }
 
-    /// The permalink that the frontmatter gives, as written, but on one line.
+    /// Returns the permalink from the frontmatter as written, on one line.
     pub fn permalink(&self) -> Option<String> {
         self.frontmatter.name("permalink")
     }
 
-    /// Other names of the note (Obsidian's `aliases`).
+    /// Returns other names of the note (Obsidian's `aliases`).
     pub fn aliases(&self) -> Vec<String> {
         let mut aliases = self.frontmatter.texts("aliases");
         aliases.extend(self.frontmatter.texts("alias"));
         aliases
     }
 
-    /// Tags without `#`: those of the frontmatter, then those of current observations, then those of
-    /// other text, each once.
+    /// Returns the distinct tags without `#`: of the frontmatter, of current observations, then of
+    /// other text.
     pub fn tags(&self) -> Vec<String> {
         let own = self.frontmatter.texts("tags");
         let current = self.observations.iter().filter(|observation| !observation.struck);
@@ -227,12 +226,12 @@ impl Note {
             .collect()
     }
 
-    /// The sections that a name asks for, in order. With `#` marks the level counts too; without,
-    /// a level-2 heading is meant, or else a deeper one. The title of the note (level 1) is only
-    /// found with its mark, because it governs the whole text. Where no heading is written so, one
-    /// that reads so is meant.
+    /// Returns the sections that match a name, in order. With `#` marks the level must match.
+    /// Without marks, a level-2 heading matches, else a deeper one; the level-1 title matches only
+    /// with its mark, because its section is the whole text. If no written heading matches,
+    /// rendered headings are compared.
     pub fn sections_named(&self, name: &str) -> Vec<&NoteSection> {
-        // A title may begin with the mark: `## #1`.
+        // A title may begin with `#`: `## #1`.
         let names = [split_heading(name), asked_heading(name)];
         for fit in [HeadingFit::Written, HeadingFit::Read] {
             for name in names {
@@ -267,20 +266,20 @@ impl Note {
         }
     }
 
-    /// The first section that a name asks for.
+    /// Returns the first section that matches a name.
     pub fn section(&self, name: &str) -> Option<&NoteSection> {
         self.sections_named(name).into_iter().next()
     }
 }
 
-/// A heading's text without the marks that may close it, as in `## Plan ##`.
+/// Removes closing marks, as in `## Plan ##`.
 fn without_closing(title: &str) -> &str {
     let open = title.trim_end_matches('#');
     if open.is_empty() || open.ends_with(char::is_whitespace) { open.trim_end() } else { title }
 }
 
-/// The level and the title of a heading that a caller asks for: also `##Plan`, which is no heading in
-/// a text, but can hardly be meant otherwise.
+/// Splits the level and title of a requested heading. Accepts `##Plan`, which is not a heading in
+/// CommonMark.
 pub(crate) fn asked_heading(name: &str) -> (Option<u8>, &str) {
     let (level, title) = split_heading(name);
     let bare = title.trim_start_matches('#');
@@ -290,7 +289,7 @@ pub(crate) fn asked_heading(name: &str) -> (Option<u8>, &str) {
     }
 }
 
-/// The level and the title of a heading as it is written.
+/// Splits the level and title of a written heading.
 pub(crate) fn split_heading(name: &str) -> (Option<u8>, &str) {
     let name = name.trim();
     let title = name.trim_start_matches('#');

@@ -1,20 +1,20 @@
-//! When a heading is the one that a caller means.
+//! Comparison of headings with a requested name.
 
 use pulldown_cmark::{Event, Options, Parser};
 use unicode_normalization::UnicodeNormalization as _;
 
 use super::blocks::blocks;
 
-/// How well a title has to fit the one that is asked for.
+/// Form in which titles are compared.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(crate) enum HeadingFit {
-    /// As it is written, however its letters are composed.
+    /// As written, in NFC.
     Written,
-    /// As it is read: without the marks of emphasis, code and links.
+    /// As rendered: without emphasis, code and link marks.
     Read,
 }
 
-/// A title in the form by which it is compared.
+/// Returns the comparison key of a title.
 pub(crate) fn title_key(title: &str, fit: HeadingFit) -> String {
     let text = match fit {
         HeadingFit::Written => title.to_owned(),
@@ -23,9 +23,9 @@ pub(crate) fn title_key(title: &str, fit: HeadingFit) -> String {
     text.nfc().collect::<String>().split_whitespace().collect::<Vec<_>>().join(" ")
 }
 
-/// The text of a heading as it is shown: `The **bold** [[WikiLink|part]]` is `The bold part`.
+/// Renders a heading: `The **bold** [[WikiLink|part]]` becomes `The bold part`.
 fn shown(title: &str) -> String {
-    // Behind its mark a heading is never taken for a list or a quotation.
+    // With a `#` mark, the parser never reads a list or a quote.
     let heading = format!("# {}", title.split_whitespace().collect::<Vec<_>>().join(" "));
     let options = Options::ENABLE_WIKILINKS | Options::ENABLE_STRIKETHROUGH;
     let mut text = String::with_capacity(heading.len());
@@ -37,7 +37,7 @@ fn shown(title: &str) -> String {
     text
 }
 
-/// The heading with an underline at the top of a text: its level, its title, and the text below it.
+/// Parses a setext heading at the top of a text: level, title and the text below.
 pub(crate) fn underlined(text: &str) -> Option<(u8, &str, &str)> {
     let first = blocks(text, &(0..text.len())).into_iter().next()?;
     let heading = first.heading.filter(|heading| heading.top)?;

@@ -1,18 +1,18 @@
-//! Lines of a text: where each begins, how they end, and which number an offset has.
+//! Index of lines: offsets, endings and line numbers.
 //!
-//! A line ends at `\n`, `\r\n` or a lone `\r`, as in CommonMark, so that positions agree with
-//! the block structure.
+//! A line ends at `\n`, `\r\n` or a lone `\r`, as in CommonMark, so that positions agree with the
+//! block structure.
 
 use std::ops::Range;
 
-/// Where every line of a text begins, so that a line is found without scanning.
+/// Start offset of every line of a text.
 pub(crate) struct LineIndex<'t> {
     text: &'t str,
     starts: Vec<usize>,
 }
 
 impl<'t> LineIndex<'t> {
-    /// Finds the lines of a text; even the empty text has one.
+    /// Indexes the lines of a text; even the empty text has one.
     pub(crate) fn new(text: &'t str) -> Self {
         let bytes = text.as_bytes();
         let mut starts = vec![0];
@@ -24,12 +24,12 @@ impl<'t> LineIndex<'t> {
         Self { text, starts }
     }
 
-    /// The number, from 1, of the line that holds an offset.
+    /// Returns the number of the line that contains an offset, from 1.
     pub(crate) fn number_at(&self, offset: usize) -> usize {
         self.starts.partition_point(|start| *start <= offset)
     }
 
-    /// How many lines there are; a line ending at the end of the text begins no further line.
+    /// Returns the number of lines; a final line ending does not start another line.
     pub(crate) fn count(&self) -> usize {
         match self.starts.last() {
             Some(last) if *last == self.text.len() => self.starts.len() - 1,
@@ -37,34 +37,34 @@ impl<'t> LineIndex<'t> {
         }
     }
 
-    /// The bytes of a line by its number, with its ending; empty beyond the last.
+    /// Returns the byte range of a line with its ending; empty after the last line.
     pub(crate) fn with_ending(&self, number: usize) -> Range<usize> {
         let at = |index: usize| self.starts.get(index).copied().unwrap_or(self.text.len());
         at(number.saturating_sub(1))..at(number)
     }
 
-    /// The bytes of a line by its number, without its ending.
+    /// Returns the byte range of a line without its ending.
     pub(crate) fn without_ending(&self, number: usize) -> Range<usize> {
         let range = self.with_ending(number);
         let line = self.text.get(range.clone()).unwrap_or_default();
         range.start..range.start + without_ending(line).len()
     }
 
-    /// The whole lines that a range touches, the last one's ending included.
+    /// Returns the whole lines that overlap a range, with the last ending.
     pub(crate) fn covering(&self, range: &Range<usize>) -> Range<usize> {
         let first = self.number_at(range.start);
         let last = self.number_at(range.end.max(range.start + 1) - 1).max(first);
         self.with_ending(first).start..self.with_ending(last).end
     }
 
-    /// All lines with their numbers, endings excluded.
+    /// Returns all lines with their numbers, without endings.
     pub(crate) fn iter(&self) -> impl Iterator<Item = (usize, &'t str)> {
         (1..=self.starts.len())
             .map(|number| (number, self.text.get(self.without_ending(number)).unwrap_or_default()))
     }
 }
 
-/// A line without the `\n`, `\r\n` or `\r` at its end.
+/// Removes the `\n`, `\r\n` or `\r` at the end of a line.
 pub(crate) fn without_ending(line: &str) -> &str {
     match line.strip_suffix('\n') {
         Some(rest) => rest.strip_suffix('\r').unwrap_or(rest),
@@ -72,14 +72,14 @@ pub(crate) fn without_ending(line: &str) -> &str {
     }
 }
 
-/// How the lines of a text end, by majority; `\n` when nothing says otherwise.
+/// Returns the most frequent line ending; `\n` by default.
 pub(crate) fn ending_of(text: &str) -> &'static str {
     let feeds = text.bytes().filter(|byte| *byte == b'\n').count();
     let pairs = text.as_bytes().windows(2).filter(|pair| *pair == b"\r\n").count();
     if pairs * 2 > feeds { "\r\n" } else { "\n" }
 }
 
-/// A text with every `\n` and `\r\n` written as the given ending.
+/// Replaces every `\n` and `\r\n` by the given ending.
 pub(crate) fn with_endings(text: &str, ending: &str) -> String {
     let mut out = String::with_capacity(text.len());
     for line in text.split_inclusive('\n') {

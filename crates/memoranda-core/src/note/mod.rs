@@ -1,7 +1,7 @@
-//! A note: what Markdown text says, without ever changing or refusing it.
+//! Notes: Markdown files with frontmatter, sections, observations and relations.
 //!
-//! [`parse`] gives a value and a list of problems for any text. Every part knows the bytes and
-//! the line it came from, so that an edit can touch those bytes and no others.
+//! [`parse`] accepts any text and returns a value with a list of problems. Every part has its byte
+//! range and line, so that an edit changes only these bytes.
 
 mod blocks;
 mod canvas;
@@ -40,40 +40,42 @@ pub use rewrite_links::{
     rewrite_property_links,
 };
 
-/// What one Markdown text says.
+/// A parsed Markdown text.
 #[derive(Clone, PartialEq, Debug)]
 pub struct Note {
-    /// The keys between the `---` lines, in order; empty when there are none.
+    /// Frontmatter; empty if the note has none.
     pub frontmatter: Frontmatter,
-    /// The bytes after the frontmatter.
+    /// Byte range after the frontmatter.
     pub body: Range<usize>,
-    /// Headings in order, each with the span that it governs.
+    /// Headings in order, each with the range of its section.
     pub sections: Vec<NoteSection>,
     /// Facts in order, current and struck out.
     pub observations: Vec<Observation>,
-    /// Tags without `#` where no fact is: in tasks and quotes, and below the line of a fact.
+    /// Tags without `#` outside of facts: in tasks, quotes, and text below the first line of a
+    /// fact.
     pub other_tags: Vec<String>,
-    /// Typed links and plain wikilinks in order; one for each pair of target and type.
+    /// Typed links and plain wikilinks in order; each pair of target and type once.
     pub relations: Vec<Relation>,
-    /// What is wrong, for `doctor`; never a reason to refuse the note.
+    /// Problems for `doctor`; a note with problems is still accepted.
     pub problems: Vec<ParseProblem>,
 }
 
-/// The keys at the top of a note.
+/// Keys at the top of a note.
 #[derive(Clone, PartialEq, Debug, Default)]
 pub struct Frontmatter {
-    /// The bytes from the first `---` to the end of the closing `---` line; `None` without one.
+    /// Byte range from the opening `---` to the end of the closing `---` line; `None` without
+    /// frontmatter.
     pub span: Option<Range<usize>>,
-    /// Keys and values in the order of the file.
+    /// Keys and values in file order.
     pub entries: Vec<(String, MetaValue)>,
 }
 
-/// A frontmatter value. Numbers, booleans and dates are kept as the text that was written.
+/// A frontmatter value. Numbers, booleans and dates stay as written.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub enum MetaValue {
-    /// A scalar, as text; `null` and an empty value are the empty text.
+    /// A scalar as text; `null` and an empty value are the empty text.
     Text(String),
-    /// A number or a truth value to be written without quotes. It is read as text.
+    /// A number or boolean to be written without quotes. Parsing yields `Text` instead.
     Plain(String),
     /// A list.
     List(Vec<Self>),
@@ -81,110 +83,110 @@ pub enum MetaValue {
     Map(Vec<(String, Self)>),
 }
 
-/// One heading and what it governs.
+/// A heading and its section.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct NoteSection {
-    /// 1 for `#` to 6 for `######`.
+    /// Level: 1 for `#` to 6 for `######`.
     pub level: u8,
-    /// The heading's text, without `#` marks.
+    /// Text of the heading without `#` marks.
     pub title: String,
-    /// The line of the heading, from 1.
+    /// Line of the heading, from 1.
     pub line: usize,
-    /// The heading itself, its line ending included.
+    /// Byte range of the heading with its line ending.
     pub heading: Range<usize>,
-    /// From the end of the heading to the next heading of the same or a higher level.
+    /// Byte range from the end of the heading to the next heading of the same or a higher level.
     pub content: Range<usize>,
 }
 
-/// One fact in a note.
+/// A fact in a note.
 #[derive(Clone, PartialEq, Debug)]
 pub struct Observation {
-    /// The word in brackets; `None` when a line counts only because of its tags.
+    /// Word in brackets; `None` if the line is an observation only by its tags.
     pub category: Option<String>,
-    /// The text, with its tags, without category, context, strike-out and comment.
+    /// Text with its tags, without category, context, strike-out and comment.
     pub text: String,
     /// Tags without `#`, in order.
     pub tags: Vec<String>,
-    /// What stands in the last parentheses.
+    /// Text in the last parentheses.
     pub context: Option<String>,
-    /// What the comment at the end of the line says; `None` for a fact typed by hand.
+    /// Metadata from the comment at the end of the line; `None` for a fact typed by hand.
     pub fact: Option<ObservationMeta>,
-    /// Whether the text is struck out (`~~…~~`): kept for the record, no longer true.
+    /// True if the text is struck out (`~~…~~`): kept for the record but no longer valid.
     pub struck: bool,
-    /// The line, from 1.
+    /// Line of the fact, from 1.
     pub line: usize,
-    /// The bytes of the lines it was read from, without the last line ending: one line for a
-    /// fact with a category, the whole paragraph for one that only has tags.
+    /// Byte range without the last line ending: one line for a fact with a category, the whole
+    /// paragraph for a fact with tags only.
     pub span: Range<usize>,
 }
 
-/// What Memoranda knows of a fact beyond its text, kept in a comment at the end of its line:
-/// `<!-- obs_01J9Z… v2 2026-01-20T15:30:00Z c=1.0 i=0.5 thread=portfolio -->`.
+/// Metadata of an observation, stored in a comment at the end of its line: `<!-- obs_01J9Z… v2
+/// 2026-01-20T15:30:00Z c=1.0 i=0.5 thread=portfolio -->`.
 #[derive(Clone, PartialEq, Debug)]
 pub struct ObservationMeta {
-    /// Its identity.
+    /// Identity of the observation.
     pub id: ObservationId,
-    /// Its version, from 1.
+    /// Version, from 1.
     pub version: u32,
-    /// When it was written.
+    /// Time of writing.
     pub time: Option<Timestamp>,
-    /// How sure its author was, 0 to 1.
+    /// Confidence of the author, 0 to 1.
     pub confidence: Option<f64>,
-    /// How much it matters, 0 to 1.
+    /// Importance, 0 to 1.
     pub importance: Option<f64>,
-    /// The conversation it belongs to.
+    /// Conversation that the observation belongs to.
     pub thread: Option<String>,
-    /// The fact that took its place.
+    /// Observation that replaces this one.
     pub superseded_by: Option<ObservationId>,
-    /// The fact whose place it took.
+    /// Observation that this one replaces.
     pub supersedes: Option<ObservationId>,
 }
 
-/// A link from this note to another, by name.
+/// A link from this note to another one, by name.
 #[derive(Clone, PartialEq, Debug)]
 pub struct Relation {
-    /// What the link says, such as `depends_on`; `links_to` for a plain wikilink.
+    /// Relation type, such as `depends_on`; `links_to` for a plain wikilink.
     pub relation_type: String,
-    /// The name between the brackets, without alias, heading or block mark. A mark behind a blank is
-    /// taken for part of it: `Issue #12`.
+    /// Name in the brackets, without alias, heading or block reference. A `#` after a blank belongs
+    /// to the name: `Issue #12`.
     pub target: String,
-    /// All between the brackets but for an alias, if it holds such a mark. A note may be called so,
-    /// and if none is, what comes before the mark is meant.
+    /// Text in the brackets without the alias, if it contains such a `#`. A note with this name is
+    /// preferred; otherwise the part before the `#` counts.
     pub whole: Option<String>,
-    /// What stands in parentheses after an explicit relation.
+    /// Text in parentheses after a typed relation.
     pub context: Option<String>,
-    /// The line, from 1.
+    /// Line of the link, from 1.
     pub line: usize,
-    /// The bytes of the link itself, from `[[` to `]]`.
+    /// Byte range of the link, from `[[` to `]]`.
     pub span: Range<usize>,
-    /// Whether a list item of its own states it: `- type [[Target]]`, or `- [[Target]]`. A link
-    /// in a fact or a sentence only mentions the other note.
+    /// True if a list item states the relation: `- type [[Target]]` or `- [[Target]]`. A link
+    /// within a fact or a sentence is a mention only.
     pub is_stated: bool,
-    /// What the comment at the end of its line says; `None` for a link typed by hand. A link
-    /// with one means the note of exactly its name in the same folder, and no other.
+    /// Metadata from the comment at the end of the line; `None` for a link typed by hand. A link
+    /// with metadata resolves only to the note of exactly this name in the same folder.
     pub rating: Option<RelationMeta>,
 }
 
 impl Relation {
-    /// The name of the other note, also where a link cannot hold it.
+    /// Returns the name of the target, from the metadata if a link cannot contain it.
     pub fn name(&self) -> &str {
         let told = self.rating.as_ref().and_then(|rating| rating.target.as_deref());
         told.unwrap_or(&self.target)
     }
 }
 
-/// What Memoranda knows of a relation beyond its link, kept in a comment at the end of its line:
-/// `<!-- rel 2026-01-20T15:30:00Z c=1.0 i=0.7 -->`.
+/// Metadata of a relation, stored in a comment at the end of its line: `<!-- rel
+/// 2026-01-20T15:30:00Z c=1.0 i=0.7 -->`.
 #[derive(Clone, PartialEq, Debug, Default)]
 pub struct RelationMeta {
-    /// When it was written.
+    /// Time of writing.
     pub time: Option<Timestamp>,
-    /// How sure its author was, 0 to 1.
+    /// Confidence of the author, 0 to 1.
     pub confidence: Option<f64>,
-    /// How much it matters, 0 to 1.
+    /// Importance, 0 to 1.
     pub importance: Option<f64>,
-    /// The name of the other note, where a link cannot hold it.
+    /// Exact name of the target, if a link cannot contain it.
     pub target: Option<String>,
-    /// What the link says, where the grammar cannot hold it.
+    /// Exact relation type, if the grammar cannot express it.
     pub relation_type: Option<String>,
 }

@@ -1,7 +1,7 @@
-//! The grammar of one observation, `[category] text #tag (context)`: reading and writing it.
+//! Grammar of observations: `[category] text #tag (context)`.
 //!
-//! What counts is Basic Memory's rule, so that its vaults mean the same here. One thing is added:
-//! a line that carries a fact's comment is an observation whatever its text looks like.
+//! The rules are those of Basic Memory, so that its vaults parse the same. In addition, a line with
+//! an observation comment is always an observation.
 
 use std::borrow::Cow;
 
@@ -12,28 +12,28 @@ use super::{escape, relation};
 /// An observation to be written.
 #[derive(Clone, PartialEq, Debug)]
 pub struct NewObservation {
-    /// The word in brackets; without one, a text that has no tag is filed under `note`.
+    /// Word in brackets. If `None` and the text has no tag, the category `note` is written.
     pub category: Option<String>,
-    /// The text, with its tags. Line breaks become blanks.
+    /// Text with its tags; line breaks become blanks.
     pub text: String,
-    /// What stands in parentheses at the end.
+    /// Text in parentheses at the end.
     pub context: Option<String>,
-    /// What the comment at the end of the line says; `None` writes no comment.
+    /// Metadata for the comment at the end of the line; `None` writes no comment.
     pub fact: Option<ObservationMeta>,
 }
 
-/// What one block of text says as an observation.
+/// An observation parsed from one block.
 pub(crate) struct ParsedObservation {
     pub(crate) category: Option<String>,
     pub(crate) text: String,
     pub(crate) tags: Vec<String>,
     pub(crate) context: Option<String>,
     pub(crate) struck: bool,
-    /// How many bytes of the block were read: all, or up to the end of the first line of text.
+    /// Number of bytes parsed: the whole block, or the first line of text.
     pub(crate) length: usize,
 }
 
-/// Reads a block; the comment is given back even when the block is no observation.
+/// Parses a block. The comment is returned even if the block is not an observation.
 pub(crate) fn read(block: &str) -> (Option<ParsedObservation>, Option<ObservationComment>) {
     let head = category_of(block);
     let (category, start) = match head {
@@ -41,7 +41,7 @@ pub(crate) fn read(block: &str) -> (Option<ParsedObservation>, Option<Observatio
         None => (None, 0),
     };
     let rest = block.get(start..).unwrap_or_default();
-    // A category takes one line; a text without one is the whole paragraph.
+    // With a category the observation is one line, otherwise the whole paragraph.
     let line = if category.is_some() { first_line(rest) } else { rest };
     let length = start + line.len();
     let (text, comment) = comment::split(line.trim_end());
@@ -59,7 +59,7 @@ pub(crate) fn read(block: &str) -> (Option<ParsedObservation>, Option<Observatio
     let said = whole.as_deref().map_or(text, without_directive);
     let (mut text, mut context) = split_context(said);
     if text.is_empty() && known {
-        // What carries a fact's comment says something: then the parentheses are all it says.
+        // A line with an observation comment always has text: then the parentheses are the text.
         (text, context) = (said, None);
     }
     let inner = if struck { None } else { escape::unstruck(text) };
@@ -82,7 +82,7 @@ pub(crate) fn read(block: &str) -> (Option<ParsedObservation>, Option<Observatio
     (Some(reading), comment)
 }
 
-/// Whether a block without a fact's comment is an observation.
+/// Returns true if a block without an observation comment is an observation.
 fn counts(block: &str, category: Option<&str>) -> bool {
     let task = ["[ ]", "[x]", "[-]"].iter().any(|mark| block.starts_with(mark));
     let one_line = !block.contains(['\n', '\r']);
@@ -94,12 +94,12 @@ fn counts(block: &str, category: Option<&str>) -> bool {
     category.is_some() || has_tag(block)
 }
 
-/// Whether a text has a tag.
+/// Returns true if a text has a tag.
 pub(super) fn has_tag(text: &str) -> bool {
     tagged(&without_links(text)).next().is_some()
 }
 
-/// A text with blanks for its links: what stands in them is the name of a note, and no tag.
+/// Replaces links by blanks: `#` within a link is part of a note's name.
 fn without_links(text: &str) -> Cow<'_, str> {
     if !text.contains('#') || !text.contains("[[") {
         return text.into();
@@ -111,7 +111,7 @@ fn without_links(text: &str) -> Cow<'_, str> {
     plain.into()
 }
 
-/// The category at the start of a block, and where the text after it begins.
+/// Returns the category at the start of a block, and the offset of the text after it.
 pub(super) fn category_of(block: &str) -> Option<(&str, usize)> {
     let inner = block.strip_prefix('[')?;
     let end = inner.find(['[', ']', '(', ')'])?;
@@ -122,7 +122,7 @@ pub(super) fn category_of(block: &str) -> Option<(&str, usize)> {
     (spaced && is_category(category)).then_some((category, block.len() - text.len()))
 }
 
-/// Whether a word in brackets is a category: not a task box, not a time code.
+/// Returns true if a word in brackets is a category: not a task box or a time code.
 pub(crate) fn is_category(word: &str) -> bool {
     let mut chars = word.chars();
     let single = match (chars.next(), chars.next()) {
@@ -135,7 +135,7 @@ pub(crate) fn is_category(word: &str) -> bool {
     fits && !task && !is_time_code(word)
 }
 
-/// `11:22`, `1:02:03.500`, or two of them with ` - ` between.
+/// Matches `11:22`, `1:02:03.500`, or two of them separated by ` - `.
 fn is_time_code(word: &str) -> bool {
     let digits = |part: &str, least: usize, most: usize| {
         (least..=most).contains(&part.len()) && part.bytes().all(|byte| byte.is_ascii_digit())
@@ -169,7 +169,7 @@ fn first_line(text: &str) -> &str {
     text.split(['\n', '\r']).next().unwrap_or_default()
 }
 
-/// Basic Memory lets a line end in `#bm:links_to` to say that its links are plain.
+/// Removes Basic Memory's `#bm:links_to` directive, which marks the links of a line as plain.
 pub(crate) fn without_directive(text: &str) -> &str {
     match text.trim_end().strip_suffix("#bm:links_to") {
         Some(rest) if rest.ends_with(char::is_whitespace) => rest.trim_end(),
@@ -194,7 +194,7 @@ pub(super) fn split_context(text: &str) -> (&str, Option<&str>) {
     }
 }
 
-/// The words that begin with `#`. Most texts have none, which takes one look at their bytes.
+/// Returns the words that begin with `#`; skips texts without `#` quickly.
 fn tagged(text: &str) -> impl Iterator<Item = &str> {
     let from = text.find('#').map_or(text.len(), |at| {
         let before = text.get(..at).unwrap_or_default();
@@ -204,7 +204,7 @@ fn tagged(text: &str) -> impl Iterator<Item = &str> {
     words.filter(|word| word.starts_with('#'))
 }
 
-/// The tags of a text: words that begin with `#`; `#a#b` are two.
+/// Returns the tags of a text: words that begin with `#`; `#a#b` is two tags.
 fn tags_of(text: &str) -> Vec<String> {
     tagged(&without_links(text))
         .flat_map(|word| word.split('#'))
@@ -213,8 +213,8 @@ fn tags_of(text: &str) -> Vec<String> {
         .collect()
 }
 
-/// The tags of a text that is no observation. There nobody wrote them for us: signs behind one end
-/// a sentence, brackets belong to a link, and numbers count something.
+/// Returns the tags of text outside of observations. Trailing punctuation ends a sentence, brackets
+/// belong to links, and numbers are counts; none of them is part of a tag.
 pub(super) fn plain_tags_of(text: &str) -> impl Iterator<Item = String> {
     let ends = |c: char| matches!(c, '.' | ',' | ';' | ':' | '!' | '?' | ')' | '"' | '\'' | '*');
     let tags = tags_of(without_directive(text)).into_iter();
@@ -225,8 +225,8 @@ pub(super) fn plain_tags_of(text: &str) -> impl Iterator<Item = String> {
     })
 }
 
-/// Writes an observation as one line, without list mark or line ending:
-/// `[category] text (context) <!-- obs_… -->`.
+/// Renders an observation as one line, without list mark or line ending: `[category] text (context)
+/// <!-- obs_… -->`.
 pub fn render_observation(observation: &NewObservation) -> String {
     let text = one_line(&observation.text);
     let category = observation.category.as_deref().map(clean_category);
@@ -241,7 +241,7 @@ pub fn render_observation(observation: &NewObservation) -> String {
     parts.extend(category.map(|category| format!("[{category}]")));
     parts.push(text);
     let context = observation.context.as_deref().map(one_line).filter(|text| !text.is_empty());
-    // The last opening parenthesis begins the context, so it can hold none itself.
+    // The last opening parenthesis begins the context, so the context must not contain one.
     parts.extend(context.map(|text| format!("({})", text.replace('(', "[").replace(')', "]"))));
     parts.extend(observation.fact.as_ref().map(|fact| comment::write(fact, &[])));
     parts.join(" ")
@@ -251,7 +251,7 @@ fn clean_category(category: &str) -> String {
     one_line(&category.replace(['[', ']', '(', ')'], " "))
 }
 
-/// A text on one line, in which no comment can begin that is not ours.
+/// Returns a text on one line without the start of an HTML comment.
 fn one_line(text: &str) -> String {
     let words: Vec<&str> =
         text.split(['\n', '\r']).map(str::trim).filter(|w| !w.is_empty()).collect();

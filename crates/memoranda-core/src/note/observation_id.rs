@@ -1,4 +1,5 @@
-//! Facts over time: which of them a person reworded, and who a fact is that has no id yet.
+//! Identity of observations over time: edits by a person, and ids of observations without a
+//! comment.
 
 use std::collections::HashMap;
 
@@ -6,8 +7,8 @@ use super::{Note, Observation};
 use crate::change::FactEdit;
 use crate::id::ObservationId;
 
-/// The facts that were reworded between two states of a note while their comments stayed as
-/// they were: each is a new version.
+/// Returns the observations whose text changed while their comments stayed the same. Each edit is a
+/// new version.
 pub fn fact_edits(before: &Note, after: &Note) -> Vec<FactEdit> {
     let mut old = HashMap::new();
     for (fact, observation) in facts(before) {
@@ -29,8 +30,8 @@ fn facts(note: &Note) -> impl Iterator<Item = (&super::ObservationMeta, &Observa
     note.observations.iter().filter_map(|o| o.fact.as_ref().map(|fact| (fact, o)))
 }
 
-/// The id of a fact that carries none: the same text in the same note has the same id.
-/// `occurrence` tells equal lines of one note apart, from 0.
+/// Derives the id of an observation without a comment: the same text in the same note yields the
+/// same id. `occurrence` distinguishes equal lines of one note, from 0.
 pub fn derive_observation_id(
     note_path_key: &str,
     observation: &Observation,
@@ -42,13 +43,14 @@ pub fn derive_observation_id(
     let mut hash = FnvHasher::new();
     for part in [note_path_key, category, &observation.text, context, &occurrence] {
         hash.add(part.as_bytes());
-        // No UTF-8 text holds this byte, so no two lists of parts hash the same bytes.
+        // A byte that never occurs in UTF-8, so that different lists of parts hash different bytes.
         hash.add(&[0xff]);
     }
     ObservationId::from_bits(hash.0)
 }
 
-/// FNV-1a with 128 bits: stable for ever, unlike the hashes of the standard library.
+/// 128-bit FNV-1a. Ids are stored, so the hash must never change, unlike those of the standard
+/// library.
 struct FnvHasher(u128);
 
 impl FnvHasher {
@@ -100,7 +102,7 @@ mod tests {
         ids.sort();
         ids.dedup();
         assert_eq!(ids.len(), 5);
-        // The ids are kept in files and logs: this value may never change.
+        // The ids are stored in files and logs: this value must never change.
         let kept = derive_observation_id("n.md", &note.observations[0], 0);
         assert_eq!(kept.as_str(), "obs_00QQ1S38NGT61WVRYCDBJ096EZ");
     }

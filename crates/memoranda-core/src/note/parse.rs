@@ -1,4 +1,4 @@
-//! From text to [`Note`]: the one place where the grammar's parts come together.
+//! The note parser: combines the grammars of frontmatter, headings, observations and relations.
 
 use std::collections::HashMap;
 use std::ops::Range;
@@ -11,15 +11,15 @@ use super::{
 };
 use crate::problem::ParseProblem;
 
-/// Lines beyond this length are probably not text.
+/// Lines longer than this number of bytes are probably not text.
 const LONG_LINE_BYTES: usize = 100_000;
 
-/// The permalink that a text gives itself, told by its top alone.
+/// Returns the permalink in the frontmatter of a text without parsing the body.
 pub fn stated_permalink(text: &str) -> Option<String> {
     frontmatter::read(text, &LineIndex::new(text), &mut Vec::new()).name("permalink")
 }
 
-/// Reads a text as a note. Never fails: what cannot be read is plain text and a problem.
+/// Parses a text as a note. Never fails: malformed parts become plain text with a problem.
 pub fn parse(text: &str) -> Note {
     let lines = LineIndex::new(text);
     let mut problems = text_problems(text, &lines);
@@ -47,7 +47,7 @@ fn text_problems(text: &str, lines: &LineIndex<'_>) -> Vec<ParseProblem> {
     problems
 }
 
-/// The facts of a text, and the tags of what is none.
+/// Returns the observations of a text, and the tags of all other text.
 pub(crate) fn observations(
     text: &str,
     lines: &LineIndex<'_>,
@@ -74,7 +74,7 @@ pub(crate) fn observations(
                 .extend(comment.faults.into_iter().map(|message| ParseProblem { line, message }));
             fact = comment.fact;
         }
-        // A fact with a category is its first line; a task is no fact at all.
+        // An observation with a category is its first line only; a task is not an observation.
         let read = reading.as_ref().map_or(0, |reading| reading.length);
         let unread = raw.get(read..).unwrap_or_default();
         other_tags.extend(observation::plain_tags_of(unread));
@@ -83,13 +83,13 @@ pub(crate) fn observations(
             if let Some(first) = known.get(&id) {
                 let message = format!("the fact {id} is already on line {first}");
                 problems.push(ParseProblem { line, message });
-                // A copied line is a fact of its own, which nobody has given an id yet.
+                // A copied line is an observation of its own, without an id.
                 fact = None;
             } else {
                 known.insert(id, line);
             }
         }
-        // What a person brings back by taking the strike off holds again, whatever took its place.
+        // If a person removes the strike-out, the observation is valid again.
         if let Some(fact) = fact.as_mut().filter(|_| !reading.struck) {
             fact.superseded_by = None;
         }
@@ -108,33 +108,33 @@ pub(crate) fn observations(
     (found, other_tags)
 }
 
-/// A relation and the block that states it.
+/// A relation and the block that contains it.
 pub(crate) struct LinkSite {
     pub(crate) relation: Relation,
     pub(crate) block: Range<usize>,
     pub(crate) holder: BlockContainer,
-    /// Whether the block consists of this one link and says its type.
+    /// True if the block consists of this link and a relation type.
     pub(crate) typed: bool,
 }
 
-/// Every place where a relation is stated, repeated ones too.
+/// Returns every occurrence of a relation, including repeated ones.
 pub(crate) fn sites(text: &str, lines: &LineIndex<'_>, blocks: &[MarkdownBlock]) -> Vec<LinkSite> {
     let mut found = Vec::new();
     for block in blocks {
         let raw = text.get(block.range.clone()).unwrap_or_default();
         let (stated, fact) = comment::split(raw);
         let (stated, rated) = relation_meta::split(stated);
-        // What carries a fact's comment is a fact, whatever it looks like: it mentions notes.
+        // A line with an observation comment is an observation; its links are mentions.
         let is_fact = fact.is_some_and(|comment| comment.fact.is_some());
         let holder = if is_fact { BlockContainer::Other } else { block.holder };
         for link in relation::links(stated, holder) {
             let start = block.range.start + link.range.start;
             let end = block.range.start + link.range.end;
-            // Only a line that is a relation and nothing else is rated.
+            // Only a line that consists of a relation can have relation metadata.
             let rating = rated.clone().filter(|_| link.typed);
             let is_alone = stated.get(link.range.clone()) == Some(stated.trim());
             let is_item = holder == BlockContainer::Item && (link.typed || is_alone);
-            // `- [category] [[Target]]` is a fact, and a link by the way.
+            // `- [category] [[Target]]` is an observation with a mention.
             let is_observation = observation::category_of(stated).is_some();
             let told = rating.as_ref().and_then(|rating| rating.relation_type.clone());
             let relation = Relation {
@@ -154,7 +154,7 @@ pub(crate) fn sites(text: &str, lines: &LineIndex<'_>, blocks: &[MarkdownBlock])
     found
 }
 
-/// Each relation once; a line that states it counts for more than a link that mentions it.
+/// Keeps each relation once; a stated relation takes precedence over a mention.
 fn unique(sites: Vec<LinkSite>) -> Vec<Relation> {
     let mut places = HashMap::new();
     let mut relations: Vec<Relation> = Vec::new();

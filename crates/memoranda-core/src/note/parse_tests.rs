@@ -1,4 +1,4 @@
-//! What whole texts mean: structure, positions and problems.
+//! Parser tests on whole texts: structure, positions and problems.
 
 use super::super::MetaValue;
 use super::*;
@@ -120,7 +120,7 @@ fn facts_are_read_from_their_comments() {
     assert_eq!(fact.thread.as_deref(), Some("portfolio"));
     let old = note.observations[1].fact.clone().unwrap();
     assert_eq!(old.superseded_by, Some(fact.id));
-    // A person took the strike off: it holds again, whatever the comment still says.
+    // Without the strike-out the fact is valid again, whatever the comment states.
     let back = parse(&text.replace("~~", ""));
     assert_eq!(back.observations[1].fact.as_ref().unwrap().superseded_by, None);
     assert_eq!(note.tags(), ["deps"]);
@@ -239,7 +239,7 @@ fn tags_stand_in_tasks_and_quotes_too() {
     check("- [fact] one #a\n  two #b\n", &["a", "b"]);
     check("- [fact] ~~one #a~~\n", &[]);
     check("[text](url) #x (y)\n", &["x"]);
-    // What only looks like one.
+    // Similar texts that are not frontmatter.
     check("> # Head\n> issue #12, `#code`, a#b, [[Note #Part]] #\n", &[]);
     check("- [ ] x #bm:links_to\n", &[]);
     check("[[Note #Part]]\n\n```\n#code\n```\n", &[]);
@@ -306,7 +306,7 @@ fn hostile_texts_take_linear_time() {
         format!("---\n{}: b\n---\n", "a".repeat(100_000)),
     ];
     for text in cases {
-        // A reader that is not linear takes minutes here.
+        // A parser with quadratic time takes minutes here.
         assert_eq!(parse(&text).body.end, text.len());
     }
 }

@@ -1,19 +1,19 @@
-//! Names made from names: permalinks, file names and folders, by Basic Memory's rules, so that
-//! its links keep pointing at the same notes.
+//! Permalinks, slugs, file names and folder names, by Basic Memory's rules, so that its links stay
+//! valid.
 
 use unicode_normalization::UnicodeNormalization as _;
 
 use crate::id::Permalink;
 use crate::path::NotePath;
 
-/// The longest file name that common systems accept, in bytes.
+/// Maximum length of a file name in bytes.
 const MAX_NAME_BYTES: usize = 255;
-/// What the file of a note ends in.
+/// Extensions of note files.
 const NOTE_ENDINGS: [&str; 2] = [".md", ".markdown"];
 
-/// The permalink of a file that does not state one: its path as a slug. A note's is without extension,
-/// and looks like the path of no other note: `Plan.md.md` is `plan-md`. Any other file keeps its own
-/// extension, so that a picture does not have the name of the note beside it.
+/// Returns the default permalink of a file: its path as a slug. A note's permalink has no extension
+/// and is unambiguous: `Plan.md.md` becomes `plan-md`. Other files keep their extension, so that a
+/// picture and a note can have the same name.
 pub fn permalink_of(path: &NotePath) -> Permalink {
     if !path.is_markdown() {
         return Permalink(path_address(path.as_str()));
@@ -29,8 +29,8 @@ pub fn permalink_of(path: &NotePath) -> Permalink {
     })
 }
 
-/// A title without what the file of a note ends in, which callers often say with it; `None` if it
-/// does not end so.
+/// Removes the extension of a note file from a title, which callers often include; `None` if the
+/// title has none.
 pub fn title_without_extension(title: &str) -> Option<&str> {
     let mut bare = title.trim();
     while let Some(rest) = NOTE_ENDINGS.iter().find_map(|ending| {
@@ -43,11 +43,11 @@ pub fn title_without_extension(title: &str) -> Option<&str> {
     (says_something && bare.len() < title.trim().len()).then_some(bare)
 }
 
-/// The address of a file by its path without extension, which a file that is no note goes by where no
-/// note does.
+/// Returns the address of a file without its extension; used for files other than notes if no note
+/// matches.
 pub fn bare_address(path: &NotePath) -> String {
     let extension = path.extension();
-    // `version-2.0` has no extension: only letters, or letters and digits, make one.
+    // `version-2.0` has no extension: an extension contains a letter.
     let real = extension.bytes().any(|byte| byte.is_ascii_alphabetic())
         && extension.len() <= 10
         && extension.bytes().all(|byte| byte.is_ascii_alphanumeric());
@@ -56,15 +56,15 @@ pub fn bare_address(path: &NotePath) -> String {
     path_address(whole.get(..cut).unwrap_or(whole))
 }
 
-/// A permalink without the project that it names first, as Basic Memory writes them; `None` if it
-/// names none.
+/// Removes the project from a permalink, as Basic Memory writes it; `None` if the permalink has no
+/// such prefix.
 pub fn strip_project<'p>(permalink: &'p str, project: &str) -> Option<&'p str> {
     let (first, rest) = permalink.split_once('/')?;
     (!rest.is_empty() && slug(first) == slug(project)).then_some(rest)
 }
 
-/// A path as an address: each name as its slug, and one without a letter or digit, such as a picture,
-/// by what its signs are called, so that no name is lost.
+/// Returns a path as an address: each name as its slug. A name of symbols only, such as an emoji,
+/// is spelled by the symbols' names.
 pub fn path_address(path: &str) -> String {
     let names = path.split('/').filter(|name| !name.is_empty()).map(|name| {
         let plain = slug(name);
@@ -73,7 +73,7 @@ pub fn path_address(path: &str) -> String {
     names.collect::<Vec<_>>().join("/")
 }
 
-/// What the signs of a name are called: `rocket`, or the number that Unicode gives them.
+/// Spells symbols by their names, such as `rocket`, or by their code points.
 fn called(name: &str) -> String {
     let signs = name.nfc().filter(|c| !c.is_whitespace() && !matches!(c, '\u{fe00}'..='\u{fe0f}'));
     let word = |c: char| {
@@ -83,8 +83,8 @@ fn called(name: &str) -> String {
     signs.map(word).collect::<Vec<_>>().join("-")
 }
 
-/// A text as part of an address: lower case, `-` between words, `/` and `.` kept, letters of
-/// other alphabets transliterated, Chinese, Japanese and Korean kept.
+/// Returns a slug: lower case, `-` between words, `/` and `.` kept, other alphabets transliterated,
+/// Chinese, Japanese and Korean kept.
 pub fn slug(text: &str) -> String {
     let mut out = String::with_capacity(text.len());
     let mut last = CharClass::Gap;
@@ -107,7 +107,7 @@ pub fn slug(text: &str) -> String {
     parts.join("/")
 }
 
-/// What the last character was, which decides whether a hyphen goes before the next.
+/// Class of the last character; decides if a hyphen precedes the next one.
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum CharClass {
     Lower,
@@ -147,7 +147,7 @@ fn push(out: &mut String, c: char, kind: CharClass, last: &mut CharClass) {
     *last = kind;
 }
 
-/// How other letters and the punctuation of Western text look in ASCII; pictures have no letters.
+/// Transliterates a letter or Western punctuation to ASCII; `None` for pictographs.
 fn latin_of(c: char) -> Option<&'static str> {
     let readable = c.is_alphanumeric()
         || matches!(c, '\u{80}'..='\u{2ff}' | '\u{2000}'..='\u{206f}' | '\u{20a0}'..='\u{214f}');
@@ -165,8 +165,8 @@ fn is_full_width_mark(c: char) -> bool {
     matches!(c, '\u{3001}'..='\u{303f}' | '\u{ff00}'..='\u{ffef}') && !c.is_alphanumeric()
 }
 
-/// The words of a text in lower case, cut at everything that is no letter or digit and where a
-/// small letter meets a capital.
+/// Splits a text into lower-case words at non-alphanumeric characters and between a lower-case and
+/// an upper-case letter.
 pub(crate) fn split_words(text: &str) -> Vec<String> {
     let mut words = vec![String::new()];
     let mut after_lower = false;
@@ -184,7 +184,7 @@ pub(crate) fn split_words(text: &str) -> Vec<String> {
     words
 }
 
-/// The name of the file for a note with this title, `.md` included.
+/// Returns the file name of a note with this title, including `.md`.
 pub fn file_name_from_title(title: &str) -> String {
     let mut name = String::with_capacity(title.len() + 3);
     for c in title.trim().nfc() {
@@ -194,7 +194,7 @@ pub fn file_name_from_title(title: &str) -> String {
             name.push(c);
         }
     }
-    // What a device is called gets a sign more.
+    // A reserved device name gets a suffix.
     let ending = if is_reserved_name(&name) { "-.md" } else { ".md" };
     let mut room = MAX_NAME_BYTES - ending.len();
     while !name.is_char_boundary(room.min(name.len())) {
@@ -211,8 +211,8 @@ pub fn file_name_from_title(title: &str) -> String {
     }
 }
 
-/// Whether Windows takes the name of a file for a device, whatever it ends in: such a file could be
-/// neither copied nor synced there.
+/// Returns true if Windows reserves a file name for a device, whatever its extension. Such a file
+/// cannot be copied or synced there.
 pub fn is_reserved_name(name: &str) -> bool {
     let first = name.split('.').next().unwrap_or_default().trim_end().to_lowercase();
     let numbered = first.strip_prefix("com").or_else(|| first.strip_prefix("lpt"));
@@ -220,8 +220,8 @@ pub fn is_reserved_name(name: &str) -> bool {
         || numbered.is_some_and(|n| n.len() == 1 && n.bytes().all(|b| b.is_ascii_digit()))
 }
 
-/// A folder as a caller names it, made safe: letters, digits, `.`, blank, `-`, `_` and `/` stay,
-/// all else goes, and so do empty, `.` and `..` parts. Empty for the top of the project.
+/// Sanitizes a folder name: keeps letters, digits, `.`, blank, `-`, `_` and `/`; removes empty, `.`
+/// and `..` parts. Empty for the top of the project.
 pub fn normalize_directory(directory: &str) -> String {
     let kept: String = directory
         .nfc()

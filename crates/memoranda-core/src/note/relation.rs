@@ -1,28 +1,29 @@
-//! The grammar of relations: `type [[Target]] (context)` in a list item, and every other
-//! `[[wikilink]]` as a plain link.
+//! Grammar of relations: `type [[Target]] (context)` in a list item; every other `[[wikilink]]` is
+//! a plain link.
 
 use std::ops::Range;
 
 use super::blocks::BlockContainer;
 use super::observation::{is_category, without_directive};
 
-/// The type of a link that names none.
+/// Relation type of an untyped link.
 pub(crate) const PLAIN: &str = "links_to";
 
-/// One link in a block, with its place in the block.
+/// A link in a block, with its byte range in the block.
 pub(crate) struct WikiLink<'t> {
     pub(crate) relation_type: &'t str,
     pub(crate) target: String,
-    /// All that it says but for an alias, if that may be the name too.
+    /// Text without the alias, if it may be the name; see
+    /// [`Relation::whole`](super::Relation::whole).
     pub(crate) whole: Option<String>,
     pub(crate) context: Option<String>,
     /// From `[[` to `]]`.
     pub(crate) range: Range<usize>,
-    /// Whether the item consists of this one link and says its type.
+    /// True if the item consists of this link and a relation type.
     pub(crate) typed: bool,
 }
 
-/// All links of a block; only the text of a list item can state a type.
+/// Returns all links of a block; only a list item can state a type.
 pub(crate) fn links(block: &str, holder: BlockContainer) -> Vec<WikiLink<'_>> {
     if !block.contains("[[") {
         return Vec::new();
@@ -49,7 +50,7 @@ pub(crate) fn links(block: &str, holder: BlockContainer) -> Vec<WikiLink<'_>> {
         .collect()
 }
 
-/// Reads `type [[Target]]` or `type [[Target]] (context)` and nothing else.
+/// Parses `type [[Target]]` or `type [[Target]] (context)` and nothing else.
 fn explicit(block: &str) -> Option<WikiLink<'_>> {
     let start = block.find("[[")?;
     let end = start + block.get(start..)?.find("]]")? + 2;
@@ -66,7 +67,7 @@ fn explicit(block: &str) -> Option<WikiLink<'_>> {
     (!target.is_empty()).then_some(WikiLink { relation_type, target, whole, context, range, typed })
 }
 
-/// One word, or anything in quotes. A bare embed (`!`) or task box says nothing about the link.
+/// Parses one word or a quoted text. An embed mark (`!`) or a task box is not a type.
 fn type_of(label: &str) -> Option<&str> {
     let quoted =
         ['"', '\''].iter().find_map(|quote| label.strip_prefix(*quote)?.strip_suffix(*quote));
@@ -79,7 +80,7 @@ fn type_of(label: &str) -> Option<&str> {
     (quoted.is_none() && !label.is_empty() && label != "!" && !task && !words).then_some(label)
 }
 
-/// What stands within, if the text is one balanced pair of parentheses and nothing more.
+/// Returns the content if the text is a single balanced pair of parentheses.
 fn single_parenthesis(text: &str) -> Option<&str> {
     let mut depth = 0usize;
     for (at, c) in text.char_indices() {
@@ -96,7 +97,7 @@ fn single_parenthesis(text: &str) -> Option<&str> {
     None
 }
 
-/// The outermost `[[…]]` of a text, brackets matched by depth, in one pass.
+/// Returns the outermost `[[…]]` of a text in one pass, with brackets matched by depth.
 pub(super) fn wikilinks(text: &str) -> impl Iterator<Item = Range<usize>> {
     let bytes = text.as_bytes();
     let mut at = 0;
@@ -118,7 +119,7 @@ pub(super) fn wikilinks(text: &str) -> impl Iterator<Item = Range<usize>> {
                 return Some(start..at);
             }
         }
-        // An opening without an end hides what follows; there is nothing more to find.
+        // After an unclosed opening there is no further link.
         at = bytes.len();
         None
     })
@@ -128,9 +129,9 @@ fn inner<'t>(text: &'t str, range: &Range<usize>) -> &'t str {
     text.get(range.start + 2..range.end.saturating_sub(2)).unwrap_or_default()
 }
 
-/// The name that a link asks for, on one line: without alias (also after the escaped pipe of a
-/// table), heading or block mark; and all but the alias, if there is such a mark. One behind a blank
-/// is hardly a mark: `Issue #12` is taken for the name, though it may not be.
+/// Returns the target of a link on one line: without alias (also after the escaped pipe of a
+/// table), heading or block reference. The second value is the text without the alias, if it
+/// contains a `#`; a `#` after a blank belongs to the target, as in `Issue #12`.
 fn target_of(inner: &str) -> (String, Option<String>) {
     let one_line = |text: &str| text.split_whitespace().collect::<Vec<_>>().join(" ");
     let (part, whole) = (link_name(inner), whole_part(inner));
@@ -143,30 +144,30 @@ fn target_of(inner: &str) -> (String, Option<String>) {
     (target, Some(whole_name))
 }
 
-/// The bytes of a link before its alias.
+/// Returns the part of a link before its alias.
 pub(crate) fn whole_part(inner: &str) -> &str {
     let name = inner.split('|').next().unwrap_or_default();
     if name.len() < inner.len() { name.strip_suffix('\\').unwrap_or(name) } else { name }
 }
 
-/// The part of a link that names its target: what comes before alias, heading or block mark.
+/// Returns the name of a link: the part before alias, heading or block reference.
 pub fn link_name(inner: &str) -> &str {
     let name = whole_part(inner);
-    // A mark with nothing after it is part of the name, as in `C#`.
+    // A `#` at the end is part of the name, as in `C#`.
     let mark = name.char_indices().find(|(at, c)| {
         matches!(c, '#' | '^') && !name.get(at + 1..).unwrap_or("").trim().is_empty()
     });
     mark.map_or(name, |(at, _)| name.get(..at).unwrap_or_default())
 }
 
-/// What a link shows to a reader: its alias, or its text.
+/// Returns the displayed text of a link: its alias or its text.
 pub(crate) fn shown(link: &str) -> &str {
     let inner = link.strip_prefix("[[").and_then(|rest| rest.strip_suffix("]]")).unwrap_or(link);
     inner.rsplit_once('|').map_or(inner, |(_, alias)| alias).trim()
 }
 
-/// Writes a relation as one line, without list mark or line ending. What the grammar cannot hold
-/// (brackets in a name, line breaks, quotes around words) is replaced by blanks.
+/// Renders a relation as one line, without list mark or line ending. Characters that the grammar
+/// cannot express (brackets in a name, line breaks, quotes) become blanks.
 pub(crate) fn render(relation_type: &str, target: &str, context: Option<&str>) -> String {
     let words = |text: &str| text.split_whitespace().collect::<Vec<_>>().join(" ");
     let label = words(&relation_type.replace(['"', '\''], " ").replace("[[", " "));

@@ -1,8 +1,8 @@
-//! The comment at the end of a relation's line, which holds what the link cannot say:
-//! `<!-- rel 2026-01-20T15:30:00Z c=1.0 i=0.7 to=… as=… -->`.
+//! The metadata comment at the end of a relation's line: `<!-- rel 2026-01-20T15:30:00Z c=1.0 i=0.7
+//! to=… as=… -->`.
 //!
-//! A name that a link cannot hold (`Issue #5`, `a|b`) is written near enough for people in the
-//! link and to the letter in the comment; so is a type that the grammar cannot hold.
+//! A name that a link cannot contain (`Issue #5`, `a|b`) is approximated in the link and exact in
+//! the comment; the same applies to relation types.
 
 use std::fmt::Write as _;
 
@@ -11,22 +11,22 @@ use jiff::Timestamp;
 use super::blocks::BlockContainer;
 use super::{RelationMeta, comment, one_line, relation};
 
-/// A relation to be written, with what is known of it.
+/// A relation to be written, with its metadata.
 #[derive(Clone, PartialEq, Debug)]
 pub struct NewRelation {
-    /// What the link says.
+    /// Relation type.
     pub relation_type: String,
-    /// The name of the other note.
+    /// Name of the target note.
     pub target: String,
-    /// When it is written.
+    /// Time of writing.
     pub time: Option<Timestamp>,
-    /// How sure its author is, 0 to 1.
+    /// Confidence of the author, 0 to 1.
     pub confidence: Option<f64>,
-    /// How much it matters, 0 to 1.
+    /// Importance, 0 to 1.
     pub importance: Option<f64>,
 }
 
-/// Splits a relation's comment off the end of a line; any other comment stays part of the text.
+/// Splits a relation comment off the end of a line; any other comment stays part of the text.
 pub(super) fn split(line: &str) -> (&str, Option<RelationMeta>) {
     let inner = line.trim_end().strip_suffix("-->").and_then(|inner| inner.rsplit_once("<!--"));
     let Some((text, words)) = inner else { return (line, None) };
@@ -51,13 +51,13 @@ pub(super) fn split(line: &str) -> (&str, Option<RelationMeta>) {
     (text.trim_end(), Some(rating))
 }
 
-/// A name as a comment holds it.
+/// Decodes a name from a comment.
 fn name_in(value: &str) -> Option<String> {
     let name = comment::decode(value);
     Some(one_line(&name).into_owned()).filter(|name| !name.is_empty())
 }
 
-/// Writes a relation as one line, without list mark or line ending.
+/// Renders a relation as one line, without list mark or line ending.
 pub fn render_relation(new: &NewRelation) -> String {
     let label = match words(&new.relation_type, "\"'[]#<>`\\") {
         label if label.is_empty() => "relates_to".to_owned(),
@@ -84,7 +84,7 @@ pub fn render_relation(new: &NewRelation) -> String {
     format!("{link} {}", write(&rating))
 }
 
-/// Writes the comment of a relation.
+/// Renders the comment of a relation.
 pub(super) fn write(rating: &RelationMeta) -> String {
     let mut out = "<!-- rel".to_owned();
     // Writing to a string cannot fail.
@@ -107,7 +107,7 @@ pub(super) fn write(rating: &RelationMeta) -> String {
     out
 }
 
-/// A text on one line without the characters that mean something in a link.
+/// Returns a text on one line without the characters that have a meaning in a link.
 fn words(text: &str, without: &str) -> String {
     let plain = text.replace(|c: char| without.contains(c) || c.is_control(), " ");
     plain.split_whitespace().collect::<Vec<_>>().join(" ")

@@ -1,4 +1,4 @@
-//! Pointing links elsewhere: the name between the brackets changes, and nothing else.
+//! Rewrites the targets of links and leaves every other byte unchanged.
 
 use pulldown_cmark::{Event, LinkType, Options, Parser, Tag};
 
@@ -7,15 +7,15 @@ use super::lines::LineIndex;
 use super::{frontmatter, one_line, parse, relation};
 use crate::problem::ParseProblem;
 
-/// How attributes of HTML begin that name files.
+/// HTML attributes that contain paths.
 const PATH_ATTRIBUTES: [&str; 2] = ["href=", "src="];
 
-/// What a link says instead.
+/// New target of a link.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct LinkReplacement {
-    /// The name.
+    /// New name.
     pub name: String,
-    /// What means the same where the name cannot stand in a link: `#` begins a heading there.
+    /// Alternative for links that cannot contain the name, for example because of a `#`.
     pub plain: Option<String>,
 }
 
@@ -26,13 +26,13 @@ impl From<String> for LinkReplacement {
 }
 
 impl LinkReplacement {
-    /// Whether a name can stand in any link, whatever follows it there.
+    /// Returns true if a name is valid in every link.
     pub fn is_plain(name: &str) -> bool {
         !name.contains(['#', '^', '|', '[', ']'])
     }
 
-    /// What to write before a heading, a block mark or an alias; `None` if nothing would be read
-    /// as it is meant.
+    /// Returns the name to write before a heading, block reference or alias; `None` if no name
+    /// would parse back.
     fn before(&self, rest: &str) -> Option<&str> {
         let is_read = |name: &&str| {
             let inner = format!("{name}{rest}");
@@ -44,12 +44,11 @@ impl LinkReplacement {
     }
 }
 
-/// The text with every link renamed for which `rename` knows a new name, and how many there were.
-/// Aliases, headings and block marks stay; links in code blocks are no links, and what a backslash
-/// stands before is a text about one.
+/// Rewrites every link for which `rename` returns a new name, and returns the number of changes.
+/// Aliases, headings and block references stay; links in code and escaped links are left out.
 ///
-/// Where a heading may be part of the name, `rename` is asked for all of it first, and then for what
-/// comes before the heading; what it calls by the same name stays.
+/// If a heading may be part of the name, `rename` is called with the whole text first, then with
+/// the part before the heading. A link whose name stays the same is left unchanged.
 pub fn rewrite_links<N: Into<LinkReplacement>>(
     text: &str,
     mut rename: impl FnMut(&str) -> Option<N>,
@@ -68,7 +67,7 @@ pub fn rewrite_links<N: Into<LinkReplacement>>(
         let inner = text.get(span.start + 2..span.end.saturating_sub(2)).unwrap_or_default();
         let before = text.get(..span.start).unwrap_or_default();
         let is_escaped = (before.len() - before.trim_end_matches('\\').len()) % 2 == 1;
-        // A link within a link was renamed with the one around it.
+        // A link within a link was rewritten with the outer one.
         if span.start < at || is_escaped {
             continue;
         }
@@ -84,7 +83,7 @@ pub fn rewrite_links<N: Into<LinkReplacement>>(
     (out, renamed)
 }
 
-/// Which bytes of a link give way to what.
+/// Returns the byte range of a link to replace, and its replacement.
 fn renaming<N: Into<LinkReplacement>>(
     inner: &str,
     mut rename: impl FnMut(&str) -> Option<N>,
@@ -107,8 +106,8 @@ fn renaming<N: Into<LinkReplacement>>(
     None
 }
 
-/// The text with every link in the frontmatter renamed for which `rename` knows a new name, and how
-/// many there were. Nothing is renamed if the frontmatter could not be read any more.
+/// Rewrites every link in the frontmatter for which `rename` returns a new name, and returns the
+/// number of changes. Nothing is changed if the frontmatter would become unreadable.
 pub fn rewrite_property_links<N: Into<LinkReplacement>>(
     text: &str,
     mut rename: impl FnMut(&str) -> Option<N>,
@@ -139,9 +138,9 @@ pub fn rewrite_property_links<N: Into<LinkReplacement>>(
     }
 }
 
-/// The text with every path in a Markdown link, `[text](path)` or `[name]: path`, or in HTML,
-/// `<a href="path">`, renamed for which `rename` knows a new one, and how many there were. Paths are
-/// given decoded and without a heading behind them.
+/// Rewrites every path in a Markdown link (`[text](path)`, `[name]: path`) or HTML attribute (`<a
+/// href="path">`) for which `rename` returns a new one, and returns the number of changes. `rename`
+/// receives decoded paths without a heading.
 pub fn rewrite_paths(
     text: &str,
     mut rename: impl FnMut(&str) -> Option<String>,
@@ -149,7 +148,7 @@ pub fn rewrite_paths(
     let start = parse::parse(text).body.start;
     let body = text.get(start..).unwrap_or_default();
     let mut events = Parser::new_ext(body, Options::empty()).into_offset_iter();
-    // Where the destinations of links begin.
+    // Offsets of link destinations.
     let mut places: Vec<(usize, PathForm)> = Vec::new();
     for (event, range) in events.by_ref() {
         let raw = body.get(range.clone()).unwrap_or_default();
@@ -197,13 +196,13 @@ pub fn rewrite_paths(
     (out, renamed)
 }
 
-/// How a path is written.
+/// Syntax of a path.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 enum PathForm {
     Markdown,
-    /// Between `<` and `>`, as it is.
+    /// Between `<` and `>`, unencoded.
     Angled,
-    /// In an attribute, between these quotes.
+    /// In an attribute with these quotes.
     Html(char),
 }
 
@@ -226,7 +225,7 @@ impl PathForm {
     }
 }
 
-/// Where the values of attributes begin that name files, each with the quote that ends it.
+/// Returns the offsets of path attribute values, with their quotes.
 fn attributes(html: &str) -> Vec<(usize, char)> {
     let mut found = Vec::new();
     for name in PATH_ATTRIBUTES {
@@ -242,12 +241,13 @@ fn attributes(html: &str) -> Vec<(usize, char)> {
     found
 }
 
-/// A text up to a sign, or all of it.
+/// Returns the text before a character, or all of it.
 fn up_to(text: &str, end: char) -> &str {
     text.split(end).next().unwrap_or_default()
 }
 
-/// The destination that a text begins with: up to a blank, or to a parenthesis that was not opened.
+/// Returns the link destination at the start of a text: up to a blank or an unbalanced closing
+/// parenthesis.
 fn unangled(text: &str) -> &str {
     let mut open = 0;
     let end = text.find(|c: char| {
@@ -257,11 +257,11 @@ fn unangled(text: &str) -> &str {
     text.get(..end.unwrap_or(text.len())).unwrap_or_default()
 }
 
-/// The first of the signs that stand for bytes which are no UTF-8. No script has them.
+/// First private-use character that stands for a byte of invalid UTF-8.
 const BYTE_SIGNS: u32 = 0x10_FF00;
 
-/// A file's text, with a sign for every byte that is no UTF-8; [`encode_text`] gives it back to the
-/// byte. `None` if the text has such signs itself.
+/// Decodes a file's bytes, with a private-use character for each byte of invalid UTF-8;
+/// [`encode_text`] reverses it exactly. `None` if the text contains such characters itself.
 pub fn decode_text(bytes: &[u8]) -> Option<String> {
     let mut out = String::with_capacity(bytes.len());
     for chunk in bytes.utf8_chunks() {
@@ -275,7 +275,7 @@ pub fn decode_text(bytes: &[u8]) -> Option<String> {
     Some(out)
 }
 
-/// The bytes of a text from [`decode_text`].
+/// Encodes a text from [`decode_text`].
 pub fn encode_text(text: &str) -> Vec<u8> {
     let mut out = Vec::with_capacity(text.len());
     for c in text.chars() {
@@ -287,7 +287,7 @@ pub fn encode_text(text: &str) -> Vec<u8> {
     out
 }
 
-/// A path as a Markdown link writes it.
+/// Encodes a path for a Markdown link.
 fn encoded(path: &str) -> String {
     let mut out = String::with_capacity(path.len());
     for c in path.chars() {
@@ -299,8 +299,7 @@ fn encoded(path: &str) -> String {
     without_wikilinks(out)
 }
 
-/// A path as it is written between `<` and `>`: what begins a heading there, or stands for another
-/// sign, is no part of a name.
+/// Encodes a path for `<…>`: escapes `%` and the characters with a meaning there.
 fn angled(path: &str) -> String {
     let signs = [('%', "%25"), ('#', "%23"), ('<', "%3C"), ('>', "%3E")];
     let written =
@@ -316,7 +315,7 @@ fn without_wikilinks(path: String) -> String {
     }
 }
 
-/// All ways in which programs commonly write a path in a link; the path itself is the first.
+/// Returns all common encodings of a path in links; the path itself is the first.
 pub fn path_spellings(path: &str) -> Vec<String> {
     let with_codes = |kept: &str| {
         let signs = path.bytes().map(|byte| match char::from(byte) {
@@ -325,7 +324,8 @@ pub fn path_spellings(path: &str) -> Vec<String> {
         });
         signs.collect::<String>()
     };
-    // What browsers leave in addresses and in parts of them, and what the standard of addresses does.
+    // Characters left unencoded by JavaScript's `encodeURI` and `encodeURIComponent`, and by RFC
+    // 3986.
     let by_program = ["-_.!~*'();,/?:@&=+$", "-_.!~*'()/", "-_.~/"].map(with_codes);
     let coded = [encoded(path), percent_encoded(path), angled(path)].into_iter().chain(by_program);
     let mut all = vec![path.to_owned(), path.replace(' ', "%20")];
@@ -338,7 +338,7 @@ pub fn path_spellings(path: &str) -> Vec<String> {
     all
 }
 
-/// The same with small letters in what stands for other signs.
+/// Converts percent codes to lower case.
 fn with_small_codes(text: &str) -> String {
     let mut parts = text.split('%');
     let mut small = parts.next().unwrap_or_default().to_owned();
@@ -349,7 +349,7 @@ fn with_small_codes(text: &str) -> String {
     small
 }
 
-/// A path as programs write it that know no other letters than those of ASCII.
+/// Encodes a path for a Markdown link, with non-ASCII characters percent-encoded.
 fn percent_encoded(path: &str) -> String {
     let written = encoded(path);
     let signs = written.bytes().map(|byte| {
@@ -358,7 +358,7 @@ fn percent_encoded(path: &str) -> String {
     signs.collect()
 }
 
-/// A path without what a link writes for other signs.
+/// Decodes percent codes; returns the path unchanged if the result is not UTF-8.
 fn decoded(path: &str) -> String {
     let mut bytes = Vec::with_capacity(path.len());
     let mut rest = path.as_bytes();

@@ -1,6 +1,6 @@
-//! The YAML of a frontmatter block, read from parser events: scalars keep the text that was
-//! written (`yes`, `010`, `2026-01-01`), and every key knows the bytes of its entry, so that an
-//! edit can replace those and no others.
+//! YAML of a frontmatter block, read from parser events. Scalars keep their written text (`yes`,
+//! `010`, `2026-01-01`), and every key has the byte range of its entry, so that an edit can replace
+//! only these bytes.
 
 use std::collections::{HashMap, HashSet};
 
@@ -8,48 +8,48 @@ use granit_parser::{Event, Parser, ScalarStyle, StructureStyle};
 
 use super::MetaValue;
 
-/// Deeper nesting than anyone writes by hand; what lies deeper is refused, not followed.
+/// Maximum nesting depth; deeper blocks are rejected.
 const MAX_DEPTH: usize = 48;
-/// How many values a block may hold once its aliases are followed.
+/// Maximum number of values after aliases are expanded.
 const MAX_NODES: usize = 20_000;
-/// The longest block that is read.
+/// Maximum size of a block in bytes.
 const MAX_BYTES: usize = 1 << 20;
 
-/// A block that was understood.
+/// A parsed block.
 #[derive(Default)]
 pub(crate) struct YamlBlock {
-    /// Its entries, in order; a key that is written twice is here twice.
+    /// Entries in order, including duplicate keys.
     pub(crate) entries: Vec<YamlEntry>,
-    /// Whether it is written as `{a: b}`, whose entries have no lines of their own.
+    /// True for `{a: b}`, whose entries share a line.
     pub(crate) flow: bool,
 }
 
-/// One key of a block.
+/// A key of a block.
 pub(crate) struct YamlEntry {
     pub(crate) key: String,
     pub(crate) value: MetaValue,
-    /// Where the key begins.
+    /// Offset of the key.
     pub(crate) start: usize,
-    /// Where the key ends.
+    /// End of the key.
     pub(crate) key_end: usize,
-    /// Where the value begins, if something is written.
+    /// Offset of the value, if any.
     pub(crate) value_start: usize,
-    /// The end of the value's last byte, or of the key when nothing follows.
+    /// End of the value, or of the key without a value.
     pub(crate) end: usize,
-    /// Whether the value is a scalar in the text itself: not a list, mapping or `|` block.
+    /// True if the value is an inline scalar: not a list, mapping or `|` block.
     pub(crate) inline: bool,
 }
 
-/// Why a block is not frontmatter.
+/// Reason why a block is rejected as frontmatter.
 pub(crate) struct YamlFault {
-    /// The line within the block, from 1.
+    /// Line within the block, from 1.
     pub(crate) line: usize,
     pub(crate) message: String,
-    /// Whether it may be prose between two rules rather than broken YAML.
+    /// True if the block may be prose between two horizontal rules.
     pub(crate) prose: bool,
 }
 
-/// Reads the text between the fences.
+/// Parses the text between the fences.
 pub(crate) fn read(source: &str) -> Result<YamlBlock, YamlFault> {
     if source.len() > MAX_BYTES {
         return Err(fault(1, "the frontmatter is longer than 1 MB"));
@@ -89,7 +89,7 @@ pub(crate) fn read(source: &str) -> Result<YamlBlock, YamlFault> {
     Ok(block.unwrap_or_default())
 }
 
-/// The entries of a mapping with those that `<<` takes over from others, unless it has its own.
+/// Applies `<<` merge keys: adds entries of other mappings unless the mapping has its own.
 pub(crate) fn merged(entries: Vec<(String, MetaValue)>) -> Vec<(String, MetaValue)> {
     if !entries.iter().any(|(key, _)| key == "<<") {
         return entries;
@@ -120,11 +120,11 @@ fn fault(line: usize, message: &str) -> YamlFault {
 struct YamlBuilder<'t> {
     source: &'t str,
     nodes: usize,
-    /// Every anchored value with its size in nodes: copies are counted before they are made.
+    /// Anchored values with their numbers of nodes, so that expansion is limited before copying.
     anchors: HashMap<usize, (MetaValue, usize)>,
 }
 
-/// A value and the bytes it was read from.
+/// A value and its byte range.
 struct YamlNode {
     value: MetaValue,
     start: usize,
@@ -132,17 +132,17 @@ struct YamlNode {
     inline: bool,
 }
 
-/// What comes next within a collection.
+/// Next event within a collection.
 enum NextEvent {
     Node(YamlNode),
-    /// The collection closes; its last byte ends here.
+    /// End of the collection at this offset.
     Close(usize),
 }
 
 type YamlEvents<'t> = Parser<'t, granit_parser::StrInput<'t>>;
 
 impl<'t> YamlBuilder<'t> {
-    /// The entries of the outermost mapping, up to its end.
+    /// Returns the entries of the outermost mapping.
     fn entries(&mut self, events: &mut YamlEvents<'t>) -> Result<Vec<YamlEntry>, YamlFault> {
         let mut entries = Vec::new();
         while let NextEvent::Node(key) = self.next(events, 1)? {
@@ -265,8 +265,8 @@ impl<'t> YamlBuilder<'t> {
 }
 
 impl YamlNode {
-    /// A flow collection ends with its bracket; a block collection with its last value, because
-    /// its end is only noticed at the next key.
+    /// A flow collection ends with its bracket; a block collection with its last value, because the
+    /// parser reports its end only at the next key.
     fn close(&mut self, style: StructureStyle, end: usize) {
         if style == StructureStyle::Flow {
             self.end = self.end.max(end);

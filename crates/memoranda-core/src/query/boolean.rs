@@ -1,39 +1,41 @@
-//! What `AND`, `OR` and brackets demand: groups of terms, of each of which a note must hold one.
+//! Converts `AND`, `OR` and parentheses into conjunctive normal form: groups of terms, one term
+//! required of each group.
 
 use std::collections::BTreeSet;
 
-/// No more groups than this are demanded: a term tells its groups by the bits of a number.
+/// Maximum number of groups: a term stores its groups as bits of a `u32`.
 pub(super) const MOST_GROUPS: usize = 32;
-/// Deeper brackets are nobody's.
+/// Maximum depth of parentheses.
 const DEEPEST: usize = 16;
 
-/// One item of a query, as far as it matters here.
+/// A token of a boolean expression.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub(super) enum BooleanToken {
     And,
     Or,
     Open,
     Close,
-    /// The numbers of terms that are meant together.
+    /// Indices of the terms of one item.
     Terms(Vec<usize>),
-    /// Something that demands no term, such as a tag.
+    /// An item without terms, such as a tag.
     Nothing,
 }
 
 type TermGroups = Vec<BTreeSet<usize>>;
 
-/// What a part of a query demands.
+/// Requirements of a subexpression.
 #[derive(Default)]
 struct RequiredTerms {
     groups: TermGroups,
-    /// Whether it also says something that no term does. In an alternative it then demands nothing.
+    /// True if the subexpression contains an item without terms. As an alternative it then requires
+    /// nothing.
     says_more: bool,
 }
 
-/// The groups that a query demands; `None` if its operators and brackets make no sense.
+/// Returns the required groups; `None` if the expression is malformed.
 ///
-/// Words beside each other are joined by nothing and demanded by nobody. Alternatives beside such
-/// words are not demanded either: the whole then is a list of words.
+/// Adjacent words without an operator are optional. If the only operators are `OR` next to such
+/// words, the whole query is a list of optional words.
 pub(super) fn groups(tokens: &[BooleanToken]) -> Option<TermGroups> {
     let mut reader = BooleanParser { tokens, at: 0, operators: 0, depth: 0 };
     let (mut demanded, mut loose) = (TermGroups::new(), false);
@@ -67,7 +69,7 @@ impl BooleanParser<'_> {
         is_next
     }
 
-    /// Parts joined by `OR`, each of parts joined by `AND`.
+    /// Parses operands joined by `OR`, each of operands joined by `AND`.
     fn either(&mut self) -> Option<RequiredTerms> {
         let mut demand = self.both()?;
         while self.takes(&BooleanToken::Or) {
@@ -110,14 +112,14 @@ impl BooleanParser<'_> {
     }
 }
 
-/// What demands the one or the other: each group of the one, widened by each of the other.
+/// Combines two subexpressions by `OR`: the union of every pair of groups.
 fn one_of(one: RequiredTerms, other: RequiredTerms) -> Option<RequiredTerms> {
     if one.says_more || other.says_more {
         return Some(RequiredTerms { says_more: true, ..RequiredTerms::default() });
     }
     let (one, other) = (one.groups, other.groups);
     if one.is_empty() || other.is_empty() {
-        // Words that are passed over are no alternative.
+        // An operand of stop words is ignored.
         let groups = if one.is_empty() { other } else { one };
         return Some(RequiredTerms { groups, says_more: false });
     }

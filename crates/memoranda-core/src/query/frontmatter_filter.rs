@@ -1,52 +1,52 @@
-//! Questions about frontmatter: what a key must hold for a note to be found.
+//! Filters on frontmatter values.
 
-/// One key of the frontmatter, and what its value must be. A list fits if one of its items does.
+/// A condition on one frontmatter key. A list matches if one of its items does.
 #[derive(Clone, PartialEq, Debug)]
 pub struct MetaFilter {
-    /// The names that lead to the value, outermost first; never empty.
+    /// Path of keys to the value, outermost first; never empty.
     pub key: Vec<String>,
-    /// What the value must be.
+    /// Condition on the value.
     pub test: MetaTest,
 }
 
-/// A value to be equal to, or a bound. What is asked for as a text is one: `"1.10"` is a version, and
-/// not 1.1.
+/// Operand of a comparison. A text stays a text: `"1.10"` is a version and differs from the number
+/// 1.1.
 #[derive(Clone, PartialEq, Debug)]
 pub enum MetaScalar {
-    /// The same text; letters may differ in case.
+    /// A text, compared case-insensitively.
     Text(String),
-    /// The same number, however it is written.
+    /// A number, compared by value.
     Number(f64),
 }
 
-/// What a value must be. A number is compared with numbers alone; so is a text that is one with a
-/// value that is one, and all else is compared as text: `"2026"` with the date `2026-01-05`.
+/// Condition on a value. If both sides parse as numbers, compare numerically; otherwise compare as
+/// text, for example `"2026"` with the date `2026-01-05`.
 #[derive(Clone, PartialEq, Debug)]
 pub enum MetaTest {
-    /// Each of these is the value, or one of its items.
+    /// All of these equal the value or one of its items.
     HasAll(Vec<MetaScalar>),
-    /// One of these is.
+    /// One of these equals the value or one of its items.
     HasAny(Vec<MetaScalar>),
-    /// More than this.
+    /// The value is greater.
     Above(MetaScalar),
-    /// This or more.
+    /// The value is greater or equal.
     AtLeast(MetaScalar),
-    /// Less than this.
+    /// The value is less.
     Below(MetaScalar),
-    /// This or less.
+    /// The value is less or equal.
     AtMost(MetaScalar),
-    /// From the first to the second, both included.
+    /// The value is between these bounds, both included.
     Between(MetaScalar, MetaScalar),
 }
 
-/// A text that cannot name a frontmatter key.
+/// Rejected frontmatter key.
 #[derive(Clone, PartialEq, Eq, Debug, thiserror::Error)]
 #[error(
     "{0:?} cannot be a frontmatter key; keys hold letters, digits, `_`, `-`, and `.` between names"
 )]
 pub struct FrontmatterKeyError(pub String);
 
-/// Takes `status` or `review.state` apart.
+/// Parses a key path such as `status` or `review.state`.
 pub fn parse_frontmatter_key(text: &str) -> Result<Vec<String>, FrontmatterKeyError> {
     let fits = |name: &str| {
         !name.is_empty() && name.chars().all(|c| c.is_alphanumeric() || c == '_' || c == '-')

@@ -1,12 +1,10 @@
-//! What a search asks, read from any text a person or a program may type. Reading never fails:
-//! what is not understood is taken as plain words.
+//! Search queries and their syntax. Parsing never fails: unknown syntax is taken as plain words.
 //!
-//! `word`, `"a phrase"`, `pref*`, `-excluded`, `+required`, `tag:name`, `-tag:name`, and upper-case `AND`,
-//! `OR`, `NOT`. Words that are merely side by side are alternatives: each that a passage holds
-//! lifts it, none is demanded. What is joined by `AND` and `OR`, with brackets or without, is
-//! demanded as it is said: of `(a OR b) AND c` a note must hold `c` and one of the others. Tags are
-//! demanded too, one of those that `OR` stands between; beside a word, `OR tag:name` looks for the
-//! tag as for a word, since notes are found by the words of their tags as well.
+//! Syntax: `word`, `"a phrase"`, `pref*`, `-excluded`, `+required`, `tag:name`, `-tag:name`, and
+//! upper-case `AND`, `OR`, `NOT` with parentheses. Plain words are alternatives: each match raises
+//! the score and none is required. Words joined by `AND` and `OR` are required: `(a OR b) AND c`
+//! matches notes with `c` and with `a` or `b`. Tags are required; of tags joined by `OR` one is
+//! required. `word OR tag:name` searches the tag as a word, because tags are indexed as words too.
 
 mod boolean;
 mod frontmatter_filter;
@@ -26,102 +24,101 @@ pub use typo::{edit_distance, max_typos};
 
 use crate::tokenize::to_nfc;
 
-/// The most words that a query is read to; more than anyone asks, few enough to be cheap.
+/// Maximum number of words of a query; further words are ignored.
 pub const MAX_WORDS: usize = 128;
 
-/// What a search asks.
+/// A parsed search query.
 #[derive(Clone, PartialEq, Eq, Debug, Default)]
 pub struct Query {
-    /// What to look for, each once, in the order typed. A store that finds an optional term too
-    /// common to tell anything may drop it before searching.
+    /// Distinct terms in the order typed. The store may drop optional terms that are too common.
     pub terms: Vec<QueryTerm>,
-    /// Tags that a note must carry, one of each of these lists, without `#`, in lower case.
+    /// Required tags without `#`, in lower case: at least one tag of each list.
     pub tags: Vec<Vec<String>>,
-    /// Tags that a note must not carry.
+    /// Excluded tags.
     pub forbidden_tags: Vec<String>,
-    /// Whether it says that something must not be there, also where that is too much to ask for.
+    /// True if the query excludes something, even if the exclusion is too complex to apply.
     pub excludes: bool,
-    /// What was said freely, filler and all: the part whose meaning can be compared. Empty if
-    /// the query is made of phrases and signs alone.
+    /// Free text including stop words, for the embedding. Empty if the query consists of phrases
+    /// and operators.
     pub said: String,
 }
 
-/// One thing to look for.
+/// One term of a query.
 #[derive(Clone, PartialEq, Eq, Hash, Debug)]
 pub struct QueryTerm {
-    /// How its words are compared.
+    /// Comparison of the words.
     pub kind: TermKind,
-    /// Its words in order, at least one, as typed.
+    /// Words in order as typed, at least one.
     pub words: Vec<String>,
-    /// What it means for a text to hold it.
+    /// Effect of a match.
     pub need: TermRequirement,
-    /// The groups of alternatives that it belongs to, each a bit: a note must hold one of each.
+    /// Groups of alternatives that contain the term, as bits; a note must match one term of each
+    /// group.
     pub groups: u32,
 }
 
-/// How a term's words are compared.
+/// Comparison of a term's words.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
 pub enum TermKind {
-    /// One word, as the index folds and stems it.
+    /// One word, folded and stemmed as in the index.
     Word,
-    /// Words in a row, of which the last may be the beginning of a longer one.
+    /// Adjacent words; the last one is a prefix.
     Prefix,
-    /// Several words in a row.
+    /// Several adjacent words.
     Phrase,
 }
 
-/// What it means for a note to hold a term.
+/// Effect of a matching term.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
 pub enum TermRequirement {
-    /// The note must hold it, in whatever passage.
+    /// The note must contain the term, in any passage.
     Required,
-    /// The better for holding it; if nothing is required, one of these must be held.
+    /// A match raises the score; if no term is required, at least one optional term must match.
     Optional,
-    /// The note must not hold it.
+    /// The note must not contain the term.
     Excluded,
 }
 
 impl Query {
-    /// Reads a query. Any text is one, though it may ask for nothing. Its letters are composed, as
-    /// those that the index keeps.
+    /// Parses any text; the query may be empty. The text is composed to NFC as in the index.
     pub fn parse(text: &str) -> Self {
         parse::parse_query(&to_nfc(text))
     }
 
-    /// The terms that a text may be shown for: all but the excluded.
+    /// Returns all terms except the excluded ones.
     pub fn wanted(&self) -> impl Iterator<Item = &QueryTerm> {
         self.terms.iter().filter(|term| term.need != TermRequirement::Excluded)
     }
 
-    /// Whether a text may be found by its meaning alone: whoever demands a word wants the word.
+    /// Returns true if a note may match by its embedding alone: the query requires no word.
     pub fn is_free(&self) -> bool {
         let demands = |term: &QueryTerm| term.need == TermRequirement::Required || term.groups != 0;
         !self.said.is_empty() && !self.terms.iter().any(demands)
     }
 
-    /// Whether it holds beginnings of words.
+    /// Returns true if the query has prefix terms.
     pub fn has_beginnings(&self) -> bool {
         self.terms.iter().any(|term| term.kind == TermKind::Prefix)
     }
 
-    /// Whether it says what a note must or must not hold.
+    /// Returns true if the query has required or excluded terms.
     pub fn is_demanding(&self) -> bool {
         self.terms.iter().any(|term| term.need != TermRequirement::Optional || term.groups != 0)
     }
 
-    /// The groups of alternatives of which a note must hold one each.
+    /// Returns the groups of alternatives; a note must match one term of each group.
     pub fn groups(&self) -> impl Iterator<Item = Vec<&QueryTerm>> {
         let all = self.terms.iter().fold(0, |all, term| all | term.groups);
         let groups = (0..u32::BITS).map(|bit| 1 << bit).filter(move |group| all & group != 0);
         groups.map(|group| self.terms.iter().filter(|term| term.groups & group != 0).collect())
     }
 
-    /// Whether it says what must not be there, and nothing else.
+    /// Returns true if the query consists of exclusions only.
     pub fn only_excludes(&self) -> bool {
         self.excludes && self.is_empty() && self.tags.is_empty()
     }
 
-    /// Whether there is nothing to look for in a text (there may still be tags).
+    /// Returns true if no term is sought (the query may still have tags).
     pub fn is_empty(&self) -> bool {
         self.wanted().next().is_none()
     }

@@ -1,4 +1,4 @@
-//! Reading a query from text: once through, left to right, with nothing that can go wrong.
+//! The query parser: one pass from left to right that accepts any text.
 
 use std::collections::HashMap;
 
@@ -7,7 +7,7 @@ use super::{MAX_WORDS, Query, QueryTerm, TermKind, TermRequirement, stop_words};
 use crate::note::tag_key;
 use crate::tokenize::{is_unspaced, tokenize};
 
-/// One item of a query as it was typed.
+/// An item of a query as typed.
 #[derive(Clone, Copy, Debug)]
 enum QueryItem<'t> {
     And,
@@ -32,23 +32,23 @@ enum TermQuoting {
     No,
 }
 
-/// What becomes of words that say little.
+/// Treatment of stop words.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 enum StopWordHandling {
     Drop,
     Keep,
 }
 
-/// Whether a text must not be there.
+/// Negation of an item.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 enum ItemNegation {
     Yes,
     No,
-    /// It is part of something that must not be there as a whole, which cannot be asked for.
+    /// The item is part of a negated conjunction, which the search cannot express.
     Unsaid,
 }
 
-/// Whether a word may go on.
+/// End of a word: closed, or open for a prefix.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 enum WordEnd {
     Closed,
@@ -72,12 +72,12 @@ pub(super) fn parse_query(text: &str) -> Query {
         said: said(&items),
     };
     if query.is_empty() {
-        // Filler alone asks for nothing; whoever typed it meant the words.
+        // A query of stop words only is searched by these words.
         query.terms = terms(&items, StopWordHandling::Keep);
     }
-    // What only says what must not be there asks for nothing, and never for that.
+    // A query of exclusions only is empty and never searched by its excluded words.
     if query.is_empty() && query.tags.is_empty() && !query.excludes {
-        // Operators alone: `OR` is also a word.
+        // A query of operators only: `OR` is also a word.
         let plain = |text| QueryItem::Text { text, sign: TermSign::None, quoted: TermQuoting::No };
         let bare: Vec<_> = text.split_whitespace().take(MAX_WORDS).map(plain).collect();
         query.terms = terms(&bare, StopWordHandling::Keep);
@@ -85,7 +85,7 @@ pub(super) fn parse_query(text: &str) -> Query {
     query
 }
 
-/// Takes tags for words that are alternatives to words.
+/// Converts tags that are alternatives to words into words.
 fn take_for_words(items: &mut [QueryItem<'_>], negated: &[ItemNegation]) {
     let is_one =
         |item: &QueryItem<'_>| matches!(item, QueryItem::Text { .. } | QueryItem::Tag { .. });
@@ -111,7 +111,7 @@ fn take_for_words(items: &mut [QueryItem<'_>], negated: &[ItemNegation]) {
         }
         start = end;
     }
-    // What stands in brackets that are an alternative is one, too.
+    // Items within parentheses that are an alternative are alternatives too.
     for at in 0..items.len() {
         if !matches!(items.get(at), Some(QueryItem::Or)) {
             continue;
@@ -140,7 +140,7 @@ fn take_for_word(items: &mut [QueryItem<'_>], negated: &[ItemNegation], at: usiz
     }
 }
 
-/// The tags that are demanded: alternatives side by side, and each of several behind one `tag:`.
+/// Returns the required tags: tags joined by `OR` form one list, tags joined by `,` one list each.
 fn demanded(items: &[QueryItem<'_>], negated: &[ItemNegation]) -> Vec<Vec<String>> {
     let mut demanded: Vec<Vec<String>> = Vec::new();
     let mut before = None;
@@ -168,19 +168,19 @@ fn demanded(items: &[QueryItem<'_>], negated: &[ItemNegation]) -> Vec<Vec<String
     demanded
 }
 
-/// The tags that stand behind one `tag:`, as they are compared.
+/// Returns the normalized names in one `tag:` item.
 fn names(typed: &str) -> impl Iterator<Item = String> {
     let names = typed.split(',').map(|name| tag_key(name.trim()));
     names.filter(|name| !name.is_empty())
 }
 
-/// What stands behind `tag:`.
+/// Returns the text after `tag:`.
 fn tagged(text: &str) -> Option<&str> {
     let (sign, name) = text.split_at_checked("tag:".len())?;
     sign.eq_ignore_ascii_case("tag:").then_some(name)
 }
 
-/// The words that stand free, as a text.
+/// Returns the unquoted words that are not negated, as a text.
 fn said(items: &[QueryItem<'_>]) -> String {
     let mut free = Vec::new();
     for (item, negated) in items.iter().zip(negated(items)) {
@@ -195,7 +195,7 @@ fn said(items: &[QueryItem<'_>]) -> String {
 }
 
 impl QueryItem<'_> {
-    /// Whether it is more than punctuation.
+    /// Returns true if the item is more than punctuation.
     fn says_something(&self) -> bool {
         match self {
             Self::And | Self::Or | Self::Not | Self::Open | Self::Close | Self::Tag { .. } => true,
@@ -204,7 +204,7 @@ impl QueryItem<'_> {
     }
 }
 
-/// Beside each item, whether a sign or `NOT` before it, or before its brackets, forbids it.
+/// Returns the negation of each item by a sign or `NOT` before the item or its parentheses.
 fn negated(items: &[QueryItem<'_>]) -> Vec<ItemNegation> {
     let mut negated = vec![ItemNegation::No; items.len()];
     for (at, item) in items.iter().enumerate() {
@@ -244,7 +244,7 @@ fn negated(items: &[QueryItem<'_>]) -> Vec<ItemNegation> {
     negated
 }
 
-/// Where the bracket ends that opens here.
+/// Returns the index of the parenthesis that closes this one.
 fn closing(items: &[QueryItem<'_>], open: usize) -> Option<usize> {
     let mut depth = 0usize;
     items.iter().enumerate().skip(open).find_map(|(at, item)| {
@@ -257,7 +257,7 @@ fn closing(items: &[QueryItem<'_>], open: usize) -> Option<usize> {
     })
 }
 
-/// Where the bracket opens that ends here.
+/// Returns the index of the parenthesis that opens this one.
 fn opening(items: &[QueryItem<'_>], close: usize) -> Option<usize> {
     let mut depth = 0usize;
     items.iter().enumerate().take(close + 1).rev().find_map(|(at, item)| {
@@ -305,10 +305,10 @@ fn terms(items: &[QueryItem<'_>], filler: StopWordHandling) -> Vec<QueryTerm> {
     terms
 }
 
-/// Notes in the terms what the operators between them demand.
+/// Marks the terms that the operators require.
 fn demand(terms: &mut [QueryTerm], tokens: &[BooleanToken]) {
     let groups = boolean::groups(tokens).unwrap_or_else(|| {
-        // What cannot be understood as a whole still says something word by word.
+        // A malformed expression falls back to the words next to `AND`.
         let words: Vec<_> = tokens
             .iter()
             .filter(|token| !matches!(token, BooleanToken::Open | BooleanToken::Close))
@@ -342,7 +342,7 @@ fn demand(terms: &mut [QueryTerm], tokens: &[BooleanToken]) {
     }
 }
 
-/// The terms found so far, each once, and how many words may still come.
+/// Distinct terms and the number of their words.
 #[derive(Default)]
 struct TermCollector {
     terms: Vec<QueryTerm>,
@@ -351,7 +351,7 @@ struct TermCollector {
 }
 
 impl TermCollector {
-    /// Adds what a text asks for; yields the numbers of its terms.
+    /// Adds the terms of a text and returns their indices.
     fn add(
         &mut self,
         text: &str,
@@ -367,8 +367,8 @@ impl TermCollector {
         let found: Vec<_> = tokenize(text).take(room).map(|word| word.text.to_owned()).collect();
         let open = quoted == TermQuoting::No && text.ends_with('*');
         let end = if open { WordEnd::Open } else { WordEnd::Closed };
-        // An exclusion stays whole: leaving out every text that shares two characters with it
-        // would leave out far too much.
+        // An exclusion stays a phrase: excluding every text with one of its character pairs would
+        // exclude too much.
         if quoted == TermQuoting::Yes || need == TermRequirement::Excluded {
             self.push(found, end, need).into_iter().collect()
         } else if found.iter().any(|word| word.starts_with(is_unspaced)) {
@@ -380,8 +380,8 @@ impl TermCollector {
         }
     }
 
-    /// Without blanks nobody knows where a word of the script ends, so that every pair of
-    /// neighbours is asked for; a text that holds the run holds all the pairs.
+    /// Adds every pair of adjacent characters, because scripts without spaces have no word
+    /// boundaries. A text that contains the run contains all pairs.
     fn add_unspaced(
         &mut self,
         found: &[String],
@@ -403,7 +403,7 @@ impl TermCollector {
         added
     }
 
-    /// The number of the term that these words are, if there is room for it.
+    /// Adds a term and returns its index; `None` if the query is full.
     fn push(&mut self, words: Vec<String>, end: WordEnd, need: TermRequirement) -> Option<usize> {
         let kind = match words.len() {
             0 => return None,
@@ -425,11 +425,11 @@ impl TermCollector {
     }
 }
 
-/// The items of a query, as typed.
+/// Iterator over the items of a query.
 struct QueryItems<'t> {
     rest: &'t str,
-    /// Whether a closing quote may still come; without this, a text of opening quotes would be
-    /// read to its end for each of them.
+    /// Tracks if a closing quote may follow; otherwise many opening quotes would take quadratic
+    /// time.
     open_quotes: TermQuoting,
 }
 
@@ -447,7 +447,7 @@ impl<'t> Iterator for QueryItems<'t> {
         if text.is_empty() {
             return None;
         }
-        // `--flag` and `++` are not signs.
+        // `--flag` and `++` do not begin with a sign.
         let (sign, unsigned) = match (text.strip_prefix('-'), text.strip_prefix('+')) {
             (Some(rest), _) if !rest.starts_with('-') => (TermSign::Minus, rest),
             (_, Some(rest)) if !rest.starts_with('+') => (TermSign::Plus, rest),
@@ -483,7 +483,7 @@ impl<'t> Iterator for QueryItems<'t> {
 }
 
 impl<'t> QueryItems<'t> {
-    /// The phrase that begins here and what follows it, if a quote opens and another closes.
+    /// Returns the phrase that begins here and the rest, if its quote is closed.
     fn phrase(&mut self, text: &'t str) -> Option<(&'t str, &'t str)> {
         const QUOTES: [char; 3] = ['"', '“', '”'];
         let inside = text.strip_prefix(QUOTES)?;
@@ -498,7 +498,7 @@ impl<'t> QueryItems<'t> {
     }
 }
 
-/// `Caroline's` asks for Caroline: a text need not put the name in the same case.
+/// Removes a possessive ending: `Caroline's` matches `Caroline`.
 fn without_possessive(text: &str) -> &str {
     let bare = text.trim_end_matches(|c: char| c.is_ascii_punctuation() && c != '*');
     let owner = bare.strip_suffix("'s").or_else(|| bare.strip_suffix("’s"));
@@ -642,7 +642,7 @@ mod tests {
             prop_assert!(count <= MAX_WORDS);
             prop_assert!(query.terms.iter().all(|term| !term.words.is_empty()));
             let asks = !query.is_empty() || !query.tags.is_empty();
-            // What only excludes has words, and asks for nothing.
+            // A query of exclusions only contains words and is empty.
             let holds_words = tokenize(&text).next().is_some();
             prop_assert!(asks == holds_words || query.only_excludes(), "{:?}", query);
         }

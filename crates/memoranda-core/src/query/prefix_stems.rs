@@ -1,10 +1,10 @@
-//! Words that begin in a given way but whose stem does not, because it is shorter: `configurati`
-//! begins `configuration`, and that is indexed as `configur`.
+//! Prefix search on stemmed words. The prefix `configurati` matches `configuration`, which is
+//! indexed as the shorter stem `configur`.
 
 use crate::porter::porter_stem;
 use crate::tokenize::fold;
 
-/// Endings that stemming takes off, whole or in part.
+/// Suffixes that the stemmer removes, in whole or in part.
 const ENDINGS: &[&str] = &[
     "ability", "able", "ably", "aliz", "ally", "alism", "ality", "ance", "ancy", "ant", "ate",
     "ational", "ation", "ations", "ative", "ator", "ed", "ement", "ence", "ency", "ent", "er",
@@ -13,10 +13,10 @@ const ENDINGS: &[&str] = &[
     "ization", "izations", "ize", "izer", "ly", "ment", "ments", "ness", "ous", "ously", "ousness",
     "s", "tional", "y",
 ];
-/// A shorter stem says too little: `app` does not ask for `ap`.
+/// Minimum length of a stem in bytes; `app` must not search for `ap`.
 const SHORTEST: usize = 3;
 
-/// Words with this beginning, one for each stem that the beginning is not a beginning of.
+/// Returns one word for each stem that the prefix can lead to but is not a prefix of.
 pub fn prefix_stem_words(begin: &str) -> Vec<String> {
     let begin = fold(begin).into_owned();
     let mut found: Vec<(String, String)> = Vec::new();
@@ -30,7 +30,7 @@ pub fn prefix_stem_words(begin: &str) -> Vec<String> {
     };
     add("");
     for ending in ENDINGS {
-        // The beginning may stop within the ending.
+        // The prefix may end within the suffix.
         for (at, _) in ending.char_indices() {
             let (head, tail) = ending.split_at(at);
             if begin.ends_with(head) {

@@ -1,8 +1,8 @@
-//! English words that say nothing about what a text is about.
+//! English stop words.
 
 use crate::tokenize::fold;
 
-/// Sorted, so that a word is found by halving.
+/// Stop words, sorted for binary search.
 const STOP_WORDS: &[&str] = &[
     "a", "about", "am", "an", "and", "any", "are", "as", "at", "be", "been", "being", "but", "by",
     "can", "could", "did", "do", "does", "doing", "done", "for", "from", "had", "has", "have",
@@ -13,15 +13,15 @@ const STOP_WORDS: &[&str] = &[
     "which", "who", "whom", "whose", "why", "will", "with", "would", "you", "your", "yours",
 ];
 
-/// What stands before and after the apostrophe of a contraction. Apart they can be names or
-/// letters that matter, so they count only together.
+/// Parts of contractions before the apostrophe. A part alone may be a name or a meaningful letter,
+/// so both parts must match.
 const HEADS: &[&str] = &[
     "aren", "can", "couldn", "didn", "doesn", "don", "hadn", "hasn", "haven", "isn", "let",
     "mustn", "shan", "shouldn", "wasn", "weren", "won", "wouldn",
 ];
 const TAILS: &[&str] = &["d", "ll", "m", "re", "s", "t", "ve"];
 
-/// Whether the words of one unquoted term are only filler, such as `the` or `don't`.
+/// Returns true if the words of one unquoted term are stop words only, such as `the` or `don't`.
 pub(super) fn are_filler(words: &[String]) -> bool {
     match words {
         [head, tail] if TAILS.contains(&fold(tail).as_ref()) => {
@@ -31,7 +31,7 @@ pub(super) fn are_filler(words: &[String]) -> bool {
     }
 }
 
-/// Whether a word is only filler.
+/// Returns true if a word is a stop word.
 pub(crate) fn is_filler(word: &str) -> bool {
     STOP_WORDS.binary_search(&fold(word).as_ref()).is_ok()
 }

@@ -1,7 +1,7 @@
-//! Times that a question names: "last week", "in March 2025", "two months ago", "yesterday".
+//! Times named in a question: "last week", "in March 2025", "two months ago", "yesterday".
 //!
-//! They are hints, not filters: people err about when something was, and a note may be of
-//! another day than what it tells of. So a span is widened the further it lies back.
+//! A time is a hint and not a filter: people misremember dates, and a note may be written on
+//! another day than its event. Ranges therefore widen with their distance from today.
 
 use jiff::civil::{Date, Weekday};
 use jiff::tz::TimeZone;
@@ -10,32 +10,32 @@ use jiff::{Span, Timestamp, ToSpan as _, Zoned};
 use super::QueryTerm;
 use crate::tokenize::tokenize;
 
-/// A span of days that a question is about.
+/// A range of days.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct TimeRange {
-    /// Its beginning.
+    /// Start of the range.
     pub from: Timestamp,
-    /// Its end.
+    /// End of the range, exclusive.
     pub to: Timestamp,
     first: Date,
     last: Date,
 }
 
-/// A time that a question names, and the words by which it does.
+/// A time named in a question, and its words.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct TimeExpression {
-    /// The time.
+    /// Range of the time.
     pub when: TimeRange,
-    /// The words, in lower case.
+    /// Words that name the time, in lower case.
     pub words: Vec<String>,
 }
 
-/// From one day to another, both included.
+/// First and last day, both included.
 type DayRange = (Date, Date);
 
 impl TimeRange {
-    /// Whether a moment lies in this span. Midnight in UTC stands for the whole day, wherever one
-    /// lives: so a date without a time of day is kept.
+    /// Returns true if a time is in the range. Midnight in UTC stands for the whole day in every
+    /// time zone, because dates without a time of day are stored so.
     pub fn holds(self, moment: Timestamp) -> bool {
         let is_day = moment.as_millisecond().rem_euclid(86_400_000) == 0;
         if is_day {
@@ -52,7 +52,7 @@ impl TimeRange {
 }
 
 impl TimeExpression {
-    /// The first time that a question names, seen from `now` and in its time zone.
+    /// Finds the first time named in a question, relative to `now` and in its time zone.
     pub fn find(text: &str, now: &Zoned) -> Option<Self> {
         let lower: String = text.chars().take(2000).collect::<String>().to_lowercase();
         let words: Vec<&str> = lower
@@ -75,7 +75,7 @@ impl TimeExpression {
 }
 
 impl TimeExpression {
-    /// Whether a term of the question says nothing but the time.
+    /// Returns true if a term consists of words that name the time.
     pub fn is_said_by(&self, term: &QueryTerm) -> bool {
         term.words.iter().all(|word| self.holds(word))
     }
@@ -86,7 +86,7 @@ impl TimeExpression {
     }
 }
 
-/// The days that these words begin with, and how many of the words name them.
+/// Parses the time at the beginning of these words; returns its days and the number of its words.
 fn at_words(words: &[&str], today: Date) -> Option<(DayRange, usize)> {
     match words {
         ["between", rest @ ..] => span(rest, &["and"], today),
@@ -114,7 +114,8 @@ fn at_words(words: &[&str], today: Date) -> Option<(DayRange, usize)> {
             Some(((monday.checked_sub(2.days()).ok()?, monday.yesterday().ok()?), 2))
         }
         ["last" | "previous", unit @ ("week" | "month" | "year"), ..] => {
-            // "Last month" is said of the month before and of the past thirty days.
+            // "Last month" can be the previous month or the past thirty days; the range covers
+            // both.
             let first = match *unit {
                 "week" => monday(today)?.checked_sub(7.days()).ok()?,
                 "month" => today.first_of_month().checked_sub(1.month()).ok()?,
@@ -123,7 +124,7 @@ fn at_words(words: &[&str], today: Date) -> Option<(DayRange, usize)> {
             Some(((first.min(today.checked_sub(length(unit)?).ok()?), today), 2))
         }
         ["past" | "last", "couple", "of", unit, ..] => Some((back(2, unit, today)?, 4)),
-        // Milk may last a week.
+        // "Last" may be a verb, as in "milk may last a week".
         ["past" | "last", count, unit, ..]
             if number(count).is_some() && !matches!(*count, "a" | "an") =>
         {
@@ -149,7 +150,7 @@ fn at_words(words: &[&str], today: Date) -> Option<(DayRange, usize)> {
         ["in" | "during", year, ..] if is_year(year) => Some((year_of(year)?, 2)),
         ["last", name, rest @ ..] if month(name).is_some() => {
             let (days, count) = dated(month(name)?, rest, today)?;
-            // The one that is not over yet is not the last.
+            // A month that is not over yet is not the last one.
             let days = if days.1 >= today { a_year_before(days)? } else { days };
             Some((days, count + 2))
         }
@@ -161,7 +162,7 @@ fn at_words(words: &[&str], today: Date) -> Option<(DayRange, usize)> {
             let (days, count) = on(any_month(name)?, Some(day_of_month(number)?), rest, today)?;
             Some((days, count + 3))
         }
-        // "Version 3 may break" is no date.
+        // "Version 3 may break" contains no date.
         [number, name, rest @ ..]
             if any_month(name).is_some() && day_of_month(number).is_some() =>
         {
@@ -171,7 +172,7 @@ fn at_words(words: &[&str], today: Date) -> Option<(DayRange, usize)> {
             let (days, count) = on(any_month(name)?, day_of_month(number), rest, today)?;
             is_sure.then_some((days, count + 2))
         }
-        // "May" and "march" alone are more often verbs, and "Jan" is a name.
+        // "May" and "march" alone are mostly verbs, and "Jan" may be a name.
         ["in" | "of" | "during" | "on", name, next, ..] | [name, next, ..]
             if any_month(name).is_some() && next.starts_with(|c: char| c.is_ascii_digit()) =>
         {
@@ -184,7 +185,7 @@ fn at_words(words: &[&str], today: Date) -> Option<(DayRange, usize)> {
     }
 }
 
-/// From one time to another: in the same year, if only the second has one.
+/// Parses a range of two times; the first one takes the year of the second if it has none.
 fn span(words: &[&str], joined: &[&str], today: Date) -> Option<(DayRange, usize)> {
     let read = |words| month_or_year(words, today).or_else(|| at_words(words, today));
     let ((mut first, _), count) = read(words)?;
@@ -200,7 +201,7 @@ fn span(words: &[&str], joined: &[&str], today: Date) -> Option<(DayRange, usize
     (first <= last).then_some(((first, last), 1 + count + 1 + behind))
 }
 
-/// A month or a year that needs no word before it, because another said that a time follows.
+/// Parses a month or year without a preposition, after a word that announces a time.
 fn month_or_year(words: &[&str], today: Date) -> Option<(DayRange, usize)> {
     match words {
         [year, ..] if is_year(year) => Some((year_of(year)?, 1)),
@@ -218,7 +219,7 @@ fn month_or_year(words: &[&str], today: Date) -> Option<(DayRange, usize)> {
     }
 }
 
-/// A month, perhaps with a day and a year behind it, and how many words those are.
+/// Parses an optional day and year after a month; returns the days and the number of words.
 fn dated(month: i8, rest: &[&str], today: Date) -> Option<(DayRange, usize)> {
     match rest.first().and_then(|word| day_of_month(word)) {
         Some(day) => {
@@ -229,20 +230,20 @@ fn dated(month: i8, rest: &[&str], today: Date) -> Option<(DayRange, usize)> {
     }
 }
 
-/// The number of a day, as in `8` or `8th`.
+/// Parses the day of a month, as in `8` or `8th`.
 fn day_of_month(word: &str) -> Option<i8> {
     let digits = word.trim_end_matches(|c: char| c.is_alphabetic());
-    // `8b`, `4k` and `3d` are no days.
+    // Rejects `8b`, `4k` and `3d`.
     let is_day = matches!(word.get(digits.len()..), Some("" | "st" | "nd" | "rd" | "th"));
     let day = digits.parse::<i8>().ok().filter(|_| is_day && digits.len() <= 2);
     day.filter(|day| (1..=31).contains(day))
 }
 
-/// A month or a day of it, perhaps with a year behind it, and how many words that is.
+/// Returns a month or a day of it with an optional following year, and the number of words.
 fn on(month: i8, number: Option<i8>, rest: &[&str], today: Date) -> Option<(DayRange, usize)> {
     let year = rest.first().filter(|word| is_year(word)).and_then(|word| word.parse().ok());
     let count = usize::from(year.is_some());
-    // Without a year the last such month, or day, is meant.
+    // Without a year, the most recent such month or day.
     let first = number.unwrap_or(1);
     let this = Date::new(today.year(), month, first).or(Date::new(today.year(), month, 1)).ok()?;
     let year = year.unwrap_or(if this > today { today.year() - 1 } else { today.year() });
@@ -252,7 +253,7 @@ fn on(month: i8, number: Option<i8>, rest: &[&str], today: Date) -> Option<(DayR
     }
 }
 
-/// A date in digits: `2025-03-18`, `18.03.2025` or the month `2025-03`.
+/// Parses a date in digits: `2025-03-18`, `18.03.2025` or the month `2025-03`.
 fn written(word: &str) -> Option<DayRange> {
     let parts = |separator: char| -> Option<Vec<i16>> {
         word.split(separator).map(|part| part.parse().ok()).collect()
@@ -281,7 +282,7 @@ fn a_year_before((first, last): DayRange) -> Option<DayRange> {
     Some((first.checked_sub(1.year()).ok()?, last.checked_sub(1.year()).ok()?))
 }
 
-/// So many units back, and about a fifth of that on either side.
+/// Returns the days around a time ago, with a slack of about a fifth on either side.
 fn ago(count: i64, unit: &str, today: Date) -> Option<DayRange> {
     let then = today.checked_sub(spans(count, unit)?).ok()?;
     let distance = (today - then).get_days();
@@ -292,12 +293,12 @@ fn ago(count: i64, unit: &str, today: Date) -> Option<DayRange> {
     day(then, slack)
 }
 
-/// From so many units ago until today.
+/// Returns the days from that long ago until today.
 fn back(count: i64, unit: &str, today: Date) -> Option<DayRange> {
     Some((today.checked_sub(spans(count, unit)?).ok()?, today))
 }
 
-/// A day, and so many on either side.
+/// Returns a day with a slack on either side.
 fn day(day: Date, slack: i32) -> Option<DayRange> {
     Some((day.checked_sub(slack.days()).ok()?, day.checked_add(slack.days()).ok()?))
 }
@@ -331,7 +332,7 @@ fn spans(count: i64, unit: &str) -> Option<Span> {
     .ok()
 }
 
-/// A unit's length in days.
+/// Returns the length of a unit in days.
 fn length(unit: &str) -> Option<Span> {
     let days = match unit.trim_end_matches('s') {
         "day" => 1,
@@ -374,7 +375,7 @@ fn month(name: &str) -> Option<i8> {
     i8::try_from(at + 1).ok()
 }
 
-/// A month by its name or the beginning of it.
+/// Parses the name of a month or an abbreviation of it.
 fn any_month(name: &str) -> Option<i8> {
     const SHORT: [&str; 12] =
         ["jan", "feb", "mar", "apr", "may", "jun", "jul", "aug", "sep", "oct", "nov", "dec"];

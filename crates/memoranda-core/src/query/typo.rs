@@ -1,10 +1,9 @@
-//! Words that were mistyped: how far two words are apart, and how far they may be.
+//! Typo tolerance: edit distance and the maximum accepted distance.
 
 use crate::embed::StaticEmbeddingModel;
 
-/// How many slips a word may have and still be meant: none in a short one, where nearly every
-/// slip is another word, and none in one that people write. Stems are what is compared, so they
-/// must be long enough as well: `jogging` is as far from `job` as `jog` is.
+/// Returns the number of typos accepted in a word: 0 for short words and for dictionary words, else
+/// 1 or 2. The stem must be long enough too, because stems are compared.
 pub fn max_typos(word: &str, stem: &str) -> usize {
     let is_word = |word: &str| StaticEmbeddingModel::embedded().is_word(word);
     if is_word(word) || is_word(stem) || is_word(&format!("{stem}e")) {
@@ -23,8 +22,8 @@ pub fn max_typos(word: &str, stem: &str) -> usize {
     by_stem.min(by_word)
 }
 
-/// How many letters must be put in, left out, changed or swapped with their neighbour to make one
-/// word of the other; `None` if more than `most`.
+/// Computes the edit distance with transpositions (optimal string alignment); `None` if it exceeds
+/// `most`.
 pub fn edit_distance(a: &str, b: &str, most: usize) -> Option<usize> {
     let (a, b): (Vec<char>, Vec<char>) = (a.chars().collect(), b.chars().collect());
     if a.len().abs_diff(b.len()) > most {

@@ -1,11 +1,11 @@
-//! Which notes come first, and why. Candidates are notes with their passages, as the index found
-//! them by their words and by their meaning; here they are compared in full.
+//! Ranking of candidate notes. The index finds candidates by words and by embeddings; this module
+//! scores them in full.
 //!
-//! Three views of the words count (the passage, its neighbourhood, the whole note), because what
-//! answers a question is often said beside the words of the question. The meaning fills in what
-//! words leave open: it counts the less the better the best passage matches by its words, and less
-//! for short passages, because few words point in no clear direction. All else only tells
-//! near-equals apart. `docs/search.md` has what each part is worth on data.
+//! BM25 is computed over three texts (the passage, its neighbourhood, the whole note), because an
+//! answer often stands next to the words of the question. Embedding similarity fills the gap: its
+//! weight falls with the quality of the best word match and is lower for short passages, whose
+//! embeddings are unreliable. All other signals only break near-ties. `docs/search.md` lists the
+//! measured contribution of each signal.
 
 mod question_features;
 mod term_freq;
@@ -27,80 +27,81 @@ pub use weights::RankOptions;
 use crate::passage::PassageStart;
 use crate::query::{Query, TermRequirement, TimeExpression};
 
-/// A word that was read as another is half as sure a sign that a passage has to do with the question.
+/// Factor on the relevance of a term that was corrected as a typo.
 const GUESS: f32 = 0.5;
 
-/// A question of whose words so great a share names a time, by their worth, asks for that time;
+/// If at least this share of the query's IDF weight names a time, treat it as a query about that
+/// time.
 const MOSTLY_TIME: f32 = 2.0 / 3.0;
-/// and a note of that time then counts as if each passage named it thus often.
+/// Term frequency credited to each passage of a note from that time.
 const OF_THE_TIME: f32 = 4.0;
 
-/// What is asked, in all the forms in which it is compared.
+/// A query with the statistics needed for ranking.
 pub struct RankQuery<'q> {
-    /// The query.
+    /// Parsed query.
     pub query: &'q Query,
-    /// How many passages hold each of its terms.
+    /// Number of passages that contain each term (document frequencies).
     pub holders: &'q [u64],
-    /// The numbers of the terms that were read as others than were typed.
+    /// Indices of terms that were corrected as typos.
     pub guessed: &'q [usize],
-    /// How many passages there are.
+    /// Number of passages in the index.
     pub passages: u64,
-    /// The time that it speaks of.
+    /// Time that the query names.
     pub when: Option<&'q TimeExpression>,
-    /// The moment of asking.
+    /// Time of the search.
     pub now: Timestamp,
 }
 
-/// A note that may answer.
+/// A note to be ranked.
 #[derive(Clone, PartialEq, Debug)]
 pub struct RankCandidate<Id> {
-    /// The note.
+    /// Identity of the note.
     pub note: Id,
-    /// In which round it was found. Earlier ones come first, and the first sets the measure, so
-    /// that places and scores stay when further rounds are looked at for a later page.
+    /// Batch in which the note was found. Earlier batches rank first, and the first batch sets the
+    /// averages, so that ranks and scores stay stable when a later page loads further batches.
     pub round: usize,
-    /// Where the note lies; the last tie-breaker.
+    /// Path of the note; the last tie-breaker.
     pub path: Arc<str>,
-    /// Its title and tags.
+    /// Title and tags.
     pub name: Arc<str>,
-    /// How well its name matches.
+    /// Match between the name and the query.
     pub title_match: TitleMatch,
-    /// When it was made.
+    /// Time of creation.
     pub created: Timestamp,
-    /// When it was last changed.
+    /// Time of the last change.
     pub updated: Timestamp,
-    /// How much its weightiest fact matters, 0 to 1, if someone said.
+    /// Importance of the most important fact, 0 to 1; `None` if no fact has one.
     pub importance: Option<f64>,
-    /// Its passages, in order. A gap in their numbers means that some were left out.
+    /// Passages in order. A gap in the ids means that passages were left out.
     pub passages: Vec<CandidatePassage>,
 }
 
-/// A passage of such a note.
+/// A passage of a candidate note.
 #[derive(Clone, PartialEq, Debug)]
 pub struct CandidatePassage {
-    /// Its number.
+    /// Identity of the passage; consecutive passages have consecutive ids.
     pub id: u64,
-    /// Its words, and those of the headings, as they are compared.
+    /// Stems of the passage and of its headings.
     pub cut: PassageTokens,
-    /// Its headings and text, if the query holds beginnings of words: stems do not tell them.
+    /// Headings and text; needed only for prefix terms, which stems cannot answer.
     pub said: Option<Box<PassageSource>>,
-    /// How alike it and the question are in meaning, 1 for the same; 0 if that does not count.
+    /// Cosine similarity to the query, 1 for equal texts; 0 if similarity is not used.
     pub similarity: f32,
-    /// How it begins: a phrase can stand where a paragraph was cut.
+    /// Position in its block: a phrase can span two passages of one paragraph.
     pub begins: PassageStart,
 }
 
-/// What a passage says.
+/// Source text of a passage.
 #[derive(Clone, PartialEq, Debug)]
 pub struct PassageSource {
-    /// The headings above it.
+    /// Headings above the passage.
     pub heading: String,
-    /// Its text.
+    /// Text of the passage.
     pub text: String,
 }
 
 impl CandidatePassage {
-    /// A passage that stands in no file.
+    /// Builds a passage that belongs to no file.
     pub fn new(heading: &str, text: &str) -> Self {
         let cut = PassageTokens::new(heading, text);
         let said = PassageSource { heading: heading.to_owned(), text: text.to_owned() };
@@ -109,35 +110,35 @@ impl CandidatePassage {
     }
 }
 
-/// A note in its place, with the passages that put it there.
+/// A note with its score and its passages.
 #[derive(Clone, PartialEq, Debug)]
 pub struct RankedNote<Id> {
-    /// The note.
+    /// Identity of the note.
     pub note: Id,
-    /// The round in which it was found.
+    /// Batch in which the note was found.
     pub round: usize,
-    /// The sum of its signals.
+    /// Sum of all signals.
     pub score: f64,
-    /// How sure it is that the note has to do with the question, 0 to 1.
+    /// Estimated probability that the note answers the query, 0 to 1.
     pub relevance: f64,
-    /// How alike its most similar passage and the question are in meaning, 0 to 1.
+    /// Similarity of the most similar passage, 0 to 1.
     pub similarity: f64,
-    /// Its passages, best first.
+    /// Passages, best first.
     pub passages: Vec<RankedPassage>,
-    /// What the score is made of; amounts add up to it.
+    /// Signals that add up to the score.
     pub why: Vec<RankSignal>,
 }
 
-/// A passage in its place among those of its note.
+/// A passage with its score.
 #[derive(Clone, Copy, PartialEq, Debug)]
 pub struct RankedPassage {
-    /// Its number.
+    /// Identity of the passage.
     pub id: u64,
-    /// The sum of its own signals.
+    /// Sum of the passage's own signals.
     pub score: f64,
-    /// How sure it is that it has to do with the question, 0 to 1.
+    /// Estimated probability that the passage answers the query, 0 to 1.
     pub relevance: f64,
-    /// How alike it and the question are in meaning, 0 to 1.
+    /// Embedding similarity to the query, 0 to 1.
     pub similarity: f64,
     words: f64,
     context: f64,
@@ -158,39 +159,39 @@ impl RankedPassage {
     }
 }
 
-/// One reason for a note's place, with what it added.
+/// One part of a score and its amount.
 #[derive(Clone, Copy, PartialEq, Debug)]
 pub enum RankSignal {
-    /// Its title or permalink is the query: first whatever else.
+    /// The title or permalink equals the query; always ranks first.
     ExactTitle(f64),
-    /// Its title holds all the words.
+    /// The title contains all words of the query.
     TitleWords(f64),
-    /// Its best passage holds the words.
+    /// Word match of the best passage.
     Words(f64),
-    /// The neighbourhood of that passage and the note as a whole hold them.
+    /// Word match of the passage's neighbourhood and of the whole note.
     Context(f64),
-    /// The passage means something similar.
+    /// Embedding similarity of the passage.
     Meaning(f64),
-    /// It is told by whom the question is about.
+    /// The speaker of the passage is the person in question.
     Speaker(f64),
-    /// It holds the kind of thing that is asked for, a number or a time.
+    /// The passage contains the kind of answer that the query asks for: a number or a time.
     Kind(f64),
-    /// It is of the time that the question names.
+    /// The note is from the time that the query names.
     Time(f64),
-    /// Someone said that it matters.
+    /// The note has a stated importance.
     Importance(f64),
-    /// It changed lately.
+    /// The note changed recently.
     Recency(f64),
 }
 
 impl RankSignal {
-    /// Whether it is of the note, and so of each of its passages.
+    /// Returns true if the signal belongs to the note and therefore to each of its passages.
     fn is_of_note(self) -> bool {
         use RankSignal::{ExactTitle, Importance, Recency, Time, TitleWords};
         matches!(self, ExactTitle(_) | TitleWords(_) | Time(_) | Importance(_) | Recency(_))
     }
 
-    /// What the signal added to the score.
+    /// Returns the amount added to the score.
     pub fn amount(self) -> f64 {
         match self {
             Self::ExactTitle(amount)
@@ -206,7 +207,7 @@ impl RankSignal {
         }
     }
 
-    /// The signal's name, as programs read it.
+    /// Returns the signal's name in JSON output.
     pub fn name(self) -> &'static str {
         match self {
             Self::ExactTitle(_) => "exact_title",
@@ -223,7 +224,7 @@ impl RankSignal {
     }
 }
 
-/// Puts notes in order, best first: by round, score, the later change, then the path.
+/// Sorts notes, best first: by batch, score, later change, then path.
 pub fn rank_notes<'r, Id: Copy + Eq + Hash + 'r>(
     candidates: impl IntoIterator<Item = &'r RankCandidate<Id>>,
     asked: &'r RankQuery<'r>,
@@ -242,8 +243,8 @@ pub fn rank_notes<'r, Id: Copy + Eq + Hash + 'r>(
     ranked
 }
 
-/// The passages of notes that were ranked, each for itself and best first. What lifts a note lifts
-/// each of its passages.
+/// Sorts the passages of ranked notes individually, best first. Signals of a note count for each of
+/// its passages.
 pub fn rank_passages<Id: Copy>(notes: &[RankedNote<Id>]) -> Vec<RankedNote<Id>> {
     let of_note = |note: &RankedNote<Id>, passage: &RankedPassage| {
         let (mut why, behind): (Vec<RankSignal>, Vec<RankSignal>) =
@@ -269,9 +270,9 @@ pub fn rank_passages<Id: Copy>(notes: &[RankedNote<Id>]) -> Vec<RankedNote<Id>> 
     passages
 }
 
-/// The order knows more than the relevance, which looks at one passage alone: whatever comes before
-/// the most relevant one is at least as relevant. Else the best answer could be cut off above worse
-/// ones. Later rounds change nothing in the first.
+/// Raises the relevance of every note that ranks above the most relevant one to that relevance. The
+/// rank uses more signals than the relevance, so a relevance threshold must not cut off a
+/// better-ranked note. Later batches do not affect the first.
 fn trust_the_order<Id>(ranked: &mut [RankedNote<Id>]) {
     let first = ranked.iter().take_while(|ranked| ranked.round == 0);
     let most = first.map(|ranked| ranked.relevance).fold(0.0, f64::max);
@@ -280,43 +281,43 @@ fn trust_the_order<Id>(ranked: &mut [RankedNote<Id>]) {
     }
 }
 
-/// All that is compared, counted.
+/// Candidates with their term counts, and the weights for this query.
 struct RankingContext<'r, Id> {
     asked: &'r RankQuery<'r>,
     options: &'r RankOptions,
     needs: Vec<TermRequirement>,
-    /// What each term is worth; together 1.
+    /// Normalized weight of each term; the weights add up to 1.
     worth: Vec<f32>,
-    /// How sure it is that each term was meant.
+    /// Factor on the relevance of each term; lower for corrected typos.
     sure: Vec<f32>,
     notes: Vec<NoteTermCounts<'r, Id>>,
-    /// The mean numbers of words of a passage, a neighbourhood and a note.
+    /// Average number of words of a passage, a neighbourhood and a note.
     means: [f32; 3],
-    /// What the meaning is worth, after what words can tell.
+    /// Weight of embedding similarity, reduced by the quality of the best word match.
     meaning: f64,
-    /// What the time is worth, after how much of the question it is.
+    /// Weight of the time signal, raised by the time's share of the query.
     time: f64,
 }
 
-/// A note, counted.
+/// Term counts of a note.
 struct NoteTermCounts<'r, Id> {
     candidate: &'r RankCandidate<Id>,
     whole: TermFreqs,
     passages: Vec<PassageTermCounts>,
-    /// How well the words of the whole match.
+    /// BM25 of the whole note, 0 to 1.
     matched: f64,
 }
 
-/// A passage, counted.
+/// Term counts of a passage.
 struct PassageTermCounts {
     own: TermFreqs,
-    /// With those beside it.
+    /// Counts of the passage and its direct neighbours.
     around: TermFreqs,
-    /// How well the words of it and of its neighbourhood match.
+    /// BM25 of the passage and of its neighbourhood, 0 to 1.
     matched: [f64; 2],
 }
 
-/// A note in the making.
+/// A scored note with its tie-breakers.
 struct ScoredNote<'r, Id> {
     ranked: RankedNote<Id>,
     updated: Timestamp,
@@ -324,8 +325,8 @@ struct ScoredNote<'r, Id> {
 }
 
 impl RankQuery<'_> {
-    /// Whether a note is of the time that is named. Not one from before that changed behind it: a
-    /// note that is kept up for years is of no time in particular.
+    /// Returns true if a note was created or last changed in the named time. A note that spans that
+    /// time matches only by these two dates.
     fn is_then<Id>(&self, note: &RankCandidate<Id>) -> bool {
         let holds = |named: &TimeExpression| {
             named.when.holds(note.created) || named.when.holds(note.updated)
@@ -333,7 +334,7 @@ impl RankQuery<'_> {
         self.when.is_some_and(holds)
     }
 
-    /// The numbers of the terms that any note answers to.
+    /// Returns the indices of terms that match any note, such as `notes`.
     fn any_note(&self) -> impl Iterator<Item = usize> {
         const ANY: [&str; 6] = ["entries", "entry", "happen", "happened", "note", "notes"];
         let is_any = |word: &String| ANY.iter().any(|any| any.eq_ignore_ascii_case(word));
@@ -341,7 +342,7 @@ impl RankQuery<'_> {
         terms.filter(move |(_, term)| term.words.iter().all(is_any)).map(|(at, _)| at)
     }
 
-    /// The numbers of the terms that name the time.
+    /// Returns the indices of terms that only name the time.
     fn timely(&self) -> Vec<usize> {
         let Some(named) = self.when else { return Vec::new() };
         let terms = self.query.terms.iter().enumerate();
@@ -424,7 +425,7 @@ impl<'r, Id: Copy> RankingContext<'r, Id> {
         ranking
     }
 
-    /// How well words match at best, as a share of what any text could reach.
+    /// Returns the best word match among the candidates of the first batch, 0 to 1.
     fn best_by_words(&self) -> f64 {
         let options = self.options;
         let of_note = |note: &NoteTermCounts<'r, Id>| {
@@ -463,7 +464,7 @@ impl<'r, Id: Copy> RankingContext<'r, Id> {
         why.push(RankSignal::Importance(importance.clamp(0.0, 1.0) * options.importance));
         why.push(RankSignal::Recency(recency(candidate.updated, self.asked.now, options)));
         why.retain(|signal| signal.amount() != 0.0);
-        // A name that was asked for, or a tag alone, is an answer whatever the text says.
+        // An exact title, or a query of tags only, is an answer regardless of the text.
         let is_sure = candidate.title_match == TitleMatch::Exact || self.asked.query.is_empty();
         let relevance = if is_sure { 1.0 } else { best.relevance };
         if is_sure {
@@ -493,10 +494,10 @@ impl<'r, Id: Copy> RankingContext<'r, Id> {
         let similarity = f64::from(passage.similarity);
         let length = f64::from(own.words);
         let trust = length / (length + options.short_passage_half);
-        // What means something else is no worse than what means nothing.
+        // A negative similarity counts as no similarity.
         let meaning = self.meaning * similarity.max(0.0) * trust * options.trust_scale();
         let worth = self.worth.iter().zip(&self.sure).map(|(worth, sure)| worth * sure);
-        // Whoever names alternatives is answered by one of them.
+        // One term of a group of alternatives covers the whole group.
         let groups = self.groups_of(own);
         let terms = own.terms.iter().zip(&self.asked.query.terms).zip(worth);
         let held = terms.filter(|((count, term), _)| **count > 0.0 || term.groups & groups != 0);
@@ -518,7 +519,7 @@ impl<'r, Id: Copy> RankingContext<'r, Id> {
         }
     }
 
-    /// How well words match: BM25, as a share of the most that any text could reach.
+    /// Computes BM25 as a share of its maximum, 0 to 1.
     fn matched(&self, counts: &TermFreqs, level: usize) -> f64 {
         let mean = self.means.get(level).copied().unwrap_or(1.0);
         let (k1, b) = (self.options.bm25_k1 as f32, self.options.bm25_b as f32);
@@ -528,13 +529,13 @@ impl<'r, Id: Copy> RankingContext<'r, Id> {
         f64::from(sum)
     }
 
-    /// The groups of alternatives of which a text holds one.
+    /// Returns the groups of alternatives with a term in the text, as bits.
     fn groups_of(&self, counts: &TermFreqs) -> u32 {
         let terms = self.asked.query.terms.iter().zip(&counts.terms);
         terms.filter(|(_, count)| **count > 0.0).fold(0, |all, (term, _)| all | term.groups)
     }
 
-    /// Whether a note holds what is demanded, and nothing that is forbidden.
+    /// Returns true if a note contains all required terms and no excluded term.
     fn is_allowed(&self, counts: &TermFreqs) -> bool {
         let fits = self.needs.iter().zip(&counts.terms).all(|(need, &count)| match need {
             TermRequirement::Required => count > 0.0,
@@ -547,7 +548,8 @@ impl<'r, Id: Copy> RankingContext<'r, Id> {
 }
 
 impl<'r, Id> NoteTermCounts<'r, Id> {
-    /// Counts what is sought in a note. What names a time is said by all of a note of that time.
+    /// Counts the query's terms in a note. Terms that name a time count in every passage of a note
+    /// from that time.
     fn new(candidate: &'r RankCandidate<Id>, sought: &QueryTerms, timely: &[usize]) -> Self {
         let name = sought.count(&candidate.name);
         let mut whole = TermFreqs::default();
@@ -597,7 +599,7 @@ impl<'r, Id> NoteTermCounts<'r, Id> {
     }
 }
 
-/// How much a term says that so many of all passages hold.
+/// Computes the inverse document frequency of a term.
 fn rarity(holders: u64, passages: u64) -> f32 {
     let (holders, passages) = (holders.min(passages) as f32, passages as f32);
     (1.0 + (passages - holders + 0.5) / (holders + 0.5)).ln()

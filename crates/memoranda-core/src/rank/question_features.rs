@@ -1,7 +1,7 @@
-//! What a question tells besides its words: who speaks, and what kind of thing would answer.
+//! Features of a question beyond its words: the speaker, and the kind of answer.
 //!
-//! People speak of themselves as "I" and are spoken of by name, and a chat says at the beginning
-//! of a line who speaks. Someone who asks "when" is helped by a passage that names a time.
+//! People call themselves "I" and others by name, and a chat names the speaker at the beginning of
+//! a line. A passage that contains a time helps a question that asks "when".
 
 use std::collections::HashMap;
 
@@ -9,35 +9,35 @@ use super::tokens::{PassageTokens, word_number};
 use crate::query::Query;
 use crate::tokenize::{fold, tokenize};
 
-/// A name that so many passages begin with is a speaker's.
+/// Minimum number of passages that begin with a name for it to count as a speaker.
 const LEAST_SAID: usize = 10;
-/// What stands before a colon is a name if it is no longer than this; a date may stand beside it.
+/// Maximum length in bytes of a speaker label before a colon; a date may be part of it.
 const LONGEST_LABEL: usize = 48;
 const MOST_NAMES: usize = 3;
 
-/// What a question tells besides its words.
+/// Features of a question.
 #[derive(Default)]
 pub(super) struct QuestionFeatures {
-    /// Whether the one who asks speaks of themselves.
+    /// True if the question uses "I" or "my".
     is_personal: bool,
     wants_number: bool,
     wants_time: bool,
-    /// The numbers of the words by which someone may be named.
+    /// Hashes of the words that may be a person's name.
     names: Vec<u32>,
 }
 
-/// What the words of a passage tell, whatever is asked: bits of one number.
+/// Features of a passage that do not depend on the question, as bits.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
 pub(super) struct PassageFeatures(pub(super) u8);
 
-/// What a passage has of that.
+/// Features of a question that a passage matches.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
 pub(super) struct FeatureMatch {
     is_personal: bool,
     is_named: bool,
-    /// A number is asked for, and there is one.
+    /// The question asks for a number, and the passage contains one.
     pub(super) has_number: bool,
-    /// A time is asked for, and one is named.
+    /// The question asks for a time, and the passage contains one.
     pub(super) has_time: bool,
 }
 
@@ -65,7 +65,7 @@ impl QuestionFeatures {
         cues
     }
 
-    /// What a passage has of what the question tells.
+    /// Compares a passage with the question.
     pub(super) fn fit(&self, cut: &PassageTokens) -> FeatureMatch {
         FeatureMatch {
             is_personal: self.is_personal && cut.signs.has(PassageFeatures::PERSONAL),
@@ -85,7 +85,7 @@ impl PassageFeatures {
         self.0 & sign != 0
     }
 
-    /// Looks at one word of a passage.
+    /// Adds the features of one word.
     pub(super) fn see(&mut self, word: &str) {
         let begins_with_digit = word.starts_with(|c: char| c.is_ascii_digit());
         let is_year = word.len() == 4 && (word.starts_with("19") || word.starts_with("20"));
@@ -103,14 +103,15 @@ impl PassageFeatures {
 }
 
 impl FeatureMatch {
-    /// Whether the passage is told by whom the question is about.
+    /// Returns true if the speaker of the passage is the person in question.
     pub(super) fn is_told_by_whom_is_meant(self) -> bool {
         self.is_personal || self.is_named
     }
 }
 
-/// What is asked without the names of those who speak in the passages: they say who, and would
-/// draw the meaning to whatever that person said. Nothing if no speaker is named, or nothing else.
+/// Removes the names of speakers from a question before it is embedded: a name would pull the
+/// embedding towards everything that person said. `None` if the question names no speaker, or
+/// nothing else.
 pub fn without_speaker_names<'p>(
     query: &Query,
     passages: impl Iterator<Item = &'p PassageTokens>,
@@ -133,18 +134,18 @@ pub fn without_speaker_names<'p>(
     (!left.is_empty()).then(|| left.join(" "))
 }
 
-/// The numbers of the words by which a question may name someone.
+/// Returns the hashes of the words that may be a person's name.
 fn names(query: &Query) -> Vec<u32> {
     let named = query.wanted().flat_map(|term| &term.words);
     named.filter(|word| word.len() > 1).map(|word| word_number(word)).collect()
 }
 
-/// What stands before a colon at the beginning of lines, such as the name of who speaks.
+/// Returns the labels before a colon at the beginning of lines, such as a speaker's name.
 pub(super) fn labels(text: &str) -> impl Iterator<Item = &str> {
     text.lines().filter_map(|line| {
         let line = line.trim_start_matches(|c: char| !c.is_alphanumeric());
         let start = line.get(..line.floor_char_boundary(LONGEST_LABEL)).unwrap_or(line);
-        // The colon of a time of day is none.
+        // Skips the colon within a time of day.
         let is_end = |at: usize| {
             !line.get(at + 1..).is_some_and(|after| after.starts_with(char::is_alphanumeric))
         };
@@ -156,12 +157,12 @@ pub(super) fn labels(text: &str) -> impl Iterator<Item = &str> {
     })
 }
 
-/// Words by which people speak of themselves.
+/// Returns true for first-person words.
 fn is_personal(word: &str) -> bool {
     matches!(word, "I" | "i" | "my" | "My" | "me" | "Me" | "mine" | "Mine" | "myself")
 }
 
-/// Whether a word is in a sorted list, in whatever case.
+/// Returns true if a word is in a sorted list, ignoring case.
 fn is_among(word: &str, list: &[&str]) -> bool {
     let mut lower = [0u8; 12];
     let Some(lower) = lower.get_mut(..word.len()) else { return false };

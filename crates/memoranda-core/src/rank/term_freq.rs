@@ -1,4 +1,4 @@
-//! How often a text holds the words of a query, compared as the full-text index compares them.
+//! Counts the terms of a query in texts, with the stemming of the full-text index.
 
 use smallvec::{SmallVec, smallvec};
 
@@ -10,14 +10,14 @@ use crate::porter::porter_stem;
 use crate::query::{Query, QueryTerm, TermKind, TermRequirement};
 use crate::tokenize::{fold, tokenize};
 
-/// The terms of a query, ready to be counted in texts.
+/// Terms of a query, stemmed for counting.
 pub struct QueryTerms {
     terms: Vec<StemmedTerm>,
-    /// How the words begin that are looked for: most words of a text begin otherwise.
+    /// First two letters of the sought words; rejects most words of a text without stemming.
     beginnings: Vec<[u8; 2]>,
-    /// With which letters they begin.
+    /// First letters of the sought words, as a table.
     firsts: [bool; 256],
-    /// Whether beginnings of words are among them.
+    /// True if the query has prefix terms.
     has_beginnings: bool,
     cues: QuestionFeatures,
 }
@@ -25,28 +25,28 @@ pub struct QueryTerms {
 struct StemmedTerm {
     kind: TermKind,
     stems: Vec<String>,
-    /// The numbers of these.
+    /// Hashes of the stems.
     numbers: Vec<u32>,
-    /// The last word as typed, for beginnings of words.
+    /// Last word as typed, for prefix terms.
     last: String,
     need: TermRequirement,
-    /// How much the word says by itself, 1 for most.
+    /// Weight of the word by itself, about 1.
     weight: f32,
 }
 
-/// What was counted in one text.
+/// Term frequencies in one text.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct TermFreqs {
-    /// For each term, how often it stands there.
+    /// Frequency of each term.
     pub(super) terms: SmallVec<[f32; 8]>,
-    /// How many words the text has.
+    /// Number of words of the text.
     pub(super) words: f32,
-    /// What it has of what the question tells besides its words.
+    /// Features of the question that the text matches.
     pub(super) fit: FeatureMatch,
 }
 
 impl QueryTerms {
-    /// Makes a query's terms ready.
+    /// Stems the terms of a query.
     pub fn new(query: &Query) -> Self {
         let terms: Vec<_> = query.terms.iter().map(StemmedTerm::new).collect();
         let words_of = |term: &StemmedTerm| [term.stems.clone(), vec![term.last.clone()]].concat();
@@ -60,17 +60,18 @@ impl QueryTerms {
         Self { terms, beginnings, firsts, has_beginnings, cues: QuestionFeatures::new(query) }
     }
 
-    /// What each term needs, in their order.
+    /// Returns the requirement of each term.
     pub(super) fn needs(&self) -> impl Iterator<Item = TermRequirement> {
         self.terms.iter().map(|term| term.need)
     }
 
-    /// How much each term says by itself, wherever it stands.
+    /// Returns the weight of each term by itself.
     pub(super) fn weights(&self) -> impl Iterator<Item = f32> {
         self.terms.iter().map(|term| term.weight)
     }
 
-    /// Whether a word that begins so may be looked for; one letter stands for all that follow it.
+    /// Returns true if a sought word may begin with these letters; a second byte of 0 matches any
+    /// letter.
     fn may_begin(&self, found: [u8; 2]) -> bool {
         self.firsts[usize::from(found[0])]
             && self.beginnings.iter().any(|b| b[0] == found[0] && (b[1] == found[1] || b[1] == 0))
@@ -79,7 +80,7 @@ impl QueryTerms {
     /// Counts the terms in a passage and in the headings above it.
     pub(super) fn count_passage(&self, passage: &CandidatePassage) -> TermFreqs {
         let mut counts = match passage.said.as_deref() {
-            // The stem of a word does not tell how it begins.
+            // A stem does not contain the beginning of its word, so prefix terms need the text.
             Some(PassageSource { heading, text }) if self.has_beginnings => {
                 let mut counts = self.count(text);
                 if !text.trim_start().starts_with('#') {
@@ -98,7 +99,7 @@ impl QueryTerms {
         counts
     }
 
-    /// Adds the phrases that begin in one passage and end in the next, where a paragraph was cut.
+    /// Adds the phrases that begin in one passage and end in the next one of the same paragraph.
     pub(super) fn count_across(
         &self,
         before: &PassageTokens,
@@ -116,7 +117,7 @@ impl QueryTerms {
         let mut counts =
             TermFreqs { terms: smallvec![0.0; self.terms.len()], ..TermFreqs::default() };
         let has_phrases = self.terms.iter().any(|term| term.stems.len() > 1);
-        // The last words with their stems, as many as the longest phrase has; the newest at the end.
+        // The latest words with their stems, at most as many as the longest phrase has.
         let mut recent: Vec<(String, String)> = Vec::new();
         let longest = self.terms.iter().map(|term| term.stems.len()).max().unwrap_or(1);
         for word in tokenize(text) {
@@ -155,7 +156,7 @@ impl StemmedTerm {
         Self { kind: term.kind, stems, numbers, last, need: term.need, weight }
     }
 
-    /// Whether the last of these words complete the term.
+    /// Returns true if the latest words end with this term.
     fn ends(&self, recent: &[(String, String)]) -> bool {
         let Some(start) = recent.len().checked_sub(self.stems.len()) else { return false };
         let found = recent.get(start..).unwrap_or_default();
@@ -167,8 +168,8 @@ impl StemmedTerm {
     }
 }
 
-/// The first two letters in lower case. Stemming changes neither, but for a final `y`; a word
-/// may be a single letter.
+/// Returns the first two letters in lower case. Stemming changes them only by turning a final `y`
+/// into `i`. A one-letter word has 0 as its second byte.
 fn beginning(word: &str) -> [u8; 2] {
     let mut bytes = word.bytes().map(|byte| match byte.to_ascii_lowercase() {
         b'y' => b'i',
@@ -178,7 +179,7 @@ fn beginning(word: &str) -> [u8; 2] {
 }
 
 impl TermFreqs {
-    /// Adds what was counted in another text.
+    /// Adds the counts of another text.
     pub(super) fn add(&mut self, other: &Self) {
         self.terms.resize(self.terms.len().max(other.terms.len()), 0.0);
         for (sum, count) in self.terms.iter_mut().zip(&other.terms) {

@@ -74,9 +74,9 @@ fn notes_come_in_the_order_of_their_signals() {
         &[note(1, &["the invoice is due in March"]), note(2, &["our cat sleeps beside the dog"])],
         &[2, 1],
     );
-    // What stands beside the words counts too.
+    // Words of the neighbouring passages count too.
     check("barn swallows", &[note(1, &[long, "x"]), note(2, &[long, "swallows nest"])], &[2, 1]);
-    // Names before all, time and weight among equals.
+    // Exact titles rank first; time and importance break ties.
     let title = |note: RankCandidate<u64>, title_match| RankCandidate { title_match, ..note };
     let exact = title(note(2, &["unlike"]), TitleMatch::Exact);
     check("blue paint", &[note(1, &["blue paint"]), exact], &[2, 1]);
@@ -88,21 +88,21 @@ fn notes_come_in_the_order_of_their_signals() {
     let today = RankCandidate { created: at(NOW), updated: at(NOW), ..note(1, &[long]) };
     check("the rain of ten days ago", &[today, last_week], &[2, 1]);
     check("rain", &[note(2, &[long]), note(1, &[long])], &[1, 2]);
-    // What was found in a later round comes later.
+    // Later batches rank later.
     let later = RankCandidate { round: 1, ..note(1, &["rain"]) };
     check("rain", &[later, note(2, &[long])], &[2, 1]);
-    // Whoever speaks of themselves means what is said so.
+    // A first-person question prefers first-person passages.
     let said =
         [note(1, &["you went to the sea by train"]), note(2, &["I went to the sea by train"])];
     check("when did I go to the sea", &said, &[2, 1]);
-    // Whoever is named means what they said, not what was said to them.
+    // A named person matches passages that this person said, not passages addressed to them.
     let said = [
         note(1, &["Bob: Ann, the sea was rough and the train was late"]),
         note(2, &["Ann: Bob, the sea was rough and the train was late"]),
     ];
     check("how was the sea for Ann", &said, &[2, 1]);
     check("how was the sea for Bob", &said, &[1, 2]);
-    // What kind of thing is asked for counts, if all else is alike.
+    // The kind of answer breaks ties.
     let bought = [
         note(1, &["we bought some eggs from the farm beside the old mill"]),
         note(2, &["we bought twelve eggs from the farm beside the old mill"]),
@@ -135,7 +135,7 @@ fn who_asks_for_a_time_is_told_of_it() {
 #[test]
 fn what_is_demanded_must_be_there() {
     let notes = [note(1, &["cats and dogs"]), note(2, &["cats", "dogs"]), note(3, &["dogs"])];
-    // In whatever passage of a note.
+    // In any passage of a note.
     check("+cats +dogs", &notes, &[1, 2]);
     check("cats AND dogs", &notes, &[1, 2]);
     check("dogs -cats", &notes, &[3]);
@@ -170,7 +170,7 @@ fn each_passage_says_why_for_itself() {
 
 #[test]
 fn what_comes_first_is_as_relevant_as_the_most_relevant_behind_it() {
-    // The first by its meaning, the second by one word of three, the last by nothing.
+    // The first matches by its embedding, the second by one word of three, the last not at all.
     let notes = [
         note(1, &["Doctor Nguyen is my dentist and has a surgery beside the town hall in Kiel"]),
         note(2, &["called"]),

@@ -1,33 +1,33 @@
-//! Notes whose name is what was asked for.
+//! Match between a query and the title or permalink of a note.
 
 use smallvec::SmallVec;
 
 use crate::query::Query;
 use crate::tokenize::{fold, stem, tokenize};
 
-/// How well a note's title or permalink matches a query.
+/// Quality of the match between a query and a title or permalink.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Debug)]
 pub enum TitleMatch {
-    /// Not, or in part only.
+    /// At most some words match.
     None,
-    /// It holds all the query's words.
+    /// The name contains all words of the query.
     AllWords,
-    /// It is the query.
+    /// The name equals the query.
     Exact,
 }
 
-/// What was asked, as names are compared with it.
+/// A query prepared for comparison with names.
 pub struct TitleQuery {
     folded: Vec<String>,
     signs: String,
-    /// The stems of all words that are wanted.
+    /// Stems of all words of the query.
     wanted: Vec<String>,
-    /// The letters with which all these begin: most words of names begin otherwise.
+    /// First letters of these words; rejects most words of a name without stemming.
     firsts: Vec<u8>,
 }
 
 impl TitleQuery {
-    /// What was asked, in its own words and as it was understood.
+    /// Prepares a query from its text and its parsed form.
     pub fn new(asked: &str, query: &Query) -> Self {
         let wanted = query.wanted().flat_map(|term| &term.words);
         let wanted: Vec<_> = wanted.map(|word| stem(&fold(word)).to_owned()).collect();
@@ -36,7 +36,7 @@ impl TitleQuery {
         Self { folded, signs: signs(asked), wanted, firsts }
     }
 
-    /// How well a title or permalink matches.
+    /// Compares a title or permalink with the query.
     pub fn matches(&self, name: &str) -> TitleMatch {
         let mut is_same = !self.folded.is_empty();
         let mut same = self.folded.iter();
@@ -63,7 +63,8 @@ impl TitleQuery {
     }
 }
 
-/// The signs behind words that make other names of them, as in `C++` and `C#`, each in its place.
+/// Returns the `+` and `#` signs that distinguish names such as `C++` and `C#`, each at its
+/// position.
 fn signs(text: &str) -> String {
     let mut signs = String::new();
     let mut before = ' ';

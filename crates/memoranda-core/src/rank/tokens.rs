@@ -1,5 +1,5 @@
-//! A passage cut into words ahead of time: all that comparing needs of its text. It is made once,
-//! when the passage is indexed, because to cut texts is most of what ranking them would cost.
+//! Stem hashes of a passage, computed once when the passage is indexed, because tokenizing would
+//! dominate the cost of ranking.
 
 use std::sync::Arc;
 
@@ -7,27 +7,27 @@ use super::question_features::{self, PassageFeatures};
 use crate::porter::porter_stem;
 use crate::tokenize::{fold, tokenize};
 
-/// What stands between words that are not in a row.
+/// Separator between words that are not adjacent.
 const BREAK: u32 = 0;
 
-/// A passage as its words are compared: a part of the bytes in which it is kept, beside others.
+/// Stem hashes and features of a passage, as a slice of a shared buffer.
 #[derive(Clone, Debug, Default)]
 pub struct PassageTokens {
     bytes: Arc<[u8]>,
-    /// Where the numbers of its words begin, in order; then, behind a break, those of the headings
-    /// above it.
+    /// Offset of the stem hashes: first those of the passage, then a separator and those of its
+    /// headings.
     stems: usize,
-    /// Where the numbers of the words begin by which those who speak in it are named, in order.
+    /// Offset of the hashes of speaker names.
     speakers: usize,
-    /// How many of these name the first who speaks.
+    /// Number of hashes that name the first speaker.
     first_speaker: usize,
     end: usize,
     pub(super) signs: PassageFeatures,
 }
 
 impl PassageTokens {
-    /// Cuts a passage and the headings above it, which belong to each of their passages; one begins
-    /// with them anyway.
+    /// Tokenizes a passage. The headings above it are added unless the text begins with its own
+    /// heading.
     pub fn new(heading: &str, text: &str) -> Self {
         let (mut stems, mut speakers, mut first_speaker) = (Vec::new(), Vec::new(), 0);
         let mut signs = PassageFeatures::default();
@@ -59,23 +59,23 @@ impl PassageTokens {
         self.bytes.get(self.speakers..self.end).unwrap_or_default().as_chunks().0
     }
 
-    /// Its own words without those of the headings, to be compared with those of others.
+    /// Returns the stem hashes of the passage without those of its headings.
     pub fn own(&self) -> &[[u8; 4]] {
         let is_break = |stem: &[u8; 4]| *stem == BREAK.to_le_bytes();
         self.stems().split(is_break).next().unwrap_or_default()
     }
 
-    /// How many words it has.
+    /// Returns the number of words.
     pub(super) fn word_count(&self) -> usize {
         let breaks = self.stems().iter().filter(|stem| **stem == BREAK.to_le_bytes());
         self.stems().len() - breaks.count()
     }
 
-    /// How often words with these numbers stand in it in a row.
+    /// Counts occurrences of a sequence of stem hashes.
     pub(super) fn count(&self, sought: &[u32]) -> usize {
         match sought {
             [] => 0,
-            // Told from the rest because compilers make much more of it.
+            // A separate arm, because compilers vectorize the comparison of single values.
             [sought] => {
                 let sought = sought.to_le_bytes();
                 self.stems().iter().filter(|stem| **stem == sought).count()
@@ -87,7 +87,7 @@ impl PassageTokens {
         }
     }
 
-    /// How often words with these numbers stand in a row that begins in this one and ends in the next.
+    /// Counts occurrences of a sequence that begins in this passage and ends in the next one.
     pub(super) fn count_across(&self, next: &Self, sought: &[u32]) -> usize {
         let (own, behind) = (self.own(), next.own());
         let ends = |begin: &[u32]| {
@@ -99,17 +99,17 @@ impl PassageTokens {
         cuts.filter(|(begin, end)| ends(begin) && begins(end)).count()
     }
 
-    /// The numbers of the words by which those who speak are named.
+    /// Returns the hashes of speaker names.
     pub(super) fn named(&self) -> impl Iterator<Item = u32> {
         self.speakers().iter().map(|number| u32::from_le_bytes(*number))
     }
 
-    /// The numbers of the words by which the first who speaks is named.
+    /// Returns the hashes of the first speaker's name.
     pub(super) fn first_speaker(&self) -> impl Iterator<Item = u32> {
         self.named().take(self.first_speaker)
     }
 
-    /// Adds it to bytes that are kept.
+    /// Appends the encoded passage to a buffer.
     pub fn write(&self, bytes: &mut Vec<u8>) {
         bytes.push(self.signs.0);
         for number in [self.stems().len(), self.speakers().len(), self.first_speaker] {
@@ -118,8 +118,7 @@ impl PassageTokens {
         bytes.extend_from_slice(self.bytes.get(self.stems..self.end).unwrap_or_default());
     }
 
-    /// Takes one from a place in bytes that were kept, and puts the place behind it; `None` if they
-    /// are something else.
+    /// Decodes a passage at an offset and advances the offset; `None` if the bytes are malformed.
     pub fn read(bytes: &Arc<[u8]>, place: &mut usize) -> Option<Self> {
         let (&signs, rest) = bytes.get(*place..)?.split_first()?;
         let counts = rest.first_chunk::<12>()?.as_chunks::<4>().0;
@@ -148,23 +147,23 @@ impl PartialEq for PassageTokens {
 
 impl Eq for PassageTokens {}
 
-/// Whether these words have these numbers.
+/// Returns true if two sequences of hashes are equal.
 fn is_row(found: &[[u8; 4]], sought: &[u32]) -> bool {
     found.iter().zip(sought).all(|(found, sought)| *found == sought.to_le_bytes())
 }
 
-/// The number of a word, whatever its form: the same for words with the same stem.
+/// Returns the hash of a word's stem.
 fn stem_number(word: &str) -> u32 {
     number(&porter_stem(&fold(word)))
 }
 
-/// The number of a word in this very form.
+/// Returns the hash of a word without stemming.
 pub(super) fn word_number(word: &str) -> u32 {
     number(&fold(word))
 }
 
-/// The number of a stem: a hash (FNV-1a). Of a hundred thousand others one in forty thousand
-/// questions meets one by chance, and then a passage counts a little more than it should.
+/// Hashes a stem with 32-bit FNV-1a. With 100,000 distinct stems about one query term in 40,000
+/// collides, which only raises a score slightly.
 pub(super) fn number(stem: &str) -> u32 {
     let hash = stem
         .bytes()

@@ -1,58 +1,58 @@
-//! What each signal is worth. The numbers come from development data (`docs/search.md`).
+//! Weights of the ranking signals, tuned on development data (`docs/search.md`).
 
-/// What the signals are worth. Words that match as well as can be are worth the sum of
-/// `passage`, `find_neighbours` and `note`; a meaning that is the same is worth `meaning` where no word
-/// matches.
+/// Weights of the ranking signals. A perfect word match scores `passage` + `neighbours` + `note`;
+/// an identical embedding scores `meaning` if no word matches.
 #[derive(Clone, Copy, PartialEq, Debug)]
 pub struct RankOptions {
-    /// The words of the passage itself.
+    /// Weight of the word match in the passage.
     pub passage: f64,
-    /// The words of the passage and those beside it.
+    /// Weight of the word match in the passage and its neighbours.
     pub neighbours: f64,
-    /// The words of the whole note.
+    /// Weight of the word match in the whole note.
     pub note: f64,
-    /// How soon a repeated word adds nothing more (BM25's k1).
+    /// BM25 `k1`: term-frequency saturation.
     pub bm25_k1: f64,
-    /// How much a long text is held against it (BM25's b).
+    /// BM25 `b`: length normalization.
     pub bm25_b: f64,
-    /// How much it counts what a word says by itself, besides its rarity: 0 not, 1 in full.
+    /// Exponent of the word's own weight in addition to its IDF: 0 ignores it, 1 applies it fully.
     pub word_weight: f64,
-    /// What the passage means, if words say nothing.
+    /// Weight of embedding similarity if no word matches.
     pub meaning: f64,
-    /// So many times more the meaning counts where whole notes are compared: a note is about
-    /// something, while a passage says it in words.
+    /// Factor on `meaning` when whole notes are compared: a note has a topic, while a passage
+    /// answers in words.
     pub meaning_of_notes: f64,
-    /// How much less the meaning counts the better words match: to this power of what the best
-    /// passage leaves unsaid.
+    /// Exponent that reduces `meaning` by the best word match: `meaning * (1 -
+    /// best_match)^word_match_decay`.
     pub word_match_decay: f64,
-    /// In a passage of so many words only half of the meaning counts.
+    /// Number of words of a passage at which embedding similarity counts half.
     pub short_passage_half: f64,
-    /// Whom the question is about is who tells: asker and passage both say "I", or it names the
-    /// speaker.
+    /// Weight if the person in question is the speaker: both query and passage use "I", or the
+    /// query names the speaker.
     pub speaker: f64,
-    /// The passage holds a number where one is asked for.
+    /// Weight if the query asks for a number and the passage contains one.
     pub number: f64,
-    /// The passage names a time where one is asked for.
+    /// Weight if the query asks for a time and the passage contains one.
     pub has_time: f64,
-    /// The note is of the time that the question names.
+    /// Weight if the note is from the time that the query names.
     pub time: f64,
-    /// The same in addition where the question says little else, by the square of the time's share.
+    /// Additional weight of the time if the query names little else; scaled by the square of the
+    /// time's share.
     pub time_alone: f64,
-    /// A title that holds all the words.
+    /// Weight of a title that contains all words of the query.
     pub title: f64,
-    /// An importance of 1.
+    /// Weight of an importance of 1.
     pub importance: f64,
-    /// A change at this very moment.
+    /// Weight of a change at the time of the search.
     pub recency: f64,
-    /// After how many days recency is worth half.
+    /// Number of days after which `recency` counts half.
     pub recency_half_life_days: f64,
 }
 
-/// A passage of this length has the meaning counted as it is.
+/// Number of words at which embedding similarity counts unchanged.
 const USUAL_WORDS: f64 = 25.0;
 
 impl RankOptions {
-    /// What searches use unless they say otherwise.
+    /// Default weights of a search.
     pub const STANDARD: Self = Self {
         passage: 0.47,
         neighbours: 0.47,
@@ -75,19 +75,19 @@ impl RankOptions {
         recency_half_life_days: 30.0,
     };
 
-    /// Words alone, without what they mean.
+    /// Weights for searching by words only.
     pub const WORDS: Self = Self { meaning: 0.0, ..Self::STANDARD };
 
-    /// What is meant, however it is worded.
+    /// Weights for searching by embedding similarity.
     pub const MEANING: Self =
         Self { passage: 0.0, neighbours: 0.0, note: 0.0, title: 0.0, ..Self::STANDARD };
 
-    /// What the signals are worth where whole notes are compared.
+    /// Returns the weights for comparing whole notes.
     pub fn of_notes(&self) -> Self {
         Self { meaning: self.meaning * self.meaning_of_notes, ..*self }
     }
 
-    /// More than a note can reach whose name is not the query.
+    /// Returns an upper bound of the score of a note without an exact title match.
     pub(super) fn most_without_name(&self) -> f64 {
         self.passage
             + self.neighbours
@@ -108,9 +108,9 @@ impl RankOptions {
     }
 }
 
-/// How likely a passage has to do with a question: by the share of the question's words that it
-/// holds, each by its worth, and by how alike they are in meaning. Fitted to questions asked of
-/// the conversations that answer them and of others (`docs/search.md`).
+/// Estimates the probability that a passage answers a query from the covered share of term weight
+/// and from embedding similarity. Logistic regression, fitted on questions about matching and other
+/// conversations (`docs/search.md`).
 pub(super) fn relevance(covered: f64, similarity: f64) -> f64 {
     1.0 / (1.0 + (3.0 - 4.4 * covered - 2.7 * similarity).exp())
 }

@@ -1,5 +1,5 @@
-//! Finding secrets in a text before it is remembered: keys, tokens, passwords, card and
-//! social-security numbers. The rules are data in `rules.rs`; this file only applies them.
+//! Detects secrets in a text before it is stored: keys, tokens, passwords, card and social-security
+//! numbers. The rules are data in `rules.rs`.
 
 mod rules;
 mod value;
@@ -12,18 +12,18 @@ use regex::{Regex, RegexSet};
 use rules::{RULES, SecretValidator};
 use value::SecretValue;
 
-/// A secret that was found.
+/// A detected secret.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct SecretMatch {
-    /// What kind of secret, in words for a person.
+    /// Kind of the secret, for display.
     pub kind: &'static str,
-    /// The line it is on, from 1.
+    /// Line of the secret, from 1.
     pub line: usize,
-    /// Its bytes.
+    /// Byte range of the secret.
     pub span: Range<usize>,
 }
 
-/// The secrets in a text, in order, without overlap.
+/// Finds the secrets of a text, in order, without overlap.
 pub fn find_secrets(text: &str) -> Vec<SecretMatch> {
     let mut found = Vec::new();
     for n in SET.matches(text) {
@@ -48,7 +48,7 @@ pub fn find_secrets(text: &str) -> Vec<SecretMatch> {
                     (value.span(), value.is_spoken_secret())
                 }
             };
-            // What was taken for a value can hold the name of another: `token: x?token=…`.
+            // A rejected value can contain the name of another one: `token: x?token=…`.
             let at_least = text.ceil_char_boundary(whole.start() + 1);
             from = if proven { whole.end().max(span.end) } else { span.start }.max(at_least);
             if proven {
@@ -73,8 +73,8 @@ pub fn find_secrets(text: &str) -> Vec<SecretMatch> {
     secrets
 }
 
-/// The secrets that a change brought into a text: those in what is new, and those that only what
-/// is new made whole. A secret that was there before and has not been touched is not told again.
+/// Finds the secrets that a change adds to a text: new ones, and those that the change completes.
+/// An untouched secret of the old text is left out.
 pub fn newly_added(before: &str, after: &str) -> Vec<SecretMatch> {
     let mut found = find_secrets(after);
     if found.is_empty() || before.is_empty() {
@@ -90,7 +90,7 @@ pub fn newly_added(before: &str, after: &str) -> Vec<SecretMatch> {
     found
 }
 
-/// The bytes of a text that were not at its beginning or its end before.
+/// Returns the range of the new text that differs from the old one.
 fn changed(before: &[u8], after: &[u8]) -> Range<usize> {
     let same = |(a, b): &(&u8, &u8)| a == b;
     let start = before.iter().zip(after).take_while(same).count();
@@ -99,12 +99,12 @@ fn changed(before: &[u8], after: &[u8]) -> Range<usize> {
     start..after.len() - end
 }
 
-/// The text with every secret replaced by what it was.
+/// Replaces every secret by its kind.
 pub fn redact_all(text: &str) -> String {
     redact(text, &find_secrets(text))
 }
 
-/// The text with these secrets of it replaced by what they were.
+/// Replaces the given secrets by their kind.
 pub fn redact(text: &str, secrets: &[SecretMatch]) -> String {
     let mut redacted = String::with_capacity(text.len());
     let mut at = 0;
@@ -119,20 +119,20 @@ pub fn redact(text: &str, secrets: &[SecretMatch]) -> String {
     redacted
 }
 
-/// All patterns at once: most texts hold no secret, and this says so in one pass.
+/// All patterns in one set: most texts contain no secret, and one pass rejects them.
 static SET: LazyLock<RegexSet> =
     LazyLock::new(|| RegexSet::new(patterns()).unwrap_or_else(|_| RegexSet::empty()));
 
 static PATTERNS: LazyLock<Vec<Regex>> =
     LazyLock::new(|| patterns().filter_map(|pattern| Regex::new(&pattern).ok()).collect());
 
-/// The patterns with ends of words as ASCII has them. Secrets are ASCII, and a Unicode boundary
-/// keeps the search off its fast path in every text that is not.
+/// Returns the patterns with ASCII word boundaries. Secrets are ASCII, and Unicode boundaries would
+/// disable the fast search in non-ASCII texts.
 fn patterns() -> impl Iterator<Item = String> {
     RULES.iter().map(|rule| rule.pattern.replace(r"\b", r"(?-u:\b)"))
 }
 
-/// The check digit of card numbers.
+/// Verifies the check digit of a card number.
 fn passes_luhn(number: &str) -> bool {
     let digits: Vec<u32> = number.chars().filter_map(|c| c.to_digit(10)).collect();
     let sum: u32 = digits
@@ -169,7 +169,7 @@ mod tests {
 
     #[test]
     fn secrets_are_found() {
-        // Put together here, so that no scanner takes this file for a leak.
+        // Assembled here so that secret scanners ignore this file.
         let aws = format!("AKIA{}", "IOSFODNN7EXAMPLQ");
         check(&format!("id {aws} here"), &["AWS access key"]);
         check(&format!("ghp_{}", "a1B2".repeat(9)), &["GitHub token"]);
@@ -404,13 +404,13 @@ mod tests {
     fn a_change_answers_for_what_it_brings() {
         for (before, after, expected) in [
             ("password: none\n", "password: hunter2!x\n", &["hunter2!x"][..]),
-            // Made whole by what stood there before.
+            // Completed by the change.
             ("password: abc\n", "password: abc123\n", &["abc123"]),
             ("hunter2!x\n", "password: hunter2!x\n", &["hunter2!x"]),
-            // Known, and left as it was.
+            // Known and untouched.
             ("password: hunter2!x\n", "password: hunter2!x\nmore\n", &[]),
             ("a\npassword: hunter2!x\n", "b\npassword: hunter2!x\n", &[]),
-            // A second one of the same is a new one.
+            // A second copy of a known secret is new.
             ("password: hunter2!x\n", "password: hunter2!x\npassword: hunter2!x\n", &["hunter2!x"]),
             ("", "password: hunter2!x", &["hunter2!x"]),
             ("é", "password: hunter2!é", &["hunter2!é"]),

@@ -1,22 +1,23 @@
-//! What secrets look like. One row a kind; the group `secret`, where there is one, is the part
-//! that must not be kept. Patterns follow what the issuers publish about their formats.
+//! Detection rules, one row per kind of secret. The group `secret`, if present, is the part to
+//! redact. Patterns follow the formats that the issuers publish.
 
-/// How a match is proven beyond its pattern.
+/// Validation of a match beyond its pattern.
 #[derive(Clone, Copy, PartialEq, Eq)]
 pub(super) enum SecretValidator {
-    /// The pattern says enough.
+    /// The pattern is sufficient.
     Pattern,
-    /// The check digit must be right.
+    /// The check digit must be valid.
     Luhn,
-    /// After `password:` or `key =`, of which the pattern has the beginning: anything but a placeholder, a reference, code or prose.
+    /// Value after `password:` or `key =`; the pattern matches its beginning. Rejects placeholders,
+    /// references, code and prose.
     Assigned,
-    /// After no more than a blank, an "is" or in the next cell of a table: what no sentence says.
+    /// Value after a blank, after "is" or in the next table cell; must look random.
     Spoken,
-    /// The value must be varied and hold a digit: words joined by hyphens are no token.
+    /// The value must contain a digit and another character; hyphenated words are rejected.
     Random,
 }
 
-/// One kind of secret.
+/// A kind of secret.
 pub(super) struct SecretRule {
     pub(super) kind: &'static str,
     pub(super) pattern: &'static str,
@@ -27,9 +28,9 @@ const fn rule(kind: &'static str, pattern: &'static str) -> SecretRule {
     SecretRule { kind, pattern, proof: SecretValidator::Pattern }
 }
 
-/// All kinds, the most telling first.
+/// All rules, the most specific first.
 pub(super) const RULES: &[SecretRule] = &[
-    // To its end, or, where that is missing, as far as lines of it follow.
+    // Up to the end line or, if that is missing, as far as key lines follow.
     rule(
         "private key",
         concat!(
@@ -74,7 +75,7 @@ pub(super) const RULES: &[SecretRule] = &[
     rule("JSON web token", r"\beyJ[A-Za-z0-9_-]{10,}\.eyJ[A-Za-z0-9_-]{10,}\.[A-Za-z0-9_-]{10,}"),
     rule(
         "password in an address",
-        // It may hold `@` and `:` itself: the host comes after the last `@`.
+        // The password may contain `@` and `:`; the host follows the last `@`.
         concat!(
             r"\b[a-z][a-z0-9+.-]{1,20}://[^\s:/@]*:(?P<secret>",
             r#"[^\s:/@"]{3,}(?:[@:][^\s:/@"'`<>,;|()]+)*|[^\s:/@"]{1,2}(?:[@:][^\s:/@"'`<>,;|()]+)+)@"#,
@@ -91,7 +92,7 @@ pub(super) const RULES: &[SecretRule] = &[
         ),
         proof: SecretValidator::Assigned,
     },
-    // Tests pass, too, and say so in capitals.
+    // Upper-case `PASS` and `FAIL` are test results.
     SecretRule {
         kind: "password or key",
         pattern: concat!(
@@ -130,12 +131,12 @@ pub(super) const RULES: &[SecretRule] = &[
         pattern: r"\b(?P<secret>3[47][0-9]{2}[ .-]?[0-9]{6}[ .-]?[0-9]{5})\b",
         proof: SecretValidator::Luhn,
     },
-    // Area 001–665 and 667–899 except 555 (fiction); no group 00, no serial 0000.
+    // Area 001–665 and 667–899 except 555 (fiction); group 00 and serial 0000 are invalid.
     rule(
         "social security number",
         r"\b(?:00[1-9]|0[1-9][0-9]|[1-4][0-9]{2}|5[0-46-9][0-9]|55[0-46-9]|6[0-57-9][0-9]|66[0-57-9]|[78][0-9]{2})-(?:0[1-9]|[1-9][0-9])-(?:000[1-9]|00[1-9][0-9]|0[1-9][0-9]{2}|[1-9][0-9]{3})\b",
     ),
-    // Without hyphens any nine digits look like one: it must be named.
+    // Without hyphens, any nine digits look like a number; a name must precede it.
     rule(
         "social security number",
         r"(?i)\b(?:ssn|social security(?: number| no\.?)?)[ :#=]{1,4}(?:is\s+)?(?P<secret>[0-8][0-9]{2}[ .-]?[0-9]{2}[ .-]?[0-9]{4})\b",

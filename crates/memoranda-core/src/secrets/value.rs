@@ -1,4 +1,5 @@
-//! What stands where a password could stand: a secret, or a placeholder, a reference, code, prose.
+//! Classifies a value after `password` and similar names: secret, placeholder, reference, code or
+//! prose.
 
 use std::collections::HashSet;
 use std::ops::Range;
@@ -9,40 +10,40 @@ use regex::Regex;
 use crate::embed::StaticEmbeddingModel;
 use crate::query::is_filler;
 
-/// Letters alone are a secret from this length on; with digits or signs the pattern's will do.
+/// Minimum length in bytes of a secret of letters only.
 const LEAST_PLAIN: usize = 8;
 
-/// The most bytes that one value has, and that are looked at on either side of it.
+/// Maximum number of bytes of a value, and of the context on either side.
 const MOST_BYTES: usize = 512;
 
-/// A value has so many characters at the least.
+/// Minimum number of characters of a value.
 const LEAST: usize = 6;
 
-/// A passphrase has so many words at the least; with fewer it says where to look.
+/// Minimum number of words of a passphrase.
 const LEAST_WORDS: usize = 3;
-/// A longer text is no passphrase, but somebody speaks.
+/// Maximum number of words of a passphrase; a longer text is prose.
 const MOST_WORDS: usize = 16;
 
-/// What stands where a password could stand.
+/// A value that may be a secret.
 pub(super) struct SecretValue<'t> {
     text: &'t str,
-    /// Where its name begins.
+    /// Offset of the value's name.
     name: usize,
     span: Range<usize>,
     bounds: ValueBounds,
 }
 
-/// What a value ends with.
+/// Delimiter at the end of a value.
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum ValueBounds {
-    /// The quote that it began with.
+    /// The quote that opened the value.
     Quotes,
-    /// A blank, or what parts it from the next value.
+    /// A blank, or a separator before the next value.
     Plain,
 }
 
 impl<'t> SecretValue<'t> {
-    /// The value that begins at a place of a text, and whose name begins at another.
+    /// Reads the value at `start` whose name is at `name`.
     pub(super) fn begun(text: &'t str, name: usize, start: usize) -> Self {
         let most = text.floor_char_boundary(start.saturating_add(MOST_BYTES));
         let rest = text.get(start..most).unwrap_or_default();
@@ -62,13 +63,12 @@ impl<'t> SecretValue<'t> {
         Self { text, name, span: start..start + length, bounds }
     }
 
-    /// Its bytes.
+    /// Returns the byte range of the value.
     pub(super) fn span(&self) -> Range<usize> {
         self.span.clone()
     }
 
-    /// What tells whether it is a secret: of a value without quotes, nothing beyond what could
-    /// part it from the next.
+    /// Returns the part of the value that decides; without quotes, the part before a separator.
     fn told(&self) -> &'t str {
         let value = &self.text[self.span()];
         match self.bounds {
@@ -79,7 +79,7 @@ impl<'t> SecretValue<'t> {
         }
     }
 
-    /// Whether the value of `password: value` is a secret.
+    /// Returns true if the value of `password: value` is a secret.
     pub(super) fn is_assigned_secret(&self) -> bool {
         let (lead, value) = (self.lead(), bare(self.told()));
         let end = self.span.end;
@@ -110,8 +110,8 @@ impl<'t> SecretValue<'t> {
             && !StaticEmbeddingModel::embedded().is_word(value)
     }
 
-    /// Whether the value of `the password is value` is a secret: it needs small letters and a
-    /// digit, and must be none of the things with digits that a sentence goes on with.
+    /// Returns true if the value of `the password is value` is a secret: it must look random, or be
+    /// a passphrase.
     pub(super) fn is_spoken_secret(&self) -> bool {
         let value = bare(self.told());
         if is_short(self.told()) || is_placeholder(value, "") || is_reference(value) {
@@ -124,7 +124,7 @@ impl<'t> SecretValue<'t> {
         }
     }
 
-    /// What stands before it, from its name on.
+    /// Returns the text from the value's name to the value.
     fn lead(&self) -> &'t str {
         &self.text[self.name..self.span.start]
     }
@@ -132,21 +132,21 @@ impl<'t> SecretValue<'t> {
 
 const QUOTES: [char; 3] = ['"', '\'', '`'];
 
-/// Where a value stands.
+/// Surroundings of a value.
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum ValueContext {
     Text,
     Table,
 }
 
-/// The length of a value up to the quote that ends it, if its line has one.
+/// Returns the length of a quoted value; `None` if the quote is not closed in its line.
 fn quoted(rest: &str, quote: char) -> Option<usize> {
     let line = rest.lines().next().unwrap_or_default();
     let mut is_escaped = false;
     for (at, c) in line.char_indices() {
         let is_end = c == quote && !is_escaped;
         is_escaped = c == '\\' && !is_escaped;
-        // An apostrophe is none.
+        // An apostrophe within a word does not close the value.
         let goes_on = || line[at + 1..].starts_with(char::is_alphanumeric);
         if is_end && (quote != '\'' || !goes_on()) {
             return Some(at);
@@ -155,8 +155,8 @@ fn quoted(rest: &str, quote: char) -> Option<usize> {
     None
 }
 
-/// The length of a value without quotes: a comma or a quote is part of it where a word follows, but
-/// not where the name of another value does.
+/// Returns the length of an unquoted value. A comma or quote before a word belongs to the value,
+/// unless the name of another value follows.
 fn plain(rest: &str, row: ValueContext) -> usize {
     static NAME: LazyLock<Option<Regex>> =
         LazyLock::new(|| Regex::new(r#"^["'`]?[A-Za-z_][\w .-]{0,40}["'`]?[ \t]*[:=]"#).ok());
@@ -179,8 +179,8 @@ fn is_short(value: &str) -> bool {
     value.chars().nth(LEAST - 1).is_none()
 }
 
-/// Whether some words in quotes are a secret: one of them is what no sentence says, or they are the
-/// words of a passphrase, among which there are none that make a sentence or speak of passwords.
+/// Returns true if one word looks random, or if all words look like a passphrase and none is a
+/// function word.
 fn is_phrase(lead: &str, value: &str) -> bool {
     let words =
         value.split_whitespace().map(|word| word.trim_matches(|c: char| !c.is_alphanumeric()));
@@ -206,7 +206,7 @@ fn is_phrase(lead: &str, value: &str) -> bool {
         && (words.iter().all(is_small) || words.iter().all(is_capital))
 }
 
-/// Words that speak of passwords, and some that sentences about them are made of.
+/// Words about passwords, and common words of sentences about them.
 const ABOUT: &str = "\
     account admin after allowed ask authentication before cannot change changed character \
     characters choose confirm contain contains credentials default digits each email empty \
@@ -219,19 +219,18 @@ const ABOUT: &str = "\
     token tokens too type under unknown until update uppercase use used user username uses \
     using valid value variable vault via weak within without wrong";
 
-/// Whether a word makes a sentence, or speaks of passwords rather than being part of one.
+/// Returns true if a word is a stop word or a word about passwords.
 fn is_said(word: &str) -> bool {
     static WORDS: LazyLock<HashSet<&str>> = LazyLock::new(|| ABOUT.split_whitespace().collect());
     is_filler(word) || WORDS.contains(word.to_ascii_lowercase().as_str())
 }
 
-/// Whether a sign stands between the letters of a word.
+/// Returns true if a word contains a symbol.
 fn has_inner_sign(word: &str) -> bool {
     word.contains(['!', '$', '%', '^', '@', '#']) && !word.contains('.')
 }
 
-/// Whether a word has small letters and a digit, and is none of the things with digits that a
-/// sentence says.
+/// Returns true if a word has lower-case letters and a digit, and is not a common term with digits.
 fn is_unsaid(word: &str) -> bool {
     static COMMON: LazyLock<Option<Regex>> = LazyLock::new(|| {
         // Algorithms and versions, quantities, file names, tests.
@@ -248,18 +247,17 @@ fn is_unsaid(word: &str) -> bool {
         && !COMMON.as_ref().is_some_and(|common| common.is_match(word))
 }
 
-/// Whether a value has a digit and something else.
+/// Returns true if a value contains a digit and another character.
 pub(super) fn is_random(value: &str) -> bool {
     value.chars().any(|c| c.is_ascii_digit()) && value.chars().any(|c| !c.is_ascii_digit())
 }
 
-/// Without what only ends a sentence.
+/// Removes punctuation at the end of a sentence.
 fn bare(value: &str) -> &str {
     value.trim_end_matches(['.', ')', ':', '*'])
 }
 
-/// Whether a value stands for another one. The whole of it must: `example` can be part of a
-/// password.
+/// Returns true if the whole value is a placeholder; `example` can be part of a password.
 fn is_placeholder(value: &str, rest: &str) -> bool {
     static WORDS: LazyLock<Option<Regex>> = LazyLock::new(|| {
         let words = "(?i)^(?:(?:your|the|some|new|old|an?|example|sample|dummy|placeholder|change|me|here|goes|insert|enter|redacted|hidden|removed|secret|password|passphrase|passwd|pwd|pass|token|key|api|access|auth|client|db|user|value|string|none|null|undefined|true|false|todo|tbd)[-_. ]?)+[0-9]?$";
@@ -274,7 +272,7 @@ fn is_placeholder(value: &str, rest: &str) -> bool {
         || WORDS.as_ref().is_some_and(|words| words.is_match(inner))
 }
 
-/// Whether a value says where to find another: a variable, a call, a field, a path, an address.
+/// Returns true if a value is a variable, call, field, path or address.
 fn is_reference(value: &str) -> bool {
     static REFERENCE: LazyLock<Option<Regex>> = LazyLock::new(|| {
         let reference = r"(?x) ^(?: \$\{.* | \$\(.* | \{\{.* | [\#%]\{.* | \$[A-Z_][A-Z0-9_]* | %[A-Z0-9_]+%?
@@ -285,13 +283,13 @@ fn is_reference(value: &str) -> bool {
     REFERENCE.as_ref().is_some_and(|reference| reference.is_match(value))
 }
 
-/// Whether a value is an identifier that tells what it is for: `accessToken`, `SecretStr`.
+/// Returns true if a value is an identifier that names its purpose: `accessToken`, `SecretStr`.
 fn names_itself(value: &str) -> bool {
     let lower = value.to_lowercase();
     ["password", "passwd", "secret", "token", "key", "string"].iter().any(|n| lower.contains(n))
 }
 
-/// Whether the sentence goes on after a value.
+/// Returns true if a sentence continues after the value.
 fn goes_on(rest: &str) -> bool {
     let line = rest.lines().next().unwrap_or_default();
     line.trim_start_matches(['"', '\'', '`', '*', '.', ')'])

@@ -1,9 +1,9 @@
-//! Where text that is put in meets the text around it: a blank line, if without one either would
-//! mean something else.
+//! Inserts a blank line between inserted and existing text when Markdown would otherwise merge
+//! them.
 //!
-//! A list item takes in the paragraph below it, `---` makes a heading of the one above, a table takes
-//! any line for a row. So both sides are read alone and together: what they mean together must be what
-//! they mean one after the other.
+//! A list item absorbs the paragraph below it, `---` turns the paragraph above into a heading, and
+//! a table takes any line as a row. Both texts are therefore parsed separately and joined: the
+//! joined text must have the same blocks.
 
 use std::ops::Range;
 
@@ -15,16 +15,16 @@ use super::super::lines::{LineIndex, without_ending};
 use super::super::parse::{observations, sites};
 use super::splice::EditBuffer;
 
-/// How new text stands to the one above it.
+/// Relation of inserted text to the text above.
 #[derive(Clone, Copy, PartialEq, Eq)]
 pub(super) enum Attachment {
-    /// A line of its own, which may go on in a paragraph: so lines are added to a list or a log.
+    /// A new line, which may continue a paragraph, as in a list or log.
     Line,
-    /// A block of its own.
+    /// A new block.
     Block,
 }
 
-/// The text with whole lines added at an offset between two blocks.
+/// Inserts whole lines at an offset between two blocks.
 pub(super) fn insert(draft: &EditBuffer<'_>, at: usize, added: &str, above: Attachment) -> String {
     let mut lines = draft.as_lines(at, added);
     if !added.trim().is_empty() {
@@ -36,7 +36,7 @@ pub(super) fn insert(draft: &EditBuffer<'_>, at: usize, added: &str, above: Atta
     }
     let end = at + lines.len();
     let edited = draft.splice(vec![(at..at, lines)]);
-    // A rule that is put on top must not make frontmatter of the text down to the next one.
+    // A horizontal rule inserted at the top must not turn the text below into frontmatter.
     let is_drawn_in = |fences: &FrontmatterFences| fences.span.end > end;
     match (frontmatter::find(draft.text, &draft.lines), top_of(&edited)) {
         (FrontmatterBlock::Absent, FrontmatterBlock::Fenced(fences)) if is_drawn_in(&fences) => {
@@ -51,9 +51,8 @@ fn top_of(text: &str) -> FrontmatterBlock {
     frontmatter::find(text, &LineIndex::new(text))
 }
 
-/// The part of a text that decides what is meant at an offset: from a heading with which nothing
-/// above it can go on, to one behind a blank line. A long note is not read whole for each line that
-/// is added.
+/// Returns the part of a text that decides how an offset is parsed: from a preceding ATX heading to
+/// a following one after a blank line. Limits the cost of an insertion into a long note.
 pub(super) fn part_around(draft: &EditBuffer<'_>, at: usize) -> Range<usize> {
     let (mut start, mut end) = (draft.note.body.start.min(at), draft.text.len());
     for section in &draft.note.sections {
@@ -74,7 +73,7 @@ pub(super) fn part_around(draft: &EditBuffer<'_>, at: usize) -> Range<usize> {
     start..end
 }
 
-/// What goes between two texts, of which the second begins a line or the first ends in one.
+/// Returns the separator between two texts that meet at a line boundary.
 pub(super) fn gap<'d>(
     draft: &'d EditBuffer<'_>,
     upper: &str,
@@ -89,13 +88,13 @@ pub(super) fn gap<'d>(
     if !wanted.has_text_before_table && tight.is(&wanted, above) {
         return "";
     }
-    // What no blank line can part, such as a code block that nothing closes, stays as it is.
+    // If a blank line does not help, as after an unclosed code block, the texts stay adjacent.
     let loose = ParsedMeaning::of(&format!("{upper}{}{lower}", draft.ending));
     let is_better = wanted.has_text_before_table || !loose.is(&tight, above);
     if is_better { draft.ending } else { "" }
 }
 
-/// Whether there is a blank line between two texts already.
+/// Returns true if a blank line already separates the two texts.
 fn is_apart(upper: &str, lower: &str) -> bool {
     let (ends, begins) = (upper.ends_with(['\n', '\r']), lower.starts_with(['\n', '\r']));
     let last = LineIndex::new(without_ending(upper));
@@ -104,7 +103,7 @@ fn is_apart(upper: &str, lower: &str) -> bool {
         |text: &str| LineIndex::new(text).iter().next().is_some_and(|(_, l)| l.trim().is_empty());
     match (ends, begins) {
         (true, _) => last || first(lower),
-        // The line ending that comes first is that of the last line above.
+        // The first line ending belongs to the last line above.
         (false, _) => {
             let rest = lower.strip_prefix("\r\n").or_else(|| lower.strip_prefix(['\n', '\r']));
             rest.is_some_and(first)
@@ -112,7 +111,7 @@ fn is_apart(upper: &str, lower: &str) -> bool {
     }
 }
 
-/// What a text says: what each line is, and what a note of it would hold.
+/// Parse result of a text: the block of each line, and the facts, relations and headings.
 struct ParsedMeaning {
     lines: Vec<BlockShape>,
     facts: Vec<String>,
@@ -120,24 +119,24 @@ struct ParsedMeaning {
     has_text_before_table: bool,
 }
 
-/// What a line is.
+/// Block of a line.
 #[derive(Clone, Copy, PartialEq, Eq, Default)]
 struct BlockShape {
     kind: BlockKind,
     within: EnclosingBlocks,
-    /// Whether a paragraph begins with it.
+    /// True if the line begins a paragraph.
     begins: bool,
 }
 
 #[derive(Clone, Copy, PartialEq, Eq, Default)]
 enum BlockKind {
-    /// Nothing that is shown, such as the definition of a link.
+    /// Not rendered, such as a link definition.
     #[default]
     Hidden,
-    /// The mark of a list item or quotation without text.
+    /// The mark of an empty list item or quote.
     Mark,
     Text,
-    /// A row of a table, or what would be one in a table.
+    /// A row of a table, or a line that would be one.
     Row,
     Table,
     Heading(u8),
@@ -146,7 +145,7 @@ enum BlockKind {
     Rule,
 }
 
-/// What a line stands in, and how deep.
+/// Nesting depth of a line.
 #[derive(Clone, Copy, PartialEq, Eq, Default)]
 struct EnclosingBlocks {
     quotes: usize,
@@ -155,7 +154,7 @@ struct EnclosingBlocks {
 }
 
 impl ParsedMeaning {
-    /// Reads a text that has no frontmatter.
+    /// Parses a text without frontmatter.
     fn of(text: &str) -> Self {
         let lines = LineIndex::new(text);
         let mut scan = ShapeScanner::new(text, &lines);
@@ -185,7 +184,7 @@ impl ParsedMeaning {
 
     fn followed_by(mut self, other: Self) -> Self {
         let is_text = |shape: &BlockShape| matches!(shape.kind, BlockKind::Text | BlockKind::Row);
-        // Not every reader sees a table there.
+        // Some Markdown parsers do not recognize a table there.
         let has_text_before_table =
             other.begins_with_table && self.lines.last().is_some_and(is_text);
         self.lines.extend(other.lines);
@@ -194,7 +193,7 @@ impl ParsedMeaning {
         Self { has_text_before_table, ..self }
     }
 
-    /// Whether two texts of the same lines mean the same.
+    /// Returns true if two texts with the same lines parse the same.
     fn is(&self, other: &Self, above: Attachment) -> bool {
         let same = |(one, other): (&BlockShape, &BlockShape)| {
             let begins = above == Attachment::Line || one.begins == other.begins;
@@ -206,7 +205,7 @@ impl ParsedMeaning {
     }
 }
 
-/// The headings, facts and relations of a text as notes have them, each as one text.
+/// Returns the headings, observations and relations of a text in a comparable form.
 fn facts(text: &str, lines: &LineIndex<'_>) -> Vec<String> {
     let blocks = blocks(text, &(0..text.len()));
     let (observations, _) = observations(text, lines, &blocks, &mut Vec::new());
@@ -221,23 +220,23 @@ fn facts(text: &str, lines: &LineIndex<'_>) -> Vec<String> {
         let heading = block.heading.as_ref()?;
         Some(format!("{:?}", (heading.level, heading.top, text.get(block.range.clone()))))
     });
-    // In an order that is also that of two texts together.
+    // Sorted, so that the facts of two joined texts compare equal.
     let mut facts: Vec<String> = observations.chain(relations).chain(headings).collect();
     facts.sort_unstable();
     facts
 }
 
-/// Finds out what each line is.
+/// Determines the block of each line.
 struct ShapeScanner<'l, 't> {
     text: &'t str,
     lines: &'l LineIndex<'t>,
     shapes: Vec<BlockShape>,
     within: EnclosingBlocks,
-    /// Where the tables begin.
+    /// Offsets of tables.
     tables: Vec<usize>,
-    /// Whether the text that comes now goes on in a paragraph.
+    /// True if the next text continues a paragraph.
     goes_on: bool,
-    /// Whether what comes now belongs to a block that is known whole.
+    /// True within a block whose lines were already set.
     is_inner: bool,
 }
 
@@ -310,7 +309,7 @@ impl<'l, 't> ShapeScanner<'l, 't> {
         self.goes_on = false;
     }
 
-    /// A block whose lines are all the same, whatever is in them.
+    /// Sets all lines of a block, whatever it contains.
     fn whole(&mut self, kind: BlockKind, range: Range<usize>) {
         self.block(kind, range);
         self.is_inner = true;
@@ -331,14 +330,14 @@ impl<'l, 't> ShapeScanner<'l, 't> {
         }
     }
 
-    /// The numbers of the lines that a range covers.
+    /// Returns the line numbers of a range.
     fn covered(&self, range: Range<usize>) -> Range<usize> {
         let said = self.text.get(range.clone()).unwrap_or_default().trim_end().len();
         let first = self.lines.number_at(range.start);
         first..self.lines.number_at(range.start + said.saturating_sub(1)) + 1
     }
 
-    /// A line is what is found in it first, and a mark only if nothing is.
+    /// Sets the block of a line, unless a block other than an empty mark is already set.
     fn set(&mut self, line: usize, shape: BlockShape) {
         if let Some(known) = self.shapes.get_mut(line.saturating_sub(1))
             && matches!(known.kind, BlockKind::Hidden | BlockKind::Mark)

@@ -1,4 +1,4 @@
-//! Joints by example, and what holds for all of them.
+//! Examples and properties of block separation.
 
 use proptest::prelude::*;
 
@@ -37,14 +37,14 @@ fn a_rule_on_top_makes_no_frontmatter_of_the_text_below() {
         "\n---\n\nnews\n\nfirst\n\n---\n\nsecond\n",
     );
     check("a: b\n\n---\n\nmore\n", &prepend("---"), "\n---\na: b\n\n---\n\nmore\n");
-    // Frontmatter that is whole is what it says.
+    // Complete frontmatter is parsed as frontmatter.
     check("text\n\n---\n", &prepend("---\na: b\n---\n"), "---\na: b\n---\ntext\n\n---\n");
     check("text\n", &prepend("---\nnews"), "---\nnews\n\ntext\n");
 }
 
 #[test]
 fn a_blank_line_keeps_apart_what_would_mean_something_else() {
-    // What stands above: the text below is no part of it.
+    // Blocks above must not absorb the inserted text.
     for (above, below) in [
         ("- depends_on [[X]] (why)", "A first paragraph."),
         ("1. one", "A paragraph."),
@@ -53,7 +53,7 @@ fn a_blank_line_keeps_apart_what_would_mean_something_else() {
         ("<div>", "A paragraph."),
         ("| a | b |\n|---|---|\n| 1 | 2 |", "A paragraph."),
         ("[^1]: A footnote.", "A paragraph."),
-        // What stands below: the text above is no part of it.
+        // Blocks below must not absorb the inserted text.
         ("Last words.", "---\n\n## Update\nmore"),
         ("Last words.", "==="),
         ("Note to self", "Title\n=====\ntext"),
@@ -65,7 +65,7 @@ fn a_blank_line_keeps_apart_what_would_mean_something_else() {
         ("Words.", "2. second"),
         ("Words.", "[x]: https://example.org"),
         ("Words.", "<span>"),
-        // Facts that are paragraphs end where they end.
+        // Facts that are paragraphs keep their end.
         ("[fact] one", "[fact] two"),
         ("one #tag", "[fact] two"),
         ("one #tag", "two"),
@@ -81,7 +81,7 @@ fn a_blank_line_keeps_apart_what_would_mean_something_else() {
         if parse(&format!("{above}\n## A\n")).section("A").is_some() {
             check(&format!("{above}\n## A\n"), &before(below), &format!("{apart}\n## A\n"));
         }
-        // A text without a final newline has none afterwards.
+        // A text without a final newline stays without one.
         let open = apply_edit(above, &append(below));
         assert_eq!(open.as_deref(), Ok(apart.trim_end()), "{above:?} {below:?}");
     }
@@ -103,7 +103,7 @@ fn lines_that_belong_together_stay_so() {
         ("```\ncode\n```", "text"),
         ("- a", "---"),
         ("| a | b |\n|---|---|\n| 1 | 2 |", "| 3 | 4 |"),
-        // What nothing closes is not closed by a blank line.
+        // A blank line does not close an unclosed block.
         ("```\ncode", "text"),
         ("<!-- open", "text"),
     ] {
@@ -115,7 +115,7 @@ fn lines_that_belong_together_stay_so() {
             check(&above, &append(&format!("{apart}{below}")), &format!("{above}{apart}{below}\n"));
         }
     }
-    // Plain lines are added one below the other; above a paragraph they are one of their own.
+    // Plain lines are added one below the other; above a paragraph they form a paragraph of their own.
     check("monday\n", &append("tuesday"), "monday\ntuesday\n");
     check("> monday\n", &append("> tuesday"), "> monday\n> tuesday\n");
     check("monday\n", &prepend("sunday"), "sunday\n\nmonday\n");
@@ -123,7 +123,7 @@ fn lines_that_belong_together_stay_so() {
     check("monday\n## A\n", &before("tuesday"), "monday\n\ntuesday\n\n## A\n");
 }
 
-/// What a note says, in an order that is also that of two notes together.
+/// Returns the parsed content of a note in a sorted, comparable form.
 fn said(notes: &[&Note]) -> Vec<String> {
     let mut said = Vec::new();
     for note in notes {
@@ -186,7 +186,7 @@ proptest! {
     fn a_note_says_what_it_said_and_what_was_put_in(
         text in pieces(), added in pieces(), place in 0..3,
     ) {
-        // A rule at the very top opens frontmatter, which is read otherwise.
+        // A rule at the very top opens frontmatter, which has another grammar.
         if text.starts_with("---") || added.starts_with("---") {
             return Ok(());
         }
@@ -198,7 +198,7 @@ proptest! {
             _ => (NoteEdit::InsertAfterSection { section, content: added.clone() }, &added, &text),
         };
         let edited = apply_edit(&format!("{head}{text}"), &edit).unwrap();
-        // Every byte is there, and a blank line is all that came with them.
+        // Every byte is preserved, and only a blank line is added.
         let whole = edited.strip_prefix(head).unwrap();
         prop_assert!(whole.starts_with(upper.as_str()) && whole.ends_with(lower.as_str()));
         let between = &whole[upper.len()..whole.len() - lower.len()];

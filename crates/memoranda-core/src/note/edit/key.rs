@@ -1,5 +1,5 @@
-//! Edits of one frontmatter key: only its own lines are replaced, and the result is read back to
-//! prove that nothing else changed its meaning.
+//! Edits of one frontmatter key. Only the lines of the key are replaced, and the result is parsed
+//! to verify that nothing else changed.
 
 use std::fmt::Write as _;
 use std::ops::Range;
@@ -10,8 +10,8 @@ use super::super::{MetaValue, parse};
 use super::EditError;
 use super::splice::EditBuffer;
 
-/// The frontmatter of a note that is new: what setting its keys one after the other would make,
-/// without reading the note anew for each.
+/// Renders the frontmatter of a new note: the same result as setting the keys one by one, without
+/// parsing after each.
 pub fn render_frontmatter(keys: &[(&str, MetaValue)]) -> String {
     let entry = |(key, value): &(&str, MetaValue)| {
         entry_lines(&scalar(key, KeyPosition::Key), value, "", "\n")
@@ -38,7 +38,7 @@ pub(super) fn set(
     prove(draft, key, Some(value), draft.splice(vec![splice]))
 }
 
-/// What to write where, so that a key of a block has a value.
+/// Returns the replacement that sets a key of a block.
 pub(super) fn splice(
     draft: &EditBuffer<'_>,
     inner: &Range<usize>,
@@ -54,7 +54,7 @@ pub(super) fn splice(
             (at..at, entry_lines(&scalar(key, KeyPosition::Key), value, &indent, draft.ending))
         }
         Some(entry) => match value {
-            // One plain value for another: a comment on the same line stays.
+            // A scalar replaces a scalar: a comment on the same line stays.
             MetaValue::Text(_) | MetaValue::Plain(_) if entry.inline => {
                 (base + entry.value_start..base + entry.end, line(value))
             }
@@ -64,7 +64,7 @@ pub(super) fn splice(
                 (at..at, format!(" {}", line(value)))
             }
             _ => {
-                // The key itself stays as it was written.
+                // The key stays as written.
                 let key = draft.slice(base + entry.start..base + entry.key_end);
                 let mut lines = entry_lines(key, value, &indent, draft.ending);
                 if let Some(comment) = comment(draft, base, entry)
@@ -86,7 +86,7 @@ pub(super) fn remove(draft: &EditBuffer<'_>, key: &str) -> Result<String, EditEr
     prove(draft, key, None, draft.splice(splices.collect()))
 }
 
-/// The block and its entries, or nothing when a block may be created.
+/// Returns the block and its entries; `None` if a block may be created.
 pub(super) fn read(
     draft: &EditBuffer<'_>,
     key: &str,
@@ -103,13 +103,13 @@ pub(super) fn read(
     match yaml::read(draft.slice(fences.inner.clone())) {
         Ok(block) if block.flow => Err(fail(2, "the frontmatter is written as `{…}`")),
         Ok(block) => Ok(Some((fences, block))),
-        // Text between two rules: a block can stand above it.
+        // Prose between two horizontal rules: frontmatter can be created above it.
         Err(fault) if fault.prose => Ok(None),
         Err(fault) => Err(fail(fault.line + 1, &fault.message)),
     }
 }
 
-/// The edit, if reading it gives the wanted value and all other entries as they were.
+/// Returns the edited text if it parses to the wanted value and all other entries are unchanged.
 pub(super) fn prove(
     draft: &EditBuffer<'_>,
     key: &str,
@@ -129,7 +129,7 @@ pub(super) fn prove(
     Err(EditError::KeyNotEditable { key: key.to_owned(), line, message })
 }
 
-/// A value as it is read once it is written.
+/// Returns a value as it parses after being written.
 fn as_read(value: &MetaValue) -> MetaValue {
     match value {
         MetaValue::Plain(text) if text == "null" => MetaValue::Text(String::new()),
@@ -142,7 +142,7 @@ fn as_read(value: &MetaValue) -> MetaValue {
     }
 }
 
-/// How far the keys of a block are indented: usually not at all.
+/// Returns the indentation of a block's keys, usually empty.
 fn indent(draft: &EditBuffer<'_>, inner: &Range<usize>, block: &YamlBlock) -> String {
     let Some(first) = block.entries.first() else { return String::new() };
     let at = inner.start + first.start;
@@ -152,7 +152,7 @@ fn indent(draft: &EditBuffer<'_>, inner: &Range<usize>, block: &YamlBlock) -> St
     before.get(..blanks).unwrap_or_default().to_owned()
 }
 
-/// Where the value of a key goes that has none: right after its colon.
+/// Returns the offset for the value of an empty key: after its colon.
 fn empty_place(draft: &EditBuffer<'_>, base: usize, entry: &YamlEntry) -> Option<usize> {
     let key_end = base + entry.key_end;
     let line = draft.lines.without_ending(draft.lines.number_at(key_end));
@@ -161,7 +161,7 @@ fn empty_place(draft: &EditBuffer<'_>, base: usize, entry: &YamlEntry) -> Option
     (entry.end == entry.key_end).then_some(key_end + colon)
 }
 
-/// The comment on the line of a key: behind its value, or before one on the lines below.
+/// Returns the comment on the line of a key, after or before its value.
 fn comment<'d>(draft: &'d EditBuffer<'_>, base: usize, entry: &YamlEntry) -> Option<&'d str> {
     let (key_end, end) = (base + entry.key_end, base + entry.end);
     let line = draft.lines.without_ending(draft.lines.number_at(key_end));
@@ -171,13 +171,13 @@ fn comment<'d>(draft: &'d EditBuffer<'_>, base: usize, entry: &YamlEntry) -> Opt
     rest.starts_with('#').then_some(rest)
 }
 
-/// The whole lines of an entry, up to the end of the last line of its value.
+/// Returns the whole lines of an entry up to the last line of its value.
 pub(super) fn entry_range(draft: &EditBuffer<'_>, base: usize, entry: &YamlEntry) -> Range<usize> {
     let written = draft.slice(base + entry.start..base + entry.end).trim_end().len();
     draft.lines.covering(&(base + entry.start..base + entry.start + written))
 }
 
-/// An entry as whole lines, its key as YAML: lists and mappings in block style, as people write them.
+/// Renders an entry as whole lines, lists and mappings in block style.
 fn entry_lines(key: &str, value: &MetaValue, indent: &str, ending: &str) -> String {
     let mut out = String::new();
     write_entry(&mut out, key, value, indent, ending);
@@ -208,7 +208,7 @@ fn write_entry(out: &mut String, key: &str, value: &MetaValue, indent: &str, end
     };
 }
 
-/// A value on one line of a block.
+/// Renders a value on one line of a block.
 fn line(value: &MetaValue) -> String {
     match value {
         MetaValue::Text(text) => scalar(text, KeyPosition::Block),
@@ -233,7 +233,7 @@ pub(super) fn flow(value: &MetaValue) -> String {
     }
 }
 
-/// Where a scalar stands, which decides what it may look like.
+/// Context of a scalar, which decides how it is quoted.
 #[derive(Clone, Copy, PartialEq, Eq)]
 pub(super) enum KeyPosition {
     Key,
@@ -241,7 +241,7 @@ pub(super) enum KeyPosition {
     Flow,
 }
 
-/// A text as YAML: bare when every reader takes it for the same text, else in double quotes.
+/// Renders a text as YAML: plain if every parser reads the same text, else in double quotes.
 pub(super) fn scalar(text: &str, place: KeyPosition) -> String {
     if reads_as_text(text, place) {
         return text.to_owned();
@@ -265,7 +265,7 @@ pub(super) fn scalar(text: &str, place: KeyPosition) -> String {
     out
 }
 
-/// Characters that YAML does not print, or takes for line breaks.
+/// Returns true for characters that YAML does not print or treats as line breaks.
 fn is_hidden(c: char) -> bool {
     c.is_control() || matches!(c, '\u{2028}' | '\u{2029}' | '\u{feff}' | '\u{fffe}' | '\u{ffff}')
 }
@@ -275,7 +275,7 @@ fn reads_as_text(text: &str, place: KeyPosition) -> bool {
         ["null", "true", "false", "yes", "no", "on", "off", "y", "n", "nan", "inf"];
     let Some(first) = text.chars().next() else { return false };
     let begins = first.is_alphanumeric() || matches!(first, '_' | '/' | '(');
-    // `1`, `0x1f`, `1e5`, `1_000`, `12:30`, `2026-01-01T10:00:00Z` and the like.
+    // Matches `1`, `0x1f`, `1e5`, `1_000`, `12:30`, `2026-01-01T10:00:00Z` and similar.
     let number = first.is_ascii_digit()
         && text.chars().all(|c| c.is_ascii_hexdigit() || "xXoOtTzZ_:+-., ".contains(c));
     begins

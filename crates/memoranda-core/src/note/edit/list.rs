@@ -1,4 +1,4 @@
-//! Edits of facts and relations, the lines that the grammar knows.
+//! Edits of observations and relations.
 
 use std::collections::HashMap;
 use std::ops::Range;
@@ -41,14 +41,15 @@ pub(super) fn supersede(
     let mut new = replacement.clone();
     let mut gone = old.fact.clone();
     if let Some(fact) = &mut new.fact {
-        // A fact typed by hand gets its first comment here, if the caller knows its derived id.
+        // An observation without a comment gets its first comment here, if the caller gives its
+        // derived id.
         gone = gone.or_else(|| fact.supersedes.clone().map(first_version));
         if let Some(gone) = &mut gone {
             gone.superseded_by = Some(fact.id.clone());
             fact.supersedes.get_or_insert_with(|| gone.id.clone());
         }
     }
-    // The words go into the history as they were written, whatever the grammar makes of them.
+    // The text moves to the history as written, without parsing.
     let written = draft.slice(site.stated.start..site.comment.start);
     let struck = escape::struck(written, gone.as_ref(), &site.unknown);
     let history = list_splice(draft, HISTORY, &struck)?;
@@ -113,7 +114,7 @@ pub(super) fn add_relation(
     let at = splice.0.start;
     let edited = draft.splice(vec![splice]);
     let after = parse(&edited);
-    // A type such as `[tech]` makes the line a fact as well.
+    // A type such as `[tech]` makes the line an observation too.
     let extra = usize::from(observation::read(&line).0.is_some());
     match stated.first() {
         Some(new) if states(&after, new.relation_type, &new.target) => {
@@ -127,12 +128,12 @@ fn states(note: &Note, relation_type: &str, name: &str) -> bool {
     note.relations.iter().any(|relation| says(relation, relation_type, name))
 }
 
-/// Whether a relation is of this type and leads to this name; both are read as one line.
+/// Returns true if a relation has this type and target, compared on one line.
 fn says(relation: &Relation, relation_type: &str, name: &str) -> bool {
     relation.relation_type == one_line(relation_type) && relation.name() == one_line(name)
 }
 
-/// Whether a line of its own says it, and not only a link somewhere in a text.
+/// Returns true if a list item states the relation; a link within a text does not count.
 fn declares(note: &Note, new: &NewRelation) -> bool {
     let same = |r: &Relation| r.is_stated && says(r, &new.relation_type, &new.target);
     note.relations.iter().any(same)
@@ -156,7 +157,7 @@ pub(super) fn relate(draft: &EditBuffer<'_>, new: &NewRelation) -> Result<String
     prove(draft, at, None, draft.note.observations.len() + extra, edited)
 }
 
-/// Writes anew what is known of a relation, in the comment at the end of its line.
+/// Updates the metadata comment at the end of a relation's line.
 pub(super) fn rate(draft: &EditBuffer<'_>, new: &NewRelation) -> Result<String, EditError> {
     let blocks = blocks(draft.text, &draft.note.body);
     let sites = parse::sites(draft.text, &draft.lines, &blocks);
@@ -193,7 +194,7 @@ pub(super) fn remove_relation(
     };
     let mut sites = parse::sites(draft.text, &draft.lines, &blocks);
     sites.retain(|site| says(&site.relation, relation_type, target));
-    // Where a line of its own states it, that line goes, and what only mentions it stays.
+    // If a list item states the relation, only that item is removed; mentions stay.
     let is_stated = sites.iter().any(|site| site.relation.is_stated);
     sites.retain(|site| !is_stated || site.relation.is_stated);
     let mut splices: Vec<(Range<usize>, String)> = Vec::new();
@@ -204,7 +205,7 @@ pub(super) fn remove_relation(
         if site.holder == BlockContainer::Item && alone && !observed(&site.block) {
             splices.push((draft.lines.covering(&site.block), String::new()));
         } else {
-            // A sentence keeps its words and loses only the link.
+            // A sentence keeps its words and loses only the brackets.
             let span = site.relation.span;
             let embed = draft.slice(0..span.start).ends_with('!');
             splices.push((
@@ -218,22 +219,22 @@ pub(super) fn remove_relation(
         return Err(EditError::RelationMissing { relation_type, target });
     };
     let edited = draft.splice(splices);
-    // An unlinked fact reads differently, so only the number of facts can be compared.
+    // A fact without its link has another text, so only the number of facts can be compared.
     if parse(&edited).observations.len() == observations.len() {
         return Ok(edited);
     }
     Err(EditError::NotReadable { line: draft.lines.number_at(at) })
 }
 
-/// Where the parts of an observation are.
+/// Byte ranges of the parts of an observation.
 struct ObservationSite {
     /// From the text after the list mark to the end of its line.
     stated: Range<usize>,
-    /// The comment with the blanks before it, or the empty place where one would go.
+    /// The comment with the blanks before it; empty at the place for a new comment.
     comment: Range<usize>,
-    /// The whole block, continuation lines included.
+    /// The whole block with continuation lines.
     block: Range<usize>,
-    /// The words of others in the comment.
+    /// Unknown words in the comment.
     unknown: Vec<String>,
 }
 
@@ -243,7 +244,7 @@ impl ObservationSite {
         let holds = |block: &&MarkdownBlock| observation.span.contains(&block.range.start);
         let block = blocks.iter().find(holds).map_or(observation.span.clone(), |b| b.range.clone());
         let line_end = observation.span.end;
-        // Without a comment the line may go on: closing marks of a heading, trailing blanks.
+        // Without a comment the line may end with closing heading marks or blanks.
         let stated_end = line_end.min(block.end.max(block.start));
         let stated = draft.slice(block.start..stated_end).trim_end();
         let stated_end = block.start + stated.len();
@@ -262,7 +263,7 @@ fn locate<'d>(
         ObservationRef::Id(id) => observation.fact.as_ref().is_some_and(|fact| fact.id == *id),
         ObservationRef::Line(line) => observation.line == *line,
     };
-    // An id stands on one line alone: what repeats it is read as a fact without one.
+    // An id is unique: a repeated id is parsed as an observation without one.
     let mut found = draft.note.observations.iter().filter(meant);
     match (found.next(), found.next()) {
         (Some(one), None) => Ok(one),
@@ -270,7 +271,7 @@ fn locate<'d>(
     }
 }
 
-/// What adds an item at the end of a section's list, creating the section if it is missing.
+/// Returns the insertion at the end of a section's list; creates a missing section.
 fn list_splice(
     draft: &EditBuffer<'_>,
     name: &str,
@@ -284,13 +285,13 @@ fn list_splice(
     let part = draft.own_part(&section.content);
     let end = draft.content_end(&part);
     let last = draft.slice(draft.lines.covering(&(end.saturating_sub(1)..end)));
-    // An indented line goes on with an item, if there is one at all.
+    // An indented line continues an item, if there is one.
     let indented = last.starts_with([' ', '\t']);
     let listed =
         starts_item(last) || indented && draft.slice(part.start..end).lines().any(starts_item);
     let mut new = draft.as_lines(end, &item);
     if end > part.start && !listed {
-        // A list right below other text could be taken for a part of it.
+        // Markdown could merge a list with other text directly above it.
         let at = if new.starts_with(['\n', '\r']) { draft.ending.len() } else { 0 };
         new.insert_str(at, draft.ending);
     }
@@ -307,7 +308,8 @@ fn starts_item(line: &str) -> bool {
     rest.strip_prefix(marks).is_some_and(|rest| rest.starts_with([' ', '\t']))
 }
 
-/// Where a missing section goes: facts before relations, both before the history.
+/// Returns the position of a missing section: observations before relations, both before the
+/// history.
 fn section_place(draft: &EditBuffer<'_>, name: &str) -> usize {
     let later: &[&str] = match name {
         OBSERVATIONS => &[RELATIONS, HISTORY],
@@ -319,8 +321,8 @@ fn section_place(draft: &EditBuffer<'_>, name: &str) -> usize {
     later.next().map_or(draft.text.len(), |section| section.heading.start)
 }
 
-/// The edit, if reading it gives all facts that were there but the one that goes, and as many
-/// in all as expected.
+/// Returns the edited text if it has all previous observations except the removed one, and the
+/// expected number.
 fn prove(
     draft: &EditBuffer<'_>,
     at: usize,

@@ -1,4 +1,4 @@
-//! Edits within a mapping of the frontmatter: its other keys stay, as they are written.
+//! Edits within a frontmatter mapping; its other keys stay as written.
 
 use std::ops::Range;
 
@@ -8,8 +8,8 @@ use super::EditError;
 use super::key::{self, KeyPosition, entry_range, flow, prove, read, scalar};
 use super::splice::EditBuffer;
 
-/// Gives a key a value. A mapping is merged into the one that is there, key by key, and a dot leads
-/// into one, unless there is a key with that dot.
+/// Sets a key. A mapping is merged key by key into the existing one. A dot descends into a mapping,
+/// unless a key contains that dot.
 pub(super) fn merge(
     draft: &EditBuffer<'_>,
     key: &str,
@@ -31,7 +31,7 @@ pub(super) fn merge(
     Ok(text)
 }
 
-/// Where a key with dots leads: the key of the mapping that is there, and what to set in it.
+/// Resolves a dotted key: the existing top-level key, and the value to set there.
 fn led(frontmatter: &Frontmatter, key: &str, value: &MetaValue) -> (String, MetaValue) {
     let stays = || (key.to_owned(), value.clone());
     if frontmatter.get(key).is_some() {
@@ -48,7 +48,7 @@ fn led(frontmatter: &Frontmatter, key: &str, value: &MetaValue) -> (String, Meta
     stays()
 }
 
-/// A value as it stands in a mapping under a key in which dots lead on.
+/// Nests a value under a dotted key of a mapping.
 fn nested(mapping: &MetaValue, key: &str, value: &MetaValue) -> MetaValue {
     let entry = match key.split_once('.') {
         Some((first, rest)) if get(mapping, key).is_none() && !first.is_empty() => {
@@ -69,7 +69,7 @@ fn get<'v>(mapping: &'v MetaValue, key: &str) -> Option<&'v MetaValue> {
     entries.iter().find(|(name, _)| name == key).map(|(_, value)| value)
 }
 
-/// The keys, by their way through the mappings, that a new mapping gives other values.
+/// Returns the key paths whose values differ in a new mapping.
 fn differing<'v>(
     old: &MetaValue,
     new: &'v MetaValue,
@@ -89,7 +89,7 @@ fn differing<'v>(
     }
 }
 
-/// Gives a key within mappings that are there a value.
+/// Sets a key within existing mappings.
 fn set_within(
     draft: &EditBuffer<'_>,
     path: &[String],
@@ -118,7 +118,7 @@ fn set_within(
     prove(draft, top, wanted.as_ref(), draft.splice(vec![splice]))
 }
 
-/// The bytes of the mapping that a key of a block holds: whole lines, or from brace to brace.
+/// Returns the byte range of the mapping in a key: whole lines, or from brace to brace.
 fn within(
     draft: &EditBuffer<'_>,
     inner: &Range<usize>,
@@ -136,7 +136,7 @@ fn within(
     is_below.then(|| start..entry_range(draft, inner.start, entry).end)
 }
 
-/// What to write where in `{…}`.
+/// Returns the replacement within `{…}`.
 fn in_flow(
     inner: &Range<usize>,
     block: &YamlBlock,
@@ -156,7 +156,7 @@ fn in_flow(
     }
 }
 
-/// A mapping in which a key has another value.
+/// Returns a mapping with a changed value.
 fn with(mapping: &MetaValue, path: &[String], value: &MetaValue) -> MetaValue {
     let Some((name, rest)) = path.split_first() else { return value.clone() };
     let mut entries = match mapping {
@@ -204,12 +204,12 @@ mod tests {
         let both = map(&[("due", text("May")), ("of", text("it"))]);
         check(head, "review", both, &added.replace("'x'", "May"));
         check(head, "review", map(&[]), head);
-        // What is no mapping is replaced.
+        // A value other than a mapping is replaced.
         check("review: soon\n", "review", due(), "review:\n  due: May\n");
         check(head, "review", text("soon"), "a: 1 # one\nreview: soon # mine\nz: 2\n");
         check("review:\n", "review", due(), "review:\n  due: May\n");
         check("a: 1\n", "review", due(), "a: 1\nreview:\n  due: May\n");
-        // Deeper down, and in lists.
+        // Nested mappings and lists.
         let deep = "m:\n  n:\n    o: 1\n    p: [1, 2]\n  q: 3\n";
         let one = map(&[("n", map(&[("o", text("x"))]))]);
         check(deep, "m", one, &deep.replace("o: 1", "o: x"));
@@ -217,7 +217,7 @@ mod tests {
         let list = MetaValue::List(vec![text("x")]);
         check(deep, "m.n.p", list, &deep.replace(" [1, 2]", "\n      - x"));
         check(deep, "m.r.s", text("x"), &deep.replace("q: 3\n", "q: 3\n  r:\n    s: x\n"));
-        // In braces.
+        // Flow mappings.
         let flow = "review: {due: x, by: 010} # c\nz: 2\n";
         check(flow, "review", due(), &flow.replace("due: x", "due: \"May\""));
         check(flow, "review.of", text("it"), &flow.replace("010", "010, \"of\": \"it\""));

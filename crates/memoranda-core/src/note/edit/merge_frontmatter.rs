@@ -1,5 +1,5 @@
-//! The frontmatter of one text over that of another, as it is written there: values stay what they
-//! are, numbers and dates as well, and comments come along.
+//! Merges the frontmatter of one text into another as written: numbers, dates and comments are
+//! preserved.
 
 use std::ops::Range;
 
@@ -10,8 +10,8 @@ use super::super::{Frontmatter, MetaValue, parse};
 use super::splice::EditBuffer;
 use super::{EditError, key};
 
-/// A text with the frontmatter keys of another. Keys that it has itself give way at their place,
-/// others follow the last.
+/// Returns a text with the frontmatter keys of another. Existing keys are replaced in place; new
+/// keys follow the last one.
 pub fn merge_frontmatter(text: &str, other: &str) -> Result<String, EditError> {
     let stated = parse(other).frontmatter;
     let Some(span) = stated.span.clone() else { return Ok(text.to_owned()) };
@@ -26,7 +26,7 @@ pub fn merge_frontmatter(text: &str, other: &str) -> Result<String, EditError> {
     {
         return Ok(written);
     }
-    // What cannot be taken line by line still says the same.
+    // Fallback when entries do not have lines of their own: set the parsed values.
     let mut text = text.to_owned();
     for (key, value) in &stated.entries {
         text = key::set(&EditBuffer::new(&text), key, value)?;
@@ -34,7 +34,7 @@ pub fn merge_frontmatter(text: &str, other: &str) -> Result<String, EditError> {
     Ok(text)
 }
 
-/// Whether a text says what a frontmatter does, and else what it said before.
+/// Returns true if a text has the stated entries, and otherwise its previous ones.
 fn holds(text: &str, before: &Frontmatter, stated: &Frontmatter) -> bool {
     let found = parse(text).frontmatter;
     let is_stated = |entry: &&(String, MetaValue)| stated.get(&entry.0).is_some();
@@ -50,7 +50,7 @@ fn as_written(draft: &EditBuffer<'_>, other: &str) -> Option<String> {
     for part in &new.entries {
         let (lead, lines) = (new.slice(&part.lead), new.slice(&part.lines));
         match old.entries.iter().find(|known| known.key == part.key) {
-            // What was said above the key stays, unless something is said there now.
+            // Comments above a key stay, unless the new entry has its own.
             Some(known) if lead.trim().is_empty() => {
                 splices.push((known.lines.clone(), lines.to_owned()));
             }
@@ -70,15 +70,15 @@ fn as_written(draft: &EditBuffer<'_>, other: &str) -> Option<String> {
     Some(draft.splice(splices))
 }
 
-/// The lines of a frontmatter block.
+/// Lines of a frontmatter block, split by key.
 struct FrontmatterSplit<'t> {
     text: &'t str,
     entries: Vec<SourceEntry>,
-    /// What follows the last key.
+    /// Text after the last key.
     rest: Range<usize>,
 }
 
-/// The lines of one key, and those above it that belong to no other.
+/// Lines of a key, and the comment lines above it.
 struct SourceEntry {
     key: String,
     lead: Range<usize>,
@@ -86,7 +86,7 @@ struct SourceEntry {
 }
 
 impl<'t> FrontmatterSplit<'t> {
-    /// `None` if keys have no lines of their own, or share them.
+    /// Splits the frontmatter of a text; `None` if keys share lines.
     fn of(text: &'t str) -> Option<Self> {
         let lines = LineIndex::new(text);
         let FrontmatterBlock::Fenced(FrontmatterFences { inner, .. }) =

@@ -1,7 +1,7 @@
-//! Edits as values: what a caller wants changed in a text, applied to exactly the bytes concerned.
+//! Edits as values. An edit changes exactly the bytes that it names.
 //!
-//! Everything else survives: byte-order mark, line endings, a missing final newline, unknown
-//! keys, their order, comments and quotes. Inserted text takes the text's own line ending.
+//! Everything else is preserved: byte-order mark, line endings, a missing final newline, unknown
+//! keys, their order, comments and quotes. Inserted text gets the line ending of the file.
 
 mod block_separation;
 mod key;
@@ -20,150 +20,148 @@ use self::splice::EditBuffer;
 use super::{MetaValue, NewObservation, NewRelation, ObservationMeta};
 use crate::id::ObservationId;
 
-/// One change to the text of a note.
+/// An edit of a note's text.
 #[derive(Clone, PartialEq, Debug)]
 pub enum NoteEdit {
-    /// Adds text at the end, on a line of its own; below a blank line, if it would mean something
-    /// else without one.
+    /// Appends text on a new line; after a blank line if Markdown would otherwise merge the two.
     Append {
-        /// What is added.
+        /// Text to append.
         text: String,
     },
-    /// Adds text at the top, after the frontmatter, apart from the paragraph that follows.
+    /// Inserts text at the top, after the frontmatter, separated from the following paragraph.
     Prepend {
-        /// What is added.
+        /// Text to insert.
         text: String,
     },
-    /// Replaces a text wherever it stands, if it stands as often as expected.
+    /// Replaces every occurrence of a text, if the number of occurrences is as expected.
     FindReplace {
-        /// What is looked for, to the letter.
+        /// Exact text to find.
         find: String,
-        /// What takes its place.
+        /// Replacement.
         replace: String,
-        /// How often it must occur, overlaps not counted.
+        /// Expected number of non-overlapping occurrences.
         expected: usize,
     },
-    /// Replaces what a section says; a missing section is added at the end.
+    /// Replaces the content of a section; a missing section is appended.
     ReplaceSection {
-        /// The heading, with or without `#` marks.
+        /// Heading, with or without `#` marks.
         section: String,
-        /// What the section says now; the heading may be repeated at its start.
+        /// New content; may repeat the heading at its start.
         content: String,
-        /// What becomes of the sections within.
+        /// Treatment of subsections.
         subsections: SubsectionHandling,
     },
-    /// Adds text before a heading.
+    /// Inserts text before a heading.
     InsertBeforeSection {
-        /// The heading, with or without `#` marks.
+        /// Heading, with or without `#` marks.
         section: String,
-        /// What is added.
+        /// Text to insert.
         content: String,
     },
-    /// Adds text right after a heading, apart from the paragraph that follows.
+    /// Inserts text directly after a heading, separated from the following paragraph.
     InsertAfterSection {
-        /// The heading, with or without `#` marks.
+        /// Heading, with or without `#` marks.
         section: String,
-        /// What is added.
+        /// Text to insert.
         content: String,
     },
-    /// Gives a frontmatter key a value; the block is created if there is none.
+    /// Sets a frontmatter key; creates the frontmatter if it is missing.
     SetKey {
-        /// The key.
+        /// Key to set.
         key: String,
-        /// Its value.
+        /// New value.
         value: MetaValue,
     },
-    /// Gives a frontmatter key a value, as [`NoteEdit::SetKey`] does, but merges a mapping into the one that
-    /// is there; `a.b` is the key `b` in the mapping `a`, if there is one.
+    /// Sets a frontmatter key as [`NoteEdit::SetKey`] does, but merges a mapping into the existing
+    /// one. `a.b` is the key `b` of the mapping `a`, if that exists.
     MergeKey {
-        /// The key.
+        /// Key to set.
         key: String,
-        /// Its value.
+        /// New value.
         value: MetaValue,
     },
-    /// Removes a frontmatter key; nothing happens if it is not there.
+    /// Removes a frontmatter key; a missing key is not an error.
     RemoveKey {
-        /// The key.
+        /// Key to remove.
         key: String,
     },
-    /// Adds a fact at the end of a section's list.
+    /// Adds an observation at the end of a section's list.
     AddObservation {
-        /// The section; `None` for `## Observations`. Created if it is missing.
+        /// Section, created if missing; `None` for `## Observations`.
         section: Option<String>,
-        /// The fact.
+        /// Observation to add.
         observation: NewObservation,
     },
-    /// Puts a fact in the place of another, which goes struck out to `## History`.
+    /// Replaces an observation; the old one moves to `## History`, struck out.
     SupersedeObservation {
-        /// The fact that is no longer true.
+        /// Observation that is no longer valid.
         observation: ObservationRef,
-        /// What is true now.
+        /// New observation.
         replacement: NewObservation,
     },
-    /// Removes a fact's line.
+    /// Removes the line of an observation.
     RemoveObservation {
-        /// The fact.
+        /// Observation to remove.
         observation: ObservationRef,
     },
-    /// Writes what is known of a fact into the comment at the end of its line.
+    /// Writes the metadata comment at the end of an observation's line.
     SetObservationMeta {
-        /// The fact.
+        /// Observation to change.
         observation: ObservationRef,
-        /// What its comment says now; words of others in it stay.
+        /// New metadata; unknown words in the comment stay.
         fact: ObservationMeta,
     },
-    /// Adds a relation to `## Relations`; nothing happens if the note states it already.
+    /// Adds a relation to `## Relations`, unless the note already states it.
     AddRelation {
-        /// What the link says.
+        /// Relation type.
         relation_type: String,
-        /// The name of the other note.
+        /// Name of the target note.
         target: String,
-        /// More about it.
+        /// Context in parentheses.
         context: Option<String>,
     },
-    /// Adds a relation with what is known of it to `## Relations`; nothing happens if the note
-    /// states it already.
+    /// Adds a relation with metadata to `## Relations`, unless the note already states it.
     AddRatedRelation {
-        /// The relation.
+        /// Relation to add.
         relation: NewRelation,
     },
-    /// Writes anew what is known of a relation that carries a comment; what is not given stays.
+    /// Updates the metadata of a relation that has a comment; absent values stay.
     SetRelationMeta {
-        /// The relation.
+        /// Relation with new metadata.
         relation: NewRelation,
     },
-    /// Removes a relation: its list item, or, if none states it, the brackets of links in running
-    /// text.
+    /// Removes a relation: its list item or, if no list item states it, the brackets of links in
+    /// running text.
     RemoveRelation {
-        /// What the link says; `links_to` for a plain link.
+        /// Relation type; `links_to` for a plain link.
         relation_type: String,
-        /// The name of the other note.
+        /// Name of the target note.
         target: String,
     },
-    /// Adds whole lines after a line of the file, frontmatter included.
+    /// Inserts whole lines after a line of the file, frontmatter included.
     InsertAtLine {
-        /// The line after which to add, from 1; 0 for the top.
+        /// Line after which to insert, from 1; 0 for the top.
         line: usize,
-        /// What is added.
+        /// Text to insert.
         text: String,
     },
 }
 
-/// What becomes of the sections within a section whose text is replaced.
+/// Treatment of subsections when a section is replaced.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum SubsectionHandling {
-    /// They are replaced too.
+    /// Subsections are replaced too.
     Replace,
-    /// They stay.
+    /// Subsections stay.
     Keep,
 }
 
-/// A way to say which observation is meant.
+/// Reference to an observation of a note.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub enum ObservationRef {
-    /// The one whose comment has this id.
+    /// By the id in its comment.
     Id(ObservationId),
-    /// The one on this line, from 1: for facts typed by hand, which have no comment.
+    /// By its line, from 1; for observations without a comment.
     Line(usize),
 }
 
@@ -171,7 +169,7 @@ fn listed(lines: &[usize]) -> String {
     lines.iter().map(usize::to_string).collect::<Vec<_>>().join(", ")
 }
 
-/// Why an edit was not made. The text is as it was.
+/// Reason why an edit was rejected. The text is unchanged.
 #[derive(Clone, PartialEq, Eq, Debug, thiserror::Error)]
 pub enum EditError {
     /// The text to find is empty.
@@ -180,72 +178,72 @@ pub enum EditError {
     /// The text to find occurs more or less often than expected.
     #[error("expected {expected} occurrences, found {} (lines {})", lines.len(), listed(lines))]
     WrongCount {
-        /// How often it was expected.
+        /// Expected number of occurrences.
         expected: usize,
-        /// The line of every occurrence, from 1; their number is the count found.
+        /// Line of every occurrence, from 1.
         lines: Vec<usize>,
     },
     /// No section has this heading.
     #[error("there is no section {section:?}")]
     SectionMissing {
-        /// The heading as it was asked for.
+        /// Requested heading.
         section: String,
-        /// The headings most like it, marks included, best first.
+        /// Most similar headings with their marks, best first.
         candidates: Vec<String>,
     },
     /// Several sections have this heading.
     #[error("several sections are called {section:?} (lines {})", listed(lines))]
     SectionAmbiguous {
-        /// The heading as it was asked for.
+        /// Requested heading.
         section: String,
-        /// The line of each.
+        /// Lines of these headings.
         lines: Vec<usize>,
     },
-    /// No observation is meant by this.
+    /// No observation matches the reference.
     #[error("there is no observation {0:?}")]
     ObservationMissing(ObservationRef),
     /// The observation is already struck out.
     #[error("the observation on line {line} is already superseded")]
     ObservationStruck {
-        /// Its line.
+        /// Line of the observation.
         line: usize,
-        /// What took its place, if known.
+        /// Observation that replaces it, if known.
         by: Option<ObservationId>,
     },
-    /// A relation to nothing.
+    /// The target of the relation is empty.
     #[error("the relation names no target")]
     EmptyTarget,
-    /// The note states no such relation.
+    /// The note does not state this relation.
     #[error("there is no relation {relation_type:?} to {target:?}")]
     RelationMissing {
-        /// The type asked for.
+        /// Requested type.
         relation_type: String,
-        /// The target asked for.
+        /// Requested target.
         target: String,
     },
-    /// The file has no such line.
+    /// The file has fewer lines.
     #[error("there is no line {line}; the file has {lines}")]
     LineOutOfRange {
-        /// The line asked for.
+        /// Requested line.
         line: usize,
-        /// How many there are.
+        /// Number of lines.
         lines: usize,
     },
-    /// The frontmatter is not in a state in which this key can be changed alone.
+    /// The frontmatter does not allow changing this key alone.
     #[error("the frontmatter key {key:?} cannot be changed: {message}")]
     KeyNotEditable {
-        /// The key.
+        /// Requested key.
         key: String,
-        /// The line that stands in the way, from 1.
+        /// Line of the obstacle, from 1.
         line: usize,
-        /// What is wrong there.
+        /// Description of the obstacle.
         message: String,
     },
-    /// The text around the place would hide what is written, or lose what is there: an open code
-    /// fence, for example, or list items that hang on the line to be removed.
+    /// The change would alter other text: for example in an open code fence, or with list items
+    /// nested below the line to remove.
     #[error("the text around line {line} does not allow this change")]
     NotReadable {
-        /// The line of the change, from 1.
+        /// Line of the change, from 1.
         line: usize,
     },
 }
@@ -318,8 +316,8 @@ fn find_replace(
     if find.is_empty() {
         return Err(EditError::EmptyFind);
     }
-    // Callers see and send `\n`, whatever the file uses; taken to its letter, one that begins with
-    // it would leave half a line ending behind.
+    // Callers send `\n` for any line ending. Searched literally, a text that begins with `\n` would
+    // leave a lone `\r` behind.
     let mut find = find.to_owned();
     let adapted = draft.with_endings(&find);
     if draft.text.contains(&adapted) {

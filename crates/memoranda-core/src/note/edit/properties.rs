@@ -1,11 +1,11 @@
-//! What holds for every text and every edit.
+//! Properties that hold for every text and every edit.
 
 use proptest::prelude::*;
 
 use super::super::{one_line, parse};
 use super::*;
 
-/// Texts made of the pieces that the grammar cares about.
+/// Texts made of pieces that the grammar distinguishes.
 fn texts() -> impl Strategy<Value = String> {
     let pieces = prop::sample::select(vec![
         "---\n",
@@ -289,7 +289,7 @@ proptest! {
         prop_assert_eq!(note.observations.len(), 1);
         let read = &note.observations[0];
         prop_assert_eq!((&read.category, &read.text), (&new.category, &new.text));
-        // What is not struck out holds: nothing has taken its place.
+        // A fact that is not struck out has not been superseded.
         let fact = new.fact.map(|fact| ObservationMeta { superseded_by: None, ..fact });
         prop_assert_eq!((&read.context, &read.fact), (&new.context, &fact));
         prop_assert!(note.problems.is_empty(), "{:?}", note.problems);
@@ -339,7 +339,7 @@ proptest! {
         prop_assert_eq!(note.observations.len(), 1, "{:?}", edited);
         prop_assert!(!note.observations[0].struck, "{:?}", edited);
         prop_assert_eq!(observation_content(&edited, &note.observations[0]), plain_text(&first), "{:?}", edited);
-        // And once it is superseded, still.
+        // The content survives superseding too.
         let replacement = NewObservation { fact: Some(fact_of("obs_B")), ..observation_from_text(&second) };
         let observation = ObservationRef::Id(ObservationId::parse("obs_A").unwrap());
         let edited = apply_edit(&edited, &NoteEdit::SupersedeObservation { observation, replacement });
@@ -364,7 +364,7 @@ proptest! {
     }
 }
 
-/// What a caller may say as a fact.
+/// Contents that a caller may write as a fact.
 fn said() -> impl Strategy<Value = String> {
     let pieces = "(\\PC|[\n\t\r()\\[\\]{}#~*_` ]|<br>|<!--|-->|~~|\\\\|\\[fact\\] |\\[a1\\] |\\[\\[B\\]\\]|#bm:links_to){1,40}";
     prop_oneof![pieces, "[()]{1,3}[a-z ]{0,8}[()]{1,3}", any::<String>()]

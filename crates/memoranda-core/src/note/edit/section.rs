@@ -1,4 +1,4 @@
-//! Edits that name a heading.
+//! Edits that refer to a heading.
 
 use super::super::frontmatter::{asked_heading, split_heading};
 use super::super::heading::{HeadingFit, title_key, underlined};
@@ -7,7 +7,7 @@ use super::block_separation::{Attachment, gap, insert, part_around};
 use super::splice::EditBuffer;
 use super::{EditError, SubsectionHandling};
 
-/// How many headings are offered when one is not found.
+/// Maximum number of suggested headings.
 const CANDIDATES: usize = 5;
 
 pub(super) fn replace(
@@ -29,11 +29,11 @@ pub(super) fn replace(
     let mut new = draft.as_lines(start, content);
     let follows = end < draft.text.len();
     if !follows && !draft.slice(start..end).ends_with(['\n', '\r']) && start < end {
-        // The section ended without a final newline, and still does.
+        // A section without a final newline stays without one.
         new.truncate(new.trim_end_matches(['\n', '\r']).len());
     }
     if !new.is_empty() && follows && end == part.end {
-        // Nothing separates the section from the next heading, which could swallow its text.
+        // Without a line ending, the next heading could absorb the text.
         new.push_str(draft.ending);
     }
     Ok(draft.splice(vec![(start..end, new)]))
@@ -66,13 +66,13 @@ pub(super) fn insert_after(
     Ok(insert(draft, section.heading.end, content, Attachment::Block))
 }
 
-/// The text with a new section at its end.
+/// Appends a new section.
 pub(super) fn append_section(draft: &EditBuffer<'_>, name: &str, content: &str) -> String {
     let at = draft.text.len();
     draft.splice(vec![(at..at, new_section(draft, at, name, content))])
 }
 
-/// A new section for a place between others: a blank line before it, and after it if needed.
+/// Renders a new section between others: with a blank line before it, and after it if needed.
 pub(super) fn new_section(draft: &EditBuffer<'_>, at: usize, name: &str, content: &str) -> String {
     let (level, title) = asked_heading(name);
     let marks = "#".repeat(usize::from(level.unwrap_or(2)));
@@ -91,7 +91,7 @@ pub(super) fn new_section(draft: &EditBuffer<'_>, at: usize, name: &str, content
     new
 }
 
-/// The one section that a name asks for, if there is one.
+/// Returns the only section that matches a name.
 pub(super) fn find<'d>(
     draft: &'d EditBuffer<'_>,
     name: &str,
@@ -116,8 +116,8 @@ fn find_or_missing<'d>(
     })
 }
 
-/// The headings that a name may have meant: equal but for case and level, or with all words of the
-/// one in the other.
+/// Returns headings similar to a name: equal except for case and level, or with all words of one in
+/// the other.
 pub fn similar_headings(note: &Note, name: &str) -> Vec<String> {
     let words = |heading: &str| -> Vec<String> {
         asked_heading(heading).1.to_lowercase().split_whitespace().map(str::to_owned).collect()
@@ -132,8 +132,8 @@ pub fn similar_headings(note: &Note, name: &str) -> Vec<String> {
     near
 }
 
-/// The headings most like a name: equal but for case, then containing it, then by the letters
-/// they begin with.
+/// Returns the most similar headings: equal except for case, then containing the name, then by
+/// common prefix.
 fn candidates(sections: &[NoteSection], name: &str) -> Vec<String> {
     let wanted = asked_heading(name).1.to_lowercase();
     let mut scored: Vec<(usize, &NoteSection)> = sections
@@ -158,7 +158,7 @@ fn candidates(sections: &[NoteSection], name: &str) -> Vec<String> {
     scored.into_iter().take(CANDIDATES).map(|(_, section)| heading(section)).collect()
 }
 
-/// A caller's text without what only repeats the heading at its top.
+/// Removes a repeated heading from the top of a caller's text.
 fn without_own_heading<'c>(name: &str, content: &'c str) -> &'c str {
     let content = trim_blank_lines(content);
     let (wanted_level, wanted) = asked_heading(name);
@@ -172,14 +172,14 @@ fn without_own_heading<'c>(name: &str, content: &'c str) -> &'c str {
     }
     let (first, rest) = content.split_once('\n').unwrap_or((content, ""));
     let (level, title) = split_heading(first);
-    // `##Plan` under `##Plan` is no heading, but nothing else either.
+    // `##Plan` repeats the heading, although it is not a heading in CommonMark.
     let (level, title) =
         if first.trim() == name.trim() { (wanted_level, wanted) } else { (level, title) };
     let same = level.is_some() && is_wanted(title) && wanted_level.is_none_or(|w| level == Some(w));
     if same { trim_blank_lines(rest) } else { content }
 }
 
-/// A text without blank lines at its ends; the indentation of its first line stays.
+/// Removes blank lines at both ends; keeps the indentation of the first line.
 fn trim_blank_lines(text: &str) -> &str {
     let end = text.trim_end();
     let start = end.len() - end.trim_start().len();

@@ -1,4 +1,4 @@
-//! The ground that all edits stand on: a text with its meaning, and a way to replace bytes of it.
+//! The text being edited, with its parsed note and helpers to replace byte ranges.
 
 use std::ops::Range;
 
@@ -6,12 +6,12 @@ use super::super::frontmatter::{self, FrontmatterBlock};
 use super::super::lines::{self, LineIndex};
 use super::super::{Note, parse};
 
-/// A text that is about to be edited.
+/// A text to be edited.
 pub(super) struct EditBuffer<'t> {
     pub(super) text: &'t str,
     pub(super) note: Note,
     pub(super) lines: LineIndex<'t>,
-    /// How its lines end.
+    /// Line ending of the text.
     pub(super) ending: &'static str,
 }
 
@@ -25,8 +25,8 @@ impl<'t> EditBuffer<'t> {
         }
     }
 
-    /// Where the text proper begins: after the frontmatter, also one that cannot be read, such as that
-    /// of a template, if its first line looks like a key.
+    /// Returns the offset after the frontmatter. Malformed frontmatter, such as in a template,
+    /// counts if its first line looks like a key.
     pub(super) fn top(&self) -> usize {
         match frontmatter::find(self.text, &self.lines) {
             FrontmatterBlock::Fenced(fences) if self.note.frontmatter.span.is_none() => {
@@ -42,17 +42,17 @@ impl<'t> EditBuffer<'t> {
         }
     }
 
-    /// The bytes of a range.
+    /// Returns the text of a range.
     pub(super) fn slice(&self, range: Range<usize>) -> &'t str {
         self.text.get(range).unwrap_or_default()
     }
 
-    /// A caller's text with the line endings of this one.
+    /// Converts a caller's text to the line ending of this text.
     pub(super) fn with_endings(&self, text: &str) -> String {
         lines::with_endings(text, self.ending)
     }
 
-    /// The text with some ranges replaced; they are in order and do not overlap.
+    /// Replaces ranges, which must be in order and must not overlap.
     pub(super) fn splice(&self, splices: Vec<(Range<usize>, String)>) -> String {
         let added: usize = splices.iter().map(|(_, new)| new.len()).sum();
         let mut out = String::with_capacity(self.text.len() + added);
@@ -66,13 +66,13 @@ impl<'t> EditBuffer<'t> {
         out
     }
 
-    /// The text with whole lines added at an offset.
+    /// Inserts whole lines at an offset.
     pub(super) fn insert_lines(&self, at: usize, added: &str) -> String {
         self.splice(vec![(at..at, self.as_lines(at, added))])
     }
 
-    /// A caller's text as whole lines for a place: it begins a line, and what follows it begins
-    /// one too. At the end of a text without a final newline, none is added.
+    /// Converts a caller's text to whole lines for an offset. At the end of a text without a final
+    /// newline, none is added.
     pub(super) fn as_lines(&self, at: usize, added: &str) -> String {
         let mut added = self.with_endings(added);
         if added.is_empty() {
@@ -90,8 +90,7 @@ impl<'t> EditBuffer<'t> {
         added
     }
 
-    /// Where the text of a range ends before its trailing blank lines: after the ending of its
-    /// last line that says something, or at its start.
+    /// Returns the end of a range's text without trailing blank lines.
     pub(super) fn content_end(&self, range: &Range<usize>) -> usize {
         let said = self.slice(range.clone()).trim_end();
         if said.is_empty() {
@@ -101,7 +100,7 @@ impl<'t> EditBuffer<'t> {
         self.lines.with_ending(last).end.min(range.end)
     }
 
-    /// Where the text of a range begins after its leading blank lines.
+    /// Returns the start of a range's text without leading blank lines.
     pub(super) fn content_start(&self, range: &Range<usize>) -> usize {
         let slice = self.slice(range.clone());
         let blank = slice.len() - slice.trim_start().len();
@@ -112,14 +111,14 @@ impl<'t> EditBuffer<'t> {
         self.lines.with_ending(line).start.max(range.start)
     }
 
-    /// What goes between the text before an offset and a new paragraph, heading or list there.
+    /// Returns the separator between the text before an offset and a new block there.
     pub(super) fn gap_before(&self, at: usize) -> String {
         let before = self.slice(self.note.body.start..at);
         let line = before.trim_end_matches([' ', '\t']);
         let kept = line.strip_suffix('\n').or(line.strip_suffix('\r'));
         match kept {
             _ if before.trim().is_empty() => {
-                // After the closing fence a new line is enough.
+                // After the closing fence a line ending suffices.
                 let fence = self.slice(0..at);
                 let open = !fence.is_empty()
                     && fence != super::super::frontmatter::BOM
@@ -134,7 +133,7 @@ impl<'t> EditBuffer<'t> {
         }
     }
 
-    /// The end of the text's last said line in a range's own part: up to its first subsection.
+    /// Returns the range's own part: up to its first subsection.
     pub(super) fn own_part(&self, content: &Range<usize>) -> Range<usize> {
         let next = self.note.sections.iter().find(|section| section.heading.start >= content.start);
         content.start..next.map_or(content.end, |next| next.heading.start.min(content.end))

@@ -5,7 +5,7 @@ use super::*;
 
 fn check(before: &str, edit: &NoteEdit, after: &str) {
     assert_eq!(apply_edit(before, edit).as_deref(), Ok(after), "{before:?} {edit:?}");
-    // The same edit on the same text with the other line ending is the same result.
+    // The other line ending yields the same result.
     let crlf = |text: &str| text.replace('\n', "\r\n");
     if before.contains('\n') && !before.contains('\r') {
         assert_eq!(apply_edit(&crlf(before), edit), Ok(crlf(after)), "CRLF {before:?} {edit:?}");
@@ -155,7 +155,7 @@ fn sections_are_replaced() {
 #[test]
 fn sections_are_found_as_they_are_read() {
     use SubsectionHandling::Replace;
-    // A heading with an underline may be repeated as well.
+    // A setext heading may be repeated as well.
     let note = "Sec A\n-----\nold\n\nB\n===\nb\n";
     let after = note.replace("old", "new");
     for content in ["new", "Sec A\n-----\nnew", "\nSec  A\n---\n\nnew\n", "## Sec A\nnew"] {
@@ -166,7 +166,7 @@ fn sections_are_found_as_they_are_read() {
     check(note, &replace_section("Sec A", other, Replace), &note.replace("old", other));
     let deeper = "Sec A\n=====\nnew";
     check(note, &replace_section("## Sec A", deeper, Replace), &note.replace("old", deeper));
-    // Letters that look the same are the same, and marks need not be said.
+    // Titles compare in NFC and without Markdown marks.
     for (heading, names) in [
         ("## Caf\u{e9}", &["Cafe\u{301}", "## Cafe\u{301}"][..]),
         ("## Cafe\u{301}", &["Caf\u{e9}"]),
@@ -183,7 +183,7 @@ fn sections_are_found_as_they_are_read() {
             check(&before, &replace_section(name, &repeated, Replace), &after);
         }
     }
-    // What is written so goes first; what reads so must be one.
+    // A written heading takes precedence; a rendered one must be unique.
     let both = "## **A**\n1\n\n## A\n2\n";
     check(both, &replace_section("A", "new", Replace), &both.replace('2', "new"));
     check(both, &replace_section("**A**", "new", Replace), &both.replace('1', "new"));
@@ -551,11 +551,11 @@ fn the_frontmatter_of_another_text_is_taken_as_it_is_written() {
         "---\n# new\ntitle: 'A'\nz:\n  - 2026-01-02 # day\n  - {a: 5}\ncount: 0x1f\n# over\n---\nx",
         "---\n# new\ntitle: 'A'\ndone: no\nz:\n  - 2026-01-02 # day\n  - {a: 5}\n# end\ncount: 0x1f\n# over\n---\nbody\n",
     );
-    // Its own again changes nothing.
+    // Its own frontmatter changes nothing.
     check(old, old, old);
     check("body\n", "---\na: 1\n---\nx\n", "---\na: 1\n---\nbody\n");
     check("---\r\na: 1\r\n---\r\nx", "---\nb: 2\n---\n", "---\r\na: 1\r\nb: 2\r\n---\r\nx");
-    // What has no lines of its own is written anew.
+    // Entries that share a line are rewritten.
     check("---\na: 1\n---\n", "---\n{a: 2, b: 3}\n---\n", "---\na: \"2\"\nb: \"3\"\n---\n");
     check("---\nx: &n 1\n---\n", "---\na: &n 2\nx: *n\n---\n", "---\nx: &n \"2\"\na: \"2\"\n---\n");
 }
