@@ -31,7 +31,7 @@ pub(crate) fn run(arguments: &[String]) -> Result<()> {
 fn write(root: &Path) -> Result<()> {
     for (path, question) in PAGES {
         let page = root.join(path);
-        let text = produced(root, question)?;
+        let text = print_page(root, question)?;
         if std::fs::read_to_string(&page).is_ok_and(|old| old == text) {
             continue;
         }
@@ -45,7 +45,7 @@ fn write(root: &Path) -> Result<()> {
 /// Fails with the first line of the first page that differs from the output of the binary.
 pub(crate) fn check(root: &Path) -> Result<()> {
     for (path, question) in PAGES {
-        let produced = produced(root, question)?;
+        let produced = print_page(root, question)?;
         let Ok(written) = std::fs::read_to_string(root.join(path)) else {
             return Err(format!("{path} is missing; run `cargo xtask docs`").into());
         };
@@ -56,7 +56,7 @@ pub(crate) fn check(root: &Path) -> Result<()> {
     Ok(())
 }
 
-fn produced(root: &Path, question: &[&str]) -> Result<String> {
+fn print_page(root: &Path, question: &[&str]) -> Result<String> {
     let mut command = workspace::cargo(root);
     command.args(["run", "--quiet", "--package", "memoranda", "--"]).args(question);
     // The page must not depend on the settings of the person who makes it.

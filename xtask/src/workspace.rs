@@ -68,7 +68,7 @@ pub(crate) fn text_files(root: &Path) -> Result<Vec<TextFile>> {
     let mut paths: Vec<String> = match output(&mut command) {
         Ok(listed) => listed.split_terminator('\0').map(str::to_owned).collect(),
         // An unpacked archive has no git repository, and its only ignored files are cargo's.
-        Err(_) => walked(root)?,
+        Err(_) => walk_files(root)?,
     };
     paths.sort();
     paths.dedup();
@@ -88,7 +88,7 @@ pub(crate) fn text_files(root: &Path) -> Result<Vec<TextFile>> {
     Ok(files)
 }
 
-fn walked(root: &Path) -> Result<Vec<String>> {
+fn walk_files(root: &Path) -> Result<Vec<String>> {
     let mut paths = Vec::new();
     let mut folders = vec![root.to_owned()];
     while let Some(folder) = folders.pop() {

@@ -4,10 +4,10 @@ use std::io::{BufRead as _, Write as _};
 use std::path::Path;
 
 use rusqlite::Connection;
-use xtask::vault::{Note, query_mix};
+use xtask::vault::{SampleNote, query_mix};
 
-use super::product::Product;
-use super::size::{Raw, RawWrite};
+use super::product::BenchVault;
+use super::size::{RawSamples, RawWrite};
 use crate::Result;
 
 /// Runs the task that the parent names.
@@ -48,7 +48,7 @@ fn write(folder: &Path) -> Result<()> {
     for line in std::io::stdin().lock().lines() {
         let text: String = serde_json::from_str(&line?)?;
         let (title, path, rare_word) = ("Asked".to_owned(), String::new(), String::new());
-        steps.write(&Note { path, title, text, rare_word }, &mut Raw::default())?;
+        steps.write(&SampleNote { path, title, text, rare_word }, &mut RawSamples::default())?;
         writeln!(output, "written")?;
         output.flush()?;
     }
@@ -57,16 +57,19 @@ fn write(folder: &Path) -> Result<()> {
 
 /// Opens a vault, searches it, and prints the resident bytes.
 fn memory(home: &Path, cache: &Path, notes: usize) -> Result<()> {
-    let product = Product::open(home, cache)?;
+    let product = BenchVault::open(home, cache)?;
     for query in query_mix(notes) {
-        product.search(&query.typed())?;
+        product.search(&query.typed_text())?;
     }
     let status = std::fs::read_to_string("/proc/self/status")?;
-    println!("{}", resident(&status).ok_or("the system does not say what is resident")?);
+    println!(
+        "{}",
+        parse_resident_bytes(&status).ok_or("the system does not say what is resident")?
+    );
     Ok(())
 }
 
-fn resident(status: &str) -> Option<u64> {
+fn parse_resident_bytes(status: &str) -> Option<u64> {
     let line = status.lines().find_map(|line| line.strip_prefix("VmRSS:"))?;
     let kilobytes: u64 = line.trim().strip_suffix("kB")?.trim().parse().ok()?;
     Some(kilobytes * 1024)
@@ -78,7 +81,7 @@ mod tests {
 
     #[test]
     fn resident_bytes_are_read() {
-        assert_eq!(resident("Name:\txtask\nVmRSS:\t    2048 kB\n"), Some(2 << 20));
-        assert_eq!(resident("Name:\txtask\n"), None);
+        assert_eq!(parse_resident_bytes("Name:\txtask\nVmRSS:\t    2048 kB\n"), Some(2 << 20));
+        assert_eq!(parse_resident_bytes("Name:\txtask\n"), None);
     }
 }

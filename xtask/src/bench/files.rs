@@ -7,9 +7,9 @@ use std::path::{Path, PathBuf};
 use crate::Result;
 
 /// A log file with forced appends of one kilobyte.
-pub(super) struct Log(File);
+pub(super) struct AppendLog(File);
 
-impl Log {
+impl AppendLog {
     pub(super) fn create(folder: &Path) -> Result<Self> {
         Ok(Self(OpenOptions::new().create(true).append(true).open(folder.join("log"))?))
     }
@@ -22,12 +22,12 @@ impl Log {
 }
 
 /// A folder whose files are replaced by a temporary file and a rename.
-pub(super) struct Replaced {
+pub(super) struct ReplacedFiles {
     folder: PathBuf,
     written: usize,
 }
 
-impl Replaced {
+impl ReplacedFiles {
     pub(super) fn create(folder: &Path) -> Result<Self> {
         let folder = folder.join("replaced");
         fs::create_dir_all(&folder)?;

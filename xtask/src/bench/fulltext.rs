@@ -3,7 +3,7 @@
 use std::path::Path;
 
 use rusqlite::{Connection, params};
-use xtask::vault::Note;
+use xtask::vault::SampleNote;
 
 use crate::Result;
 
@@ -11,9 +11,9 @@ use crate::Result;
 pub(super) const HITS: usize = 10;
 
 /// A bare full-text table in WAL mode, with the synchronous setting that SQLite recommends for it.
-pub(super) struct FullText(Connection);
+pub(super) struct FullTextTable(Connection);
 
-impl FullText {
+impl FullTextTable {
     pub(super) fn create(path: &Path) -> Result<Self> {
         let db = Connection::open(path)?;
         db.execute_batch(
@@ -25,7 +25,7 @@ impl FullText {
     }
 
     /// Inserts notes in one transaction.
-    pub(super) fn build(&mut self, notes: &[Note]) -> Result<()> {
+    pub(super) fn build(&mut self, notes: &[SampleNote]) -> Result<()> {
         let transaction = self.0.transaction()?;
         {
             let mut insert =
@@ -38,7 +38,7 @@ impl FullText {
     }
 
     /// Inserts one note and commits.
-    pub(super) fn insert(&self, note: &Note) -> Result<()> {
+    pub(super) fn insert(&self, note: &SampleNote) -> Result<()> {
         let mut insert =
             self.0.prepare_cached("INSERT INTO notes (title, body) VALUES (?1, ?2)")?;
         insert.execute(params![note.title, note.text])?;
@@ -67,7 +67,7 @@ mod tests {
 
     #[test]
     fn every_question_of_the_mix_has_an_answer() {
-        let mut full_text = FullText::create(Path::new(":memory:")).unwrap();
+        let mut full_text = FullTextTable::create(Path::new(":memory:")).unwrap();
         full_text.build(&(0..300).map(note).collect::<Vec<_>>()).unwrap();
         full_text.insert(&note(300)).unwrap();
         for query in query_mix(300) {

@@ -6,7 +6,7 @@ use std::process::Command;
 use crate::{Result, workspace};
 
 /// Rows of a table: property and value.
-pub(super) fn facts(scratch: &Path) -> Result<Vec<(&'static str, String)>> {
+pub(super) fn describe(scratch: &Path) -> Result<Vec<(&'static str, String)>> {
     let cores = std::thread::available_parallelism().map_or(1, usize::from);
     Ok(vec![
         ("Processor", processor().unwrap_or_else(|| std::env::consts::ARCH.to_owned())),

@@ -6,35 +6,42 @@ use std::process::{Child, ChildStdin, ChildStdout, Command, Stdio};
 
 use serde_json::{Value, json};
 
-use super::options::Effort;
-use super::samples::Samples;
+use super::options::BenchEffort;
+use super::samples::TimeSamples;
 use super::size::BETWEEN_WRITES;
 use super::this_program;
 use crate::Result;
 
 /// Measures the time from starting the process until its tools are listed.
-pub(super) fn starts(effort: Effort, command: impl Fn() -> Command) -> Result<Samples> {
-    let mut samples = Samples::default();
-    Server::greeted(command())?.end()?;
+pub(super) fn measure_starts(
+    effort: BenchEffort,
+    command: impl Fn() -> Command,
+) -> Result<TimeSamples> {
+    let mut samples = TimeSamples::default();
+    BenchServer::start_initialized(command())?.end()?;
     for _ in 0..effort.repetitions() / 4 {
-        samples.time(|| Server::greeted(command()))?.end()?;
+        samples.time(|| BenchServer::start_initialized(command()))?.end()?;
     }
     Ok(samples)
 }
 
 /// Durable writes of new notes, each acknowledged over the pipe.
 #[derive(Default)]
-pub(super) struct Writes {
+pub(super) struct WriteSamples {
     /// The raw steps, done by a bare child process over a pipe. They alternate with the writes, after
     /// the same pause, because the speed of a disk changes from minute to minute.
-    pub(super) raw: Samples,
-    pub(super) ours: Samples,
+    pub(super) raw: TimeSamples,
+    pub(super) ours: TimeSamples,
     /// Back-to-back writes: each starts as soon as the one before is acknowledged.
-    pub(super) burst: Samples,
+    pub(super) burst: TimeSamples,
 }
 
-pub(super) fn writes(effort: Effort, command: Command, scratch: &Path) -> Result<Writes> {
-    let mut writes = Writes::default();
+pub(super) fn measure_writes(
+    effort: BenchEffort,
+    command: Command,
+    scratch: &Path,
+) -> Result<WriteSamples> {
+    let mut writes = WriteSamples::default();
     let mut child =
         this_program("write")?.arg(scratch).stdin(Stdio::piped()).stdout(Stdio::piped()).spawn()?;
     let mut to_child = child.stdin.take().ok_or("the child has no input")?;
@@ -47,7 +54,7 @@ pub(super) fn writes(effort: Effort, command: Command, scratch: &Path) -> Result
             _ => Ok(()),
         }
     };
-    let mut server = Server::greeted(command)?;
+    let mut server = BenchServer::start_initialized(command)?;
     let count = effort.repetitions();
     for number in 0..2 * count {
         let note = xtask::vault::note(500_000 + number);
@@ -72,9 +79,9 @@ pub(super) fn writes(effort: Effort, command: Command, scratch: &Path) -> Result
 }
 
 /// Measures the call that an agent makes at the start of a task.
-pub(super) fn contexts(effort: Effort, command: Command) -> Result<Samples> {
-    let mut samples = Samples::default();
-    let mut server = Server::greeted(command)?;
+pub(super) fn measure_contexts(effort: BenchEffort, command: Command) -> Result<TimeSamples> {
+    let mut samples = TimeSamples::default();
+    let mut server = BenchServer::start_initialized(command)?;
     for number in 0..effort.repetitions() {
         let query = xtask::vault::note(number).title;
         samples.time(|| server.call("get_context", &json!({ "query": query })))?;
@@ -83,16 +90,16 @@ pub(super) fn contexts(effort: Effort, command: Command) -> Result<Samples> {
     Ok(samples)
 }
 
-struct Server {
+struct BenchServer {
     child: Child,
     input: ChildStdin,
     output: BufReader<ChildStdout>,
-    asked: u64,
+    last_id: u64,
 }
 
-impl Server {
+impl BenchServer {
     /// Starts the server, initializes it and lists its tools.
-    fn greeted(mut command: Command) -> Result<Self> {
+    fn start_initialized(mut command: Command) -> Result<Self> {
         let mut child = command
             .arg("mcp")
             .stdin(Stdio::piped())
@@ -101,36 +108,35 @@ impl Server {
             .spawn()?;
         let input = child.stdin.take().ok_or("the server has no input")?;
         let output = BufReader::new(child.stdout.take().ok_or("the server has no output")?);
-        let mut server = Self { child, input, output, asked: 0 };
+        let mut server = Self { child, input, output, last_id: 0 };
         let client = json!({ "name": "bench", "version": "1" });
         let hello = json!({
             "protocolVersion": "2025-06-18",
             "capabilities": {},
             "clientInfo": client,
         });
-        server.ask("initialize", &hello)?;
-        server.tell(&json!({ "jsonrpc": "2.0", "method": "notifications/initialized" }))?;
-        server.ask("tools/list", &json!({}))?;
+        server.request("initialize", &hello)?;
+        server.send(&json!({ "jsonrpc": "2.0", "method": "notifications/initialized" }))?;
+        server.request("tools/list", &json!({}))?;
         Ok(server)
     }
 
     fn call(&mut self, tool: &str, arguments: &Value) -> Result<()> {
-        let answer = self.ask("tools/call", &json!({ "name": tool, "arguments": arguments }))?;
-        match answer["result"]["isError"] == json!(true) || answer["error"].is_object() {
-            true => Err(format!("{tool} failed: {answer}").into()),
-            false => Ok(()),
-        }
+        let answer =
+            self.request("tools/call", &json!({ "name": tool, "arguments": arguments }))?;
+        let is_error = answer["result"]["isError"] == json!(true) || answer["error"].is_object();
+        if is_error { Err(format!("{tool} failed: {answer}").into()) } else { Ok(()) }
     }
 
-    fn tell(&mut self, message: &Value) -> Result<()> {
+    fn send(&mut self, message: &Value) -> Result<()> {
         self.input.write_all(format!("{message}\n").as_bytes())?;
         Ok(())
     }
 
-    fn ask(&mut self, method: &str, parameters: &Value) -> Result<Value> {
-        self.asked += 1;
-        let id = self.asked;
-        self.tell(&json!({ "jsonrpc": "2.0", "id": id, "method": method, "params": parameters }))?;
+    fn request(&mut self, method: &str, parameters: &Value) -> Result<Value> {
+        self.last_id += 1;
+        let id = self.last_id;
+        self.send(&json!({ "jsonrpc": "2.0", "id": id, "method": method, "params": parameters }))?;
         let mut line = String::new();
         loop {
             line.clear();

@@ -18,8 +18,8 @@ use std::path::{Path, PathBuf};
 use std::process::Command;
 
 use crate::{Result, workspace};
-use options::{Effort, Options};
-use report::Report;
+use options::{BenchEffort, BenchOptions};
+use report::BenchReport;
 
 /// The page with the results.
 const PAGE: &str = "docs/benchmarks.md";
@@ -43,16 +43,16 @@ pub(crate) fn run(arguments: &[String]) -> Result<()> {
         "--package",
         "memoranda",
     ]))?;
-    let scratch = Scratch::new(target_folder(&root).join("bench"))?;
+    let scratch = ScratchFolder::new(target_folder(&root).join("bench"))?;
     let report = measure(&options, &root, &scratch.0)?;
     let page = report::render(&report);
     match options.effort {
-        Effort::Full => {
+        BenchEffort::Full => {
             std::fs::create_dir_all(root.join("docs"))?;
             std::fs::write(root.join(PAGE), page)?;
             println!("bench: wrote {PAGE}");
         }
-        Effort::Quick => println!("\n{page}"),
+        BenchEffort::Quick => println!("\n{page}"),
     }
     Ok(())
 }
@@ -69,7 +69,7 @@ fn rerun_optimised(subcommand: &str, arguments: &[String]) -> Result<()> {
     workspace::status(command.args(arguments))
 }
 
-fn measure(options: &Options, root: &Path, scratch: &Path) -> Result<Report> {
+fn measure(options: &BenchOptions, root: &Path, scratch: &Path) -> Result<BenchReport> {
     let mut sizes = Vec::new();
     for &notes in &options.sizes {
         println!("bench: {notes} notes");
@@ -82,8 +82,8 @@ fn measure(options: &Options, root: &Path, scratch: &Path) -> Result<Report> {
     }
     println!("bench: processes");
     let binary = target_folder(root).join("release").join(executable("memoranda"));
-    Ok(Report {
-        machine: machine::facts(scratch)?,
+    Ok(BenchReport {
+        machine: machine::describe(scratch)?,
         command: options.command(),
         date: machine::today()?,
         processes: process::measure(&binary, scratch, options.effort)?,
@@ -93,9 +93,9 @@ fn measure(options: &Options, root: &Path, scratch: &Path) -> Result<Report> {
 
 /// The folder for the measured vaults, removed after the run. It is on the disk of the workspace,
 /// because a temporary folder may be in memory, where syncing costs nothing.
-struct Scratch(PathBuf);
+struct ScratchFolder(PathBuf);
 
-impl Scratch {
+impl ScratchFolder {
     fn new(folder: PathBuf) -> Result<Self> {
         if folder.exists() {
             std::fs::remove_dir_all(&folder)?;
@@ -105,7 +105,7 @@ impl Scratch {
     }
 }
 
-impl Drop for Scratch {
+impl Drop for ScratchFolder {
     fn drop(&mut self) {
         // If this fails, the next run removes the folder.
         drop(std::fs::remove_dir_all(&self.0));

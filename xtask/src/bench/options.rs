@@ -7,14 +7,14 @@ const QUICK_SIZES: &[usize] = &[100, 1_000];
 
 /// Number of repetitions, by purpose.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub(super) enum Effort {
+pub(super) enum BenchEffort {
     /// Enough repetitions for published results.
     Full,
     /// Enough repetitions to see that everything runs.
     Quick,
 }
 
-impl Effort {
+impl BenchEffort {
     /// Repetitions of a short piece of work.
     pub(super) fn repetitions(self) -> usize {
         match self {
@@ -34,41 +34,41 @@ impl Effort {
 
 /// The parsed options.
 #[derive(PartialEq, Eq, Debug)]
-pub(super) struct Options {
+pub(super) struct BenchOptions {
     /// Numbers of notes, in ascending order.
     pub(super) sizes: Vec<usize>,
-    pub(super) effort: Effort,
+    pub(super) effort: BenchEffort,
 }
 
-impl Options {
+impl BenchOptions {
     /// Returns the command line with the same options.
     pub(super) fn command(&self) -> String {
         let sizes: Vec<_> = self.sizes.iter().map(usize::to_string).collect();
         let quick = match self.effort {
-            Effort::Full => "",
-            Effort::Quick => " --quick",
+            BenchEffort::Full => "",
+            BenchEffort::Quick => " --quick",
         };
         format!("cargo xtask bench{quick} --sizes {}", sizes.join(","))
     }
 }
 
-pub(super) fn parse(arguments: &[String]) -> Result<Options> {
+pub(super) fn parse(arguments: &[String]) -> Result<BenchOptions> {
     let mut sizes = None;
-    let mut effort = Effort::Full;
+    let mut effort = BenchEffort::Full;
     let mut arguments = arguments.iter();
     while let Some(argument) = arguments.next() {
         match argument.split_once('=').unwrap_or((argument, "")) {
-            ("--quick", "") => effort = Effort::Quick,
+            ("--quick", "") => effort = BenchEffort::Quick,
             ("--sizes", "") => sizes = Some(numbers(arguments.next().map_or("", String::as_str))?),
             ("--sizes", list) => sizes = Some(numbers(list)?),
             _ => return Err(format!("unknown argument `{argument}`").into()),
         }
     }
     let default = match effort {
-        Effort::Full => SIZES,
-        Effort::Quick => QUICK_SIZES,
+        BenchEffort::Full => SIZES,
+        BenchEffort::Quick => QUICK_SIZES,
     };
-    Ok(Options { sizes: sizes.unwrap_or_else(|| default.to_vec()), effort })
+    Ok(BenchOptions { sizes: sizes.unwrap_or_else(|| default.to_vec()), effort })
 }
 
 fn numbers(list: &str) -> Result<Vec<usize>> {
@@ -90,20 +90,20 @@ fn numbers(list: &str) -> Result<Vec<usize>> {
 mod tests {
     use super::*;
 
-    fn parsed(arguments: &[&str]) -> Result<Options> {
+    fn parsed(arguments: &[&str]) -> Result<BenchOptions> {
         parse(&arguments.iter().map(|&argument| argument.to_owned()).collect::<Vec<_>>())
     }
 
     #[test]
     fn arguments_are_read() {
         let check = |arguments: &[&str], sizes: &[usize], effort| {
-            let expected = Options { sizes: sizes.to_vec(), effort };
+            let expected = BenchOptions { sizes: sizes.to_vec(), effort };
             assert_eq!(parsed(arguments).unwrap(), expected, "{arguments:?}");
         };
-        check(&[], SIZES, Effort::Full);
-        check(&["--quick"], QUICK_SIZES, Effort::Quick);
-        check(&["--sizes", "1_000,100"], &[100, 1_000], Effort::Full);
-        check(&["--sizes=50", "--quick"], &[50], Effort::Quick);
+        check(&[], SIZES, BenchEffort::Full);
+        check(&["--quick"], QUICK_SIZES, BenchEffort::Quick);
+        check(&["--sizes", "1_000,100"], &[100, 1_000], BenchEffort::Full);
+        check(&["--sizes=50", "--quick"], &[50], BenchEffort::Quick);
     }
 
     #[test]

@@ -4,9 +4,9 @@ use std::io::{BufRead as _, BufReader, Write as _};
 use std::path::Path;
 use std::process::{Command, Stdio};
 
-use super::mcp::{self, Writes};
-use super::options::Effort;
-use super::samples::Samples;
+use super::mcp::{self, WriteSamples};
+use super::options::BenchEffort;
+use super::samples::TimeSamples;
 use super::this_program;
 use crate::{Result, workspace};
 
@@ -15,28 +15,32 @@ pub(super) const RECORDS: usize = 10_000;
 const RULES: usize = 30;
 
 /// Measurements of whole processes.
-pub(super) struct Processes {
+pub(super) struct ProcessSamples {
     /// Start of a program that opens SQLite and prints a line.
-    pub(super) bare_start: Samples,
+    pub(super) bare_start: TimeSamples,
     /// Round trip of a line to a child process.
-    pub(super) round_trip: Samples,
+    pub(super) round_trip: TimeSamples,
     /// Start of `memoranda --version`; `None` if it fails.
-    pub(super) version: Option<Samples>,
+    pub(super) version: Option<TimeSamples>,
     /// Start of `memoranda status` on a small vault; `None` if it fails.
-    pub(super) status: Option<Samples>,
+    pub(super) status: Option<TimeSamples>,
     /// Start of `memoranda mcp` until its tools are listed.
-    pub(super) mcp_start: Option<Samples>,
+    pub(super) mcp_start: Option<TimeSamples>,
     /// Durable writes through `memoranda mcp` in a small vault, alternating with the raw steps.
-    pub(super) mcp_write: Option<Writes>,
+    pub(super) mcp_write: Option<WriteSamples>,
     /// Start of `memoranda tool get_context` with many records, until it has answered.
-    pub(super) context_start: Option<Samples>,
+    pub(super) context_start: Option<TimeSamples>,
     /// Call of `get_context` through `memoranda mcp` with the same records.
-    pub(super) mcp_context: Option<Samples>,
+    pub(super) mcp_context: Option<TimeSamples>,
     /// The size of the release binary.
     pub(super) binary: u64,
 }
 
-pub(super) fn measure(binary: &Path, scratch: &Path, effort: Effort) -> Result<Processes> {
+pub(super) fn measure(
+    binary: &Path,
+    scratch: &Path,
+    effort: BenchEffort,
+) -> Result<ProcessSamples> {
     let database = scratch.join("bare.db");
     let home = scratch.join("status");
     xtask::vault::write(&home.join("main"), 100)?;
@@ -68,19 +72,19 @@ pub(super) fn measure(binary: &Path, scratch: &Path, effort: Effort) -> Result<P
         command.args(["tool", "get_context"]);
         command
     };
-    Ok(Processes {
-        bare_start: starts(effort, || {
+    Ok(ProcessSamples {
+        bare_start: measure_starts(effort, || {
             let mut command = this_program("open")?;
             command.arg(&database);
             Ok(command)
         })?,
-        round_trip: round_trips(effort)?,
-        version: answered(effort, || ours("--version"))?,
-        status: answered(effort, || ours("status"))?,
-        mcp_start: Some(mcp::starts(effort, program)?),
-        mcp_write: Some(mcp::writes(effort, program(), scratch)?),
-        context_start: answered(effort, context)?,
-        mcp_context: Some(mcp::contexts(effort, program_at(&recorded))?),
+        round_trip: measure_round_trips(effort)?,
+        version: measure_if_known(effort, || ours("--version"))?,
+        status: measure_if_known(effort, || ours("status"))?,
+        mcp_start: Some(mcp::measure_starts(effort, program)?),
+        mcp_write: Some(mcp::measure_writes(effort, program(), scratch)?),
+        context_start: measure_if_known(effort, context)?,
+        mcp_context: Some(mcp::measure_contexts(effort, program_at(&recorded))?),
         binary: std::fs::metadata(binary)?.len(),
     })
 }
@@ -96,8 +100,11 @@ fn write_records(folder: &Path, records: usize) -> Result<()> {
     Ok(())
 }
 
-fn starts(effort: Effort, command: impl Fn() -> Result<Command>) -> Result<Samples> {
-    let mut samples = Samples::default();
+fn measure_starts(
+    effort: BenchEffort,
+    command: impl Fn() -> Result<Command>,
+) -> Result<TimeSamples> {
+    let mut samples = TimeSamples::default();
     // The first start reads the program from disk and creates missing files.
     workspace::output(&mut command()?)?;
     for _ in 0..effort.repetitions() / 4 {
@@ -107,10 +114,13 @@ fn starts(effort: Effort, command: impl Fn() -> Result<Command>) -> Result<Sampl
     Ok(samples)
 }
 
-/// Measures like [`starts`]; `None` if our binary does not know the command.
-fn answered(effort: Effort, command: impl Fn() -> Command) -> Result<Option<Samples>> {
+/// Measures like [`measure_starts`]; `None` if our binary does not know the command.
+fn measure_if_known(
+    effort: BenchEffort,
+    command: impl Fn() -> Command,
+) -> Result<Option<TimeSamples>> {
     match workspace::output(&mut command()) {
-        Ok(text) if !text.trim().is_empty() => starts(effort, || Ok(command())).map(Some),
+        Ok(text) if !text.trim().is_empty() => measure_starts(effort, || Ok(command())).map(Some),
         Ok(_) | Err(_) => {
             println!("bench: not measured, because it does not answer: {:?}", command().get_args());
             Ok(None)
@@ -118,13 +128,13 @@ fn answered(effort: Effort, command: impl Fn() -> Command) -> Result<Option<Samp
     }
 }
 
-fn round_trips(effort: Effort) -> Result<Samples> {
+fn measure_round_trips(effort: BenchEffort) -> Result<TimeSamples> {
     let mut child = this_program("echo")?.stdin(Stdio::piped()).stdout(Stdio::piped()).spawn()?;
     let mut input = child.stdin.take().ok_or("the child has no input")?;
     let mut output = BufReader::new(child.stdout.take().ok_or("the child has no output")?);
     let request = format!("{}\n", "m".repeat(1023));
     let mut answer = String::new();
-    let mut samples = Samples::default();
+    let mut samples = TimeSamples::default();
     for _ in 0..effort.repetitions() {
         answer.clear();
         samples.time(|| {

@@ -22,13 +22,13 @@ use crate::Result;
 const SNIPPET_CHARS: usize = 300;
 
 /// An open vault.
-pub(super) struct Product {
+pub(super) struct BenchVault {
     memory: Memory,
     project: ProjectName,
     author: Author,
 }
 
-impl Product {
+impl BenchVault {
     /// Opens the vault at `home`, with its index in `cache`.
     pub(super) fn open(home: &Path, cache: &Path) -> Result<Self> {
         let memory = Memory::open(OpenOptions {
@@ -120,7 +120,7 @@ mod tests {
     fn existing_and_written_notes_are_found() {
         let folder = std::env::temp_dir().join(format!("xtask-product-{}", std::process::id()));
         vault::write(&folder.join("home/main"), 30).unwrap();
-        let product = Product::open(&folder.join("home"), &folder.join("cache")).unwrap();
+        let product = BenchVault::open(&folder.join("home"), &folder.join("cache")).unwrap();
         product.sync().unwrap();
         let new = vault::note(30);
         product.write(&new.path, &new.text).unwrap();

@@ -4,9 +4,9 @@
 use std::fmt::Write as _;
 use std::time::Duration;
 
-use super::process::{Processes, RECORDS};
-use super::samples::Samples;
-use super::size::AtSize;
+use super::process::{ProcessSamples, RECORDS};
+use super::samples::TimeSamples;
+use super::size::SizeResults;
 
 /// Number of notes of most budgets.
 const BUDGET_SIZE: usize = 10_000;
@@ -17,20 +17,20 @@ const LARGE_SIZE: usize = 100_000;
 const NOT_MEASURED: &str = "–";
 
 /// All measurements of one run.
-pub(super) struct Report {
+pub(super) struct BenchReport {
     pub(super) machine: Vec<(&'static str, String)>,
     pub(super) command: String,
     pub(super) date: String,
-    pub(super) processes: Processes,
+    pub(super) processes: ProcessSamples,
     /// By size, in ascending order.
-    pub(super) sizes: Vec<AtSize>,
+    pub(super) sizes: Vec<SizeResults>,
 }
 
 /// Explanations of the results.
-const KNOWN: &str = include_str!("known.md");
+const EXPLANATIONS: &str = include_str!("explanations.md");
 
 /// Renders the whole page.
-pub(super) fn render(report: &Report) -> String {
+pub(super) fn render(report: &BenchReport) -> String {
     let mut page = String::from(
         "# Benchmarks\n\n\
          The limit is the machine: the same work done raw, measured in the same run on the same disk,\n\
@@ -49,20 +49,20 @@ pub(super) fn render(report: &Report) -> String {
     }
     page.push_str(
         "\nRaw steps of a durable write: append 1 KB + fdatasync, write + rename, one FTS5 insert committed in WAL\n\
-         mode. Ours is a call of the engine as a server makes it, without a transport. Raw search: BM25 over one\n\
+         mode. ProductSamples is a call of the engine as a server makes it, without a transport. RawSamples search: BM25 over one\n\
          FTS5 row per note, ten hits. A quarter each of the queries has words of a single note, words in one note of\n\
          a hundred, words in every third note or more, and two to four of these as alternatives. The time of the\n\
          first index without vectors is computed: the measured time minus that of all vectors one after the other.\n\
          This subtracts more than the vectors cost while the other core writes.\n",
     );
-    page.push_str(KNOWN);
+    page.push_str(EXPLANATIONS);
     growth(&mut page, &report.sizes);
     raw_limits(&mut page, report);
     page
 }
 
 /// The limit of a measurement.
-enum Limit {
+enum BudgetLimit {
     /// Maximum multiple of the raw work.
     Times(f64),
     /// Maximum time.
@@ -72,40 +72,40 @@ enum Limit {
 }
 
 /// One budget with its measurement.
-struct Row {
+struct BudgetRow {
     work: String,
-    limit: Limit,
+    limit: BudgetLimit,
     /// Description of the raw work that the limit is a multiple of.
     of: &'static str,
     raw: Option<Duration>,
-    ours: Option<Measured>,
+    ours: Option<MeasuredValue>,
 }
 
-enum Measured {
+enum MeasuredValue {
     Time(Duration),
     Bytes(u64),
 }
 
-impl Row {
+impl BudgetRow {
     fn render(&self) -> String {
         let budget = match self.limit {
-            Limit::Times(times) => format!("≤ {times} × {}", self.of),
-            Limit::Within(most) => format!("≤ {}", time(most)),
-            Limit::Bytes(most) => format!("≤ {}", bytes(most)),
+            BudgetLimit::Times(times) => format!("≤ {times} × {}", self.of),
+            BudgetLimit::Within(most) => format!("≤ {}", time(most)),
+            BudgetLimit::Bytes(most) => format!("≤ {}", bytes(most)),
         };
         let raw = self.raw.map_or(NOT_MEASURED.into(), time);
         let (ours, ratio, verdict) = match (&self.ours, &self.limit) {
-            (Some(Measured::Time(ours)), Limit::Times(times)) => {
+            (Some(MeasuredValue::Time(ours)), BudgetLimit::Times(times)) => {
                 let ratio = self.raw.map(|raw| ratio(*ours, raw));
                 let verdict = ratio.map_or("not measured", |ratio| verdict(ratio, *times));
                 let ratio = ratio.map_or(NOT_MEASURED.into(), |ratio| format!("{ratio:.2}"));
                 (time(*ours), ratio, verdict)
             }
-            (Some(Measured::Time(ours)), Limit::Within(most)) => {
+            (Some(MeasuredValue::Time(ours)), BudgetLimit::Within(most)) => {
                 let ratio = ratio(*ours, *most);
                 (time(*ours), format!("{ratio:.2}"), verdict(ratio, 1.0))
             }
-            (Some(Measured::Bytes(ours)), Limit::Bytes(most)) => {
+            (Some(MeasuredValue::Bytes(ours)), BudgetLimit::Bytes(most)) => {
                 let ratio = *ours as f64 / *most as f64;
                 (bytes(*ours), format!("{ratio:.2}"), verdict(ratio, 1.0))
             }
@@ -115,18 +115,18 @@ impl Row {
     }
 }
 
-fn budgets(report: &Report) -> Vec<Row> {
+fn budgets(report: &BenchReport) -> Vec<BudgetRow> {
     let mut rows = Vec::new();
-    let row = |work: String, times, of, raw, ours: Option<Duration>| Row {
+    let row = |work: String, times, of, raw, ours: Option<Duration>| BudgetRow {
         work,
-        limit: Limit::Times(times),
+        limit: BudgetLimit::Times(times),
         of,
         raw: Some(raw),
-        ours: ours.map(Measured::Time),
+        ours: ours.map(MeasuredValue::Time),
     };
     let processes = &report.processes;
     let bare = processes.bare_start.p50();
-    let start = |samples: &Option<Samples>| samples.as_ref().map(Samples::p50);
+    let start = |samples: &Option<TimeSamples>| samples.as_ref().map(TimeSamples::p50);
     let of = "a bare process that opens SQLite";
     rows.push(row(
         "cold start of `memoranda --version`, p50".into(),
@@ -149,12 +149,12 @@ fn budgets(report: &Report) -> Vec<Row> {
         bare,
         start(&processes.mcp_start),
     ));
-    rows.push(Row {
+    rows.push(BudgetRow {
         work: "release binary".into(),
-        limit: Limit::Bytes(40 << 20),
+        limit: BudgetLimit::Bytes(40 << 20),
         of: "",
         raw: None,
-        ours: Some(Measured::Bytes(processes.binary)),
+        ours: Some(MeasuredValue::Bytes(processes.binary)),
     });
     let Some(at) = report.sizes.iter().rev().find(|at| at.notes <= BUDGET_SIZE) else {
         return rows;
@@ -233,45 +233,45 @@ fn budgets(report: &Report) -> Vec<Row> {
         raw.walk.p50(),
         Some(ours.resync.p50()),
     ));
-    rows.push(Row {
+    rows.push(BudgetRow {
         work: format!("resident memory, {notes} notes"),
-        limit: Limit::Bytes(60 << 20),
+        limit: BudgetLimit::Bytes(60 << 20),
         of: "",
         raw: None,
-        ours: ours.resident.map(Measured::Bytes),
+        ours: ours.resident.map(MeasuredValue::Bytes),
     });
     rows.extend(growth_budgets(report, at));
     rows
 }
 
 /// An absolute time budget, in microseconds.
-fn within(work: String, most: u64, ours: Duration) -> Row {
-    let limit = Limit::Within(Duration::from_micros(most));
-    Row { work, limit, of: "", raw: None, ours: Some(Measured::Time(ours)) }
+fn within(work: String, most: u64, ours: Duration) -> BudgetRow {
+    let limit = BudgetLimit::Within(Duration::from_micros(most));
+    BudgetRow { work, limit, of: "", raw: None, ours: Some(MeasuredValue::Time(ours)) }
 }
 
 /// The budgets that compare our own numbers at two sizes.
-fn growth_budgets(report: &Report, at: &AtSize) -> Vec<Row> {
+fn growth_budgets(report: &BenchReport, at: &SizeResults) -> Vec<BudgetRow> {
     let (Some(smallest), Some(largest)) = (report.sizes.first(), report.sizes.last()) else {
         return Vec::new();
     };
     let mut rows = Vec::new();
     if smallest.notes < largest.notes {
-        rows.push(Row {
+        rows.push(BudgetRow {
             work: format!("durable write, {} notes, p50", number(largest.notes)),
-            limit: Limit::Times(1.5),
+            limit: BudgetLimit::Times(1.5),
             of: "ours in the smallest vault",
             raw: Some(smallest.ours.write.p50()),
-            ours: Some(Measured::Time(largest.ours.write.p50())),
+            ours: Some(MeasuredValue::Time(largest.ours.write.p50())),
         });
     }
     if at.notes < largest.notes {
-        rows.push(Row {
+        rows.push(BudgetRow {
             work: format!("search, {} notes, p95", number(largest.notes)),
-            limit: Limit::Times(4.0),
+            limit: BudgetLimit::Times(4.0),
             of: "ours at a tenth",
             raw: Some(at.ours.search.p95()),
-            ours: Some(Measured::Time(largest.ours.search.p95())),
+            ours: Some(MeasuredValue::Time(largest.ours.search.p95())),
         });
     }
     if let Some(at) = report.sizes.iter().find(|at| at.notes == LARGE_SIZE) {
@@ -281,7 +281,7 @@ fn growth_budgets(report: &Report, at: &AtSize) -> Vec<Row> {
     rows
 }
 
-fn growth(page: &mut String, sizes: &[AtSize]) {
+fn growth(page: &mut String, sizes: &[SizeResults]) {
     page.push_str(
         "\n## Growth\n\nRaw first, then ours; p50 / p95 where there are two numbers.\n\n\
          | Notes | Bytes | Write | Search | By words | First index | Re-sync | Resident |\n\
@@ -291,17 +291,17 @@ fn growth(page: &mut String, sizes: &[AtSize]) {
 }
 
 /// Renders the measurements at one size as a row of the growth table.
-pub(super) fn growth_row(at: &AtSize) -> String {
-    let AtSize { notes, bytes: size, raw, ours } = at;
+pub(super) fn growth_row(at: &SizeResults) -> String {
+    let SizeResults { notes, bytes: size, raw, ours } = at;
     format!(
         "| {} | {} | {}; {} | {}; {} | {} | {}; {} | {}; {} | {} |\n",
         number(*notes),
         bytes(*size),
         time(raw.write_p50()),
-        both(&ours.write),
-        both(&raw.query),
-        both(&ours.search),
-        both(&ours.words),
+        p50_and_p95(&ours.write),
+        p50_and_p95(&raw.query),
+        p50_and_p95(&ours.search),
+        p50_and_p95(&ours.words),
         time(raw.build.p50()),
         time(ours.first_index.p50()),
         time(raw.walk.p50()),
@@ -310,22 +310,22 @@ pub(super) fn growth_row(at: &AtSize) -> String {
     )
 }
 
-fn raw_limits(page: &mut String, report: &Report) {
+fn raw_limits(page: &mut String, report: &BenchReport) {
     page.push_str(
         "\n## Raw limits\n\np50 / p95.\n\n\
          | Notes | Append 1 KB + fdatasync | Write + rename | FTS5 insert | FTS5 query | Walk + stat |\n\
          |---|---|---|---|---|---|\n",
     );
-    for AtSize { notes, raw, .. } in &report.sizes {
+    for SizeResults { notes, raw, .. } in &report.sizes {
         let _ = writeln!(
             page,
             "| {} | {} | {} | {} | {} | {} |",
             number(*notes),
-            both(&raw.append),
-            both(&raw.rename),
-            both(&raw.insert),
-            both(&raw.query),
-            both(&raw.walk),
+            p50_and_p95(&raw.append),
+            p50_and_p95(&raw.rename),
+            p50_and_p95(&raw.insert),
+            p50_and_p95(&raw.query),
+            p50_and_p95(&raw.walk),
         );
     }
     let processes = &report.processes;
@@ -333,8 +333,8 @@ fn raw_limits(page: &mut String, report: &Report) {
         page,
         "\nStarting a process that opens SQLite and prints a line: {}. \
          A line of 1 KB to a child and back: {}.",
-        both(&processes.bare_start),
-        both(&processes.round_trip)
+        p50_and_p95(&processes.bare_start),
+        p50_and_p95(&processes.round_trip)
     );
     if let Some(writes) = &processes.mcp_write {
         let _ = writeln!(
@@ -342,9 +342,9 @@ fn raw_limits(page: &mut String, report: &Report) {
             "\nDurable writes over MCP stdio in a small vault: {}, by a bare child that does the raw \
              steps {}; back to back, while the index update of the write before is still running: \
              {}.",
-            both(&writes.ours),
-            both(&writes.raw),
-            both(&writes.burst)
+            p50_and_p95(&writes.ours),
+            p50_and_p95(&writes.raw),
+            p50_and_p95(&writes.burst)
         );
     }
 }
@@ -358,7 +358,7 @@ fn ratio(ours: Duration, raw: Duration) -> f64 {
     if raw.is_zero() { f64::INFINITY } else { ours.as_secs_f64() / raw.as_secs_f64() }
 }
 
-fn both(samples: &Samples) -> String {
+fn p50_and_p95(samples: &TimeSamples) -> String {
     format!("{} / {}", time(samples.p50()), time(samples.p95()))
 }
 
@@ -412,36 +412,41 @@ mod tests {
 
     #[test]
     fn budgets_are_judged() {
-        let check = |limit, raw: Option<u64>, ours: Option<Measured>, expected: &str| {
+        let check = |limit, raw: Option<u64>, ours: Option<MeasuredValue>, expected: &str| {
             let raw = raw.map(Duration::from_millis);
-            let row = Row { work: "w".into(), limit, of: "raw", raw, ours }.render();
+            let row = BudgetRow { work: "w".into(), limit, of: "raw", raw, ours }.render();
             assert!(row.contains(expected), "{row}");
         };
-        let ms = |n| Some(Measured::Time(Duration::from_millis(n)));
-        check(Limit::Times(1.5), Some(10), ms(15), "| 1.50 | met |");
-        check(Limit::Times(1.5), Some(10), ms(16), "| 1.60 | **missed** |");
-        check(Limit::Times(1.5), Some(0), ms(1), "**missed**");
-        check(Limit::Times(1.5), Some(10), None, "| – | – | not measured |");
-        check(Limit::Times(4.0), None, ms(1), "not measured");
+        let ms = |n| Some(MeasuredValue::Time(Duration::from_millis(n)));
+        check(BudgetLimit::Times(1.5), Some(10), ms(15), "| 1.50 | met |");
+        check(BudgetLimit::Times(1.5), Some(10), ms(16), "| 1.60 | **missed** |");
+        check(BudgetLimit::Times(1.5), Some(0), ms(1), "**missed**");
+        check(BudgetLimit::Times(1.5), Some(10), None, "| – | – | not measured |");
+        check(BudgetLimit::Times(4.0), None, ms(1), "not measured");
         check(
-            Limit::Within(Duration::from_millis(5)),
+            BudgetLimit::Within(Duration::from_millis(5)),
             None,
             ms(4),
             "| ≤ 5.00 ms | – | 4.00 ms | 0.80 | met |",
         );
-        check(Limit::Within(Duration::from_millis(5)), None, ms(6), "| 1.20 | **missed** |");
-        check(Limit::Bytes(2 << 20), None, Some(Measured::Bytes(1 << 20)), "| 0.50 | met |");
+        check(BudgetLimit::Within(Duration::from_millis(5)), None, ms(6), "| 1.20 | **missed** |");
+        check(
+            BudgetLimit::Bytes(2 << 20),
+            None,
+            Some(MeasuredValue::Bytes(1 << 20)),
+            "| 0.50 | met |",
+        );
     }
 
     #[test]
     fn missing_measurements_are_marked() {
-        let report = Report {
+        let report = BenchReport {
             machine: vec![("Cores", "2".into())],
             command: "cargo xtask bench".into(),
             date: "2026-01-01".into(),
-            processes: Processes {
-                bare_start: Samples::default(),
-                round_trip: Samples::default(),
+            processes: ProcessSamples {
+                bare_start: TimeSamples::default(),
+                round_trip: TimeSamples::default(),
                 version: None,
                 status: None,
                 mcp_start: None,
@@ -451,7 +456,7 @@ mod tests {
                 binary: 1 << 20,
             },
             sizes: [100, 10_000, 100_000]
-                .map(|notes| AtSize { notes, bytes: 1, ..AtSize::default() })
+                .map(|notes| SizeResults { notes, bytes: 1, ..SizeResults::default() })
                 .into(),
         };
         let page = render(&report);

@@ -7,9 +7,9 @@ use crate::Result;
 
 /// Timings of the same work.
 #[derive(Default, Clone, Debug)]
-pub(super) struct Samples(Vec<Duration>);
+pub(super) struct TimeSamples(Vec<Duration>);
 
-impl Samples {
+impl TimeSamples {
     /// Times one piece of work and returns its result.
     pub(super) fn time<T>(&mut self, work: impl FnOnce() -> Result<T>) -> Result<T> {
         let start = Instant::now();
@@ -19,15 +19,15 @@ impl Samples {
     }
 
     pub(super) fn p50(&self) -> Duration {
-        self.at(50)
+        self.percentile(50)
     }
 
     pub(super) fn p95(&self) -> Duration {
-        self.at(95)
+        self.percentile(95)
     }
 
     /// Returns the shortest time that the given percentage of samples did not exceed.
-    fn at(&self, percent: usize) -> Duration {
+    fn percentile(&self, percent: usize) -> Duration {
         let mut sorted = self.0.clone();
         sorted.sort_unstable();
         let rank = (sorted.len() * percent).div_ceil(100).max(1);
@@ -41,10 +41,10 @@ mod tests {
 
     #[test]
     fn median_and_slow_end() {
-        let samples = Samples((1..=100).rev().map(Duration::from_millis).collect());
+        let samples = TimeSamples((1..=100).rev().map(Duration::from_millis).collect());
         assert_eq!(samples.p50(), Duration::from_millis(50));
         assert_eq!(samples.p95(), Duration::from_millis(95));
-        assert_eq!(Samples(vec![Duration::from_millis(3)]).p95(), Duration::from_millis(3));
-        assert_eq!(Samples::default().p50(), Duration::ZERO);
+        assert_eq!(TimeSamples(vec![Duration::from_millis(3)]).p95(), Duration::from_millis(3));
+        assert_eq!(TimeSamples::default().p50(), Duration::ZERO);
     }
 }

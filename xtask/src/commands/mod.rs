@@ -9,7 +9,7 @@ use std::process::Command;
 use crate::{Result, workspace};
 
 /// Commands that cannot run here, and the check that runs them instead.
-const ELSEWHERE: &[(&str, &str)] = &[
+const SKIPPED_COMMANDS: &[(&str, &str)] = &[
     ("cargo ", "builds and tests have their own steps"),
     ("claude ", "the client may not be here; `.ci/packages` runs it"),
     ("codex ", "the client may not be here; `.ci/packages` runs it"),
@@ -61,9 +61,9 @@ pub(crate) fn run(arguments: &[String]) -> Result<()> {
     let (mut done, mut left, mut wrong) = (0, 0, Vec::new());
     for page in &pages {
         let text = std::fs::read_to_string(root.join(page))?;
-        let home = Home::new(&root, &binary)?;
+        let home = ReaderHome::new(&root, &binary)?;
         for step in page::steps(&text) {
-            if let Some((_, why)) = elsewhere(&step.command) {
+            if let Some((_, why)) = find_skipped(&step.command) {
                 println!("commands: {page}:{}: left out: {why}", step.line);
                 left += 1;
                 continue;
@@ -84,18 +84,18 @@ pub(crate) fn run(arguments: &[String]) -> Result<()> {
     }
 }
 
-fn elsewhere(command: &str) -> Option<&'static (&'static str, &'static str)> {
-    ELSEWHERE.iter().find(|(beginning, _)| command.starts_with(beginning))
+fn find_skipped(command: &str) -> Option<&'static (&'static str, &'static str)> {
+    SKIPPED_COMMANDS.iter().find(|(beginning, _)| command.starts_with(beginning))
 }
 
 /// A temporary home folder with the program on the PATH.
-struct Home {
+struct ReaderHome {
     folder: tempfile::TempDir,
     path: std::ffi::OsString,
     root: PathBuf,
 }
 
-impl Home {
+impl ReaderHome {
     fn new(root: &Path, binary: &Path) -> Result<Self> {
         let folder = tempfile::tempdir()?;
         let programs = folder.path().join(".local/bin");
@@ -110,7 +110,7 @@ impl Home {
         Ok(Self { folder, path, root: root.to_owned() })
     }
 
-    fn run(&self, step: &page::Step) -> std::result::Result<(), String> {
+    fn run(&self, step: &page::PageCommand) -> std::result::Result<(), String> {
         let home = self.folder.path();
         let output = Command::new("bash")
             .args(["-c", &step.command])

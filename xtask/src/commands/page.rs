@@ -2,7 +2,7 @@
 
 /// One command with the output that the page shows.
 #[derive(Debug, PartialEq, Eq)]
-pub(super) struct Step {
+pub(super) struct PageCommand {
     /// Line number of the command.
     pub(super) line: usize,
     /// Text of the command.
@@ -14,8 +14,8 @@ pub(super) struct Step {
 /// Returns the commands of a page. A `console` block has a `$` before each command, followed by its
 /// output. An `sh` block has only commands; a `text` block after it is the output. A comment
 /// `<!-- before: COMMAND -->` prepares what the reader already has.
-pub(super) fn steps(page: &str) -> Vec<Step> {
-    let mut steps: Vec<Step> = Vec::new();
+pub(super) fn steps(page: &str) -> Vec<PageCommand> {
+    let mut steps: Vec<PageCommand> = Vec::new();
     let mut fence: Option<&str> = None;
     let mut is_right_behind_sh = false;
     for (n, line) in page.lines().enumerate() {
@@ -64,15 +64,15 @@ pub(super) fn steps(page: &str) -> Vec<Step> {
     steps
 }
 
-fn step(line: usize, command: &str) -> Step {
-    Step { line, command: command.to_owned(), shown: None }
+fn step(line: usize, command: &str) -> PageCommand {
+    PageCommand { line, command: command.to_owned(), shown: None }
 }
 
-fn continues(steps: &[Step]) -> bool {
+fn continues(steps: &[PageCommand]) -> bool {
     steps.last().is_some_and(|last| last.command.ends_with('\\'))
 }
 
-fn show(steps: &mut [Step], line: &str) {
+fn show(steps: &mut [PageCommand], line: &str) {
     if let Some(last) = steps.last_mut() {
         let shown = last.shown.get_or_insert_default();
         shown.push_str(line);

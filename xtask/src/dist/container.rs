@@ -6,7 +6,7 @@ use std::rc::Rc;
 use super::PackageFile;
 use super::archive::{ArchiveEntry, tar_gz};
 use super::elf::ElfRequirements;
-use super::release::{Release, VERSION};
+use super::release::{ReleaseBuild, VERSION};
 use crate::Result;
 
 /// Owner of the volume with the notes, as in the Dockerfile.
@@ -14,7 +14,7 @@ const VAULT_OWNER: u64 = 1000;
 
 /// Returns the root as an archive, with the libraries of this machine if the program needs any.
 /// `None` if the platform is not Linux.
-pub(super) fn make_root(release: &Release) -> Result<Option<PackageFile>> {
+pub(super) fn make_root(release: &ReleaseBuild) -> Result<Option<PackageFile>> {
     let Some(requirements) = &release.requirements else {
         return Ok(None);
     };

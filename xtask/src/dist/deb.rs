@@ -7,7 +7,7 @@ use md5::{Digest as _, Md5};
 
 use super::archive::{ArchiveEntry, ar, gzip, tar_gz};
 use super::elf::ElfRequirements;
-use super::release::{Release, VERSION};
+use super::release::{ReleaseBuild, VERSION};
 use super::{PackageFile, hexadecimal};
 use crate::Result;
 
@@ -15,7 +15,7 @@ const MAINTAINER: &str = "The Memoranda contributors <memoranda@users.noreply.gi
 const HOMEPAGE: &str = "https://github.com/memoranda/memoranda";
 
 /// Returns the package. `None` if Debian has no port for the platform.
-pub(super) fn make_package(release: &Release) -> Result<Option<PackageFile>> {
+pub(super) fn make_package(release: &ReleaseBuild) -> Result<Option<PackageFile>> {
     let (Some(architecture), Some(requirements)) =
         (release.platform.deb_architecture, &release.requirements)
     else {
@@ -36,7 +36,7 @@ pub(super) fn make_package(release: &Release) -> Result<Option<PackageFile>> {
     Ok(Some(PackageFile { name, contents }))
 }
 
-fn installed_files(release: &Release, version: &str) -> Result<Vec<ArchiveEntry>> {
+fn installed_files(release: &ReleaseBuild, version: &str) -> Result<Vec<ArchiveEntry>> {
     let mut files = vec![ArchiveEntry::program("usr/bin/memoranda", Rc::clone(&release.program))];
     for mut file in release.shared_files("usr/share/") {
         if file.path.starts_with("usr/share/man/") {

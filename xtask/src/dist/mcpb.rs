@@ -6,14 +6,14 @@ use serde_json::{Value, json};
 
 use super::archive::{ArchiveEntry, zip};
 use super::platform::ReleasePlatform;
-use super::release::{Release, VERSION};
+use super::release::{ReleaseBuild, VERSION};
 use super::{PackageFile, sha256};
 use crate::Result;
 
 const RELEASES: &str = "https://github.com/memoranda/memoranda/releases/download";
 
 /// Returns the bundle that Claude Desktop opens.
-pub(super) fn make_bundle(release: &Release) -> Result<PackageFile> {
+pub(super) fn make_bundle(release: &ReleaseBuild) -> Result<PackageFile> {
     let platform = release.platform;
     let manifest = release.source("packages/mcpb/manifest.json")?;
     let tools: Value = serde_json::from_str(&release.output_of(&["tool", "--list", "--json"])?)?;
@@ -46,7 +46,10 @@ fn bundle_manifest(manifest: &str, tools: &Value, platform: &ReleasePlatform) ->
 }
 
 /// Returns the registry's `server.json` with the bundle added to its packages.
-pub(super) fn make_registry_entry(release: &Release, bundle: &PackageFile) -> Result<PackageFile> {
+pub(super) fn make_registry_entry(
+    release: &ReleaseBuild,
+    bundle: &PackageFile,
+) -> Result<PackageFile> {
     let mut server: Value = serde_json::from_str(&release.source("packages/server.json")?)?;
     server["version"] = json!(VERSION);
     let package = json!({

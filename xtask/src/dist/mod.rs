@@ -19,7 +19,7 @@ use sha2::{Digest as _, Sha256};
 
 use crate::{Result, workspace};
 use platform::{OperatingSystem, ReleasePlatform};
-use release::Release;
+use release::ReleaseBuild;
 
 /// Arguments of the command.
 #[derive(Default)]
@@ -51,7 +51,7 @@ pub(crate) fn run(arguments: &[String]) -> Result<()> {
         Some(binary) => binary,
         None => build_program(&root, platform)?,
     };
-    let release = Release::read(&root, &binary, platform)?;
+    let release = ReleaseBuild::read(&root, &binary, platform)?;
     let out = options.out.unwrap_or_else(|| root.join("target/dist"));
     std::fs::create_dir_all(&out)?;
     let mut sums = String::new();
@@ -65,7 +65,7 @@ pub(crate) fn run(arguments: &[String]) -> Result<()> {
     Ok(())
 }
 
-fn make_packages(root: &Path, release: &Release) -> Result<Vec<PackageFile>> {
+fn make_packages(root: &Path, release: &ReleaseBuild) -> Result<Vec<PackageFile>> {
     let deployment_target = match release.platform.system {
         OperatingSystem::MacOs => Some(deployment_target(root, release.platform)?),
         OperatingSystem::Linux | OperatingSystem::Windows => None,

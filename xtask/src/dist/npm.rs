@@ -8,7 +8,7 @@ use super::PackageFile;
 use super::archive::{ArchiveEntry, tar_gz};
 use super::elf::ElfRequirements;
 use super::platform::ReleasePlatform;
-use super::release::{Release, VERSION};
+use super::release::{ReleaseBuild, VERSION};
 use super::third_party;
 use crate::Result;
 
@@ -16,7 +16,7 @@ use crate::Result;
 const LAUNCHER: &str = "packages/npm/memoranda";
 
 /// Returns the package `memoranda`, which starts the program of the platform's package.
-pub(super) fn make_launcher(release: &Release) -> Result<PackageFile> {
+pub(super) fn make_launcher(release: &ReleaseBuild) -> Result<PackageFile> {
     let mut entries = release.folder(LAUNCHER, "")?;
     for entry in &mut entries {
         if entry.path.starts_with("bin/") {
@@ -29,7 +29,7 @@ pub(super) fn make_launcher(release: &Release) -> Result<PackageFile> {
 }
 
 /// Returns the package that contains the program for one platform.
-pub(super) fn make_platform_package(release: &Release) -> Result<PackageFile> {
+pub(super) fn make_platform_package(release: &ReleaseBuild) -> Result<PackageFile> {
     let platform = release.platform;
     let launcher: Value =
         serde_json::from_str(&release.source(&format!("{LAUNCHER}/package.json"))?)?;

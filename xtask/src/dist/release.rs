@@ -32,7 +32,7 @@ const COMPLETION_PATHS: [(&str, &str); 3] = [
 const LICENCES: [&str; 2] = ["LICENSE-APACHE", "LICENSE-MIT"];
 
 /// A built program with its documentation, for one platform.
-pub(super) struct Release {
+pub(super) struct ReleaseBuild {
     pub(super) platform: &'static ReleasePlatform,
     pub(super) program: Rc<[u8]>,
     /// `None` on systems other than Linux.
@@ -46,7 +46,7 @@ pub(super) struct Release {
     binary: PathBuf,
 }
 
-impl Release {
+impl ReleaseBuild {
     /// Reads the program and runs it for its completions and manual pages.
     pub(super) fn read(
         root: &Path,

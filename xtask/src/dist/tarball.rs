@@ -4,11 +4,11 @@ use std::rc::Rc;
 
 use super::PackageFile;
 use super::archive::{ArchiveEntry, tar_gz};
-use super::release::{Release, VERSION};
+use super::release::{ReleaseBuild, VERSION};
 use crate::Result;
 
 /// Returns the archive: program, manual pages, completions, licences and README.
-pub(super) fn make_archive(release: &Release) -> Result<PackageFile> {
+pub(super) fn make_archive(release: &ReleaseBuild) -> Result<PackageFile> {
     let folder = format!("memoranda-{VERSION}-{}", release.platform.target);
     let program =
         ArchiveEntry::program(release.platform.program_name(), Rc::clone(&release.program));
@@ -28,7 +28,7 @@ pub(super) fn make_archive(release: &Release) -> Result<PackageFile> {
 }
 
 /// Returns the script that installs the archive, with the version filled in.
-pub(super) fn make_installer(release: &Release) -> Result<PackageFile> {
+pub(super) fn make_installer(release: &ReleaseBuild) -> Result<PackageFile> {
     let script = release.source("packages/install.sh")?;
     if !script.contains("'@VERSION@'") {
         return Err("packages/install.sh has no '@VERSION@'".into());

@@ -10,7 +10,7 @@ use super::PackageFile;
 use super::archive::{ArchiveEntry, zip};
 use super::elf::ElfRequirements;
 use super::platform::{OperatingSystem, ReleasePlatform};
-use super::release::{Release, VERSION};
+use super::release::{ReleaseBuild, VERSION};
 use super::third_party;
 use crate::Result;
 
@@ -33,7 +33,7 @@ const STATIC_TAGS: [&str; 2] = ["manylinux_2_17", "musllinux_1_1"];
 
 /// Returns the wheel. `deployment_target` is the oldest macOS that the program runs on.
 pub(super) fn make_wheel(
-    release: &Release,
+    release: &ReleaseBuild,
     deployment_target: Option<&str>,
 ) -> Result<PackageFile> {
     let version = python_version(VERSION)?;

@@ -1,7 +1,7 @@
 //! The doors to effects: `clippy.toml` forbids files, clock, environment, processes and SQLite
 //! everywhere, and only the files in this table may allow them again.
 
-use super::{Findings, Tree, is_test_file, without_inline_tests};
+use super::{RuleFindings, WorkspaceTree, is_test_file, without_inline_tests};
 
 /// The doors. A row that ends in `/` is a folder. A new door is a decision:
 /// add a row here and the reason at the top of the file.
@@ -29,7 +29,7 @@ const DOORS: &[&str] = &[
 // Split in two parts, so that the rule does not match this file.
 const LINTS: &str = concat!("clippy::", "disallowed_");
 
-pub(super) fn check(tree: &Tree) -> Findings {
+pub(super) fn check(tree: &WorkspaceTree) -> RuleFindings {
     let mut problems = Vec::new();
     for file in tree.rust_files().filter(|file| !may_open(&file.path)) {
         for line in lines_that_open(&file.text) {
@@ -39,7 +39,7 @@ pub(super) fn check(tree: &Tree) -> Findings {
             ));
         }
     }
-    Findings { problems, ..Findings::default() }
+    RuleFindings { problems, ..RuleFindings::default() }
 }
 
 fn may_open(path: &str) -> bool {

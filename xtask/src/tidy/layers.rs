@@ -5,7 +5,7 @@
 
 use std::collections::HashSet;
 
-use super::{Findings, Tree};
+use super::{RuleFindings, WorkspaceTree};
 
 const ASYNC: &[&str] = &[
     "actix-rt",
@@ -58,7 +58,7 @@ const CHANCE: &[&str] = &["fastrand", "getrandom", "rand", "ulid", "uuid"];
 const TERMINAL: &[&str] = &["anstream", "clap", "comfy-table", "crossterm", "indicatif"];
 
 /// One crate with its allowed and forbidden dependencies.
-struct Layer {
+struct CrateLayer {
     name: &'static str,
     /// Our crates that it may depend on.
     may_use: &'static [&'static str],
@@ -74,8 +74,8 @@ const TOOLS: &str = "memoranda-tools";
 const IMPORT: &str = "memoranda-import";
 const SERVER: &str = "memoranda-server";
 
-const LAYERS: &[Layer] = &[
-    Layer {
+const LAYERS: &[CrateLayer] = &[
+    CrateLayer {
         name: CORE,
         may_use: &[],
         never: &[
@@ -87,50 +87,50 @@ const LAYERS: &[Layer] = &[
             ("the terminal", TERMINAL),
         ],
     },
-    Layer {
+    CrateLayer {
         name: STORE,
         may_use: &[CORE],
         never: &[("an async runtime", ASYNC), ("HTTP", HTTP), ("the terminal", TERMINAL)],
     },
-    Layer {
+    CrateLayer {
         name: ENGINE,
         may_use: &[CORE, STORE],
         never: &[("an async runtime", ASYNC), ("HTTP", HTTP), ("the terminal", TERMINAL)],
     },
     // The only door to language models may use HTTP, but nothing else of the server.
-    Layer {
+    CrateLayer {
         name: MODEL,
         may_use: &[CORE, ENGINE],
         never: &[("an async runtime", ASYNC), ("the terminal", TERMINAL)],
     },
-    Layer {
+    CrateLayer {
         name: TOOLS,
         may_use: &[CORE, ENGINE, STORE],
         never: &[("an async runtime", ASYNC), ("HTTP", HTTP), ("the terminal", TERMINAL)],
     },
-    Layer {
+    CrateLayer {
         name: IMPORT,
         may_use: &[CORE, TOOLS, ENGINE, STORE],
         never: &[("an async runtime", ASYNC), ("HTTP", HTTP), ("the terminal", TERMINAL)],
     },
-    Layer {
+    CrateLayer {
         name: SERVER,
         may_use: &[CORE, TOOLS, ENGINE, MODEL, STORE],
         never: &[("the terminal", TERMINAL)],
     },
-    Layer {
+    CrateLayer {
         name: "memoranda",
         may_use: &[CORE, TOOLS, ENGINE, IMPORT, MODEL, SERVER, STORE],
         never: &[],
     },
-    Layer {
+    CrateLayer {
         name: "xtask",
         may_use: &[CORE, TOOLS, ENGINE, IMPORT, MODEL, SERVER, STORE],
         never: &[],
     },
 ];
 
-pub(super) fn check(tree: &Tree) -> Findings {
+pub(super) fn check(tree: &WorkspaceTree) -> RuleFindings {
     let members = &tree.metadata.members;
     let ours: HashSet<_> = members.iter().map(|member| member.name.as_str()).collect();
     let mut problems = Vec::new();
@@ -145,10 +145,10 @@ pub(super) fn check(tree: &Tree) -> Findings {
         problems.extend(wrong_arrows(layer, &member.dependencies, &ours));
         problems.extend(forbidden(layer, &tree.metadata.reachable(member)));
     }
-    Findings { problems, ..Findings::default() }
+    RuleFindings { problems, ..RuleFindings::default() }
 }
 
-fn wrong_arrows(layer: &Layer, dependencies: &[String], ours: &HashSet<&str>) -> Vec<String> {
+fn wrong_arrows(layer: &CrateLayer, dependencies: &[String], ours: &HashSet<&str>) -> Vec<String> {
     let wrong = dependencies
         .iter()
         .map(String::as_str)
@@ -160,7 +160,7 @@ fn wrong_arrows(layer: &Layer, dependencies: &[String], ours: &HashSet<&str>) ->
         .collect()
 }
 
-fn forbidden(layer: &Layer, reachable: &HashSet<&str>) -> Vec<String> {
+fn forbidden(layer: &CrateLayer, reachable: &HashSet<&str>) -> Vec<String> {
     let mut problems = Vec::new();
     for (what, packages) in layer.never {
         for package in packages.iter().filter(|package| reachable.contains(*package)) {
@@ -178,7 +178,7 @@ fn forbidden(layer: &Layer, reachable: &HashSet<&str>) -> Vec<String> {
 mod tests {
     use super::*;
 
-    fn layer(name: &str) -> &'static Layer {
+    fn layer(name: &str) -> &'static CrateLayer {
         LAYERS.iter().find(|layer| layer.name == name).unwrap()
     }
 

@@ -1,8 +1,8 @@
 //! Every crate has a description and the lints of the workspace.
 
-use super::{Findings, Tree};
+use super::{RuleFindings, WorkspaceTree};
 
-pub(super) fn check(tree: &Tree) -> Findings {
+pub(super) fn check(tree: &WorkspaceTree) -> RuleFindings {
     let texts = tree.by_path();
     let mut problems = Vec::new();
     for member in &tree.metadata.members {
@@ -14,7 +14,7 @@ pub(super) fn check(tree: &Tree) -> Findings {
             problems.push(format!("{path}: has no `[lints]` table with `workspace = true`"));
         }
     }
-    Findings { problems, ..Findings::default() }
+    RuleFindings { problems, ..RuleFindings::default() }
 }
 
 fn takes_workspace_lints(manifest: &str) -> bool {

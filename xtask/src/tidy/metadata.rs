@@ -9,15 +9,15 @@ use crate::{Result, workspace};
 
 /// The workspace with all features.
 #[derive(Default)]
-pub(super) struct Metadata {
-    pub(super) members: Vec<Member>,
+pub(super) struct CargoMetadata {
+    pub(super) members: Vec<WorkspaceMember>,
     /// Name and dependencies of every package, without dev-dependencies.
     graph: HashMap<String, (String, Vec<String>)>,
 }
 
 /// A crate of the workspace.
 #[derive(Default)]
-pub(super) struct Member {
+pub(super) struct WorkspaceMember {
     pub(super) id: String,
     pub(super) name: String,
     /// Folder of the crate, relative to the root.
@@ -29,9 +29,9 @@ pub(super) struct Member {
     pub(super) test_binaries: Vec<String>,
 }
 
-impl Metadata {
+impl CargoMetadata {
     /// Returns the names of all direct and indirect dependencies of a member.
-    pub(super) fn reachable(&self, member: &Member) -> HashSet<&str> {
+    pub(super) fn reachable(&self, member: &WorkspaceMember) -> HashSet<&str> {
         let mut names = HashSet::new();
         let mut seen = HashSet::from([member.id.as_str()]);
         let mut open = vec![member.id.as_str()];
@@ -49,13 +49,13 @@ impl Metadata {
 }
 
 /// Runs `cargo metadata`.
-pub(super) fn read(root: &Path) -> Result<Metadata> {
+pub(super) fn read(root: &Path) -> Result<CargoMetadata> {
     let mut command = workspace::cargo(root);
     command.args(["metadata", "--format-version", "1", "--all-features", "--locked"]);
     parse(&serde_json::from_str(&workspace::output(&mut command)?)?, root)
 }
 
-fn parse(json: &Value, root: &Path) -> Result<Metadata> {
+fn parse(json: &Value, root: &Path) -> Result<CargoMetadata> {
     let packages = list(&json["packages"]);
     let names: HashMap<_, _> =
         packages.iter().map(|package| (text(&package["id"]), text(&package["name"]))).collect();
@@ -72,15 +72,15 @@ fn parse(json: &Value, root: &Path) -> Result<Metadata> {
         let name = names.get(&id).ok_or("cargo resolved a package that it does not list")?;
         graph.insert(id, (name.clone(), built_from));
     }
-    Ok(Metadata { members, graph })
+    Ok(CargoMetadata { members, graph })
 }
 
-fn member(package: &Value, root: &Path) -> Result<Member> {
+fn member(package: &Value, root: &Path) -> Result<WorkspaceMember> {
     let manifest = text(&package["manifest_path"]);
     let folder = Path::new(&manifest).parent().ok_or("a manifest has no folder")?;
     let dependencies = list(&package["dependencies"]).iter();
     let targets = list(&package["targets"]).iter();
-    Ok(Member {
+    Ok(WorkspaceMember {
         id: text(&package["id"]),
         name: text(&package["name"]),
         folder: folder.strip_prefix(root)?.to_string_lossy().replace('\\', "/"),

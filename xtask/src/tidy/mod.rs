@@ -17,15 +17,15 @@ use std::collections::HashMap;
 
 use crate::workspace::{self, TextFile};
 use crate::{Result, docs};
-use metadata::Metadata;
+use metadata::CargoMetadata;
 
 /// The input of a rule.
-struct Tree {
+struct WorkspaceTree {
     files: Vec<TextFile>,
-    metadata: Metadata,
+    metadata: CargoMetadata,
 }
 
-impl Tree {
+impl WorkspaceTree {
     /// Returns the text of every file by its path.
     fn by_path(&self) -> HashMap<&str, &str> {
         self.files.iter().map(|file| (file.path.as_str(), file.text.as_str())).collect()
@@ -38,7 +38,7 @@ impl Tree {
 
 /// The result of a rule.
 #[derive(Default, PartialEq, Eq, Debug)]
-struct Findings {
+struct RuleFindings {
     /// Problems that must be solved.
     problems: Vec<String>,
     /// Hints that may be ignored.
@@ -46,10 +46,10 @@ struct Findings {
 }
 
 /// A pure rule, so that it can be tested on constructed trees.
-type Rule = fn(&Tree) -> Findings;
+type TidyRule = fn(&WorkspaceTree) -> RuleFindings;
 
 /// The rules, in the order of their output.
-const RULES: &[(&str, Rule)] = &[
+const RULES: &[(&str, TidyRule)] = &[
     ("layers", layers::check),
     ("doors", doors::check),
     ("manifests", manifests::check),
@@ -67,7 +67,8 @@ pub(crate) fn run(arguments: &[String]) -> Result<()> {
         return Err(format!("takes no arguments, got `{argument}`").into());
     }
     let root = workspace::root()?;
-    let tree = Tree { files: workspace::text_files(&root)?, metadata: metadata::read(&root)? };
+    let tree =
+        WorkspaceTree { files: workspace::text_files(&root)?, metadata: metadata::read(&root)? };
     let mut problems = 0;
     for (rule, check) in RULES {
         let findings = check(&tree);

@@ -3,14 +3,14 @@
 use std::collections::BTreeSet;
 
 use super::text::is_verbatim;
-use super::{Findings, Tree};
+use super::{RuleFindings, WorkspaceTree};
 use crate::workspace::TextFile;
 
 /// The page whose tables name source files, relative to the file named before them.
 const MAP: &str = "ARCHITECTURE.md";
 
-pub(super) fn check(tree: &Tree) -> Findings {
-    Findings { problems: check_files(&tree.files), ..Findings::default() }
+pub(super) fn check(tree: &WorkspaceTree) -> RuleFindings {
+    RuleFindings { problems: check_files(&tree.files), ..RuleFindings::default() }
 }
 
 fn check_files(files: &[TextFile]) -> Vec<String> {

@@ -4,7 +4,7 @@
 use std::collections::BTreeMap;
 
 use super::text::is_verbatim;
-use super::{Findings, Tree};
+use super::{RuleFindings, WorkspaceTree};
 use crate::workspace::TextFile;
 
 /// Words that make a sentence old-fashioned or ambiguous.
@@ -45,12 +45,12 @@ struct Allowance {
 /// Findings of one kind, by folder.
 type FindingsByFolder<'a> = BTreeMap<&'a str, Vec<String>>;
 
-pub(super) fn check(tree: &Tree) -> Findings {
+pub(super) fn check(tree: &WorkspaceTree) -> RuleFindings {
     check_files(&tree.files, &ALLOWANCE)
 }
 
-fn check_files(files: &[TextFile], allowance: &Allowance) -> Findings {
-    let mut findings = Findings::default();
+fn check_files(files: &[TextFile], allowance: &Allowance) -> RuleFindings {
+    let mut findings = RuleFindings::default();
     let mut banned_words = FindingsByFolder::new();
     let mut doc_openings = FindingsByFolder::new();
     for file in files {
@@ -84,7 +84,7 @@ fn check_files(files: &[TextFile], allowance: &Allowance) -> Findings {
 
 /// Reports findings outside the crates, findings in the crates that exceed the allowance, and an
 /// allowance that can be lowered.
-fn compare(findings: &mut Findings, kind: &str, found: &FindingsByFolder, allowed: usize) {
+fn compare(findings: &mut RuleFindings, kind: &str, found: &FindingsByFolder, allowed: usize) {
     let (crates, others): (Vec<_>, Vec<_>) =
         found.iter().partition(|(folder, _)| folder.starts_with("crates/"));
     findings.problems.extend(others.iter().flat_map(|(_, found)| found.iter().cloned()));

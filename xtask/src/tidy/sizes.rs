@@ -1,6 +1,6 @@
 //! Limits of file sizes: a long file is hard to understand.
 
-use super::{Findings, Tree, is_test_file, without_inline_tests};
+use super::{RuleFindings, WorkspaceTree, is_test_file, without_inline_tests};
 
 /// Number of lines above which a file gets a warning.
 const THINK: usize = 500;
@@ -11,8 +11,8 @@ const SPLIT: usize = 800;
 /// Files that are one long table and may be longer.
 const TABLES: &[&str] = &[];
 
-pub(super) fn check(tree: &Tree) -> Findings {
-    let mut findings = Findings::default();
+pub(super) fn check(tree: &WorkspaceTree) -> RuleFindings {
+    let mut findings = RuleFindings::default();
     for file in tree.rust_files().filter(|file| !is_exempt(&file.path, &file.text)) {
         let lines = without_inline_tests(&file.text).lines().count();
         if lines > SPLIT {
@@ -32,7 +32,7 @@ fn is_exempt(path: &str, text: &str) -> bool {
 
 #[cfg(test)]
 mod tests {
-    use super::super::metadata::Metadata;
+    use super::super::metadata::CargoMetadata;
     use super::*;
     use crate::workspace::TextFile;
 
@@ -55,7 +55,7 @@ mod tests {
             generated,
             tests,
         ];
-        let findings = check(&Tree { files, metadata: Metadata::default() });
+        let findings = check(&WorkspaceTree { files, metadata: CargoMetadata::default() });
         assert_eq!(findings.warnings, ["crates/a/src/b.rs: 501 lines"]);
         assert_eq!(findings.problems, ["crates/a/src/c.rs: 801 lines; over 800 a file is split"]);
     }

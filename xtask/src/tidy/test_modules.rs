@@ -5,33 +5,33 @@
 
 use std::collections::HashMap;
 
-use super::metadata::Member;
-use super::{Findings, Tree};
+use super::metadata::WorkspaceMember;
+use super::{RuleFindings, WorkspaceTree};
 
-pub(super) fn check(tree: &Tree) -> Findings {
+pub(super) fn check(tree: &WorkspaceTree) -> RuleFindings {
     let texts = tree.by_path();
     let mut problems = Vec::new();
     for member in &tree.metadata.members {
         let folder = format!("{}/tests/", member.folder);
         if texts.contains_key(format!("{folder}it/main.rs").as_str()) {
-            problems.extend(forgotten(&folder, &texts));
+            problems.extend(find_unlisted(&folder, &texts));
             problems.extend(extra_binaries(member));
         }
     }
     problems.sort();
-    Findings { problems, ..Findings::default() }
+    RuleFindings { problems, ..RuleFindings::default() }
 }
 
 /// Returns the files of a `tests/` folder that no `mod` line names.
-fn forgotten(folder: &str, texts: &HashMap<&str, &str>) -> Vec<String> {
+fn find_unlisted(folder: &str, texts: &HashMap<&str, &str>) -> Vec<String> {
     let mut problems = Vec::new();
     for path in texts.keys().filter(|path| path.ends_with(".rs")) {
         let Some(inside) = path.strip_prefix(folder) else { continue };
-        let Some((module, parents)) = place(inside) else { continue };
+        let Some((module, parents)) = module_and_parents(inside) else { continue };
         let declared = parents.iter().any(|parent| {
             texts
                 .get(format!("{folder}{parent}").as_str())
-                .is_some_and(|text| text.lines().any(|line| declares(line, module)))
+                .is_some_and(|text| text.lines().any(|line| is_declaration(line, module)))
         });
         if !declared {
             problems
@@ -42,7 +42,7 @@ fn forgotten(folder: &str, texts: &HashMap<&str, &str>) -> Vec<String> {
 }
 
 /// Returns a file's module name and the files that may declare it; `None` for `it/main.rs` itself.
-fn place(inside: &str) -> Option<(&str, Vec<String>)> {
+fn module_and_parents(inside: &str) -> Option<(&str, Vec<String>)> {
     let stem = inside.strip_suffix(".rs")?;
     let stem = stem.strip_suffix("/mod").unwrap_or(stem);
     match stem.rsplit_once('/') {
@@ -55,12 +55,12 @@ fn place(inside: &str) -> Option<(&str, Vec<String>)> {
     }
 }
 
-fn declares(line: &str, module: &str) -> bool {
+fn is_declaration(line: &str, module: &str) -> bool {
     let line = line.trim().trim_start_matches("pub ").trim_start_matches("pub(crate) ");
     line.strip_prefix("mod ").and_then(|rest| rest.strip_suffix(';')) == Some(module)
 }
 
-fn extra_binaries(member: &Member) -> Vec<String> {
+fn extra_binaries(member: &WorkspaceMember) -> Vec<String> {
     let extra = member.test_binaries.iter().filter(|name| *name != "it");
     extra
         .map(|name| {
@@ -89,7 +89,7 @@ mod tests {
             ("c/tests/data/note.md", ""),
             ("d/tests/other.rs", ""),
         ]);
-        let mut found = forgotten("c/tests/", &texts);
+        let mut found = find_unlisted("c/tests/", &texts);
         found.sort();
         assert_eq!(
             found,
@@ -102,10 +102,10 @@ mod tests {
 
     #[test]
     fn a_second_binary_is_named() {
-        let member = Member {
+        let member = WorkspaceMember {
             folder: "c".into(),
             test_binaries: vec!["it".into(), "crash".into()],
-            ..Member::default()
+            ..WorkspaceMember::default()
         };
         assert_eq!(extra_binaries(&member).len(), 1);
     }

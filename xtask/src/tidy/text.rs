@@ -1,7 +1,7 @@
 //! Rejects stray white space, paths of a private machine, unfinished code and ignored tests in all
 //! texts of the repository.
 
-use super::{Findings, Tree};
+use super::{RuleFindings, WorkspaceTree};
 use crate::workspace::TextFile;
 
 /// Extensions of files that people write, which are checked for stray white space.
@@ -21,9 +21,9 @@ const UNFINISHED_CODE: &[&str] =
     &[concat!("todo", "!("), concat!("unimplemented", "!("), concat!("dbg", "!(")];
 const IGNORED_TESTS: &[&str] = &[concat!("#[ign", "ore]"), concat!("#[ign", "ore =")];
 
-pub(super) fn check(tree: &Tree) -> Findings {
+pub(super) fn check(tree: &WorkspaceTree) -> RuleFindings {
     let problems = tree.files.iter().flat_map(problems_of).collect();
-    Findings { problems, ..Findings::default() }
+    RuleFindings { problems, ..RuleFindings::default() }
 }
 
 fn problems_of(file: &TextFile) -> Vec<String> {

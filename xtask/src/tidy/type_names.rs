@@ -3,7 +3,7 @@
 
 use std::collections::BTreeMap;
 
-use super::{Findings, Tree, is_test_file, without_inline_tests};
+use super::{RuleFindings, WorkspaceTree, is_test_file, without_inline_tests};
 use crate::workspace::TextFile;
 
 /// Names that every command or module may define.
@@ -12,11 +12,11 @@ const SHARED_NAMES: &[&str] = &["Args", "Error"];
 /// Maximum number of names with several definitions. It may only shrink.
 const MAX_DUPLICATE_NAMES: usize = 81;
 
-pub(super) fn check(tree: &Tree) -> Findings {
+pub(super) fn check(tree: &WorkspaceTree) -> RuleFindings {
     check_files(tree.rust_files(), MAX_DUPLICATE_NAMES)
 }
 
-fn check_files<'a>(files: impl Iterator<Item = &'a TextFile>, allowed: usize) -> Findings {
+fn check_files<'a>(files: impl Iterator<Item = &'a TextFile>, allowed: usize) -> RuleFindings {
     let mut definitions: BTreeMap<&str, Vec<&str>> = BTreeMap::new();
     let product =
         files.filter(|file| file.path.starts_with("crates/") && !is_test_file(&file.path));
@@ -26,7 +26,7 @@ fn check_files<'a>(files: impl Iterator<Item = &'a TextFile>, allowed: usize) ->
         }
     }
     definitions.retain(|name, paths| paths.len() > 1 && !SHARED_NAMES.contains(name));
-    let mut findings = Findings::default();
+    let mut findings = RuleFindings::default();
     if definitions.len() > allowed {
         let count = definitions.len();
         findings.problems.push(format!("{count} names are defined twice, {allowed} allowed"));
@@ -108,7 +108,7 @@ mod tests {
                 "`Found` is defined in crates/a/src/x.rs, crates/b/src/y.rs"
             ]
         );
-        assert_eq!(check_files(files.iter(), 1), Findings::default());
+        assert_eq!(check_files(files.iter(), 1), RuleFindings::default());
         assert_eq!(check_files(files.iter(), 2).warnings.len(), 1);
     }
 }

@@ -1,6 +1,6 @@
 //! Lengths of generated notes: most are short, a few are very long, as in a real folder.
 
-use super::random::Random;
+use super::random::SplitMix64;
 
 /// Lengths in words at equal steps of probability, interpolated linearly.
 /// The distribution is log-normal with a median of 95 and a mean of about 150.
@@ -12,7 +12,7 @@ const LONG_EVERY: u64 = 200;
 const LONGEST: u64 = 3_000;
 
 /// Draws the length of a note in words.
-pub(super) fn draw(random: &mut Random) -> usize {
+pub(super) fn draw_word_count(random: &mut SplitMix64) -> usize {
     if random.below(LONG_EVERY) == 0 {
         return random.between(700, LONGEST) as usize;
     }
@@ -26,8 +26,8 @@ mod tests {
 
     #[test]
     fn the_mean_is_about_a_hundred_and_fifty() {
-        let mut random = Random::new(1);
-        let lengths: Vec<_> = (0..20_000).map(|_| draw(&mut random)).collect();
+        let mut random = SplitMix64::new(1);
+        let lengths: Vec<_> = (0..20_000).map(|_| draw_word_count(&mut random)).collect();
         let mean = lengths.iter().sum::<usize>() / lengths.len();
         assert!((130..170).contains(&mean), "{mean}");
         assert!(lengths.iter().any(|&length| length > 2_000));

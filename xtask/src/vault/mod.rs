@@ -15,8 +15,8 @@ mod words;
 use std::io;
 use std::path::Path;
 
-pub use note::{Note, note};
-pub use queries::{Kind, Query, query_mix};
+pub use note::{SampleNote, note};
+pub use queries::{QueryFrequency, SampleQuery, query_mix};
 pub use words::{VOCABULARY, rare_word, word};
 
 /// Writes the first `notes` notes into a folder and creates its subfolders.

@@ -2,7 +2,7 @@
 
 use std::fmt::Write as _;
 
-use super::random::Random;
+use super::random::SplitMix64;
 use super::{length, words};
 
 const SEED: u64 = 0x6d65_6d6f_7261_6e64;
@@ -18,7 +18,7 @@ const HEADINGS: &[&str] =
 
 /// A generated note.
 #[derive(Clone, PartialEq, Eq, Debug)]
-pub struct Note {
+pub struct SampleNote {
     /// Path relative to the project's folder, with `/` as separator.
     pub path: String,
     /// Title, used in links to the note.
@@ -30,19 +30,19 @@ pub struct Note {
 }
 
 /// Generates note `number`.
-pub fn note(number: usize) -> Note {
-    let mut random = Random::new(SEED ^ (number as u64).wrapping_mul(0x2545_f491_4f6c_dd1d));
+pub fn note(number: usize) -> SampleNote {
+    let mut random = SplitMix64::new(SEED ^ (number as u64).wrapping_mul(0x2545_f491_4f6c_dd1d));
     let title = title(number);
-    let mut writer = Writer { random: &mut random, text: String::new(), number };
+    let mut writer = NoteWriter { random: &mut random, text: String::new(), number };
     writer.front_matter(&title);
     writer.body(&title);
     let text = writer.text;
-    Note { path: path(number), title, text, rare_word: words::rare_word(number) }
+    SampleNote { path: path(number), title, text, rare_word: words::rare_word(number) }
 }
 
 /// Returns the title of a note, derived from its number, so that others can link to it.
 fn title(number: usize) -> String {
-    let mut random = Random::new(SEED.rotate_left(17) ^ number as u64);
+    let mut random = SplitMix64::new(SEED.rotate_left(17) ^ number as u64);
     let first = words::word(words::draw_rank(&mut random));
     let second = words::word(random.index(words::VOCABULARY));
     format!("{} {second} {number}", capitalised(&first))
@@ -50,20 +50,20 @@ fn title(number: usize) -> String {
 
 /// Returns the path of a note, in one of about 130 folders for a vault of any size.
 fn path(number: usize) -> String {
-    let mut random = Random::new(SEED.rotate_left(31) ^ number as u64);
+    let mut random = SplitMix64::new(SEED.rotate_left(31) ^ number as u64);
     let area = random.pick(AREAS);
     let folder = words::word(random.index(16));
     let name = title(number).to_lowercase().replace(' ', "-");
     format!("{area}/{folder}/{name}.md")
 }
 
-struct Writer<'a> {
-    random: &'a mut Random,
+struct NoteWriter<'a> {
+    random: &'a mut SplitMix64,
     text: String,
     number: usize,
 }
 
-impl Writer<'_> {
+impl NoteWriter<'_> {
     fn front_matter(&mut self, title: &str) {
         let kind = *self.random.pick(TYPES);
         let tags: Vec<_> = (0..self.random.between(1, 4)).map(|_| self.tag()).collect();
@@ -72,7 +72,7 @@ impl Writer<'_> {
     }
 
     fn body(&mut self, title: &str) {
-        let mut left = length::draw(self.random);
+        let mut left = length::draw_word_count(self.random);
         let _ = write!(self.text, "# {title}\n\n");
         let mut heading = self.random.index(HEADINGS.len());
         let mut paragraphs = 0;

@@ -1,11 +1,11 @@
 //! The fixed query mix, from one rare word to several common ones.
 
-use super::random::Random;
+use super::random::SplitMix64;
 use super::words;
 
 /// Kinds of queries, by the amount that a full-text index has to read.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub enum Kind {
+pub enum QueryFrequency {
     /// A word of a single note.
     Rare,
     /// A word of about one note in a hundred.
@@ -18,17 +18,17 @@ pub enum Kind {
 
 /// One query.
 #[derive(Clone, PartialEq, Eq, Debug)]
-pub struct Query {
+pub struct SampleQuery {
     /// Kind of the query.
-    pub kind: Kind,
+    pub kind: QueryFrequency,
     /// Its words.
     pub words: Vec<String>,
 }
 
-impl Query {
+impl SampleQuery {
     /// Returns the query as a person types it, with words as alternatives. It is phrased as a
     /// question, because generated words alone have no embedding.
-    pub fn typed(&self) -> String {
+    pub fn typed_text(&self) -> String {
         format!("what is {}", self.words.join(" "))
     }
 
@@ -40,31 +40,44 @@ impl Query {
 }
 
 /// Returns the queries for a vault, the same on every run.
-pub fn query_mix(notes: usize) -> Vec<Query> {
-    let mut random = Random::new(0x5eed);
+pub fn query_mix(notes: usize) -> Vec<SampleQuery> {
+    let mut random = SplitMix64::new(0x5eed);
     let mut queries = Vec::new();
     for _ in 0..15 {
-        for kind in [Kind::Rare, Kind::Medium, Kind::Common, Kind::Several] {
+        for kind in [
+            QueryFrequency::Rare,
+            QueryFrequency::Medium,
+            QueryFrequency::Common,
+            QueryFrequency::Several,
+        ] {
             let words = match kind {
-                Kind::Rare | Kind::Medium | Kind::Common => vec![draw(&mut random, kind, notes)],
-                Kind::Several => (0..random.between(2, 4))
+                QueryFrequency::Rare | QueryFrequency::Medium | QueryFrequency::Common => {
+                    vec![draw_word(&mut random, kind, notes)]
+                }
+                QueryFrequency::Several => (0..random.between(2, 4))
                     .map(|_| {
-                        let kind = *random.pick(&[Kind::Rare, Kind::Medium, Kind::Common]);
-                        draw(&mut random, kind, notes)
+                        let kind = *random.pick(&[
+                            QueryFrequency::Rare,
+                            QueryFrequency::Medium,
+                            QueryFrequency::Common,
+                        ]);
+                        draw_word(&mut random, kind, notes)
                     })
                     .collect(),
             };
-            queries.push(Query { kind, words });
+            queries.push(SampleQuery { kind, words });
         }
     }
     queries
 }
 
-fn draw(random: &mut Random, kind: Kind, notes: usize) -> String {
+fn draw_word(random: &mut SplitMix64, kind: QueryFrequency, notes: usize) -> String {
     match kind {
-        Kind::Rare => words::rare_word(random.index(notes.max(1))),
-        Kind::Medium | Kind::Several => words::word(random.between(500, 2_000) as usize),
-        Kind::Common => words::word(random.between(5, 40) as usize),
+        QueryFrequency::Rare => words::rare_word(random.index(notes.max(1))),
+        QueryFrequency::Medium | QueryFrequency::Several => {
+            words::word(random.between(500, 2_000) as usize)
+        }
+        QueryFrequency::Common => words::word(random.between(5, 40) as usize),
     }
 }
 
@@ -80,10 +93,10 @@ mod tests {
             let [word] = &query.words[..] else { continue };
             let held = texts.iter().filter(|text| text.contains(word.as_str())).count();
             let expected = match query.kind {
-                Kind::Rare => 1..2,
-                Kind::Medium => 1..80,
-                Kind::Common => 200..1_000,
-                Kind::Several => continue,
+                QueryFrequency::Rare => 1..2,
+                QueryFrequency::Medium => 1..80,
+                QueryFrequency::Common => 200..1_000,
+                QueryFrequency::Several => continue,
             };
             assert!(expected.contains(&held), "{query:?}: {held}");
         }

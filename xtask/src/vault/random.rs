@@ -1,9 +1,9 @@
 //! Pseudo-random numbers: SplitMix64, twelve lines instead of a dependency.
 
 /// A stream of numbers, the same for the same seed.
-pub(super) struct Random(u64);
+pub(super) struct SplitMix64(u64);
 
-impl Random {
+impl SplitMix64 {
     pub(super) fn new(seed: u64) -> Self {
         Self(seed)
     }
@@ -45,7 +45,7 @@ mod tests {
     #[test]
     fn equal_seeds_give_equal_numbers() {
         // The reference values of SplitMix64 for the seed 1234567.
-        let mut random = Random::new(1_234_567);
+        let mut random = SplitMix64::new(1_234_567);
         assert_eq!(
             [random.next(), random.next(), random.next()],
             [6_457_827_717_110_365_317, 3_203_168_211_198_807_973, 9_817_491_932_198_370_423]

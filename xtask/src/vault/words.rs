@@ -3,7 +3,7 @@
 
 use std::sync::OnceLock;
 
-use super::random::Random;
+use super::random::SplitMix64;
 
 /// Number of words; the most frequent come first.
 pub const VOCABULARY: usize = 20_000;
@@ -40,7 +40,7 @@ pub fn rare_word(number: usize) -> String {
 }
 
 /// Draws a rank by Zipf's law: the second word is half as frequent as the first, and so on.
-pub(super) fn draw_rank(random: &mut Random) -> usize {
+pub(super) fn draw_rank(random: &mut SplitMix64) -> usize {
     static SUMS: OnceLock<Vec<u64>> = OnceLock::new();
     let sums = SUMS.get_or_init(|| {
         let weights = (0..VOCABULARY as u64).map(|rank| 1_000_000_000 / (rank + 3));
@@ -81,7 +81,7 @@ mod tests {
 
     #[test]
     fn frequent_ranks_are_drawn_often() {
-        let mut random = Random::new(7);
+        let mut random = SplitMix64::new(7);
         let drawn: Vec<_> = (0..100_000).map(|_| draw_rank(&mut random)).collect();
         let share = |end: usize| drawn.iter().filter(|&&rank| rank < end).count() / 1_000;
         assert!((35..60).contains(&share(100)), "{}", share(100));
