@@ -1,27 +1,28 @@
-//! Questions and answers in the two forms that servers speak.
+//! Chat requests in the two formats of language model servers.
 
 use memoranda_engine::{ModelError, Question};
 use serde_json::{Value, json};
 
-use crate::exchange::{Deadline, Exchange};
-use crate::options::{Options, Protocol};
+use crate::http::{HttpClient, RequestDeadline};
+use crate::options::{EndpointOptions, ModelProtocol};
 
 const ANTHROPIC_VERSION: &str = "2023-06-01";
 
+/// Sends a question and returns the text of the answer.
 pub(crate) fn answer(
-    options: &Options,
-    exchange: &Exchange,
+    options: &EndpointOptions,
+    http: &HttpClient,
     question: &Question<'_>,
 ) -> Result<String, ModelError> {
     match options.protocol {
-        Protocol::OpenAi => openai(options, exchange, question),
-        Protocol::Anthropic => anthropic(options, exchange, question),
+        ModelProtocol::OpenAi => openai(options, http, question),
+        ModelProtocol::Anthropic => anthropic(options, http, question),
     }
 }
 
 fn openai(
-    options: &Options,
-    exchange: &Exchange,
+    options: &EndpointOptions,
+    http: &HttpClient,
     question: &Question<'_>,
 ) -> Result<String, ModelError> {
     let url = format!("{}/chat/completions", options.url.trim_end_matches('/'));
@@ -38,29 +39,30 @@ fn openai(
     let mut body = bare.clone();
     body["temperature"] = json!(0);
     body["max_tokens"] = json!(question.max_tokens);
-    let deadline = Deadline::after(options.limit);
-    let answer = match exchange.post(&url, &headers, &body, deadline) {
-        // Models that think first refuse both, and do without.
+    let deadline = RequestDeadline::after(options.limit);
+    let response = match http.post(&url, &headers, &body, deadline) {
+        // Reasoning models reject both parameters and work without them.
         Err(ModelError::Refused { status: 400, message })
             if message.contains("max_tokens") || message.contains("temperature") =>
         {
-            exchange.post(&url, &headers, &bare, deadline)?
+            http.post(&url, &headers, &bare, deadline)?
         }
         other => other?,
     };
-    let text = answer.pointer("/choices/0/message/content").and_then(Value::as_str);
-    said(text.unwrap_or_default().to_owned())
+    let text = response.pointer("/choices/0/message/content").and_then(Value::as_str);
+    non_empty(text.unwrap_or_default().to_owned())
 }
 
 fn anthropic(
-    options: &Options,
-    exchange: &Exchange,
+    options: &EndpointOptions,
+    http: &HttpClient,
     question: &Question<'_>,
 ) -> Result<String, ModelError> {
     let base = options.url.trim_end_matches('/');
-    let url = match base.ends_with("/v1") {
-        true => format!("{base}/messages"),
-        false => format!("{base}/v1/messages"),
+    let url = if base.ends_with("/v1") {
+        format!("{base}/messages")
+    } else {
+        format!("{base}/v1/messages")
     };
     let mut headers = vec![("anthropic-version", ANTHROPIC_VERSION)];
     headers.extend(options.key.as_ref().map(|key| ("x-api-key", key.secret())));
@@ -70,15 +72,16 @@ fn anthropic(
         "system": question.instructions,
         "messages": [{ "role": "user", "content": question.text }],
     });
-    let answer = exchange.post(&url, &headers, &body, Deadline::after(options.limit))?;
-    let blocks = answer.get("content").and_then(Value::as_array);
+    let response = http.post(&url, &headers, &body, RequestDeadline::after(options.limit))?;
+    let blocks = response.get("content").and_then(Value::as_array);
     let texts = blocks.into_iter().flatten().filter_map(|block| block.get("text")?.as_str());
-    said(texts.collect())
+    non_empty(texts.collect())
 }
 
-fn said(text: String) -> Result<String, ModelError> {
+/// Rejects an answer without text.
+fn non_empty(text: String) -> Result<String, ModelError> {
     if text.trim().is_empty() {
-        return Err(ModelError::Malformed { reason: "it holds no text".to_owned() });
+        return Err(ModelError::Malformed { reason: "it contains no text".to_owned() });
     }
     Ok(text)
 }

@@ -1,13 +1,12 @@
-//! The only door to language models: an endpoint somewhere, asked with limits.
+//! The only module that calls language models: a configured endpoint, with limits.
 //!
-//! Two ways of asking cover nearly every server: that of OpenAI, which Ollama, LM Studio,
-//! llama.cpp and vLLM speak too, and that of Anthropic. Each call has one time limit for
-//! everything, retries included; reads no more than a fixed size; follows no redirect; and sends
-//! its key nowhere but to the address that was configured.
+//! Two protocols cover nearly every server: OpenAI's, which Ollama, LM Studio, llama.cpp and vLLM
+//! speak too, and Anthropic's. Each call has one time limit, retries included, and a limit on the
+//! size of the response. It follows no redirect, and sends its key only to the configured address.
 
 mod chat;
 mod embed;
-mod exchange;
+mod http;
 #[cfg(feature = "local")]
 mod local;
 mod options;
@@ -17,38 +16,38 @@ use std::time::Duration;
 use memoranda_engine::{Embedder, LanguageModel, ModelError, Question};
 
 #[cfg(feature = "local")]
-pub use local::Local;
-pub use options::{BadOptions, Key, Options, Protocol};
+pub use local::LocalModel;
+pub use options::{ApiKey, EndpointOptions, EndpointOptionsError, ModelProtocol};
 
-use exchange::{Deadline, Exchange};
+use http::{HttpClient, RequestDeadline};
 
-/// A server that answers questions and makes vectors of texts.
+/// A server that answers questions and returns embeddings of texts.
 #[derive(Debug)]
-pub struct Endpoint {
-    options: Options,
-    exchange: Exchange,
+pub struct ModelEndpoint {
+    options: EndpointOptions,
+    http: HttpClient,
 }
 
-impl Endpoint {
-    /// Takes the options; nothing is sent until something is asked.
-    pub fn new(options: Options) -> Result<Self, BadOptions> {
+impl ModelEndpoint {
+    /// Checks the options. Nothing is sent before the first question.
+    pub fn new(options: EndpointOptions) -> Result<Self, EndpointOptionsError> {
         options.check()?;
-        let exchange = Exchange::new(&options);
-        Ok(Self { options, exchange })
+        let http = HttpClient::new(&options);
+        Ok(Self { options, http })
     }
 }
 
-impl LanguageModel for Endpoint {
+impl LanguageModel for ModelEndpoint {
     fn name(&self) -> &str {
         &self.options.model
     }
 
     fn answer(&self, question: &Question<'_>) -> Result<String, ModelError> {
-        chat::answer(&self.options, &self.exchange, question)
+        chat::answer(&self.options, &self.http, question)
     }
 }
 
-impl Embedder for Endpoint {
+impl Embedder for ModelEndpoint {
     fn name(&self) -> &str {
         &self.options.model
     }
@@ -58,6 +57,6 @@ impl Embedder for Endpoint {
     }
 
     fn embed(&self, texts: &[&str], limit: Duration) -> Result<Vec<Vec<f32>>, ModelError> {
-        embed::embed(&self.options, &self.exchange, texts, Deadline::after(limit))
+        embed::embed(&self.options, &self.http, texts, RequestDeadline::after(limit))
     }
 }

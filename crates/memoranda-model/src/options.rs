@@ -1,20 +1,19 @@
-//! What an endpoint is told before it is asked. The binary reads the configuration; here it is a
-//! value.
+//! Options of an endpoint. The binary reads them from the configuration.
 
 use std::fmt;
 use std::time::Duration;
 
-/// How an endpoint is asked.
+/// API format of an endpoint.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub enum Protocol {
+pub enum ModelProtocol {
     /// `POST …/chat/completions` and `POST …/embeddings`.
     OpenAi,
     /// `POST …/v1/messages`.
     Anthropic,
 }
 
-impl Protocol {
-    /// The address that counts if none is said.
+impl ModelProtocol {
+    /// Returns the address of the provider's own service.
     pub fn standard_url(self) -> &'static str {
         match self {
             Self::OpenAi => "https://api.openai.com/v1",
@@ -23,30 +22,30 @@ impl Protocol {
     }
 }
 
-/// An endpoint and the limits of asking it.
+/// An endpoint and the limits of its requests.
 #[derive(Clone, Debug)]
-pub struct Options {
-    /// How it is asked.
-    pub protocol: Protocol,
-    /// Its address, up to the part that the protocol adds.
+pub struct EndpointOptions {
+    /// API format.
+    pub protocol: ModelProtocol,
+    /// Base address, without the path that the protocol adds.
     pub url: String,
     /// The model's name.
     pub model: String,
-    /// The key, if it wants one.
-    pub key: Option<Key>,
-    /// How long one call may take, retries included.
+    /// API key; `None` if the endpoint needs none.
+    pub key: Option<ApiKey>,
+    /// Maximum time for one call, retries included.
     pub limit: Duration,
-    /// The largest answer that is read, in bytes.
+    /// Maximum size of a response, in bytes.
     pub max_answer_bytes: u64,
 }
 
-/// Why an endpoint cannot be asked.
+/// Reason why the options of an endpoint are rejected.
 #[derive(Clone, PartialEq, Eq, Debug, thiserror::Error)]
-pub enum BadOptions {
-    /// The address is none.
-    #[error("{0:?} is no address of a model; it begins with https:// or http://")]
+pub enum EndpointOptionsError {
+    /// The address is not an HTTP address.
+    #[error("{0:?} is not the address of a model; it must start with https:// or http://")]
     Url(String),
-    /// The key would travel in the open.
+    /// The key would be sent unencrypted.
     #[error(
         "a key is not sent over plain http:// to {0}; use https://, or an address of this machine"
     )]
@@ -56,15 +55,15 @@ pub enum BadOptions {
     NoModel,
 }
 
-impl Options {
-    /// The size that answers may have if nothing else is said.
+impl EndpointOptions {
+    /// Default for the maximum size of a response, in bytes.
     pub const MAX_ANSWER_BYTES: u64 = 1 << 20;
 
-    pub(crate) fn check(&self) -> Result<(), BadOptions> {
+    pub(crate) fn check(&self) -> Result<(), EndpointOptionsError> {
         if self.model.trim().is_empty() {
-            return Err(BadOptions::NoModel);
+            return Err(EndpointOptionsError::NoModel);
         }
-        let bad = || BadOptions::Url(self.url.clone());
+        let bad = || EndpointOptionsError::Url(self.url.clone());
         let (scheme, rest) = self.url.split_once("://").ok_or_else(bad)?;
         let authority = rest.split(['/', '?', '#']).next().unwrap_or_default();
         let host = authority.rsplit_once('@').map_or(authority, |(_, host)| host);
@@ -73,8 +72,8 @@ impl Options {
         }
         match scheme.to_ascii_lowercase().as_str() {
             "https" => Ok(()),
-            "http" if self.key.is_some() && !is_this_machine(host) => {
-                Err(BadOptions::PlainKey(host.to_owned()))
+            "http" if self.key.is_some() && !is_loopback_host(host) => {
+                Err(EndpointOptionsError::PlainKey(host.to_owned()))
             }
             "http" => Ok(()),
             _ => Err(bad()),
@@ -82,7 +81,7 @@ impl Options {
     }
 }
 
-fn is_this_machine(host: &str) -> bool {
+fn is_loopback_host(host: &str) -> bool {
     let name = match host.strip_prefix('[') {
         Some(rest) => rest.split(']').next().unwrap_or_default(),
         None => host.split(':').next().unwrap_or_default(),
@@ -92,13 +91,13 @@ fn is_this_machine(host: &str) -> bool {
         || address.is_ok_and(|ip| ip.to_canonical().is_loopback())
 }
 
-/// The secret that an endpoint wants. It never prints.
+/// The secret of an endpoint. It is never printed.
 #[derive(Clone)]
-pub struct Key(String);
+pub struct ApiKey(String);
 
-impl Key {
-    /// Takes a key as it was read; white space around it is no part of it. `None` if nothing is
-    /// left, or what is left cannot stand in a header.
+impl ApiKey {
+    /// Parses the text of a file or a variable, without the white space around it. `None` if it is
+    /// empty or has a character that a header cannot carry.
     pub fn new(text: &str) -> Option<Self> {
         let text = text.trim();
         let fits = !text.is_empty() && text.bytes().all(|byte| byte.is_ascii_graphic());
@@ -110,9 +109,9 @@ impl Key {
     }
 }
 
-impl fmt::Debug for Key {
+impl fmt::Debug for ApiKey {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str("Key(…)")
+        f.write_str("ApiKey(…)")
     }
 }
 
@@ -121,13 +120,13 @@ mod tests {
     use super::*;
 
     fn check(url: &str, key: Option<&str>, expected: Result<(), &str>) {
-        let options = Options {
-            protocol: Protocol::OpenAi,
+        let options = EndpointOptions {
+            protocol: ModelProtocol::OpenAi,
             url: url.to_owned(),
             model: "m".to_owned(),
-            key: key.and_then(Key::new),
+            key: key.and_then(ApiKey::new),
             limit: Duration::from_secs(1),
-            max_answer_bytes: Options::MAX_ANSWER_BYTES,
+            max_answer_bytes: EndpointOptions::MAX_ANSWER_BYTES,
         };
         let found = options.check().map_err(|e| e.to_string());
         match expected {
@@ -137,7 +136,7 @@ mod tests {
     }
 
     #[test]
-    fn addresses_are_whole_and_keys_do_not_travel_in_the_open() {
+    fn addresses_are_complete_and_keys_are_not_sent_unencrypted() {
         check("https://api.openai.com/v1", Some("k"), Ok(()));
         check("http://127.0.0.1:11434/v1", Some("k"), Ok(()));
         check("http://localhost:1234/v1", Some("k"), Ok(()));
@@ -145,16 +144,16 @@ mod tests {
         check("http://box.lan:8080/v1", None, Ok(()));
         check("http://box.lan:8080/v1", Some("k"), Err("plain http"));
         check("http://localhost.evil.example/v1", Some("k"), Err("plain http"));
-        check("http://localhost@evil.example/v1", Some("k"), Err("no address"));
-        check("localhost:11434", None, Err("no address"));
-        check("file:///etc/passwd", None, Err("no address"));
-        check("", None, Err("no address"));
+        check("http://localhost@evil.example/v1", Some("k"), Err("not the address"));
+        check("localhost:11434", None, Err("not the address"));
+        check("file:///etc/passwd", None, Err("not the address"));
+        check("", None, Err("not the address"));
     }
 
     #[test]
-    fn a_key_never_prints() {
-        let key = Key::new(" sk-secret\n").unwrap();
-        assert_eq!((format!("{key:?}"), key.secret()), ("Key(…)".to_owned(), "sk-secret"));
-        assert!(Key::new(" \n").is_none() && Key::new("a b").is_none());
+    fn a_key_is_never_printed() {
+        let key = ApiKey::new(" sk-secret\n").unwrap();
+        assert_eq!((format!("{key:?}"), key.secret()), ("ApiKey(…)".to_owned(), "sk-secret"));
+        assert!(ApiKey::new(" \n").is_none() && ApiKey::new("a b").is_none());
     }
 }

@@ -1,6 +1,6 @@
-//! The door to a model's folder, and what its small files say.
+//! Reads a model's folder and its configuration files.
 
-#![allow(clippy::disallowed_methods, reason = "models lie outside the vault; they are only read")]
+#![allow(clippy::disallowed_methods, reason = "models are outside the vault and only read")]
 
 use std::path::Path;
 
@@ -9,159 +9,175 @@ use serde_json::Value;
 
 use super::unusable;
 
-/// How many tokens a text may have if nothing is said.
-const USUAL_TOKENS: usize = 512;
+/// Maximum number of tokens of a text, unless the folder names one.
+const DEFAULT_MAX_TOKENS: usize = 512;
 
-/// A model as it lies on disk.
-pub(super) struct Folder {
-    pub(super) shape: Shape,
+/// The files of a model.
+pub(super) struct ModelFolder {
+    pub(super) shape: BertShape,
     pub(super) tokenizer: Vec<u8>,
     pub(super) weights: Vec<u8>,
     pub(super) max_tokens: usize,
 }
 
-/// What the network is like.
+/// Dimensions and functions of the network.
 #[derive(Clone, Copy, PartialEq, Debug)]
-pub(super) struct Shape {
+pub(super) struct BertShape {
     pub(super) hidden: usize,
     pub(super) layers: usize,
     pub(super) heads: usize,
-    pub(super) inner: usize,
-    pub(super) words: usize,
-    pub(super) places: usize,
+    pub(super) intermediate: usize,
+    pub(super) vocabulary: usize,
+    pub(super) positions: usize,
     pub(super) epsilon: f32,
-    pub(super) activation: Activation,
-    pub(super) pooling: Pooling,
+    pub(super) activation: ActivationFunction,
+    pub(super) pooling: PoolingMode,
 }
 
-/// What a layer does to each number in its middle.
+/// Activation function between the two dense layers.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub(super) enum Activation {
+pub(super) enum ActivationFunction {
     Gelu,
     GeluTanh,
     Relu,
 }
 
-/// How the vectors of words become one.
+/// How token vectors are combined into one embedding.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub(super) enum Pooling {
+pub(super) enum PoolingMode {
     Mean,
     First,
 }
 
-impl Folder {
+impl ModelFolder {
     pub(super) fn read(path: &Path) -> Result<Self, ModelError> {
         if !path.is_dir() {
-            return Err(unusable(format!("{} is no folder", path.display())));
+            return Err(unusable(format!("{} is not a folder", path.display())));
         }
-        let config = needed_json(path, "config.json")?;
-        let pooling = match json(path, "1_Pooling/config.json")? {
-            Some(said) => pooling(&said).map_err(|e| in_file(path, "1_Pooling/config.json", &e))?,
-            None => Pooling::Mean,
+        let config = read_required_json(path, "config.json")?;
+        let pooling = match read_optional_json(path, "1_Pooling/config.json")? {
+            Some(config) => {
+                parse_pooling(&config).map_err(|e| file_error(path, "1_Pooling/config.json", &e))?
+            }
+            None => PoolingMode::Mean,
         };
-        if let Some(modules) = json(path, "modules.json")? {
-            check_modules(&modules).map_err(|e| in_file(path, "modules.json", &e))?;
+        if let Some(modules) = read_optional_json(path, "modules.json")? {
+            check_modules(&modules).map_err(|e| file_error(path, "modules.json", &e))?;
         }
-        let shape = shape(&config, pooling).map_err(|e| in_file(path, "config.json", &e))?;
-        let sentence = json(path, "sentence_bert_config.json")?;
-        let said = sentence.as_ref().and_then(|said| said.get("max_seq_length")?.as_u64());
-        let said = said.and_then(|said| usize::try_from(said).ok()).unwrap_or(USUAL_TOKENS);
+        let shape =
+            parse_shape(&config, pooling).map_err(|e| file_error(path, "config.json", &e))?;
+        let sentence = read_optional_json(path, "sentence_bert_config.json")?;
+        let max_tokens =
+            sentence.as_ref().and_then(|config| config.get("max_seq_length")?.as_u64());
+        let max_tokens =
+            max_tokens.and_then(|count| usize::try_from(count).ok()).unwrap_or(DEFAULT_MAX_TOKENS);
         Ok(Self {
             shape,
-            tokenizer: needed(path, "tokenizer.json")?,
-            weights: needed(path, "model.safetensors")?,
-            max_tokens: said.clamp(8, shape.places.max(8)),
+            tokenizer: read_required(path, "tokenizer.json")?,
+            weights: read_required(path, "model.safetensors")?,
+            max_tokens: max_tokens.clamp(8, shape.positions.max(8)),
         })
     }
 
-    /// Names the model by all that its vectors depend on.
+    /// Returns a hash of everything that the embeddings depend on.
     pub(super) fn fingerprint(&self) -> String {
         let mut hasher = blake3::Hasher::new();
         hasher.update(&self.tokenizer);
         hasher.update(&self.weights);
-        hasher.update(format!("{:?} {}", self.shape, self.max_tokens).as_bytes());
+        let BertShape { hidden, layers, heads, intermediate, vocabulary, positions, .. } =
+            self.shape;
+        let BertShape { epsilon, activation, pooling, .. } = self.shape;
+        // Vectors on disk are named by this text, so its words must not change.
+        let shape = format!(
+            "Shape {{ hidden: {hidden}, layers: {layers}, heads: {heads}, inner: {intermediate}, \
+             words: {vocabulary}, places: {positions}, epsilon: {epsilon:?}, \
+             activation: {activation:?}, pooling: {pooling:?} }} {}",
+            self.max_tokens
+        );
+        hasher.update(shape.as_bytes());
         hasher.finalize().to_hex().chars().take(16).collect()
     }
 }
 
-fn shape(config: &Value, pooling: Pooling) -> Result<Shape, String> {
+fn parse_shape(config: &Value, pooling: PoolingMode) -> Result<BertShape, String> {
     let kind = config.get("model_type").and_then(Value::as_str).unwrap_or("none");
     if kind != "bert" {
-        return Err(format!("models of type {kind:?} cannot be run here, only \"bert\""));
+        return Err(format!("models of type {kind:?} are not supported, only \"bert\""));
     }
-    let places = config.get("position_embedding_type").and_then(Value::as_str);
-    if places.is_some_and(|places| places != "absolute") {
+    let positions = config.get("position_embedding_type").and_then(Value::as_str);
+    if positions.is_some_and(|positions| positions != "absolute") {
         return Err(format!(
-            "position_embedding_type {places:?} cannot be done, only \"absolute\""
+            "position_embedding_type {positions:?} is not supported, only \"absolute\""
         ));
     }
     let number = |name: &str| {
         let found = config.get(name).and_then(Value::as_u64).filter(|n| (1..1 << 24).contains(n));
-        found.map(|n| n as usize).ok_or_else(|| format!("{name} is missing, or no size"))
+        found.map(|n| n as usize).ok_or_else(|| format!("{name} is missing or not a size"))
     };
     let (hidden, heads) = (number("hidden_size")?, number("num_attention_heads")?);
     if !hidden.is_multiple_of(heads) {
-        return Err(format!("hidden_size {hidden} cannot be shared by {heads} heads"));
+        return Err(format!("hidden_size {hidden} is not divisible by {heads} heads"));
     }
     let activation = config.get("hidden_act").and_then(Value::as_str).unwrap_or("gelu");
-    Ok(Shape {
+    Ok(BertShape {
         hidden,
         heads,
         layers: number("num_hidden_layers")?,
-        inner: number("intermediate_size")?,
-        words: number("vocab_size")?,
-        places: number("max_position_embeddings")?,
+        intermediate: number("intermediate_size")?,
+        vocabulary: number("vocab_size")?,
+        positions: number("max_position_embeddings")?,
         epsilon: config.get("layer_norm_eps").and_then(Value::as_f64).unwrap_or(1e-12) as f32,
         activation: match activation {
-            "gelu" => Activation::Gelu,
-            "gelu_new" | "gelu_pytorch_tanh" => Activation::GeluTanh,
-            "relu" => Activation::Relu,
+            "gelu" => ActivationFunction::Gelu,
+            "gelu_new" | "gelu_pytorch_tanh" => ActivationFunction::GeluTanh,
+            "relu" => ActivationFunction::Relu,
             other => return Err(format!("hidden_act {other:?} is not known")),
         },
         pooling,
     })
 }
 
-fn pooling(said: &Value) -> Result<Pooling, String> {
-    let modes = said.as_object().into_iter().flatten();
+fn parse_pooling(config: &Value) -> Result<PoolingMode, String> {
+    let modes = config.as_object().into_iter().flatten();
     let on: Vec<&str> = modes
         .filter(|(name, on)| name.starts_with("pooling_mode_") && on.as_bool() == Some(true))
         .map(|(name, _)| name.as_str())
         .collect();
     match on.as_slice() {
-        ["pooling_mode_mean_tokens"] => Ok(Pooling::Mean),
-        ["pooling_mode_cls_token"] => Ok(Pooling::First),
-        other => Err(format!("pooling by {other:?} cannot be done, only by mean or by CLS")),
+        ["pooling_mode_mean_tokens"] => Ok(PoolingMode::Mean),
+        ["pooling_mode_cls_token"] => Ok(PoolingMode::First),
+        other => Err(format!("pooling by {other:?} is not supported, only by mean or by CLS")),
     }
 }
 
-/// Whether all that happens after the network is known.
+/// Rejects a model with an unknown step after the network.
 fn check_modules(modules: &Value) -> Result<(), String> {
     let kinds = modules.as_array().into_iter().flatten();
     let kinds = kinds.filter_map(|module| module.get("type")?.as_str());
     for kind in kinds {
         let last = kind.rsplit('.').next().unwrap_or_default();
-        // Lengths play no part when only directions are compared.
-        if !["Transformer", "Pooling", "Normalize"].contains(&last) {
-            return Err(format!("the step {kind} cannot be done"));
+        // `Normalize` changes the length of a vector, and only directions are compared.
+        if !["Transformer", "PoolingMode", "Normalize"].contains(&last) {
+            return Err(format!("the step {kind} is not supported"));
         }
     }
     Ok(())
 }
 
-fn needed(path: &Path, name: &str) -> Result<Vec<u8>, ModelError> {
-    std::fs::read(path.join(name)).map_err(|e| in_file(path, name, &e.to_string()))
+fn read_required(path: &Path, name: &str) -> Result<Vec<u8>, ModelError> {
+    std::fs::read(path.join(name)).map_err(|e| file_error(path, name, &e.to_string()))
 }
 
-fn needed_json(path: &Path, name: &str) -> Result<Value, ModelError> {
-    serde_json::from_slice(&needed(path, name)?).map_err(|e| in_file(path, name, &e.to_string()))
+fn read_required_json(path: &Path, name: &str) -> Result<Value, ModelError> {
+    serde_json::from_slice(&read_required(path, name)?)
+        .map_err(|e| file_error(path, name, &e.to_string()))
 }
 
-fn json(path: &Path, name: &str) -> Result<Option<Value>, ModelError> {
-    if path.join(name).exists() { needed_json(path, name).map(Some) } else { Ok(None) }
+fn read_optional_json(path: &Path, name: &str) -> Result<Option<Value>, ModelError> {
+    if path.join(name).exists() { read_required_json(path, name).map(Some) } else { Ok(None) }
 }
 
-fn in_file(path: &Path, name: &str, what: &str) -> ModelError {
+fn file_error(path: &Path, name: &str, what: &str) -> ModelError {
     unusable(format!("{}: {what}", path.join(name).display()))
 }
 
@@ -172,23 +188,23 @@ mod tests {
     use super::*;
 
     #[test]
-    fn what_cannot_be_done_exactly_is_refused() {
+    fn an_unsupported_configuration_is_rejected() {
         let usual = json!({ "model_type": "bert", "hidden_size": 8, "num_attention_heads": 2,
             "num_hidden_layers": 1, "intermediate_size": 16, "vocab_size": 9,
             "max_position_embeddings": 32 });
-        let check = |change: Value, expected: Result<Activation, &str>| {
+        let check = |change: Value, expected: Result<ActivationFunction, &str>| {
             let mut config = usual.clone();
             let (map, change) = (config.as_object_mut().unwrap(), change.as_object().unwrap());
             map.extend(change.clone());
-            let found = shape(&config, Pooling::Mean).map(|shape| shape.activation);
+            let found = parse_shape(&config, PoolingMode::Mean).map(|shape| shape.activation);
             match expected {
                 Ok(activation) => assert_eq!(found, Ok(activation)),
                 Err(word) => assert!(found.clone().is_err_and(|e| e.contains(word)), "{found:?}"),
             }
         };
-        check(json!({}), Ok(Activation::Gelu));
-        check(json!({ "hidden_act": "gelu_new" }), Ok(Activation::GeluTanh));
-        check(json!({ "hidden_act": "relu" }), Ok(Activation::Relu));
+        check(json!({}), Ok(ActivationFunction::Gelu));
+        check(json!({ "hidden_act": "gelu_new" }), Ok(ActivationFunction::GeluTanh));
+        check(json!({ "hidden_act": "relu" }), Ok(ActivationFunction::Relu));
         check(json!({ "hidden_act": "swish" }), Err("swish"));
         check(json!({ "model_type": "t5" }), Err("t5"));
         check(json!({ "num_attention_heads": 3 }), Err("3 heads"));
@@ -198,17 +214,19 @@ mod tests {
     }
 
     #[test]
-    fn words_become_one_vector_as_the_folder_says() {
-        let check = |said: Value, expected: Result<Pooling, &str>| match (pooling(&said), expected)
-        {
+    fn pooling_and_steps_are_read_from_the_folder() {
+        let check = |said: Value, expected: Result<PoolingMode, &str>| match (
+            parse_pooling(&said),
+            expected,
+        ) {
             (Ok(found), Ok(expected)) => assert_eq!(found, expected),
             (Err(found), Err(word)) => assert!(found.contains(word), "{found}"),
             (found, expected) => panic!("{found:?} {expected:?}"),
         };
-        check(json!({ "pooling_mode_mean_tokens": true }), Ok(Pooling::Mean));
+        check(json!({ "pooling_mode_mean_tokens": true }), Ok(PoolingMode::Mean));
         check(
             json!({ "pooling_mode_cls_token": true, "pooling_mode_mean_tokens": false }),
-            Ok(Pooling::First),
+            Ok(PoolingMode::First),
         );
         check(json!({ "pooling_mode_max_tokens": true }), Err("max_tokens"));
         check(json!({}), Err("only by mean"));

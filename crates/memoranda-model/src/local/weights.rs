@@ -1,25 +1,25 @@
-//! The numbers of a model, by their names.
+//! Tensors of a model, by name.
 
 use ndarray::{Array1, Array2};
 use safetensors::{Dtype, SafeTensors};
 
-/// Names as BERT alone has them may have this before them.
+/// Prefixes of tensor names: none for BERT alone, `bert.` within a larger model.
 const PREFIXES: [&str; 2] = ["", "bert."];
 
-/// A file of numbers, read as it is asked for.
-pub(super) struct Weights<'b> {
+/// A safetensors file.
+pub(super) struct ModelWeights<'b> {
     tensors: SafeTensors<'b>,
     prefix: &'static str,
 }
 
-impl<'b> Weights<'b> {
+impl<'b> ModelWeights<'b> {
     pub(super) fn read(bytes: &'b [u8]) -> Result<Self, String> {
         let tensors = SafeTensors::deserialize(bytes).map_err(|e| e.to_string())?;
         let known = |prefix: &&str| {
             tensors.tensor(&format!("{prefix}embeddings.word_embeddings.weight")).is_ok()
         };
         let prefix = PREFIXES.into_iter().find(known);
-        let prefix = prefix.ok_or("it holds no embeddings.word_embeddings.weight")?;
+        let prefix = prefix.ok_or("it contains no embeddings.word_embeddings.weight")?;
         Ok(Self { tensors, prefix })
     }
 
@@ -50,14 +50,14 @@ impl<'b> Weights<'b> {
                 Ok(bytes.as_chunks::<4>().0.iter().map(|&four| f32::from_le_bytes(four)).collect())
             }
             Dtype::BF16 => Ok(halves().map(|half| f32::from_bits(u32::from(half) << 16)).collect()),
-            Dtype::F16 => Ok(halves().map(from_half).collect()),
-            other => Err(format!("{name} is of {other:?}, which is not read")),
+            Dtype::F16 => Ok(halves().map(half_to_f32).collect()),
+            other => Err(format!("{name} is of {other:?}, which is not supported")),
         }
     }
 }
 
-/// A number of sixteen bits: one for the sign, five for the size, ten for what follows the point.
-fn from_half(half: u16) -> f32 {
+/// Converts an IEEE half-precision number: one bit sign, five bits exponent, ten bits fraction.
+fn half_to_f32(half: u16) -> f32 {
     let sign = if half & 0x8000 == 0 { 1.0 } else { -1.0 };
     let exponent = i32::from(half >> 10 & 0x1f);
     let fraction = f32::from(half & 0x3ff) / 1024.0;
@@ -74,14 +74,14 @@ mod tests {
     use super::*;
 
     #[test]
-    fn halves_are_read() {
-        let check = |half: u16, expected: f32| assert_eq!(from_half(half), expected, "{half:#x}");
+    fn half_precision_numbers_are_converted() {
+        let check = |half: u16, expected: f32| assert_eq!(half_to_f32(half), expected, "{half:#x}");
         check(0x3c00, 1.0);
         check(0xc000, -2.0);
         check(0x3555, 0.333_251_95);
         check(0x0001, 5.960_464_5e-8);
         check(0x7bff, 65504.0);
         check(0xfc00, f32::NEG_INFINITY);
-        assert!(from_half(0x7e00).is_nan());
+        assert!(half_to_f32(0x7e00).is_nan());
     }
 }

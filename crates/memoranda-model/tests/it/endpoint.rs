@@ -1,36 +1,36 @@
-//! Questions and vectors, answered well, late, wrongly and not at all.
+//! Questions and embeddings, with correct, late, wrong and missing responses.
 
 use std::time::{Duration, Instant};
 
 use memoranda_engine::{Embedder as _, LanguageModel as _, ModelError, Question};
-use memoranda_model::{Endpoint, Key, Options, Protocol};
+use memoranda_model::{ApiKey, EndpointOptions, ModelEndpoint, ModelProtocol};
 use serde_json::json;
 
-use super::stand_in::{Nobody, Reply, StandIn};
+use super::stand_in_server::{ClosedPort, StandInReply, StandInServer};
 use super::vault::LIMIT;
 
 const QUESTION: Question<'_> =
     Question { instructions: "Answer briefly.", text: "Why?", max_tokens: 50 };
 
-fn endpoint(protocol: Protocol, url: String, limit: Duration) -> Endpoint {
-    Endpoint::new(Options {
+fn endpoint(protocol: ModelProtocol, url: String, limit: Duration) -> ModelEndpoint {
+    ModelEndpoint::new(EndpointOptions {
         protocol,
         url,
         model: "small".to_owned(),
-        key: Key::new("sk-test"),
+        key: ApiKey::new("sk-test"),
         limit,
         max_answer_bytes: 2000,
     })
     .unwrap()
 }
 
-fn openai(stand_in: &StandIn) -> Endpoint {
-    endpoint(Protocol::OpenAi, stand_in.url(), LIMIT)
+fn openai(stand_in: &StandInServer) -> ModelEndpoint {
+    endpoint(ModelProtocol::OpenAi, stand_in.url(), LIMIT)
 }
 
 #[test]
-fn openai_is_asked_in_its_form() {
-    let stand_in = StandIn::start(vec![Reply::openai("Because.")]);
+fn openai_gets_requests_in_its_format() {
+    let stand_in = StandInServer::start(vec![StandInReply::openai("Because.")]);
     assert_eq!(openai(&stand_in).answer(&QUESTION).as_deref(), Ok("Because."));
     let [asked] = stand_in.asked().try_into().unwrap();
     assert!(asked.head.starts_with("post /v1/chat/completions http/1.1"), "{}", asked.head);
@@ -42,23 +42,25 @@ fn openai_is_asked_in_its_form() {
 }
 
 #[test]
-fn models_that_refuse_limits_are_asked_without() {
+fn models_that_reject_limits_are_asked_without_them() {
     let refusal = json!({ "error": { "message": "Unsupported parameter: 'max_tokens'" } });
-    let stand_in =
-        StandIn::start(vec![Reply::new(400, refusal.to_string()), Reply::openai("Because.")]);
+    let stand_in = StandInServer::start(vec![
+        StandInReply::new(400, refusal.to_string()),
+        StandInReply::openai("Because."),
+    ]);
     assert_eq!(openai(&stand_in).answer(&QUESTION).as_deref(), Ok("Because."));
     assert_eq!(stand_in.asked()[1].body.get("max_tokens"), None);
 }
 
 #[test]
-fn anthropic_is_asked_in_its_form() {
+fn anthropic_gets_requests_in_its_format() {
     let body = json!({ "content": [
         { "type": "thinking", "thinking": "hm" },
         { "type": "text", "text": "Be" }, { "type": "text", "text": "cause." },
     ] });
-    let stand_in = StandIn::start(vec![Reply::new(200, body.to_string())]);
+    let stand_in = StandInServer::start(vec![StandInReply::new(200, body.to_string())]);
     for url in [stand_in.url(), format!("http://{}/", stand_in.address)] {
-        let model = endpoint(Protocol::Anthropic, url, LIMIT);
+        let model = endpoint(ModelProtocol::Anthropic, url, LIMIT);
         assert_eq!(model.answer(&QUESTION).as_deref(), Ok("Because."));
         assert!(model.embed(&["x"], LIMIT).is_err());
     }
@@ -71,63 +73,67 @@ fn anthropic_is_asked_in_its_form() {
 }
 
 #[test]
-fn a_busy_model_is_asked_again_and_a_wrong_question_is_not() {
-    let busy = |status| Reply::new(status, r#"{"error":{"message":"busy"}}"#);
-    let stand_in = StandIn::start(vec![busy(429), busy(503), Reply::openai("Because.")]);
+fn a_busy_model_is_retried_and_a_rejected_request_is_not() {
+    let busy = |status| StandInReply::new(status, r#"{"error":{"message":"busy"}}"#);
+    let stand_in =
+        StandInServer::start(vec![busy(429), busy(503), StandInReply::openai("Because.")]);
     assert_eq!(openai(&stand_in).answer(&QUESTION).as_deref(), Ok("Because."));
     assert_eq!(stand_in.asked().len(), 3);
 
-    let stand_in = StandIn::start(vec![busy(500)]);
+    let stand_in = StandInServer::start(vec![busy(500)]);
     let refused = ModelError::Refused { status: 500, message: "busy".to_owned() };
     assert_eq!(openai(&stand_in).answer(&QUESTION), Err(refused));
     assert_eq!(stand_in.asked().len(), 3);
 
-    let stand_in = StandIn::start(vec![busy(401)]);
+    let stand_in = StandInServer::start(vec![busy(401)]);
     assert!(openai(&stand_in).answer(&QUESTION).is_err());
     assert_eq!(stand_in.asked().len(), 1);
 
-    // One that wants to be left alone for longer than there is time is left alone.
-    let later = Reply { headers: "retry-after: 3600\r\n".to_owned(), ..busy(429) };
-    let stand_in = StandIn::start(vec![later]);
+    // A `Retry-After` beyond the time limit ends the attempts.
+    let later = StandInReply { headers: "retry-after: 3600\r\n".to_owned(), ..busy(429) };
+    let stand_in = StandInServer::start(vec![later]);
     assert!(openai(&stand_in).answer(&QUESTION).is_err());
     assert_eq!(stand_in.asked().len(), 1);
 }
 
 #[test]
-fn nobody_waits_longer_than_the_limit() {
-    let stand_in = StandIn::start(vec![Reply::openai("x").after(Duration::from_secs(3600))]);
+fn a_request_ends_at_its_time_limit() {
+    let stand_in =
+        StandInServer::start(vec![StandInReply::openai("x").after(Duration::from_secs(3600))]);
     let limit = Duration::from_millis(300);
-    let model = endpoint(Protocol::OpenAi, stand_in.url(), limit);
+    let model = endpoint(ModelProtocol::OpenAi, stand_in.url(), limit);
     let begun = Instant::now();
     assert_eq!(model.answer(&QUESTION), Err(ModelError::TimedOut { limit }));
     assert!(begun.elapsed() < Duration::from_secs(600));
 }
 
 #[test]
-fn what_is_no_answer_is_said_to_be_none() {
-    let check = |reply: Reply, word: &str| {
-        let stand_in = StandIn::start(vec![reply]);
+fn an_unusable_response_is_an_error_with_its_reason() {
+    let check = |reply: StandInReply, word: &str| {
+        let stand_in = StandInServer::start(vec![reply]);
         let error = openai(&stand_in).answer(&QUESTION).unwrap_err().to_string();
         assert!(error.contains(word), "{error}");
     };
-    check(Reply::new(200, "<html>"), "no JSON");
-    check(Reply::new(200, "{}"), "no text");
-    check(Reply::openai("  "), "no text");
-    check(Reply::openai(&"x".repeat(5000)), "larger than 2000 bytes");
-    let elsewhere =
-        Reply { headers: "location: http://127.0.0.1:1/\r\n".to_owned(), ..Reply::new(302, "") };
+    check(StandInReply::new(200, "<html>"), "not JSON");
+    check(StandInReply::new(200, "{}"), "no text");
+    check(StandInReply::openai("  "), "no text");
+    check(StandInReply::openai(&"x".repeat(5000)), "larger than 2000 bytes");
+    let elsewhere = StandInReply {
+        headers: "location: http://127.0.0.1:1/\r\n".to_owned(),
+        ..StandInReply::new(302, "")
+    };
     check(elsewhere, "302");
-    let nobody = Nobody::new();
-    let model = endpoint(Protocol::OpenAi, nobody.url(), LIMIT);
+    let nobody = ClosedPort::new();
+    let model = endpoint(ModelProtocol::OpenAi, nobody.url(), LIMIT);
     assert!(matches!(model.answer(&QUESTION), Err(ModelError::Unreachable { .. })));
 }
 
 #[test]
-fn texts_become_vectors_in_order() {
+fn embeddings_come_in_the_order_of_the_texts() {
     let body = json!({ "data": [
         { "index": 1, "embedding": [0.0, 1.0] }, { "index": 0, "embedding": [1.0, 0.0] },
     ] });
-    let stand_in = StandIn::start(vec![Reply::new(200, body.to_string())]);
+    let stand_in = StandInServer::start(vec![StandInReply::new(200, body.to_string())]);
     let model = openai(&stand_in);
     assert_eq!(model.embed(&["a", "b"], LIMIT), Ok(vec![vec![1.0, 0.0], vec![0.0, 1.0]]));
     assert_eq!(model.embed(&[], LIMIT), Ok(vec![]));
@@ -142,7 +148,7 @@ fn texts_become_vectors_in_order() {
         json!({ "data": [{ "embedding": [1.0] }, { "embedding": [1.0, 2.0] }] }),
         json!({ "data": [{ "embedding": [1.0] }, { "index": 7, "embedding": [1.0] }] }),
     ] {
-        let stand_in = StandIn::start(vec![Reply::new(200, wrong.to_string())]);
+        let stand_in = StandInServer::start(vec![StandInReply::new(200, wrong.to_string())]);
         assert!(openai(&stand_in).embed(&["a", "b"], LIMIT).is_err(), "{wrong}");
     }
 }

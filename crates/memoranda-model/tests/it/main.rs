@@ -1,5 +1,5 @@
-//! The door to models, against a server on this machine that does whatever it is told, and
-//! against a small network that the tests make.
+//! Language models and embeddings, against a stand-in server on this machine and a small network
+//! that the tests create.
 
 #![allow(
     clippy::unwrap_used,
@@ -7,12 +7,12 @@
     reason = "tests fail by panicking, and make and break files as they need them"
 )]
 
-mod by_choice;
+mod chosen_model;
 mod endpoint;
-mod failing;
 #[cfg(feature = "local")]
 mod local;
-mod stand_in;
+mod model_failures;
+mod stand_in_server;
 #[cfg(feature = "local")]
-mod tiny;
+mod tiny_model;
 mod vault;

@@ -1,4 +1,4 @@
-//! A vault, a model that understands a few subjects, and the two together.
+//! A vault, a model that knows a few subjects, and both together.
 
 use std::path::PathBuf;
 use std::sync::Arc;
@@ -11,14 +11,14 @@ use memoranda_engine::{
     AskOptions, ChosenModel, Coverage, Embedder, Memory, OpenOptions, SearchPage, SearchRequest,
     WriteMode, WriteRequest,
 };
-use memoranda_model::{Endpoint, Options, Protocol};
+use memoranda_model::{EndpointOptions, ModelEndpoint, ModelProtocol};
 use serde_json::{Value, json};
 use tempfile::TempDir;
 
-use super::stand_in::{Reply, StandIn};
+use super::stand_in_server::{StandInReply, StandInServer};
 
-/// Words that the stand-in takes to mean the same; the first of each is no word at all, so that
-/// nothing else knows what it means.
+/// Words that the stand-in treats as synonyms. The first of each row is an invented word, so that
+/// only the stand-in knows it.
 const SUBJECTS: [&[&str]; 4] = [
     &["zorblat", "cat", "dog", "pets"],
     &["quimfex", "bill", "invoice", "electricity"],
@@ -26,17 +26,17 @@ const SUBJECTS: [&[&str]; 4] = [
     &["drolpen", "released", "deployment", "friday"],
 ];
 
-/// The vectors of what was asked, by subjects.
-pub(crate) fn vectors(body: &Value) -> Reply {
+/// Returns embeddings of the requested texts, by subject.
+pub(crate) fn subject_vectors(body: &Value) -> StandInReply {
     let texts: Vec<&str> =
         body["input"].as_array().unwrap().iter().map(|text| text.as_str().unwrap()).collect();
-    let vectors = texts.iter().map(|text| vector(text)).enumerate();
+    let vectors = texts.iter().map(|text| subject_vector(text)).enumerate();
     let data: Vec<_> =
         vectors.map(|(index, vector)| json!({ "index": index, "embedding": vector })).collect();
-    Reply::new(200, json!({ "data": data }).to_string())
+    StandInReply::new(200, json!({ "data": data }).to_string())
 }
 
-fn vector(text: &str) -> Vec<f32> {
+fn subject_vector(text: &str) -> Vec<f32> {
     let text = text.to_lowercase();
     let held = |words: &&[&str]| words.iter().filter(|word| text.contains(**word)).count() as f32;
     let mut vector: Vec<f32> = SUBJECTS.iter().map(held).collect();
@@ -44,38 +44,38 @@ fn vector(text: &str) -> Vec<f32> {
     vector
 }
 
-pub(crate) fn knowing() -> StandIn {
-    StandIn::answering(|_, body| vectors(body))
+pub(crate) fn start_stand_in() -> StandInServer {
+    StandInServer::answering(|_, body| subject_vectors(body))
 }
 
-/// Every text that was asked for, in order.
-pub(crate) fn texts(stand_in: &StandIn) -> Vec<String> {
+/// Returns all requested texts, in order.
+pub(crate) fn requested_texts(stand_in: &StandInServer) -> Vec<String> {
     let asked = stand_in.asked();
     let inputs = asked.iter().flat_map(|asked| asked.body["input"].as_array().unwrap().clone());
     inputs.map(|text| text.as_str().unwrap().trim().to_owned()).collect()
 }
 
-/// Those that are no sentences of the calibration.
-pub(crate) fn own_texts(stand_in: &StandIn) -> Vec<String> {
-    let mut texts = texts(stand_in);
+/// Returns the requested texts without the sentences of the calibration.
+pub(crate) fn requested_passages(stand_in: &StandInServer) -> Vec<String> {
+    let mut texts = requested_texts(stand_in);
     texts
         .retain(|text| !memoranda_engine::core::embed::BASELINE_SENTENCES.contains(&text.as_str()));
     texts
 }
 
-/// More than any answer takes, however busy the machine is.
+/// Longer than any response takes, also on a busy machine.
 pub(crate) const LIMIT: Duration = Duration::from_secs(60);
 
 pub(crate) fn endpoint(url: String, model: &str) -> Arc<dyn Embedder> {
-    let options = Options {
-        protocol: Protocol::OpenAi,
+    let options = EndpointOptions {
+        protocol: ModelProtocol::OpenAi,
         url,
         model: model.to_owned(),
         key: None,
         limit: LIMIT,
         max_answer_bytes: 1 << 20,
     };
-    Arc::new(Endpoint::new(options).unwrap())
+    Arc::new(ModelEndpoint::new(options).unwrap())
 }
 
 pub(crate) fn open(folder: &TempDir) -> Memory {
@@ -89,23 +89,27 @@ pub(crate) fn open(folder: &TempDir) -> Memory {
     .unwrap()
 }
 
-/// The vault, searched by a model that may take so long.
-pub(crate) fn by(folder: &TempDir, model: Arc<dyn Embedder>, limit: Duration) -> Memory {
+/// Opens the vault with a model and its time limit.
+pub(crate) fn open_with_model(
+    folder: &TempDir,
+    model: Arc<dyn Embedder>,
+    limit: Duration,
+) -> Memory {
     let options =
         AskOptions { limit, question_prefix: String::new(), passage_prefix: String::new() };
     open(folder).with_model(ChosenModel::new(model, options))
 }
 
-/// The vault, searched by a stand-in.
-pub(crate) fn by_stand_in(folder: &TempDir, stand_in: &StandIn) -> Memory {
-    by(folder, endpoint(stand_in.url(), "small"), LIMIT)
+/// Opens the vault with the stand-in as its model.
+pub(crate) fn open_with_stand_in(folder: &TempDir, stand_in: &StandInServer) -> Memory {
+    open_with_model(folder, endpoint(stand_in.url(), "small"), LIMIT)
 }
 
-pub(crate) fn who() -> Author {
+pub(crate) fn author() -> Author {
     Author { client: "test".into(), tool: "test".into(), channel: ChangeChannel::Cli }
 }
 
-/// The file that the vectors of the one model lie in.
+/// Returns the file with the embeddings of the only model.
 pub(crate) fn vectors_file(folder: &TempDir) -> PathBuf {
     let cache = std::fs::read_dir(folder.path().join("cache")).unwrap().next().unwrap().unwrap();
     let files = std::fs::read_dir(cache.path()).unwrap().map(|entry| entry.unwrap().path());
@@ -116,7 +120,7 @@ pub(crate) fn vectors_file(folder: &TempDir) -> PathBuf {
     files.into_iter().find(is_vectors).unwrap()
 }
 
-pub(crate) fn put(memory: &Memory, path: &str, text: &str) {
+pub(crate) fn write_note(memory: &Memory, path: &str, text: &str) {
     let request = WriteRequest {
         project: ProjectName::parse("main").unwrap(),
         path: NotePath::parse(path).unwrap(),
@@ -124,17 +128,17 @@ pub(crate) fn put(memory: &Memory, path: &str, text: &str) {
         mode: WriteMode::CreateOrOverwrite,
         message: None,
     };
-    memory.write(&who(), &request).unwrap();
+    memory.write(&author(), &request).unwrap();
 }
 
-/// A vault with some notes of an ordinary life.
-pub(crate) fn household() -> TempDir {
+/// Creates a vault with four everyday notes.
+pub(crate) fn household_vault() -> TempDir {
     let folder = TempDir::new().unwrap();
     let memory = open(&folder);
-    put(&memory, "pets.md", "Our cat Minka sleeps beside the dog all afternoon.\n");
-    put(&memory, "money.md", "The electricity bill is due at the end of March.\n");
-    put(&memory, "garden.md", "The tomatoes need water every evening in the summer.\n");
-    put(&memory, "work.md", "The billing service is released every Friday.\n");
+    write_note(&memory, "pets.md", "Our cat Minka sleeps beside the dog all afternoon.\n");
+    write_note(&memory, "money.md", "The electricity bill is due at the end of March.\n");
+    write_note(&memory, "garden.md", "The tomatoes need water every evening in the summer.\n");
+    write_note(&memory, "work.md", "The billing service is released every Friday.\n");
     folder
 }
 
@@ -142,7 +146,7 @@ pub(crate) fn search(memory: &Memory, text: &str) -> SearchPage {
     memory.search(&SearchRequest { text: text.into(), ..SearchRequest::default() }).unwrap()
 }
 
-pub(crate) fn first(page: &SearchPage) -> &str {
+pub(crate) fn first_path(page: &SearchPage) -> &str {
     page.results.first().map_or("nothing", |result| result.place.path.as_str())
 }
 

@@ -17,7 +17,7 @@ use etcetera::BaseStrategy as _;
 use jiff::tz::TimeZone;
 use memoranda_engine::LanguageModel;
 use memoranda_engine::core::fact::FactLimits;
-use memoranda_model::{Endpoint, Key as ModelKey, Options, Protocol};
+use memoranda_model::{ApiKey, EndpointOptions, ModelEndpoint, ModelProtocol};
 use memoranda_tools::{
     BankSettings, CreateMode, GraphSettings, NotesSettings, ProjectFolders, RecordSettings,
     SecretPolicy, Wording,
@@ -245,12 +245,12 @@ impl Settings {
     /// The language model, if one is configured.
     pub(crate) fn model(&self) -> Result<Option<Arc<dyn LanguageModel>>> {
         let protocol = match self.value("model.provider") {
-            "openai" => Protocol::OpenAi,
-            "anthropic" => Protocol::Anthropic,
+            "openai" => ModelProtocol::OpenAi,
+            "anthropic" => ModelProtocol::Anthropic,
             _ => return Ok(None),
         };
         let url = Some(self.value("model.url").trim()).filter(|url| !url.is_empty());
-        let endpoint = Endpoint::new(Options {
+        let endpoint = ModelEndpoint::new(EndpointOptions {
             protocol,
             url: url.unwrap_or(protocol.standard_url()).to_owned(),
             model: self.value("model.name").trim().to_owned(),
@@ -259,7 +259,7 @@ impl Settings {
             max_answer_bytes: self
                 .value("model.max_answer_bytes")
                 .parse()
-                .unwrap_or(Options::MAX_ANSWER_BYTES),
+                .unwrap_or(EndpointOptions::MAX_ANSWER_BYTES),
         });
         let endpoint = endpoint.map_err(|error| {
             CommandError::configuration(error.to_string()).hint(
@@ -278,7 +278,7 @@ impl Settings {
     }
 
     /// A model's key, from a variable or the file that a setting names.
-    fn key(&self, variable: &env::Variable, setting: &str) -> Result<Option<ModelKey>> {
+    fn key(&self, variable: &env::Variable, setting: &str) -> Result<Option<ApiKey>> {
         let file = Some(self.value(setting)).filter(|file| !file.is_empty());
         let text = match (variable.text(), file) {
             (Some(text), _) => text,
@@ -292,7 +292,7 @@ impl Settings {
                 })?
             }
         };
-        let key = ModelKey::new(&text).ok_or_else(|| {
+        let key = ApiKey::new(&text).ok_or_else(|| {
             CommandError::configuration("the model's key is empty or holds a space")
                 .hint(format!("{} or the file of `{setting}` holds the key alone", variable.name))
         })?;

@@ -7,7 +7,7 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use memoranda_engine::{AskOptions, ChosenModel, Embedder, ModelError};
-use memoranda_model::{Endpoint, Options, Protocol};
+use memoranda_model::{EndpointOptions, ModelEndpoint, ModelProtocol};
 
 use super::Settings;
 use crate::env;
@@ -67,8 +67,8 @@ impl Settings {
             Ok(key) => key,
             Err(error) => return unusable(error.message),
         };
-        let endpoint = Endpoint::new(Options {
-            protocol: Protocol::OpenAi,
+        let endpoint = ModelEndpoint::new(EndpointOptions {
+            protocol: ModelProtocol::OpenAi,
             url: url.to_owned(),
             model: name.to_owned(),
             key,
@@ -86,7 +86,7 @@ impl Settings {
 
     #[cfg(feature = "local-models")]
     fn search_folder(&self, value: &str) -> Arc<dyn Embedder> {
-        Arc::new(memoranda_model::Local::new(&self.path(value)))
+        Arc::new(memoranda_model::LocalModel::new(&self.path(value)))
     }
 
     #[cfg(not(feature = "local-models"))]

@@ -6,7 +6,7 @@ use serde_json::{Value, json};
 
 use super::banks::{call, ok};
 use super::client::{Client, Era};
-use super::stand_in::{Nobody, Reply, StandIn};
+use super::stand_in_server::{ClosedPort, StandInReply, StandInServer};
 use super::support::Home;
 
 /// More seconds than any answer takes, however busy the machine is.
@@ -55,7 +55,7 @@ fn kept(home: &Home) -> Value {
 fn a_good_answer_decides_the_place_and_nothing_else() {
     let answer =
         r#"{"file":"notes/ideas.md","section":"Innovations","category":"idea","confidence":0.75}"#;
-    let stand_in = StandIn::start(vec![Reply::openai(answer)]);
+    let stand_in = StandInServer::start(vec![StandInReply::openai(answer)]);
     let home = configured(&stand_in.url(), PATIENT);
     let done = kept(&home);
     assert_eq!(done["updated_file"], "notes/ideas.md");
@@ -87,23 +87,29 @@ fn rules_take_over(url: &str, seconds: &str, word: &str) {
 #[test]
 fn whatever_else_it_says_the_rules_take_over() {
     for (reply, word) in [
-        (Reply::openai("I would file this under decisions."), "no JSON object"),
-        (Reply::openai(r#"{"file": "doc/decisions.md", "#), "no JSON"),
-        (Reply::openai(r#"{"file":"../../../main/x.md","confidence":1}"#), "no file of the bank"),
-        (Reply::openai(r#"{"file":"doc/invented.md","confidence":1}"#), "no file of the bank"),
-        (Reply::openai(r#"{"file":"readme.md","confidence":"very"}"#), "confidence"),
-        (Reply::new(200, "not even JSON"), "no JSON"),
-        (Reply::new(401, r#"{"error":{"message":"bad key"}}"#), "bad key"),
+        (StandInReply::openai("I would file this under decisions."), "no JSON object"),
+        (StandInReply::openai(r#"{"file": "doc/decisions.md", "#), "no JSON"),
+        (
+            StandInReply::openai(r#"{"file":"../../../main/x.md","confidence":1}"#),
+            "no file of the bank",
+        ),
+        (
+            StandInReply::openai(r#"{"file":"doc/invented.md","confidence":1}"#),
+            "no file of the bank",
+        ),
+        (StandInReply::openai(r#"{"file":"readme.md","confidence":"very"}"#), "confidence"),
+        (StandInReply::new(200, "not even JSON"), "not JSON"),
+        (StandInReply::new(401, r#"{"error":{"message":"bad key"}}"#), "bad key"),
     ] {
-        rules_take_over(&StandIn::start(vec![reply]).url(), PATIENT, word);
+        rules_take_over(&StandInServer::start(vec![reply]).url(), PATIENT, word);
     }
-    rules_take_over(&Nobody::new().url(), PATIENT, "cannot be reached");
+    rules_take_over(&ClosedPort::new().url(), PATIENT, "cannot be reached");
 }
 
 #[test]
 fn a_model_that_is_slow_is_not_waited_for() {
     let hour = Duration::from_secs(3600);
-    let stand_in = StandIn::start(vec![Reply::openai("x").after(hour)]);
+    let stand_in = StandInServer::start(vec![StandInReply::openai("x").after(hour)]);
     let begun = Instant::now();
     rules_take_over(&stand_in.url(), "1", "no answer within 1 s");
     assert!(begun.elapsed() < hour);

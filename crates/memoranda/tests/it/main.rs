@@ -32,11 +32,11 @@ mod rules;
 mod search_command;
 mod search_model;
 mod setup;
-#[path = "../../../memoranda-model/tests/it/stand_in.rs"]
-mod stand_in;
+#[path = "../../../memoranda-model/tests/it/stand_in_server.rs"]
+mod stand_in_server;
 mod story;
 mod support;
 mod texts;
 #[cfg(feature = "local-models")]
-#[path = "../../../memoranda-model/tests/it/tiny.rs"]
-mod tiny;
+#[path = "../../../memoranda-model/tests/it/tiny_model.rs"]
+mod tiny_model;

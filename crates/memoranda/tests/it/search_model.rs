@@ -6,19 +6,19 @@ use std::time::{Duration, Instant};
 use serde_json::{Value, json};
 
 use super::client::{Client, Era, PATIENCE};
-use super::stand_in::{Nobody, Reply, StandIn};
+use super::stand_in_server::{ClosedPort, StandInReply, StandInServer};
 use super::support::Home;
 
 /// A vector of each text: one direction for animals and "zorblat", another for all else.
-fn knowing() -> StandIn {
-    StandIn::answering(|_, body| {
+fn knowing() -> StandInServer {
+    StandInServer::answering(|_, body| {
         let texts = body["input"].as_array().unwrap().iter().map(|text| text.as_str().unwrap());
         let vector = |text: &str| match text.contains("cat") || text.contains("zorblat") {
             true => json!({ "embedding": [1.0, 0.0, 0.1] }),
             false => json!({ "embedding": [0.0, 1.0, 0.1] }),
         };
         let data: Vec<Value> = texts.map(vector).collect();
-        Reply::new(200, json!({ "data": data }).to_string())
+        StandInReply::new(200, json!({ "data": data }).to_string())
     })
 }
 
@@ -71,7 +71,7 @@ fn a_server_of_vectors_is_used_as_far_as_it_has_come() {
 
 #[test]
 fn what_is_no_use_is_said_and_stops_nothing() {
-    let nobody = Nobody::new();
+    let nobody = ClosedPort::new();
     let dead = nobody.url();
     let check = |settings: &[(&str, &str)], word: &str| {
         let home = configured(settings);
@@ -127,9 +127,9 @@ fn a_connected_server_makes_the_vectors_by_itself() {
 #[cfg(feature = "local-models")]
 #[test]
 fn a_folder_is_run_in_the_program_itself() {
-    use super::tiny::{self, Kept};
+    use super::tiny_model::{self, WeightFormat};
     let home = configured(&[("search.model", "~/models/tiny")]);
-    tiny::write(&home.path().join("models/tiny"), None, Kept::F32);
+    tiny_model::write(&home.path().join("models/tiny"), None, WeightFormat::F32);
     assert_eq!(home.json(&["embed"])["made"], 2);
     let found = home.json(&["search", "electricity bill"]);
     assert_eq!(found["meaning"], json!({ "by": "chosen", "model": "tiny", "left": 0 }));

@@ -1,5 +1,5 @@
-//! A server that stands in for a language model: it answers as it was told, and remembers what
-//! it was asked.
+//! A server that stands in for a language model: it returns configured replies and records its
+//! requests.
 
 use std::io::{BufRead as _, BufReader, Read as _, Write as _};
 use std::net::{SocketAddr, TcpListener, TcpStream};
@@ -8,40 +8,40 @@ use std::time::Duration;
 
 use serde_json::{Value, json};
 
-/// One answer.
+/// One reply.
 #[derive(Clone, Debug)]
-pub(crate) struct Reply {
+pub(crate) struct StandInReply {
     pub(crate) status: u16,
     pub(crate) headers: String,
     pub(crate) body: String,
     pub(crate) after: Duration,
 }
 
-/// One request, as it came in.
+/// One recorded request.
 #[derive(Clone, Debug)]
 #[allow(dead_code, reason = "not every test looks at the head")]
-pub(crate) struct Asked {
+pub(crate) struct StandInRequest {
     pub(crate) head: String,
     pub(crate) body: Value,
 }
 
 /// A server in a thread of its own.
-pub(crate) struct StandIn {
+pub(crate) struct StandInServer {
     pub(crate) address: SocketAddr,
-    asked: Arc<Mutex<Vec<Asked>>>,
+    asked: Arc<Mutex<Vec<StandInRequest>>>,
 }
 
-/// An address at which nobody listens, nor can begin to as long as this is held.
-pub(crate) struct Nobody {
+/// An address without a listener; the port stays reserved while this value lives.
+pub(crate) struct ClosedPort {
     address: SocketAddr,
     _both_ends: (TcpListener, TcpStream),
 }
 
-impl Nobody {
+impl ClosedPort {
     pub(crate) fn new() -> Self {
         let listener = TcpListener::bind("127.0.0.1:0").unwrap();
         let caller = TcpStream::connect(listener.local_addr().unwrap()).unwrap();
-        // The port of one who calls is taken, and whoever calls it back is refused.
+        // The port of a client socket is taken, and connections to it are refused.
         Self { address: caller.local_addr().unwrap(), _both_ends: (listener, caller) }
     }
 
@@ -50,7 +50,7 @@ impl Nobody {
     }
 }
 
-impl Reply {
+impl StandInReply {
     pub(crate) fn new(status: u16, body: impl Into<String>) -> Self {
         Self { status, headers: String::new(), body: body.into(), after: Duration::ZERO }
     }
@@ -66,15 +66,15 @@ impl Reply {
     }
 }
 
-impl StandIn {
-    /// Gives these answers in order, the last one for ever.
-    pub(crate) fn start(replies: Vec<Reply>) -> Self {
+impl StandInServer {
+    /// Returns these replies in order, and the last one from then on.
+    pub(crate) fn start(replies: Vec<StandInReply>) -> Self {
         Self::answering(move |n, _| replies[n.min(replies.len() - 1)].clone())
     }
 
-    /// Gives the answer that a function makes of the number of the request and its body.
+    /// Returns the reply that a function computes from the number of the request and its body.
     pub(crate) fn answering(
-        reply: impl Fn(usize, &Value) -> Reply + Send + Sync + 'static,
+        reply: impl Fn(usize, &Value) -> StandInReply + Send + Sync + 'static,
     ) -> Self {
         let listener = TcpListener::bind("127.0.0.1:0").unwrap();
         let address = listener.local_addr().unwrap();
@@ -93,12 +93,16 @@ impl StandIn {
         format!("http://{}/v1", self.address)
     }
 
-    pub(crate) fn asked(&self) -> Vec<Asked> {
+    pub(crate) fn asked(&self) -> Vec<StandInRequest> {
         self.asked.lock().unwrap().clone()
     }
 }
 
-fn answer(stream: TcpStream, reply: impl Fn(&Value) -> Reply, seen: &Mutex<Vec<Asked>>) {
+fn answer(
+    stream: TcpStream,
+    reply: impl Fn(&Value) -> StandInReply,
+    seen: &Mutex<Vec<StandInRequest>>,
+) {
     let mut reader = BufReader::new(stream);
     let mut head = String::new();
     loop {
@@ -113,7 +117,7 @@ fn answer(stream: TcpStream, reply: impl Fn(&Value) -> Reply, seen: &Mutex<Vec<A
     reader.read_exact(&mut body).ok();
     let body = serde_json::from_slice(&body).unwrap_or(Value::Null);
     let reply = reply(&body);
-    seen.lock().unwrap().push(Asked { head, body });
+    seen.lock().unwrap().push(StandInRequest { head, body });
     std::thread::sleep(reply.after);
     let head = format!(
         "HTTP/1.1 {} X\r\nconnection: close\r\ncontent-length: {}\r\n{}\r\n",
@@ -122,6 +126,6 @@ fn answer(stream: TcpStream, reply: impl Fn(&Value) -> Reply, seen: &Mutex<Vec<A
         reply.headers
     );
     let mut stream = reader.into_inner();
-    // One who no longer listens is not told.
+    // A client that has gone gets no reply.
     stream.write_all(head.as_bytes()).and_then(|()| stream.write_all(reply.body.as_bytes())).ok();
 }

@@ -1,5 +1,5 @@
-//! A small network with numbers from a fixed row, as a folder in the form in which sentence
-//! transformers are published.
+//! A small network with fixed pseudo-random weights, in a folder as sentence transformers are
+//! published.
 
 use std::path::Path;
 
@@ -12,16 +12,16 @@ const PLACES: usize = 32;
 const VOCABULARY: &str = "[PAD] [UNK] [CLS] [SEP] the cat sleep ##s on sofa invoice is due in \
                           march a dog ##ing . ? who when pay we our";
 
-/// How the numbers are kept.
+/// Number format of the weights.
 #[derive(Clone, Copy)]
 #[allow(dead_code, reason = "not every test needs both")]
-pub(crate) enum Kept {
+pub(crate) enum WeightFormat {
     F32,
     BF16,
 }
 
-/// Writes the folder. `pooling` is the mode that its file names, if there is to be one.
-pub(crate) fn write(folder: &Path, pooling: Option<&str>, kept: Kept) {
+/// Writes the folder. `pooling` is the mode in its pooling file; `None` for no such file.
+pub(crate) fn write(folder: &Path, pooling: Option<&str>, kept: WeightFormat) {
     std::fs::create_dir_all(folder).unwrap();
     let put = |name: &str, value: &Value| std::fs::write(folder.join(name), value.to_string());
     put("config.json", &config()).unwrap();
@@ -66,7 +66,7 @@ fn tokenizer() -> Value {
     })
 }
 
-/// The names and shapes of all numbers, in the order in which they are taken from the row.
+/// Names and shapes of all tensors, in the order of generation.
 fn tensors() -> Vec<(String, Vec<usize>)> {
     let mut all: Vec<(String, Vec<usize>)> = Vec::new();
     let mut add = |name: String, shape: &[usize]| all.push((name, shape.to_vec()));
@@ -92,8 +92,8 @@ fn tensors() -> Vec<(String, Vec<usize>)> {
     all
 }
 
-/// All numbers, as a file: the length of its head, the head, the numbers.
-fn weights(kept: Kept) -> Vec<u8> {
+/// The safetensors file: length of the header, header, numbers.
+fn weights(kept: WeightFormat) -> Vec<u8> {
     let mut state: u32 = 7;
     let mut next = || {
         state = state.wrapping_mul(1_664_525).wrapping_add(1_013_904_223);
@@ -107,13 +107,13 @@ fn weights(kept: Kept) -> Vec<u8> {
         for _ in 0..shape.iter().product::<usize>() {
             let bytes = (next() + around).to_le_bytes();
             match kept {
-                Kept::F32 => data.extend_from_slice(&bytes),
-                Kept::BF16 => data.extend_from_slice(&bytes[2..]),
+                WeightFormat::F32 => data.extend_from_slice(&bytes),
+                WeightFormat::BF16 => data.extend_from_slice(&bytes[2..]),
             }
         }
         let dtype = match kept {
-            Kept::F32 => "F32",
-            Kept::BF16 => "BF16",
+            WeightFormat::F32 => "F32",
+            WeightFormat::BF16 => "BF16",
         };
         let entry = json!({ "dtype": dtype, "shape": shape, "data_offsets": [start, data.len()] });
         head.insert(name, entry);
