@@ -6,7 +6,7 @@ use crate::id::{CommitId, ContentHash, ProjectName};
 use crate::path::NotePath;
 
 /// A set of file operations that is applied as a whole or rejected as a whole.
-#[derive(Clone, PartialEq, Eq, Debug)]
+#[derive(Clone, PartialEq, Eq, Debug, Default)]
 pub struct ChangeSet {
     /// Operations in order; each path occurs at most once.
     pub operations: Vec<ChangeOperation>,
@@ -16,6 +16,8 @@ pub struct ChangeSet {
     pub emptied: Vec<(ProjectName, NotePath)>,
     /// One line for the history, such as the reason that a caller gave.
     pub message: Option<String>,
+    /// `None` if the change is an ordinary write.
+    pub kind: Option<CommitKind>,
 }
 
 /// An operation on one file.
@@ -106,6 +108,52 @@ impl ChangeChannel {
     }
 }
 
+/// The kind of a commit that is not an ordinary write.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum CommitKind {
+    /// Files that were in a folder when it became a project. This is not an edit, and cannot be
+    /// undone.
+    FirstScan,
+    /// Edits by a person or another program, found by a later scan.
+    Scan,
+    /// Takes back a commit.
+    Undo(CommitId),
+    /// Makes a commit again that was taken back.
+    Redo(CommitId),
+}
+
+impl CommitKind {
+    /// The name in the log and in JSON.
+    pub fn as_str(self) -> &'static str {
+        match self {
+            Self::FirstScan => "first-scan",
+            Self::Scan => "scan",
+            Self::Undo(_) => "undo",
+            Self::Redo(_) => "redo",
+        }
+    }
+
+    /// The commit that an undo or a redo is about.
+    pub fn target(self) -> Option<CommitId> {
+        match self {
+            Self::Undo(id) | Self::Redo(id) => Some(id),
+            Self::FirstScan | Self::Scan => None,
+        }
+    }
+
+    /// Reads a name and a target; `None` for a kind that this version does not know.
+    pub fn parse(name: &str, target: Option<&str>) -> Option<Self> {
+        let target = target.and_then(CommitId::parse);
+        match name {
+            "first-scan" => Some(Self::FirstScan),
+            "scan" => Some(Self::Scan),
+            "undo" => target.map(Self::Undo),
+            "redo" => target.map(Self::Redo),
+            _ => None,
+        }
+    }
+}
+
 /// A change set that was applied, as recorded in the history.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct Commit {
@@ -117,6 +165,8 @@ pub struct Commit {
     pub author: Author,
     /// One line about the change.
     pub message: Option<String>,
+    /// `None` if the commit is an ordinary write.
+    pub kind: Option<CommitKind>,
     /// Changes of files.
     pub files: Vec<FileChange>,
     /// Changes of folders; `None` for most commits.

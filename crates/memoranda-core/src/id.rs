@@ -25,6 +25,11 @@ impl CommitId {
         bytes.iter().all(|byte| ALPHABET.contains(byte)).then_some(Self(bytes))
     }
 
+    /// Returns the first eight characters, which are what people see and type.
+    pub fn short(&self) -> &str {
+        self.as_str().get(..8).unwrap_or_default()
+    }
+
     /// Returns the id as text.
     pub fn as_str(&self) -> &str {
         // Every constructor admits only bytes of the alphabet, which is ASCII.

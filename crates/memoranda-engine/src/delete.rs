@@ -103,9 +103,8 @@ impl Memory {
             let emptied = below.folders.into_iter().map(|folder| (project.clone(), folder));
             Ok(ChangeSet {
                 operations: below.files.into_iter().map(remove).collect(),
-                made: Vec::new(),
                 emptied: emptied.collect(),
-                message: None,
+                ..ChangeSet::default()
             })
         })?;
         let at = |path| Place { project: project.clone(), path };

@@ -90,9 +90,8 @@ impl Memory {
                     expect: ExpectedContent::Hash(expected.unwrap_or(found.hash)),
                     action: FileAction::Put(text.into_bytes()),
                 }],
-                made: Vec::new(),
-                emptied: Vec::new(),
                 message: message.map(str::to_owned),
+                ..ChangeSet::default()
             })
         })?;
         let before = before.unwrap_or(memoranda_store::hash(b""));

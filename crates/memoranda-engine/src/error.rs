@@ -1,6 +1,7 @@
 //! What can go wrong with a verb, said for the one who asked.
 
-use memoranda_core::id::ProjectNameError;
+use memoranda_core::id::{CommitId, ProjectName, ProjectNameError};
+use memoranda_core::listed::shortened_list;
 use memoranda_core::note::edit::EditError;
 use memoranda_core::path::PathError;
 use memoranda_store::StoreError;
@@ -50,6 +51,22 @@ pub enum EngineError {
         /// When it was asked for.
         when: String,
     },
+    /// The commit is the first scan of a folder, which nobody wrote.
+    #[error(
+        "commit {} is the beginning of project {project}: its folder had {files} {} already; that \
+         is not an edit, and cannot be undone",
+        .commit.short(), if *.files == 1 { "file" } else { "files" }
+    )]
+    FirstScan {
+        /// The commit.
+        commit: CommitId,
+        /// The project.
+        project: ProjectName,
+        /// Number of files in the commit.
+        files: usize,
+        /// True if the folder is part of the vault.
+        is_in_vault: bool,
+    },
     /// The bytes are no text.
     #[error("{0} is not UTF-8 text, and is left as it is")]
     NotText(Place),
@@ -72,11 +89,14 @@ pub enum EngineError {
     Invalid(String),
 }
 
+/// Number of places that an error lists.
+const MAX_LISTED: usize = 10;
+
 /// The result of most verbs.
 pub type Result<T, E = EngineError> = std::result::Result<T, E>;
 
 fn places(places: &[Place]) -> String {
-    places.iter().map(Place::to_string).collect::<Vec<_>>().join(", ")
+    shortened_list(places, MAX_LISTED)
 }
 
 /// How to say the one whose whole path the name is, if that is the permalink of another.

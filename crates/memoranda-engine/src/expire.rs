@@ -58,9 +58,9 @@ impl Memory {
                 };
                 Ok::<_, EngineError>(ChangeSet {
                     operations: unused.iter().map(remove).collect(),
-                    made: Vec::new(),
                     emptied: folders_of(&unused),
                     message: Some(format!("expired: unused for {} days", request.days)),
+                    ..ChangeSet::default()
                 })
             })?;
             if let CommitOutcome::Committed(commit) = outcome {

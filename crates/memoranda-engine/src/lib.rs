@@ -75,7 +75,7 @@ pub use search::{
 };
 pub use status::Status;
 pub use sync::Concern;
-pub use undo::{UndoOutcome, Undone};
+pub use undo::{RedoStep, UndoOutcome, Undone};
 pub use write::{AddRequest, WriteMode, WriteOutcome, WriteRequest, Written};
 
 pub use memoranda_core as core;

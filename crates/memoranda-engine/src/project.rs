@@ -2,8 +2,11 @@
 
 use std::path::Path;
 
+use jiff::Timestamp;
 use memoranda_core::id::ProjectName;
-use memoranda_store::{HardLinkPolicy, Project};
+use memoranda_store::{
+    HardLinkPolicy, Project, ScanProgress, VacuumExtent, VacuumReport, VacuumRequest,
+};
 
 use crate::Memory;
 use crate::error::Result;
@@ -57,4 +60,29 @@ impl Memory {
     pub fn remove_project(&self, name: &str) -> Result<Project> {
         Ok(self.store().remove_project(name)?)
     }
+
+    /// Removes a project like [`Memory::remove_project`], and reports the progress.
+    pub fn remove_project_with(
+        &self,
+        name: &str,
+        progress: &mut dyn FnMut(ScanProgress),
+    ) -> Result<Project> {
+        Ok(self.store().remove_project_with(name, progress)?)
+    }
+
+    /// Counts what [`Memory::purge_project`] would purge.
+    pub fn plan_purge_project(&self, name: &ProjectName) -> Result<VacuumReport> {
+        Ok(self.store().plan_vacuum(&purge_of(name))?)
+    }
+
+    /// Purges the texts and the history of a project that was removed. The files on disk stay as
+    /// they are; nothing else can bring back what the log had.
+    pub fn purge_project(&self, name: &ProjectName) -> Result<VacuumReport> {
+        Ok(self.store().vacuum(&purge_of(name))?)
+    }
+}
+
+fn purge_of(name: &ProjectName) -> VacuumRequest {
+    let what = VacuumExtent::RemovedProject;
+    VacuumRequest { project: Some(name.clone()), before: Timestamp::MAX, what }
 }

@@ -85,7 +85,7 @@ impl Memory {
                 made.push((project.clone(), moved(folder, from, &request.to)?));
             }
             let emptied = below.folders.into_iter().map(|folder| (project.clone(), folder));
-            Ok(ChangeSet { operations, made, emptied: emptied.collect(), message: None })
+            Ok(ChangeSet { operations, made, emptied: emptied.collect(), ..ChangeSet::default() })
         })?;
         let at = |path| Place { project: project.clone(), path };
         match outcome {

@@ -273,7 +273,7 @@ impl Memory {
                 expect: ExpectedContent::Anything,
                 action: FileAction::Put(encode_text(&text)),
             }));
-            Ok(ChangeSet { operations, made, emptied, message: None })
+            Ok(ChangeSet { operations, made, emptied, ..ChangeSet::default() })
         })?;
         match outcome {
             CommitOutcome::Committed(commit) => {

@@ -66,9 +66,8 @@ impl Memory {
                     expect: ExpectedContent::Anything,
                     action: FileAction::Put(content.clone()),
                 }],
-                made: Vec::new(),
-                emptied: Vec::new(),
                 message: Some(format!("restore version {}", hash.short())),
+                ..ChangeSet::default()
             })
         })?;
         Ok(match outcome {

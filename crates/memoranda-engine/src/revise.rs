@@ -183,9 +183,8 @@ impl Memory {
             let steps = decide(&Desk { view }).map_err(Refused::Caller)?;
             Ok(ChangeSet {
                 operations: steps.into_iter().map(operation).collect(),
-                made: Vec::new(),
-                emptied: Vec::new(),
                 message: message.map(str::to_owned),
+                ..ChangeSet::default()
             })
         });
         match outcome {

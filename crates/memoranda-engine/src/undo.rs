@@ -1,39 +1,131 @@
-//! Undoing a commit: everything it did, taken back by a new commit.
+//! Undo and redo: a commit is taken back, or made again, by a new commit.
+//!
+//! Nothing is ever removed from the history. Which commits are taken back at present follows from
+//! the undo and redo commits in it: the newest one about a commit decides.
 
-use memoranda_core::change::{ChangeOperation, ChangeSet, Commit, ExpectedContent, FileAction};
-use memoranda_store::CommitOutcome;
+use std::collections::{BTreeSet, HashSet};
+
+use memoranda_core::change::{
+    ChangeChannel, ChangeOperation, ChangeSet, Commit, CommitKind, ExpectedContent, FileAction,
+    FileChange,
+};
+use memoranda_core::id::{CommitId, ProjectName};
+use memoranda_store::{CommitOutcome, HistoryFilter, ProjectPlace};
 
 use crate::error::{EngineError, Result};
 use crate::resolve::Place;
 use crate::{Memory, Who};
 
-/// What became of an undo.
+/// Number of commits that are read from the history at a time.
+const PAGE_SIZE: usize = 100;
+
+/// Result of an undo or a redo.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub enum UndoOutcome {
-    /// Taken back.
+    /// The commit was taken back, or made again.
     Undone(Box<Undone>),
-    /// These files were changed since; nothing was taken back.
+    /// These files were changed since the commit. Nothing was done.
     ChangedSince(Vec<Place>),
-    /// Everything is already as it was before the commit.
+    /// The files are already as they would be.
     Unchanged,
 }
 
-/// A commit that was taken back.
+/// A commit that was taken back, or made again.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct Undone {
-    /// The commit that was taken back.
+    /// The commit that was taken back, or made again.
     pub undone: Commit,
-    /// The commit that did it; it can be undone in its turn.
+    /// The new commit that did it.
     pub commit: Commit,
 }
 
+/// A commit that a redo makes again.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub struct RedoStep {
+    /// The commit that was taken back.
+    pub redone: Commit,
+    /// The undo that took it back.
+    pub undo: Commit,
+}
+
 impl Memory {
-    /// Takes back a commit, if its files are still as it left them.
+    /// Returns the commit that an undo takes back next: the newest write that is not taken back.
+    /// Edits in the files are passed over. `None` if no such commit is left.
+    pub fn next_undo(&self, project: Option<&ProjectName>) -> Result<Option<Commit>> {
+        let mut decided = HashSet::new();
+        let mut undone = HashSet::new();
+        self.find_newest(project, |commit| {
+            Ok(match self.reversal(&commit)? {
+                Some(Reversal { target, is_undo }) => {
+                    if decided.insert(target) && is_undo {
+                        undone.insert(target);
+                    }
+                    Walk::Next
+                }
+                None if undone.contains(&commit.id) || commit.files.is_empty() => Walk::Next,
+                None => Walk::Found(commit),
+            })
+        })
+    }
+
+    /// Returns the commit that a redo makes again next: the one that was taken back last. `None` if
+    /// there is none, or if something was written since.
+    pub fn next_redo(&self, project: Option<&ProjectName>) -> Result<Option<RedoStep>> {
+        let mut decided = HashSet::new();
+        self.find_newest(project, |undo| {
+            Ok(match self.reversal(&undo)? {
+                Some(Reversal { target, is_undo }) if decided.insert(target) && is_undo => {
+                    // A purged project takes its commits along.
+                    self.commit(target.as_str())
+                        .map_or(Walk::Next, |redone| Walk::Found(RedoStep { redone, undo }))
+                }
+                Some(_) => Walk::Next,
+                None => Walk::End,
+            })
+        })
+    }
+
+    /// Takes back a commit if its files are still as the commit left them.
     pub fn undo(&self, who: &Who, id: &str) -> Result<UndoOutcome> {
         let undone = self.commit(id)?;
-        let mut operations = Vec::with_capacity(undone.files.len());
-        for file in &undone.files {
-            self.store().check_not_removed(&file.project, undone.time)?;
+        let kind = match self.reversal(&undone)? {
+            None => CommitKind::Undo(undone.id),
+            Some(Reversal { target, is_undo: false }) => CommitKind::Undo(target),
+            Some(Reversal { target, is_undo: true }) => CommitKind::Redo(target),
+        };
+        let message = format!("undo {}", undone.id);
+        Ok(match self.commit_inverse(who, &undone, kind, message)? {
+            CommitOutcome::Committed(commit) => {
+                UndoOutcome::Undone(Box::new(Undone { undone, commit }))
+            }
+            other => not_undone(other),
+        })
+    }
+
+    /// Makes a commit again that was taken back, if its files are still as the undo left them.
+    pub fn redo(&self, who: &Who, step: RedoStep) -> Result<UndoOutcome> {
+        let RedoStep { redone, undo } = step;
+        let kind = CommitKind::Redo(redone.id);
+        let message = format!("redo {}", redone.id);
+        Ok(match self.commit_inverse(who, &undo, kind, message)? {
+            CommitOutcome::Committed(commit) => {
+                UndoOutcome::Undone(Box::new(Undone { undone: redone, commit }))
+            }
+            other => not_undone(other),
+        })
+    }
+
+    /// Commits the inverse of a commit.
+    fn commit_inverse(
+        &self,
+        who: &Who,
+        commit: &Commit,
+        kind: CommitKind,
+        message: String,
+    ) -> Result<CommitOutcome> {
+        self.check_undoable(commit)?;
+        let mut operations = Vec::with_capacity(commit.files.len());
+        for file in &commit.files {
             let content = file.before.map(|hash| self.store().content(hash)).transpose()?;
             let expect = match file.after {
                 Some(hash) => ExpectedContent::Hash(hash),
@@ -53,21 +145,111 @@ impl Memory {
                 action,
             });
         }
-        let message = Some(format!("undo {}", undone.id));
-        // What it made goes again where nothing else is in it, and what it emptied comes back.
-        let folders = undone.folders.as_deref().cloned().unwrap_or_default();
+        // Folders that the commit made are removed if they are empty; those it emptied come back.
+        let folders = commit.folders.as_deref().cloned().unwrap_or_default();
         let made = folders.emptied.into_iter().rev().collect();
         let emptied = folders.made.into_iter().rev().collect();
-        let change = ChangeSet { operations, made, emptied, message };
-        let outcome = self.store().commit(who, |_| Ok::<_, EngineError>(change.clone()))?;
-        Ok(match outcome {
-            CommitOutcome::Committed(commit) => {
-                UndoOutcome::Undone(Box::new(Undone { undone, commit }))
+        let message = Some(message);
+        let change = ChangeSet { operations, made, emptied, message, kind: Some(kind) };
+        self.store().commit(who, |_| Ok::<_, EngineError>(change.clone()))
+    }
+
+    /// Refuses a commit of a project that was removed since, and the first scan of a folder: nobody
+    /// wrote these files, so an undo must not delete them.
+    pub fn check_undoable(&self, commit: &Commit) -> Result<()> {
+        let projects: BTreeSet<_> = commit.files.iter().map(|file| &file.project).collect();
+        for project in projects {
+            self.store().check_not_removed(project, commit.time)?;
+        }
+        match (commit.kind, commit.files.first()) {
+            (Some(CommitKind::FirstScan), Some(FileChange { project, .. })) => {
+                let found = self.store().project(project.as_str());
+                Err(EngineError::FirstScan {
+                    commit: commit.id,
+                    project: project.clone(),
+                    files: commit.files.len(),
+                    is_in_vault: found.is_ok_and(|project| project.place == ProjectPlace::Vault),
+                })
             }
-            CommitOutcome::Unchanged => UndoOutcome::Unchanged,
-            CommitOutcome::Conflict(conflicts) => UndoOutcome::ChangedSince(
-                conflicts.into_iter().map(|c| Place { project: c.project, path: c.path }).collect(),
-            ),
-        })
+            _ => Ok(()),
+        }
+    }
+
+    /// Walks the commits that are not edits in the files, from the newest on.
+    fn find_newest<T>(
+        &self,
+        project: Option<&ProjectName>,
+        mut visit: impl FnMut(Commit) -> Result<Walk<T>>,
+    ) -> Result<Option<T>> {
+        let filter = HistoryFilter { project: project.cloned(), ..HistoryFilter::default() };
+        let mut offset = 0;
+        loop {
+            let commits = self.log(&filter, PAGE_SIZE, offset)?;
+            if commits.is_empty() {
+                return Ok(None);
+            }
+            offset += commits.len();
+            for commit in commits {
+                if commit.author.channel == ChangeChannel::Disk {
+                    continue;
+                }
+                match visit(commit)? {
+                    Walk::Next => {}
+                    Walk::Found(found) => return Ok(Some(found)),
+                    Walk::End => return Ok(None),
+                }
+            }
+        }
+    }
+
+    /// Returns the commit that an undo or redo is about; `None` for any other commit.
+    fn reversal(&self, commit: &Commit) -> Result<Option<Reversal>> {
+        let mut commit = commit.clone();
+        let mut is_undo = true;
+        let mut found = None;
+        loop {
+            let target = match commit.kind {
+                Some(CommitKind::Undo(target)) => return Ok(Some(Reversal { target, is_undo })),
+                Some(CommitKind::Redo(target)) => {
+                    return Ok(Some(Reversal { target, is_undo: !is_undo }));
+                }
+                _ => named_in_message(&commit),
+            };
+            // In old logs only the message names the commit, and an undo may be about an undo.
+            let Some(target) = target else { return Ok(found) };
+            found = Some(Reversal { target, is_undo });
+            let Ok(next) = self.commit(target.as_str()) else { return Ok(found) };
+            (commit, is_undo) = (next, !is_undo);
+        }
+    }
+}
+
+/// The commit that an undo or redo is about.
+struct Reversal {
+    target: CommitId,
+    /// False if the commit is made again.
+    is_undo: bool,
+}
+
+/// What a walk over the history does after a commit.
+enum Walk<T> {
+    Next,
+    Found(T),
+    End,
+}
+
+/// Returns the commit that the message of an undo in an old log names.
+fn named_in_message(commit: &Commit) -> Option<CommitId> {
+    let is_undo = commit.author.tool == "undo" && commit.author.channel == ChangeChannel::Cli;
+    let message = commit.message.as_deref().filter(|_| is_undo)?;
+    message.strip_prefix("undo ").and_then(CommitId::parse)
+}
+
+fn not_undone(outcome: CommitOutcome) -> UndoOutcome {
+    match outcome {
+        CommitOutcome::Conflict(conflicts) => UndoOutcome::ChangedSince(
+            conflicts.into_iter().map(|c| Place { project: c.project, path: c.path }).collect(),
+        ),
+        CommitOutcome::Committed(_) | CommitOutcome::Unchanged => UndoOutcome::Unchanged,
     }
 }

@@ -118,9 +118,8 @@ impl Memory {
                     expect,
                     action: FileAction::Put(request.content.clone()),
                 }],
-                made: Vec::new(),
-                emptied: Vec::new(),
                 message: request.message.clone(),
+                ..ChangeSet::default()
             })
         })?;
         Ok(match outcome {

@@ -6,7 +6,7 @@
 use std::collections::{BTreeMap, HashMap, HashSet};
 
 use jiff::Timestamp;
-use memoranda_engine::core::change::ChangeChannel;
+use memoranda_engine::core::change::{ChangeChannel, CommitKind};
 use memoranda_engine::core::id::{CommitId, ContentHash, ProjectName};
 use memoranda_engine::core::note::edit::NoteEdit;
 use memoranda_engine::core::path::NotePath;
@@ -357,7 +357,11 @@ impl<'m> Importer<'m> {
             };
             let commits = self.memory.log(&filter, 1, 0)?;
             let Some(commit) = commits.first() else { return Ok(false) };
-            if commit.author.tool == "undo" {
+            let is_undo = match commit.kind {
+                Some(kind) => matches!(kind, CommitKind::Undo(_)),
+                None => commit.author.tool == "undo",
+            };
+            if is_undo {
                 return Ok(false);
             }
             if let Some(change) = commit.files.iter().find(|file| file.path == path) {

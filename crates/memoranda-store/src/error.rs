@@ -4,6 +4,10 @@ use std::io;
 use std::path::PathBuf;
 
 use memoranda_core::id::{CommitId, ContentHash, ProjectName};
+use memoranda_core::listed::shortened_list;
+
+/// Number of items that an error lists.
+const MAX_LISTED: usize = 20;
 
 /// A failure of the store. Outcomes that a caller can act on, such as a conflict, are values.
 #[derive(Debug, thiserror::Error)]
@@ -232,6 +236,6 @@ fn removed(was_at: Option<&PathBuf>) -> String {
 fn list<T: std::fmt::Display>(items: &[T]) -> String {
     match items {
         [] => "none".into(),
-        items => items.iter().map(T::to_string).collect::<Vec<_>>().join(", "),
+        items => shortened_list(items, MAX_LISTED),
     }
 }

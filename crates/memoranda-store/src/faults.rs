@@ -34,11 +34,15 @@ pub enum Step {
     Rewritten,
     /// Before a project's folder is opened.
     OpenFolder,
+    /// Before a project that is being removed leaves the registry.
+    Leaving,
+    /// After that, before the index forgets its files.
+    Unregistered,
 }
 
 impl Step {
     /// All steps, in the order of a write.
-    pub const ALL: [Self; 14] = [
+    pub const ALL: [Self; 16] = [
         Self::TempWrite,
         Self::LogAppend,
         Self::LogTorn,
@@ -53,6 +57,8 @@ impl Step {
         Self::Checkpoint,
         Self::Rewritten,
         Self::OpenFolder,
+        Self::Leaving,
+        Self::Unregistered,
     ];
 
     /// Its name in a fault's specification.
@@ -72,6 +78,8 @@ impl Step {
             Self::Checkpoint => "checkpoint",
             Self::Rewritten => "rewritten",
             Self::OpenFolder => "open-folder",
+            Self::Leaving => "leaving",
+            Self::Unregistered => "unregistered",
         }
     }
 }

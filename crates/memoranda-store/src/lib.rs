@@ -217,20 +217,6 @@ impl Store {
         self.inner.move_project(name, path, hard_links)
     }
 
-    /// Forgets a project that was added from elsewhere, whose files stay; or removes one of the
-    /// vault that holds nothing. The history stays.
-    pub fn remove_project(&self, name: &str) -> Result<Project> {
-        let project = self.project(name)?;
-        // Nothing that was written to it may have to be completed when it is gone.
-        self.inner.make_checkpoint()?;
-        self.inner.with_session(|session| {
-            let now = clock::now().max(history::end(session.db)?);
-            self.inner.vault.remove_project(&project, now)?;
-            index::forget_project(session.db, &project.name)?;
-            Ok(project)
-        })
-    }
-
     /// Refuses what the history says of a project at a time, if it is about a folder that was
     /// removed since.
     pub fn check_not_removed(&self, name: &ProjectName, time: Timestamp) -> Result<()> {

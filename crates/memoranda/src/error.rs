@@ -107,6 +107,16 @@ impl From<EngineError> for CommandError {
             },
             EngineError::Ignored { .. } => of(Exit::NotFound),
             EngineError::NotThen { place, .. } => of(Exit::NotFound).hint(log_of(&place)),
+            EngineError::FirstScan { project, is_in_vault, .. } => {
+                let hint = if is_in_vault {
+                    format!("move the folder {project} out of the vault to stop following it")
+                } else {
+                    format!(
+                        "`memoranda project remove {project}` stops following it; its files stay"
+                    )
+                };
+                of(Exit::Usage).hint(hint)
+            }
             EngineError::NotText(place) => of(Exit::Usage).hint(format!(
                 "`memoranda show --raw {}` gives its bytes",
                 quoted(&place.to_string())

@@ -297,11 +297,16 @@ impl Session {
             .hint("`--yes` answers the question"))
     }
 
+    /// Gives a hint about the next command, to people only.
+    pub(crate) fn hint_after(&self, hint: &str) {
+        if self.printer.format == Format::Pretty {
+            self.printer.hint(hint);
+        }
+    }
+
     /// How to take a commit back, as a hint.
     pub(crate) fn hint_undo(&self, commit: &str) {
-        if self.printer.format == Format::Pretty {
-            self.printer.hint(format!("`memoranda undo {}` undoes this", quoted(commit)));
-        }
+        self.hint_after(&format!("`memoranda undo {}` undoes this", quoted(commit)));
     }
 }
 

@@ -1,7 +1,7 @@
 //! What `--json` prints: stable names, times as RFC 3339 in UTC.
 
 use jiff::Timestamp;
-use memoranda_engine::core::change::{Commit, FileChange};
+use memoranda_engine::core::change::{Commit, CommitKind, FileChange};
 use memoranda_engine::{FileSummary, Place};
 use serde::Serialize;
 
@@ -27,6 +27,7 @@ pub(crate) struct CommitJson {
     tool: String,
     channel: &'static str,
     message: Option<String>,
+    kind: Option<&'static str>,
     files: Vec<FileChangeJson>,
 }
 
@@ -50,6 +51,7 @@ impl From<&Commit> for CommitJson {
             tool: commit.author.tool.clone(),
             channel: commit.author.channel.as_str(),
             message: commit.message.clone(),
+            kind: commit.kind.map(CommitKind::as_str),
             files: commit.files.iter().map(FileChangeJson::from).collect(),
         }
     }

@@ -16,7 +16,7 @@ impl Vault {
         std::fs::write(file, text).unwrap();
     }
 
-    fn sync(&self) {
+    pub(crate) fn sync(&self) {
         self.memory.sync(&mut |_| {}).unwrap();
     }
 

@@ -14,3 +14,4 @@ mod search_composed;
 mod search_many;
 mod search_pages;
 mod search_phrases;
+mod undo;

@@ -1,6 +1,6 @@
 //! People's edits as part of the history: what was found on disk, recorded without touching it.
 
-use memoranda_core::change::{Commit, FactEdit, FileChange};
+use memoranda_core::change::{Commit, CommitKind, FactEdit, FileChange};
 use memoranda_core::id::{ContentHash, ProjectName};
 use memoranda_core::note;
 use memoranda_core::path::NotePath;
@@ -20,9 +20,15 @@ pub(crate) struct ExternalEdits {
     files: Vec<FileChange>,
     notes: Vec<FileRecord>,
     body: RecordBody,
+    is_first_scan: bool,
 }
 
 impl ExternalEdits {
+    /// A record of the files that were in a folder when it became a project.
+    pub(crate) fn first_scan() -> Self {
+        Self { is_first_scan: true, ..Self::default() }
+    }
+
     /// Notes a file that is there with other bytes than the history knows.
     #[expect(clippy::too_many_arguments, reason = "each is a different thing about one file")]
     pub(crate) fn put(
@@ -104,6 +110,7 @@ impl ExternalEdits {
             time: clock::now(),
             author: person(),
             message: None,
+            kind: Some(if self.is_first_scan { CommitKind::FirstScan } else { CommitKind::Scan }),
             files: self.files,
             folders: None,
         };

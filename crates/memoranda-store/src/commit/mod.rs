@@ -183,7 +183,7 @@ fn try_once(
         return Ok(CommitAttempt::FileOpProgress(CommitOutcome::Conflict(conflicts)));
     }
     let observed = observe_unrecorded(session, &batch, &steps)?;
-    let plan = plan(session, &batch, &steps, author, change.message.clone())?;
+    let plan = plan(session, &batch, &steps, author, &change)?;
     let Some(plan) = plan else {
         settle_folders(&change, &roots)?;
         return Ok(CommitAttempt::FileOpProgress(CommitOutcome::Unchanged));
@@ -261,8 +261,9 @@ fn observe_unrecorded(
     session: &WriteSession<'_>,
     batch: &Batch<'_>,
     steps: &[CheckedOperation<'_>],
-) -> Result<Option<(LogRecord, RecordBody)>> {
+) -> Result<Vec<(LogRecord, RecordBody)>> {
     let mut observation = external_edits::ExternalEdits::default();
+    let mut first_scan = external_edits::ExternalEdits::first_scan();
     for step in steps {
         let here = step.found.as_ref().map(|found| (&step.operation.path, found));
         let there = match (&step.operation.action, &step.source) {
@@ -275,11 +276,14 @@ fn observe_unrecorded(
             let kept = history::content_at(session.db, found.hash)?.is_some();
             if known != Some(found.hash) || !kept {
                 let project = &step.operation.project;
-                observation.put(session, batch, project, step.project_row, path, known, found)?;
+                let row = step.project_row;
+                let is_first = known.is_none() && session.is_first_scan(project, row)?;
+                let edits = if is_first { &mut first_scan } else { &mut observation };
+                edits.put(session, batch, project, row, path, known, found)?;
             }
         }
     }
-    Ok(observation.into_record())
+    Ok(first_scan.into_record().into_iter().chain(observation.into_record()).collect())
 }
 
 /// What a change comes to: the record for the log, and what to do to each file.
@@ -296,7 +300,7 @@ fn plan<'a>(
     batch: &Batch<'_>,
     steps: &'a [CheckedOperation<'a>],
     author: &Author,
-    message: Option<String>,
+    change: &ChangeSet,
 ) -> Result<Option<CommitPlan<'a>>> {
     let id = clock::new_commit_id();
     let mut body = RecordBody::default();
@@ -364,8 +368,15 @@ fn plan<'a>(
     if file_ops.is_empty() {
         return Ok(None);
     }
-    let commit =
-        Commit { id, time: clock::now(), author: author.clone(), message, files, folders: None };
+    let commit = Commit {
+        id,
+        time: clock::now(),
+        author: author.clone(),
+        message: change.message.clone(),
+        kind: change.kind,
+        files,
+        folders: None,
+    };
     let record = LogRecord { commit, notes };
     Ok(Some(CommitPlan { record, body, file_ops, project_rows }))
 }
@@ -414,7 +425,7 @@ fn write_and_publish<'a>(
     session: &mut WriteSession<'_>,
     change: &ChangeSet,
     roots: &HashMap<ProjectName, ProjectRoot>,
-    observed: Option<(LogRecord, RecordBody)>,
+    observed: Vec<(LogRecord, RecordBody)>,
     plan: CommitPlan<'a>,
 ) -> Result<CommitAttempt> {
     let CommitPlan { mut record, body, mut file_ops, project_rows } = plan;
@@ -432,7 +443,7 @@ fn write_and_publish<'a>(
     let made = folders_made(change, roots, &folders);
     record.commit.folders = FolderChanges { made, emptied: change.emptied.clone() }.some();
     let start = session.log.end();
-    let mut records: Vec<(LogRecord, RecordBody)> = observed.into_iter().collect();
+    let mut records = observed;
     records.push((record, body));
     let placed = match session.log.append(&records) {
         Ok(placed) => placed,

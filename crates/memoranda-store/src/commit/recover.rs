@@ -8,7 +8,7 @@
 use std::collections::{BTreeMap, HashMap};
 use std::time::Duration;
 
-use memoranda_core::change::{Author, ChangeChannel, Commit, FileChange};
+use memoranda_core::change::{Author, ChangeChannel, Commit, CommitKind, FileChange};
 use memoranda_core::id::{ContentHash, ProjectName};
 use memoranda_core::path::NotePath;
 
@@ -359,6 +359,7 @@ impl<'a> Recovery<'a> {
                 time: clock::now(),
                 author,
                 message: Some(message.to_owned()),
+                kind: Some(CommitKind::Scan),
                 files,
                 folders: None,
             };

@@ -7,6 +7,7 @@ use std::sync::MutexGuard;
 use std::sync::atomic::Ordering;
 use std::time::Duration;
 
+use memoranda_core::id::ProjectName;
 use rusqlite::Connection;
 
 use crate::StoreInner;
@@ -65,6 +66,19 @@ impl WriteSession<'_> {
     pub(crate) fn note_applied(&self) {
         self.held.set_applied(&self.inner.vault.device, self.log.end()).ok();
     }
+
+    /// Returns true if the folder of a project was never wholly scanned before: files that are new
+    /// to the history were there when it became a project, and are not edits.
+    pub(crate) fn is_first_scan(&self, name: &ProjectName, project_row: i64) -> Result<bool> {
+        Ok(match index::is_scanned(self.db, project_row)? {
+            Some(is_scanned) => !is_scanned,
+            // The index may be newer than the project.
+            None => {
+                let since = self.inner.vault.last_removed(name)?;
+                !history::has_later_scans(self.db, project_row, since)?
+            }
+        })
+    }
 }
 
 /// The end of one device's log that may not have been applied to the files.
@@ -114,6 +128,7 @@ impl StoreInner {
             return Err(StoreError::Halted("the index cannot be opened".into()).into());
         };
         self.follow_other_logs(&held, db)?;
+        self.complete_removals(db)?;
         let VaultWriter { news, halted, .. } = writer;
         let result = work(&mut WriteSession { inner: self, held, log, db, news, halted });
         if writer.halted.is_some() {

@@ -19,7 +19,7 @@ use crate::error::{ErrorContext as _, Result, StoreError};
 use crate::files::{FilePrivacy, state_files};
 
 /// Raised whenever the tables or what is put in them changes.
-const SCHEMA_VERSION: i32 = 22;
+const SCHEMA_VERSION: i32 = 23;
 const SCHEMA: &str = include_str!("schema.sql");
 /// How long a connection waits for another.
 const PATIENCE: Duration = Duration::from_secs(10);

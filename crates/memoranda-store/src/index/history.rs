@@ -1,10 +1,12 @@
 //! The history as the index holds it: commits in order, what each did to which file, and where
 //! in the log every content lies.
 
-use std::collections::HashMap;
+use std::collections::{BTreeSet, HashMap};
 
 use jiff::Timestamp;
-use memoranda_core::change::{Author, ChangeChannel, Commit, FactEdit, FileChange, FolderChanges};
+use memoranda_core::change::{
+    Author, ChangeChannel, Commit, CommitKind, FactEdit, FileChange, FolderChanges,
+};
 use memoranda_core::id::{CommitId, ContentHash, ObservationId, ProjectName};
 use memoranda_core::path::NotePath;
 use rusqlite::{Connection, OptionalExtension as _, params};
@@ -12,6 +14,9 @@ use rusqlite::{Connection, OptionalExtension as _, params};
 use super::write::project_id;
 use crate::error::{Result, StoreError};
 use crate::log::{ContentLocation, LogPosition, LoggedRecord, parse_folders, wire_folders};
+
+/// Longest time in milliseconds between two commits of one first scan, in logs without kinds.
+const MAX_FIRST_SCAN_PAUSE_MS: i64 = 10 * 60 * 1000;
 
 /// How far a device's log has been read.
 #[derive(Clone, Copy, Debug, Default)]
@@ -53,10 +58,12 @@ pub(crate) fn add(db: &Connection, device: &str, placed: &LoggedRecord) -> Resul
     let commit = &placed.record.commit;
     let time_ms = commit.time.as_millisecond();
     let logical_ms = time_ms.max(before.logical_ms);
+    let kind = kind_of(db, commit)?;
     let added = db
         .prepare_cached(
             "INSERT OR IGNORE INTO commits (id, logical_ms, time_ms, device, segment, offset, \
-             client, tool, channel, message, folders) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)",
+             client, tool, channel, message, kind, target, folders) \
+             VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)",
         )?
         .execute(params![
             commit.id.as_str(),
@@ -69,12 +76,63 @@ pub(crate) fn add(db: &Connection, device: &str, placed: &LoggedRecord) -> Resul
             commit.author.tool,
             commit.author.channel.as_str(),
             commit.message,
+            kind.map(CommitKind::as_str),
+            kind.and_then(CommitKind::target).map(|id| id.to_string()),
             folders_json(commit)
         ])?;
     if added == 1 {
         add_changes(db, device, placed, db.last_insert_rowid(), logical_ms)?;
     }
     set_read_to(db, device, ReadTo { position: placed.end, logical_ms })
+}
+
+/// The kind of a commit. Old logs do not say which commits of a scan are the first ones of a folder:
+/// those that only add files, at the beginning of a project's history and soon after each other.
+fn kind_of(db: &Connection, commit: &Commit) -> Result<Option<CommitKind>> {
+    if commit.kind.is_some() || commit.author.channel != ChangeChannel::Disk {
+        return Ok(commit.kind);
+    }
+    let is_added = |file: &FileChange| file.before.is_none() && file.moved_from.is_none();
+    let mut is_first = !commit.files.is_empty() && commit.files.iter().all(is_added);
+    let projects: BTreeSet<_> = commit.files.iter().map(|file| &file.project).collect();
+    for project in projects {
+        is_first = is_first && continues_first_scan(db, project, commit.time)?;
+    }
+    Ok(Some(if is_first { CommitKind::FirstScan } else { CommitKind::Scan }))
+}
+
+/// Returns true if the history of a project is empty, or ends with its first scan shortly before.
+fn continues_first_scan(db: &Connection, project: &ProjectName, time: Timestamp) -> Result<bool> {
+    let last = db
+        .prepare_cached(
+            "SELECT k.kind, k.time_ms FROM commits k WHERE EXISTS ( \
+               SELECT 1 FROM changes c WHERE c.commit_row = k.row \
+               AND c.project = (SELECT id FROM projects WHERE name = ?)) \
+             ORDER BY k.row DESC LIMIT 1",
+        )?
+        .query_row([project.as_str()], |row| {
+            Ok((row.get::<_, Option<String>>(0)?, row.get::<_, i64>(1)?))
+        })
+        .optional()?;
+    Ok(last.is_none_or(|(kind, time_ms)| {
+        kind.as_deref() == Some(CommitKind::FirstScan.as_str())
+            && time.as_millisecond() - time_ms <= MAX_FIRST_SCAN_PAUSE_MS
+    }))
+}
+
+/// Returns true if a scan has found edits in a project since a time.
+pub(crate) fn has_later_scans(
+    db: &Connection,
+    project: i64,
+    since: Option<Timestamp>,
+) -> Result<bool> {
+    let since_ms = since.map_or(i64::MIN, Timestamp::as_millisecond);
+    Ok(db
+        .prepare_cached(
+            "SELECT EXISTS (SELECT 1 FROM changes c JOIN commits k ON k.row = c.commit_row \
+             WHERE c.project = ? AND c.logical_ms > ? AND k.kind = ?)",
+        )?
+        .query_row(params![project, since_ms, CommitKind::Scan.as_str()], |row| row.get(0))?)
 }
 
 fn add_changes(
@@ -542,10 +600,11 @@ fn folders_of(json: &str) -> Option<Box<FolderChanges>> {
 
 fn commit(db: &Connection, row: i64) -> Result<Commit> {
     let mut head = db.prepare_cached(
-        "SELECT id, time_ms, client, tool, channel, message, folders FROM commits WHERE row = ?",
+        "SELECT id, time_ms, client, tool, channel, message, kind, target, folders FROM commits WHERE row = ?",
     )?;
     let mut commit = head.query_row([row], |row| {
-        let folders: Option<String> = row.get(6)?;
+        let (kind, target): (Option<String>, Option<String>) = (row.get(6)?, row.get(7)?);
+        let folders: Option<String> = row.get(8)?;
         Ok(Commit {
             id: CommitId::parse(&row.get::<_, String>(0)?).unwrap_or(CommitId::from_random(0)),
             time: Timestamp::from_millisecond(row.get(1)?).unwrap_or_default(),
@@ -556,6 +615,7 @@ fn commit(db: &Connection, row: i64) -> Result<Commit> {
                     .unwrap_or(ChangeChannel::Disk),
             },
             message: row.get(5)?,
+            kind: kind.and_then(|kind| CommitKind::parse(&kind, target.as_deref())),
             files: Vec::new(),
             folders: folders.and_then(|folders| folders_of(&folders)),
         })
@@ -598,4 +658,69 @@ fn fact_edits(json: &str) -> Vec<FactEdit> {
         .into_iter()
         .filter_map(|(id, version)| Some(FactEdit { id: ObservationId::parse(&id)?, version }));
     edits.collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::log::LogRecord;
+
+    /// Adds commits without a kind, as old versions wrote them, and returns the kinds that the index
+    /// gives them. A commit has a time in seconds, a channel, and files with the text they replace.
+    fn kinds(commits: &[(i64, ChangeChannel, &[(&str, bool)])]) -> Vec<Option<CommitKind>> {
+        let db = Connection::open_in_memory().unwrap();
+        db.execute_batch(include_str!("schema.sql")).unwrap();
+        let mut kinds = Vec::new();
+        for (n, (seconds, channel, files)) in commits.iter().enumerate() {
+            let file = |(path, is_replaced): &(&str, bool)| FileChange {
+                project: ProjectName::parse("main").unwrap(),
+                path: NotePath::parse(path).unwrap(),
+                moved_from: None,
+                before: is_replaced.then_some(ContentHash([1; 32])),
+                after: Some(ContentHash([2; 32])),
+                fact_edits: Vec::new(),
+            };
+            let commit = Commit {
+                id: CommitId::from_random(n as u64 + 1),
+                time: Timestamp::from_second(*seconds).unwrap(),
+                author: Author { client: "x".into(), tool: "x".into(), channel: *channel },
+                message: None,
+                kind: None,
+                files: files.iter().map(file).collect(),
+                folders: None,
+            };
+            let position = |offset| LogPosition { segment: 1, offset };
+            let placed = LoggedRecord {
+                record: LogRecord { commit: commit.clone(), notes: Vec::new() },
+                at: position(n as u64),
+                end: position(n as u64 + 1),
+                body_at: 0,
+            };
+            add(&db, "device", &placed).unwrap();
+            kinds.push(find(&db, commit.id.as_str()).unwrap().kind);
+        }
+        kinds
+    }
+
+    #[test]
+    fn the_first_scan_is_known_in_a_log_without_kinds() {
+        let (first, scan) = (Some(CommitKind::FirstScan), Some(CommitKind::Scan));
+        let disk = ChangeChannel::Disk;
+        let found = kinds(&[
+            (0, disk, &[("a.md", false), ("b.md", false)]),
+            (60, disk, &[("c.md", false)]),
+            (3600, disk, &[("much-later.md", false)]),
+            (3601, disk, &[("right-after.md", false)]),
+        ]);
+        assert_eq!(found, [first, first, scan, scan]);
+        let found = kinds(&[
+            (0, disk, &[("a.md", false)]),
+            (1, disk, &[("b.md", false), ("a.md", true)]),
+            (2, disk, &[("c.md", false)]),
+        ]);
+        assert_eq!(found, [first, scan, scan]);
+        let found =
+            kinds(&[(0, ChangeChannel::Mcp, &[("a.md", false)]), (1, disk, &[("b.md", false)])]);
+        assert_eq!(found, [None, scan]);
+    }
 }

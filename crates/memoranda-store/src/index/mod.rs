@@ -60,7 +60,8 @@ pub(crate) use mentions::mentioning;
 pub use nodes::{FileThen, FolderFact, FolderSum, NamedNote, NodeRow};
 pub use past::{ChangedFile, PastFile};
 pub(crate) use projects::{
-    KnownFolder, KnownTimes, folders, has_files, note_within, take_times, times,
+    KnownFolder, KnownTimes, folders, has_files, is_scanned, leaving, note_within, set_leaving,
+    set_scanned, take_times, times,
 };
 pub(crate) use search::{Caches, body, passage_text, search};
 pub use search::{
@@ -243,7 +244,11 @@ impl StoreInner {
                         // A `vacuum` began in between; to catch up is to wait until it is done.
                         Wanted::Anything => !self.is_forgotten(db)?,
                     };
-                    if is_there { question(db).map(Some) } else { Ok(None) }
+                    if is_there && !self.has_unfinished_removal(db)? {
+                        question(db).map(Some)
+                    } else {
+                        Ok(None)
+                    }
                 });
                 match answer {
                     Ok(Some(answer)) => return Ok(answer),

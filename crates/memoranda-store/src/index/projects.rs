@@ -35,6 +35,35 @@ pub(crate) fn note_within(db: &Connection, folder: &KnownFolder) -> Result<()> {
     Ok(())
 }
 
+/// Returns whether the folder of a project was wholly scanned; `None` if this index does not know.
+pub(crate) fn is_scanned(db: &Connection, project: i64) -> Result<Option<bool>> {
+    Ok(db
+        .prepare_cached("SELECT scanned FROM projects WHERE id = ?")?
+        .query_row([project], |row| row.get(0))?)
+}
+
+/// Notes whether the folder of a project was wholly scanned.
+pub(crate) fn set_scanned(db: &Connection, project: i64, is_scanned: bool) -> Result<()> {
+    db.prepare_cached("UPDATE projects SET scanned = ?2 WHERE id = ?1 AND scanned IS NOT ?2")?
+        .execute(params![project, is_scanned])?;
+    Ok(())
+}
+
+/// Marks a project as leaving, or clears the mark.
+pub(crate) fn set_leaving(db: &Connection, name: &ProjectName, is_leaving: bool) -> Result<()> {
+    db.prepare_cached("UPDATE projects SET is_leaving = ?2 WHERE name = ?1")?
+        .execute(params![name.as_str(), is_leaving])?;
+    Ok(())
+}
+
+/// The projects that are marked as leaving: hardly ever any.
+pub(crate) fn leaving(db: &Connection) -> Result<Vec<ProjectName>> {
+    let mut query = db.prepare_cached("SELECT name FROM projects WHERE is_leaving = 1")?;
+    let rows = query.query_map([], |row| row.get::<_, String>(0))?;
+    let names = rows.collect::<rusqlite::Result<Vec<_>>>()?;
+    Ok(names.iter().filter_map(|name| ProjectName::parse(name).ok()).collect())
+}
+
 /// Whether any file of a project is known.
 pub(crate) fn has_files(db: &Connection, name: &ProjectName) -> Result<bool> {
     let project = project_id_of(db, name)?;

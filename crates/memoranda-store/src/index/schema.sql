@@ -7,7 +7,12 @@ CREATE TABLE projects (
   root_device INTEGER,
   root_inode INTEGER,
   -- Whether it lay in the vault and on its device, so that it cannot be away without the vault.
-  root_within INTEGER
+  root_within INTEGER,
+  -- 1 after a whole scan of the folder, or if Memoranda made the folder; 0 if it was just added;
+  -- NULL if this index does not know.
+  scanned INTEGER,
+  -- 1 while the project is being removed.
+  is_leaving INTEGER NOT NULL DEFAULT 0
 ) STRICT;
 
 -- Every file that a walk sees. kind: 0 known from the log alone, 1 Markdown, 2 text, 3 other.
@@ -187,6 +192,9 @@ CREATE TABLE commits (
   tool TEXT NOT NULL,
   channel TEXT NOT NULL,
   message TEXT,
+  -- The kind of a commit that is not an ordinary write, and the commit that an undo or redo is about.
+  kind TEXT,
+  target TEXT,
   -- The folders that it made and that it emptied, in JSON; nothing for most.
   folders TEXT
 ) STRICT;

@@ -19,6 +19,7 @@ use super::stays::{self, Stays};
 use super::{cuts, links, passages, vectors};
 use crate::error::Result;
 use crate::files::FileStat;
+use crate::scan::ScanProgress;
 
 /// A batch of index changes within one transaction; links are bound when it is finished.
 pub(crate) struct Batch<'c> {
@@ -659,14 +660,21 @@ pub(crate) fn rows_at_or_below(
 }
 
 /// Forgets all files of a project; its history stays.
-pub(crate) fn forget_project(db: &Connection, name: &ProjectName) -> Result<()> {
+pub(crate) fn forget_project(
+    db: &Connection,
+    name: &ProjectName,
+    progress: &mut dyn FnMut(ScanProgress),
+) -> Result<()> {
     let transaction = db.unchecked_transaction()?;
     let project = project_id_of(db, name)?;
     let mut batch = Batch::new(db);
-    for path in all_rows(db, project)?.into_keys() {
+    let rows = all_rows(db, project)?;
+    let total = rows.len();
+    for (done, path) in rows.into_keys().enumerate() {
         if let Ok(path) = NotePath::parse(&path) {
             batch.remove(project, &path)?;
         }
+        progress(ScanProgress { done: done + 1, total });
     }
     batch.finish()?;
     transaction.commit()?;

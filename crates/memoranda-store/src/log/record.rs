@@ -2,7 +2,9 @@
 //! contents that it brought.
 
 use jiff::Timestamp;
-use memoranda_core::change::{Author, ChangeChannel, Commit, FactEdit, FileChange, FolderChanges};
+use memoranda_core::change::{
+    Author, ChangeChannel, Commit, CommitKind, FactEdit, FileChange, FolderChanges,
+};
 use memoranda_core::id::{CommitId, ContentHash, ObservationId, ProjectName};
 use memoranda_core::path::NotePath;
 use serde::{Deserialize, Serialize};
@@ -41,6 +43,11 @@ struct WireRecord {
     channel: String,
     #[serde(default, skip_serializing_if = "Option::is_none")]
     message: Option<String>,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    kind: Option<String>,
+    /// The commit that an undo or a redo is about.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    target: Option<String>,
     files: Vec<WireFile>,
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     made: Vec<WireFolder>,
@@ -89,6 +96,8 @@ impl LogRecord {
             tool: commit.author.tool.clone(),
             channel: commit.author.channel.as_str().to_owned(),
             message: commit.message.clone(),
+            kind: commit.kind.map(|kind| kind.as_str().to_owned()),
+            target: commit.kind.and_then(CommitKind::target).map(|id| id.to_string()),
             files: files.collect(),
             made: wire_folders(commit.folders.as_ref().map(|folders| &folders.made)),
             emptied: wire_folders(commit.folders.as_ref().map(|folders| &folders.emptied)),
@@ -128,6 +137,7 @@ impl LogRecord {
                 channel: ChangeChannel::parse(&wire.channel)?,
             },
             message: wire.message,
+            kind: wire.kind.and_then(|kind| CommitKind::parse(&kind, wire.target.as_deref())),
             files,
             folders: parse_folders(&wire.made, &wire.emptied),
         };

@@ -3,7 +3,7 @@
 
 use std::io::{Read as _, Seek as _, SeekFrom, Write as _};
 
-use memoranda_core::id::ContentHash;
+use memoranda_core::id::{ContentHash, ProjectName};
 
 use super::{LogFolder, LogPosition, ReadCheck, RecordBody, SEGMENT_MAGIC, frame, record};
 use crate::error::{ErrorContext as _, Result};
@@ -25,12 +25,13 @@ impl LogFolder {
     pub(crate) fn purge(
         &self,
         device: &str,
+        removed: Option<&ProjectName>,
         keep: &mut dyn FnMut(ContentHash) -> bool,
         position: &mut LogPosition,
     ) -> Result<PurgeReport> {
         let mut total = PurgeReport::default();
         for segment in self.segments(device)? {
-            let purged = self.purge_segment(device, segment, keep, position)?;
+            let purged = self.purge_segment(device, segment, removed, keep, position)?;
             total.contents += purged.contents;
             total.bytes += purged.bytes;
         }
@@ -47,6 +48,7 @@ impl LogFolder {
         &self,
         device: &str,
         segment: u64,
+        removed: Option<&ProjectName>,
         keep: &mut dyn FnMut(ContentHash) -> bool,
         position: &mut LogPosition,
     ) -> Result<PurgeReport> {
@@ -58,6 +60,7 @@ impl LogFolder {
         let mut new = state_files::open_private(&new_path).doing(doing)?;
         new.set_len(0).and_then(|()| new.write_all(&SEGMENT_MAGIC)).doing(doing)?;
         let mut contents = 0;
+        let mut is_shorter = false;
         let mut at = SEGMENT_MAGIC.len() as u64;
         let (mut new_at, mut new_offset) = (at, at);
         while let Some(start) = next_frame(&mut old, at, old_len).doing(doing)? {
@@ -66,6 +69,13 @@ impl LogFolder {
             let Some(found) = found else { break };
             at = found.end;
             let Some(mut record) = record::LogRecord::from_json(&found.meta) else { continue };
+            let dropped = removed
+                .map_or(Dropped::default(), |name| Dropped::from_record(&mut record, name, keep));
+            contents += dropped.contents;
+            is_shorter |= dropped.files > 0;
+            if dropped.files > 0 && record.commit.files.is_empty() {
+                continue;
+            }
             let mut body = RecordBody::default();
             for (file, note) in record.commit.files.iter().zip(&mut record.notes) {
                 let (Some(hash), Some(blob)) = (file.after, note.blob) else { continue };
@@ -87,7 +97,7 @@ impl LogFolder {
                 new_offset = new_at;
             }
         }
-        if contents == 0 && at == old_len {
+        if contents == 0 && !is_shorter && at == old_len {
             state_files::remove(&new_path).doing(doing)?;
             return Ok(PurgeReport::default());
         }
@@ -100,6 +110,42 @@ impl LogFolder {
             position.offset = new_offset;
         }
         Ok(PurgeReport { contents, bytes: old_len.saturating_sub(new_len) })
+    }
+}
+
+/// What left a record with a removed project.
+#[derive(Default)]
+struct Dropped {
+    files: usize,
+    contents: u64,
+}
+
+impl Dropped {
+    /// Drops the files of a removed project from a record. A file stays if another project needs
+    /// the content that lies in this record.
+    fn from_record(
+        record: &mut record::LogRecord,
+        removed: &ProjectName,
+        keep: &mut dyn FnMut(ContentHash) -> bool,
+    ) -> Self {
+        let mut dropped = Self::default();
+        let files = std::mem::take(&mut record.commit.files);
+        let notes = std::mem::take(&mut record.notes);
+        for (file, note) in files.into_iter().zip(notes) {
+            let is_needed = note.blob.is_some() && file.after.is_some_and(&mut *keep);
+            if file.project != *removed || is_needed {
+                record.commit.files.push(file);
+                record.notes.push(note);
+            } else {
+                dropped.files += 1;
+                dropped.contents += u64::from(note.blob.is_some());
+            }
+        }
+        if let Some(folders) = &mut record.commit.folders {
+            folders.made.retain(|(project, _)| project != removed);
+            folders.emptied.retain(|(project, _)| project != removed);
+        }
+        dropped
     }
 }
 

@@ -23,6 +23,8 @@ enum MissingFolder {
     Removed,
     /// It cannot be reached, for this reason.
     Away(String),
+    /// The person removed the project, and the index still has its files.
+    Unregistered,
 }
 
 impl StoreInner {
@@ -32,6 +34,9 @@ impl StoreInner {
             self.seed_from_history(&name)?;
             match missing {
                 MissingFolder::Removed => self.record_removed(&name, report)?,
+                MissingFolder::Unregistered => {
+                    self.with_session(|session| self.forget_files(session.db, &name, &mut |_| {}))?;
+                }
                 MissingFolder::Away(reason) => {
                     self.remember_unreached(&name)?;
                     if self.ask(|db| index::has_files(db, &name))? {
@@ -103,6 +108,11 @@ impl StoreInner {
         // A project that another device has elsewhere was never a folder here.
         let is_own = || self.ask(|db| history::is_told_by(db, name, &self.vault.device));
         let away = |reason: String| Ok(Some(MissingFolder::Away(reason)));
+        let has_files = || self.ask(|db| index::has_files(db, name));
+        let is_elsewhere = folder.within == Some(false);
+        if is_elsewhere && self.vault.last_removed(name)?.is_some() && has_files()? {
+            return Ok(Some(MissingFolder::Unregistered));
+        }
         match (state_files::kind(&place), folder.within) {
             (Ok(None), Some(true)) => Ok(Some(MissingFolder::Removed)),
             (Ok(None), Some(false)) => away(format!(

@@ -175,7 +175,8 @@ impl StoreInner {
                     }
                 }
             }
-            self.note_identity(session.db, project, identity)
+            self.note_identity(session.db, project, identity)?;
+            index::set_scanned(session.db, index::project_id(session.db, &project.name)?, true)
         })
     }
 

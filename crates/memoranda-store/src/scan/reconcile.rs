@@ -169,6 +169,8 @@ fn record(
     let transaction = db.unchecked_transaction()?;
     let mut batch = Batch::new(db);
     let project_row = batch.project(&project.name)?;
+    let is_first_scan = session.is_first_scan(&project.name, project_row)?;
+    let mut first_scan = ExternalEdits::first_scan();
     let mut observation = ExternalEdits::default();
     // What the index will be told, once the log has it.
     let mut puts: Vec<PendingPut> = Vec::new();
@@ -205,8 +207,7 @@ fn record(
         let pending = |permalink| PendingFile { path: path.clone(), number, permalink, checked_ns };
         if known == Some(found.hash) || (known.is_none() && digest.is_none()) {
             report.indexed += 1;
-            let permalink = PermalinkChoice::Given(head.and_then(|head| head.permalink));
-            puts.push(pending(permalink).with(found, digest));
+            puts.push(pending(head.and_then(|head| head.permalink)).with(found, digest));
             continue;
         }
         let from = match known {
@@ -226,32 +227,32 @@ fn record(
             moved_from: from.as_ref(),
             known: before,
         };
-        observation.put_digest(session, &batch, &seen, &found, digest.as_ref())?;
+        let edits = match is_first_scan && before.is_none() {
+            true => &mut first_scan,
+            false => &mut observation,
+        };
+        edits.put_digest(session, &batch, &seen, &found, digest.as_ref())?;
+        let permalink = edits.permalink(edits.len() - 1).map(str::to_owned);
         if let Some(from) = from {
             batch.remove(project_row, &from)?;
             moved.insert(from);
         }
-        puts.push(pending(PermalinkChoice::Observed(observation.len() - 1)).with(found, digest));
+        puts.push(pending(permalink).with(found, digest));
     }
-    let given: Vec<Option<String>> =
-        (0..observation.len()).map(|n| observation.permalink(n).map(str::to_owned)).collect();
+    session.record(first_scan)?;
     session.record(observation)?;
     // In the order of their numbers: the full-text index gathers words only as long as these rise.
     puts.sort_by_key(|put| put.pending.number.unwrap_or(i64::MAX));
     for pending in &puts {
         // The log has them: the next look needs no more than that.
         session.inner.stop_if_closing()?;
-        let permalink = match &pending.pending.permalink {
-            PermalinkChoice::Given(given) => given.as_deref(),
-            PermalinkChoice::Observed(n) => given.get(*n).and_then(Option::as_deref),
-        };
         let put = Put {
             project: project_row,
             path: &pending.pending.path,
             hash: pending.found.hash,
             stat: pending.found.stat,
             checked_ns: pending.pending.checked_ns,
-            permalink,
+            permalink: pending.pending.permalink.as_deref(),
             first_seen_ms: batch
                 .head(project_row, &pending.pending.path)?
                 .map(|head| head.first_ms),
@@ -270,15 +271,9 @@ struct PendingFile {
     path: NotePath,
     /// Its number in the index, if it has one.
     number: Option<i64>,
-    permalink: PermalinkChoice,
+    /// The permalink that the history gives the note, if it is not its own.
+    permalink: Option<String>,
     checked_ns: i64,
-}
-
-enum PermalinkChoice {
-    /// As the history says.
-    Given(Option<String>),
-    /// As the n-th file of the record says.
-    Observed(usize),
 }
 
 struct PendingPut {

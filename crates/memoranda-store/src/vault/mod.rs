@@ -6,6 +6,7 @@ pub(crate) mod boot;
 mod diagnostics;
 pub(crate) mod lock;
 mod project_move;
+mod project_removal;
 pub(crate) mod root_identity;
 pub(crate) mod vacuum;
 
@@ -14,6 +15,7 @@ use std::time::Duration;
 
 use jiff::Timestamp;
 use memoranda_core::id::ProjectName;
+use memoranda_core::listed::shortened_list;
 use serde::{Deserialize, Serialize};
 
 use crate::clock;
@@ -22,6 +24,9 @@ use crate::files::{FilePrivacy, FileRules, HardLinkPolicy, state_files};
 
 /// The newest vault format that this program reads and writes.
 pub const FORMAT: u32 = 1;
+
+/// Number of names that an error lists.
+const MAX_LISTED: usize = 5;
 
 /// How a vault is opened. The binary fills this in; nothing below it looks at the environment.
 #[derive(Clone, Debug)]
@@ -247,7 +252,7 @@ impl Vault {
                 reason: format!(
                     "it is a folder of the vault and holds {}; move {} elsewhere or delete its \
                      files",
-                    held.join(", "),
+                    shortened_list(&held, MAX_LISTED),
                     project.path.display()
                 ),
             });

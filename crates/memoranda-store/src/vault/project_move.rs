@@ -15,7 +15,7 @@ use crate::files::{
     FileContent, FileRules, HardLinkPolicy, ProjectRoot, TEMPORARY_PREFIX, state_files,
 };
 use crate::vault::{Project, ProjectPlace, not_a_folder};
-use crate::{StoreInner, clock};
+use crate::{StoreInner, clock, index};
 
 impl StoreInner {
     /// Makes a folder the project of a name, if nothing that the project holds would be hidden.
@@ -100,6 +100,7 @@ impl StoreInner {
                 ProjectRoot::open(&project.path, project.rules).and_then(|root| root.identity());
             let identity = root.doing(|| format!("open {}", project.path.display()))?;
             self.note_identity(session.db, &project, identity)?;
+            index::set_scanned(session.db, index::project_id(session.db, name)?, false)?;
         }
         Ok(project)
     }

@@ -64,7 +64,10 @@ impl StoreInner {
         let (root, identity, was) = open_or_make(project).map_err(|e| unavailable(project, e))?;
         if !self.reached.has(&project.name, identity) {
             match was {
-                FolderState::Made => self.note_identity(db, project, identity)?,
+                FolderState::Made => {
+                    self.note_identity(db, project, identity)?;
+                    index::set_scanned(db, index::project_id(db, &project.name)?, true)?;
+                }
                 FolderState::There => {
                     verify_identity(self, db, project, &root, identity)?;
                     // What is written there now must not be missed in the folder before.

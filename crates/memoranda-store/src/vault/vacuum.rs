@@ -32,6 +32,9 @@ pub enum VacuumExtent {
     Deleted,
     /// Deleted notes, and the earlier versions of those that exist.
     DeletedAndVersions,
+    /// Everything of the project, which must be named and removed before: the contents, and the
+    /// records of its files.
+    RemovedProject,
 }
 
 /// What a vacuum did, or would do.
@@ -61,6 +64,7 @@ impl StoreInner {
         self.make_checkpoint()?;
         let devices = self.log.devices()?;
         let report = self.with_session(|session| {
+            let removed = self.removed_project(vacuum)?;
             let purge = purged_hashes(session.db, vacuum)?;
             let mut total = PurgeReport::default();
             // Every place that the index knows is about to move. Should this process die, whoever
@@ -71,7 +75,7 @@ impl StoreInner {
                 let mut checkpoint = self.checkpoint(device)?;
                 // In between no position is right: if this process dies, everything is replayed.
                 self.remove_checkpoint(device)?;
-                let purged = self.log.purge(device, &mut keep, &mut checkpoint)?;
+                let purged = self.log.purge(device, removed, &mut keep, &mut checkpoint)?;
                 faults::at(Step::Rewritten).doing(|| "note that the log was rewritten".into())?;
                 if checkpoint > LogPosition::default() {
                     self.set_checkpoint(device, checkpoint)?;
@@ -96,7 +100,21 @@ impl StoreInner {
             })
         })?;
         self.purge_meanings()?;
+        if let Some(name) = self.removed_project(vacuum)? {
+            self.forget_uses(name)?;
+        }
         Ok(report)
+    }
+
+    /// The project that is purged as a whole, which must be removed before.
+    fn removed_project<'a>(&self, vacuum: &'a VacuumRequest) -> Result<Option<&'a ProjectName>> {
+        let VacuumExtent::RemovedProject = vacuum.what else { return Ok(None) };
+        let Some(name) = &vacuum.project else { return Ok(None) };
+        if self.vault.projects()?.iter().any(|project| project.name == *name) {
+            let reason = "it is still a project; remove it first".to_owned();
+            return Err(StoreError::ProjectRefused { doing: "purge", name: name.clone(), reason });
+        }
+        Ok(Some(name))
     }
 
     fn reread_history(&self, db: &Connection, devices: &[String]) -> Result<()> {
@@ -140,10 +158,15 @@ struct PurgePlan {
 fn purged_hashes(db: &Connection, vacuum: &VacuumRequest) -> Result<PurgePlan> {
     let project = vacuum.project.as_ref().map(ProjectName::as_str);
     let before = vacuum.before.as_millisecond();
+    let is_deleted = match vacuum.what {
+        VacuumExtent::Deleted | VacuumExtent::DeletedAndVersions => {
+            "l.after IS NULL AND l.moved_to IS NULL AND l.logical_ms < ?1"
+        }
+        VacuumExtent::RemovedProject => "l.moved_to IS NULL",
+    };
     let mut deleted = db.prepare(&format!(
         "{LAST_CHANGES} SELECT p.name, l.path FROM last_change l JOIN projects p ON p.id = l.project \
-         WHERE l.after IS NULL AND l.moved_to IS NULL AND l.logical_ms < ?1 \
-           AND (?2 IS NULL OR p.name = ?2) \
+         WHERE ({is_deleted}) AND (?2 IS NULL OR p.name = ?2) \
            AND EXISTS (SELECT 1 FROM changes c JOIN contents s ON s.hash = c.after \
              WHERE c.project = l.project AND c.path = l.path) ORDER BY p.name, l.path",
     ))?;
@@ -161,6 +184,7 @@ fn purged_hashes(db: &Connection, vacuum: &VacuumRequest) -> Result<PurgePlan> {
         VacuumExtent::DeletedAndVersions => {
             "(l.after IS NOT c.after) AND l.logical_ms < ?1 AND c.logical_ms < ?1"
         }
+        VacuumExtent::RemovedProject => "p.name = ?2",
     };
     let sql = format!(
         "{LAST_CHANGES} SELECT c.after, ({goes}) AND (?2 IS NULL OR p.name = ?2), \

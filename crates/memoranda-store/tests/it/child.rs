@@ -137,6 +137,7 @@ fn run() {
         "closed" => crate::unwatched::watch_closed_folders(&task),
         "clock" => crate::history::write_with_a_bad_clock(&task),
         "beside" => crate::history::write_beside_a_vacuum(&task),
+        "remove-project" => crate::project_removal::die_while_removing(&task),
         "vacuum" => crate::history::die_in_a_vacuum(&task),
         "edit" => crate::processes::edit(&task),
         "append" => crate::processes::append_beside_editor(&task),

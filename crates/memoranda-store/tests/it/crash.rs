@@ -11,7 +11,7 @@ use crate::child::{Task, acknowledged};
 use crate::model::Files;
 use crate::support::{
     Random, TestVault, change, eventually, made, main_project, make, operation, options, path, put,
-    rounds, sync,
+    rounds, sync, write_steps,
 };
 
 /// How many commits a doomed process tries to make.
@@ -101,8 +101,7 @@ fn check_crashes(scenario: &str) {
     }
     sync(&store);
     drop(store);
-    let deaths = Step::ALL.into_iter().filter(|step| *step != Step::Rewritten);
-    let deaths = deaths.flat_map(|step| [(step, ENDS), (step, GOES_ON)]);
+    let deaths = write_steps().flat_map(|step| [(step, ENDS), (step, GOES_ON)]);
     // Before the files have their names, both do the same.
     let behind = [Step::Applied, Step::Index, Step::Indexed, Step::FileSync, Step::Checkpoint];
     for (step, life) in deaths.filter(|(step, life)| *life == ENDS || behind.contains(step)) {

@@ -12,7 +12,7 @@ use memoranda_store::{CommitOutcome, HistoryFilter, Store, StoreError};
 use crate::child::Task;
 use crate::model::Files;
 use crate::support::{
-    TestVault, change, found, main_project, operation, options, path, put, sync, who,
+    TestVault, change, found, main_project, operation, options, path, put, sync, who, write_steps,
 };
 
 /// The steps up to which a failure means that nothing was done.
@@ -56,7 +56,7 @@ fn all_or_nothing_also_where_files_can_only_be_replaced() {
 pub(crate) fn fail_everywhere(task: &Task) {
     let kind = &task.arguments[0];
     for first_ever in [true, false] {
-        for step in Step::ALL.into_iter().filter(|step| *step != Step::Rewritten) {
+        for step in write_steps() {
             // A change of four files writes three beside and exchanges five names.
             let times = match step {
                 Step::TempWrite => 3,

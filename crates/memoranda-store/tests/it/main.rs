@@ -36,6 +36,8 @@ mod people;
 mod pictures;
 #[cfg(feature = "faults")]
 mod processes;
+#[cfg(feature = "faults")]
+mod project_removal;
 mod random;
 #[cfg(unix)]
 mod reach;

@@ -12,6 +12,7 @@ use memoranda_core::change::{
 use memoranda_core::id::ProjectName;
 use memoranda_core::path::NotePath;
 use memoranda_core::query::Query;
+use memoranda_store::faults::Step;
 use memoranda_store::{CommitOutcome, OpenOptions, SearchFilter, Store, StoreError};
 use tempfile::TempDir;
 
@@ -56,6 +57,13 @@ impl TestVault {
     }
 }
 
+/// The steps of a write at which a process can die.
+pub(crate) fn write_steps() -> impl Iterator<Item = Step> {
+    let is_other =
+        |step: &Step| matches!(step, Step::Rewritten | Step::Leaving | Step::Unregistered);
+    Step::ALL.into_iter().filter(move |step| !is_other(step))
+}
+
 /// How a vault in this folder is opened.
 pub(crate) fn options(folder: &Path) -> OpenOptions {
     OpenOptions {
@@ -89,7 +97,7 @@ pub(crate) fn operation(
 }
 
 pub(crate) fn change(operations: Vec<ChangeOperation>) -> ChangeSet {
-    ChangeSet { operations, made: Vec::new(), emptied: Vec::new(), message: None }
+    ChangeSet { operations, ..ChangeSet::default() }
 }
 
 pub(crate) fn put(store: &Store, place: &str, text: &str) -> Commit {

@@ -100,7 +100,9 @@ impl From<EngineError> for ToolError {
             EngineError::Store(StoreError::NoCommit(_) | StoreError::AmbiguousCommit { .. }) => {
                 Self::new("COMMIT_NOT_FOUND", message)
             }
-            EngineError::Invalid(_) => Self::new("INVALID_REQUEST", message),
+            EngineError::Invalid(_) | EngineError::FirstScan { .. } => {
+                Self::new("INVALID_REQUEST", message)
+            }
             EngineError::Store(_) => Self::new("STORE_FAILED", message),
         }
     }

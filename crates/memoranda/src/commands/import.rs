@@ -417,7 +417,7 @@ fn tell(
             let ids: Vec<_> = ids.into_iter().flatten().collect();
             if ids.len() <= 5 {
                 printer.hint(format!(
-                    "`for c in {}; do memoranda undo $c; done` takes it back",
+                    "`for c in {}; do memoranda undo -y $c; done` undoes it",
                     ids.join(" ")
                 ));
             } else {

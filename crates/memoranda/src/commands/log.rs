@@ -26,8 +26,9 @@ Examples:
   memoranda log --json -n 1 | jq -r '.commits[0].id'
 
 JSON (--json):
-  {commits: [{id, time, client, tool, channel, message, files: [{project, path, action,
-  moved_from, before, after}]}], has_more}; action is added, changed, moved or deleted")]
+  {commits: [{id, time, client, tool, channel, message, kind, files: [{project, path, action,
+  moved_from, before, after}]}], has_more}; action is added, changed, moved or deleted; kind is
+  null for a write, or scan, first-scan, undo or redo")]
 pub(crate) struct Args {
     /// Only what concerns this note or folder.
     #[arg(value_name = "NOTE")]

@@ -20,6 +20,7 @@ mod man;
 mod mcp;
 mod mv;
 mod project;
+mod redo;
 mod reference;
 mod reminders;
 mod restore;
@@ -60,6 +61,7 @@ pub(crate) enum Command {
     Log(log::Args),
     Diff(diff::Args),
     Undo(undo::Args),
+    Redo(redo::Args),
     Setup(setup::Args),
     Reminders(reminders::Args),
     Mcp(mcp::Args),
@@ -104,6 +106,7 @@ pub(crate) fn run(session: &Session, command: Command) -> Result<Exit> {
         Command::Log(args) => log::run(session, &args),
         Command::Diff(args) => diff::run(session, &args),
         Command::Undo(args) => undo::run(session, &args),
+        Command::Redo(args) => redo::run(session, &args),
         Command::Setup(args) => setup::run(session, &args),
         Command::Reminders(args) => reminders::run(session, &args),
         Command::Mcp(args) => mcp::run(session, &args),

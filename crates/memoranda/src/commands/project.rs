@@ -3,12 +3,16 @@
 use std::path::PathBuf;
 
 use clap::Subcommand;
-use memoranda_engine::{HardLinkPolicy, Memory, ProjectInfo, ProjectPlace};
+use memoranda_engine::core::id::ProjectName;
+use memoranda_engine::{
+    EngineError, HardLinkPolicy, Memory, ProjectInfo, ProjectPlace, StoreError,
+};
 use serde::Serialize;
 
 use crate::error::Result;
 use crate::exit::Exit;
 use crate::output::{FAINT, PLACE, STRONG, counted};
+use crate::progress::Progress;
 use crate::session::Session;
 use crate::table::{self, Column};
 
@@ -72,17 +76,39 @@ JSON (--json):
         name: String,
     },
 
-    /// Forget a project that was added; its files stay.
+    /// Stop following a project that was added; its files stay.
+    ///
+    /// The history keeps its texts, so that adding the folder again continues it. With --purge they
+    /// leave the history for good, for a folder that was added by mistake; this also works after the
+    /// project was removed. The files in the folder are never touched.
     #[command(after_long_help = "\
 Examples:
   memoranda project remove work
+  memoranda project remove work --purge
 
 JSON (--json):
-  {name, path, in_vault, notes}")]
-    Remove {
-        /// The project's name.
-        name: String,
-    },
+  {name, path, in_vault, notes, purged, dry_run}; purged is the number of purged versions, or null")]
+    Remove(RemoveArgs),
+}
+
+#[derive(clap::Args)]
+struct RemoveArgs {
+    /// The project's name.
+    name: String,
+    /// Also purge its texts and their history. Asks first.
+    #[arg(long)]
+    purge: bool,
+    /// Only say what would be removed.
+    #[arg(short = 'n', long)]
+    dry_run: bool,
+}
+
+#[derive(Serialize)]
+struct RemovedJson {
+    #[serde(flatten)]
+    project: ProjectJson,
+    purged: Option<u64>,
+    dry_run: bool,
 }
 
 #[derive(Serialize)]
@@ -140,18 +166,84 @@ pub(crate) fn run(session: &Session, args: &Args) -> Result<Exit> {
             let project = memory.create_project(name)?;
             told(session, memory, project.name.as_str(), "Created")?;
         }
-        Action::Remove { name } => {
-            let memory = session.memory()?;
-            let notes = memory.store().notes_in(&memory.store().project(name)?.name)?;
-            let info = ProjectInfo { project: memory.remove_project(name)?, notes };
-            let project = &info.project;
-            let (name, path) = (&project.name, project.path.display());
-            let sentence =
-                format!("Removed project {STRONG}{name}{STRONG:#}; its files stay in {path}");
-            printer.done(&ProjectJson::from(&info), sentence)?;
-        }
+        Action::Remove(args) => remove(session, args)?,
     }
     Ok(Exit::Done)
+}
+
+/// A project that is removed, or was before.
+struct Removal {
+    name: ProjectName,
+    folder: String,
+    json: ProjectJson,
+    is_registered: bool,
+}
+
+impl Removal {
+    fn find(memory: &Memory, args: &RemoveArgs) -> Result<Self> {
+        match memory.store().project(&args.name) {
+            Ok(project) => {
+                let notes = memory.store().notes_in(&project.name)?;
+                let info = ProjectInfo { project, notes };
+                let (name, json) = (info.project.name.clone(), ProjectJson::from(&info));
+                let folder = info.project.path.display().to_string();
+                Ok(Self { name, folder, json, is_registered: true })
+            }
+            // Its texts may still be in the history.
+            Err(StoreError::NoProject { name, was_at: Some(folder), .. }) if args.purge => {
+                let folder = folder.display().to_string();
+                let json = ProjectJson {
+                    name: name.clone(),
+                    path: folder.clone(),
+                    in_vault: false,
+                    notes: 0,
+                };
+                let name = ProjectName::parse(&name).map_err(EngineError::from)?;
+                Ok(Self { name, folder, json, is_registered: false })
+            }
+            Err(e) => Err(e.into()),
+        }
+    }
+}
+
+fn remove(session: &Session, args: &RemoveArgs) -> Result<()> {
+    let memory = session.memory()?;
+    let Removal { name, folder, json, is_registered } = Removal::find(memory, args)?;
+    let removed = format!("project {STRONG}{name}{STRONG:#}");
+    let plan = if args.purge { Some(memory.plan_purge_project(&name)?) } else { None };
+    let purged = plan.as_ref().map(|plan| plan.contents);
+    let versions = purged.map(|count| counted(count as usize, "version"));
+    if args.dry_run {
+        let purge = versions.map(|versions| format!(" and purge {versions} from the history"));
+        let purge = purge.unwrap_or_default();
+        let sentence = format!("Would remove {removed}{purge}; its files stay in {folder}");
+        return session
+            .printer
+            .done(&RemovedJson { project: json, purged, dry_run: true }, sentence);
+    }
+    if let Some(versions) = &versions {
+        session.confirm(&format!(
+            "Remove project {name} and purge {versions} of its texts from the history? They cannot \
+             be restored; its files stay in {folder}."
+        ))?;
+    }
+    if is_registered {
+        let mut progress = Progress::new(&session.printer);
+        memory.remove_project_with(name.as_str(), &mut |step| {
+            progress.show("Removing notes from the index", step.done as u64, step.total as u64);
+        })?;
+    }
+    let purged = if args.purge { Some(memory.purge_project(&name)?.contents) } else { None };
+    let purge = versions.map(|versions| format!(", and purged {versions} from the history"));
+    let sentence =
+        format!("Removed {removed}{}; its files stay in {folder}", purge.unwrap_or_default());
+    session.printer.done(&RemovedJson { project: json, purged, dry_run: false }, sentence)?;
+    if !args.purge {
+        session.hint_after(&format!(
+            "the history keeps its texts; `memoranda project remove {name} --purge` purges them"
+        ));
+    }
+    Ok(())
 }
 
 fn told(session: &Session, memory: &Memory, name: &str, verb: &str) -> Result<()> {

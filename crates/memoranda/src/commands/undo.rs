@@ -1,21 +1,29 @@
-//! `memoranda undo`: take a commit back.
+//! `memoranda undo`: reverse a commit.
 
-use memoranda_engine::core::change::{ChangeChannel, Commit};
+use memoranda_engine::core::change::{Commit, CommitKind, FileChange};
 use memoranda_engine::core::diff::{DiffLabels, unified_diff};
-use memoranda_engine::{CommitDiff, FileDiff, HistoryFilter, Memory, UndoOutcome};
+use memoranda_engine::core::listed::shortened_list;
+use memoranda_engine::{CommitDiff, FileDiff, Place, UndoOutcome};
 use serde::Serialize;
 
 use crate::error::{CommandError, Result};
 use crate::exit::Exit;
-use crate::output::FAINT;
+use crate::output::{FAINT, counted};
 use crate::paint;
 use crate::session::Session;
 use crate::wire::{CommitJson, action, short};
 
-/// Take a commit back: everything it did, by a new commit.
+/// Number of files that an undo or redo deletes without asking.
+const MAX_UNASKED_DELETIONS: usize = 10;
+/// Number of files that an error lists.
+const MAX_LISTED: usize = 5;
+
+/// Undo a change with a new commit.
 ///
-/// Without a commit: the last one that was not made by hand in the files. An undo can be undone
-/// in its turn. If a file was changed since, nothing is taken back (exit code 4).
+/// Without a commit: the last one that is not undone yet; each further undo goes further back, and
+/// `memoranda redo` goes forward. Edits made by hand in the files are passed over, and files
+/// that were there when a folder became a project are never deleted. Asks before it deletes more
+/// than ten files. If a file was changed since, nothing is undone (exit code 4).
 #[derive(clap::Args)]
 #[command(after_long_help = "\
 Examples:
@@ -25,7 +33,7 @@ Examples:
 
 JSON (--json):
   {undone: COMMIT, commit: COMMIT or null, dry_run}, a COMMIT being {id, time, client, tool,
-  channel, message, files: [{project, path, action, moved_from, before, after}]}")]
+  channel, message, kind, files: [{project, path, action, moved_from, before, after}]}")]
 pub(crate) struct Args {
     /// The commit, or the beginning of its id.
     #[arg(value_name = "COMMIT")]
@@ -43,16 +51,23 @@ struct UndoneJson {
     dry_run: bool,
 }
 
-/// Takes it back.
+/// Undoes a commit.
 pub(crate) fn run(session: &Session, args: &Args) -> Result<Exit> {
     let memory = session.reading()?;
     let commit = match &args.commit {
         Some(id) => memory.commit(id)?,
-        None => last(session, memory)?,
+        None => memory.next_undo(session.project_asked(memory)?.as_ref())?.ok_or_else(|| {
+            CommandError::new(Exit::NotFound, "there is nothing to undo")
+                .hint("`memoranda log` lists the commits")
+        })?,
     };
+    memory.check_undoable(&commit)?;
     if args.dry_run {
         return planned(session, &memory.show_commit(commit.id.as_str())?);
     }
+    let added = |file: &&FileChange| file.before.is_none() && file.after.is_some();
+    let deletions = commit.files.iter().filter(added).count();
+    confirm_deletions(session, "Undo", &commit, deletions)?;
     match memory.undo(&session.who(), commit.id.as_str())? {
         UndoOutcome::Undone(undone) => {
             let json = UndoneJson {
@@ -62,9 +77,10 @@ pub(crate) fn run(session: &Session, args: &Args) -> Result<Exit> {
             };
             let (was, by) = (short(&undone.undone), short(&undone.commit));
             let what = described(&undone.undone);
-            let sentence = format!("Took back {was}: {what} {FAINT}(commit {by}){FAINT:#}");
+            let sentence = format!("Undid {was}: {what} {FAINT}(commit {by}){FAINT:#}");
             session.printer.done(&json, sentence)?;
-            session.hint_undo(&by);
+            session
+                .hint_after("`memoranda redo` reverses this; `memoranda undo` goes further back");
             Ok(Exit::Done)
         }
         UndoOutcome::Unchanged => {
@@ -74,35 +90,34 @@ pub(crate) fn run(session: &Session, args: &Args) -> Result<Exit> {
             Ok(Exit::Done)
         }
         UndoOutcome::ChangedSince(places) => {
-            let id = short(&commit);
-            let places: Vec<String> = places.iter().map(ToString::to_string).collect();
-            let message =
-                format!("{} changed since commit {id}; nothing was taken back", places.join(", "));
-            let place = crate::error::quoted(places.first().map_or("", String::as_str));
-            Err(CommandError::new(Exit::Conflict, message)
-                .hint(format!("`memoranda log {place}` lists its versions"))
-                .hint(format!("`memoranda restore {place} --at COMMIT` brings one back")))
+            let since = format!("commit {}; nothing was undone", short(&commit));
+            Err(changed_since(&places, &since))
         }
     }
 }
 
-/// The last commit that was not found on disk.
-fn last(session: &Session, memory: &Memory) -> Result<Commit> {
-    let filter =
-        HistoryFilter { project: session.project_asked(memory)?, ..HistoryFilter::default() };
-    let mut offset = 0;
-    loop {
-        let commits = memory.log(&filter, 100, offset)?;
-        if commits.is_empty() {
-            return Err(CommandError::new(Exit::NotFound, "there is nothing to undo")
-                .hint("`memoranda log` lists the commits"));
-        }
-        offset += commits.len();
-        let made = commits.into_iter().find(|commit| commit.author.channel != ChangeChannel::Disk);
-        if let Some(commit) = made {
-            return Ok(commit);
-        }
+/// Asks before many files are deleted.
+pub(crate) fn confirm_deletions(
+    session: &Session,
+    verb: &str,
+    commit: &Commit,
+    deletions: usize,
+) -> Result<()> {
+    if deletions <= MAX_UNASKED_DELETIONS {
+        return Ok(());
     }
+    let files = counted(deletions, "file");
+    session.confirm(&format!("{verb} {} and delete {files}?", short(commit)))
+}
+
+/// The error for files that were changed since a commit.
+pub(crate) fn changed_since(places: &[Place], since: &str) -> CommandError {
+    let names = shortened_list(places, MAX_LISTED);
+    let place = places.first().map(ToString::to_string).unwrap_or_default();
+    let place = crate::error::quoted(&place);
+    CommandError::new(Exit::Conflict, format!("{names} changed since {since}"))
+        .hint(format!("`memoranda log {place}` lists its versions"))
+        .hint(format!("`memoranda restore {place} --at COMMIT` brings one back"))
 }
 
 fn planned(session: &Session, diff: &CommitDiff) -> Result<Exit> {
@@ -111,11 +126,7 @@ fn planned(session: &Session, diff: &CommitDiff) -> Result<Exit> {
         session.printer.json(&UndoneJson { undone, commit: None, dry_run: true })?;
         return Ok(Exit::Done);
     }
-    session.printer.say(format!(
-        "Would take back {}: {}",
-        short(&diff.commit),
-        described(&diff.commit)
-    ));
+    session.printer.say(format!("Would undo {}: {}", short(&diff.commit), described(&diff.commit)));
     let files: Vec<FileDiff> = diff.files.iter().map(reversed).collect();
     paint::diffs(&session.printer, &files)?;
     Ok(Exit::Done)
@@ -136,14 +147,19 @@ fn reversed(file: &FileDiff) -> FileDiff {
     FileDiff { place, moved_from, before, after, unified }
 }
 
-/// What a commit did, in a few words.
+/// Describes a commit in a few words.
 pub(crate) fn described(commit: &Commit) -> String {
-    let one = |file: &memoranda_engine::core::change::FileChange| {
-        format!("{} {}/{}", action(file), file.project, file.path)
-    };
+    let one = |file: &FileChange| format!("{} {}/{}", action(file), file.project, file.path);
     match commit.files.as_slice() {
         [] => commit.message.clone().unwrap_or_default(),
+        [first, ..] if commit.kind == Some(CommitKind::FirstScan) => {
+            let files = counted(commit.files.len(), "file");
+            format!("began to follow {} ({files})", first.project)
+        }
         [only] => one(only),
-        [first, rest @ ..] => format!("{} and {} more", one(first), rest.len()),
+        [first, rest @ ..] if rest.iter().all(|file| action(file) == action(first)) => {
+            format!("{} and {} more", one(first), rest.len())
+        }
+        [first, rest @ ..] => format!("{} and {}", one(first), counted(rest.len(), "other change")),
     }
 }

@@ -28,7 +28,7 @@ Examples:
   memoranda watch --json | jq -r '.files[].path'
 
 JSON (--json):
-  one commit a line: {id, time, client, tool, channel, message, files: [{project, path, action,
+  one commit a line: {id, time, client, tool, channel, message, kind, files: [{project, path, action,
   moved_from, before, after}]}")]
 pub(crate) struct Args {}
 

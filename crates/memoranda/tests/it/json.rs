@@ -14,7 +14,7 @@ fn check(value: &Value, keys: &[&str]) {
     assert_eq!(found, expected);
 }
 
-const COMMIT: [&str; 7] = ["id", "time", "client", "tool", "channel", "message", "files"];
+const COMMIT: [&str; 8] = ["id", "time", "client", "tool", "channel", "message", "kind", "files"];
 const FILE: [&str; 6] = ["project", "path", "action", "moved_from", "before", "after"];
 
 #[test]
@@ -107,6 +107,10 @@ fn every_answer_has_its_keys() {
     let undone = home.json(&["undo"]);
     check(&undone, &["undone", "commit", "dry_run"]);
     check(&undone["commit"], &COMMIT);
+    let redone = home.json(&["redo"]);
+    check(&redone, &["redone", "commit", "dry_run"]);
+    assert_eq!(redone["commit"]["kind"], "redo");
+    home.ok(&["undo"]);
 
     let moved = home.json(&["mv", "Plan", "plans/Plan"]);
     check(&moved, &["files", "left", "commit"]);

@@ -40,3 +40,4 @@ mod texts;
 #[cfg(feature = "local-models")]
 #[path = "../../../memoranda-model/tests/it/tiny_model.rs"]
 mod tiny_model;
+mod undo;

@@ -1,0 +1,114 @@
+//! `undo` and `redo` as a person types them.
+
+use super::support::Home;
+
+fn folder_with(home: &Home, count: usize) -> String {
+    let folder = home.path().join("Obsidian");
+    std::fs::create_dir_all(&folder).unwrap();
+    for n in 0..count {
+        std::fs::write(folder.join(format!("note {n}.md")), format!("note {n}")).unwrap();
+    }
+    folder.display().to_string()
+}
+
+/// The folder that an import made.
+fn imported(home: &Home) -> std::path::PathBuf {
+    std::fs::read_dir(home.file("main")).unwrap().next().unwrap().unwrap().path()
+}
+
+#[test]
+fn undo_goes_further_back_and_redo_forward() {
+    let home = Home::new();
+    home.ok(&["add", "--title", "Plan", "one"]);
+    home.ok(&["add", "--title", "Second", "two"]);
+    home.ok(&["undo"]);
+    assert!(!home.file("main/Second.md").exists());
+    let plan = home.ok(&["undo", "--dry-run"]);
+    assert!(plan.contains("-one"), "{plan}");
+    home.ok(&["undo"]);
+    assert!(!home.file("main/Plan.md").exists());
+    home.fails(&["undo"], 1, &["there is nothing to undo"]);
+    let plan = home.ok(&["redo", "-n"]);
+    assert!(plan.contains("+one"), "{plan}");
+    assert!(!home.file("main/Plan.md").exists());
+    let said = home.run(&["redo"]);
+    assert_eq!(said.code, 0, "{said:?}");
+    home.ok(&["redo"]);
+    assert!(home.file("main/Plan.md").exists() && home.file("main/Second.md").exists());
+    home.fails(&["redo"], 1, &["there is nothing to redo", "memoranda log"]);
+    let log = home.json(&["log"]);
+    let told = |key: &str| -> Vec<String> {
+        let commits = log["commits"].as_array().unwrap();
+        commits.iter().map(|commit| commit[key].as_str().unwrap_or("-").to_owned()).collect()
+    };
+    assert_eq!(told("tool"), ["redo", "redo", "undo", "undo", "add", "add"]);
+    assert_eq!(told("kind"), ["redo", "redo", "undo", "undo", "-", "-"]);
+}
+
+#[test]
+fn the_first_scan_of_a_folder_is_not_undone() {
+    let home = Home::new();
+    home.ok(&["add", "mine"]);
+    let folder = folder_with(&home, 40);
+    home.ok(&["project", "add", "work", &folder]);
+    let log = home.ok(&["log"]);
+    assert!(log.contains("began to follow work (40 files)"), "{log}");
+    let first = home.json(&["log", "-p", "work"])["commits"][0]["id"].as_str().unwrap().to_owned();
+    for args in [&["undo", &first] as &[&str], &["undo", "-n", &first], &["undo", "-y", &first]] {
+        home.fails(args, 2, &["work", "40 files", "`memoranda project remove work`"]);
+    }
+    home.fails(&["undo", "-p", "work"], 1, &["there is nothing to undo"]);
+    let undone = home.json(&["undo"]);
+    assert_eq!(undone["undone"]["tool"], "add");
+    assert_eq!(std::fs::read_dir(&folder).unwrap().count(), 40);
+}
+
+#[test]
+fn an_undo_that_deletes_many_files_asks() {
+    let home = Home::new();
+    let folder = folder_with(&home, 11);
+    home.ok(&["import", "--to", "main", &folder]);
+    home.fails(&["undo"], 2, &["delete 11 files", "`--yes`"]);
+    assert_eq!(std::fs::read_dir(imported(&home)).unwrap().count(), 11);
+    home.ok(&["undo", "--yes"]);
+    assert!(home.run(&["redo"]).code == 0, "a redo that adds files does not ask");
+    home.ok(&["rm", "-y", imported(&home).file_name().unwrap().to_str().unwrap()]);
+    home.ok(&["undo"]);
+    home.fails(&["redo"], 2, &["delete 11 files", "`--yes`"]);
+}
+
+#[test]
+fn a_long_list_of_changed_files_is_cut() {
+    let home = Home::new();
+    let folder = folder_with(&home, 42);
+    home.ok(&["import", "--to", "main", &folder]);
+    for entry in std::fs::read_dir(imported(&home)).unwrap() {
+        std::fs::write(entry.unwrap().path(), "by hand").unwrap();
+    }
+    home.fails(&["undo", "-y"], 4, &[", … and 37 more changed since commit"]);
+}
+
+#[test]
+fn a_project_that_was_added_by_mistake_is_purged() {
+    let home = Home::new();
+    let folder = folder_with(&home, 3);
+    home.ok(&["project", "add", "work", &folder]);
+    let plan = home.json(&["project", "remove", "work", "--purge", "-n"]);
+    assert_eq!((plan["purged"].as_u64(), plan["dry_run"].as_bool()), (Some(3), Some(true)));
+    let remove = ["project", "remove", "work", "--purge"];
+    home.fails(&remove, 2, &["purge 3 versions", "`--yes`"]);
+    assert!(home.ok(&["search", "note"]).contains("note 1"));
+    let removed = home.json(&["project", "remove", "work", "--purge", "--yes"]);
+    assert_eq!(removed["purged"], 3);
+    assert_eq!(home.json(&["log"])["commits"].as_array().unwrap().len(), 0);
+    assert_eq!(std::fs::read_dir(&folder).unwrap().count(), 3);
+    assert!(home.ok(&["doctor"]).contains("ok"));
+    // Added again, it begins from the beginning; a removed project can be purged later, too.
+    home.ok(&["project", "add", "work", &folder]);
+    let plain = home.json(&["project", "remove", "work"]);
+    assert_eq!((plain["notes"].as_u64(), plain["purged"].is_null()), (Some(3), true));
+    assert_eq!(home.json(&["log"])["commits"].as_array().unwrap().len(), 1);
+    home.ok(&["project", "remove", "work", "--purge", "-y"]);
+    assert_eq!(home.json(&["log"])["commits"].as_array().unwrap().len(), 0);
+    home.fails(&["project", "remove", "work"], 1, &["no project \"work\""]);
+}
