@@ -41,6 +41,15 @@ mod offset {
     }
 }
 
+/// Makes a UUID that sorts by time. A clock before 1970, which no UUID can express, counts as 1970.
+fn new_uuid() -> uuid::Uuid {
+    let since_1970 = Timestamp::now().as_duration();
+    if since_1970.is_negative() {
+        return uuid::Uuid::new_v7(uuid::Timestamp::from_unix(uuid::NoContext, 0, 0));
+    }
+    uuid::Uuid::now_v7()
+}
+
 /// A fresh commit id.
 pub fn new_commit_id() -> CommitId {
     CommitId::from_random(random_bits())
@@ -48,7 +57,7 @@ pub fn new_commit_id() -> CommitId {
 
 /// A fresh observation id, sorting after those made before.
 pub fn new_observation_id() -> ObservationId {
-    ObservationId::from_bits(uuid::Uuid::now_v7().as_u128())
+    ObservationId::from_bits(new_uuid().as_u128())
 }
 
 /// A fresh name for a file: eight characters that a person can type, the first a letter, so that
@@ -65,7 +74,7 @@ pub fn new_name() -> String {
 /// A version-7 UUID ends in 62 random bits; two of them give more than enough.
 pub(crate) fn random_bits() -> u64 {
     let tail = |uuid: uuid::Uuid| uuid.as_u128() as u64;
-    tail(uuid::Uuid::now_v7()) ^ tail(uuid::Uuid::now_v7()).rotate_left(31)
+    tail(new_uuid()) ^ tail(new_uuid()).rotate_left(31)
 }
 
 /// A secret of 256 random bits, from the operating system's generator.

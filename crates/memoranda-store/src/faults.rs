@@ -38,11 +38,13 @@ pub enum Step {
     Leaving,
     /// After that, before the index forgets its files.
     Unregistered,
+    /// Before two files are exchanged, or one is renamed without replacing another, in one call.
+    Exchange,
 }
 
 impl Step {
     /// All steps, in the order of a write.
-    pub const ALL: [Self; 16] = [
+    pub const ALL: [Self; 17] = [
         Self::TempWrite,
         Self::LogAppend,
         Self::LogTorn,
@@ -59,6 +61,7 @@ impl Step {
         Self::OpenFolder,
         Self::Leaving,
         Self::Unregistered,
+        Self::Exchange,
     ];
 
     /// Its name in a fault's specification.
@@ -80,6 +83,7 @@ impl Step {
             Self::OpenFolder => "open-folder",
             Self::Leaving => "leaving",
             Self::Unregistered => "unregistered",
+            Self::Exchange => "exchange",
         }
     }
 }
@@ -145,7 +149,8 @@ mod armed {
 
     struct ArmedFault {
         step: Step,
-        remaining: u32,
+        /// How often the step is still to be reached; `None` if the fault happens every time.
+        remaining: Option<u32>,
         kind: FaultKind,
     }
 
@@ -153,7 +158,7 @@ mod armed {
 
     /// Arms faults `kind:step:n`, such as `abort:log-sync:1` or `full:temp-write:2`, separated by
     /// commas; an empty text disarms. Kinds: `abort`, `full` (no space left), `io` (the device
-    /// failed), `plain` (the file system cannot do such a thing).
+    /// failed), `plain` (the file system cannot do such a thing). An `n` of 0 means every time.
     pub fn arm(specification: &str) -> Result<(), String> {
         let faults: Result<Vec<ArmedFault>, String> =
             specification.split(',').filter(|text| !text.is_empty()).map(parse).collect();
@@ -173,22 +178,28 @@ mod armed {
         };
         let name = parts.next().ok_or_else(bad)?;
         let step = Step::ALL.into_iter().find(|step| step.name() == name).ok_or_else(bad)?;
-        let remaining = parts.next().unwrap_or("1").parse().map_err(|_| bad())?;
+        let remaining: u32 = parts.next().unwrap_or("1").parse().map_err(|_| bad())?;
+        let remaining = Some(remaining).filter(|remaining| *remaining > 0);
         Ok(ArmedFault { step, remaining, kind })
     }
 
     pub(crate) fn at(step: Step) -> io::Result<()> {
         let mut faults = FAULTS.lock().unwrap_or_else(std::sync::PoisonError::into_inner);
         for fault in faults.iter_mut().filter(|fault| fault.step == step) {
-            fault.remaining = fault.remaining.saturating_sub(1);
+            fault.remaining = fault.remaining.map(|remaining| remaining.saturating_sub(1));
         }
-        let Some(due) = faults.iter().position(|f| f.step == step && f.remaining == 0) else {
-            return Ok(());
+        let is_due = |fault: &ArmedFault| {
+            fault.step == step && fault.remaining.is_none_or(|remaining| remaining == 0)
         };
-        match faults.remove(due).kind {
+        let Some(due) = faults.iter().position(is_due) else { return Ok(()) };
+        let result = match faults[due].kind {
             FaultKind::Abort => std::process::abort(),
             FaultKind::Fail(kind) => Err(io::Error::new(kind, "a fault that a test asked for")),
             FaultKind::FailingDevice => Err(io::Error::from_raw_os_error(EIO)),
+        };
+        if faults[due].remaining.is_some() {
+            faults.remove(due);
         }
+        result
     }
 }

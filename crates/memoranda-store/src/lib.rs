@@ -103,7 +103,7 @@ impl Store {
         let vault = Vault::open(&options)?;
         let log = log::folder(&vault.state);
         let index = Index::new(IndexFile::new(&options.cache, &vault.home)?);
-        let lock = VaultLock::open(&vault.state.join("lock"), options.lock_patience)?;
+        let lock = VaultLock::open(&vault.state.join("lock"))?;
         let inner = StoreInner {
             options,
             vault,

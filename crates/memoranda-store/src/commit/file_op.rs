@@ -9,7 +9,7 @@ use memoranda_core::id::{CommitId, ContentHash};
 use memoranda_core::path::NotePath;
 
 use crate::error::{Result, StoreError};
-use crate::files::{DirHandle, FileContent, FileStat, HardLinkPolicy, ProjectRoot, SwapOutcome};
+use crate::files::{DirHandle, FileContent, FileStat, HardLinkPolicy, ProjectRoot, temp_names};
 
 /// An editor that saves more often than this while a change is taken back is let win.
 const MAX_EXCHANGES: usize = 100;
@@ -110,9 +110,7 @@ enum FileOpProgress {
     /// The new file has the name; there was none before.
     LoggedRecord,
     /// The new file has the name, and the old one the temporary name.
-    SwapOutcome,
-    /// The new file has the name, and the old one is gone: the file system can only replace.
-    Replaced,
+    Swapped,
     /// The file has the temporary name.
     SetAside,
     /// The file is at its new place.
@@ -131,11 +129,6 @@ pub(crate) struct FileOp<'a> {
     done: FileOpProgress,
 }
 
-/// The temporary name of the n-th file of a commit: known again after a crash.
-pub(crate) fn temporary_name(id: CommitId, n: usize) -> String {
-    format!(".memoranda-{id}-{n}")
-}
-
 impl<'a> FileOp<'a> {
     pub(crate) fn new(
         root: &'a ProjectRoot,
@@ -145,7 +138,7 @@ impl<'a> FileOp<'a> {
         before: Option<&'a FileContent>,
         placing: FileOpKind<'a>,
     ) -> Self {
-        let temporary = temporary_name(id, n);
+        let temporary = temp_names::of_commit(id, n);
         Self { root, path, before, placing, temporary, done: FileOpProgress::Nothing }
     }
 
@@ -217,10 +210,7 @@ impl<'a> FileOp<'a> {
                 folder.place(&self.temporary, name).map(|()| FileOpProgress::LoggedRecord)
             }
             FileOpKind::Put { .. } => {
-                folder.swap(&self.temporary, name).map(|swapped| match swapped {
-                    SwapOutcome::Displaced => FileOpProgress::SwapOutcome,
-                    SwapOutcome::Replaced => FileOpProgress::Replaced,
-                })
+                folder.swap(&self.temporary, name).map(|()| FileOpProgress::Swapped)
             }
             FileOpKind::Remove => {
                 folder.take(&folder, name, &self.temporary).map(|()| FileOpProgress::SetAside)
@@ -250,7 +240,7 @@ impl<'a> FileOp<'a> {
     /// Whether what is no longer under its name is what had been read.
     fn displaced_as_read(&self, folders: &FolderHandles<'a>) -> Result<bool> {
         let (path, name, expected) = match (&self.done, &self.placing) {
-            (FileOpProgress::SwapOutcome | FileOpProgress::SetAside, _) => {
+            (FileOpProgress::Swapped | FileOpProgress::SetAside, _) => {
                 (self.path, self.temporary.as_str(), self.before.map(|found| found.hash))
             }
             (FileOpProgress::Moved, FileOpKind::Move { source, .. }) => {
@@ -275,8 +265,7 @@ impl<'a> FileOp<'a> {
         let undone = match (self.done, &source_folder, from) {
             (FileOpProgress::Nothing, _, _) => Ok(()),
             (FileOpProgress::LoggedRecord, _, _) => self.withdraw(folder),
-            (FileOpProgress::SwapOutcome, _, _) => self.swap_back(folder),
-            (FileOpProgress::Replaced, _, _) => self.write_again(folder),
+            (FileOpProgress::Swapped, _, _) => self.swap_back(folder),
             (FileOpProgress::SetAside, _, _) => self.restore(folder, folder, name),
             (FileOpProgress::Moved, Some(source), Some(from)) => {
                 // Where somebody has made another file since, this one stays at its new place.
@@ -327,19 +316,6 @@ impl<'a> FileOp<'a> {
         Ok(())
     }
 
-    /// Writes what was replaced anew, unless somebody has saved there since.
-    fn write_again(&self, folder: &DirHandle) -> std::io::Result<()> {
-        let name = self.path.file_name();
-        let there = folder.read(name, HardLinkPolicy::Allow)?.map(|found| found.hash);
-        match self.before {
-            Some(before) if there == self.content().map(|(_, hash)| hash) => {
-                folder.write_temporary(&self.temporary, &before.bytes, before.mode)?;
-                folder.swap(&self.temporary, name).map(|_| ())
-            }
-            _ => Ok(()),
-        }
-    }
-
     /// Gives a file that was set aside its name back, unless somebody has saved there since.
     fn restore(&self, aside: &DirHandle, to: &DirHandle, name: &str) -> std::io::Result<()> {
         to.take(aside, &self.temporary, name).or_else(ignore_race)?;
@@ -350,14 +326,11 @@ impl<'a> FileOp<'a> {
     /// Lets go of what was displaced: the log has it.
     pub(crate) fn finish(&self, folders: &FolderHandles<'a>) {
         let folder = match self.done {
-            FileOpProgress::SwapOutcome | FileOpProgress::SetAside => {
-                folders.of(self.root, self.path)
-            }
+            FileOpProgress::Swapped | FileOpProgress::SetAside => folders.of(self.root, self.path),
             FileOpProgress::MovedAndSetAside => self.source_folder(folders),
-            FileOpProgress::Nothing
-            | FileOpProgress::LoggedRecord
-            | FileOpProgress::Replaced
-            | FileOpProgress::Moved => Ok(None),
+            FileOpProgress::Nothing | FileOpProgress::LoggedRecord | FileOpProgress::Moved => {
+                Ok(None)
+            }
         };
         if let Ok(Some(folder)) = folder {
             folder.remove_quietly(&self.temporary);

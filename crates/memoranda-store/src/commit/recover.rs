@@ -12,9 +12,8 @@ use memoranda_core::change::{Author, ChangeChannel, Commit, CommitKind, FileChan
 use memoranda_core::id::{ContentHash, ProjectName};
 use memoranda_core::path::NotePath;
 
-use crate::commit::file_op::temporary_name;
 use crate::error::{Result, StoreError};
-use crate::files::{FileContent, HardLinkPolicy, ProjectRoot};
+use crate::files::{FileContent, HardLinkPolicy, ProjectRoot, temp_names};
 use crate::log::{ContentLocation, FileRecord, LogRecord, LoggedRecord, ReadCheck, RecordBody};
 use crate::{StoreInner, clock};
 
@@ -174,7 +173,10 @@ impl<'a> Recovery<'a> {
                 history.permalink.clone_from(&permalink);
                 if is_ours {
                     history.written_ms.push(unapplied.time_ms());
-                    history.temporaries.push((temporary_name(commit.id, n), temporary));
+                    let name = temp_names::of_commit(commit.id, n);
+                    let displaced = temp_names::of_displaced(&name);
+                    history.temporaries.push((name, temporary));
+                    history.temporaries.push((displaced, TempFileState::NewOrDisplaced));
                 }
             };
             match &file.moved_from {
@@ -394,7 +396,7 @@ impl<'a> Recovery<'a> {
         };
         let content = self.content(hash)?;
         let folder = root.make_folder(path)?;
-        let temporary = format!(".memoranda-replay-{}", std::process::id());
+        let temporary = temp_names::of_recovery();
         folder.remove_quietly(&temporary);
         let doing = |source| StoreError::Io { doing: format!("restore {path}"), source };
         let mode = repair.mode.unwrap_or(root.new_file_mode());

@@ -7,10 +7,10 @@ use jiff::Timestamp;
 use memoranda_core::id::{ContentHash, ProjectName};
 use memoranda_core::path::NotePath;
 
+use crate::StoreInner;
 use crate::error::{ErrorContext as _, Result, StoreError};
-use crate::files::TEMPORARY_PREFIX;
+use crate::files::temp_names;
 use crate::index::Batch;
-use crate::{StoreInner, clock};
 
 impl StoreInner {
     /// Sets the times of files, as far as they hold what the caller wrote.
@@ -59,7 +59,7 @@ impl StoreInner {
             path: path.to_string(),
             what: "in a folder that does not exist",
         })?;
-        let temporary = format!("{TEMPORARY_PREFIX}{:016x}", clock::random_bits());
+        let temporary = temp_names::of_copy();
         folder
             .write_temporary(&temporary, bytes, root.new_file_mode())
             .and_then(|()| folder.replace(&temporary, path.file_name()))

@@ -3,9 +3,9 @@
 //! Whoever takes the lock first completes what a dead process left half done, and reads into
 //! the index what others wrote. After that the three agree, and stay so until the lock is let go.
 
-use std::sync::MutexGuard;
 use std::sync::atomic::Ordering;
-use std::time::Duration;
+use std::sync::{MutexGuard, TryLockError};
+use std::time::{Duration, Instant};
 
 use memoranda_core::id::ProjectName;
 use rusqlite::Connection;
@@ -19,6 +19,10 @@ use crate::index::{self, Batch, IndexFile, IndexState, history};
 use crate::log::{LogPosition, LogReadEnd, LogWriter, LoggedRecord, ReadCheck};
 use crate::vault::boot::Restarted;
 use crate::vault::lock::{AppliedEntry, VaultLock, VaultLockGuard};
+
+/// A read waits this long for the lock to bring the index in step; then it answers from the index
+/// as it is.
+const READ_PATIENCE: Duration = Duration::from_secs(2);
 
 /// What this process needs to write, kept between writes.
 pub(crate) struct VaultWriter {
@@ -103,13 +107,42 @@ impl StoreInner {
         work: impl FnOnce(&mut WriteSession<'_>) -> Result<R, E>,
     ) -> Result<R, E> {
         self.waiting.fetch_add(1, Ordering::Relaxed);
-        let mut guard = self.writer();
+        let guard = self.writer();
         self.waiting.fetch_sub(1, Ordering::Relaxed);
+        self.hold_vault(guard, self.options.lock_patience, work)
+    }
+
+    /// Brings the index in step with the log for a read. Fails with [`StoreError::Busy`] after a
+    /// short wait: a process that was stopped while it holds the lock must not stop readers.
+    pub(crate) fn catch_up_for_read(&self) -> Result<()> {
+        let patience = READ_PATIENCE.min(self.options.lock_patience);
+        let started = Instant::now();
+        let guard = loop {
+            match self.writer.try_lock() {
+                Ok(guard) => break guard,
+                Err(TryLockError::Poisoned(poisoned)) => break poisoned.into_inner(),
+                Err(TryLockError::WouldBlock) if started.elapsed() < patience => {
+                    std::thread::sleep(Duration::from_micros(100));
+                }
+                Err(TryLockError::WouldBlock) => {
+                    return Err(StoreError::Busy { holder: 0, seconds: patience.as_secs() });
+                }
+            }
+        };
+        self.hold_vault(guard, patience.saturating_sub(started.elapsed()), |_| Ok(()))
+    }
+
+    fn hold_vault<R, E: From<StoreError>>(
+        &self,
+        mut guard: MutexGuard<'_, VaultWriter>,
+        patience: Duration,
+        work: impl FnOnce(&mut WriteSession<'_>) -> Result<R, E>,
+    ) -> Result<R, E> {
         let writer = &mut *guard;
         if let Some(reason) = &writer.halted {
             return Err(StoreError::Halted(reason.clone()).into());
         }
-        let held = writer.lock.acquire()?;
+        let held = writer.lock.acquire(patience)?;
         if let LogState::Unknown = self.follow_log(&held, &mut writer.log)? {
             writer.news = None;
         }

@@ -6,6 +6,7 @@ use std::time::{Duration, UNIX_EPOCH};
 use cap_fs_ext::MetadataExt as _;
 use cap_std::fs::{Dir, DirBuilder};
 
+use super::temp_names;
 use super::{
     FileContent, FilePrivacy, FileStat, HardLinkPolicy, MAX_FILE_BYTES, hash, no_follow, reading,
     stat_of,
@@ -19,14 +20,6 @@ pub(super) const HARD_LINK: io::ErrorKind = io::ErrorKind::TooManyLinks;
 /// The handle of one folder in a project.
 pub(crate) struct DirHandle {
     dir: Dir,
-}
-
-/// What became of the file that a swap displaced.
-pub(crate) enum SwapOutcome {
-    /// It now has the temporary name.
-    Displaced,
-    /// It is gone: the file system can only replace.
-    Replaced,
 }
 
 impl DirHandle {
@@ -143,15 +136,31 @@ impl DirHandle {
         place(&self.dir, temporary, name)
     }
 
-    /// Gives the temporary file the name of an existing one.
-    pub(crate) fn swap(&self, temporary: &str, name: &str) -> io::Result<SwapOutcome> {
+    /// Exchanges the temporary file with an existing one, which then has the temporary name.
+    pub(crate) fn swap(&self, temporary: &str, name: &str) -> io::Result<()> {
         match faults::at(Step::Swap).and_then(|()| exchange(&self.dir, temporary, name)) {
-            Ok(()) => Ok(SwapOutcome::Displaced),
-            Err(e) if is_unsupported(&e) => {
-                self.dir.rename(temporary, &self.dir, name)?;
-                Ok(SwapOutcome::Replaced)
+            Err(e) if is_unsupported(&e) => self.swap_by_steps(temporary, name),
+            other => other,
+        }
+    }
+
+    /// Exchanges two files where the file system has no call for it.
+    ///
+    /// A rename over the old file would lose what an editor saved a moment before. So the old file
+    /// is set aside first, and the new one takes the name only if nobody has saved meanwhile: that
+    /// is `AlreadyExists`. For a moment no file has the name.
+    fn swap_by_steps(&self, temporary: &str, name: &str) -> io::Result<()> {
+        let displaced = temp_names::of_displaced(temporary);
+        self.dir.rename(name, &self.dir, &displaced)?;
+        match place(&self.dir, temporary, name) {
+            Ok(()) => self.dir.rename(&displaced, &self.dir, temporary),
+            Err(e) => {
+                if place(&self.dir, &displaced, name).is_err() {
+                    // The editor's newer file has the name; the log has what was set aside.
+                    self.remove_quietly(&displaced);
+                }
+                Err(e)
             }
-            Err(e) => Err(e),
         }
     }
 
@@ -247,27 +256,36 @@ fn place(dir: &Dir, temporary: &str, name: &str) -> io::Result<()> {
 #[cfg(any(target_os = "linux", target_os = "macos"))]
 fn rename_new(from_dir: &Dir, from: &str, to_dir: &Dir, to: &str) -> io::Result<()> {
     use rustix::fs::{RenameFlags, renameat_with};
-    match renameat_with(from_dir, from, to_dir, to, RenameFlags::NOREPLACE) {
-        Err(e) if is_unsupported(&e.into()) => rename_new_by_looking(from_dir, from, to_dir, to),
-        other => Ok(other?),
+    let renamed = faults::at(Step::Exchange)
+        .and_then(|()| Ok(renameat_with(from_dir, from, to_dir, to, RenameFlags::NOREPLACE)?));
+    match renamed {
+        Err(e) if is_unsupported(&e) => rename_new_by_linking(from_dir, from, to_dir, to),
+        other => other,
     }
 }
 
 #[cfg(not(any(target_os = "linux", target_os = "macos")))]
 fn rename_new(from_dir: &Dir, from: &str, to_dir: &Dir, to: &str) -> io::Result<()> {
-    rename_new_by_looking(from_dir, from, to_dir, to)
+    rename_new_by_linking(from_dir, from, to_dir, to)
 }
 
-fn rename_new_by_looking(from_dir: &Dir, from: &str, to_dir: &Dir, to: &str) -> io::Result<()> {
-    if to_dir.symlink_metadata(to).is_ok() {
-        return Err(io::ErrorKind::AlreadyExists.into());
+/// Renames a file to a name that no file has, where the file system has no call for it: a hard link
+/// fails if the name is taken. Without hard links only a look before the rename is left.
+fn rename_new_by_linking(from_dir: &Dir, from: &str, to_dir: &Dir, to: &str) -> io::Result<()> {
+    match from_dir.hard_link(from, to_dir, to) {
+        Ok(()) => from_dir.remove_file(from),
+        Err(e) if matches!(e.kind(), io::ErrorKind::AlreadyExists | io::ErrorKind::NotFound) => {
+            Err(e)
+        }
+        Err(_) if to_dir.symlink_metadata(to).is_ok() => Err(io::ErrorKind::AlreadyExists.into()),
+        Err(_) => from_dir.rename(from, to_dir, to),
     }
-    from_dir.rename(from, to_dir, to)
 }
 
 #[cfg(any(target_os = "linux", target_os = "macos"))]
 fn exchange(dir: &Dir, temporary: &str, name: &str) -> io::Result<()> {
     use rustix::fs::{RenameFlags, renameat_with};
+    faults::at(Step::Exchange)?;
     Ok(renameat_with(dir, temporary, dir, name, RenameFlags::EXCHANGE)?)
 }
 

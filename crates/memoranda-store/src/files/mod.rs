@@ -12,6 +12,7 @@ pub(crate) mod ignore_rules;
 pub(crate) mod name_lookup;
 pub(crate) mod record_file;
 pub(crate) mod state_files;
+pub(crate) mod temp_names;
 mod walk;
 
 use std::ffi::OsStr;
@@ -28,8 +29,8 @@ use memoranda_core::path::NotePath;
 use crate::error::{ErrorContext as _, Result, StoreError};
 use crate::faults::{self, Step};
 
-pub(crate) use folder::{DirHandle, SwapOutcome};
-pub(crate) use walk::{TEMPORARY_PREFIX, WalkedFile, walk, walk_subfolder};
+pub(crate) use folder::DirHandle;
+pub(crate) use walk::{WalkedFile, walk, walk_subfolder};
 
 /// The largest file that is read into memory or the log.
 pub const MAX_FILE_BYTES: u64 = 64 * 1024 * 1024;
@@ -454,7 +455,7 @@ fn gather_plain(dir: Dir, files: &mut Vec<NotePath>) -> io::Result<usize> {
             let entry = entry?;
             let kind = entry.file_type()?;
             let name = entry.file_name().into_string().ok();
-            if name.as_ref().is_some_and(|name| name.starts_with(walk::TEMPORARY_PREFIX)) {
+            if name.as_ref().is_some_and(|name| temp_names::is_temporary(name)) {
                 continue;
             }
             let path = name.and_then(|name| NotePath::parse(&format!("{prefix}{name}")).ok());

@@ -12,10 +12,8 @@ use cap_std::fs::Dir;
 use memoranda_core::path::NotePath;
 
 use super::ignore_rules::{IgnoreRules, join};
+use super::temp_names;
 use super::{DirEntryKind, FileStat, ProjectRoot, stat_of};
-
-/// How temporary files begin; a crash can leave one behind.
-pub(crate) const TEMPORARY_PREFIX: &str = ".memoranda-";
 
 /// What a walk found.
 #[derive(Default)]
@@ -176,7 +174,7 @@ fn look_into(
         };
         let place = join(prefix, &name);
         if name.starts_with('.') {
-            if name.starts_with(TEMPORARY_PREFIX) {
+            if temp_names::is_temporary(&name) {
                 found.leftovers.extend(NotePath::parse(&place));
             }
             continue;

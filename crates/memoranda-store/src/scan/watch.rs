@@ -10,6 +10,7 @@ mod backend;
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::fs::File;
+use std::io::{Seek as _, SeekFrom, Write as _};
 use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::mpsc::{Receiver, RecvTimeoutError, Sender, channel};
@@ -20,7 +21,7 @@ use memoranda_core::path::NotePath;
 use notify::EventKind;
 
 use crate::error::{ErrorContext as _, Result};
-use crate::files::{TEMPORARY_PREFIX, state_files};
+use crate::files::{state_files, temp_names};
 use crate::vault::Project;
 use crate::{Store, StoreInner};
 use backend::{FsWatcher, WatchCoverage};
@@ -109,7 +110,33 @@ pub(crate) fn is_watched(inner: &StoreInner) -> bool {
         Ok(lock) => matches!(lock.try_lock(), Err(std::fs::TryLockError::WouldBlock)),
         Err(_) => false,
     };
-    is_held && matches!(state_files::size_and_mtime(&ready_path(inner)), Ok(Some(_)))
+    is_held
+        && matches!(state_files::size_and_mtime(&ready_path(inner)), Ok(Some(_)))
+        && !is_stopped(inner)
+}
+
+/// Writes the watching process's id into its lock file, so that others can see if it is stopped.
+fn note_watcher(mut lock: &File) {
+    let id = format!("{}\n", std::process::id());
+    lock.set_len(0)
+        .and_then(|()| lock.seek(SeekFrom::Start(0)))
+        .and_then(|_| lock.write_all(id.as_bytes()))
+        .ok();
+}
+
+/// Returns true if the watching process is suspended, as by Ctrl-Z, and notices nothing.
+fn is_stopped(inner: &StoreInner) -> bool {
+    let read = |path: &Path| {
+        let bytes = state_files::read(path).ok()??;
+        String::from_utf8(bytes).ok()
+    };
+    let Some(id) = read(&lock_path(inner)).and_then(|id| id.trim().parse::<u32>().ok()) else {
+        return false;
+    };
+    // The state follows the program's name, which is in brackets and may contain any sign.
+    let status = read(&PathBuf::from(format!("/proc/{id}/stat"))).unwrap_or_default();
+    let state = status.rsplit_once(") ").and_then(|(_, rest)| rest.chars().next());
+    matches!(state, Some('T' | 't'))
 }
 
 fn lock_path(inner: &StoreInner) -> PathBuf {
@@ -138,6 +165,7 @@ fn run(
     if lock.lock().is_err() {
         return;
     }
+    note_watcher(lock);
     state.active.store(true, Ordering::SeqCst);
     if state.stopped.load(Ordering::SeqCst) {
         return;
@@ -232,7 +260,7 @@ fn wait(watched: &WatchedPaths, pause: Duration, rounds: &PollSchedule) -> Optio
 fn matters(event: &notify::Result<notify::Event>) -> bool {
     let is_passing = |path: &PathBuf| {
         let name = path.file_name().map(std::ffi::OsStr::as_encoded_bytes);
-        name.is_some_and(|name| name.starts_with(TEMPORARY_PREFIX.as_bytes()))
+        name.and_then(|name| std::str::from_utf8(name).ok()).is_some_and(temp_names::is_temporary)
     };
     event.as_ref().map_or(true, |event| {
         event.need_rescan()

@@ -11,7 +11,7 @@ use memoranda_core::path::NotePath;
 
 use crate::StoreInner;
 use crate::error::{ErrorContext as _, Result, StoreError};
-use crate::files::{FilePrivacy, state_files};
+use crate::files::{self, FilePrivacy, state_files};
 use crate::vault::Project;
 
 /// The folder in the archive that holds the history.
@@ -26,15 +26,21 @@ pub struct ExportReport {
     pub files: usize,
     /// Bytes of those files.
     pub bytes: u64,
-    /// Links, special files and names that no archive can carry everywhere.
+    /// Links, special files, names that no archive can carry everywhere, and what belongs to other
+    /// programs, such as `.git`.
     pub left_out: usize,
 }
 
 /// What an import read.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct ImportReport {
     /// Files of projects.
     pub files: usize,
+    /// Files that were left out because they belong to other programs, which would obey them: what
+    /// lies in `.git`.
+    pub left_out: Vec<String>,
+    /// Hidden files that were taken along: some programs obey such files, too.
+    pub hidden: Vec<String>,
     /// Files of the history.
     pub segments: usize,
 }
@@ -54,6 +60,10 @@ impl StoreInner {
                 let (paths, left_out) = root.everything()?;
                 report.left_out += left_out;
                 for path in paths {
+                    if files::check_owner(&path).is_err() {
+                        report.left_out += 1;
+                        continue;
+                    }
                     let found = match root.read(&path) {
                         Ok(Some(found)) => found,
                         Ok(None) => continue,
@@ -147,6 +157,14 @@ impl StoreInner {
                         .and_then(|name| self.ensure_project(&name))?;
                     let path =
                         NotePath::parse(&rest.join("/")).map_err(|e| refuse(&e.to_string()))?;
+                    let place = format!("{}/{path}", project.name);
+                    if files::check_owner(&path).is_err() {
+                        report.left_out.push(place);
+                        continue;
+                    }
+                    if path.is_hidden() {
+                        report.hidden.push(place);
+                    }
                     let root = self.root(&project)?;
                     let folder = root.make_folder(&path)?;
                     folder

@@ -33,7 +33,6 @@ const MAX_TABLE_BYTES: u64 = 16 << 10;
 pub(crate) struct VaultLock {
     file: File,
     boot: BootId,
-    patience: Duration,
     /// True once this process has held the lock: the machine has been running since then, even
     /// where the system has no identity for that.
     has_held: AtomicBool,
@@ -59,25 +58,25 @@ pub(crate) struct VaultLockGuard<'a> {
 }
 
 impl VaultLock {
-    pub(crate) fn open(path: &Path, patience: Duration) -> Result<Self> {
+    pub(crate) fn open(path: &Path) -> Result<Self> {
         let file = state_files::open_private(path).doing(|| "open the vault's lock".into())?;
-        Ok(Self { file, boot: BootId::current(), patience, has_held: AtomicBool::new(false) })
+        Ok(Self { file, boot: BootId::current(), has_held: AtomicBool::new(false) })
     }
 
     /// Waits for the lock, a bounded time.
-    pub(crate) fn acquire(&self) -> Result<VaultLockGuard<'_>> {
+    pub(crate) fn acquire(&self, patience: Duration) -> Result<VaultLockGuard<'_>> {
         let started = Instant::now();
         let mut pause = Duration::from_micros(50);
         loop {
             match self.file.try_lock() {
                 Ok(()) => break,
-                Err(TryLockError::WouldBlock) if started.elapsed() < self.patience => {
+                Err(TryLockError::WouldBlock) if started.elapsed() < patience => {
                     std::thread::sleep(pause);
                     pause = (pause * 2).min(Duration::from_millis(2));
                 }
                 Err(TryLockError::WouldBlock) => {
                     let holder = self.read_table().map_or(0, |(holder, _)| holder);
-                    return Err(StoreError::Busy { holder, seconds: self.patience.as_secs() });
+                    return Err(StoreError::Busy { holder, seconds: patience.as_secs() });
                 }
                 Err(TryLockError::Error(source)) => {
                     return Err(StoreError::Io { doing: "lock the vault".into(), source });

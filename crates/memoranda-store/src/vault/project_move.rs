@@ -11,11 +11,9 @@ use memoranda_core::path::NotePath;
 
 use crate::commit::write_session::WriteSession;
 use crate::error::{ErrorContext as _, Result, StoreError};
-use crate::files::{
-    FileContent, FileRules, HardLinkPolicy, ProjectRoot, TEMPORARY_PREFIX, state_files,
-};
+use crate::files::{FileContent, FileRules, HardLinkPolicy, ProjectRoot, state_files, temp_names};
 use crate::vault::{Project, ProjectPlace, not_a_folder};
-use crate::{StoreInner, clock, index};
+use crate::{StoreInner, index};
 
 impl StoreInner {
     /// Makes a folder the project of a name, if nothing that the project holds would be hidden.
@@ -180,7 +178,7 @@ impl VaultFiles {
 /// Puts a file into another folder, under the same name and with the same time.
 fn copy(to: &ProjectRoot, path: &NotePath, found: &FileContent) -> Result<()> {
     let folder = to.make_folder(path)?;
-    let temporary = format!("{TEMPORARY_PREFIX}{:016x}", clock::random_bits());
+    let temporary = temp_names::of_copy();
     let modified = Duration::from_nanos(u64::try_from(found.stat.mtime_ns).unwrap_or(0));
     folder
         .write_temporary(&temporary, &found.bytes, found.mode)

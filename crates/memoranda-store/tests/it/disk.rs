@@ -16,7 +16,7 @@ use crate::support::{
 };
 
 /// The steps up to which a failure means that nothing was done.
-const FAILING: [Step; 7] = [
+const FAILING: [Step; 8] = [
     Step::TempWrite,
     Step::LogAppend,
     Step::LogTorn,
@@ -24,6 +24,7 @@ const FAILING: [Step; 7] = [
     Step::LogSynced,
     Step::Swap,
     Step::OpenFolder,
+    Step::Exchange,
 ];
 
 fn three_files(text: &str) -> memoranda_core::change::ChangeSet {

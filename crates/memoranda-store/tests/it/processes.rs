@@ -3,7 +3,7 @@
 //! What is promised beside an editor: no acknowledged write is lost from the history, and every
 //! text that an editor saved by renaming is on disk, in the history, or was replaced by the
 //! editor itself; a change that was decided by reading is decided again when such a save came in
-//! between. An editor that writes in place through a handle opened before a file is
+//! between. That holds too where the file system cannot exchange two files. An editor that writes in place through a handle opened before a file is
 //! exchanged writes into the displaced file; such a save can be lost, and no lock can prevent it.
 
 use std::collections::BTreeSet;
@@ -18,6 +18,11 @@ use crate::support::{
 };
 
 const WRITERS: usize = 8;
+
+/// A fault that never happens.
+const USUAL: &str = "plain:rewritten:1";
+/// A file system such as NFS or sshfs, which cannot exchange two files in one call.
+const NO_EXCHANGE: &str = "plain:exchange:0";
 
 /// Adds a line to a note, decided with the bytes as they are under the lock.
 fn append(store: &Store, place: &str, line: &str) -> CommitOutcome {
@@ -135,6 +140,7 @@ pub(crate) fn edit(task: &Task) {
 
 /// A writer that appends to the note that the editor saves, until the editor is done.
 pub(crate) fn append_beside_editor(task: &Task) {
+    memoranda_store::faults::arm(&task.arguments[1]).unwrap();
     let store = Store::open(options(&task.folder)).unwrap();
     for n in 0.. {
         if acknowledged(&task.folder).iter().any(|line| line == "editor done") {
@@ -159,13 +165,13 @@ fn all_versions(vault: &TestVault, store: &Store) -> String {
     all
 }
 
-fn check_editor(way: &str) {
+fn check_editor(way: &str, fault: &str) {
     let vault = TestVault::new();
     let store = vault.open();
     put(&store, "shared.md", "begin\n");
     let count = rounds(60);
     let writers: Vec<_> =
-        (0..2).map(|me| Task::new("append", vault.folder(), &[&me]).start()).collect();
+        (0..2).map(|me| Task::new("append", vault.folder(), &[&me, &fault]).start()).collect();
     Task::new("edit", vault.folder(), &[&way, &count]).run();
     for child in writers {
         let output = child.wait_with_output().unwrap();
@@ -182,12 +188,18 @@ fn check_editor(way: &str) {
 
 #[test]
 fn an_editor_that_renames_loses_nothing_and_breaks_nothing() {
-    check_editor("by-rename");
+    check_editor("by-rename", USUAL);
+}
+
+#[test]
+fn an_editor_that_renames_loses_nothing_where_files_cannot_be_exchanged() {
+    check_editor("by-rename", NO_EXCHANGE);
 }
 
 #[test]
 fn an_editor_that_writes_in_place_breaks_no_acknowledged_write() {
-    check_editor("in-place");
+    check_editor("in-place", USUAL);
+    check_editor("in-place", NO_EXCHANGE);
 }
 
 /// An editor that never rests: it saves and saves, by renaming, and then says what it saved last.

@@ -438,3 +438,65 @@ fn vacuum_moves_the_checkpoints_of_every_device() {
     host.flush().unwrap();
     assert_eq!(checkpoint(), end());
 }
+
+#[test]
+fn a_persons_file_with_a_name_like_ours_stays() {
+    let vault = TestVault::new();
+    let store = vault.open();
+    let names = ["main/.memoranda-token", "main/sub/.memoranda-notes", "main/.memoranda-x-1"];
+    for name in names {
+        vault.write_by_hand(name, "mine");
+    }
+    let leftover = "main/.memoranda-0123456789ab-0";
+    vault.write_by_hand(leftover, "of a dead process");
+    sync(&store);
+    for name in names {
+        assert_eq!(vault.text(name).as_deref(), Some("mine"), "{name}");
+    }
+    assert_eq!(vault.text(leftover), None);
+}
+
+#[test]
+fn an_archive_gives_other_programs_nothing_to_obey() {
+    let vault = TestVault::new();
+    let store = vault.open();
+    put(&store, "note.md", TEXT);
+    vault.write_by_hand("main/.git/config", "[core]\n\tfsmonitor = touch x\n");
+    vault.write_by_hand("main/.envrc", "export X=1\n");
+    let mut exported = Vec::new();
+    assert_eq!(store.export(&mut exported).unwrap().left_out, 1);
+    assert!(!exported.windows(9).any(|bytes| bytes == b"fsmonitor"));
+
+    let mut builder = tar::Builder::new(Vec::new());
+    for (name, text) in [("main/.git/config", "evil"), ("main/a.md", TEXT), ("main/.envrc", "x")] {
+        let mut header = tar::Header::new_gnu();
+        header.set_size(text.len() as u64);
+        builder.append_data(&mut header, name, text.as_bytes()).unwrap();
+    }
+    let archive = builder.into_inner().unwrap();
+    let target = TestVault::new();
+    let report = target.open().import(&mut archive.as_slice()).unwrap();
+    assert_eq!(
+        (report.files, report.left_out, report.hidden),
+        (2, vec!["main/.git/config".to_owned()], vec!["main/.envrc".to_owned()])
+    );
+    assert!(!target.home().join("main/.git").exists());
+}
+
+/// Holds the lock until the test ends, as a stopped process does.
+#[test]
+fn a_reader_does_not_wait_for_a_process_that_was_stopped() {
+    let vault = TestVault::new();
+    let store = vault.open();
+    put(&store, "note.md", TEXT);
+    sync(&store);
+    let lock = std::fs::File::open(vault.home().join(".memoranda/lock")).unwrap();
+    lock.lock().unwrap();
+    // The log has grown since the index was read: it cannot be brought in step now.
+    let segment = vault.segment();
+    let mut log = std::fs::read(&segment).unwrap();
+    log.extend_from_slice(&[0; 64]);
+    std::fs::write(&segment, log).unwrap();
+    assert_eq!(found(&store, "walrus"), ["main/note.md"]);
+    drop(lock);
+}
