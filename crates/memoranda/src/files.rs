@@ -165,6 +165,18 @@ pub(crate) fn tail(path: &Path, most: u64) -> Result<Vec<u8>> {
     read().map_err(|e| failed("read", path, &e))
 }
 
+/// Makes a temporary folder that only this user can open: private notes are copied into it.
+pub(crate) fn private_folder(prefix: &str) -> io::Result<tempfile::TempDir> {
+    let mut builder = tempfile::Builder::new();
+    builder.prefix(prefix);
+    #[cfg(unix)]
+    {
+        use std::os::unix::fs::PermissionsExt as _;
+        builder.permissions(fs::Permissions::from_mode(0o700));
+    }
+    builder.tempdir()
+}
+
 /// A file beside its later place, which nobody else sees, then or later.
 pub(crate) fn private_draft(path: &Path) -> Result<tempfile::NamedTempFile> {
     made_beside(path, Privacy::Private)

@@ -230,14 +230,20 @@ pub(crate) fn counted(count: usize, thing: &str) -> String {
     }
 }
 
+/// Returns true for control characters, and for those that reverse or embed the direction of text:
+/// with them a line can look like another.
+fn steers_terminal(c: char) -> bool {
+    c.is_control() || matches!(c, '\u{202a}'..='\u{202e}' | '\u{2066}'..='\u{2069}')
+}
+
 /// A text of one line for a terminal: no character in it can steer it or break the line.
 pub(crate) fn visible(text: &str) -> Cow<'_, str> {
-    if !text.contains(char::is_control) {
+    if !text.contains(steers_terminal) {
         return Cow::Borrowed(text);
     }
     let shown = |c: char| match c {
         '\n' | '\r' | '\t' => ' ',
-        c if c.is_control() => '\u{fffd}',
+        c if steers_terminal(c) => '\u{fffd}',
         c => c,
     };
     Cow::Owned(text.chars().map(shown).collect())
@@ -245,9 +251,27 @@ pub(crate) fn visible(text: &str) -> Cow<'_, str> {
 
 /// A text of many lines for a terminal: line breaks and tabs stay, nothing else can steer it.
 pub(crate) fn visible_lines(text: &str) -> Cow<'_, str> {
-    let steers = |c: char| c.is_control() && !matches!(c, '\n' | '\r' | '\t');
+    let steers = |c: char| steers_terminal(c) && !matches!(c, '\n' | '\r' | '\t');
     if !text.contains(steers) {
         return Cow::Borrowed(text);
     }
     Cow::Owned(text.chars().map(|c| if steers(c) { '\u{fffd}' } else { c }).collect())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn no_text_steers_the_terminal() {
+        for (given, expected) in [
+            ("plain", "plain"),
+            ("a\u{1b}[31mb", "a\u{fffd}[31mb"),
+            ("pay \u{202e}001", "pay \u{fffd}001"),
+            ("\u{2066}isolated", "\u{fffd}isolated"),
+        ] {
+            assert_eq!(visible(given), expected);
+            assert_eq!(visible_lines(given), expected);
+        }
+    }
 }

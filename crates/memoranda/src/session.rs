@@ -111,7 +111,7 @@ impl Session {
     /// An empty vault that vanishes with the folder beside it: where there is none, a dry run has
     /// something to look at, and makes nothing.
     pub(crate) fn imagined(&self) -> Result<(Memory, tempfile::TempDir)> {
-        let folder = tempfile::Builder::new().prefix("memoranda-dry-run-").tempdir();
+        let folder = crate::files::private_folder("memoranda-dry-run-");
         let folder = folder.map_err(|e| CommandError::io("make a folder for the dry run", &e))?;
         let memory = Memory::open(OpenOptions {
             home: folder.path().join("home"),

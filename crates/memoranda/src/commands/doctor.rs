@@ -169,7 +169,7 @@ fn print_model(printer: &Printer, model: Option<&ModelStatus>) -> Result<()> {
 }
 
 fn checked(memory: &Memory) -> Result<DoctorReport> {
-    let scratch = tempfile::Builder::new().prefix("memoranda-doctor-").tempdir();
+    let scratch = crate::files::private_folder("memoranda-doctor-");
     let scratch = scratch.map_err(|e| CommandError::io("make a folder to compare in", &e))?;
     Ok(memory.doctor(scratch.path())?)
 }

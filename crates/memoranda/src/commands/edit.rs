@@ -128,7 +128,7 @@ fn in_editor(session: &Session, memory: &Memory, place: &Place) -> Result<Exit> 
             .hint("`--append`, `--replace` and `--set` change a note at once"));
     }
     let note = memory.read_at(place)?;
-    let folder = tempfile::Builder::new().prefix("memoranda-").tempdir();
+    let folder = files::private_folder("memoranda-");
     let folder = folder.map_err(|e| CommandError::io("make a copy for the editor", &e))?;
     let copy = folder.path().join(place.path.file_name());
     files::replace(&copy, &note.bytes)?;

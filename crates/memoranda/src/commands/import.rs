@@ -87,6 +87,8 @@ struct ArchiveJson {
     home: String,
     files: usize,
     segments: usize,
+    left_out: Vec<String>,
+    hidden: Vec<String>,
 }
 
 #[derive(Serialize)]
@@ -514,9 +516,35 @@ fn archive(session: &Session, args: &Args, input: &ImportInput) -> Result<()> {
             .hint("`--home DIR` names another, which is made"));
     }
     let report = memory.import(&mut from).map_err(|error| broken(input, error))?;
-    let json = ArchiveJson { home: home.clone(), files: report.files, segments: report.segments };
     let count = counted(report.files, "file");
-    session.printer.done(&json, format!("Imported {count} into {PLACE}{home}{PLACE:#}"))
+    let mut message = format!("Imported {count} into {PLACE}{home}{PLACE:#}");
+    if !report.left_out.is_empty() {
+        message += &format!("\nLeft out, because git would obey it: {}", some_of(&report.left_out));
+    }
+    if !report.hidden.is_empty() {
+        message += &format!(
+            "\nHidden files came along; other programs may obey them: {}",
+            some_of(&report.hidden)
+        );
+    }
+    let json = ArchiveJson {
+        home: home.clone(),
+        files: report.files,
+        segments: report.segments,
+        left_out: report.left_out,
+        hidden: report.hidden,
+    };
+    session.printer.done(&json, message)
+}
+
+/// Names the first of many places, and counts the rest.
+fn some_of(places: &[String]) -> String {
+    const SHOWN: usize = 10;
+    let first = places.iter().take(SHOWN).cloned().collect::<Vec<_>>().join(", ");
+    match places.len().saturating_sub(SHOWN) {
+        0 => first,
+        more => format!("{first} and {more} more"),
+    }
 }
 
 /// What is no whole archive is said so, without quoting its bytes.

@@ -95,6 +95,18 @@ fn an_editor_edits_and_may_fail() {
     assert!(said.err.contains("nothing was changed"), "{said:?}");
 }
 
+#[cfg(unix)]
+#[test]
+fn only_the_owner_can_read_the_copy_in_the_editor() {
+    use super::support::editor;
+    let home = Home::new();
+    home.ok(&["add", "--title", "Plan", "mine"]);
+    let modes = home.file("modes");
+    let script = format!("stat -c %a \"$(dirname \"$1\")\" > '{}'", modes.display());
+    home.run_with(&[("EDITOR", &editor(&home, &script))], &["edit", "Plan"]);
+    assert_eq!(std::fs::read_to_string(modes).unwrap().trim(), "700");
+}
+
 #[test]
 fn undo_refuses_what_changed_since() {
     let home = Home::new();
