@@ -125,7 +125,7 @@ impl NotesSettings {
     }
 }
 
-/// Folders of which an agent may create a project.
+/// Folders that an agent may use for a new project.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum ProjectFolders {
     /// Only new folders in the vault. The user adds others.

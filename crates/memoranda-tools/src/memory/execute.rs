@@ -343,7 +343,7 @@ fn rename(call: &CallContext<'_>, from: String, to: String) -> Result<MemoryOutc
     }
 }
 
-/// Rejects a directory of which no file could be deleted or renamed.
+/// Rejects a directory with only hidden or ignored files: no file would be deleted or renamed.
 fn check_has_files(call: &CallContext<'_>, path: &str, at: &NotePath) -> Result<(), MemoryError> {
     let below = call.memory.store().below(&call.settings.memories, at);
     match below.map_err(|e| MemoryError::from_removing(&e.into(), path, at))? {

@@ -79,9 +79,10 @@ pub(super) fn snippet(text: &str, change_start: ChangeStart, cap: usize) -> Stri
                 return (*line).to_owned();
             }
             shortened.push((first + n).to_string());
-            let from = match first + n == change_start.line {
-                true => change_start.before.saturating_sub(share / 4).min(length - share),
-                false => 0,
+            let from = if first + n == change_start.line {
+                change_start.before.saturating_sub(share / 4).min(length - share)
+            } else {
+                0
             };
             let part: String = line.chars().skip(from).take(share).collect();
             let sign = |is_cut| if is_cut { "…" } else { "" };

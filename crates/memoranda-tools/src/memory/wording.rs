@@ -223,9 +223,10 @@ fn explain_either(failure: &MemoryError) -> String {
         }
         MemoryError::InvalidPath { path, .. } => format!("{path:?} cannot be used as a path."),
         MemoryError::Unrecordable { path, entry, what } => {
-            let (which, others) = match entry == path {
-                true => ("it", ""),
-                false => (entry.as_str(), "; the other files can be deleted or renamed one by one"),
+            let (which, others) = if entry == path {
+                ("it", "")
+            } else {
+                (entry.as_str(), "; the other files can be deleted or renamed one by one")
             };
             format!(
                 "{path} cannot be deleted or renamed: {which} is {what}, which the history does \

@@ -1,39 +1,40 @@
-//! What an address means that is no note's: a fact, `note/observations/category/text`, or a
-//! relation, `note/type/target`. In each `*` stands for anything.
+//! Addresses of parts of notes: of a fact, `note/observations/category/text`, or of a relation,
+//! `note/type/target`. `*` matches anything.
 
 use memoranda_core::note::permalink::slug;
 use memoranda_engine::{Browse, FileSummary, ListOrder, SearchFilter};
 
-use super::pattern::fits;
-use super::search_hit::Hit;
+use super::glob::matches_pattern;
+use super::search_hit::NoteHit;
 use crate::registry::{CallContext, ToolError};
 
-/// How many notes are looked through at once for what a pattern means that names none of them.
+/// Number of notes read at once for a pattern that names no note.
 const AT_ONCE: usize = 1000;
 
-/// The facts and relations whose address fits, among notes that fit a filter.
+/// Finds the facts and relations whose address matches, in the notes that match a filter.
 pub(super) fn parts(
     call: &CallContext<'_>,
     filter: &SearchFilter,
     address: &str,
-) -> Result<Vec<Hit>, ToolError> {
+) -> Result<Vec<NoteHit>, ToolError> {
     let address = address.trim_start_matches('/');
     let named = named(call, filter, address)?;
     let is_named = !named.is_empty();
     let said: Vec<&str> = address.split('/').filter(|part| !part.contains('*')).collect();
-    // What says nothing for certain means no part of a note in particular.
+    // A pattern of wildcards alone names no part in particular.
     if !is_named && (said.is_empty() || !address.contains('*')) {
         return Ok(Vec::new());
     }
-    // The project may stand before the one, the other, or both.
-    let fits = |hit: &Hit| {
+    // The project may precede the note, the target, or both.
+    let fits = |hit: &NoteHit| {
         let project = format!("{}/", hit.place.project);
         let bare = |text: &str| text.strip_prefix(&project).unwrap_or(text).to_owned();
-        fits(address, &hit.permalink) || fits(&bare(address), &bare(&hit.permalink))
+        matches_pattern(address, &hit.permalink)
+            || matches_pattern(&bare(address), &bare(&hit.permalink))
     };
     let store = call.memory.store();
     let mut hits = Vec::new();
-    let mut look = |note: Hit| -> Result<(), ToolError> {
+    let mut look = |note: NoteHit| -> Result<(), ToolError> {
         if is_named || said.contains(&"observations") {
             let facts = store.observations(note.file)?.into_iter().filter(|fact| fact.is_current);
             hits.extend(facts.map(|fact| note.fact(&fact)).filter(fits));
@@ -46,7 +47,7 @@ pub(super) fn parts(
         Ok(())
     };
     if is_named {
-        named.into_iter().map(Hit::note).try_for_each(look)?;
+        named.into_iter().map(NoteHit::note).try_for_each(look)?;
         return Ok(hits);
     }
     for offset in (0..).step_by(AT_ONCE) {
@@ -55,7 +56,7 @@ pub(super) fn parts(
         }
         let notes = notes(call, filter, None, AT_ONCE, offset)?;
         let is_last = notes.len() < AT_ONCE;
-        notes.into_iter().map(Hit::note).try_for_each(&mut look)?;
+        notes.into_iter().map(NoteHit::note).try_for_each(&mut look)?;
         if is_last {
             break;
         }
@@ -63,7 +64,7 @@ pub(super) fn parts(
     Ok(hits)
 }
 
-/// The notes that an address names in full before it goes on.
+/// Returns the notes whose whole permalink begins the address.
 fn named(
     call: &CallContext<'_>,
     filter: &SearchFilter,

@@ -1,4 +1,4 @@
-//! `canvas`: a drawing of notes, as a JSON Canvas file that Obsidian and others open.
+//! `canvas`: writes a JSON Canvas file, which Obsidian and other programs open.
 
 use std::collections::HashSet;
 
@@ -12,7 +12,7 @@ use super::{scope, write};
 use crate::registry::{CallContext, Param, ParamTable, ToolArgs, ToolError, ToolResult};
 use crate::settings::CreateMode;
 
-/// What each kind of node must say beside its place.
+/// Types of nodes with the field that each requires besides its position.
 const KINDS: [(&str, Option<&str>); 4] =
     [("text", Some("text")), ("file", Some("file")), ("link", Some("url")), ("group", None)];
 
@@ -37,21 +37,21 @@ pub(super) fn draw(call: &CallContext<'_>, args: &ToolArgs) -> Result<ToolResult
         return Err(args.missing("title", "what the drawing is called").into());
     }
     let nodes = args.objects("nodes")?.ok_or_else(|| args.missing("nodes", "a list of nodes"))?;
-    let nodes: Vec<_> = nodes.into_iter().map(spelled_out).collect();
+    let nodes: Vec<_> = nodes.into_iter().map(with_json_types).collect();
     let edges = args.objects("edges")?.unwrap_or_default();
-    let edges: Vec<_> = edges.into_iter().map(spelled_out).collect();
-    check(&nodes, &edges)?;
+    let edges: Vec<_> = edges.into_iter().map(with_json_types).collect();
+    check_drawing(&nodes, &edges)?;
     let directory = args.optional_text("directory")?.unwrap_or_default();
-    let project = scope::project(call, args)?;
+    let project = scope::call_project(call, args)?;
     let (note, renamed) = write::note_path(call, &project, &directory, title)?;
-    // Only what the note would end in goes: a drawing called `Plan.md` keeps its name.
+    // Remove only the extension that `note_path` added: a drawing `Plan.md` keeps its name.
     let bare = note.as_str().strip_suffix(".md").unwrap_or(note.as_str());
     let path = NotePath::parse(&format!("{bare}.canvas"))?;
     let place = Place { project, path };
     let drawing = json!({ "nodes": nodes, "edges": edges });
     let mut text = serde_json::to_string_pretty(&drawing).unwrap_or_default();
     text.push('\n');
-    scope::check_findable(call, &place)?;
+    scope::check_not_ignored(call, &place)?;
     let expected = ExpectedChecksum::read(args)?;
     let overwrite = write::create_mode(call, args, expected.as_ref())?;
     let (mut existed, mut stale) = (false, None);
@@ -71,7 +71,7 @@ pub(super) fn draw(call: &CallContext<'_>, args: &ToolArgs) -> Result<ToolResult
         Ok(vec![Step::put(place.clone(), text.clone())])
     });
     if let (Some(found), Some(expected)) = (stale, &expected) {
-        return Err(scope::conflict(call, &place, expected, found));
+        return Err(scope::checksum_mismatch(call, &place, expected, found));
     }
     let commit = match outcome? {
         ReviseOutcome::Committed(commit) => Some(commit.id.to_string()),
@@ -111,7 +111,7 @@ pub(super) fn draw(call: &CallContext<'_>, args: &ToolArgs) -> Result<ToolResult
     Ok(ToolResult::ok(said, structured))
 }
 
-/// Says that there is such a drawing, and what can be done.
+/// Error of a drawing that exists, with the next steps.
 fn exists(place: &Place) -> ToolError {
     let (project, path) = (place.project.as_str(), place.path.as_str());
     let text = format!(
@@ -127,12 +127,14 @@ fn exists(place: &Place) -> ToolError {
         .with_detail("file_path", path)
 }
 
-/// Keys that hold ids, and those that hold numbers.
+/// Keys with ids.
 const IDS: [&str; 3] = ["id", "fromNode", "toNode"];
+/// Keys with numbers.
 const NUMBERS: [&str; 4] = ["x", "y", "width", "height"];
 
-/// A node or an edge as other programs read it: models send ids as numbers, and numbers as texts.
-fn spelled_out(mut part: Map<String, Value>) -> Map<String, Value> {
+/// Converts the fields of a node or edge to their JSON types: models send ids as numbers, and
+/// numbers as texts.
+fn with_json_types(mut part: Map<String, Value>) -> Map<String, Value> {
     for id in IDS {
         if let Some(value @ Value::Number(_)) = part.get_mut(id) {
             *value = Value::String(value.to_string());
@@ -150,8 +152,11 @@ fn spelled_out(mut part: Map<String, Value>) -> Map<String, Value> {
     part
 }
 
-/// Refuses what no program could draw.
-fn check(nodes: &[Map<String, Value>], edges: &[Map<String, Value>]) -> Result<(), ToolError> {
+/// Rejects a drawing that no program could open.
+fn check_drawing(
+    nodes: &[Map<String, Value>],
+    edges: &[Map<String, Value>],
+) -> Result<(), ToolError> {
     let wrong = |text: String| ToolError::new("INVALID_CANVAS", text);
     let id_of = |what: &str, n: usize, part: &Map<String, Value>| match part.get("id") {
         Some(Value::String(id)) if !id.is_empty() => Ok(id.clone()),

@@ -1,4 +1,4 @@
-//! `search` and `fetch`, in the shapes that ChatGPT's connectors ask for: one JSON text each.
+//! `search` and `fetch`, as ChatGPT's connectors require them: the text is JSON.
 
 use memoranda_core::token_estimate::truncate_to_tokens;
 use memoranda_engine::{Intent, Place, SearchFilter, SearchRequest};
@@ -11,10 +11,12 @@ use crate::registry::{
     ToolResult, abbreviate_query,
 };
 
-const RESULTS: usize = 20;
+/// Maximum number of search results.
+const MAX_RESULTS: usize = 20;
+/// Maximum length of a fetched text in tokens.
 const MAX_TOKENS: usize = 50_000;
-/// What comes between the id of a note and where to read on in it.
-const PART: &str = "?from=";
+/// Separator between the id of a note and the byte to continue from.
+const OFFSET_MARK: &str = "?from=";
 
 pub(super) const SEARCH_PARAMS: ParamTable = ParamTable::new(&[
     &[Param::text("query", "What to look for").required().aliases(&["q"])],
@@ -26,14 +28,14 @@ pub(super) const FETCH_PARAMS: ParamTable =
 
 pub(super) fn search(call: &CallContext<'_>, args: &ToolArgs) -> Result<ToolResult, ToolError> {
     let query = args.text("query")?;
-    let projects = match scope::asked(call, args)? {
+    let projects = match scope::requested_project(call, args)? {
         Some(project) => vec![scope::named_project(call, &project)?],
         None => Vec::new(),
     };
     let page = call.memory.search(&SearchRequest {
         text: query.clone(),
         filter: SearchFilter { projects, ..Default::default() },
-        limit: RESULTS,
+        limit: MAX_RESULTS,
         snippet_chars: 1,
         ..SearchRequest::default()
     })?;
@@ -55,12 +57,12 @@ pub(super) fn search(call: &CallContext<'_>, args: &ToolArgs) -> Result<ToolResu
 
 pub(super) fn fetch(call: &CallContext<'_>, args: &ToolArgs) -> Result<ToolResult, ToolError> {
     let id = args.text("id")?;
-    let (place, from) = match part_of(&id) {
-        Some((whole, from)) => match place_of(call, args, whole) {
+    let (place, from) = match split_offset(&id) {
+        Some((whole, from)) => match find_by_id(call, args, whole) {
             Ok(place) => (place, from),
-            Err(_) => (place_of(call, args, &id)?, 0),
+            Err(_) => (find_by_id(call, args, &id)?, 0),
         },
-        None => (place_of(call, args, &id)?, 0),
+        None => (find_by_id(call, args, &id)?, 0),
     };
     let note = call.memory.read_at(&place)?;
     if !note.is_text() {
@@ -76,10 +78,10 @@ pub(super) fn fetch(call: &CallContext<'_>, args: &ToolArgs) -> Result<ToolResul
     let kept = truncate_to_tokens(rest, MAX_TOKENS);
     let (end, cut) = (from + kept.len(), rest.len() - kept.len());
     let whole = format!("{}/{}", note.place.project, note.place.path);
-    let part = |from: usize| format!("{whole}{PART}{from}");
+    let part = |from: usize| format!("{whole}{OFFSET_MARK}{from}");
     let mut shown = kept.to_owned();
     if cut > 0 {
-        // Programs see it by `metadata`; who reads the text would take it for all there is.
+        // Programs read `metadata`, but a model would take the text for complete.
         shown.push_str(&format!(
             "\n\n[{cut} of {} bytes left out here; fetch with id={:?} reads on]\n",
             text.len(),
@@ -104,20 +106,19 @@ pub(super) fn fetch(call: &CallContext<'_>, args: &ToolArgs) -> Result<ToolResul
     Ok(ToolResult::ok(String::new(), structured))
 }
 
-/// The id of a note and the byte from which on it is asked for, if an id says one.
-fn part_of(id: &str) -> Option<(&str, usize)> {
-    let (whole, from) = id.rsplit_once(PART)?;
+/// Splits an id into the id of the note and the byte to continue from. `None` without an offset.
+fn split_offset(id: &str) -> Option<(&str, usize)> {
+    let (whole, from) = id.rsplit_once(OFFSET_MARK)?;
     Some((whole, from.parse().ok()?))
 }
 
-/// Where the note lies that an id means: it begins with its project, but anything else that names a
-/// note will do as well.
-fn place_of(call: &CallContext<'_>, args: &ToolArgs, id: &str) -> Result<Place, ToolError> {
+/// Finds a note by its id, which starts with the project. Any other name of a note is accepted, too.
+fn find_by_id(call: &CallContext<'_>, args: &ToolArgs, id: &str) -> Result<Place, ToolError> {
     if let Some((project, name)) = id.split_once('/')
         && let Some(project) = scope::known_project(call, project)
         && let Ok(Some(found)) = call.memory.resolve_in(&project, name, Intent::Read)
     {
         return Ok(found.place);
     }
-    scope::find(call, args, id, Intent::Read)
+    scope::find_note(call, args, id, Intent::Read)
 }

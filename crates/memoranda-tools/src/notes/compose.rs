@@ -1,5 +1,5 @@
-//! The text of notes as `write_note` and `edit_note` make it: a caller's words, with frontmatter
-//! around them, and nothing else touched.
+//! Composes the text of notes for `write_note` and `edit_note`: the caller's content and its
+//! frontmatter. Everything else stays as it is.
 
 use memoranda_core::note::edit::{EditError, NoteEdit, apply_edit, merge_frontmatter};
 use memoranda_core::note::{self, MetaValue};
@@ -10,8 +10,8 @@ use serde_json::{Map, Value};
 use crate::registry::{INVALID_ARGUMENTS, ToolError};
 use crate::settings::SecretPolicy;
 
-/// What a caller says about a note beside its text.
-pub(super) struct Wanted<'a> {
+/// Content and frontmatter of a note, as given by the caller.
+pub(super) struct NoteContent<'a> {
     pub(super) title: &'a str,
     pub(super) content: &'a str,
     pub(super) note_type: Option<&'a str>,
@@ -20,17 +20,17 @@ pub(super) struct Wanted<'a> {
 }
 
 const FENCE: &str = "---";
-/// Keys that `metadata` cannot set: they have parameters of their own.
+/// Keys that `metadata` cannot set, because they have their own parameters.
 const OWN_KEYS: [&str; 3] = ["title", "type", "permalink"];
 
-/// A caller's text without what no note should hold: a byte-order mark, NUL characters.
-pub(super) fn cleaned(content: &str) -> String {
+/// Removes the byte order mark and NUL characters.
+pub(super) fn clean_content(content: &str) -> String {
     content.trim_start_matches('\u{feff}').replace('\0', "")
 }
 
-/// What is wrong with frontmatter in the content that cannot be read and so was kept as text; `None`
-/// if there is none, or none was meant: prose below a rule has no key in its first line.
-pub(super) fn unread(content: &str) -> Option<ParseProblem> {
+/// Returns the problem of frontmatter that cannot be parsed and was kept as text. `None` without
+/// frontmatter: text below a horizontal rule has no key in its first line.
+pub(super) fn invalid_frontmatter(content: &str) -> Option<ParseProblem> {
     let note = note::parse(content);
     let problem = note.problems.into_iter().find(|p| p.message.contains("frontmatter"))?;
     let mut lines = content.lines().skip(1).map(str::trim);
@@ -38,9 +38,9 @@ pub(super) fn unread(content: &str) -> Option<ParseProblem> {
     (note.frontmatter.span.is_none() && first?.contains(':')).then_some(problem)
 }
 
-/// The text of a new note. Frontmatter within the content is kept below title, type and permalink;
-/// its title gives way. What only looks like frontmatter is text.
-pub(super) fn compose(wanted: &Wanted<'_>, permalink: &str) -> Result<String, EditError> {
+/// Composes a new note. Frontmatter in the content follows title, type and permalink, and loses its
+/// own title. Invalid frontmatter becomes text.
+pub(super) fn compose(wanted: &NoteContent<'_>, permalink: &str) -> Result<String, EditError> {
     let mut rest = wanted.content.to_owned();
     if !rest.is_empty() && !rest.ends_with('\n') {
         rest.push_str(if rest.contains("\r\n") { "\r\n" } else { "\n" });
@@ -59,7 +59,7 @@ pub(super) fn compose(wanted: &Wanted<'_>, permalink: &str) -> Result<String, Ed
     if rest.contains("\r\n") {
         head = head.replace('\n', "\r\n");
     }
-    // Where the caller's keys begin, the new block ends.
+    // The new block ends where the caller's keys start.
     let kept = note::parse(&rest).frontmatter.span.and_then(|span| {
         let (first, keys) = rest.get(span.start..)?.split_once('\n')?;
         (first.trim_end() == FENCE).then_some(keys)
@@ -74,11 +74,11 @@ pub(super) fn compose(wanted: &Wanted<'_>, permalink: &str) -> Result<String, Ed
     described(&text, wanted)
 }
 
-/// The text of a note that takes the place of another, whose frontmatter it inherits. What the
-/// caller states in frontmatter stays as it is written, but for a permalink that it cannot have.
+/// Composes a note that replaces another and inherits its frontmatter. The frontmatter of the
+/// caller is kept as written, except for a permalink that belongs to another note.
 pub(super) fn compose_over(
     old: &str,
-    wanted: &Wanted<'_>,
+    wanted: &NoteContent<'_>,
     permalink: &str,
 ) -> Result<String, EditError> {
     let before = note::parse(old);
@@ -86,12 +86,13 @@ pub(super) fn compose_over(
     let body = wanted.content.get(new.body.clone()).unwrap_or_default();
     let head = before.frontmatter.span.clone().and_then(|span| old.get(..span.end));
     let mut text = head.unwrap_or_default().to_owned();
-    // The lines of a file end as they did, whoever writes them.
+    // Keep the line endings of the file.
     let ends_so = old.split_once('\n').is_some_and(|(first, _)| first.ends_with('\r'));
     let ending = if ends_so || body.contains("\r\n") { "\r\n" } else { "\n" };
-    match ends_so && !body.contains('\r') {
-        true => text.push_str(&body.replace('\n', ending)),
-        false => text.push_str(body),
+    if ends_so && !body.contains('\r') {
+        text.push_str(&body.replace('\n', ending))
+    } else {
+        text.push_str(body)
     }
     if !text.is_empty() && !text.ends_with('\n') {
         text.push_str(ending);
@@ -114,7 +115,7 @@ pub(super) fn compose_over(
         if is_said { Ok(text) } else { apply_edit(&text, &NoteEdit::SetKey { key, value }) }
     };
     text = keys.into_iter().try_fold(text, set)?;
-    // The title in the caller's frontmatter gives way, and a permalink that another note has.
+    // Replace the title in the caller's frontmatter, and a permalink that another note has.
     text = set(merge_frontmatter(&text, wanted.content)?, title)?;
     if new.permalink().is_some_and(|stated| stated != permalink) {
         let value = MetaValue::Text(permalink.to_owned());
@@ -123,8 +124,8 @@ pub(super) fn compose_over(
     described(&text, wanted)
 }
 
-/// The text with the caller's tags and metadata in its frontmatter.
-fn described(text: &str, wanted: &Wanted<'_>) -> Result<String, EditError> {
+/// Adds the caller's tags and metadata to the frontmatter.
+fn described(text: &str, wanted: &NoteContent<'_>) -> Result<String, EditError> {
     let mut text = text.to_owned();
     if let Some(tags) = wanted.tags.filter(|tags| !tags.is_empty()) {
         let bare = |tag: &String| tag.trim().trim_start_matches('#').trim().to_owned();
@@ -142,7 +143,7 @@ fn described(text: &str, wanted: &Wanted<'_>) -> Result<String, EditError> {
     Ok(text)
 }
 
-/// The edits that `metadata` asks for; keys with parameters of their own are passed over.
+/// Returns the edits of `metadata`. Keys with their own parameters are ignored.
 pub(super) fn metadata_edits(metadata: &Map<String, Value>) -> Result<Vec<NoteEdit>, ToolError> {
     let mut edits = Vec::new();
     for (key, value) in metadata.iter().filter(|(key, _)| !OWN_KEYS.contains(&key.as_str())) {
@@ -158,21 +159,21 @@ pub(super) fn metadata_edits(metadata: &Map<String, Value>) -> Result<Vec<NoteEd
     Ok(edits)
 }
 
-/// The keys of `metadata` that have parameters of their own and were passed over.
-pub(super) fn passed_over(metadata: Option<&Map<String, Value>>) -> Vec<&'static str> {
+/// Returns the keys of `metadata` that are ignored, because they have their own parameters.
+pub(super) fn ignored_keys(metadata: Option<&Map<String, Value>>) -> Vec<&'static str> {
     let is_given = |key: &&str| metadata.is_some_and(|metadata| metadata.contains_key(*key));
     OWN_KEYS.into_iter().filter(is_given).collect()
 }
 
-/// Says which keys were passed over, and what to do instead; `None` if there are none.
-pub(super) fn told_over(keys: &[&str], instead: &str) -> Option<String> {
+/// Warns of ignored keys. `None` if there are none.
+pub(super) fn ignored_keys_warning(keys: &[&str], instead: &str) -> Option<String> {
     let named: Vec<String> = keys.iter().map(|key| format!("{key:?}")).collect();
     (!keys.is_empty()).then(|| {
         format!("Ignored in `metadata`: {}, which it does not set. {instead}", named.join(", "))
     })
 }
 
-/// A JSON value as frontmatter.
+/// Converts a JSON value to frontmatter.
 fn meta(value: &Value) -> MetaValue {
     match value {
         Value::Null => MetaValue::Plain("null".to_owned()),
@@ -185,7 +186,7 @@ fn meta(value: &Value) -> MetaValue {
     }
 }
 
-/// Frontmatter as a JSON value.
+/// Converts frontmatter to a JSON value.
 pub(super) fn json_of(value: &MetaValue) -> Value {
     match value {
         MetaValue::Text(text) | MetaValue::Plain(text) => Value::String(text.clone()),
@@ -196,8 +197,8 @@ pub(super) fn json_of(value: &MetaValue) -> Value {
     }
 }
 
-/// Gives a note the title of its first heading, if the two were the same before an edit.
-pub(super) fn title_follows(before: &str, after: String) -> Result<String, EditError> {
+/// Sets the title to the first heading, if both were equal before an edit.
+pub(super) fn follow_heading(before: &str, after: String) -> Result<String, EditError> {
     let (old, new) = (note::parse(before), note::parse(&after));
     let heading = |note: &note::Note| {
         note.sections.iter().find(|section| section.level == 1).map(|s| s.title.clone())
@@ -211,9 +212,9 @@ pub(super) fn title_follows(before: &str, after: String) -> Result<String, EditE
     apply_edit(&after, &NoteEdit::SetKey { key: "title".to_owned(), value: MetaValue::Text(is) })
 }
 
-/// Looks for secrets that a change brings into a text, and does with them what the person wants.
-/// Gives the text, and what the caller should know.
-pub(super) fn screened(
+/// Detects secrets that a change adds, and applies the configured policy. Returns the text and a
+/// warning.
+pub(super) fn screen_secrets(
     policy: SecretPolicy,
     before: &str,
     text: String,

@@ -1,4 +1,4 @@
-//! `build_context`: what notes say and what is around them, from a `memory://` address.
+//! `build_context`: notes of a `memory://` address with their related notes.
 
 use jiff::Timestamp;
 use memoranda_core::id::ProjectName;
@@ -20,18 +20,20 @@ use crate::registry::{
     quote_lines,
 };
 
-/// How much of a note's own text comes along: of one that was named, of one among several.
+/// Maximum length of the text of a single note, in tokens.
 const OWN_TOKENS: usize = 2000;
+/// Maximum length of the text of one note among several, in tokens.
 const EACH_TOKENS: usize = 200;
 /// Budget of an answer in tokens, unless the caller chooses another.
 const DEFAULT_TOKENS: u64 = 10_000;
 /// Maximum budget of an answer in tokens: clients cannot take more.
 const MAX_ANSWER_TOKENS: usize = 100_000;
-/// What the counts in an answer may take more than noughts, and which page goes on.
+/// Reserve in tokens for the counts and the next page, which are filled in last.
 const COUNTS_TOKENS: usize = 20;
-/// A note of which less than this could be shown is left out.
-const LEAST_TOKENS: usize = 20;
-const LONGEST_URL: usize = 2028;
+/// Minimum room for a note in tokens. With less room, the note is left out.
+const MIN_NOTE_TOKENS: usize = 20;
+/// Maximum length of an address in bytes.
+const MAX_URL_BYTES: usize = 2028;
 
 pub(super) const PARAMS: ParamTable = ParamTable::new(&[
     &[
@@ -60,16 +62,16 @@ pub(super) const PARAMS: ParamTable = ParamTable::new(&[
 
 pub(super) fn build(call: &CallContext<'_>, args: &ToolArgs) -> Result<ToolResult, ToolError> {
     let url = args.text("url")?.trim().to_owned();
-    let address = scope::bare(&url);
+    let address = scope::strip_address(&url);
     check_address(&url, address)?;
     let depth = args.integer("depth")?;
     let page = args.integer("page")?;
     let page_size = args.integer("page_size")?;
     let timeframe = args.optional_text("timeframe")?.filter(|text| !text.trim().is_empty());
-    let as_of = scope::moment(call, args)?;
-    let Target { project, notes, other } = match as_of {
-        None => target(call, args, &url, address)?,
-        Some(moment) => context_at::target(call, args, &url, address, moment)?,
+    let as_of = scope::as_of(call, args)?;
+    let ResolvedAddress { project, notes, other } = match as_of {
+        None => resolve_address(call, args, &url, address)?,
+        Some(moment) => context_at::resolve_address(call, args, &url, address, moment)?,
     };
     let request = ContextRequest {
         project: project.clone(),
@@ -77,7 +79,7 @@ pub(super) fn build(call: &CallContext<'_>, args: &ToolArgs) -> Result<ToolResul
         depth,
         only: call.settings.notes.only_project.is_some().then(|| project.clone()),
         max_related: args.integer("max_related")?,
-        since: timeframe.as_deref().map(|text| scope::since(call, text)).transpose()?,
+        since: timeframe.as_deref().map(|text| scope::parse_since(call, text)).transpose()?,
         as_of,
         limit: page_size,
         offset: (page - 1) * page_size,
@@ -108,21 +110,22 @@ pub(super) fn build(call: &CallContext<'_>, args: &ToolArgs) -> Result<ToolResul
         "left_out": 0,
         "related_truncated": false,
     });
-    let mut room =
-        Room(budget.saturating_sub(estimate_tokens(&structured.to_string()) + COUNTS_TOKENS));
+    let mut budget_left = TokenBudget(
+        budget.saturating_sub(estimate_tokens(&structured.to_string()) + COUNTS_TOKENS),
+    );
     let (mut results, mut blocks, mut left_out) = (Vec::new(), String::new(), 0);
     let (mut related, mut further, mut facts, mut is_cut) = (0, 0, 0, false);
     for note in &found.notes {
-        let head = estimate_tokens(&Shown::default().value(note).to_string());
-        if room.0 < head + LEAST_TOKENS && !results.is_empty() {
-            // A shorter one that comes after it is not to be taken for the next.
-            room.0 = 0;
+        let head = estimate_tokens(&ContextEntry::default().value(note).to_string());
+        if budget_left.0 < head + MIN_NOTE_TOKENS && !results.is_empty() {
+            // Skip all later notes, too: a shorter one must not look like the next.
+            budget_left.0 = 0;
             left_out += 1;
             continue;
         }
-        room.0 = room.0.saturating_sub(head);
+        budget_left.0 = budget_left.0.saturating_sub(head);
         call.memory.store().note_use(&note.place.project, &note.place.path);
-        let shown = Shown::fitting(note, each, &mut room);
+        let shown = ContextEntry::fitting(note, each, &mut budget_left);
         related += shown.related.len();
         further += shown.further.len();
         facts += shown.facts.len();
@@ -146,7 +149,7 @@ pub(super) fn build(call: &CallContext<'_>, args: &ToolArgs) -> Result<ToolResul
     }
     text.push_str(&blocks);
     if results.is_empty() {
-        // A pattern of the present is one only if it fits some note.
+        // Without `as_of`, a pattern always matches some note.
         let is_too_old = timeframe.is_some()
             && as_of.is_none()
             && matches!(request.target, ContextTarget::Pattern(_));
@@ -196,11 +199,11 @@ pub(super) fn build(call: &CallContext<'_>, args: &ToolArgs) -> Result<ToolResul
     Ok(ToolResult::ok(text, structured))
 }
 
-/// How many notes there are before a page that is empty.
+/// Counts the notes before an empty page.
 fn total_before(call: &CallContext<'_>, request: &ContextRequest) -> Result<usize, ToolError> {
     if let (ContextTarget::Pattern(pattern), None) = (&request.target, request.as_of) {
-        // Counted without a look at their texts.
-        let found = fitting(call, &request.project, pattern, request.since, request.offset)?;
+        // Counts without reading the texts.
+        let found = notes_matching(call, &request.project, pattern, request.since, request.offset)?;
         return Ok(found.len());
     }
     let first = ContextRequest {
@@ -216,11 +219,11 @@ fn total_before(call: &CallContext<'_>, request: &ContextRequest) -> Result<usiz
     }
 }
 
-/// Refuses what cannot be an address.
+/// Rejects an invalid address.
 fn check_address(url: &str, address: &str) -> Result<(), ToolError> {
     let wrong = if address.is_empty() {
         Some("it names nothing")
-    } else if url.len() > LONGEST_URL {
+    } else if url.len() > MAX_URL_BYTES {
         Some("it is longer than 2028 bytes")
     } else if address.contains("://") {
         Some("it holds a second ://")
@@ -244,15 +247,15 @@ fn check_address(url: &str, address: &str) -> Result<(), ToolError> {
     }
 }
 
-/// What an address means.
-pub(super) struct Target {
+/// The notes of an address.
+pub(super) struct ResolvedAddress {
     project: ProjectName,
     notes: ContextTarget,
-    /// Another note that goes by the very address.
+    /// Another note with the same address.
     other: Option<Place>,
 }
 
-impl Target {
+impl ResolvedAddress {
     pub(super) fn new(project: ProjectName, notes: ContextTarget) -> Self {
         Self { project, notes, other: None }
     }
@@ -263,50 +266,53 @@ impl Target {
     }
 }
 
-/// Which notes an address means, and in which project.
-fn target(
+/// Resolves an address to notes of a project.
+fn resolve_address(
     call: &CallContext<'_>,
     args: &ToolArgs,
     url: &str,
     address: &str,
-) -> Result<Target, ToolError> {
+) -> Result<ResolvedAddress, ToolError> {
     if address.contains('*') {
-        let (project, pattern) = scope::addressed(call, args, address)?;
-        let target = match names_notes(call, &project, &pattern)? {
-            true => ContextTarget::Pattern(pattern),
-            false => ContextTarget::Notes(holders(call, &project, &pattern)?),
+        let (project, pattern) = scope::split_address(call, args, address)?;
+        let target = if matches_any_note(call, &project, &pattern)? {
+            ContextTarget::Pattern(pattern)
+        } else {
+            ContextTarget::Notes(holders(call, &project, &pattern)?)
         };
-        return Ok(Target::new(project, target));
+        return Ok(ResolvedAddress::new(project, target));
     }
-    match scope::resolve(call, args, url, Intent::Read) {
-        Ok(found) => Ok(Target { other: found.other, ..Target::note(&found.place) }),
-        // A fact's or a relation's own address leads to its note.
+    match scope::resolve_note(call, args, url, Intent::Read) {
+        Ok(found) => {
+            Ok(ResolvedAddress { other: found.other, ..ResolvedAddress::note(&found.place) })
+        }
+        // The address of a fact or a relation resolves to its note.
         Err(failure) if failure.code == NOTE_NOT_FOUND => {
             let place = match address.split_once("/observations/") {
-                Some((note, _)) => Some(scope::find(call, args, note, Intent::Read)?),
+                Some((note, _)) => Some(scope::find_note(call, args, note, Intent::Read)?),
                 None => {
-                    let (project, address) = scope::addressed(call, args, address)?;
+                    let (project, address) = scope::split_address(call, args, address)?;
                     let path = holders(call, &project, &address)?.into_iter().next();
                     path.map(|path| Place { project, path })
                 }
             };
-            Ok(Target::note(&place.ok_or(failure)?))
+            Ok(ResolvedAddress::note(&place.ok_or(failure)?))
         }
         Err(failure) => Err(failure),
     }
 }
 
-/// Whether there is a note whose address fits.
-fn names_notes(
+/// Returns true if the address of some note matches a pattern.
+fn matches_any_note(
     call: &CallContext<'_>,
     project: &ProjectName,
     pattern: &str,
 ) -> Result<bool, ToolError> {
-    Ok(!fitting(call, project, pattern, None, 1)?.is_empty())
+    Ok(!notes_matching(call, project, pattern, None, 1)?.is_empty())
 }
 
-/// The first notes whose address fits, and that were changed since a time.
-fn fitting(
+/// Returns the first notes whose address matches a pattern, changed since a time.
+fn notes_matching(
     call: &CallContext<'_>,
     project: &ProjectName,
     pattern: &str,
@@ -324,7 +330,7 @@ fn fitting(
     })?)
 }
 
-/// The notes that hold facts or relations of which the address fits, as in `*/uses/*`.
+/// Returns the notes with facts or relations whose address matches, as in `*/uses/*`.
 pub(super) fn holders(
     call: &CallContext<'_>,
     project: &ProjectName,
@@ -344,17 +350,17 @@ fn current(note: &ContextNote) -> impl Iterator<Item = &memoranda_core::note::Ob
     })
 }
 
-/// What is left of a budget, in tokens.
-struct Room(usize);
+/// Remaining budget in tokens.
+struct TokenBudget(usize);
 
-impl Room {
-    /// As many of these as there is room for.
+impl TokenBudget {
+    /// Takes the first values that fit.
     fn fit(&mut self, values: impl Iterator<Item = Value>) -> Vec<Value> {
         let mut kept = Vec::new();
         for value in values {
             let cost = estimate_tokens(&format!("{value},"));
             if cost > self.0 {
-                // What comes next is not to be taken for all there is.
+                // A later, smaller value must not look like the next.
                 self.0 = 0;
                 break;
             }
@@ -364,12 +370,12 @@ impl Room {
         kept
     }
 
-    /// As much of the beginning of a text as there is room for, but no more than so much.
+    /// Takes the beginning of a text, up to `tokens` tokens.
     fn fit_text<'t>(&mut self, text: &'t str, tokens: usize) -> &'t str {
         let mut most = tokens.min(self.0);
         loop {
             let kept = truncate_to_tokens(text, most);
-            // Line ends and quotation marks take more than themselves, in either form.
+            // Escaping and quoting make the text longer.
             let cost =
                 estimate_tokens(&json!(kept).to_string()).max(estimate_tokens(&quote_lines(kept)));
             if cost <= self.0 || most == 0 {
@@ -381,9 +387,9 @@ impl Room {
     }
 }
 
-/// What is shown of a note, as far as there is room for it.
+/// The parts of a note that fit into the budget.
 #[derive(Default)]
-struct Shown<'n> {
+struct ContextEntry<'n> {
     content: &'n str,
     is_cut: bool,
     facts: Vec<Value>,
@@ -393,25 +399,25 @@ struct Shown<'n> {
     elsewhere: Vec<Value>,
 }
 
-impl<'n> Shown<'n> {
-    fn fitting(note: &'n ContextNote, tokens: usize, room: &mut Room) -> Self {
+impl<'n> ContextEntry<'n> {
+    fn fitting(note: &'n ContextNote, tokens: usize, budget_left: &mut TokenBudget) -> Self {
         let text = note.text.as_deref().unwrap_or_default();
         let body = text.get(note.note.body.clone()).unwrap_or_default();
         let body = body.trim_start_matches('\n');
-        let content = room.fit_text(body, tokens);
+        let content = budget_left.fit_text(body, tokens);
         let named = |(relation_type, name): &(String, String)| json!({ "relation_type": relation_type, "to_name": name });
         Self {
             content,
             is_cut: content.len() < body.len(),
-            related: room.fit(note.related.iter().map(related)),
-            facts: room.fit(current(note).map(|fact| observation(note, fact))),
-            further: room.fit(note.further.iter().map(relation)),
-            unresolved: room.fit(note.unresolved.iter().map(named)),
-            elsewhere: room.fit(note.elsewhere.iter().map(named)),
+            related: budget_left.fit(note.related.iter().map(related)),
+            facts: budget_left.fit(current(note).map(|fact| observation(note, fact))),
+            further: budget_left.fit(note.further.iter().map(relation)),
+            unresolved: budget_left.fit(note.unresolved.iter().map(named)),
+            elsewhere: budget_left.fit(note.elsewhere.iter().map(named)),
         }
     }
 
-    /// For programs.
+    /// Renders the structured result.
     fn value(&self, note: &ContextNote) -> Value {
         let related: Vec<&Value> = self.related.iter().chain(&self.further).collect();
         let mut value = json!({
@@ -436,7 +442,7 @@ impl<'n> Shown<'n> {
             },
         });
         if note.text.is_none() {
-            value["primary_result"]["no_text"] = json!(no_text(note));
+            value["primary_result"]["no_text"] = json!(unreadable_note(note));
         }
         if note.truncated {
             value["related_truncated"] = json!(true);
@@ -447,7 +453,7 @@ impl<'n> Shown<'n> {
         value
     }
 
-    /// For a model to read.
+    /// Renders the text.
     fn text(&self, note: &ContextNote) -> String {
         let mut text = format!(
             "\n## {}\npermalink: {} | file_path: {}",
@@ -459,7 +465,7 @@ impl<'n> Shown<'n> {
         text.push('\n');
         text.push_str(&quote_lines(self.content));
         if note.text.is_none() {
-            text.push_str(&format!("[{}]\n", no_text(note)));
+            text.push_str(&format!("[{}]\n", unreadable_note(note)));
         }
         if self.is_cut {
             text.push_str(&format!(
@@ -498,8 +504,8 @@ impl<'n> Shown<'n> {
     }
 }
 
-/// Says why nothing is shown of a file, and how to get it.
-fn no_text(note: &ContextNote) -> String {
+/// Explains why a file has no text, and how to read it.
+fn unreadable_note(note: &ContextNote) -> String {
     format!("no text; read_content {:?} gives it as it is", note.place.path.as_str())
 }
 
@@ -539,7 +545,7 @@ fn related(related: &Related) -> Value {
     })
 }
 
-/// A relation between two of the notes.
+/// Renders a relation between two of the notes.
 fn relation(link: &FurtherLink) -> Value {
     json!({
         "type": "relation",

@@ -1,8 +1,7 @@
-//! Which notes an address meant at a moment, for `build_context` with `as_of`.
+//! Resolves addresses at a point in time, for `build_context` with `as_of`.
 //!
-//! The index knows the facts and relations of the present alone. Of the past a note is read, and what it
-//! held is in its text: so an address of a part leads to its note, and a pattern that names no note
-//! cannot be looked up.
+//! The index has only the current facts and relations. An address of a part therefore resolves to
+//! its note, whose past text is read. A pattern that names no note cannot be resolved.
 
 use memoranda_core::id::ProjectName;
 use memoranda_core::note::permalink::slug;
@@ -11,55 +10,56 @@ use memoranda_engine::{
     Result as EngineResult,
 };
 
-use super::context::Target;
-use super::pattern::fits;
+use super::context::ResolvedAddress;
+use super::glob::matches_pattern;
 use super::scope;
 use crate::registry::{CallContext, ToolArgs, ToolError};
 
-/// Which notes an address meant, and in which project.
-pub(super) fn target(
+/// Resolves an address to notes of a project at a point in time.
+pub(super) fn resolve_address(
     call: &CallContext<'_>,
     args: &ToolArgs,
     url: &str,
     address: &str,
     moment: PointInTime,
-) -> Result<Target, ToolError> {
+) -> Result<ResolvedAddress, ToolError> {
     if address.contains('*') {
-        return pattern(call, args, address, moment);
+        return resolve_pattern(call, args, address, moment);
     }
-    // What went by the name in the call's own project comes first, whatever goes by it now.
-    let project = scope::project(call, args)?;
+    // A note of the call's project with this name at that time takes precedence.
+    let project = scope::call_project(call, args)?;
     let name = ContextTarget::Name(address.to_owned());
-    match first(call, &project, &name, moment) {
+    match first_note(call, &project, &name, moment) {
         Ok(Some(note)) => {
             call.memory.check_noted(&note.place)?;
-            return Ok(Target::new(project, name));
+            return Ok(ResolvedAddress::new(project, name));
         }
         Ok(None) | Err(EngineError::NotFound { .. }) => {}
         Err(error) => return Err(error.into()),
     }
-    let place = match scope::place_then(call, args, url, moment)? {
-        None => holder(call, args, address, moment)?,
+    let place = match scope::place_at(call, args, url, moment)? {
+        None => note_of_part(call, args, address, moment)?,
         found => found,
     };
-    Ok(place.map_or_else(|| Target::new(project, name), |place| Target::note(&place)))
+    Ok(place
+        .map_or_else(|| ResolvedAddress::new(project, name), |place| ResolvedAddress::note(&place)))
 }
 
-fn pattern(
+fn resolve_pattern(
     call: &CallContext<'_>,
     args: &ToolArgs,
     address: &str,
     moment: PointInTime,
-) -> Result<Target, ToolError> {
-    let (project, pattern) = scope::addressed(call, args, address)?;
+) -> Result<ResolvedAddress, ToolError> {
+    let (project, pattern) = scope::split_address(call, args, address)?;
     let notes = ContextTarget::Pattern(pattern.clone());
-    if first(call, &project, &notes, moment)?.is_some() {
-        return Ok(Target::new(project, notes));
+    if first_note(call, &project, &notes, moment)?.is_some() {
+        return Ok(ResolvedAddress::new(project, notes));
     }
-    if let Some(place) = holder(call, args, address, moment)? {
-        return Ok(Target::note(&place));
+    if let Some(place) = note_of_part(call, args, address, moment)? {
+        return Ok(ResolvedAddress::note(&place));
     }
-    if is_of_parts(&pattern) {
+    if names_parts(&pattern) {
         let text = format!(
             "{address:?} means facts or relations of notes that it does not name, and those of the \
              past are not listed anywhere. Name their note, as in memory://folder/note with the \
@@ -68,18 +68,18 @@ fn pattern(
         );
         return Err(ToolError::new("INVALID_URL", text));
     }
-    Ok(Target::new(project, notes))
+    Ok(ResolvedAddress::new(project, notes))
 }
 
-/// Whether a pattern means facts or relations by its form: `*/observations/fact/*`, `*/uses/*`.
-fn is_of_parts(pattern: &str) -> bool {
+/// Returns true if a pattern has the form of facts or relations: `*/observations/fact/*`, `*/uses/*`.
+fn names_parts(pattern: &str) -> bool {
     let parts: Vec<&str> = pattern.split('/').collect();
     let kind = parts.iter().skip(1).rev().skip(1).find(|part| !part.contains('*'));
     kind.is_some() && parts.first().is_some_and(|first| first.contains('*'))
 }
 
-/// The first of the notes that were meant.
-fn first(
+/// Returns the first note of a target at a point in time.
+fn first_note(
     call: &CallContext<'_>,
     project: &ProjectName,
     target: &ContextTarget,
@@ -99,9 +99,9 @@ fn first(
     Ok(found.notes.into_iter().next())
 }
 
-/// The note whose fact or relation an address meant: `note/observations/category/text`,
-/// `note/type/target`, either with `*` behind the note.
-fn holder(
+/// Finds the note of the address of a fact or relation: `note/observations/category/text` or
+/// `note/type/target`, where the parts after the note may be `*`.
+fn note_of_part(
     call: &CallContext<'_>,
     args: &ToolArgs,
     address: &str,
@@ -115,12 +115,13 @@ fn holder(
         if name.is_none() && !kind.contains('*') {
             continue;
         }
-        let Ok(Some(place)) = scope::place_then(call, args, note, moment) else { continue };
+        let Ok(Some(place)) = scope::place_at(call, args, note, moment) else { continue };
         let target = ContextTarget::Name(format!("/{}", place.path));
-        let Ok(Some(found)) = first(call, &place.project, &target, moment) else { continue };
-        let holds_facts = !found.note.observations.is_empty() && fits(kind, "observations");
+        let Ok(Some(found)) = first_note(call, &place.project, &target, moment) else { continue };
+        let holds_facts =
+            !found.note.observations.is_empty() && matches_pattern(kind, "observations");
         let mut types = found.note.relations.iter().map(|relation| slug(&relation.relation_type));
-        if holds_facts || types.any(|name| fits(kind, &name)) {
+        if holds_facts || types.any(|name| matches_pattern(kind, &name)) {
             return Ok(Some(place));
         }
     }

@@ -1,4 +1,4 @@
-//! `list_directory` and `read_content`: files as files.
+//! `list_directory` and `read_content`: folders and files, including other files than notes.
 
 use std::collections::BTreeMap;
 
@@ -8,7 +8,7 @@ use memoranda_core::token_estimate::truncate_to_tokens;
 use memoranda_engine::{FileKind, FileOrder, FilesBelow, FolderFiles, Intent, Place};
 use serde_json::{Value, json};
 
-use super::glob::Glob;
+use super::glob::FileGlob;
 use super::page::past_end;
 use super::params::{COMMON, MAX_TOKENS, PAGE, PROJECT, page_size};
 use super::scope;
@@ -28,7 +28,7 @@ const SORTS: &[&str] = &["title_asc", "title_desc", "updated_asc", "updated_desc
 
 pub(super) const LIST_PARAMS: ParamTable = ParamTable::new(&[
     &[
-        Param::text("dir_name", "Folder; default /").aliases(&[
+        Param::text("dir_name", "FolderSummary; default /").aliases(&[
             "directory",
             "folder",
             "path",
@@ -55,18 +55,18 @@ pub(super) const READ_PARAMS: ParamTable = ParamTable::new(&[
 ]);
 
 #[derive(Default)]
-struct Folder {
+struct FolderSummary {
     files: usize,
     updated: Timestamp,
 }
 
 pub(super) fn list(call: &CallContext<'_>, args: &ToolArgs) -> Result<ToolResult, ToolError> {
-    let project = scope::project(call, args)?;
+    let project = scope::call_project(call, args)?;
     let given = args.optional_text("dir_name")?.unwrap_or_default();
     let depth = args.optional_integer("depth")?;
     let glob = args.optional_text("file_name_glob")?.filter(|glob| !glob.trim().is_empty());
-    let glob = glob.map(|text| (Glob::new(&text), text));
-    // A glob over paths says itself how deep to look.
+    let glob = glob.map(|text| (FileGlob::new(&text), text));
+    // A glob over paths determines the depth.
     let depth = depth.or(glob.as_ref().map(|(glob, _)| glob.depth(MAX_DEPTH))).unwrap_or(1);
     let sort = args.optional_word("sort")?;
     let page = args.integer("page")?;
@@ -75,8 +75,8 @@ pub(super) fn list(call: &CallContext<'_>, args: &ToolArgs) -> Result<ToolResult
         let text = format!("{given:?} leads out of the project; give a folder within it.");
         return Err(ToolError::new("SECURITY_VALIDATION_ERROR", text));
     }
-    let name = scope::bare(&given).trim_start_matches("./").trim_matches('/');
-    let name = scope::own_path(call, &project, name);
+    let name = scope::strip_address(&given).trim_start_matches("./").trim_matches('/');
+    let name = scope::path_in_project(call, &project, name);
     let mut folder = match name {
         "" | "." => None,
         name => Some(NotePath::parse(name)?),
@@ -108,14 +108,14 @@ pub(super) fn list(call: &CallContext<'_>, args: &ToolArgs) -> Result<ToolResult
         folder,
     };
     let offset = (page - 1) * page_size;
-    // Whoever looks for files by name does not look for folders.
+    // A glob matches files only.
     let prefix = below.folder.as_ref().map_or(0, |folder| folder.as_str().len() + 1);
     let mut compared = 0;
     let (folders, files, ids) = match &glob {
         Some((glob, _)) => {
             let mut found = store.files_below(&below)?;
             compared = found.len();
-            found.retain(|(_, path)| glob.fits(path.get(prefix..).unwrap_or(path)));
+            found.retain(|(_, path)| glob.matches(path.get(prefix..).unwrap_or(path)));
             let ids = found.iter().skip(offset).take(page_size).map(|(id, _)| *id).collect();
             (BTreeMap::new(), found.len(), ids)
         }
@@ -171,7 +171,7 @@ pub(super) fn list(call: &CallContext<'_>, args: &ToolArgs) -> Result<ToolResult
     let has_more = offset + nodes.len() < total;
     if let Some((_, glob)) = glob.as_ref().filter(|_| total == 0 && !held.is_empty()) {
         let all = held.iter().map(|held| held.files as usize).sum::<usize>();
-        text.push_str(&unfitting(glob, depth, compared, all));
+        text.push_str(&no_match_hint(glob, depth, compared, all));
     } else if total == 0 {
         text.push_str("Nothing is here.\n");
     } else if nodes.is_empty() {
@@ -192,8 +192,8 @@ pub(super) fn list(call: &CallContext<'_>, args: &ToolArgs) -> Result<ToolResult
     Ok(ToolResult::ok(text, structured))
 }
 
-/// Says that no file fits a glob, and what there is.
-fn unfitting(glob: &str, depth: usize, compared: usize, all: usize) -> String {
+/// Explains that no file matches a glob.
+fn no_match_hint(glob: &str, depth: usize, compared: usize, all: usize) -> String {
     let levels = count(depth, "level");
     let here = match compared {
         0 => format!("no file lies within {levels}"),
@@ -208,10 +208,14 @@ fn unfitting(glob: &str, depth: usize, compared: usize, all: usize) -> String {
     format!("No name fits {glob:?}: {here}.{deeper}\n")
 }
 
-/// The folders that are shown, with all that lies in and below them; and how many files lie no
-/// deeper than that.
-fn folders(held: &[FolderFiles], prefix: usize, depth: usize) -> (BTreeMap<String, Folder>, usize) {
-    let mut folders: BTreeMap<String, Folder> = BTreeMap::new();
+/// Returns the listed folders with the counts of all files in them, and the number of files that
+/// are not deeper than `depth`.
+fn folders(
+    held: &[FolderFiles],
+    prefix: usize,
+    depth: usize,
+) -> (BTreeMap<String, FolderSummary>, usize) {
+    let mut folders: BTreeMap<String, FolderSummary> = BTreeMap::new();
     let mut files = 0;
     for held in held {
         let inner = held.folder.get(prefix..).unwrap_or_default();
@@ -235,22 +239,22 @@ fn folders(held: &[FolderFiles], prefix: usize, depth: usize) -> (BTreeMap<Strin
 
 pub(super) fn read(call: &CallContext<'_>, args: &ToolArgs) -> Result<ToolResult, ToolError> {
     let given = args.text("path")?;
-    let place = match NotePath::parse(scope::bare(&given)) {
+    let place = match NotePath::parse(scope::strip_address(&given)) {
         _ if leads_up(&given) => {
             let text = format!("{given:?} leads out of the project; give a path within it.");
             return Err(ToolError::new("SECURITY_VALIDATION_ERROR", text));
         }
         Ok(path) => {
-            let place = Place { project: scope::project(call, args)?, path };
+            let place = Place { project: scope::call_project(call, args)?, path };
             match call.memory.store().read(&place.project, &place.path) {
                 Ok(Some(_)) => {
                     call.memory.check_noted(&place)?;
                     place
                 }
-                _ => scope::find(call, args, &given, Intent::Read)?,
+                _ => scope::find_note(call, args, &given, Intent::Read)?,
             }
         }
-        Err(_) => scope::find(call, args, &given, Intent::Read)?,
+        Err(_) => scope::find_note(call, args, &given, Intent::Read)?,
     };
     let found = call.memory.read_at(&place)?;
     let content_type = mime(place.path.extension());
@@ -332,9 +336,10 @@ fn base64(bytes: &[u8]) -> String {
         let byte = |n: usize| u32::from(part.get(n).copied().unwrap_or_default());
         let bits = byte(0) << 16 | byte(1) << 8 | byte(2);
         for n in 0..4 {
-            match n <= part.len() {
-                true => out.push(char::from(LETTERS[(bits >> (18 - 6 * n)) as usize & 63])),
-                false => out.push('='),
+            if n <= part.len() {
+                out.push(char::from(LETTERS[(bits >> (18 - 6 * n)) as usize & 63]))
+            } else {
+                out.push('=')
             }
         }
     }

@@ -1,4 +1,4 @@
-//! `edit_note`: a part of a note, and nothing else of it.
+//! `edit_note`: changes a part of a note and keeps the rest byte for byte.
 
 use memoranda_core::change::{ExpectedContent, FileAction};
 use memoranda_core::diff::{DiffLabels, unified_diff};
@@ -9,11 +9,13 @@ use memoranda_engine::{EngineError, Intent, Place, RelationRow, ReviseOutcome, S
 use serde_json::{Map, Value, json};
 
 use super::checksum::ExpectedChecksum;
-use super::compose::{Wanted, metadata_edits, passed_over, screened, title_follows, told_over};
+use super::compose::{
+    NoteContent, follow_heading, ignored_keys, ignored_keys_warning, metadata_edits, screen_secrets,
+};
 use super::page::cut;
 use super::params::{COMMON, EXPECTED_CHECKSUM, IDENTIFIER, PROJECT};
-use super::write::{note_path, save, together};
-use super::write_summary::{Receipt, add_similar, similar};
+use super::write::{join_warnings, note_path, save};
+use super::write_summary::{WriteSummary, add_similar_notes, similar_notes};
 use super::{links, scope};
 use crate::registry::{
     CallContext, INVALID_ARGUMENTS, NOTE_NOT_FOUND, Param, ParamTable, ToolArgs, ToolError,
@@ -21,13 +23,13 @@ use crate::registry::{
 };
 use crate::settings::CreateMode;
 
-/// How much of the change is shown.
+/// Maximum length of the shown difference in characters.
 const DIFF_CHARS: usize = 1500;
-/// How to change what `metadata` does not.
-const INSTEAD: &str = "edit_note(operation=\"find_replace\", find_text=\"type: …\", content=\"type: …\") \
+/// Advice for keys that `metadata` does not change.
+const METADATA_ADVICE: &str = "edit_note(operation=\"find_replace\", find_text=\"type: …\", content=\"type: …\") \
                        changes such a line of the frontmatter, and move_note the name of the file.";
-/// How many notes are named that a name may mean.
-const NEAR: usize = 10;
+/// Maximum number of named similar notes.
+const MAX_SIMILAR: usize = 10;
 
 const OPERATIONS: &[&str] = &[
     "append",
@@ -70,7 +72,7 @@ pub(super) fn edit_note(call: &CallContext<'_>, args: &ToolArgs) -> Result<ToolR
     edit(call, args).map_err(|failure| {
         let operation = args.optional_text("operation").ok().flatten();
         let keys = json!({ "operation": operation, "fileCreated": false });
-        failure.with_missing_details(keys).with_missing_details(scope::meant(call, args))
+        failure.with_missing_details(keys).with_missing_details(scope::affected_note(call, args))
     })
 }
 
@@ -82,19 +84,19 @@ fn edit(call: &CallContext<'_>, args: &ToolArgs) -> Result<ToolResult, ToolError
     let metadata = args.object("metadata")?;
     let content = match args.optional_text("content")? {
         Some(content) => content,
-        // Frontmatter alone can be changed without any text.
+        // Metadata can be changed without content.
         None if metadata.is_some() => String::new(),
         None => return Err(args.missing("content", "the text to put in").into()),
     };
     let mut edits = Vec::new();
-    edits.extend(edit_of(args, &operation, &content)?);
+    edits.extend(operation_edit(args, &operation, &content)?);
     edits.extend(metadata.as_ref().map(metadata_edits).transpose()?.unwrap_or_default());
     let expected = ExpectedChecksum::read(args)?;
     let adds = matches!(operation.as_str(), "append" | "prepend");
-    let place = match scope::find(call, args, &identifier, Intent::Change) {
+    let place = match scope::find_note(call, args, &identifier, Intent::Change) {
         Ok(place) => place,
         Err(failure) if adds && expected.is_none() && failure.code == NOTE_NOT_FOUND => {
-            let (content, warning) = screened(call.settings.secrets, "", content)?;
+            let (content, warning) = screen_secrets(call.settings.secrets, "", content)?;
             let created = create(call, args, &identifier, &content, metadata.as_ref(), warning)?;
             return created.ok_or(failure);
         }
@@ -108,16 +110,19 @@ fn edit(call: &CallContext<'_>, args: &ToolArgs) -> Result<ToolResult, ToolError
         return Err(ToolError::new("NOT_MARKDOWN", text));
     }
     let changed = change(call, &place, &edits, expected.as_ref())?;
-    let over = passed_over(metadata.as_ref());
+    let over = ignored_keys(metadata.as_ref());
     let heading = format!("Edited note ({operation})");
-    let receipt = Receipt {
+    let summary = WriteSummary {
         hash: hash(changed.after.as_bytes()),
         commit: changed.commit,
         text: changed.after,
         place,
-        warning: together(
-            together(added(&edits, changed.added_section.as_deref()), changed.warning),
-            told_over(&over, INSTEAD),
+        warning: join_warnings(
+            join_warnings(
+                added_section_warning(&edits, changed.added_section.as_deref()),
+                changed.warning,
+            ),
+            ignored_keys_warning(&over, METADATA_ADVICE),
         ),
     };
     let mut more = json!({ "operation": operation, "fileCreated": false });
@@ -128,10 +133,10 @@ fn edit(call: &CallContext<'_>, args: &ToolArgs) -> Result<ToolResult, ToolError
         more["section_added"] = json!(true);
         more["near_sections"] = json!(near);
     }
-    let mut answer = receipt.answer(call, &heading, more)?;
-    add_lost(&mut answer, call, &receipt, &changed.before, &changed.links)?;
+    let mut answer = summary.render(call, &heading, more)?;
+    add_lost_links(&mut answer, call, &summary, &changed.before, &changed.links)?;
     let labels = DiffLabels { before: "before", after: "after" };
-    let diff = unified_diff(&changed.before, &receipt.text, 1, labels);
+    let diff = unified_diff(&changed.before, &summary.text, 1, labels);
     let hunks = diff.split_once("@@").map_or("", |(head, _)| diff.get(head.len()..).unwrap_or(""));
     if !hunks.is_empty() {
         let (shown, rest) = cut(hunks, DIFF_CHARS);
@@ -143,8 +148,12 @@ fn edit(call: &CallContext<'_>, args: &ToolArgs) -> Result<ToolResult, ToolError
     Ok(answer)
 }
 
-/// What an operation does to the text; `None` if there is nothing to do.
-fn edit_of(args: &ToolArgs, operation: &str, content: &str) -> Result<Option<NoteEdit>, ToolError> {
+/// Returns the edit of an operation. `None` if there is nothing to do.
+fn operation_edit(
+    args: &ToolArgs,
+    operation: &str,
+    content: &str,
+) -> Result<Option<NoteEdit>, ToolError> {
     let section = || -> Result<String, ToolError> {
         let section = args.optional_text("section")?.filter(|section| !section.trim().is_empty());
         section.ok_or_else(|| args.missing("section", "the heading, such as \"## Plan\"").into())
@@ -165,9 +174,10 @@ fn edit_of(args: &ToolArgs, operation: &str, content: &str) -> Result<Option<Not
             NoteEdit::FindReplace { find, replace: content, expected }
         }
         "replace_section" => {
-            let subsections = match args.is_set("replace_subsections")? {
-                true => SubsectionHandling::Replace,
-                false => SubsectionHandling::Keep,
+            let subsections = if args.is_set("replace_subsections")? {
+                SubsectionHandling::Replace
+            } else {
+                SubsectionHandling::Keep
             };
             NoteEdit::ReplaceSection { section: section()?, content, subsections }
         }
@@ -176,82 +186,83 @@ fn edit_of(args: &ToolArgs, operation: &str, content: &str) -> Result<Option<Not
     }))
 }
 
-/// What to say of a section that was to be replaced and was not there.
-fn added(edits: &[NoteEdit], near: Option<&[String]>) -> Option<String> {
+/// Warns that a section to replace did not exist and was added.
+fn added_section_warning(edits: &[NoteEdit], near: Option<&[String]>) -> Option<String> {
     let section = edits.iter().find_map(|edit| match edit {
         NoteEdit::ReplaceSection { section, .. } => Some(section),
         _ => None,
     })?;
     let near: Vec<String> = near?.iter().map(|heading| format!("{heading:?}")).collect();
-    let there_is = match near.is_empty() {
-        true => String::new(),
-        false => format!(
+    let there_is = if near.is_empty() {
+        String::new()
+    } else {
+        format!(
             " There is {}: if that was meant, replace it by its very heading, and take the new one \
              out.",
             near.join(", ")
-        ),
+        )
     };
     Some(format!("There was no section {section:?}; it was added at the end.{there_is}"))
 }
 
-/// Says which links by a name that the note had do not mean it any more, and how they could.
-fn add_lost(
+/// Adds the links by an old name that no longer resolve to the note, and how to fix them.
+fn add_lost_links(
     answer: &mut ToolResult,
     call: &CallContext<'_>,
-    receipt: &Receipt,
+    summary: &WriteSummary,
     before: &str,
     links: &[RelationRow],
 ) -> Result<(), ToolError> {
-    let outdated = links::known(call, call.memory.lost_links(links)?);
+    let outdated = links::visible_links(call, call.memory.lost_links(links)?);
     if outdated.is_empty() {
         return Ok(());
     }
-    let project = &receipt.place.project;
-    links::list(&mut answer.structured, project, &outdated);
+    let project = &summary.place.project;
+    links::add_links(&mut answer.structured, project, &outdated);
     let (drawn, lost): (Vec<_>, Vec<_>) = outdated.iter().partition(|link| link.means.is_some());
     if !lost.is_empty() {
-        let all = links::counted(lost.iter().copied());
+        let all = links::count_links(lost.iter().copied());
         answer.text.push_str(&format!(
             "\n{all} to it by its old name without a target now:\n{}",
-            links::named(project, &lost)
+            links::list_links(project, &lost)
         ));
-        answer.text.push_str(&keeping_name(receipt, before));
+        answer.text.push_str(&suggest_alias(summary, before));
     }
     if !drawn.is_empty() {
-        let all = links::counted(drawn.iter().copied());
+        let all = links::count_links(drawn.iter().copied());
         answer.text.push_str(&format!(
             "\n{all} to it by its old name with another meaning now, as other notes go by it:\n{}If \
              that is wrong, edit them.\n",
-            links::named(project, &drawn)
+            links::list_links(project, &drawn)
         ));
     }
     Ok(())
 }
 
-/// The call by which a note is found by its old title too.
-fn keeping_name(receipt: &Receipt, before: &str) -> String {
-    let (was, new) = (note::parse(before).title(), note::parse(&receipt.text));
+/// Suggests the call that keeps the old title as an alias.
+fn suggest_alias(summary: &WriteSummary, before: &str) -> String {
+    let (was, new) = (note::parse(before).title(), note::parse(&summary.text));
     let is = new.title();
     let Some(was) = was.filter(|was| is.as_ref() != Some(was)) else {
         return "Edit them to say what it is called now.\n".to_owned();
     };
-    // What is set takes the place of the aliases that there are.
+    // Setting aliases replaces the existing ones.
     let mut aliases = new.aliases();
     aliases.push(was);
     format!(
         "Edit them to say {:?}, or let it keep the old name beside the new one: edit_note(\
          identifier={:?}, project={:?}, operation=\"append\", content=\"\", metadata={}).\n",
-        is.as_deref().unwrap_or(receipt.place.path.stem()),
-        receipt.place.path.as_str(),
-        receipt.place.project.as_str(),
+        is.as_deref().unwrap_or(summary.place.path.stem()),
+        summary.place.path.as_str(),
+        summary.place.project.as_str(),
         json!({ "aliases": aliases })
     )
 }
 
-struct Changed {
-    /// The links to the note, if it is not called any more what it was.
+struct EditedNote {
+    /// Links to the note, if its names changed.
     links: Vec<RelationRow>,
-    /// Headings like that of a section that was to be replaced, if there was none.
+    /// Headings similar to that of a missing section. `None` if the section existed.
     added_section: Option<Vec<String>>,
     before: String,
     after: String,
@@ -264,7 +275,7 @@ fn change(
     place: &Place,
     edits: &[NoteEdit],
     expected: Option<&ExpectedChecksum>,
-) -> Result<Changed, ToolError> {
+) -> Result<EditedNote, ToolError> {
     let (mut before, mut after, mut stale, mut warning) =
         (String::new(), String::new(), None, None);
     let (mut added_section, mut links) = (None, Vec::new());
@@ -289,24 +300,23 @@ fn change(
             new = apply_edit(&new, edit).map_err(refused)?;
         }
         if place.path.is_markdown() {
-            new = title_follows(&text, new).map_err(refused)?;
+            new = follow_heading(&text, new).map_err(refused)?;
         }
-        check_readable(place, &text, &new)?;
-        // Half a secret can be in the note already: only the whole text tells.
-        (new, warning) = screened(call.settings.secrets, &text, new)?;
-        links = match is_called_the_same(&text, &new) {
-            true => Vec::new(),
-            false => {
-                let known = desk.summary(place)?;
-                known.map(|note| desk.relations_to(note.id)).transpose()?.unwrap_or_default()
-            }
+        check_json(place, &text, &new)?;
+        // The note may already contain a part of the secret, so the whole text is checked.
+        (new, warning) = screen_secrets(call.settings.secrets, &text, new)?;
+        links = if has_same_names(&text, &new) {
+            Vec::new()
+        } else {
+            let known = desk.summary(place)?;
+            known.map(|note| desk.relations_to(note.id)).transpose()?.unwrap_or_default()
         };
         (before, after) = (text, new.clone());
         let action = FileAction::Put(new.into_bytes());
         Ok(vec![Step { place: place.clone(), expect: ExpectedContent::Hash(found), action }])
     });
     if let (Some(found), Some(expected)) = (stale, expected) {
-        return Err(scope::conflict(call, place, expected, found));
+        return Err(scope::checksum_mismatch(call, place, expected, found));
     }
     let commit = match outcome? {
         ReviseOutcome::Committed(commit) => Some(commit),
@@ -316,19 +326,19 @@ fn change(
             return Err(ToolError::new("CONFLICT", text));
         }
     };
-    Ok(Changed { links, added_section, before, after, warning, commit })
+    Ok(EditedNote { links, added_section, before, after, warning, commit })
 }
 
-/// Whether a note goes by the same names after an edit.
-fn is_called_the_same(before: &str, after: &str) -> bool {
+/// Returns true if title, permalink and aliases are the same after an edit.
+fn has_same_names(before: &str, after: &str) -> bool {
     let (old, new) = (note::parse(before), note::parse(after));
     old.title() == new.title()
         && old.permalink() == new.permalink()
         && old.aliases() == new.aliases()
 }
 
-/// Refuses an edit after which no program could read a drawing, or other JSON, that it could before.
-fn check_readable(place: &Place, before: &str, after: &str) -> Result<(), ToolError> {
+/// Rejects an edit that makes a valid JSON file invalid.
+fn check_json(place: &Place, before: &str, after: &str) -> Result<(), ToolError> {
     let is_json = ["canvas", "json"].iter().any(|e| place.path.extension().eq_ignore_ascii_case(e));
     let read = |text: &str| serde_json::from_str::<Value>(text.trim_start_matches('\u{feff}'));
     match read(after) {
@@ -343,7 +353,7 @@ fn check_readable(place: &Place, before: &str, after: &str) -> Result<(), ToolEr
     }
 }
 
-/// Makes the note that was to be added to: its title is the last part of the name.
+/// Creates the missing note of an append or prepend. The last part of the name is the title.
 fn create(
     call: &CallContext<'_>,
     args: &ToolArgs,
@@ -352,11 +362,11 @@ fn create(
     metadata: Option<&Map<String, Value>>,
     warning: Option<String>,
 ) -> Result<Option<ToolResult>, ToolError> {
-    let name = scope::bare(identifier);
+    let name = scope::strip_address(identifier);
     if name.is_empty() || name.contains("://") {
         return Ok(None);
     }
-    check_unknown(call, args, identifier, name)?;
+    check_new_name(call, args, identifier, name)?;
     let name = without_extension(name);
     if name.contains('*') {
         let text = format!(
@@ -365,19 +375,19 @@ fn create(
         );
         return Err(ToolError::new(INVALID_ARGUMENTS, text));
     }
-    // What lies in another project is not made anew in this one.
-    if scope::asked(call, args)?.is_none()
+    // A note that exists in another project is not created in this one.
+    if scope::requested_project(call, args)?.is_none()
         && call.memory.resolve(None, identifier, Intent::Change).is_ok()
     {
         return Ok(None);
     }
-    check_not_near(call, args, identifier)?;
-    let own = scope::project(call, args)?;
+    check_not_similar(call, args, identifier)?;
+    let own = scope::call_project(call, args)?;
     let name = name.strip_prefix(&format!("{own}::")).unwrap_or(name);
     let (project, name) = match scope::other_project(call, &own, name) {
-        Some((other, rest)) if scope::asked(call, args)?.is_none() => (other, rest),
-        Some((other, _)) => return Err(elsewhere(call, identifier, &own, &other)),
-        // Of no project that there is.
+        Some((other, rest)) if scope::requested_project(call, args)?.is_none() => (other, rest),
+        Some((other, _)) => return Err(other_project_error(call, identifier, &own, &other)),
+        // The named project does not exist.
         None if name.contains("::") => return Ok(None),
         None => (own, name),
     };
@@ -388,26 +398,29 @@ fn create(
         .unwrap_or(directory);
     let (path, renamed) = note_path(call, &project, directory, title)?;
     let place = Place { project, path };
-    let wanted = Wanted { title, content, note_type: None, tags: None, metadata };
-    let alike = similar(call.memory, &place, title);
+    let wanted = NoteContent { title, content, note_type: None, tags: None, metadata };
+    let alike = similar_notes(call.memory, &place, title);
     let saved = save(call, &place, &wanted, CreateMode::Refuse, None)?;
     let operation = args.text("operation")?;
     let heading = format!("Created note ({operation} to a note that did not exist)");
     let mut more = json!({ "operation": operation, "fileCreated": true });
-    let over = passed_over(metadata);
+    let over = ignored_keys(metadata);
     if !over.is_empty() {
         more["ignored_keys"] = json!(over);
     }
-    let warning = together(together(warning, renamed), told_over(&over, INSTEAD));
-    let (receipt, more) = saved.receipt(more, warning);
-    let mut answer = receipt.answer(call, &heading, more)?;
-    add_similar(&mut answer, call, &receipt.place, &alike)?;
+    let warning = join_warnings(
+        join_warnings(warning, renamed),
+        ignored_keys_warning(&over, METADATA_ADVICE),
+    );
+    let (summary, more) = saved.summary(more, warning);
+    let mut answer = summary.render(call, &heading, more)?;
+    add_similar_notes(&mut answer, call, &summary.place, &alike)?;
     Ok(Some(answer))
 }
 
-/// Refuses a name for a new note that is a folder's, or an existing note's said in another way: what
-/// was to be added to that note would be lost in one of its own.
-fn check_unknown(
+/// Rejects a name of a folder, and another spelling of an existing note's name: the addition would
+/// go to a new note instead of that one.
+fn check_new_name(
     call: &CallContext<'_>,
     args: &ToolArgs,
     identifier: &str,
@@ -419,7 +432,7 @@ fn check_unknown(
     let plain = without_extension(plain.trim_end_matches('/'));
     // `Plan#Next steps` is a part of a note; `C#` is a note.
     let whole = plain.split_once('#').filter(|(_, part)| !part.is_empty()).map(|(note, _)| note);
-    let asked = scope::asked(call, args)?;
+    let asked = scope::requested_project(call, args)?;
     for said in [Some(plain), whole].into_iter().flatten() {
         if said.trim().is_empty() || said == name {
             continue;
@@ -429,7 +442,7 @@ fn check_unknown(
             Err(EngineError::NotFound { .. }) => continue,
             Err(e) => return Err(e.into()),
         };
-        return Err(only_near(identifier, &[place]));
+        return Err(similar_note_error(identifier, &[place]));
     }
     if name.ends_with(['/', '\\']) {
         let text = format!(
@@ -441,26 +454,26 @@ fn check_unknown(
     Ok(())
 }
 
-/// Refuses a name for a new note by which a read finds another. It may well be meant, but a change
-/// means the very note.
-fn check_not_near(
+/// Rejects a name that a read would resolve to a similar note: a change requires the exact name.
+fn check_not_similar(
     call: &CallContext<'_>,
     args: &ToolArgs,
     identifier: &str,
 ) -> Result<(), ToolError> {
-    let place = match scope::find(call, args, identifier, Intent::Read) {
+    let place = match scope::find_note(call, args, identifier, Intent::Read) {
         Ok(place) => place,
         Err(failure) if failure.code == NOTE_NOT_FOUND => return Ok(()),
         Err(failure) => return Err(failure),
     };
-    let alike = call.memory.store().link_candidates(&place.project, scope::bare(identifier))?;
+    let alike =
+        call.memory.store().link_candidates(&place.project, scope::strip_address(identifier))?;
     let alike = alike.into_iter().map(|c| Place { project: place.project.clone(), path: c.path });
-    let others: Vec<Place> = alike.filter(|other| *other != place).take(NEAR).collect();
-    Err(only_near(identifier, &[vec![place], others].concat()))
+    let others: Vec<Place> = alike.filter(|other| *other != place).take(MAX_SIMILAR).collect();
+    Err(similar_note_error(identifier, &[vec![place], others].concat()))
 }
 
-/// Says that a note is not there, but others that may be meant.
-fn only_near(identifier: &str, near: &[Place]) -> ToolError {
+/// Error of a missing note that lists similar notes.
+fn similar_note_error(identifier: &str, near: &[Place]) -> ToolError {
     let near: Vec<String> = near.iter().map(Place::to_string).collect();
     let text = format!(
         "There is no note {identifier:?}, but there is {}. Nothing was written. Name that one by \
@@ -471,20 +484,20 @@ fn only_near(identifier: &str, near: &[Place]) -> ToolError {
     ToolError::new(NOTE_NOT_FOUND, text).with_detail("candidates", near)
 }
 
-/// The name of a note without what its file ends in.
+/// Removes the extension of a note.
 fn without_extension(name: &str) -> &str {
     name.strip_suffix(".md").or_else(|| name.strip_suffix(".markdown")).unwrap_or(name)
 }
 
-/// Says that a name means another project than the call.
-fn elsewhere(
+/// Error of a name that contains another project than the call.
+fn other_project_error(
     call: &CallContext<'_>,
     identifier: &str,
     own: &ProjectName,
     other: &ProjectName,
 ) -> ToolError {
     if let Some(only) = &call.settings.notes.only_project {
-        return scope::constrained(only);
+        return scope::project_constrained(only);
     }
     let there = call.memory.resolve(None, identifier, Intent::Change).ok();
     let there = there.map(|found| format!(" There is {}.", found.place)).unwrap_or_default();

@@ -1,20 +1,18 @@
-//! Globs for files: over their names, or, with a `/` in them, over their paths below a folder.
+//! Globs for files, and patterns for addresses. Both ignore case and Unicode form.
 
 use globset::{GlobBuilder, GlobMatcher};
 use memoranda_core::path::name_key;
 
-use super::pattern::fits;
-
-/// A glob: `*` and `?` within a name, `[a-z]` for one letter, `{a,b}` for either, `**` for any folders.
-/// Neither case counts, nor how accents are written.
-pub(super) struct Glob {
+/// A glob for files: `*` and `?` within a name, `[a-z]` for one letter, `{a,b}` for either, `**` for
+/// any folders. It matches names, or with a `/` paths relative to a folder.
+pub(super) struct FileGlob {
     whole: String,
-    /// `None` if it is no glob, but only what a file may be called.
+    /// `None` if the text is not a valid glob, but may be the name of a file.
     matcher: Option<GlobMatcher>,
 }
 
-impl Glob {
-    /// Understands a glob; whatever it is, it means something.
+impl FileGlob {
+    /// Parses a glob. An invalid glob matches itself.
     pub(super) fn new(text: &str) -> Self {
         let whole = text.trim().trim_start_matches("./").trim_start_matches('/').to_owned();
         let key = name_key(&whole);
@@ -24,25 +22,87 @@ impl Glob {
         Self { whole, matcher }
     }
 
-    fn is_of_paths(&self) -> bool {
+    fn matches_paths(&self) -> bool {
         self.whole.contains('/')
     }
 
-    /// How many levels below the folder it looks, as far as it says; no more than a limit.
-    pub(super) fn depth(&self, most: usize) -> usize {
-        match self.whole.contains("**") && self.is_of_paths() {
-            true => most,
-            false => self.whole.split('/').count().min(most),
+    /// Returns the depth of the glob in levels, up to a maximum.
+    pub(super) fn depth(&self, max: usize) -> usize {
+        if self.whole.contains("**") && self.matches_paths() {
+            max
+        } else {
+            self.whole.split('/').count().min(max)
         }
     }
 
-    /// Whether a file fits it, by its path below the folder. One that is called like the glob does, too.
-    pub(super) fn fits(&self, path: &str) -> bool {
+    /// Returns true if the path relative to the folder matches. A file named like the glob matches,
+    /// too.
+    pub(super) fn matches(&self, path: &str) -> bool {
         let name = path.rsplit('/').next().unwrap_or(path);
-        let compared = name_key(if self.is_of_paths() { path } else { name });
+        let compared = name_key(if self.matches_paths() { path } else { name });
         self.matcher.as_ref().is_some_and(|glob| glob.is_match(compared.as_str()))
-            || fits(&self.whole, name)
+            || matches_pattern(&self.whole, name)
     }
+}
+
+/// One element of a pattern.
+#[derive(Debug)]
+enum PatternPiece {
+    Any,
+    One,
+    Literal(char),
+}
+
+impl PatternPiece {
+    fn new(c: char) -> Self {
+        match c {
+            '*' => Self::Any,
+            '?' => Self::One,
+            other => Self::Literal(other),
+        }
+    }
+
+    fn matches(&self, c: char) -> bool {
+        match self {
+            Self::Any | Self::One => true,
+            Self::Literal(own) => *own == c,
+        }
+    }
+}
+
+/// Returns true if a name or address matches a pattern: `*` matches any text, `?` one character.
+/// Brackets have no special meaning.
+pub(super) fn matches_pattern(pattern: &str, name: &str) -> bool {
+    let pieces: Vec<PatternPiece> =
+        name_key(pattern.trim()).chars().map(PatternPiece::new).collect();
+    is_match(&pieces, name)
+}
+
+fn is_match(pattern: &[PatternPiece], name: &str) -> bool {
+    let name: Vec<char> = name_key(name).chars().collect();
+    let (mut p, mut n) = (0, 0);
+    let mut back: Option<(usize, usize)> = None;
+    while let Some(c) = name.get(n) {
+        match pattern.get(p) {
+            Some(PatternPiece::Any) => {
+                back = Some((p + 1, n));
+                p += 1;
+            }
+            Some(piece) if piece.matches(*c) => {
+                p += 1;
+                n += 1;
+            }
+            _ => match back {
+                // Backtrack: the last star matches one more character.
+                Some((after, taken)) => {
+                    back = Some((after, taken + 1));
+                    (p, n) = (after, taken + 1);
+                }
+                None => return false,
+            },
+        }
+    }
+    pattern.get(p..).unwrap_or_default().iter().all(|piece| matches!(piece, PatternPiece::Any))
 }
 
 #[cfg(test)]
@@ -50,7 +110,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn paths_fit_globs() {
+    fn paths_match_globs() {
         for (glob, path, expected) in [
             ("*.md", "a/b/Plan.md", true),
             ("**/*.md", "Plan.md", true),
@@ -96,25 +156,48 @@ mod tests {
             ("*[0-9]*[0-9].md", "n12.md", true),
             ("*m\u{fc}ller*", "Bu\u{308}ro Mu\u{308}ller.md", true),
         ] {
-            assert_eq!(Glob::new(glob).fits(path), expected, "{glob} {path}");
+            assert_eq!(FileGlob::new(glob).matches(path), expected, "{glob} {path}");
         }
     }
 
     #[test]
-    fn a_glob_looks_as_deep_as_it_says() {
+    fn the_depth_of_a_glob_is_its_number_of_levels() {
         for (glob, depth) in
             [("*.md", 1), ("**/*.md", 10), ("a/b/*", 3), ("{a,b/c}", 2), ("**", 1), ("a/**", 10)]
         {
-            assert_eq!(Glob::new(glob).depth(10), depth, "{glob}");
+            assert_eq!(FileGlob::new(glob).depth(10), depth, "{glob}");
         }
     }
 
     #[test]
-    fn no_glob_takes_long() {
-        let braces = Glob::new(&"{a,b}".repeat(1000));
-        assert!(!braces.fits(&"ab".repeat(400)));
-        let stars = Glob::new(&format!("{}b", "**/a/".repeat(100)));
-        assert!(!stars.fits(&format!("{}c", "a/".repeat(1000))));
-        assert!(stars.fits(&format!("{}b", "a/".repeat(1000))));
+    fn globs_match_in_linear_time() {
+        let braces = FileGlob::new(&"{a,b}".repeat(1000));
+        assert!(!braces.matches(&"ab".repeat(400)));
+        let stars = FileGlob::new(&format!("{}b", "**/a/".repeat(100)));
+        assert!(!stars.matches(&format!("{}c", "a/".repeat(1000))));
+        assert!(stars.matches(&format!("{}b", "a/".repeat(1000))));
+    }
+
+    #[test]
+    fn names_match_patterns() {
+        for (pattern, name, expected) in [
+            ("*.md", "Plan.md", true),
+            ("*.md", "Plan.mdx", false),
+            ("plan*", "Plan.md", true),
+            ("p?an.md", "Plan.md", true),
+            ("*a*n*", "Plan.md", true),
+            ("*x*", "Plan.md", false),
+            ("", "a", false),
+            ("*m\u{fc}ller*", "Bu\u{308}ro Mu\u{308}ller.md", true),
+            ("M\u{fc}ll?r", "Mu\u{308}ller", true),
+        ] {
+            assert_eq!(matches_pattern(pattern, name), expected, "{pattern} {name}");
+        }
+    }
+
+    #[test]
+    fn brackets_have_no_special_meaning() {
+        assert!(!matches_pattern("n0[12]", "n01"));
+        assert!(matches_pattern("n0[12]", "n0[12]"));
     }
 }

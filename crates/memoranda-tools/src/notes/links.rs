@@ -1,4 +1,4 @@
-//! How links are told of that do not mean what they did.
+//! Renders links whose target changed.
 
 use memoranda_core::id::ProjectName;
 use memoranda_engine::{LinkText, OutdatedLink, Place, Whose, link_key};
@@ -6,13 +6,13 @@ use serde_json::{Value, json};
 
 use crate::registry::{CallContext, count};
 
-/// How many files or links are named in a text, and how many for programs.
+/// Maximum number of files or links in a text.
 pub(super) const NAMED: usize = 20;
 pub(super) const LISTED: usize = 200;
 
-/// The links as far as the caller may know of them: to a server that is held to one project, what
-/// lies elsewhere is as if it were not there.
-pub(super) fn known(call: &CallContext<'_>, links: Vec<OutdatedLink>) -> Vec<OutdatedLink> {
+/// Returns the links that the caller may see: a server that is restricted to one project hides
+/// notes of other projects.
+pub(super) fn visible_links(call: &CallContext<'_>, links: Vec<OutdatedLink>) -> Vec<OutdatedLink> {
     let Some(only) = call.settings.notes.only_project.as_deref().map(link_key) else {
         return links;
     };
@@ -21,49 +21,53 @@ pub(super) fn known(call: &CallContext<'_>, links: Vec<OutdatedLink>) -> Vec<Out
     links.map(|link| OutdatedLink { means: link.means.filter(is_known), ..link }).collect()
 }
 
-/// So many links: each as often as it is written.
-pub(super) fn counted<'l>(links: impl IntoIterator<Item = &'l OutdatedLink>) -> String {
+/// Counts links, each as often as it is written.
+pub(super) fn count_links<'l>(links: impl IntoIterator<Item = &'l OutdatedLink>) -> String {
     count(links.into_iter().map(|link| link.count).sum(), "link")
 }
 
-/// Names links, a line each, as seen from a project.
-pub(super) fn named(project: &ProjectName, links: &[&OutdatedLink]) -> String {
+/// Lists links, one per line, relative to a project.
+pub(super) fn list_links(project: &ProjectName, links: &[&OutdatedLink]) -> String {
     let line = |outdated: &&OutdatedLink| {
         let said = match &outdated.link {
             LinkText::Name(name) => format!("[[{name}]]"),
             LinkText::Path(path) => format!("({path})"),
         };
-        let means = outdated.means.as_ref().map(|other| format!(" means {}", seen(project, other)));
+        let means = outdated
+            .means
+            .as_ref()
+            .map(|other| format!(" means {}", relative_place(project, other)));
         let times = match outdated.count {
             ..=1 => String::new(),
             count => format!(" ({count} times)"),
         };
-        let holder = seen(project, &outdated.holder);
+        let holder = relative_place(project, &outdated.holder);
         format!("- {said} in {holder}{times}{}\n", means.unwrap_or_default())
     };
     let lines: String = links.iter().take(NAMED).map(line).collect();
-    format!("{lines}{}", rest(links.len()))
+    format!("{lines}{}", more_line(links.len()))
 }
 
-/// A place as it is called in a project: its own notes need not say which.
-fn seen(project: &ProjectName, place: &Place) -> String {
-    match place.project == *project {
-        true => place.path.to_string(),
+/// Writes a place relative to a project: its own notes without the project.
+fn relative_place(project: &ProjectName, place: &Place) -> String {
+    if place.project == *project {
+        place.path.to_string()
+    } else {
         // `work/Plan.md` could be a path of this project.
-        false => format!("{} of project {}", place.path, place.project),
+        format!("{} of project {}", place.path, place.project)
     }
 }
 
-/// Says how many are not named of so many.
-pub(super) fn rest(all: usize) -> String {
+/// Writes how many items are not listed.
+pub(super) fn more_line(all: usize) -> String {
     match all.saturating_sub(NAMED) {
         0 => String::new(),
         more => format!("- … and {more} more\n"),
     }
 }
 
-/// Links for programs, put into what they are told.
-pub(super) fn list(structured: &mut Value, project: &ProjectName, links: &[OutdatedLink]) {
+/// Adds links to a structured result.
+pub(super) fn add_links(structured: &mut Value, project: &ProjectName, links: &[OutdatedLink]) {
     let entry = |outdated: &OutdatedLink| {
         let (LinkText::Name(said) | LinkText::Path(said)) = &outdated.link;
         let holder = &outdated.holder;

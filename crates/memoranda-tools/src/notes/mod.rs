@@ -15,7 +15,6 @@ mod note_parts;
 mod note_schema;
 mod page;
 mod params;
-mod pattern;
 mod projects;
 mod prompts;
 mod read;

@@ -1,47 +1,47 @@
-//! Facts and relations of the notes that a search finds, each compared by itself.
+//! Searches facts and relations: finds notes, and ranks each of their parts.
 
 use memoranda_engine::{ObservationRow, Part, RelationRow, Understood};
 
-use super::search::{Asked, Found, notes};
-use super::search_hit::{Hit, Match, category};
+use super::search::{NoteSearchQuery, NoteSearchResults, find_notes};
+use super::search_hit::{MatchDetails, NoteHit, category};
 use crate::registry::{CallContext, ToolError};
 
-/// How many notes are looked through for parts that fit: first a few, then ever more.
+/// Number of notes whose parts are read: first a few, then more.
 const FIRST_NOTES: usize = 50;
 const MORE_NOTES: usize = 10;
 const MOST_NOTES: usize = 500_000;
-/// No more parts than this are compared in one call.
+/// Maximum number of parts compared in one call.
 const MOST_PARTS: usize = 50_000;
 
-/// A part of a note, as the index has it.
-enum Said {
+/// A part of a note from the index.
+enum NotePart {
     Fact(ObservationRow),
     Link(RelationRow),
     /// The note itself.
     Note,
 }
 
-/// A part that is to be shown.
-struct Shown {
+/// A part to return.
+struct PartResult {
     round: usize,
     score: f64,
-    /// The note, by its place.
+    /// Position of the note in the list of notes.
     holder: usize,
-    said: Said,
-    by: Option<Match>,
+    said: NotePart,
+    by: Option<MatchDetails>,
 }
 
-/// The first parts that fit: the best, if words are looked for, else in the order of their notes.
-pub(super) fn parts(
+/// Returns the first matching parts: the best for a query, else in the order of their notes.
+pub(super) fn find_parts(
     call: &CallContext<'_>,
-    asked: &Asked,
+    asked: &NoteSearchQuery,
     most: usize,
-) -> Result<Found, ToolError> {
+) -> Result<NoteSearchResults, ToolError> {
     let mut look_through = FIRST_NOTES;
     loop {
-        let mut found = notes(call, asked, look_through, 0)?;
+        let mut found = find_notes(call, asked, look_through, 0)?;
         let holders = std::mem::take(&mut found.hits);
-        let mut said: Vec<(usize, Said)> = Vec::new();
+        let mut said: Vec<(usize, NotePart)> = Vec::new();
         for (at, holder) in holders.iter().enumerate() {
             let is_enough = found.understood.is_none() && said.len() > most;
             if is_enough || said.len() >= MOST_PARTS {
@@ -49,12 +49,14 @@ pub(super) fn parts(
                 found.has_more = true;
                 break;
             }
-            said.extend(within(call, asked, holder)?.into_iter().map(|said| (at, said)));
+            said.extend(parts_of_note(call, asked, holder)?.into_iter().map(|said| (at, said)));
         }
         let is_last = !found.has_more || said.len() >= MOST_PARTS || look_through >= MOST_NOTES;
         let mut shown = match &found.understood {
-            Some(understood) => compared(understood, &holders, said),
-            None => said.into_iter().map(|(holder, said)| Shown::plain(holder, said)).collect(),
+            Some(understood) => rank_parts(understood, &holders, said),
+            None => {
+                said.into_iter().map(|(holder, said)| PartResult::unranked(holder, said)).collect()
+            }
         };
         if shown.len() > most || is_last {
             found.has_more |= shown.len() > most;
@@ -66,13 +68,17 @@ pub(super) fn parts(
             }
             return Ok(found);
         }
-        // Most often few notes are enough; it is not worth it to keep what was found.
+        // A few notes are usually enough, so the results of a short batch are not kept.
         look_through *= MORE_NOTES;
     }
 }
 
-/// What of a note is asked for, and fits but for the words.
-fn within(call: &CallContext<'_>, asked: &Asked, holder: &Hit) -> Result<Vec<Said>, ToolError> {
+/// Returns the parts of a note that match the filters, regardless of the words.
+fn parts_of_note(
+    call: &CallContext<'_>,
+    asked: &NoteSearchQuery,
+    holder: &NoteHit,
+) -> Result<Vec<NotePart>, ToolError> {
     let store = call.memory.store();
     let wants = |kind: &str| asked.kinds.iter().any(|asked| asked == kind);
     let categories = &asked.filter.categories;
@@ -82,34 +88,42 @@ fn within(call: &CallContext<'_>, asked: &Asked, holder: &Hit) -> Result<Vec<Sai
     };
     let mut said = Vec::new();
     if wants("observation") {
-        said.extend(store.observations(holder.file)?.into_iter().filter(fits).map(Said::Fact));
+        said.extend(store.observations(holder.file)?.into_iter().filter(fits).map(NotePart::Fact));
     }
     if wants("relation") {
-        said.extend(store.relations_from(holder.file)?.into_iter().map(Said::Link));
+        said.extend(store.relations_from(holder.file)?.into_iter().map(NotePart::Link));
     }
     if wants("entity") {
-        said.push(Said::Note);
+        said.push(NotePart::Note);
     }
     Ok(said)
 }
 
-/// The parts that have to do with the question, best first. Notes keep their own score.
-fn compared(understood: &Understood, holders: &[Hit], said: Vec<(usize, Said)>) -> Vec<Shown> {
+/// Ranks the relevant parts, best first. Notes keep their own score.
+fn rank_parts(
+    understood: &Understood,
+    holders: &[NoteHit],
+    said: Vec<(usize, NotePart)>,
+) -> Vec<PartResult> {
     let (mut parts, mut shown) = (Vec::new(), Vec::new());
     let mut compared = Vec::new();
     for (at, said) in said {
         let Some(holder) = holders.get(at) else { continue };
         let (kind, text) = match &said {
-            Said::Fact(fact) => (category(fact), &fact.text),
-            Said::Link(link) => (link.relation_type.as_str(), &link.target),
-            Said::Note => {
+            NotePart::Fact(fact) => (category(fact), &fact.text),
+            NotePart::Link(link) => (link.relation_type.as_str(), &link.target),
+            NotePart::Note => {
                 let score = holder.score;
-                shown.push(Shown { round: round(at), score, ..Shown::plain(at, said) });
+                shown.push(PartResult {
+                    round: batch_of(at),
+                    score,
+                    ..PartResult::unranked(at, said)
+                });
                 continue;
             }
         };
         parts.push(Part {
-            round: round(at),
+            round: batch_of(at),
             path: holder.place.path.clone(),
             title: holder.title.clone(),
             kind: kind.to_owned(),
@@ -123,37 +137,37 @@ fn compared(understood: &Understood, holders: &[Hit], said: Vec<(usize, Said)>) 
         let Some((holder, said)) = compared.get_mut(ranked.note).and_then(Option::take) else {
             continue;
         };
-        let by = Match {
+        let by = MatchDetails {
             heading: String::new(),
             lines: None,
             relevance: ranked.relevance,
             why: ranked.why,
         };
         let (round, score) = (ranked.round, ranked.score);
-        shown.push(Shown { round, score, holder, said, by: Some(by) });
+        shown.push(PartResult { round, score, holder, said, by: Some(by) });
     }
     shown.sort_by(|a, b| a.round.cmp(&b.round).then(b.score.total_cmp(&a.score)));
     shown
 }
 
-/// With which look at the notes one comes up: whoever looks further finds the same before it.
-fn round(at: usize) -> usize {
+/// Returns the batch of a note. Earlier batches stay the same when more notes are read.
+fn batch_of(at: usize) -> usize {
     let looks = std::iter::successors(Some(FIRST_NOTES), |notes| notes.checked_mul(MORE_NOTES));
     looks.take_while(|notes| *notes <= at).count()
 }
 
-impl Shown {
-    /// A part that was not compared.
-    fn plain(holder: usize, said: Said) -> Self {
+impl PartResult {
+    /// A part without a score.
+    fn unranked(holder: usize, said: NotePart) -> Self {
         Self { round: 0, score: 1.0, holder, said, by: None }
     }
 
-    fn hit(self, call: &CallContext<'_>, holder: &Hit) -> Result<Hit, ToolError> {
+    fn hit(self, call: &CallContext<'_>, holder: &NoteHit) -> Result<NoteHit, ToolError> {
         let hit = match &self.said {
-            Said::Note => return Ok(holder.clone()),
-            Said::Fact(fact) => holder.fact(fact),
-            Said::Link(link) => holder.relation(call, link)?,
+            NotePart::Note => return Ok(holder.clone()),
+            NotePart::Fact(fact) => holder.fact(fact),
+            NotePart::Link(link) => holder.relation(call, link)?,
         };
-        Ok(Hit { score: self.score, by: self.by, ..hit })
+        Ok(NoteHit { score: self.score, by: self.by, ..hit })
     }
 }

@@ -1,4 +1,4 @@
-//! `schema_validate`, `schema_infer`, `schema_diff`: whether notes of a type hold what they should.
+//! `schema_validate`, `schema_infer` and `schema_diff`: schemas of note types.
 
 use std::collections::BTreeSet;
 
@@ -12,17 +12,17 @@ use memoranda_engine::{Browse, FileSummary, Intent, ListOrder, Place, SearchFilt
 use serde_json::{Value, json};
 
 use super::params::{COMMON, PROJECT};
-use super::schema_names::{Clash, References, Schemas, reference};
+use super::schema_names::{ProjectSchemas, SchemaConflict, SchemaReferences, reference};
 use super::scope;
 use crate::registry::{CallContext, Param, ParamTable, ToolArgs, ToolError, ToolResult, count};
 
-/// No more notes than this are looked at in one call.
-const MOST_NOTES: usize = 5000;
-/// No more are looked at in the index alone.
-const MOST_OUTLINES: usize = 100_000;
-/// How many notes with faults are listed.
-const LISTED: usize = 50;
-/// From which share on a field is worth naming.
+/// Maximum number of notes read in one call.
+const MAX_NOTES: usize = 5000;
+/// Maximum number of notes read from the index in one call.
+const MAX_OUTLINES: usize = 100_000;
+/// Maximum number of listed notes.
+const MAX_LISTED: usize = 50;
+/// Minimum share of notes with a field, by default.
 const THRESHOLD: f64 = 0.25;
 
 pub(super) const VALIDATE_PARAMS: ParamTable = ParamTable::new(&[
@@ -48,8 +48,8 @@ pub(super) const DIFF_PARAMS: ParamTable = ParamTable::new(&[&[NOTE_TYPE, PROJEC
 
 const NOTE_TYPE: Param = Param::text("note_type", "Type").required();
 
-/// The notes of a type, as the index knows them.
-fn files_of(
+/// Returns the notes of a type from the index.
+fn files_of_type(
     call: &CallContext<'_>,
     project: &ProjectName,
     kind: &str,
@@ -69,14 +69,14 @@ fn files_of(
     })?)
 }
 
-/// What the notes of a type hold, without their words.
-fn outlines_of(
+/// Returns the fields of the notes of a type from the index.
+fn outlines_of_type(
     call: &CallContext<'_>,
     project: &ProjectName,
     kind: &str,
 ) -> Result<Vec<NoteOutline>, ToolError> {
     let store = call.memory.store();
-    let files = files_of(call, project, kind, MOST_OUTLINES)?;
+    let files = files_of_type(call, project, kind, MAX_OUTLINES)?;
     let total = files.len() as u64;
     let mut outlines = Vec::with_capacity(files.len());
     for (n, file) in files.into_iter().enumerate() {
@@ -96,13 +96,13 @@ fn outlines_of(
     Ok(outlines)
 }
 
-/// The notes of a type, read and parsed.
-pub(super) fn notes_of(
+/// Reads and parses the notes of a type.
+pub(super) fn notes_of_type(
     call: &CallContext<'_>,
     project: &ProjectName,
     kind: &str,
 ) -> Result<Vec<(FileSummary, Note)>, ToolError> {
-    let files = files_of(call, project, kind, MOST_NOTES)?;
+    let files = files_of_type(call, project, kind, MAX_NOTES)?;
     let total = files.len() as u64;
     let mut notes = Vec::with_capacity(files.len());
     for (n, file) in files.into_iter().enumerate() {
@@ -110,12 +110,12 @@ pub(super) fn notes_of(
             return Err(ToolError::new("CANCELLED", "The call was cancelled."));
         }
         (call.progress)(n as u64, total, "reading notes");
-        notes.extend(parsed(call, file)?);
+        notes.extend(parse_note(call, file)?);
     }
     Ok(notes)
 }
 
-fn parsed(
+fn parse_note(
     call: &CallContext<'_>,
     file: FileSummary,
 ) -> Result<Option<(FileSummary, Note)>, ToolError> {
@@ -128,26 +128,26 @@ fn parsed(
 
 pub(super) fn validate(call: &CallContext<'_>, args: &ToolArgs) -> Result<ToolResult, ToolError> {
     let named = args.optional_text("identifier")?;
-    let named = named.map(|name| scope::find(call, args, &name, Intent::Read)).transpose()?;
-    // A note is held to the schemas of its own project.
+    let named = named.map(|name| scope::find_note(call, args, &name, Intent::Read)).transpose()?;
+    // A note is validated against the schemas of its own project.
     let project = match &named {
         Some(place) => place.project.clone(),
-        None => scope::project(call, args)?,
+        None => scope::call_project(call, args)?,
     };
-    let schemas = Schemas::of(call, &project)?;
+    let schemas = ProjectSchemas::load(call, &project)?;
     let known = &schemas.known;
     let notes = match (&named, args.optional_text("note_type")?) {
         (Some(place), _) => {
             let file = call.memory.store().file(&place.project, &place.path)?;
-            file.map(|file| parsed(call, file)).transpose()?.flatten().into_iter().collect()
+            file.map(|file| parse_note(call, file)).transpose()?.flatten().into_iter().collect()
         }
-        (None, Some(kind)) => notes_of(call, &project, &kind)?,
+        (None, Some(kind)) => notes_of_type(call, &project, &kind)?,
         (None, None) => {
             let types: BTreeSet<String> =
                 known.iter().map(|(_, schema)| type_key(&schema.entity)).collect();
             let mut notes = Vec::new();
             for kind in types {
-                notes.extend(notes_of(call, &project, &kind)?);
+                notes.extend(notes_of_type(call, &project, &kind)?);
             }
             notes
         }
@@ -155,10 +155,10 @@ pub(super) fn validate(call: &CallContext<'_>, args: &ToolArgs) -> Result<ToolRe
     let (mut valid, mut without, mut errors) = (0, 0, 0);
     let mut results = Vec::new();
     let mut text = String::new();
-    let mut references = References::new(&schemas);
+    let mut references = SchemaReferences::new(&schemas);
     let mut astray = Vec::new();
     for (file, note) in &notes {
-        // A note is held to its own schema, to the one it names, or to the one of its type.
+        // In this order: the inline schema, the named schema, the schema of the type.
         let own = NoteSchema::inline(note);
         let mut schema = own.as_ref();
         if let Some(name) = reference(note) {
@@ -176,7 +176,7 @@ pub(super) fn validate(call: &CallContext<'_>, args: &ToolArgs) -> Result<ToolRe
         let is_error = !verdict.fits() && schema.validation == ValidationMode::Strict;
         errors += usize::from(is_error);
         valid += usize::from(verdict.fits());
-        if !verdict.fits() && results.len() < LISTED {
+        if !verdict.fits() && results.len() < MAX_LISTED {
             text.push_str(&format!("- {} ({})", file.title, file.permalink));
             if !verdict.missing.is_empty() {
                 text.push_str(&format!(": missing {}", verdict.missing.join(", ")));
@@ -203,7 +203,7 @@ pub(super) fn validate(call: &CallContext<'_>, args: &ToolArgs) -> Result<ToolRe
             }
         }
         let is_listed = !verdict.fits() || notes.len() == 1;
-        if is_listed && results.len() < LISTED {
+        if is_listed && results.len() < MAX_LISTED {
             results.push(json!({
                 "title": file.title,
                 "permalink": file.permalink,
@@ -233,19 +233,19 @@ pub(super) fn validate(call: &CallContext<'_>, args: &ToolArgs) -> Result<ToolRe
         let notes = count(without, "note");
         head.push_str(&format!("{notes} without a schema; schema_infer proposes one.\n"));
     }
-    head.push_str(&schemas.complaint());
-    for (file, name, why) in astray.iter().take(LISTED) {
+    head.push_str(&schemas.broken_warning());
+    for (file, name, why) in astray.iter().take(MAX_LISTED) {
         head.push_str(&format!(
             "{} asks for the schema {name:?}, which {why}: give the permalink of a note of type \
              schema.\n",
             file.permalink
         ));
     }
-    if astray.len() > LISTED {
-        head.push_str(&format!("[{} more name no schema]\n", astray.len() - LISTED));
+    if astray.len() > MAX_LISTED {
+        head.push_str(&format!("[{} more name no schema]\n", astray.len() - MAX_LISTED));
     }
-    if notes.len() >= MOST_NOTES {
-        head.push_str(&format!("Only {MOST_NOTES} notes of a type are looked at.\n"));
+    if notes.len() >= MAX_NOTES {
+        head.push_str(&format!("Only {MAX_NOTES} notes of a type are looked at.\n"));
     }
     if known.is_empty() && schemas.broken.is_empty() && checked == 0 {
         head.push_str(
@@ -253,8 +253,8 @@ pub(super) fn validate(call: &CallContext<'_>, args: &ToolArgs) -> Result<ToolRe
              frontmatter makes one; schema_infer proposes it.\n",
         );
     }
-    if faulty > LISTED {
-        text.push_str(&format!("[{} more not listed; give a note_type]\n", faulty - LISTED));
+    if faulty > MAX_LISTED {
+        text.push_str(&format!("[{} more not listed; give a note_type]\n", faulty - MAX_LISTED));
     }
     let structured = json!({
         "project": project.as_str(),
@@ -264,10 +264,10 @@ pub(super) fn validate(call: &CallContext<'_>, args: &ToolArgs) -> Result<ToolRe
         "error_count": errors,
         "without_schema": without,
         "broken_schemas": schemas.broken,
-        "broken_references": astray.iter().take(LISTED).map(|(file, name, why)| {
+        "broken_references": astray.iter().take(MAX_LISTED).map(|(file, name, why)| {
             json!({ "permalink": file.permalink, "schema": name, "reason": why })
         }).collect::<Vec<_>>(),
-        "clashing_schemas": schemas.clashes().iter().map(Clash::wire).collect::<Vec<_>>(),
+        "clashing_schemas": schemas.conflicts().iter().map(SchemaConflict::to_json).collect::<Vec<_>>(),
         "results": results,
     });
     Ok(ToolResult::ok(format!("{head}\n{text}"), structured))
@@ -277,10 +277,10 @@ pub(super) fn infer_schema(
     call: &CallContext<'_>,
     args: &ToolArgs,
 ) -> Result<ToolResult, ToolError> {
-    let project = scope::project(call, args)?;
+    let project = scope::call_project(call, args)?;
     let kind = args.text("note_type")?;
     let threshold = args.decimal("threshold")?;
-    let notes = outlines_of(call, &project, &kind)?;
+    let notes = outlines_of_type(call, &project, &kind)?;
     if notes.is_empty() {
         let text = format!("There is no note of type {kind:?} in project {project}.");
         return Err(ToolError::new("NO_NOTES", text));
@@ -335,20 +335,20 @@ pub(super) fn infer_schema(
 }
 
 pub(super) fn diff(call: &CallContext<'_>, args: &ToolArgs) -> Result<ToolResult, ToolError> {
-    let project = scope::project(call, args)?;
+    let project = scope::call_project(call, args)?;
     let kind = args.text("note_type")?;
-    let schemas = Schemas::of(call, &project)?;
+    let schemas = ProjectSchemas::load(call, &project)?;
     let schema =
         schemas.known.iter().find(|(_, schema)| type_key(&schema.entity) == type_key(&kind));
     let Some((file, schema)) = schema else {
         let text = format!(
             "There is no schema for {kind:?} in {project}; schema_infer proposes one. {}",
-            schemas.complaint()
+            schemas.broken_warning()
         );
         let text = text.trim_end();
         return Err(ToolError::new("NO_SCHEMA", text));
     };
-    let notes = outlines_of(call, &project, &kind)?;
+    let notes = outlines_of_type(call, &project, &kind)?;
     let drift = schema.drift(&notes, THRESHOLD);
     let mut text = format!(
         "# Schema {} ({}) and {} of project {project}\n",
@@ -356,9 +356,9 @@ pub(super) fn diff(call: &CallContext<'_>, args: &ToolArgs) -> Result<ToolResult
         file.permalink,
         count(notes.len(), "note")
     );
-    let clashes = schemas.clashes();
+    let clashes = schemas.conflicts();
     let clash = clashes.iter().find(|clash| clash.entity == type_key(&kind));
-    text.push_str(&clash.map(Clash::said).unwrap_or_default());
+    text.push_str(&clash.map(SchemaConflict::to_text).unwrap_or_default());
     for field in &drift.new {
         let (key, value) = render_field(&field.field);
         text.push_str(&format!("- new: {key}: {value} ({:.0} % of notes)\n", field.share * 100.0));

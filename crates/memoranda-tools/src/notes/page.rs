@@ -13,8 +13,8 @@ pub(super) fn cut(text: &str, chars: usize) -> (&str, usize) {
     }
 }
 
-/// Returns page and page size that continue after `done` results, of which the last page had room
-/// for `fitted`. If no page size fits exactly, the page repeats one or two results.
+/// Returns page and page size that continue after `done` results. The last page had room for
+/// `fitted` results. If no page size fits exactly, the page repeats one or two results.
 pub(super) fn page_after(done: usize, fitted: usize) -> (usize, usize) {
     let sizes = (fitted.div_ceil(2).max(1)..=fitted.max(1)).rev();
     let size = sizes.min_by_key(|size| done % size).unwrap_or(1);

@@ -1,4 +1,4 @@
-//! `list_memory_projects`, `create_memory_project`, `delete_project`.
+//! `list_memory_projects`, `create_memory_project` and `delete_project`.
 
 use std::path::{Path, PathBuf};
 
@@ -10,7 +10,7 @@ use memoranda_engine::{
 use serde_json::{Value, json};
 
 use super::params::COMMON;
-use super::scope::constrained;
+use super::scope::project_constrained;
 use crate::registry::{
     CallContext, INVALID_ARGUMENTS, Param, ParamTable, ToolArgs, ToolError, ToolResult, count,
 };
@@ -77,7 +77,7 @@ pub(super) fn list(call: &CallContext<'_>, _: &ToolArgs) -> Result<ToolResult, T
     Ok(ToolResult::ok(text, structured))
 }
 
-/// Whether a folder is named as one of the vault's own, and not by a path elsewhere.
+/// Returns true if a path is the folder of the project in the vault.
 fn is_in_vault(home: &Path, name: &str, given: &str) -> bool {
     let given = given.trim().trim_end_matches('/');
     given.is_empty() || given == name || Path::new(given) == home.join(name)
@@ -85,7 +85,7 @@ fn is_in_vault(home: &Path, name: &str, given: &str) -> bool {
 
 pub(super) fn create(call: &CallContext<'_>, args: &ToolArgs) -> Result<ToolResult, ToolError> {
     if let Some(only) = &call.settings.notes.only_project {
-        return Err(constrained(only));
+        return Err(project_constrained(only));
     }
     let name = args.text("project_name")?.trim().to_owned();
     if name.is_empty() {
@@ -142,7 +142,7 @@ pub(super) fn create(call: &CallContext<'_>, args: &ToolArgs) -> Result<ToolResu
 
 pub(super) fn delete(call: &CallContext<'_>, args: &ToolArgs) -> Result<ToolResult, ToolError> {
     if let Some(only) = &call.settings.notes.only_project {
-        return Err(constrained(only));
+        return Err(project_constrained(only));
     }
     let project = call.memory.store().project(args.text("project_name")?.trim())?;
     let name = project.name.clone();
@@ -165,7 +165,7 @@ pub(super) fn delete(call: &CallContext<'_>, args: &ToolArgs) -> Result<ToolResu
     let mut deleted = 0;
     let mut commit = None;
     if delete_notes {
-        // What is hidden or ignored is no note; a rule that names folders alone shows within.
+        // Hidden and ignored files are kept. A rule for folders only matches the files within.
         let is_kept = |entry: &&DirEntry| {
             let within = if entry.kind == DirEntryKind::Folder { "/_" } else { "" };
             let path = NotePath::parse(&format!("{}{within}", entry.name)).ok();
@@ -194,11 +194,11 @@ pub(super) fn delete(call: &CallContext<'_>, args: &ToolArgs) -> Result<ToolResu
             commit = Some(made.id.to_string());
         }
         for (place, _) in tops.into_iter().filter(|(_, kind)| *kind == DirEntryKind::Folder) {
-            // Folders that are empty now; one that is gone already is no matter.
+            // Remove empty folders. A missing folder is not an error.
             call.memory.delete(&call.who, &DeleteRequest { place, expected: None }).ok();
         }
     }
-    // Whatever was not deleted, such as another program's own folder, keeps a folder of the vault.
+    // Remaining files, such as those of another program, keep the folder in the vault.
     let removed = call.memory.remove_project(name.as_str());
     let stays = removed.err().map(|error| error.to_string()).filter(|_| !is_elsewhere);
     let heading = if stays.is_none() { "Project removed" } else { "Project emptied" };

@@ -1,4 +1,4 @@
-//! What helps a conversation find its bearings: prompts, the guide, and what a project holds.
+//! Prompts and resources of the notes tools: context for a conversation, the guide, project info.
 
 use jiff::Timestamp;
 use memoranda_core::timeframe::parse_timeframe;
@@ -8,8 +8,8 @@ use memoranda_engine::{
 };
 use serde_json::json;
 
-use super::recent::bounded;
-use super::scope::constrained;
+use super::recent::limit_since;
+use super::scope::project_constrained;
 use crate::instructions::sentences_for;
 use crate::registry::{
     PromptArgument, PromptCall, PromptDef, PromptMessage, QueryFeedback, ResourceDef, Toolset,
@@ -17,8 +17,8 @@ use crate::registry::{
 };
 use crate::settings::ToolSettings;
 
-/// How many notes a prompt brings along.
-const MANY: usize = 8;
+/// Number of notes that a prompt quotes.
+const QUOTED_NOTES: usize = 8;
 
 const TIMEFRAME: PromptArgument = PromptArgument {
     name: "timeframe",
@@ -95,11 +95,11 @@ const GUIDE: &str = include_str!("guide.md");
 fn since(settings: &ToolSettings, text: &str) -> Result<Timestamp> {
     let now = clock::now().to_zoned(settings.notes.zone.clone());
     let time = parse_timeframe(text, &now).map_err(|e| EngineError::Invalid(e.to_string()))?;
-    Ok(bounded(time))
+    Ok(limit_since(time))
 }
 
-/// The notes about something, quoted with their sources.
-fn about(
+/// Quotes the notes about a topic with their sources.
+fn notes_about(
     memory: &Memory,
     settings: &ToolSettings,
     topic: &str,
@@ -113,7 +113,7 @@ fn about(
     let page = memory.search(&SearchRequest {
         text: topic.to_owned(),
         filter: SearchFilter { projects, after, ..Default::default() },
-        limit: MANY,
+        limit: QUOTED_NOTES,
         snippet_chars: 400,
         max_tokens: Some(3000),
         ..SearchRequest::default()
@@ -136,26 +136,26 @@ fn about(
     Ok(text)
 }
 
-/// The project that a prompt looks in: the one it was given, if the server is not held to another.
-fn project_of(settings: &ToolSettings, given: Option<String>) -> Result<Option<String>> {
+/// Returns the project of a prompt. An error, if the server is restricted to another project.
+fn prompt_project(settings: &ToolSettings, given: Option<String>) -> Result<Option<String>> {
     match (&settings.notes.only_project, given) {
         (Some(only), Some(given)) if link_key(given.trim()) != link_key(only) => {
-            Err(EngineError::Invalid(constrained(only).message))
+            Err(EngineError::Invalid(project_constrained(only).message))
         }
         (Some(only), _) => Ok(Some(only.clone())),
         (None, given) => Ok(given),
     }
 }
 
-/// What changed last.
-fn latest(
+/// Lists the latest changes.
+fn latest_changes(
     memory: &Memory,
     settings: &ToolSettings,
     timeframe: &str,
     project: Option<String>,
 ) -> Result<String> {
     let since = since(settings, timeframe)?;
-    let project = project_of(settings, project)?;
+    let project = prompt_project(settings, project)?;
     let project = project.map(|name| memory.store().project(&name)).transpose()?;
     let scope =
         project.as_ref().map_or("all projects".to_owned(), |p| format!("project {}", p.name));
@@ -166,7 +166,7 @@ fn latest(
             ..Default::default()
         },
         order: ListOrder::Newest,
-        limit: MANY,
+        limit: QUOTED_NOTES,
         offset: 0,
     })?;
     let mut text = format!("What changed since {since} in {scope}:\n\n");
@@ -186,8 +186,8 @@ fn continue_conversation(call: &PromptCall<'_>) -> Result<PromptMessage> {
     let PromptCall { memory, settings, .. } = *call;
     let timeframe = call.given(1);
     let known = match call.given(0) {
-        Some(topic) => about(memory, settings, &topic, timeframe.as_deref())?,
-        None => latest(memory, settings, timeframe.as_deref().unwrap_or("7d"), None)?,
+        Some(topic) => notes_about(memory, settings, &topic, timeframe.as_deref())?,
+        None => latest_changes(memory, settings, timeframe.as_deref().unwrap_or("7d"), None)?,
     };
     let how = sentences_for(
         call.tools,
@@ -204,12 +204,12 @@ fn continue_conversation(call: &PromptCall<'_>) -> Result<PromptMessage> {
 
 fn getting_started(call: &PromptCall<'_>) -> Result<PromptMessage> {
     let PromptCall { memory, settings, .. } = *call;
-    let project = project_of(settings, call.given(0))?;
+    let project = prompt_project(settings, call.given(0))?;
     let project = project.unwrap_or_else(|| settings.notes.default_project.clone());
     memory.create_project(&settings.notes.default_project)?;
     let held = memory.store().project(&project)?.name;
     let notes = memory.store().notes_in(&held)?;
-    let known = latest(memory, settings, "30d", Some(project.clone()))?;
+    let known = latest_changes(memory, settings, "30d", Some(project.clone()))?;
     let how = sentences_for(
         call.tools,
         &[
@@ -229,7 +229,7 @@ fn getting_started(call: &PromptCall<'_>) -> Result<PromptMessage> {
 fn recent_activity(call: &PromptCall<'_>) -> Result<PromptMessage> {
     let PromptCall { memory, settings, .. } = *call;
     let timeframe = call.given(0).unwrap_or_else(|| "7d".into());
-    let known = latest(memory, settings, &timeframe, call.given(1))?;
+    let known = latest_changes(memory, settings, &timeframe, call.given(1))?;
     let how = sentences_for(
         call.tools,
         &[
@@ -245,7 +245,7 @@ fn recent_activity(call: &PromptCall<'_>) -> Result<PromptMessage> {
 fn search_knowledge_base(call: &PromptCall<'_>) -> Result<PromptMessage> {
     let PromptCall { memory, settings, .. } = *call;
     let query = call.given(0).unwrap_or_default();
-    let known = about(memory, settings, &query, call.given(1).as_deref())?;
+    let known = notes_about(memory, settings, &query, call.given(1).as_deref())?;
     let how = sentences_for(
         call.tools,
         &[
@@ -273,7 +273,7 @@ fn project_info(
     let types: serde_json::Map<_, _> =
         types.into_iter().map(|(name, count)| (name, json!(count))).collect();
     let filter = ListFilter { project: Some(project.name.clone()), ..ListFilter::default() };
-    let recent = memory.store().list(&filter, ListOrder::Newest, MANY, 0)?;
+    let recent = memory.store().list(&filter, ListOrder::Newest, QUOTED_NOTES, 0)?;
     let recent: Vec<_> = recent
         .iter()
         .map(|f| json!({ "title": f.title, "permalink": f.permalink, "updated_at": f.updated.to_string() }))

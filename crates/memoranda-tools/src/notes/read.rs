@@ -1,4 +1,4 @@
-//! `read_note` and `view_note`: a note as it is, or as it was.
+//! `read_note` and `view_note`: read a note, now or at an earlier time.
 
 use memoranda_core::id::ContentHash;
 use memoranda_core::note;
@@ -55,7 +55,12 @@ pub(super) const VIEW_PARAMS: ParamTable = ParamTable::new(&[
 
 pub(super) fn read_note(call: &CallContext<'_>, args: &ToolArgs) -> Result<ToolResult, ToolError> {
     let shown = read_or_suggest(call, args)?;
-    let text = format!("{}{}{}", ended(&shown.content), shown.rest(), shown.source());
+    let text = format!(
+        "{}{}{}",
+        with_final_newline(&shown.content),
+        shown.continuation(),
+        shown.source_comment()
+    );
     Ok(ToolResult::ok(text, shown.structured(args)?))
 }
 
@@ -71,27 +76,27 @@ pub(super) fn view_note(call: &CallContext<'_>, args: &ToolArgs) -> Result<ToolR
         shown.place,
         as_of.unwrap_or_default(),
         other.unwrap_or_default(),
-        ended(&shown.content),
-        shown.rest()
+        with_final_newline(&shown.content),
+        shown.continuation()
     );
     Ok(ToolResult::ok(text, shown.structured(args)?))
 }
 
-/// Reads a note. The error of an unknown name lists notes that may be meant.
-fn read_or_suggest(call: &CallContext<'_>, args: &ToolArgs) -> Result<Shown, ToolError> {
+/// Reads a note. The error of an unknown name lists similar notes.
+fn read_or_suggest(call: &CallContext<'_>, args: &ToolArgs) -> Result<NoteExcerpt, ToolError> {
     match read(call, args) {
         Ok(shown) => Ok(shown),
-        Err(failure) => Err(suggested(call, args, failure)?),
+        Err(failure) => Err(with_suggestions(call, args, failure)?),
     }
 }
 
-/// How the line begins that says where a text comes from.
+/// Start of the comment with the source of a text.
 const SOURCE: &str = "<!-- project: ";
 
-/// What another note is called that goes by the name that was asked for.
+/// Label of another note with the requested name.
 pub(super) const ANOTHER: &str = "another note of this name";
 
-/// A text without the line that says where it comes from, as `read_note` gives it.
+/// Removes the source comment of `read_note` from a text.
 pub(super) fn without_source(text: &str) -> &str {
     let trimmed = text.trim_end();
     let start = trimmed.rfind('\n').map_or(0, |at| at + 1);
@@ -103,16 +108,16 @@ pub(super) fn without_source(text: &str) -> &str {
     if is_source { text.get(..start).unwrap_or_default() } else { text }
 }
 
-/// A text whose last line is ended.
-fn ended(text: &str) -> String {
+/// Ends the last line of a text.
+fn with_final_newline(text: &str) -> String {
     let end = if text.is_empty() || text.ends_with('\n') { "" } else { "\n" };
     format!("{text}{end}")
 }
 
-/// A note, as far as it is shown.
-struct Shown {
+/// A note, or the requested part of it.
+struct NoteExcerpt {
     place: Place,
-    /// Another note that goes by the name.
+    /// Another note with the same name.
     other: Option<Place>,
     title: String,
     permalink: String,
@@ -120,23 +125,24 @@ struct Shown {
     as_of: Option<String>,
     whole: String,
     content: String,
-    /// Where the shown part begins, and where the rest does: line and column.
+    /// Line and column of the start.
     first: (usize, usize),
+    /// Line and column of the rest. `None` at the end.
     next: Option<(usize, usize)>,
     lines: usize,
 }
 
-fn read(call: &CallContext<'_>, args: &ToolArgs) -> Result<Shown, ToolError> {
+fn read(call: &CallContext<'_>, args: &ToolArgs) -> Result<NoteExcerpt, ToolError> {
     let identifier = args.text("identifier")?;
-    let moment = scope::moment(call, args)?;
+    let moment = scope::as_of(call, args)?;
     let (found, other) = match moment {
         None => {
-            let named = scope::resolve(call, args, &identifier, Intent::Read)?;
+            let named = scope::resolve_note(call, args, &identifier, Intent::Read)?;
             (call.memory.read_at(&named.place)?, named.other)
         }
-        Some(moment) => (scope::read_then(call, args, &identifier, moment)?, None),
+        Some(moment) => (scope::read_at(call, args, &identifier, moment)?, None),
     };
-    // What a rule leaves out today is not shown as it was, either.
+    // A file that is ignored now is not shown as it was, either.
     call.memory.check_noted(&found.place)?;
     call.memory.store().note_use(&found.place.project, &found.place.path);
     if !found.is_text() {
@@ -148,7 +154,7 @@ fn read(call: &CallContext<'_>, args: &ToolArgs) -> Result<Shown, ToolError> {
     let summary = found.summary.as_ref();
     let title = summary.map(|file| file.title.clone()).or_else(|| note.title());
     let permalink = summary.map(|file| file.permalink.clone()).or_else(|| note.permalink());
-    // What was not moved since goes by the same permalink as now.
+    // A note that was not moved since has its current permalink.
     let now = || call.memory.store().file(&found.place.project, &found.place.path).ok().flatten();
     let permalink = permalink.or_else(|| Some(now()?.permalink));
     let permalink = permalink.unwrap_or_else(|| permalink_of(&found.place.path).0);
@@ -171,13 +177,13 @@ fn read(call: &CallContext<'_>, args: &ToolArgs) -> Result<Shown, ToolError> {
     let rest = rest.get(columns.unwrap_or(line.len())..).unwrap_or_default();
     let content = truncate_to_tokens(rest, budget).to_owned();
     let next = (content.len() < rest.len()).then(|| match content.rsplit_once('\n') {
-        // A line that is longer than the budget goes on where it was cut.
+        // A line that exceeds the budget continues where it was cut.
         None => (first_line, first_column + content.chars().count()),
         Some((whole_lines, begun)) => {
             (first_line + whole_lines.matches('\n').count() + 1, begun.chars().count() + 1)
         }
     });
-    Ok(Shown {
+    Ok(NoteExcerpt {
         title: title.unwrap_or_else(|| found.place.path.stem().to_owned()),
         permalink,
         hash: found.hash,
@@ -192,9 +198,9 @@ fn read(call: &CallContext<'_>, args: &ToolArgs) -> Result<Shown, ToolError> {
     })
 }
 
-impl Shown {
-    /// Where the text comes from, in a comment that no reader of Markdown shows.
-    fn source(&self) -> String {
+impl NoteExcerpt {
+    /// Returns the source of the text, in a comment that Markdown readers hide.
+    fn source_comment(&self) -> String {
         let mut line = format!(
             "{SOURCE}{} | file_path: {} | permalink: {} | checksum: {}",
             self.place.project,
@@ -212,8 +218,8 @@ impl Shown {
         line
     }
 
-    /// What was left out, and how to get it.
-    fn rest(&self) -> String {
+    /// Returns how to read the rest. Empty at the end.
+    fn continuation(&self) -> String {
         let Some((line, column)) = self.next else { return String::new() };
         let (last, within) = match column {
             1 => (line - 1, String::new()),
@@ -258,8 +264,8 @@ impl Shown {
     }
 }
 
-/// A failure to find a note, with notes that may have been meant.
-fn suggested(
+/// Adds similar notes to the error of a missing note.
+fn with_suggestions(
     call: &CallContext<'_>,
     args: &ToolArgs,
     failure: ToolError,
@@ -268,10 +274,10 @@ fn suggested(
         return Ok(failure);
     }
     let identifier = args.text("identifier")?;
-    let words = scope::bare(&identifier).replace(['/', '-', '_', '.'], " ");
+    let words = scope::strip_address(&identifier).replace(['/', '-', '_', '.'], " ");
     let page_size = args.integer("page_size")?;
     let page = args.integer("page")?;
-    let projects = match scope::asked(call, args)? {
+    let projects = match scope::requested_project(call, args)? {
         Some(project) => vec![scope::named_project(call, &project)?],
         None => Vec::new(),
     };

@@ -1,4 +1,4 @@
-//! `recent_activity`: what changed last.
+//! `recent_activity`: the latest changes.
 
 use jiff::{SignedDuration, Timestamp};
 use memoranda_core::note::one_line;
@@ -12,8 +12,8 @@ use super::scope;
 use super::search_hit::{fact_address, relation_address};
 use crate::registry::{CallContext, Param, ParamTable, ToolArgs, ToolError, ToolResult};
 
-/// How many notes are looked through at once for what they hold.
-const AT_ONCE: usize = 200;
+/// Number of notes whose parts are read at once.
+const BATCH_NOTES: usize = 200;
 
 pub(super) const PARAMS: ParamTable = ParamTable::new(&[
     &[
@@ -30,8 +30,8 @@ pub(super) const PARAMS: ParamTable = ParamTable::new(&[
     COMMON,
 ]);
 
-/// When a timeframe began, but at least a day and at most a year ago.
-pub(super) fn bounded(since: Timestamp) -> Timestamp {
+/// Limits the start of a timeframe to between a day and a year ago.
+pub(super) fn limit_since(since: Timestamp) -> Timestamp {
     let now = clock::now();
     let back = |days: i64| now.saturating_sub(SignedDuration::from_hours(24 * days)).unwrap_or(now);
     since.min(back(1)).max(back(365))
@@ -39,7 +39,7 @@ pub(super) fn bounded(since: Timestamp) -> Timestamp {
 
 pub(super) fn recent(call: &CallContext<'_>, args: &ToolArgs) -> Result<ToolResult, ToolError> {
     let timeframe = args.optional_text("timeframe")?.unwrap_or_else(|| "7d".into());
-    let since = bounded(scope::since(call, &timeframe)?);
+    let since = limit_since(scope::parse_since(call, &timeframe)?);
     let page = args.integer("page")?;
     let page_size = args.integer("page_size")?;
     let kinds: Vec<String> = args.texts("type")?.unwrap_or_default();
@@ -49,7 +49,7 @@ pub(super) fn recent(call: &CallContext<'_>, args: &ToolArgs) -> Result<ToolResu
         let other = Value::String(other.clone());
         return Err(args.wrong("type", "entity, observation or relation", &other).into());
     }
-    let project = match scope::asked(call, args)? {
+    let project = match scope::requested_project(call, args)? {
         Some(project) => Some(scope::named_project(call, &project)?),
         None => None,
     };
@@ -60,8 +60,8 @@ pub(super) fn recent(call: &CallContext<'_>, args: &ToolArgs) -> Result<ToolResu
     let mut text = format!("# Recent activity in {scope} since {since}\n\n");
     let offset = (page - 1) * page_size;
     let filter = ListFilter { project: project.clone(), since: Some(since), ..Default::default() };
-    let mut changed = Changed { call, filter, kinds, passed: 0, items: Vec::new() };
-    let has_more = changed.gather(offset, page_size)?;
+    let mut changed = RecentItems { call, filter, kinds, passed: 0, items: Vec::new() };
+    let has_more = changed.collect(offset, page_size)?;
     let shown = changed.items.into_iter().skip(offset - changed.passed).take(page_size);
     let (lines, items): (Vec<String>, Vec<Value>) = shown.unzip();
     lines.iter().for_each(|line| text.push_str(line));
@@ -88,25 +88,25 @@ pub(super) fn recent(call: &CallContext<'_>, args: &ToolArgs) -> Result<ToolResu
     Ok(ToolResult::ok(text, structured))
 }
 
-/// What changed, item by item: notes, or what they hold, as far as it is asked for.
-struct Changed<'c> {
+/// Changed items: notes or their parts, as requested.
+struct RecentItems<'c> {
     call: &'c CallContext<'c>,
     filter: ListFilter,
     kinds: Vec<String>,
-    /// Items that come before those that were gathered.
+    /// Number of items before the collected ones.
     passed: usize,
-    /// Each with how it reads.
+    /// Each item as text and as structure.
     items: Vec<(String, Value)>,
 }
 
-impl Changed<'_> {
+impl RecentItems<'_> {
     fn wants(&self, kind: &str) -> bool {
         self.kinds.iter().any(|wanted| wanted == kind)
     }
 
-    /// Gathers the items of a page, and perhaps some before it; says whether there are more.
-    fn gather(&mut self, offset: usize, page_size: usize) -> Result<bool, ToolError> {
-        // Every note is one item: then one need not go through those before the page.
+    /// Collects the items of a page, and perhaps some before it. Returns true if there are more.
+    fn collect(&mut self, offset: usize, page_size: usize) -> Result<bool, ToolError> {
+        // If every note is one item, the notes before the page can be skipped.
         let by_note = self.kinds.is_empty() || self.kinds.iter().all(|kind| kind == "entity");
         let mut from = 0;
         if by_note {
@@ -117,7 +117,7 @@ impl Changed<'_> {
             let found = self.call.memory.list(&ListRequest {
                 filter: self.filter.clone(),
                 order: ListOrder::Newest,
-                limit: if by_note { page_size } else { AT_ONCE },
+                limit: if by_note { page_size } else { BATCH_NOTES },
                 offset: from,
             })?;
             for file in &found.notes {
@@ -129,7 +129,7 @@ impl Changed<'_> {
             if by_note || !found.has_more {
                 return Ok(found.has_more);
             }
-            from += AT_ONCE;
+            from += BATCH_NOTES;
         }
     }
 

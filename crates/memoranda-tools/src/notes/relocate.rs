@@ -1,4 +1,4 @@
-//! `move_note` and `delete_note`: notes and folders, in one commit each, restorable.
+//! `move_note` and `delete_note`: notes and folders, in one commit that can be undone.
 
 use memoranda_core::id::{ContentHash, ProjectName};
 use memoranda_core::note::permalink::is_reserved_name;
@@ -10,7 +10,7 @@ use memoranda_engine::{
 use serde_json::{Value, json};
 
 use super::checksum::ExpectedChecksum;
-use super::links::{LISTED, NAMED, rest};
+use super::links::{LISTED, NAMED, more_line};
 use super::params::{COMMON, EXPECTED_CHECKSUM, NOTE_OR_FOLDER, PROJECT};
 use super::{links, scope, write};
 use crate::memory::path::leads_up;
@@ -51,23 +51,26 @@ pub(super) const DELETE_PARAMS: ParamTable = ParamTable::new(&[
 ]);
 
 pub(super) fn move_note(call: &CallContext<'_>, args: &ToolArgs) -> Result<ToolResult, ToolError> {
-    relocate(call, args).map_err(|failure| failure.with_missing_details(not_moved(call, args)))
+    relocate(call, args)
+        .map_err(|failure| failure.with_missing_details(fields_of_failed_move(call, args)))
 }
 
 pub(super) fn delete_note(
     call: &CallContext<'_>,
     args: &ToolArgs,
 ) -> Result<ToolResult, ToolError> {
-    delete(call, args).map_err(|failure| failure.with_missing_details(not_deleted(call, args)))
+    delete(call, args)
+        .map_err(|failure| failure.with_missing_details(fields_of_failed_delete(call, args)))
 }
 
-/// What programs look for in the answer to a move, if there was none.
-fn not_moved(call: &CallContext<'_>, args: &ToolArgs) -> Value {
+/// Returns the fields of the result of a move for a failed one.
+fn fields_of_failed_move(call: &CallContext<'_>, args: &ToolArgs) -> Value {
     let is_directory = matches!(args.flag("is_directory"), Ok(Some(true)));
-    // A folder may go by the name of a note.
-    let mut keys = match is_directory {
-        true => json!({ "title": null, "permalink": null, "file_path": null }),
-        false => scope::meant(call, args),
+    // A folder may have the name of a note.
+    let mut keys = if is_directory {
+        json!({ "title": null, "permalink": null, "file_path": null })
+    } else {
+        scope::affected_note(call, args)
     };
     let given = |name| args.optional_text(name).ok().flatten();
     let said = |name| given(name).filter(|text| !text.trim().is_empty());
@@ -85,10 +88,10 @@ fn not_moved(call: &CallContext<'_>, args: &ToolArgs) -> Value {
     keys
 }
 
-/// The same for a deletion.
-fn not_deleted(call: &CallContext<'_>, args: &ToolArgs) -> Value {
+/// Returns the fields of the result of a deletion for a failed one.
+fn fields_of_failed_delete(call: &CallContext<'_>, args: &ToolArgs) -> Value {
     if !matches!(args.flag("is_directory"), Ok(Some(true))) {
-        let mut keys = scope::meant(call, args);
+        let mut keys = scope::affected_note(call, args);
         keys["deleted"] = json!(false);
         return keys;
     }
@@ -104,15 +107,11 @@ fn not_deleted(call: &CallContext<'_>, args: &ToolArgs) -> Value {
     })
 }
 
-/// What is moved or deleted: a note, or a folder.
-fn subject(
-    call: &CallContext<'_>,
-    args: &ToolArgs,
-    is_directory: bool,
-) -> Result<Place, ToolError> {
+/// Finds the note or folder to move or delete.
+fn source(call: &CallContext<'_>, args: &ToolArgs, is_directory: bool) -> Result<Place, ToolError> {
     let identifier = args.text("identifier")?;
     if !is_directory {
-        let found = scope::find(call, args, &identifier, Intent::Change);
+        let found = scope::find_note(call, args, &identifier, Intent::Change);
         return found.map_err(|failure| match folder(call, args, &identifier) {
             Ok(folder) if failure.code == NOTE_NOT_FOUND => ToolError::new(
                 "IS_A_DIRECTORY",
@@ -127,17 +126,17 @@ fn subject(
 }
 
 fn folder(call: &CallContext<'_>, args: &ToolArgs, identifier: &str) -> Result<Place, ToolError> {
-    let project = scope::project(call, args)?;
-    let name = scope::bare(identifier).trim_end_matches('/');
+    let project = scope::call_project(call, args)?;
+    let name = scope::strip_address(identifier).trim_end_matches('/');
     let missing = || {
         let text = format!("There is no folder {name:?} in project {project}.");
         ToolError::new("DIRECTORY_NOT_FOUND", text)
     };
-    let own = scope::within(&project, name);
+    let own = scope::strip_project(&project, name);
     for name in [Some(name), own].into_iter().flatten() {
         let path = NotePath::parse(name).map_err(EngineError::from)?;
         if let Some(path) = call.memory.folder_at(&project, &path)? {
-            // A rule that names folders alone shows in what lies within.
+            // An ignore rule for folders only matches the files within.
             let within = NotePath::parse(&format!("{path}/_")).map_err(EngineError::from)?;
             call.memory.check_noted(&Place { project: project.clone(), path: within })?;
             return Ok(Place { project, path });
@@ -146,8 +145,8 @@ fn folder(call: &CallContext<'_>, args: &ToolArgs, identifier: &str) -> Result<P
     Err(missing())
 }
 
-/// The whole checksum of the version that the caller knows, once it is sure that it is current.
-fn current(
+/// Checks that the version known to the caller is current, and returns its whole checksum.
+fn check_version(
     call: &CallContext<'_>,
     place: &Place,
     expected: Option<&ExpectedChecksum>,
@@ -165,15 +164,15 @@ fn current(
     if expected.matches(found) {
         return Ok(Some(found));
     }
-    Err(scope::conflict(call, place, expected, found))
+    Err(scope::checksum_mismatch(call, place, expected, found))
 }
 
 fn relocate(call: &CallContext<'_>, args: &ToolArgs) -> Result<ToolResult, ToolError> {
     let is_directory = args.is_set("is_directory")?;
     let path = args.optional_text("destination_path")?;
     let folder = args.optional_text("destination_folder")?;
-    // Some clients send every parameter: an empty folder beside a path, be it empty too, says
-    // nothing. Alone it is the top.
+    // Some clients send every parameter: an empty folder next to a path is ignored, even if the
+    // path is empty, too. Alone, it is the top of the project.
     let folder = folder.filter(|folder| path.is_none() || !folder.trim().is_empty());
     let path = path.filter(|path| !path.trim().is_empty());
     let wrong = |code, text: &str| ToolError::new(code, text);
@@ -199,12 +198,9 @@ fn relocate(call: &CallContext<'_>, args: &ToolArgs) -> Result<ToolResult, ToolE
         }
         _ => {}
     }
-    let from = subject(call, args, is_directory)?;
+    let from = source(call, args, is_directory)?;
     let (to, warning) = destination(call, &from, path.as_deref(), folder.as_deref(), is_directory)?;
-    let links = match args.is_set("update_links")? {
-        true => Links::Update,
-        false => Links::Keep,
-    };
+    let links = if args.is_set("update_links")? { Links::Update } else { Links::Keep };
     let same = || {
         let text = format!("{from} is already there.");
         ToolError::new("DESTINATION_SAME_AS_SOURCE", text)
@@ -212,21 +208,22 @@ fn relocate(call: &CallContext<'_>, args: &ToolArgs) -> Result<ToolResult, ToolE
     if to == from.path && links == Links::Keep {
         return Err(same());
     }
-    let expected = current(call, &from, ExpectedChecksum::read(args)?.as_ref(), is_directory)?;
-    scope::check_findable(call, &Place { project: from.project.clone(), path: to.clone() })?;
+    let expected =
+        check_version(call, &from, ExpectedChecksum::read(args)?.as_ref(), is_directory)?;
+    scope::check_not_ignored(call, &Place { project: from.project.clone(), path: to.clone() })?;
     let holders = match call.settings.notes.only_project {
         Some(_) => Holders::OwnProject,
         None => Holders::Everywhere,
     };
     let request = RenameRequest { from: from.clone(), to: to.clone(), links, holders, expected };
     let outcome = call.memory.rename(&call.who, &request).map_err(|error| match error {
-        // It never was anywhere else, so no link can say an old name.
+        // The note was never moved, so no link contains an old name.
         EngineError::Invalid(_) if to == from.path => same(),
         other => other.into(),
     })?;
     match outcome {
         RenameOutcome::Renamed(renamed) => {
-            let mut answer = moved(call, &from, &to, &renamed, is_directory)?;
+            let mut answer = render_move(call, &from, &to, &renamed, is_directory)?;
             if let Some(warning) = warning {
                 answer.text.push_str(&format!("\n{warning}\n"));
                 answer.structured["warning"] = json!(warning);
@@ -264,12 +261,13 @@ fn destination(
     }
     let text = match path {
         None => {
-            let given = scope::own_path(call, &from.project, given);
+            let given = scope::path_in_project(call, &from.project, given);
             let folder = call.memory.folder_named(&from.project, given)?;
-            renamed = write::renamed(&folder, given);
-            match folder.path.is_empty() {
-                true => from.path.file_name().to_owned(),
-                false => format!("{}/{}", folder.path, from.path.file_name()),
+            renamed = write::renamed_folder_warning(&folder, given);
+            if folder.path.is_empty() {
+                from.path.file_name().to_owned()
+            } else {
+                format!("{}/{}", folder.path, from.path.file_name())
             }
         }
         Some(path) => path.trim().trim_start_matches('/').trim_end_matches('/').to_owned(),
@@ -286,16 +284,16 @@ fn destination(
         );
         return Err(ToolError::new("CROSS_PROJECT_MOVE_NOT_SUPPORTED", text));
     }
-    // The folder alone has lost its project above.
+    // The project was already removed from a folder above.
     let text = match path {
-        Some(_) => scope::own_path(call, &from.project, &text),
+        Some(_) => scope::path_in_project(call, &from.project, &text),
         None => &text,
     };
     let text = text.strip_prefix("memory://").unwrap_or(text);
     let mut to = NotePath::parse(text).map_err(EngineError::from)?;
     check_portable(call, from, &to)?;
     if let Some(Ok(above)) = to.parent().map(NotePath::parse) {
-        // The folder that is there is meant in whatever case.
+        // An existing folder matches in any case.
         let above = call.memory.store().spelled(&from.project, &above)?;
         to = NotePath::parse(&format!("{above}/{}", to.file_name())).map_err(EngineError::from)?;
     }
@@ -314,8 +312,8 @@ fn destination(
     Ok((to, renamed))
 }
 
-/// Refuses new names that some systems cannot have: the notes could not be copied or synced there.
-/// What is called so already may keep its name, wherever it goes, and so may the folders it goes to.
+/// Rejects new names that some systems do not allow: the notes could not be copied or synced there.
+/// Existing names of the note and of the destination folder are accepted.
 fn check_portable(call: &CallContext<'_>, from: &Place, to: &NotePath) -> Result<(), ToolError> {
     let has = |name: &str| from.path.as_str().split('/').any(|own| own == name);
     let mut end = 0;
@@ -340,7 +338,7 @@ fn check_portable(call: &CallContext<'_>, from: &Place, to: &NotePath) -> Result
     Ok(())
 }
 
-fn moved(
+fn render_move(
     call: &CallContext<'_>,
     from: &Place,
     to: &NotePath,
@@ -367,7 +365,7 @@ fn moved(
         "commit": commit,
     });
     if let Some(file) = &summary {
-        // Only a note keeps its permalink; another file goes by its path.
+        // Only a note keeps its permalink. Other files are addressed by path.
         if to.is_markdown() {
             text.push_str(&format!("permalink: {} (kept)\n", file.permalink));
         }
@@ -381,7 +379,7 @@ fn moved(
         structured["successful_moves"] = json!(renamed.files.len());
         structured["failed_moves"] = json!(0);
         structured["left"] = renamed.left.iter().take(LISTED).cloned().collect();
-        text.push_str(&left_behind(&renamed.left));
+        text.push_str(&render_remaining_files(&renamed.left));
     }
     if let Some(commit) = &commit {
         text.push_str(&format!("commit: {commit}\n"));
@@ -392,7 +390,7 @@ fn moved(
         for (place, links) in renamed.relinked.iter().take(NAMED) {
             text.push_str(&format!("- {} ({links})\n", place.path));
         }
-        text.push_str(&rest(renamed.relinked.len()));
+        text.push_str(&more_line(renamed.relinked.len()));
     }
     structured["updated_links_left_out"] = json!(renamed.relinked.len().saturating_sub(LISTED));
     structured["updated_links"] = renamed
@@ -401,22 +399,27 @@ fn moved(
         .take(LISTED)
         .map(|(place, count)| json!({ "file_path": place.path.as_str(), "count": count }))
         .collect();
-    text.push_str(&outdated(renamed, &from.project, to, is_directory));
+    text.push_str(&render_outdated_links(renamed, &from.project, to, is_directory));
     if !renamed.unsaid.is_empty() {
         let left: Vec<_> = renamed.unsaid.iter().collect();
         text.push_str(&format!(
             "\n{} not updated, as the new name cannot stand in them:\n{}",
-            links::counted(left.iter().copied()),
-            links::named(&from.project, &left)
+            links::count_links(left.iter().copied()),
+            links::list_links(&from.project, &left)
         ));
     }
     let left = if renamed.unsaid.is_empty() { &renamed.outdated } else { &renamed.unsaid };
-    links::list(&mut structured, &from.project, left);
+    links::add_links(&mut structured, &from.project, left);
     Ok(ToolResult::ok(text, structured))
 }
 
-/// Says which links a move left as they are, though they do not lead where they did.
-fn outdated(renamed: &Renamed, project: &ProjectName, to: &NotePath, is_directory: bool) -> String {
+/// Renders the links that a move left unchanged although their target changed.
+fn render_outdated_links(
+    renamed: &Renamed,
+    project: &ProjectName,
+    to: &NotePath,
+    is_directory: bool,
+) -> String {
     let (drawn, left): (Vec<_>, Vec<_>) =
         renamed.outdated.iter().partition(|link| link.means.is_some());
     let mut text = String::new();
@@ -428,8 +431,8 @@ fn outdated(renamed: &Renamed, project: &ProjectName, to: &NotePath, is_director
             (its, "of its own that no longer lead where they did"),
         ] {
             if !links.is_empty() {
-                let all = links::counted(links.iter().copied());
-                text.push_str(&format!("\n{all} {how}:\n{}", links::named(project, &links)));
+                let all = links::count_links(links.iter().copied());
+                text.push_str(&format!("\n{all} {how}:\n{}", links::list_links(project, &links)));
             }
         }
         text.push_str(&format!(
@@ -441,11 +444,11 @@ fn outdated(renamed: &Renamed, project: &ProjectName, to: &NotePath, is_director
         ));
     }
     if !drawn.is_empty() {
-        let all = links::counted(drawn.iter().copied());
+        let all = links::count_links(drawn.iter().copied());
         text.push_str(&format!(
             "\n{all} with another meaning now, as several notes go by the name:\n"
         ));
-        text.push_str(&links::named(project, &drawn));
+        text.push_str(&links::list_links(project, &drawn));
         let commit = renamed.commit.as_ref().map(|commit| commit.id.to_string());
         text.push_str(&format!(
             "Edit them, or take the move back (`memoranda undo {}`) and repeat it with \
@@ -456,21 +459,22 @@ fn outdated(renamed: &Renamed, project: &ProjectName, to: &NotePath, is_director
     text
 }
 
-/// Says what stayed of a folder.
-fn left_behind(left: &[String]) -> String {
+/// Renders the files that remain in a folder.
+fn render_remaining_files(left: &[String]) -> String {
     if left.is_empty() {
         return String::new();
     }
     let all = count(left.len(), "hidden or ignored file");
     let named: String = left.iter().take(NAMED).map(|place| format!("- {place}\n")).collect();
-    format!("{all} left where it was, and so the folder is:\n{named}{}", rest(left.len()))
+    format!("{all} left where it was, and so the folder is:\n{named}{}", more_line(left.len()))
 }
 
 fn delete(call: &CallContext<'_>, args: &ToolArgs) -> Result<ToolResult, ToolError> {
     let is_directory = args.is_set("is_directory")?;
-    let place = subject(call, args, is_directory)?;
+    let place = source(call, args, is_directory)?;
     let summary = call.memory.store().file(&place.project, &place.path)?;
-    let expected = current(call, &place, ExpectedChecksum::read(args)?.as_ref(), is_directory)?;
+    let expected =
+        check_version(call, &place, ExpectedChecksum::read(args)?.as_ref(), is_directory)?;
     let request = DeleteRequest { place: place.clone(), expected };
     let deleted = match call.memory.delete_counting_links(&call.who, &request)? {
         DeleteOutcome::Deleted(deleted) => deleted,
@@ -493,11 +497,12 @@ fn delete(call: &CallContext<'_>, args: &ToolArgs) -> Result<ToolResult, ToolErr
         for file in files.iter().take(NAMED) {
             text.push_str(&format!("- {file}\n"));
         }
-        text.push_str(&rest(files.len()));
-        text.push_str(&left_behind(&deleted.left));
+        text.push_str(&more_line(files.len()));
+        text.push_str(&render_remaining_files(&deleted.left));
     }
-    let (drawn, lost): (Vec<_>, Vec<_>) =
-        links::known(call, deleted.drawn).into_iter().partition(|link| link.means.is_some());
+    let (drawn, lost): (Vec<_>, Vec<_>) = links::visible_links(call, deleted.drawn)
+        .into_iter()
+        .partition(|link| link.means.is_some());
     let lost = deleted.links + lost.iter().map(|link| link.count).sum::<usize>();
     if lost > 0 {
         text.push_str(&format!("{} to it without a target now.\n", count(lost, "link")));
@@ -508,11 +513,11 @@ fn delete(call: &CallContext<'_>, args: &ToolArgs) -> Result<ToolResult, ToolErr
         ));
     }
     if !drawn.is_empty() {
-        let (all, drawn) = (links::counted(&drawn), drawn.iter().collect::<Vec<_>>());
+        let (all, drawn) = (links::count_links(&drawn), drawn.iter().collect::<Vec<_>>());
         text.push_str(&format!(
             "\n{all} to it with another meaning now, as other notes go by the name:\n{}If that is \
              wrong, edit them.\n",
-            links::named(&place.project, &drawn)
+            links::list_links(&place.project, &drawn)
         ));
     }
     let mut structured = json!({
@@ -522,7 +527,7 @@ fn delete(call: &CallContext<'_>, args: &ToolArgs) -> Result<ToolResult, ToolErr
         "commit": commit,
         "unresolved_links": lost,
     });
-    links::list(&mut structured, &place.project, &drawn);
+    links::add_links(&mut structured, &place.project, &drawn);
     match summary {
         Some(file) => {
             structured["title"] = json!(file.title);

@@ -1,4 +1,4 @@
-//! The schemas of a project, and which of them a note means.
+//! The schemas of a project, and the lookup of a schema by name.
 
 use std::collections::{BTreeMap, HashMap};
 
@@ -8,22 +8,22 @@ use memoranda_core::schema::NoteSchema;
 use memoranda_engine::{EngineError, FileSummary, Intent, StoreError};
 use serde_json::{Value, json};
 
-use super::note_schema::notes_of;
+use super::note_schema::notes_of_type;
 use super::scope;
 use crate::registry::{CallContext, ToolError};
 
-/// The schemas of a project.
-pub(super) struct Schemas {
-    /// Each with the note that states it.
+/// Schemas of a project.
+pub(super) struct ProjectSchemas {
+    /// Schemas with their notes.
     pub(super) known: Vec<(FileSummary, NoteSchema)>,
-    /// Notes that should state one and do not: permalinks.
+    /// Permalinks of schema notes without a valid schema.
     pub(super) broken: Vec<String>,
 }
 
-impl Schemas {
-    pub(super) fn of(call: &CallContext<'_>, project: &ProjectName) -> Result<Self, ToolError> {
+impl ProjectSchemas {
+    pub(super) fn load(call: &CallContext<'_>, project: &ProjectName) -> Result<Self, ToolError> {
         let (mut known, mut broken) = (Vec::new(), Vec::new());
-        for (file, note) in notes_of(call, project, "schema")? {
+        for (file, note) in notes_of_type(call, project, "schema")? {
             match NoteSchema::of_note(&note) {
                 Some(schema) => known.push((file, schema)),
                 None => broken.push(file.permalink),
@@ -32,8 +32,8 @@ impl Schemas {
         Ok(Self { known, broken })
     }
 
-    /// What is wrong with those that state no schema; empty if there are none.
-    pub(super) fn complaint(&self) -> String {
+    /// Warns of schema notes without a valid schema. Empty if there are none.
+    pub(super) fn broken_warning(&self) -> String {
         let line = |permalink: &String| {
             format!(
                 "{permalink} states no schema: `schema` in its frontmatter must hold fields, one a \
@@ -41,28 +41,28 @@ impl Schemas {
             )
         };
         let broken = self.broken.iter().map(line);
-        broken.chain(self.clashes().iter().map(Clash::said)).collect()
+        broken.chain(self.conflicts().iter().map(SchemaConflict::to_text)).collect()
     }
 
-    /// The types that have several schemas.
-    pub(super) fn clashes(&self) -> Vec<Clash> {
+    /// Returns the types with several schemas.
+    pub(super) fn conflicts(&self) -> Vec<SchemaConflict> {
         let mut by_type: BTreeMap<String, Vec<String>> = BTreeMap::new();
         for (file, schema) in &self.known {
             by_type.entry(type_key(&schema.entity)).or_default().push(file.permalink.clone());
         }
         let clashes = by_type.into_iter().filter(|(_, permalinks)| permalinks.len() > 1);
-        clashes.map(|(entity, permalinks)| Clash { entity, permalinks }).collect()
+        clashes.map(|(entity, permalinks)| SchemaConflict { entity, permalinks }).collect()
     }
 }
 
-/// Several schemas of one type, in the order of their paths: notes are held to the first.
-pub(super) struct Clash {
+/// Several schemas of one type, in the order of their paths. The first one counts.
+pub(super) struct SchemaConflict {
     pub(super) entity: String,
     permalinks: Vec<String>,
 }
 
-impl Clash {
-    pub(super) fn said(&self) -> String {
+impl SchemaConflict {
+    pub(super) fn to_text(&self) -> String {
         let (first, rest) = match self.permalinks.split_first() {
             Some((first, rest)) => (first.as_str(), rest.join(", ")),
             None => return String::new(),
@@ -74,23 +74,23 @@ impl Clash {
         )
     }
 
-    pub(super) fn wire(&self) -> Value {
+    pub(super) fn to_json(&self) -> Value {
         json!({ "entity": self.entity, "schemas": self.permalinks })
     }
 }
 
-/// The schemas that notes name in their frontmatter, each looked up once.
-pub(super) struct References<'s> {
-    schemas: &'s Schemas,
+/// Schemas that notes name in their frontmatter, with a cache of lookups.
+pub(super) struct SchemaReferences<'s> {
+    schemas: &'s ProjectSchemas,
     seen: HashMap<String, std::result::Result<usize, String>>,
 }
 
-impl<'s> References<'s> {
-    pub(super) fn new(schemas: &'s Schemas) -> Self {
+impl<'s> SchemaReferences<'s> {
+    pub(super) fn new(schemas: &'s ProjectSchemas) -> Self {
         Self { schemas, seen: HashMap::new() }
     }
 
-    /// The schema that a name means, by what it describes or by its note, or why it means none.
+    /// Finds a schema by its type or by its note. The inner error is the reason of a failure.
     pub(super) fn find(
         &mut self,
         call: &CallContext<'_>,
@@ -122,7 +122,7 @@ impl<'s> References<'s> {
         if let Some(at) = exact {
             return Ok(Ok(at));
         }
-        let bare = scope::bare(name);
+        let bare = scope::strip_address(name);
         let resolved = match call.memory.resolve_in(project, bare, Intent::Read) {
             Ok(resolved) => resolved,
             Err(error @ (EngineError::Ambiguous { .. } | EngineError::Invalid(_))) => {
@@ -131,7 +131,7 @@ impl<'s> References<'s> {
             Err(error @ EngineError::Store(StoreError::Index(_) | StoreError::Halted(_))) => {
                 return Err(error.into());
             }
-            // What is wrong with one name keeps no other note from being looked at.
+            // An invalid name does not stop the validation of other notes.
             Err(error) => return Ok(Err(format!("cannot be used: {error}"))),
         };
         let at = match &resolved {
@@ -151,10 +151,10 @@ impl<'s> References<'s> {
     }
 }
 
-/// The schema that a note names in its frontmatter.
+/// Returns the schema that a note names in its frontmatter.
 pub(super) fn reference(note: &Note) -> Option<String> {
     match note.frontmatter.get("schema")? {
-        // `[[Name]]` without quotes is a list in a list to YAML.
+        // YAML parses `[[Name]]` without quotes as a list in a list.
         MetaValue::Text(_) | MetaValue::Plain(_) | MetaValue::List(_) => {
             note.frontmatter.text("schema").map(|name| name.trim().to_owned())
         }

@@ -1,4 +1,4 @@
-//! Where a call works: which project, which note, which moment. Nothing is guessed for a change.
+//! Resolves the project, the note and the point in time of a call. A change requires exact names.
 
 use jiff::Timestamp;
 use memoranda_core::diff::{DiffLabels, unified_diff};
@@ -15,11 +15,14 @@ use super::checksum::ExpectedChecksum;
 use super::page::cut;
 use crate::registry::{CallContext, NOTE_NOT_FOUND, ToolArgs, ToolError};
 
-/// How much of a difference is shown.
+/// Maximum length of a shown difference in characters.
 const DIFF_CHARS: usize = 4000;
 
-/// The project that a call names; `None` if it names none and is not held to one.
-pub(super) fn asked(call: &CallContext<'_>, args: &ToolArgs) -> Result<Option<String>, ToolError> {
+/// Returns the project that a call names, or that the server is restricted to. `None` otherwise.
+pub(super) fn requested_project(
+    call: &CallContext<'_>,
+    args: &ToolArgs,
+) -> Result<Option<String>, ToolError> {
     let id = args.optional_text("project_id")?;
     let named = match id {
         Some(id) => Some(id),
@@ -27,48 +30,57 @@ pub(super) fn asked(call: &CallContext<'_>, args: &ToolArgs) -> Result<Option<St
     };
     let named = named.map(|name| name.trim().to_owned()).filter(|name| !name.is_empty());
     match (&call.settings.notes.only_project, named) {
-        (Some(only), Some(named)) if link_key(&named) != link_key(only) => Err(constrained(only)),
+        (Some(only), Some(named)) if link_key(&named) != link_key(only) => {
+            Err(project_constrained(only))
+        }
         (Some(only), _) => Ok(Some(only.clone())),
         (None, named) => Ok(named),
     }
 }
 
-/// Says that a server is held to one project.
-pub(super) fn constrained(only: &str) -> ToolError {
+/// Error of a server that is restricted to one project.
+pub(super) fn project_constrained(only: &str) -> ToolError {
     let text = format!("This server works in the project {only} only; leave `project` out.");
     ToolError::new("PROJECT_CONSTRAINED", text)
 }
 
-/// Refuses a name that says another project than the one that the server is held to, whether there
-/// is such a project or not.
-fn check_reach(call: &CallContext<'_>, identifier: &str) -> Result<(), ToolError> {
+/// Rejects a name that contains another project than the one the server is restricted to, even if
+/// that project does not exist.
+fn check_named_project(call: &CallContext<'_>, identifier: &str) -> Result<(), ToolError> {
     match (&call.settings.notes.only_project, project_said(identifier)) {
-        (Some(only), Some(said)) if link_key(said) != link_key(only) => Err(constrained(only)),
+        (Some(only), Some(said)) if link_key(said) != link_key(only) => {
+            Err(project_constrained(only))
+        }
         _ => Ok(()),
     }
 }
 
-/// Refuses a note of another project than the one that the server is held to.
-fn check_held(call: &CallContext<'_>, place: &Place) -> Result<(), ToolError> {
+/// Rejects a note of another project than the one the server is restricted to.
+fn check_note_project(call: &CallContext<'_>, place: &Place) -> Result<(), ToolError> {
     match &call.settings.notes.only_project {
-        Some(only) if link_key(place.project.as_str()) != link_key(only) => Err(constrained(only)),
+        Some(only) if link_key(place.project.as_str()) != link_key(only) => {
+            Err(project_constrained(only))
+        }
         _ => Ok(()),
     }
 }
 
-/// The project that a call works in: the one it names, or the default.
-pub(super) fn project(call: &CallContext<'_>, args: &ToolArgs) -> Result<ProjectName, ToolError> {
-    let name = asked(call, args)?;
+/// Returns the project of a call: the named one, or the default.
+pub(super) fn call_project(
+    call: &CallContext<'_>,
+    args: &ToolArgs,
+) -> Result<ProjectName, ToolError> {
+    let name = requested_project(call, args)?;
     named_project(call, name.as_deref().unwrap_or(&call.settings.notes.default_project))
 }
 
-/// Finds a project, and makes it if it is one that is there by default.
+/// Finds a project. A default project is created.
 pub(super) fn named_project(call: &CallContext<'_>, name: &str) -> Result<ProjectName, ToolError> {
     if call.settings.makes_project(name) {
         return Ok(call.memory.create_project(name)?.name);
     }
     match call.memory.store().project(name) {
-        // Which others there are is not told to whoever may not know of them.
+        // A restricted server does not list other projects.
         Err(StoreError::NoProject { .. }) if call.settings.notes.only_project.is_some() => {
             let text = format!(
                 "The project {name}, the only one that this server works in, is not there any \
@@ -80,37 +92,37 @@ pub(super) fn named_project(call: &CallContext<'_>, name: &str) -> Result<Projec
     }
 }
 
-/// The project of a name, if there is one that the caller may know of.
+/// Finds a project that the caller may see.
 pub(super) fn known_project(call: &CallContext<'_>, name: &str) -> Option<ProjectName> {
     let only = call.settings.notes.only_project.as_deref().map(link_key);
     let found = call.memory.store().project(name).ok()?.name;
     only.is_none_or(|only| link_key(found.as_str()) == only).then_some(found)
 }
 
-/// Where the note lies that a name means.
-pub(super) fn find(
+/// Finds the place of a note by name.
+pub(super) fn find_note(
     call: &CallContext<'_>,
     args: &ToolArgs,
     identifier: &str,
     intent: Intent,
 ) -> Result<Place, ToolError> {
-    Ok(resolve(call, args, identifier, intent)?.place)
+    Ok(resolve_note(call, args, identifier, intent)?.place)
 }
 
-/// The note that a name means. One that is only shown may lie in any project, if it is the only
-/// one of that name; one that is changed lies where the call works.
-pub(super) fn resolve(
+/// Resolves a name to a note. A note to read may be in any project, if its name is unique. A note to
+/// change must be in the project of the call.
+pub(super) fn resolve_note(
     call: &CallContext<'_>,
     args: &ToolArgs,
     identifier: &str,
     intent: Intent,
 ) -> Result<Resolved, ToolError> {
     let memory = call.memory;
-    check_reach(call, identifier)?;
-    if let Some(asked) = asked(call, args)? {
+    check_named_project(call, identifier)?;
+    if let Some(asked) = requested_project(call, args)? {
         let project = named_project(call, &asked)?;
-        let bare = bare(identifier);
-        let own = within(&project, bare);
+        let bare = strip_address(identifier);
+        let own = strip_project(&project, bare);
         let found = match memory.resolve(Some(project.as_str()), identifier, intent) {
             Err(missing @ EngineError::NotFound { .. }) => match own {
                 Some(own) => memory.resolve_in(&project, own, intent)?.ok_or(missing)?,
@@ -118,11 +130,11 @@ pub(super) fn resolve(
             },
             found => found?,
         };
-        check_held(call, &found.place)?;
+        check_note_project(call, &found.place)?;
         return Ok(found);
     }
     let default = named_project(call, &call.settings.notes.default_project)?;
-    let bare = bare(identifier);
+    let bare = strip_address(identifier);
     if bare.is_empty() || bare.contains("::") || identifier.trim().starts_with("memoranda://") {
         return Ok(memory.resolve(None, identifier, intent)?);
     }
@@ -155,7 +167,7 @@ pub(super) fn resolve(
             }
         }),
         _ => {
-            // A path alone may be one of this project or one below another's name.
+            // A path may be in this project, or start with the name of another.
             let places = found.iter().map(|Resolved { place, .. }| place);
             let places = places.map(|place| format!("{}::{}", place.project, place.path));
             let places: Vec<String> = places.collect();
@@ -169,66 +181,67 @@ pub(super) fn resolve(
     }
 }
 
-/// The note that a name means or meant, as it was at a moment.
-pub(super) fn read_then(
+/// Reads a note by its current or past name, at a point in time.
+pub(super) fn read_at(
     call: &CallContext<'_>,
     args: &ToolArgs,
     identifier: &str,
     moment: PointInTime,
 ) -> Result<ReadNote, ToolError> {
-    let (project, name) = named_then(call, args, identifier)?;
+    let (project, name) = project_and_name(call, args, identifier)?;
     let project = project.as_ref().map(ProjectName::as_str);
     let found = call.memory.read_as_of(project, name, moment)?;
-    check_held(call, &found.place)?;
+    check_note_project(call, &found.place)?;
     Ok(found)
 }
 
-/// Where the note was that a name means or meant, at a moment; `None` if there was none.
-pub(super) fn place_then(
+/// Finds the place of a note by its current or past name, at a point in time.
+pub(super) fn place_at(
     call: &CallContext<'_>,
     args: &ToolArgs,
     identifier: &str,
     moment: PointInTime,
 ) -> Result<Option<Place>, ToolError> {
-    let (project, name) = named_then(call, args, identifier)?;
+    let (project, name) = project_and_name(call, args, identifier)?;
     let project = project.as_ref().map(ProjectName::as_str);
     let place = match call.memory.place_as_of(project, name, moment) {
         Err(EngineError::NotFound { .. } | EngineError::NotThen { .. }) => return Ok(None),
         place => place?,
     };
-    check_held(call, &place)?;
-    // What a rule leaves out today is not shown as it was, either.
+    check_note_project(call, &place)?;
+    // A file that is ignored now is not shown as it was, either.
     call.memory.check_noted(&place)?;
     Ok(Some(place))
 }
 
-/// The project in which a name of the past is looked for, if the call has one, and the name.
-fn named_then<'n>(
+/// Returns the project and the name to look up at a point in time.
+fn project_and_name<'n>(
     call: &CallContext<'_>,
     args: &ToolArgs,
     identifier: &'n str,
 ) -> Result<(Option<ProjectName>, &'n str), ToolError> {
-    let name = bare(identifier);
-    check_reach(call, name)?;
-    let project = asked(call, args)?.map(|project| named_project(call, &project)).transpose()?;
+    let name = strip_address(identifier);
+    check_named_project(call, name)?;
+    let project =
+        requested_project(call, args)?.map(|project| named_project(call, &project)).transpose()?;
     Ok((project, name))
 }
 
-/// The project and the rest of an address or pattern: `work/plans/*` names the project first,
-/// unless the call does.
-pub(super) fn addressed(
+/// Splits an address or pattern into project and rest: `work/plans/*` starts with the project,
+/// unless the call names one.
+pub(super) fn split_address(
     call: &CallContext<'_>,
     args: &ToolArgs,
     address: &str,
 ) -> Result<(ProjectName, String), ToolError> {
-    let project = project(call, args)?;
-    let named = asked(call, args)?.is_some();
+    let project = call_project(call, args)?;
+    let named = requested_project(call, args)?.is_some();
     if let Some((first, rest)) = address.trim_start_matches('/').split_once('/')
         && !named
         && !first.contains('*')
         && first != project.as_str()
         && let Ok(other) = call.memory.store().project(first)
-        // A folder of the project itself may have a name that only comes to the other's.
+        // A folder of the project may have a name that is similar to the other project's.
         && (other.name.as_str() == first || !is_folder(call, &project, first))
     {
         return Ok((other.name, rest.to_owned()));
@@ -236,8 +249,8 @@ pub(super) fn addressed(
     Ok((project, address.to_owned()))
 }
 
-/// The other project that a name begins with, as `other::` or a folder, and the rest of the name. A
-/// folder of the project itself is none.
+/// Splits another project off a name that starts with `other::` or `other/`. `None` if `other` is a
+/// folder of the own project.
 pub(super) fn other_project<'n>(
     call: &CallContext<'_>,
     own: &ProjectName,
@@ -252,15 +265,14 @@ pub(super) fn other_project<'n>(
     (!rest.is_empty() && other != *own && is_meant).then_some((other, rest))
 }
 
-/// A name without the project that it begins with, however that is written.
-pub(super) fn within<'n>(project: &ProjectName, name: &'n str) -> Option<&'n str> {
+/// Removes the project from the start of a name, in any spelling.
+pub(super) fn strip_project<'n>(project: &ProjectName, name: &'n str) -> Option<&'n str> {
     let (first, rest) = name.split_once('/')?;
     (link_key(first) == link_key(project.as_str())).then_some(rest)
 }
 
-/// A path without the project that it begins with, as addresses do; a folder of that name is meant
-/// first.
-pub(super) fn own_path<'p>(
+/// Removes the project from the start of a path. A folder of that name takes precedence.
+pub(super) fn path_in_project<'p>(
     call: &CallContext<'_>,
     project: &ProjectName,
     path: &'p str,
@@ -270,19 +282,18 @@ pub(super) fn own_path<'p>(
         let first = bare.split('/').next().unwrap_or_default();
         !is_folder(call, project, first)
     };
-    within(project, bare).filter(is_address).unwrap_or(path)
+    strip_project(project, bare).filter(is_address).unwrap_or(path)
 }
 
-/// Whether a project has a folder of that name.
+/// Returns true if a project has a folder of this name.
 fn is_folder(call: &CallContext<'_>, project: &ProjectName, name: &str) -> bool {
     let folder = NotePath::parse(name).ok();
     let found = folder.map(|folder| call.memory.folder_at(project, &folder));
     matches!(found, Some(Ok(Some(_)) | Err(EngineError::Ambiguous { .. })))
 }
 
-/// The file that a link leads to, as far as the caller may know: to a server that is held to one
-/// project, what lies elsewhere is as if it were not there.
-pub(super) fn target(
+/// Returns the target of a link. `None` if the server is restricted to another project.
+pub(super) fn link_target(
     call: &CallContext<'_>,
     link: &RelationRow,
 ) -> Result<Option<FileSummary>, ToolError> {
@@ -295,19 +306,19 @@ pub(super) fn target(
     Ok(found.filter(is_known))
 }
 
-/// Whether a link leads nowhere, as far as the caller may know.
+/// Returns true if a link has no target that the caller may see.
 pub(super) fn is_unresolved(call: &CallContext<'_>, link: &RelationRow) -> Result<bool, ToolError> {
     match call.settings.notes.only_project {
         None => Ok(link.target_file.is_none()),
-        Some(_) => Ok(target(call, link)?.is_none()),
+        Some(_) => Ok(link_target(call, link)?.is_none()),
     }
 }
 
-/// What is known of the note that a call meant to change, for programs that look for it in a failure
-/// too: nothing if there is no such note.
-pub(super) fn meant(call: &CallContext<'_>, args: &ToolArgs) -> Value {
+/// Returns the fields of the note that a failed call would have changed. They are null if there is
+/// no such note.
+pub(super) fn affected_note(call: &CallContext<'_>, args: &ToolArgs) -> Value {
     let place = args.text("identifier").ok().and_then(|identifier| {
-        let found = find(call, args, &identifier, Intent::Change);
+        let found = find_note(call, args, &identifier, Intent::Change);
         found.ok()
     });
     let summary = place.as_ref().and_then(|place| {
@@ -322,8 +333,8 @@ pub(super) fn meant(call: &CallContext<'_>, args: &ToolArgs) -> Value {
     })
 }
 
-/// Refuses a place where nothing that is written would be found again.
-pub(super) fn check_findable(call: &CallContext<'_>, place: &Place) -> Result<(), ToolError> {
+/// Rejects a place that is ignored: a search would not find the note.
+pub(super) fn check_not_ignored(call: &CallContext<'_>, place: &Place) -> Result<(), ToolError> {
     match call.memory.store().ignored_by(&place.project, &place.path)? {
         None => Ok(()),
         Some(rule) => {
@@ -336,21 +347,21 @@ pub(super) fn check_findable(call: &CallContext<'_>, place: &Place) -> Result<()
     }
 }
 
-/// A name without `memory://` and brackets.
-pub(super) fn bare(identifier: &str) -> &str {
+/// Removes `memory://` and brackets from a name.
+pub(super) fn strip_address(identifier: &str) -> &str {
     let text = identifier.trim();
     let text = text.strip_prefix("[[").and_then(|text| text.strip_suffix("]]")).unwrap_or(text);
     text.strip_prefix("memory://").unwrap_or(text).trim_start_matches('/')
 }
 
-/// When a timeframe began.
-pub(super) fn since(call: &CallContext<'_>, text: &str) -> Result<Timestamp, ToolError> {
+/// Parses the start of a timeframe.
+pub(super) fn parse_since(call: &CallContext<'_>, text: &str) -> Result<Timestamp, ToolError> {
     let now = clock::now().to_zoned(call.settings.notes.zone.clone());
     parse_timeframe(text, &now).map_err(|e| ToolError::new("INVALID_TIMEFRAME", e.to_string()))
 }
 
-/// A point in the history: a commit, or a time.
-pub(super) fn moment(
+/// Reads `as_of`: a commit or a time.
+pub(super) fn as_of(
     call: &CallContext<'_>,
     args: &ToolArgs,
 ) -> Result<Option<PointInTime>, ToolError> {
@@ -360,7 +371,7 @@ pub(super) fn moment(
     if !is_year && let Ok(commit) = call.memory.commit(text) {
         return Ok(Some(PointInTime::Commit(commit.id)));
     }
-    match since(call, text) {
+    match parse_since(call, text) {
         Ok(time) => Ok(Some(PointInTime::Time(time))),
         Err(failure) => {
             let text = format!("`as_of` is a time or a commit: {}.", failure.message);
@@ -369,15 +380,15 @@ pub(super) fn moment(
     }
 }
 
-/// Says that a note is not the version that the caller knows, and how it differs from it.
-pub(super) fn conflict(
+/// Error of a note that is not the version known to the caller, with the difference.
+pub(super) fn checksum_mismatch(
     call: &CallContext<'_>,
     place: &Place,
     expected: &ExpectedChecksum,
     found: ContentHash,
 ) -> ToolError {
     let known = known_text(call, place, expected);
-    // What a person has just saved is in the file before it is in the history.
+    // A manual edit is on disk before it is in the history.
     let on_disk = call.memory.read_at(place).ok().filter(|note| note.hash == found);
     let now = on_disk.map(|note| note.bytes);
     let now = now.or_else(|| call.memory.store().content(found).ok());

@@ -1,4 +1,4 @@
-//! `search_notes`: notes, facts and relations by words, names, kinds and frontmatter.
+//! `search_notes`: finds notes, facts and relations by words, names, types and frontmatter.
 
 use memoranda_core::note::type_key;
 use memoranda_core::query::{MetaFilter, MetaScalar, MetaTest, parse_frontmatter_key};
@@ -10,25 +10,26 @@ use memoranda_engine::{
 };
 use serde_json::{Value, json};
 
-use super::note_parts::parts;
+use super::note_parts::find_parts;
 use super::page::page_after;
 use super::params::{COMMON, MAX_TOKENS, PAGE, PAGE_SIZE, PROJECT};
-use super::search_hit::{Hit, within};
+use super::search_hit::{NoteHit, fit_to_budget};
 use super::{address, scope};
 use crate::registry::{
     CallContext, INVALID_ARGUMENTS, Param, ParamTable, QueryFeedback, ToolArgs, ToolError,
     ToolResult, abbreviate_query, count,
 };
 
-/// What an answer takes beside its results and how it begins.
+/// Reserve in tokens for the frame of an answer.
 const FRAME_TOKENS: usize = 50;
-/// How long a quotation is.
+/// Length of a snippet in characters.
 const SNIPPET_CHARS: usize = 200;
-/// How many things one call may demand of a note, and how many alternatives one list may hold.
-const MOST_DEMANDS: usize = 100;
-const MOST_ALTERNATIVES: usize = 10_000;
-/// The query that leaves nothing out.
-const EVERYTHING: &str = "*";
+/// Maximum number of required values in one call.
+const MAX_REQUIRED: usize = 100;
+/// Maximum number of alternatives in one list.
+const MAX_ALTERNATIVES: usize = 10_000;
+/// Query that matches everything.
+const MATCH_ALL: &str = "*";
 
 const SEARCH_TYPES: &[&str] = &["text", "title", "permalink", "vector", "semantic", "hybrid"];
 
@@ -67,28 +68,28 @@ pub(super) const PARAMS: ParamTable = ParamTable::new(&[
     COMMON,
 ]);
 
-/// What was found, as far as it goes.
-pub(super) struct Found {
-    pub(super) hits: Vec<Hit>,
+/// One page of results.
+pub(super) struct NoteSearchResults {
+    pub(super) hits: Vec<NoteHit>,
     pub(super) has_more: bool,
     pub(super) partial: bool,
-    pub(super) reading: QueryFeedback,
-    /// How likely the likeliest candidate has to do with the words, found or not.
+    pub(super) feedback: QueryFeedback,
+    /// Relevance of the best candidate, 0 to 1, even if it was not returned.
     pub(super) relevance: f64,
-    /// How the words were understood, if words were looked for.
+    /// Interpretation of the words. `None` for a search without words.
     pub(super) understood: Option<Understood>,
 }
 
-impl Found {
-    /// What was found by its name or address, and by no words.
-    fn listed(hits: Vec<Hit>, has_more: bool) -> Self {
-        let reading = QueryFeedback::default();
-        Self { hits, has_more, partial: false, reading, relevance: 0.0, understood: None }
+impl NoteSearchResults {
+    /// Creates the results of a search by name or address.
+    fn without_words(hits: Vec<NoteHit>, has_more: bool) -> Self {
+        let feedback = QueryFeedback::default();
+        Self { hits, has_more, partial: false, feedback, relevance: 0.0, understood: None }
     }
 }
 
-/// What is asked, apart from the words.
-pub(super) struct Asked {
+/// The request of a search.
+pub(super) struct NoteSearchQuery {
     query: String,
     search_type: String,
     pub(super) kinds: Vec<String>,
@@ -96,25 +97,25 @@ pub(super) struct Asked {
     page: usize,
     page_size: usize,
     max_tokens: Option<usize>,
-    /// How likely a note must be to have to do with the words.
+    /// Minimum relevance, 0 to 1.
     min_similarity: Option<f64>,
 }
 
-impl Asked {
-    /// How many come before the page.
+impl NoteSearchQuery {
+    /// Returns the number of results before the page.
     fn offset(&self) -> usize {
         (self.page - 1) * self.page_size
     }
 
-    /// Whether notes are found by their words, not by what they are called or are.
+    /// Returns true for a search by words, not by title or permalink.
     fn is_by_words(&self) -> bool {
         !self.query.is_empty() && self.search_type != "title" && self.search_type != "permalink"
     }
 }
 
 pub(super) fn search(call: &CallContext<'_>, args: &ToolArgs) -> Result<ToolResult, ToolError> {
-    let asked = asked(call, args)?;
-    let found = find(call, &asked)?;
+    let asked = read_query(call, args)?;
+    let found = find_page(call, &asked)?;
     let total = match (found.hits.len(), asked.page) {
         (0, 2..) => count_before(call, &asked)?,
         (shown, _) => asked.offset() + shown,
@@ -125,22 +126,22 @@ pub(super) fn search(call: &CallContext<'_>, args: &ToolArgs) -> Result<ToolResu
         _ => "several projects".to_owned(),
     };
     let what = match asked.query.as_str() {
-        "" if is_open(&asked.filter) => "everything".to_owned(),
+        "" if is_unrestricted(&asked.filter) => "everything".to_owned(),
         "" => "filters".to_owned(),
         query => format!("{:?}", abbreviate_query(query)),
     };
     let mut text = format!("# Search results for {what} in {scope}, page {}\n", asked.page);
-    text.push_str(&found.reading.to_text());
+    text.push_str(&found.feedback.to_text());
     let room =
         asked.max_tokens.map(|most| most.saturating_sub(estimate_tokens(&text) + FRAME_TOKENS));
-    let (hits, left_out) = within(found.hits, room);
+    let (hits, left_out) = fit_to_budget(found.hits, room);
     if hits.is_empty() && total > 0 {
         text.push_str(&format!("\nThere are no more than {}.\n", count(total, "result")));
     } else if hits.is_empty() {
         text.push_str("\nNothing found.\n");
-        match elsewhere(call, &asked)? {
+        match suggest_other_projects(call, &asked)? {
             Some(hint) => text.push_str(&hint),
-            None => text.push_str(weaker(&asked, found.relevance)),
+            None => text.push_str(suggest_next_call(&asked, found.relevance)),
         }
     }
     for (hit, _) in &hits {
@@ -174,46 +175,46 @@ pub(super) fn search(call: &CallContext<'_>, args: &ToolArgs) -> Result<ToolResu
         "has_more": has_more,
         "left_out": left_out,
     });
-    // Not within `json!`, which copies what it is given.
+    // Outside of `json!`, which would copy the results.
     structured["results"] = Value::Array(hits.into_iter().map(|(_, item)| item).collect());
     if has_more {
         structured["next"] = json!({ "page": next, "page_size": size });
     }
-    found.reading.add_to(&mut structured);
+    found.feedback.add_to(&mut structured);
     Ok(ToolResult::ok(text, structured))
 }
 
-fn asked(call: &CallContext<'_>, args: &ToolArgs) -> Result<Asked, ToolError> {
+fn read_query(call: &CallContext<'_>, args: &ToolArgs) -> Result<NoteSearchQuery, ToolError> {
     let mut query = args.optional_text("query")?.unwrap_or_default().trim().to_owned();
     let mut search_type = args.word("search_type")?;
     if let Some(address) = query.strip_prefix("memory://") {
         query = address.to_owned();
         search_type = "permalink".into();
     }
-    // Whoever names a project means that one.
+    // A named project takes precedence.
     let is_named = args.value("project").or(args.value("project_id")).is_some();
     let all = args.is_set("search_all_projects")? && !is_named;
     let projects = match (all, &call.settings.notes.only_project) {
         (true, None) => Vec::new(),
         _ if search_type == "permalink" => {
-            let (project, address) = scope::addressed(call, args, &query)?;
+            let (project, address) = scope::split_address(call, args, &query)?;
             query = address;
             vec![project]
         }
-        _ => vec![scope::project(call, args)?],
+        _ => vec![scope::call_project(call, args)?],
     };
     let mut metadata = Vec::new();
     for (key, value) in args.object("metadata_filters")?.unwrap_or_default() {
-        metadata.push(meta_filter(args, &key, &value)?);
+        metadata.push(frontmatter_filter(args, &key, &value)?);
     }
     let demands = metadata.iter().map(|filter: &MetaFilter| match &filter.test {
         MetaTest::HasAll(values) => values.len(),
         _ => 1,
     });
     let demands: usize = demands.sum();
-    if demands > MOST_DEMANDS {
+    if demands > MAX_REQUIRED {
         let text = format!(
-            "`metadata_filters` demands {demands} values; {MOST_DEMANDS} are allowed in one call. \
+            "`metadata_filters` demands {demands} values; {MAX_REQUIRED} are allowed in one call. \
              To accept any of many values, use $in: {{\"status\": {{\"$in\": [\"open\", \"done\"]}}}}."
         );
         return Err(ToolError::new(INVALID_ARGUMENTS, text));
@@ -223,19 +224,19 @@ fn asked(call: &CallContext<'_>, args: &ToolArgs) -> Result<Asked, ToolError> {
         metadata.push(MetaFilter { key: vec!["status".into()], test });
     }
     let after = args.optional_text("after_date")?;
-    let kinds = at_most(args, "note_types", MOST_ALTERNATIVES)?;
-    let categories = at_most(args, "categories", MOST_ALTERNATIVES)?;
+    let kinds = limited_texts(args, "note_types", MAX_ALTERNATIVES)?;
+    let categories = limited_texts(args, "categories", MAX_ALTERNATIVES)?;
     let filter = SearchFilter {
         projects,
         note_types: kinds.iter().map(|kind| type_key(kind)).collect(),
-        tags: at_most(args, "tags", MOST_DEMANDS)?,
+        tags: limited_texts(args, "tags", MAX_REQUIRED)?,
         categories: categories.iter().flat_map(|category| unicode_forms(category)).collect(),
-        after: after.map(|text| scope::since(call, &text)).transpose()?,
+        after: after.map(|text| scope::parse_since(call, &text)).transpose()?,
         metadata,
         ..SearchFilter::default()
     };
-    // Whoever says `*` or a kind of result wants all of it.
-    let is_all = query == EVERYTHING && search_type != "permalink";
+    // `*`, or a type of result alone, matches everything.
+    let is_all = query == MATCH_ALL && search_type != "permalink";
     if is_all {
         query.clear();
     }
@@ -251,13 +252,13 @@ fn asked(call: &CallContext<'_>, args: &ToolArgs) -> Result<Asked, ToolError> {
         let by_fact = !filter.categories.is_empty();
         kinds.push(if by_fact { "observation" } else { "entity" }.to_owned());
     }
-    if query.is_empty() && is_open(&filter) && !is_all && !says_kind {
+    if query.is_empty() && is_unrestricted(&filter) && !is_all && !says_kind {
         let text = "search_notes needs something to go by: a `query` (words, a \"phrase\", \
                     begin*, tag:name, memory://folder/*, or * for everything), or a filter: tags, \
                     status, note_types, entity_types, categories, metadata_filters, after_date.";
         return Err(ToolError::new("NO_CRITERIA", text));
     }
-    let asked = Asked {
+    let asked = NoteSearchQuery {
         query,
         search_type,
         kinds,
@@ -270,8 +271,8 @@ fn asked(call: &CallContext<'_>, args: &ToolArgs) -> Result<Asked, ToolError> {
     Ok(asked)
 }
 
-/// A list of texts that is not too long.
-fn at_most(args: &ToolArgs, name: &str, most: usize) -> Result<Vec<String>, ToolError> {
+/// Reads a list of texts with a maximum length.
+fn limited_texts(args: &ToolArgs, name: &str, most: usize) -> Result<Vec<String>, ToolError> {
     let texts = args.texts(name)?.unwrap_or_default();
     if texts.len() > most {
         let text =
@@ -281,8 +282,8 @@ fn at_most(args: &ToolArgs, name: &str, most: usize) -> Result<Vec<String>, Tool
     Ok(texts)
 }
 
-/// Whether a filter lets everything pass.
-fn is_open(filter: &SearchFilter) -> bool {
+/// Returns true if a filter matches everything.
+fn is_unrestricted(filter: &SearchFilter) -> bool {
     filter.note_types.is_empty()
         && filter.tags.is_empty()
         && filter.categories.is_empty()
@@ -290,8 +291,8 @@ fn is_open(filter: &SearchFilter) -> bool {
         && filter.after.is_none()
 }
 
-/// One condition on frontmatter: a value, a list of which all must be there, or an operator.
-fn meta_filter(args: &ToolArgs, key: &str, value: &Value) -> Result<MetaFilter, ToolError> {
+/// Reads a condition on frontmatter: a value, a list of required values, or an operator.
+fn frontmatter_filter(args: &ToolArgs, key: &str, value: &Value) -> Result<MetaFilter, ToolError> {
     let names =
         parse_frontmatter_key(key).map_err(|e| ToolError::new(INVALID_ARGUMENTS, e.to_string()))?;
     let wrong =
@@ -316,8 +317,8 @@ fn meta_filter(args: &ToolArgs, key: &str, value: &Value) -> Result<MetaFilter, 
         None => MetaTest::HasAll(equals(value)?),
         Some((name, operand)) => match name.as_str() {
             "$in" => match equals(operand)? {
-                values if values.len() > MOST_ALTERNATIVES => {
-                    return Err(wrong(&format!("at most {MOST_ALTERNATIVES} values for $in")));
+                values if values.len() > MAX_ALTERNATIVES => {
+                    return Err(wrong(&format!("at most {MAX_ALTERNATIVES} values for $in")));
                 }
                 values => MetaTest::HasAny(values),
             },
@@ -335,45 +336,51 @@ fn meta_filter(args: &ToolArgs, key: &str, value: &Value) -> Result<MetaFilter, 
     Ok(MetaFilter { key: names, test })
 }
 
-/// What is on the page that is asked for.
-fn find(call: &CallContext<'_>, asked: &Asked) -> Result<Found, ToolError> {
+/// Returns the results of the requested page.
+fn find_page(
+    call: &CallContext<'_>,
+    asked: &NoteSearchQuery,
+) -> Result<NoteSearchResults, ToolError> {
     let offset = asked.offset();
     if let Some(mut hits) = by_address(call, asked)? {
         hits.drain(..offset.min(hits.len()));
         let has_more = hits.len() > asked.page_size;
         hits.truncate(asked.page_size);
-        return Ok(Found::listed(hits, has_more));
+        return Ok(NoteSearchResults::without_words(hits, has_more));
     }
-    let mut found = match asked.kinds == ["entity"] {
-        true => notes(call, asked, asked.page_size, offset)?,
-        false => {
-            let mut found = parts(call, asked, offset + asked.page_size)?;
-            found.hits.drain(..offset.min(found.hits.len()));
-            found
-        }
+    let mut found = if asked.kinds == ["entity"] {
+        find_notes(call, asked, asked.page_size, offset)?
+    } else {
+        let mut found = find_parts(call, asked, offset + asked.page_size)?;
+        found.hits.drain(..offset.min(found.hits.len()));
+        found
     };
     for hit in found.hits.iter_mut().filter(|hit| hit.content.is_empty()) {
-        hit.content = beginning(call, &hit.place);
+        hit.content = first_words(call, &hit.place);
     }
     Ok(found)
 }
 
-/// How much there is in all before the page that is asked for, which is empty.
-fn count_before(call: &CallContext<'_>, asked: &Asked) -> Result<usize, ToolError> {
+/// Counts the results before an empty page.
+fn count_before(call: &CallContext<'_>, asked: &NoteSearchQuery) -> Result<usize, ToolError> {
     if let Some(hits) = by_address(call, asked)? {
         return Ok(hits.len());
     }
-    let found = match asked.kinds == ["entity"] {
-        true => notes(call, asked, asked.offset(), 0)?,
-        false => parts(call, asked, asked.offset())?,
+    let found = if asked.kinds == ["entity"] {
+        find_notes(call, asked, asked.offset(), 0)?
+    } else {
+        find_parts(call, asked, asked.offset())?
     };
     Ok(found.hits.len())
 }
 
-/// The facts and relations that an address means, if it is no note's.
-fn by_address(call: &CallContext<'_>, asked: &Asked) -> Result<Option<Vec<Hit>>, ToolError> {
+/// Returns the facts and relations of an address. `None` if the address is of notes.
+fn by_address(
+    call: &CallContext<'_>,
+    asked: &NoteSearchQuery,
+) -> Result<Option<Vec<NoteHit>>, ToolError> {
     let is_address = asked.search_type == "permalink" && asked.query.contains('/');
-    if !is_address || !notes(call, asked, 1, 0)?.hits.is_empty() {
+    if !is_address || !find_notes(call, asked, 1, 0)?.hits.is_empty() {
         return Ok(None);
     }
     let mut hits = address::parts(call, &asked.filter, &asked.query)?;
@@ -383,35 +390,36 @@ fn by_address(call: &CallContext<'_>, asked: &Asked) -> Result<Option<Vec<Hit>>,
     }
     let categories = &asked.filter.categories;
     if !categories.is_empty() {
-        let category = |hit: &Hit| hit.more["category"].as_str().unwrap_or_default().to_owned();
+        let category = |hit: &NoteHit| hit.more["category"].as_str().unwrap_or_default().to_owned();
         hits.retain(|hit| categories.iter().any(|c| c.eq_ignore_ascii_case(&category(hit))));
     }
     Ok(Some(hits))
 }
 
-/// Notes: by their words if words are asked for, else by what they are called and what they are.
-pub(super) fn notes(
+/// Finds notes by words, or by title, permalink and filters.
+pub(super) fn find_notes(
     call: &CallContext<'_>,
-    asked: &Asked,
+    asked: &NoteSearchQuery,
     limit: usize,
     offset: usize,
-) -> Result<Found, ToolError> {
+) -> Result<NoteSearchResults, ToolError> {
     if asked.is_by_words() {
         let request = SearchRequest {
             text: match asked.search_type.as_str() {
-                // What a phrase means is what its words mean.
+                // The embedding of a phrase is that of its words.
                 "vector" | "semantic" => asked.query.replace(['"', '“', '”'], " "),
                 _ => asked.query.clone(),
             },
             filter: asked.filter.clone(),
-            unit: match asked.kinds.iter().any(|kind| kind == "entity") {
-                true => SearchUnit::Notes,
-                false => SearchUnit::Holders,
+            unit: if asked.kinds.iter().any(|kind| kind == "entity") {
+                SearchUnit::Notes
+            } else {
+                SearchUnit::Holders
             },
             limit,
             offset,
             snippet_chars: SNIPPET_CHARS,
-            // Whoever asks for none wants all that there is.
+            // A minimum of 0 returns everything.
             min_relevance: asked.min_similarity.unwrap_or(1.0).min(MIN_RELEVANCE),
             min_similarity: asked.min_similarity.filter(|_| asked.search_type != "text"),
             options: match asked.search_type.as_str() {
@@ -422,9 +430,9 @@ pub(super) fn notes(
             ..SearchRequest::default()
         };
         let page = call.memory.search(&request)?;
-        return Ok(Found {
-            reading: QueryFeedback::from_page(&page),
-            hits: page.results.into_iter().map(Hit::found).collect(),
+        return Ok(NoteSearchResults {
+            feedback: QueryFeedback::from_page(&page),
+            hits: page.results.into_iter().map(NoteHit::found).collect(),
             has_more: page.has_more,
             partial: page.partial,
             relevance: page.relevance,
@@ -432,9 +440,10 @@ pub(super) fn notes(
         });
     }
     let is_title = asked.search_type == "title";
-    let title: Vec<String> = match is_title {
-        true => asked.query.split_whitespace().map(str::to_owned).collect(),
-        false => Vec::new(),
+    let title: Vec<String> = if is_title {
+        asked.query.split_whitespace().map(str::to_owned).collect()
+    } else {
+        Vec::new()
     };
     let address = (asked.search_type == "permalink" && !asked.query.is_empty())
         .then(|| asked.query.trim_start_matches('/').to_owned());
@@ -448,11 +457,11 @@ pub(super) fn notes(
     })?;
     let has_more = files.len() > limit;
     files.truncate(limit);
-    Ok(Found::listed(files.into_iter().map(Hit::note).collect(), has_more))
+    Ok(NoteSearchResults::without_words(files.into_iter().map(NoteHit::note).collect(), has_more))
 }
 
-/// How a note begins, after its frontmatter and heading.
-fn beginning(call: &CallContext<'_>, place: &Place) -> String {
+/// Returns the first words of a note after its frontmatter and heading.
+fn first_words(call: &CallContext<'_>, place: &Place) -> String {
     let Ok(note) = call.memory.read_at(place) else { return String::new() };
     let text = note.lossy_text();
     let parsed = memoranda_core::note::parse(&text);
@@ -466,9 +475,9 @@ fn beginning(call: &CallContext<'_>, place: &Place) -> String {
     }
 }
 
-/// Which call would find more, when nothing was found.
-fn weaker(asked: &Asked, relevance: f64) -> &'static str {
-    if asked.query.is_empty() && is_open(&asked.filter) {
+/// Suggests the next call after an empty result.
+fn suggest_next_call(asked: &NoteSearchQuery, relevance: f64) -> &'static str {
+    if asked.query.is_empty() && is_unrestricted(&asked.filter) {
         "There is nothing of this kind yet.\n"
     } else if asked.query.is_empty() {
         "Try fewer filters, an earlier after_date, or recent_activity, which shows what changed last.\n"
@@ -481,14 +490,17 @@ fn weaker(asked: &Asked, relevance: f64) -> &'static str {
     }
 }
 
-/// Where else there is something, when there is nothing here.
-fn elsewhere(call: &CallContext<'_>, asked: &Asked) -> Result<Option<String>, ToolError> {
+/// Suggests other projects with results after an empty result.
+fn suggest_other_projects(
+    call: &CallContext<'_>,
+    asked: &NoteSearchQuery,
+) -> Result<Option<String>, ToolError> {
     let is_pinned = call.settings.notes.only_project.is_some();
     if asked.filter.projects.is_empty() || is_pinned || asked.page > 1 {
         return Ok(None);
     }
     let filter = SearchFilter { projects: Vec::new(), ..asked.filter.clone() };
-    let wider = Asked {
+    let wider = NoteSearchQuery {
         filter,
         query: asked.query.clone(),
         search_type: asked.search_type.clone(),
@@ -498,7 +510,7 @@ fn elsewhere(call: &CallContext<'_>, asked: &Asked) -> Result<Option<String>, To
         page_size: 5,
         max_tokens: None,
     };
-    let found = find(call, &wider)?;
+    let found = find_page(call, &wider)?;
     if found.hits.is_empty() {
         return Ok(None);
     }

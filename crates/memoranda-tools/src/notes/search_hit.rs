@@ -1,4 +1,4 @@
-//! What `search_notes` finds: notes, facts and relations, each with an address of its own.
+//! Results of `search_notes`: notes, facts and relations, each with its own address.
 
 use jiff::Timestamp;
 use memoranda_core::note::permalink::slug;
@@ -10,27 +10,27 @@ use serde_json::{Value, json};
 use super::scope;
 use crate::registry::{CallContext, ToolError, quote_lines};
 
-/// How much of a fact stands in its address; what is longer is told apart by its hash.
+/// Maximum length of the text of a fact in its address, in characters. A longer fact has a hash.
 const ADDRESS_CHARS: usize = 200;
 const HASH_CHARS: usize = 12;
 
-/// Where in its note something was found by words, and why.
+/// Position of a match in its note, and its signals.
 #[derive(Clone)]
-pub(super) struct Match {
-    /// The headings above it.
+pub(super) struct MatchDetails {
+    /// Headings above the match.
     pub(super) heading: String,
-    /// Of a passage; a fact has its line.
+    /// Line of a passage. A fact has its own line.
     pub(super) lines: Option<(usize, usize)>,
-    /// How likely it has to do with the question, 0 to 1.
+    /// Relevance, 0 to 1.
     pub(super) relevance: f64,
     pub(super) why: Vec<RankSignal>,
 }
 
-/// One thing that was found.
+/// One result of a search.
 #[derive(Clone)]
-pub(super) struct Hit {
+pub(super) struct NoteHit {
     pub(super) kind: &'static str,
-    /// The number of its note in the index.
+    /// File id of the note.
     pub(super) file: i64,
     pub(super) place: Place,
     pub(super) title: String,
@@ -38,17 +38,17 @@ pub(super) struct Hit {
     pub(super) created: Timestamp,
     pub(super) updated: Timestamp,
     pub(super) score: f64,
-    /// The frontmatter of its note, as JSON.
+    /// Frontmatter of the note, as JSON.
     pub(super) metadata: String,
-    /// What is shown of it.
+    /// Shown text.
     pub(super) content: String,
     pub(super) more: Value,
-    /// If words were looked for.
-    pub(super) by: Option<Match>,
+    /// Details of the match. `None` for a search without words.
+    pub(super) by: Option<MatchDetails>,
 }
 
-impl Match {
-    /// The names of what counted.
+impl MatchDetails {
+    /// Returns the names of the signals that contributed.
     fn signals(&self) -> Vec<&'static str> {
         self.why.iter().map(|signal| signal.name()).collect()
     }
@@ -58,17 +58,17 @@ impl Match {
     }
 }
 
-/// Two digits are as sure as it is.
+/// Rounds a relevance to two digits.
 fn rounded(relevance: f64) -> f64 {
     (relevance * 100.0).round() / 100.0
 }
 
-/// The category of a fact; one without is a note.
+/// Returns the category of a fact, by default `note`.
 pub(super) fn category(fact: &ObservationRow) -> &str {
     fact.category.as_deref().unwrap_or("note")
 }
 
-/// The address of a fact: its note's, its category's, and its own words.
+/// Returns the address of a fact: note, category and text.
 pub(super) fn fact_address(note: &str, category: &str, text: &str) -> String {
     let mut name = slug(text);
     if let Some((cut, _)) = name.char_indices().nth(ADDRESS_CHARS) {
@@ -80,26 +80,26 @@ pub(super) fn fact_address(note: &str, category: &str, text: &str) -> String {
     format!("{note}/observations/{}/{name}", slug(category))
 }
 
-/// The address of a relation: from where, of which type, to where.
+/// Returns the address of a relation: source, type and target.
 pub(super) fn relation_address(
     call: &CallContext<'_>,
     note: &str,
     link: &RelationRow,
 ) -> Result<(String, Option<String>), ToolError> {
-    let to = scope::target(call, link)?.map(|file| file.permalink);
+    let to = scope::link_target(call, link)?.map(|file| file.permalink);
     let name = to.clone().unwrap_or_else(|| slug(&link.target));
     Ok((format!("{note}/{}/{name}", slug(&link.relation_type)), to))
 }
 
-/// A number for what has an address: the same for as long as the address is.
-fn number(project: &str, address: &str) -> u64 {
+/// Returns a stable id for an address.
+fn address_id(project: &str, address: &str) -> u64 {
     let hash = hash(format!("{project}/{address}").as_bytes());
-    // Every program can hold a whole number of 48 bits.
+    // 48 bits: every JSON reader represents the number exactly.
     hash.0.iter().take(6).fold(0, |number, byte| number << 8 | u64::from(*byte))
 }
 
-impl Hit {
-    /// A note as the index lists it.
+impl NoteHit {
+    /// Creates a result from an entry of the index.
     pub(super) fn note(file: FileSummary) -> Self {
         Self {
             kind: "entity",
@@ -112,13 +112,13 @@ impl Hit {
             updated: file.updated,
             score: 1.0,
             metadata: file.metadata,
-            // Only of those that are shown.
+            // Filled in for shown results only.
             content: String::new(),
             by: None,
         }
     }
 
-    /// A note that a search found.
+    /// Creates a result from a search result.
     pub(super) fn found(result: SearchResult) -> Self {
         Self {
             kind: "entity",
@@ -128,7 +128,7 @@ impl Hit {
                 "note_type": result.note_type,
                 "matched_chunk": result.snippet.text,
             }),
-            by: Some(Match {
+            by: Some(MatchDetails {
                 heading: result.heading,
                 lines: Some(result.lines),
                 relevance: result.relevance,
@@ -145,7 +145,7 @@ impl Hit {
         }
     }
 
-    /// A part of this note.
+    /// Creates a result for a part of this note.
     fn part(&self, kind: &'static str, permalink: String, content: String, more: Value) -> Self {
         Self {
             kind,
@@ -163,7 +163,7 @@ impl Hit {
         }
     }
 
-    /// A fact of this note.
+    /// Creates a result for a fact of this note.
     pub(super) fn fact(&self, fact: &ObservationRow) -> Self {
         let category = category(fact);
         self.part(
@@ -179,7 +179,7 @@ impl Hit {
         )
     }
 
-    /// A relation of this note.
+    /// Creates a result for a relation of this note.
     pub(super) fn relation(
         &self,
         call: &CallContext<'_>,
@@ -188,7 +188,7 @@ impl Hit {
         let (permalink, to) = relation_address(call, &self.permalink, link)?;
         let more = json!({
             "entity": self.permalink,
-            "relation_id": number(self.place.project.as_str(), &permalink),
+            "relation_id": address_id(self.place.project.as_str(), &permalink),
             "relation_type": link.relation_type,
             "from_entity": self.permalink,
             "to_entity": to,
@@ -197,7 +197,7 @@ impl Hit {
         Ok(self.part("relation", permalink, content, more))
     }
 
-    /// The hit for programs.
+    /// Renders the structured result.
     pub(super) fn item(&self) -> Value {
         let project = self.place.project.as_str();
         let entity = self.more["entity"].as_str().unwrap_or(&self.permalink);
@@ -207,7 +207,7 @@ impl Hit {
             "score": (self.score * 1000.0).round() / 1000.0,
             "permalink": self.permalink,
             "external_id": format!("{project}/{}", self.permalink),
-            "entity_id": number(project, entity),
+            "entity_id": address_id(project, entity),
             "project": project,
             "file_path": self.place.path.as_str(),
             "content": self.content,
@@ -230,18 +230,18 @@ impl Hit {
         item
     }
 
-    /// How many tokens it takes, in the form that takes more.
+    /// Returns the length in tokens, of the longer of text and structure.
     fn cost(&self) -> usize {
-        // Something stands between two.
+        // Includes the separator.
         estimate_tokens(&self.item().to_string()).max(estimate_tokens(&self.text())) + 1
     }
 
-    /// Leaves out the frontmatter, and as much of the text as there is no room for.
+    /// Removes the frontmatter, and cuts the text to the room.
     fn shrink(&mut self, room: usize) {
         self.metadata.clear();
         let content = std::mem::take(&mut self.content);
         let chunk = self.more.get_mut("matched_chunk").map(Value::take);
-        // What matched stands there twice, and its signs may have to be escaped.
+        // The matched text occurs twice, and may contain escapes.
         let left = room.saturating_sub(self.cost()) / 4;
         self.content = truncate_to_tokens(&content, left).to_owned();
         if chunk.is_some() {
@@ -249,7 +249,7 @@ impl Hit {
         }
     }
 
-    /// The hit for a model to read.
+    /// Renders the text.
     pub(super) fn text(&self) -> String {
         let kind = if self.kind == "entity" { String::new() } else { format!(" ({})", self.kind) };
         let mut text = format!(
@@ -282,9 +282,12 @@ impl Hit {
     }
 }
 
-/// As many as there is room for, in tokens; each with how it is for programs. Also how many are left
-/// out. The first is always there, if need be with less of it.
-pub(super) fn within(hits: Vec<Hit>, room: Option<usize>) -> (Vec<(Hit, Value)>, usize) {
+/// Returns the results that fit into the room in tokens, with their structures, and the number of
+/// results left out. The first result is always returned, shortened if necessary.
+pub(super) fn fit_to_budget(
+    hits: Vec<NoteHit>,
+    room: Option<usize>,
+) -> (Vec<(NoteHit, Value)>, usize) {
     let total = hits.len();
     let mut left = room;
     let mut kept = Vec::new();

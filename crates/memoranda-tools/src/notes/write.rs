@@ -1,4 +1,4 @@
-//! `write_note`: a note whole, new or over an old one.
+//! `write_note`: creates or replaces a whole note.
 
 use memoranda_core::change::{ExpectedContent, FileAction};
 use memoranda_core::graph::alias_key;
@@ -16,12 +16,13 @@ use serde_json::{Value, json};
 
 use super::checksum::ExpectedChecksum;
 use super::compose::{
-    Wanted, cleaned, compose, compose_over, passed_over, screened, told_over, unread,
+    NoteContent, clean_content, compose, compose_over, ignored_keys, ignored_keys_warning,
+    invalid_frontmatter, screen_secrets,
 };
 use super::params::{COMMON, EXPECTED_CHECKSUM, PROJECT};
 use super::read::without_source;
 use super::scope;
-use super::write_summary::{Receipt, add_similar, similar};
+use super::write_summary::{WriteSummary, add_similar_notes, similar_notes};
 use crate::memory::path::leads_up;
 use crate::registry::{CallContext, Param, ParamTable, ToolArgs, ToolError, ToolResult};
 use crate::settings::CreateMode;
@@ -45,8 +46,8 @@ pub(super) const PARAMS: ParamTable = ParamTable::new(&[
     COMMON,
 ]);
 
-/// Why no title needs the end of a file's name.
-const ENDS: &str = "a note's file ends in .md by itself";
+/// Reason why a title needs no extension.
+const EXTENSION_REASON: &str = "a note's file ends in .md by itself";
 
 pub(super) fn write(call: &CallContext<'_>, args: &ToolArgs) -> Result<ToolResult, ToolError> {
     let title = note::one_line(args.text("title")?.trim()).into_owned();
@@ -54,15 +55,18 @@ pub(super) fn write(call: &CallContext<'_>, args: &ToolArgs) -> Result<ToolResul
         return Err(args.missing("title", "what the note is called").into());
     }
     let directory = args.optional_text("directory")?.unwrap_or_default();
-    let project = scope::project(call, args)?;
-    let content = cleaned(without_source(&args.text("content")?));
-    let (content, warning) = screened(call.settings.secrets, "", content)?;
+    let project = scope::call_project(call, args)?;
+    let content = clean_content(without_source(&args.text("content")?));
+    let (content, warning) = screen_secrets(call.settings.secrets, "", content)?;
     let (mut path, renamed) = note_path(call, &project, &directory, &title)?;
     let (title, shortened) = match title_without_extension(&title) {
-        // Where there is a note of that very name, it is meant.
+        // An existing note with exactly this name takes precedence.
         Some(bare) if call.memory.store().read(&project, &path)?.is_none() => {
             path = note_path(call, &project, &directory, bare)?.0;
-            (bare.to_owned(), Some(format!("{title:?} was taken for the title {bare:?}: {ENDS}.")))
+            (
+                bare.to_owned(),
+                Some(format!("{title:?} was taken for the title {bare:?}: {EXTENSION_REASON}.")),
+            )
         }
         _ => (title, None),
     };
@@ -71,7 +75,7 @@ pub(super) fn write(call: &CallContext<'_>, args: &ToolArgs) -> Result<ToolResul
     let note_type = args.optional_text("note_type")?;
     let expected = ExpectedChecksum::read(args)?;
     let overwrite = create_mode(call, args, expected.as_ref())?;
-    let wanted = Wanted {
+    let wanted = NoteContent {
         title: &title,
         content: &content,
         note_type: note_type.as_deref(),
@@ -79,9 +83,9 @@ pub(super) fn write(call: &CallContext<'_>, args: &ToolArgs) -> Result<ToolResul
         metadata: metadata.as_ref(),
     };
     let place = Place { project, path };
-    // What is like it is looked for while the disk is busy.
+    // Search for similar notes while the note is written.
     let (saved, alike) = std::thread::scope(|scope| {
-        let seek = || similar(call.memory, &place, &title);
+        let seek = || similar_notes(call.memory, &place, &title);
         let seeking = std::thread::Builder::new().spawn_scoped(scope, seek);
         let saved = save(call, &place, &wanted, overwrite, expected.as_ref());
         (saved, seeking.ok().and_then(|thread| thread.join().ok()).unwrap_or_default())
@@ -92,30 +96,33 @@ pub(super) fn write(call: &CallContext<'_>, args: &ToolArgs) -> Result<ToolResul
         None => ("Created note", "created"),
     };
     let is_new = saved.replaced.is_none();
-    let over = passed_over(metadata.as_ref());
-    let warning = together(together(warning, renamed), together(shortened, own_keys(&over)));
+    let over = ignored_keys(metadata.as_ref());
+    let warning = join_warnings(
+        join_warnings(warning, renamed),
+        join_warnings(shortened, own_keys_warning(&over)),
+    );
     let mut more = json!({ "action": action });
     if !over.is_empty() {
         more["ignored_keys"] = json!(over);
     }
-    let (receipt, more) = saved.receipt(more, warning);
-    let mut answer = receipt.answer(call, heading, more)?;
+    let (summary, more) = saved.summary(more, warning);
+    let mut answer = summary.render(call, heading, more)?;
     if is_new {
-        add_similar(&mut answer, call, &receipt.place, &alike)?;
+        add_similar_notes(&mut answer, call, &summary.place, &alike)?;
     }
     Ok(answer)
 }
 
-/// Says which keys `metadata` does not set in a note that is written.
-fn own_keys(keys: &[&str]) -> Option<String> {
-    told_over(
+/// Warns of keys that `metadata` does not set.
+fn own_keys_warning(keys: &[&str]) -> Option<String> {
+    ignored_keys_warning(
         keys,
         "`title` and `note_type` are parameters of write_note, and a `permalink` is stated in \
          frontmatter at the top of `content`.",
     )
 }
 
-/// What becomes of what is there already.
+/// Returns the behaviour if the file exists.
 pub(super) fn create_mode(
     call: &CallContext<'_>,
     args: &ToolArgs,
@@ -124,22 +131,22 @@ pub(super) fn create_mode(
     Ok(match args.flag("overwrite")? {
         Some(true) => CreateMode::Overwrite,
         Some(false) => CreateMode::Refuse,
-        // Whoever says which version is to be replaced wants it replaced.
+        // A known version means that the note is to be replaced.
         None if expected.is_some() => CreateMode::Overwrite,
         None => call.settings.notes.overwrite,
     })
 }
 
-/// Two things to say, as one.
-pub(super) fn together(one: Option<String>, other: Option<String>) -> Option<String> {
+/// Joins two warnings.
+pub(super) fn join_warnings(one: Option<String>, other: Option<String>) -> Option<String> {
     match (one, other) {
         (Some(one), Some(other)) => Some(format!("{one}\n{other}")),
         (one, other) => one.or(other),
     }
 }
 
-/// The file of a note with this title in this folder, and what to say if a new folder is called
-/// otherwise than it was named. A way out is refused, not mended.
+/// Returns the path of a note by folder and title, and a warning if a new folder has another name
+/// than requested. A path that leaves the project is rejected.
 pub(super) fn note_path(
     call: &CallContext<'_>,
     project: &ProjectName,
@@ -152,17 +159,17 @@ pub(super) fn note_path(
         );
         return Err(ToolError::new("SECURITY_VALIDATION_ERROR", text));
     }
-    let directory = scope::own_path(call, project, directory);
+    let directory = scope::path_in_project(call, project, directory);
     let folder = call.memory.folder_named(project, directory)?;
     let name = file_name_from_title(title);
-    let renamed = renamed(&folder, directory);
+    let renamed = renamed_folder_warning(&folder, directory);
     let folder = folder.path;
     let path = if folder.is_empty() { name } else { format!("{folder}/{name}") };
     Ok((NotePath::parse(&path).map_err(EngineError::from)?, renamed))
 }
 
-/// What to say of a folder that is called otherwise than it was named.
-pub(super) fn renamed(folder: &NamedFolder, directory: &str) -> Option<String> {
+/// Warns of a folder with another name than requested.
+pub(super) fn renamed_folder_warning(folder: &NamedFolder, directory: &str) -> Option<String> {
     folder.is_changed.then(|| {
         format!(
             "There is no folder {directory:?}, and a new one holds letters, digits, blanks, '.', \
@@ -172,21 +179,21 @@ pub(super) fn renamed(folder: &NamedFolder, directory: &str) -> Option<String> {
     })
 }
 
-/// A note that was saved.
-pub(super) struct Saved {
+/// A saved note.
+pub(super) struct SavedNote {
     pub(super) place: Place,
     pub(super) text: String,
     pub(super) replaced: Option<ContentHash>,
     pub(super) commit: Option<memoranda_core::change::Commit>,
-    /// What is wrong with the frontmatter in the content, which became text.
+    /// Problem of the frontmatter in the content, which became text.
     problem: Option<ParseProblem>,
-    /// The permalink that the content states and another note has, and that note.
+    /// Permalink in the content that another note has, and that note.
     taken: Option<(String, Place)>,
 }
 
-impl Saved {
-    /// What to tell of it, with `more` for programs and what else there is to say.
-    pub(super) fn receipt(self, mut more: Value, warning: Option<String>) -> (Receipt, Value) {
+impl SavedNote {
+    /// Returns the summary, and `more` with further fields of the structured result.
+    pub(super) fn summary(self, mut more: Value, warning: Option<String>) -> (WriteSummary, Value) {
         let kept_as_text = self.problem.map(|ParseProblem { line, message }| {
             more["problems"] = json!([format!("line {line}: {message}")]);
             format!(
@@ -201,27 +208,27 @@ impl Saved {
         let taken = self.taken.map(|(stated, holder)| {
             format!("The permalink {stated:?} is that of {holder}; this note has {given:?}.")
         });
-        let warning = together(taken, warning);
-        let receipt = Receipt {
+        let warning = join_warnings(taken, warning);
+        let summary = WriteSummary {
             hash: hash(self.text.as_bytes()),
             place: self.place,
             commit: self.commit,
             text: self.text,
-            warning: together(kept_as_text, warning),
+            warning: join_warnings(kept_as_text, warning),
         };
-        (receipt, more)
+        (summary, more)
     }
 }
 
-/// Saves a note: decided on what is there under the lock.
+/// Saves a note. The existing files are checked under the lock.
 pub(super) fn save(
     call: &CallContext<'_>,
     place: &Place,
-    wanted: &Wanted<'_>,
+    wanted: &NoteContent<'_>,
     overwrite: CreateMode,
     expected: Option<&ExpectedChecksum>,
-) -> Result<Saved, ToolError> {
-    scope::check_findable(call, place)?;
+) -> Result<SavedNote, ToolError> {
+    scope::check_not_ignored(call, place)?;
     let mut text = String::new();
     let mut replaced = None;
     let mut stale = None;
@@ -232,7 +239,7 @@ pub(super) fn save(
         (at, replaced, stale) = (place.clone(), None, None);
         let mut old = desk.text(place)?;
         if old.is_none()
-            && let Some(twin) = twin(desk, place, wanted.title)?
+            && let Some(twin) = same_note(desk, place, wanted.title)?
         {
             old = desk.text(&twin)?;
             at = twin;
@@ -242,10 +249,10 @@ pub(super) fn save(
                 let text = format!("There is no {place}, and so no version {}.", expected.as_str());
                 return Err(ToolError::new("CHECKSUM_MISMATCH", text));
             }
-            taken = taken_from(desk, place, stated.as_deref())?;
+            taken = taken_permalink(desk, place, stated.as_deref())?;
             let permalink = stated.clone().unwrap_or_else(|| permalink_of(&place.path).0);
             let permalink = free_permalink(desk, &place.project, &permalink)?;
-            text = compose(wanted, &permalink).map_err(|e| refused(place, e))?;
+            text = compose(wanted, &permalink).map_err(|e| edit_error(place, e))?;
             return Ok(vec![Step::create(place.clone(), text.clone())]);
         };
         replaced = Some(found);
@@ -256,36 +263,36 @@ pub(super) fn save(
         if overwrite == CreateMode::Refuse {
             return Err(exists(&at, desk.summary(&at)?));
         }
-        taken = taken_from(desk, &at, stated.as_deref())?;
+        taken = taken_permalink(desk, &at, stated.as_deref())?;
         let permalink = match (&stated, desk.summary(&at)?) {
             (Some(stated), _) if taken.is_none() => stated.clone(),
-            // Links that lead to the note still do.
+            // Keep the permalink: links to the note stay valid.
             (_, Some(note)) => note.permalink,
             (_, None) => free_permalink(desk, &place.project, &permalink_of(&place.path).0)?,
         };
-        text = compose_over(&old, wanted, &permalink).map_err(|e| refused(&at, e))?;
+        text = compose_over(&old, wanted, &permalink).map_err(|e| edit_error(&at, e))?;
         let action = FileAction::Put(text.clone().into_bytes());
         Ok(vec![Step { place: at.clone(), expect: ExpectedContent::Hash(found), action }])
     });
     if let (Some(found), Some(expected)) = (stale, expected) {
-        return Err(scope::conflict(call, place, expected, found));
+        return Err(scope::checksum_mismatch(call, place, expected, found));
     }
     let commit = match outcome? {
         ReviseOutcome::Committed(commit) => Some(commit),
         ReviseOutcome::Unchanged => None,
         ReviseOutcome::Conflict(_) => return Err(exists(&at, None)),
     };
-    let problem = unread(wanted.content);
-    Ok(Saved { place: at, text, replaced, commit, problem, taken })
+    let problem = invalid_frontmatter(wanted.content);
+    Ok(SavedNote { place: at, text, replaced, commit, problem, taken })
 }
 
-fn refused(place: &Place, error: memoranda_core::note::edit::EditError) -> ToolError {
+fn edit_error(place: &Place, error: memoranda_core::note::edit::EditError) -> ToolError {
     EngineError::Edit { place: place.clone(), error }.into()
 }
 
-/// The note in the same folder that is this one in another spelling: `my-note.md` for `My Note`,
-/// or a file that was named after the same title in another way. `C++` is no spelling of `C#`.
-fn twin(desk: &Desk<'_>, place: &Place, title: &str) -> Result<Option<Place>, ToolError> {
+/// Finds the same note in another spelling in the same folder: `my-note.md` for `My Note`, or a file
+/// of the same title. `C++` and `C#` are different notes.
+fn same_note(desk: &Desk<'_>, place: &Place, title: &str) -> Result<Option<Place>, ToolError> {
     let spelling = alias_key(place.path.stem());
     for other in desk.named(&place.project, place.path.stem())? {
         let is_beside = other.path.parent() == place.path.parent()
@@ -301,7 +308,7 @@ fn twin(desk: &Desk<'_>, place: &Place, title: &str) -> Result<Option<Place>, To
     Ok(None)
 }
 
-/// A permalink that no other note has: with a number behind it, if need be.
+/// Returns a free permalink, with a number appended if necessary.
 pub(super) fn free_permalink(
     desk: &Desk<'_>,
     project: &ProjectName,
@@ -316,8 +323,8 @@ pub(super) fn free_permalink(
     Ok(permalink)
 }
 
-/// The permalink that is stated for a note, with the other note that has it.
-fn taken_from(
+/// Returns a stated permalink that another note has, and that note.
+fn taken_permalink(
     desk: &Desk<'_>,
     place: &Place,
     stated: Option<&str>,

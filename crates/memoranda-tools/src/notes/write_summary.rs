@@ -1,5 +1,4 @@
-//! What a caller learns of a note that was written: where it is, what was understood of it, and
-//! what else there is like it.
+//! Summary of a written note: its location, its parsed parts, and similar notes.
 
 use std::collections::BTreeMap;
 
@@ -14,23 +13,23 @@ use serde_json::{Value, json};
 use super::scope;
 use crate::registry::{CallContext, ToolError, ToolResult};
 
-/// How many unresolved links and similar notes are named.
+/// Maximum number of listed unresolved links and similar notes.
 const NAMED: usize = 10;
 const SIMILAR: usize = 3;
 
-/// A note as it was left.
-pub(super) struct Receipt {
+/// A note after a change.
+pub(super) struct WriteSummary {
     pub(super) place: Place,
     pub(super) hash: ContentHash,
-    /// None if everything was so already.
+    /// `None` if nothing changed.
     pub(super) commit: Option<Commit>,
     pub(super) text: String,
     pub(super) warning: Option<String>,
 }
 
-impl Receipt {
-    /// The receipt under a heading. `more` are facts for programs, beside those of every receipt.
-    pub(super) fn answer(
+impl WriteSummary {
+    /// Renders the summary with a heading. `more` are further fields of the structured result.
+    pub(super) fn render(
         &self,
         call: &CallContext<'_>,
         heading: &str,
@@ -59,7 +58,7 @@ impl Receipt {
                 }
             }
         }
-        text.push_str(&understood(&note, &unresolved));
+        text.push_str(&parsed_parts(&note, &unresolved));
         let problems: Vec<String> = note
             .problems
             .iter()
@@ -100,8 +99,8 @@ impl Receipt {
     }
 }
 
-/// What was understood of a note: facts by category, relations, tags.
-fn understood(note: &Note, unresolved: &[String]) -> String {
+/// Lists the parsed parts of a note: facts by category, relations, tags.
+fn parsed_parts(note: &Note, unresolved: &[String]) -> String {
     let mut text = String::new();
     let mut categories: BTreeMap<&str, usize> = BTreeMap::new();
     for observation in note.observations.iter().filter(|observation| !observation.struck) {
@@ -135,26 +134,26 @@ fn understood(note: &Note, unresolved: &[String]) -> String {
     text
 }
 
-/// The notes that are most like one that is about to be made: perhaps one of them is the place for
-/// it. By their words alone, of which only the newest holders are compared: a write costs the same
-/// in a large vault as in a small one.
-pub(super) fn similar(memory: &Memory, place: &Place, title: &str) -> Vec<SearchResult> {
+/// Finds the notes that are most similar to a new one, as candidates for an edit instead. Only
+/// words are compared, and only the newest notes with each word, so that the time is independent
+/// of the size of the vault.
+pub(super) fn similar_notes(memory: &Memory, place: &Place, title: &str) -> Vec<SearchResult> {
     let request = SearchRequest {
         text: title.to_owned(),
         filter: SearchFilter { projects: vec![place.project.clone()], ..Default::default() },
-        // One may be the note itself, and others may only link to it.
+        // The results may contain the note itself, and notes that only link to it.
         limit: 2 * SIMILAR,
         candidates: 2 * SIMILAR,
         snippet_chars: 80,
         options: RankOptions::WORDS,
         ..SearchRequest::default()
     };
-    // A title without a word to search for has nothing like it.
+    // A title without words has no similar notes.
     memory.search(&request).map(|page| page.results).unwrap_or_default()
 }
 
-/// Names the notes that are most like a new one.
-pub(super) fn add_similar(
+/// Adds the notes that are most similar to a new one.
+pub(super) fn add_similar_notes(
     answer: &mut ToolResult,
     call: &CallContext<'_>,
     place: &Place,
@@ -165,7 +164,7 @@ pub(super) fn add_similar(
     for found in found.iter().filter(|found| found.place != *place) {
         let title = slug(&found.title);
         let shares = title.split('-').any(|word| words.split('-').any(|own| own == word));
-        // A note that was waiting for this one holds its name in a link, and need not be like it.
+        // A note that links to this name is not necessarily similar.
         if shares || !links_to(call, &found.place, place)? {
             others.push(found);
         }
@@ -194,7 +193,7 @@ pub(super) fn add_similar(
     Ok(())
 }
 
-/// Whether one note links to another.
+/// Returns true if one note links to another.
 fn links_to(call: &CallContext<'_>, from: &Place, to: &Place) -> Result<bool, ToolError> {
     let store = call.memory.store();
     let file = |place: &Place| store.file(&place.project, &place.path);
