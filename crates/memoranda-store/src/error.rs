@@ -190,6 +190,8 @@ impl StoreError {
                     || message.as_deref().is_some_and(gone)
             }
             Self::Index(rusqlite::Error::SqlInputError { msg, .. }) => gone(msg),
+            // Where a row may be absent, the query says so: here another row refers to it.
+            Self::Index(rusqlite::Error::QueryReturnedNoRows) => true,
             _ => false,
         }
     }

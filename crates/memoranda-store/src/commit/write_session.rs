@@ -149,18 +149,17 @@ impl StoreInner {
         let Some(log) = &mut writer.log else {
             return Err(StoreError::Halted("the log cannot be opened".into()).into());
         };
-        if let Err(e) = self.follow_index(&mut writer.db, log.end(), writer.news.take()) {
+        if let Err(e) = self.follow_index(&held, &mut writer.db, log.end(), writer.news.take()) {
             if !e.is_index_damage() {
                 return Err(e.into());
             }
             writer.db = None;
             self.index.create()?;
-            self.follow_index(&mut writer.db, log.end(), None)?;
+            self.follow_index(&held, &mut writer.db, log.end(), None)?;
         }
         let Some((db, _)) = &writer.db else {
             return Err(StoreError::Halted("the index cannot be opened".into()).into());
         };
-        self.follow_other_logs(&held, db)?;
         self.complete_removals(db)?;
         let VaultWriter { news, halted, .. } = writer;
         let result = work(&mut WriteSession { inner: self, held, log, db, news, halted });
@@ -340,6 +339,7 @@ impl StoreInner {
     /// Opens the index if need be and tells it what the log has beyond it.
     fn follow_index(
         &self,
+        held: &VaultLockGuard<'_>,
         db: &mut Option<(Connection, Option<(u64, u64)>)>,
         end: LogPosition,
         news: Option<PendingIndexUpdate>,
@@ -353,17 +353,17 @@ impl StoreInner {
         }
         let Some((db, _)) = db else { return Ok(()) };
         let read = history::read_to(db, &self.vault.device)?;
-        if read.position == end {
-            return Ok(());
-        }
         if read.position > end {
             // The vault was set back, perhaps from a backup: what the index knows is not so.
             return Err(StoreError::index_damage());
         }
-        match news.filter(|news| news.leads(read.position, end)) {
-            Some(news) => self.tell(db, &news),
-            None => self.read_log_into_index(db, &self.vault.device, read.position),
+        if read.position < end {
+            match news.filter(|news| news.leads(read.position, end)) {
+                Some(news) => self.tell(db, &news)?,
+                None => self.read_log_into_index(db, &self.vault.device, read.position)?,
+            }
         }
+        self.follow_other_logs(held, db)
     }
 
     /// Tells the index what a change made of the files.
@@ -387,6 +387,13 @@ impl StoreInner {
         Ok((db, identity))
     }
 
+    /// Returns true if the last commit that the index has read lies where it says in the log. A
+    /// vault that was set back to a backup and has grown since has other commits there.
+    fn has_read_this_log(&self, db: &Connection, device: &str) -> Result<bool> {
+        let Some((id, at)) = history::last_read(db, device)? else { return Ok(true) };
+        Ok(self.log.commit_at(device, at)?.is_some_and(|commit| commit == id))
+    }
+
     /// Takes new records into the history, and looks at the files that they name.
     pub(crate) fn read_log_into_index(
         &self,
@@ -394,6 +401,9 @@ impl StoreInner {
         device: &str,
         from: LogPosition,
     ) -> Result<()> {
+        if !self.has_read_this_log(db, device)? {
+            return Err(StoreError::index_damage());
+        }
         let transaction = db.unchecked_transaction()?;
         let mut files = std::collections::BTreeSet::new();
         self.log.read_from(device, from, ReadCheck::Meta, |placed: LoggedRecord| {

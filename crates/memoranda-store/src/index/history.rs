@@ -38,6 +38,21 @@ pub(crate) fn read_to(db: &Connection, device: &str) -> Result<ReadTo> {
     Ok(found.unwrap_or_default())
 }
 
+/// Returns the commit of a device that was read last, and where it lies in the device's log.
+pub(crate) fn last_read(db: &Connection, device: &str) -> Result<Option<(CommitId, LogPosition)>> {
+    let found = db
+        .prepare_cached(
+            "SELECT id, segment, offset FROM commits WHERE device = ? ORDER BY rowid DESC LIMIT 1",
+        )?
+        .query_row([device], |row| {
+            let segment = row.get::<_, i64>(1)? as u64;
+            let position = LogPosition { segment, offset: row.get::<_, i64>(2)? as u64 };
+            Ok((row.get::<_, String>(0)?, position))
+        })
+        .optional()?;
+    Ok(found.and_then(|(id, at)| Some((CommitId::parse(&id)?, at))))
+}
+
 /// Notes how far the index has read a device's log.
 pub(crate) fn set_read_to(db: &Connection, device: &str, to: ReadTo) -> Result<()> {
     db.prepare_cached(

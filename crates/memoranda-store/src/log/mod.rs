@@ -13,7 +13,7 @@ use std::fs::File;
 use std::io::{self, Read as _, Seek as _, SeekFrom, Write as _};
 use std::path::{Path, PathBuf};
 
-use memoranda_core::id::ContentHash;
+use memoranda_core::id::{CommitId, ContentHash};
 
 use crate::error::{ErrorContext as _, Result, StoreError};
 use crate::faults::{self, Step};
@@ -213,6 +213,20 @@ impl LogFolder {
             }
         }
         Ok(LogReadEnd { end, damage })
+    }
+
+    /// Returns the id of the commit whose record begins at a place; `None` if none does.
+    pub(crate) fn commit_at(&self, device: &str, at: LogPosition) -> Result<Option<CommitId>> {
+        let doing = || format!("read log segment {device}/{}", at.segment);
+        let path = self.segment_path(device, at.segment);
+        let mut file = match state_files::open_read(&path) {
+            Err(e) if e.kind() == io::ErrorKind::NotFound => return Ok(None),
+            opened => opened.doing(doing)?,
+        };
+        let len = file.metadata().doing(doing)?.len();
+        let frame = frame::read(&mut file, at.offset, len, frame::FrameCheck::Meta).doing(doing)?;
+        let record = frame.and_then(|frame| LogRecord::from_json(&frame.meta));
+        Ok(record.map(|record| record.commit.id))
     }
 
     /// Reads a content and proves that it is the one that was asked for.

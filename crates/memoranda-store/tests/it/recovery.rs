@@ -500,3 +500,35 @@ fn a_reader_does_not_wait_for_a_process_that_was_stopped() {
     assert_eq!(found(&store, "walrus"), ["main/note.md"]);
     drop(lock);
 }
+
+/// A vault that is set back to a backup and grows past its old length, seen by the old index.
+#[test]
+fn an_index_of_a_history_that_is_gone_is_rebuilt() {
+    let vault = TestVault::new();
+    let store = vault.open();
+    put(&store, "note.md", "in the backup");
+    drop(store);
+    let backup = vault.copy();
+    let store = vault.open();
+    for n in 0..3 {
+        put(&store, &format!("gone-{n}.md"), "written after the backup: walrus");
+    }
+    drop(store);
+    let old_index = vault.folder().join("cache");
+    let kept = vault.folder().join("kept-cache");
+    std::fs::rename(&old_index, &kept).unwrap();
+    std::fs::remove_dir_all(vault.home()).unwrap();
+    crate::support::copy_folder(&backup.home(), &vault.home());
+    let other = vault.open_as_same_device("other-cache");
+    for n in 0..9 {
+        put(&other, &format!("new-{n}.md"), "written after the restore: heron");
+    }
+    drop(other);
+    std::fs::rename(&kept, &old_index).unwrap();
+    let store = vault.open();
+    put(&store, "last.md", "with the old index again");
+    sync(&store);
+    assert_eq!(store.history(&HistoryFilter::default(), 100, 0).unwrap().len(), 11);
+    assert_eq!((found(&store, "walrus").len(), found(&store, "heron").len()), (0, 9));
+    vault.assert_agrees(&store, "set back");
+}

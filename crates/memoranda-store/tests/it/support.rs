@@ -182,6 +182,12 @@ impl TestVault {
         std::fs::write(self.home().join(".memoranda/lock"), table).unwrap();
     }
 
+    /// The same vault opened by the same device with another cache.
+    pub(crate) fn open_as_same_device(&self, cache: &str) -> Store {
+        let folder = self.folder.path();
+        Store::open(OpenOptions { cache: folder.join(cache), ..options(folder) }).unwrap()
+    }
+
     /// The same vault opened by another device of this machine, such as a container.
     pub(crate) fn open_as(&self, device: &str) -> Store {
         let folder = self.folder.path();
