@@ -10,7 +10,9 @@ use crate::exit::Exit;
 use crate::output::{FAINT, Format, GOOD, PLACE, STRONG};
 use crate::paint;
 use crate::session::Session;
-use crate::setup::{Bases, CLIENTS, Change, Client, Hooks, Program, Scope, State, client};
+use crate::setup::{
+    Bases, CLIENTS, Change, Client, Hooks, Program, Scope, State, client, find_runner,
+};
 use crate::table::{self, Column};
 
 /// Connect your clients: Claude Code, Claude Desktop, Cursor, VS Code, Codex and seven more.
@@ -107,6 +109,11 @@ pub(crate) fn run(session: &Session, args: &Args) -> Result<Exit> {
     let bases = Bases::find(&settings.directories);
     let program = program(session, args)?;
     check_toolsets(args)?;
+    if let Some(runner) = find_runner(&program.path).filter(|_| !args.remove) {
+        let name = runner.name;
+        session.printer.warn(format!("clients cannot start this program after {name} deletes it"));
+        session.printer.hint(format!("install it first: `{}`", runner.install));
+    }
     let named = named(&args.clients)?;
     if args.print {
         return print(session, args, &bases, &program, &named);

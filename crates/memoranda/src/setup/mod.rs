@@ -9,6 +9,7 @@ mod hooks;
 mod json;
 mod made;
 mod place;
+mod temporary_install;
 mod toml;
 mod wiring;
 mod yaml;
@@ -21,6 +22,7 @@ pub(crate) use change::{Change, Target};
 pub(crate) use check::{Finding, Part, Wired, check};
 pub(crate) use clients::{CLIENTS, Client, client};
 pub(crate) use place::Bases;
+pub(crate) use temporary_install::find_runner;
 pub(crate) use wiring::{NAME, State};
 
 use wiring::Wire;

@@ -472,3 +472,29 @@ fn the_doctor_looks_at_what_clients_start() {
     home.ok(&["setup", "goose", "cursor", "-y", "--hooks"]);
     home.ok(&["doctor"]);
 }
+
+#[cfg(unix)]
+#[test]
+fn a_program_in_a_temporary_folder_is_warned_about() {
+    let home = Home::new();
+    let binary = home.file(".npm/_npx/a1b7/node_modules/@memoranda/linux-x64/bin/memoranda");
+    std::fs::create_dir_all(binary.parent().unwrap()).unwrap();
+    std::fs::copy(env!("CARGO_BIN_EXE_memoranda"), &binary).unwrap();
+    let run = |program: &Path, arguments: &[&str]| {
+        let command = home.command(arguments);
+        let mut other = std::process::Command::new(program);
+        other.env_clear().args(arguments).current_dir(home.path());
+        other.envs(command.get_envs().filter_map(|(name, value)| Some((name, value?))));
+        crate::support::said(other.output().unwrap())
+    };
+    let said = run(&binary, &["setup", "cursor", "--yes"]);
+    assert_eq!(said.code, 0, "{said:?}");
+    let expected = "warning: clients cannot start this program after npx deletes it\n\
+                    hint: install it first: `npm install --global memoranda`\n";
+    assert!(said.err.starts_with(expected), "{said:?}");
+    let said = run(&binary, &["setup", "cursor", "--remove", "--yes"]);
+    assert!(!said.err.contains("npx"), "{said:?}");
+    let installed = Path::new(env!("CARGO_BIN_EXE_memoranda"));
+    let said = run(installed, &["setup", "cursor", "--yes"]);
+    assert!(!said.err.contains("npx"), "{said:?}");
+}
