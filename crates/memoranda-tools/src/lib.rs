@@ -13,19 +13,12 @@ mod records;
 mod registry;
 mod settings;
 
-pub use banks::{
-    BankCache, BankDiagnostic, BankFile, BankOverview, BankSettings, BankType, DiagnosticsMode,
-    bank_diagnostics, bank_overview, bank_overviews,
-};
+pub use banks::{BankSettings, DiagnosticsMode};
 pub use graph::GraphSettings;
 pub use instructions::instructions;
 pub use lenient_json::{json_object, readable_json};
 pub use memory::{ToolUse, ToolUseError};
-pub use records::{
-    AddedRecord, BriefRequest, DueRuns, MemoryRecord, NewRecord, ProjectId, RecordError,
-    RecordExpiry, RecordKind, RecordScope, Reminder, acknowledge_due_reminders, active_rules,
-    add_records, brief, list_reminders, normalize_globs, records_of_kind, rules_sync_scope,
-};
+pub use records::{BriefRequest, brief};
 pub use registry::{
     AccessMode, ArgsError, CallContext, ClientContext, ClientQuestion, Param, ParamTable,
     ParamsHandler, PromptArgument, PromptCall, PromptDef, PromptMessage, ResourceDef, ScanPolicy,

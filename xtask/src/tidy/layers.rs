@@ -110,7 +110,7 @@ const LAYERS: &[CrateLayer] = &[
     },
     CrateLayer {
         name: IMPORT,
-        may_use: &[CORE, TOOLS, ENGINE, STORE],
+        may_use: &[CORE, ENGINE, STORE],
         never: &[("an async runtime", ASYNC), ("HTTP", HTTP), ("the terminal", TERMINAL)],
     },
     CrateLayer {

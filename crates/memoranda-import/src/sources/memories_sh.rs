@@ -1,7 +1,7 @@
 //! memories.sh: its database, or what its `export` writes as JSON or YAML.
 
 use memoranda_engine::core::note::{MetaValue, parse};
-use memoranda_tools::RecordScope;
+use memoranda_engine::records::RecordScope;
 use serde_json::Value;
 
 use super::record::{ImportedRecord, record_path, record_scope};

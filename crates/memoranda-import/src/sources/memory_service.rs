@@ -72,7 +72,9 @@ fn add_memory(
     let mut metadata = json::object_value(object.get("metadata"));
     metadata.retain(|key, value| key != "content_hash" && !value.is_null());
     // A type that records do not have is kept as what it was called.
-    if !kind.is_empty() && memoranda_tools::RecordKind::parse(&kind.to_lowercase()).is_none() {
+    if !kind.is_empty()
+        && memoranda_engine::records::RecordKind::parse(&kind.to_lowercase()).is_none()
+    {
         metadata.insert("memory_type".to_owned(), kind.into());
     }
     let record = ImportedRecord {

@@ -4,7 +4,7 @@ use jiff::Timestamp;
 use memoranda_engine::core::note::edit::{NoteEdit, apply_edit};
 use memoranda_engine::core::path::NotePath;
 use memoranda_engine::hash;
-use memoranda_tools::{NewRecord, RecordExpiry, RecordKind, RecordScope};
+use memoranda_engine::records::{NewRecord, RecordExpiry, RecordKind, RecordScope};
 
 use super::ImportTarget;
 use crate::error::{ImportError, Result};
@@ -52,7 +52,7 @@ impl ImportedRecord {
             ..NewRecord::new(kind, scope, self.text)
         };
         let failed = |e: String| ImportError::NotThat(format!("{}: {e}", self.id));
-        let text = record.file(Timestamp::UNIX_EPOCH).map_err(|e| failed(e.to_string()))?;
+        let text = record.to_file_text(Timestamp::UNIX_EPOCH).map_err(|e| failed(e.to_string()))?;
         let text = match self.created {
             Some(_) => text,
             // A time that nobody knows is better not stated.

@@ -1,37 +1,36 @@
-//! `activate`: the bank that a conversation begins with, made if the caller said what it is to be.
+//! `activate`: the bank of a conversation, created if the caller describes it.
 
 use std::path::PathBuf;
 use std::sync::Arc;
 
 use jiff::Timestamp;
-use memoranda_engine::{ReviseOutcome, Step};
+use memoranda_engine::banks::{
+    BankSelector, BankType, CacheHit, DiagnosticSeverity, LoadedBank, MemoryBank, ResolvedBank,
+    bank_ids, create_bank, ordered_files, resolve_bank,
+};
 use serde_json::{Map, Value, json};
 
-use super::bank::{BankType, MemoryBank};
-use super::cache::{CacheHit, LoadedBank};
-use super::diagnostics::{self, DiagnosticSeverity};
-use super::error::{BankError, BankErrorCode};
+use super::error::{BankErrorCode, BankToolError, BankToolResult, record_problem};
 use super::excerpt::{self, BankExcerpt};
 use super::instructions::custom_instructions;
-use super::resolve::{self, BankSelector, ResolvedBank};
-use super::template::{self, NewBank};
 use super::{bank_type, call_bank_key, dump};
 use crate::registry::{ArgsError, CallContext, ToolArgs, ToolResult};
 
-/// A bank larger than this reads better tidied.
-pub(crate) const LARGE_TOKENS: usize = 6000;
-/// More names than this are counted, not listed.
+/// Size in tokens from which removing repetitions is recommended.
+pub(super) const LARGE_TOKENS: usize = 6000;
+/// Maximum number of listed files. The others are counted.
 const MAX_NAMES: usize = 100;
-/// What one file that is cut adds to the answer beside its text.
+/// Size of the note about a cut file, in bytes.
 const CUT_BYTES: usize = 240;
-/// The fewest and the most tokens that an answer can be held to.
+/// Minimum size of an answer, in tokens.
 const MIN_ANSWER_TOKENS: u64 = 1500;
+/// Maximum size of an answer, in tokens.
 const MAX_ANSWER_TOKENS: u64 = 25_000;
 
-/// What was asked.
+/// The arguments of a call.
 struct ActivateRequest {
     selector: BankSelector,
-    /// One file, from a line on, instead of the whole bank.
+    /// File and first line, instead of the whole bank.
     file: Option<(String, usize)>,
     tokens: usize,
 }
@@ -39,8 +38,7 @@ struct ActivateRequest {
 pub(super) fn handler(call: &CallContext<'_>, arguments: Value) -> ToolResult {
     let key = call_bank_key(&arguments);
     let done = request(call, arguments).and_then(|request| {
-        let resolved =
-            resolve::resolve_bank(call, &request.selector, BankErrorCode::ActivationFailed)?;
+        let resolved = resolve(call, &request.selector, BankErrorCode::ActivationFailed)?;
         activate(call, &request, &resolved)
     });
     match done {
@@ -49,8 +47,8 @@ pub(super) fn handler(call: &CallContext<'_>, arguments: Value) -> ToolResult {
     }
 }
 
-fn request(call: &CallContext<'_>, arguments: Value) -> Result<ActivateRequest, BankError> {
-    let bad = |e: ArgsError| BankError::new(BankErrorCode::ActivationFailed, e.to_string());
+fn request(call: &CallContext<'_>, arguments: Value) -> BankToolResult<ActivateRequest> {
+    let bad = |e: ArgsError| BankToolError::new(BankErrorCode::ActivationFailed, e.to_string());
     let args = ToolArgs::new("activate", arguments).map_err(bad)?;
     args.only(&[
         "bank_type",
@@ -84,27 +82,31 @@ fn activate(
     call: &CallContext<'_>,
     request: &ActivateRequest,
     resolved: &ResolvedBank,
-) -> Result<Value, BankError> {
+) -> BankToolResult<Value> {
     let bank = &resolved.bank;
     let mut made = None;
     let loaded = match load(call, bank)? {
         Some(loaded) => loaded,
-        None if resolved.may_be_made => {
-            made = make(call, resolved, &request.selector)?;
+        None if resolved.may_be_created => {
+            let project = &call.settings.banks.project;
+            let created = create_bank(call.memory, &call.who, project, resolved, &request.selector);
+            made = created
+                .map_err(|error| BankToolError::from_bank(BankErrorCode::UpdateFailed, error))?
+                .map(|commit| commit.id.to_string());
             let gone = || {
-                BankError::new(
+                BankToolError::new(
                     BankErrorCode::CacheLoadFailed,
                     "The bank was made and is gone again.",
                 )
             };
             load(call, bank)?.ok_or_else(gone)?
         }
-        None => return Err(resolve::not_found(call, bank)),
+        None => return Err(not_found(call, bank)),
     };
     let (loaded, hit) = loaded;
     for (file, reason) in &loaded.unreadable {
         let description = format!("{file} cannot be read: {reason}");
-        diagnostics::record(call.memory, &bank.key(), DiagnosticSeverity::Warning, &description);
+        record_problem(call.memory, &bank.key(), DiagnosticSeverity::Warning, &description);
     }
     for file in &loaded.files {
         call.memory.store().note_use(&call.settings.banks.project, &file.path);
@@ -121,62 +123,34 @@ fn activate(
     Ok(answer)
 }
 
-/// A bank as it is now.
+/// Finds the bank that a call selects.
+pub(super) fn resolve(
+    call: &CallContext<'_>,
+    selector: &BankSelector,
+    code: BankErrorCode,
+) -> BankToolResult<ResolvedBank> {
+    let (project, workspace) = (&call.settings.banks.project, call.settings.workspace.as_deref());
+    resolve_bank(call.memory, project, workspace, selector)
+        .map_err(|error| BankToolError::from_bank(code, error))
+}
+
+/// Renders the error about a bank that does not exist.
+pub(super) fn not_found(call: &CallContext<'_>, bank: &MemoryBank) -> BankToolError {
+    let known = bank_ids(call.memory, &call.settings.banks.project, bank.kind).unwrap_or_default();
+    BankToolError::not_found(bank.kind, &bank.id, &known)
+}
+
+/// Loads the current files of a bank.
 pub(super) fn load(
     call: &CallContext<'_>,
     bank: &MemoryBank,
-) -> Result<Option<(Arc<LoadedBank>, CacheHit)>, BankError> {
+) -> BankToolResult<Option<(Arc<LoadedBank>, CacheHit)>> {
     let banks = &call.settings.banks;
     let loaded = banks.cache.load(call.memory, &banks.project, bank);
-    loaded.map_err(|e| BankError::from_engine(BankErrorCode::CacheLoadFailed, &e))
+    loaded.map_err(|e| BankToolError::from_engine(BankErrorCode::CacheLoadFailed, &e))
 }
 
-/// The steps that make a bank.
-pub(super) fn creation_steps(
-    call: &CallContext<'_>,
-    bank: &MemoryBank,
-    creation_steps: &NewBank<'_>,
-) -> Vec<Step> {
-    let files = template::files(bank.kind).iter();
-    let steps = files.filter_map(|file| {
-        let place = bank.place(&call.settings.banks.project, file.path)?;
-        Some(Step::create(place, template::text(file, creation_steps)))
-    });
-    steps.collect()
-}
-
-/// Makes a bank in one commit, unless somebody else just did.
-fn make(
-    call: &CallContext<'_>,
-    resolved: &ResolvedBank,
-    selector: &BankSelector,
-) -> Result<Option<String>, BankError> {
-    let bank = &resolved.bank;
-    let repository = resolved.repository.as_ref();
-    let name = selector.name.as_deref().map(str::trim).filter(|name| !name.is_empty());
-    let name = name.or(repository.map(|repository| repository.name.as_str()));
-    let new_bank = NewBank {
-        name: name.unwrap_or(&bank.id),
-        description: selector.description.as_deref(),
-        remote: repository.and_then(|repository| repository.remote.as_deref()),
-    };
-    let message = format!("banks: make {}", bank.key());
-    let outcome = call.memory.revise(&call.who, Some(&message), |desk| {
-        let steps = creation_steps(call, bank, &new_bank);
-        for step in &steps {
-            if desk.text(&step.place)?.is_some() {
-                return Ok(Vec::new());
-            }
-        }
-        Ok::<_, BankError>(steps)
-    })?;
-    match outcome {
-        ReviseOutcome::Committed(commit) => Ok(Some(commit.id.to_string())),
-        ReviseOutcome::Unchanged | ReviseOutcome::Conflict(_) => Ok(None),
-    }
-}
-
-/// The whole bank with its instructions, within the budget.
+/// Renders the whole bank with its instructions, within the budget.
 fn whole(
     call: &CallContext<'_>,
     request: &ActivateRequest,
@@ -196,7 +170,7 @@ fn whole(
         answer["bank_info"]["created"] = json!(true);
         answer["bank_info"]["commit"] = json!(commit);
     }
-    let files = in_order(bank, loaded);
+    let files = ordered_files(bank, loaded);
     let fixed = answer.to_string().len();
     let room = (request.tokens * 4).saturating_sub(fixed + 200);
     let shown = excerpt::choose(bank, &files, room, CUT_BYTES);
@@ -229,7 +203,7 @@ fn add(answer: &mut Value, shown: BankExcerpt, room: usize) {
     }
 }
 
-/// One file from a line on.
+/// Renders one file from a line on.
 fn one_file(
     call: &CallContext<'_>,
     request: &ActivateRequest,
@@ -237,13 +211,13 @@ fn one_file(
     loaded: &LoadedBank,
     file: &str,
     line: usize,
-) -> Result<Value, BankError> {
+) -> BankToolResult<Value> {
     let bank = &resolved.bank;
     let found = loaded.file(bank, file.trim()).ok_or_else(|| {
-        let names: Vec<&str> = in_order(bank, loaded).iter().map(|(name, _)| *name).collect();
+        let names: Vec<&str> = ordered_files(bank, loaded).iter().map(|(name, _)| *name).collect();
         let message =
             format!("There is no file {file:?} in {}; it has {}.", bank.key(), names.join(", "));
-        BankError::new(BankErrorCode::ActivationFailed, message)
+        BankToolError::new(BankErrorCode::ActivationFailed, message)
     })?;
     let name = bank.name_of(&found.path).to_owned();
     let mut answer = json!({
@@ -267,23 +241,6 @@ fn one_file(
     Ok(answer)
 }
 
-/// The files with their texts: those of the template first, in its order.
-pub(super) fn in_order<'l>(bank: &MemoryBank, loaded: &'l LoadedBank) -> Vec<(&'l str, &'l str)> {
-    let template = template::files(bank.kind);
-    let mut files: Vec<(usize, &str, &str)> = loaded
-        .files
-        .iter()
-        .map(|file| {
-            // The name is part of the path, which lives as long as the bank in memory.
-            let name = bank.name_of(&file.path);
-            let place = template.iter().position(|file| file.path == name);
-            (place.unwrap_or(usize::MAX), name, &*file.text)
-        })
-        .collect();
-    files.sort_by_key(|(place, name, _)| (*place, *name));
-    files.into_iter().map(|(_, name, text)| (name, text)).collect()
-}
-
 fn info(
     call: &CallContext<'_>,
     resolved: &ResolvedBank,
@@ -292,7 +249,7 @@ fn info(
 ) -> Value {
     let bank = &resolved.bank;
     let names: Vec<&str> =
-        in_order(bank, loaded).into_iter().map(|(name, _)| name).take(MAX_NAMES).collect();
+        ordered_files(bank, loaded).into_iter().map(|(name, _)| name).take(MAX_NAMES).collect();
     let updated = loaded.files.iter().map(|file| file.modified).max().unwrap_or_default();
     let tokens = loaded.tokens();
     let mut info = json!({
@@ -324,7 +281,7 @@ fn info(
     info
 }
 
-/// A time to the second, as clients know it.
+/// Formats a time in whole seconds.
 pub(super) fn format_seconds(time: Timestamp) -> String {
     let whole = Timestamp::from_second(time.as_second());
     whole.unwrap_or(time).to_string()

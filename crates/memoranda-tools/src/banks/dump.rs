@@ -1,22 +1,20 @@
-//! Diagnostics: everything that is known of a bank, in a file beside its notes that is neither
-//! searched nor versioned.
+//! The diagnostic file of a bank: its cached state. The file is neither searched nor versioned.
 
 use memoranda_core::path::NotePath;
 use memoranda_core::token_estimate::estimate_tokens;
+use memoranda_engine::banks::{DUMP_FILE, DiagnosticSeverity, LoadedBank, MemoryBank};
 use memoranda_engine::{Place, clock};
 use serde_json::{Map, Value, json};
 
-use super::bank::{DUMP_FILE, MemoryBank};
-use super::cache::LoadedBank;
-use super::diagnostics::{self, DiagnosticSeverity};
+use super::error::{recent_problems, record_problem};
 use super::settings::DiagnosticsMode;
 use crate::registry::CallContext;
 
-/// The rules that keep dumps out of searches and out of git.
+/// File with the rules that exclude dumps from searches and from git.
 const RULES: &str = ".gitignore";
 
-/// Writes a bank's dump, if diagnostics are on. Failing to is noted, and fails nothing.
-pub(crate) fn write(call: &CallContext<'_>, bank: &MemoryBank, loaded: &LoadedBank) {
+/// Writes the diagnostic file if diagnostics are on. A failure is recorded and does not fail the call.
+pub(super) fn write(call: &CallContext<'_>, bank: &MemoryBank, loaded: &LoadedBank) {
     let banks = &call.settings.banks;
     if banks.diagnostics == DiagnosticsMode::Off {
         return;
@@ -26,7 +24,7 @@ pub(crate) fn write(call: &CallContext<'_>, bank: &MemoryBank, loaded: &LoadedBa
     let text = format!("{:#}\n", state(call, bank, loaded));
     if let Err(error) = rules(call).and_then(|()| put(call, &place, text.as_bytes())) {
         let description = format!("{DUMP_FILE} was not written: {error}");
-        diagnostics::record(call.memory, &bank.key(), DiagnosticSeverity::Warning, &description);
+        record_problem(call.memory, &bank.key(), DiagnosticSeverity::Warning, &description);
     }
 }
 
@@ -49,11 +47,11 @@ fn state(call: &CallContext<'_>, bank: &MemoryBank, loaded: &LoadedBank) -> Valu
         "files": files,
         "unreadable": loaded.unreadable,
         "operations": call.settings.banks.cache.operations(),
-        "errors": diagnostics::recent(call.memory, &bank.key()),
+        "errors": recent_problems(call.memory, &bank.key()),
     })
 }
 
-/// Sees to it that dumps are ignored, unless the person has rules of their own.
+/// Writes the ignore rules for dumps, unless the person has rules.
 fn rules(call: &CallContext<'_>) -> Result<(), String> {
     let project = &call.settings.banks.project;
     let Ok(path) = NotePath::parse(RULES) else { return Ok(()) };

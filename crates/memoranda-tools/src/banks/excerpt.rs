@@ -1,45 +1,44 @@
-//! The texts of a bank within a budget: small files whole, large ones as their beginning, their
-//! headings and their newest lines, each with the call that reads the rest.
+//! Texts of a bank within a size budget: small files in full, large files as excerpts. An excerpt has
+//! the beginning, the headings and the last lines, with the call that reads the rest.
 
 use memoranda_core::token_estimate::estimate_tokens;
 
-use super::bank::MemoryBank;
-use super::outline::{OutlineHeading, headings};
+use memoranda_engine::banks::{MemoryBank, OutlineHeading, headings};
 
-/// A file with less room than this is only named.
+/// Minimum size of an excerpt, in bytes. With less room a file is only named.
 const MIN_EXCERPT_BYTES: usize = 600;
-/// Of the room of a cut file: one part in so many for its beginning, and for its headings.
+/// Divisor of the room for the beginning of a cut file.
 const HEAD_PART: usize = 5;
+/// Divisor of the room for the headings of a cut file.
 const OUTLINE_PART: usize = 3;
 
-/// What is shown of a bank.
+/// The shown part of a bank.
 #[derive(Debug, Default)]
-pub(crate) struct BankExcerpt {
-    /// Files and what is shown of them, in the bank's order.
-    pub(crate) files: Vec<(String, String)>,
-    /// Files of which not everything is shown.
-    pub(crate) cut: Vec<CutFile>,
+pub(super) struct BankExcerpt {
+    /// Files with their shown texts, in the order of the bank.
+    pub(super) files: Vec<(String, String)>,
+    /// Files that are cut.
+    pub(super) cut: Vec<CutFile>,
 }
 
-/// A file of which not everything is shown.
+/// A file that is cut.
 #[derive(Debug, PartialEq, Eq)]
-pub(crate) struct CutFile {
-    pub(crate) file: String,
-    pub(crate) tokens: usize,
-    pub(crate) shown_tokens: usize,
-    /// The call that reads on.
-    pub(crate) read_with: String,
+pub(super) struct CutFile {
+    pub(super) file: String,
+    pub(super) tokens: usize,
+    pub(super) shown_tokens: usize,
+    /// The call that reads the rest.
+    pub(super) read_with: String,
 }
 
-/// Chooses what to show in at most so many bytes of JSON; of these, `note` go for each file that
-/// is cut, to those who note which.
-pub(crate) fn choose(
+/// Selects texts for `budget` bytes of JSON. `note` bytes are reserved for each file that is cut.
+pub(super) fn choose(
     bank: &MemoryBank,
     files: &[(&str, &str)],
     budget: usize,
     note: usize,
 ) -> BankExcerpt {
-    // A text that is longer than everything need not be looked at to know that it does not fit.
+    // A text longer than the budget does not fit, so its exact size is not computed.
     let size = |text: &str| if text.len() > budget { text.len() } else { cost(text) };
     let costs: Vec<usize> = files.iter().map(|(name, text)| cost(name) + size(text)).collect();
     let mut order: Vec<usize> = (0..files.len()).collect();
@@ -78,8 +77,8 @@ pub(crate) fn choose(
     shown
 }
 
-/// A file from a line on, in at most so many bytes of JSON; and the line to read on from.
-pub(crate) fn from_line(text: &str, line: usize, budget: usize) -> (String, Option<usize>) {
+/// Returns a file from a line on, within `budget` bytes of JSON, and the next line.
+pub(super) fn from_line(text: &str, line: usize, budget: usize) -> (String, Option<usize>) {
     let mut part = String::new();
     let mut spent = 0;
     for (n, text) in text.split_inclusive('\n').enumerate().skip(line.max(1) - 1) {
@@ -88,7 +87,7 @@ pub(crate) fn from_line(text: &str, line: usize, budget: usize) -> (String, Opti
             return (part, Some(n + 1));
         }
         if spent > budget {
-            // One line that is longer than everything is shown as far as it goes.
+            // A line longer than the budget is cut.
             let end = text.floor_char_boundary(budget / 2);
             part.push_str(text.get(..end).unwrap_or_default());
             part.push_str(" […cut]\n");
@@ -99,14 +98,14 @@ pub(crate) fn from_line(text: &str, line: usize, budget: usize) -> (String, Opti
     (part, None)
 }
 
-/// How the rest of a file is read.
-pub(crate) fn reading_call(bank: &MemoryBank, file: &str, line: usize) -> String {
+/// Renders the call that reads the rest of a file.
+pub(super) fn reading_call(bank: &MemoryBank, file: &str, line: usize) -> String {
     let (kind, id) = (bank.kind.as_str(), &bank.id);
     format!("activate(bank_type=\"{kind}\", bank_id=\"{id}\", file=\"{file}\", from_line={line})")
 }
 
-/// How many bytes a text takes in JSON.
-pub(crate) fn cost(text: &str) -> usize {
+/// Returns the size of a text in JSON, in bytes.
+pub(super) fn cost(text: &str) -> usize {
     let more = |byte: u8| match byte {
         b'\n' | b'"' | b'\\' | b'\t' | b'\r' => 1,
         0..0x20 => 5,
@@ -115,10 +114,9 @@ pub(crate) fn cost(text: &str) -> usize {
     text.len() + text.bytes().map(more).sum::<usize>() + 4
 }
 
-/// The beginning of a text, the headings of its middle, and its end; and the first line that is
-/// not shown.
+/// Returns the beginning of a text, the headings of its middle and its end, and the first hidden line.
 fn excerpt(bank: &MemoryBank, name: &str, text: &str, room: usize) -> (String, usize) {
-    // JSON makes a line break two bytes; how many there are is only known afterwards.
+    // Escapes make JSON longer. The ratio is estimated from the first bytes.
     let room = room * text.len().min(1 << 14)
         / cost(text.get(..text.floor_char_boundary(1 << 14)).unwrap_or(text)).max(1);
     let room = room * 9 / 10;
@@ -165,13 +163,13 @@ fn excerpt(bank: &MemoryBank, name: &str, text: &str, room: usize) -> (String, u
     (part, first_hidden)
 }
 
-/// As many whole lines of the beginning as fit.
+/// Returns the first whole lines that fit.
 fn whole_lines(text: &str, room: usize) -> &str {
     let head = text.get(..text.floor_char_boundary(room)).unwrap_or_default();
     head.rfind('\n').and_then(|end| head.get(..=end)).unwrap_or_default()
 }
 
-/// As many whole lines of the end as fit, from a heading on if one is near.
+/// Returns the last whole lines that fit, from a heading on if one is near.
 fn last_lines(text: &str, room: usize) -> &str {
     let from = text.ceil_char_boundary(text.len().saturating_sub(room));
     let tail = text.get(from..).unwrap_or_default();
@@ -187,7 +185,8 @@ fn last_lines(text: &str, room: usize) -> &str {
 
 #[cfg(test)]
 mod tests {
-    use super::super::bank::BankType;
+    use memoranda_engine::banks::BankType;
+
     use super::*;
 
     fn bank() -> MemoryBank {

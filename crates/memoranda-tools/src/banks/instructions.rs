@@ -1,11 +1,10 @@
-//! How a bank is kept current: what goes back with it for the model to follow.
+//! Instructions for the model that keep a bank current.
 
 use memoranda_engine::Repository;
+use memoranda_engine::banks::{BankType, MemoryBank};
 use serde_json::{Value, json};
 
-use super::bank::{BankType, MemoryBank};
-
-/// One directive.
+/// A directive for the model.
 struct BankDirective {
     name: &'static str,
     priority: &'static str,
@@ -113,8 +112,8 @@ const CODE: &[BankDirective] = &[
     GIT_COMMIT,
 ];
 
-/// The instructions for a bank.
-pub(crate) fn custom_instructions(bank: &MemoryBank, repository: Option<&Repository>) -> Value {
+/// Renders the instructions for a bank.
+pub(super) fn custom_instructions(bank: &MemoryBank, repository: Option<&Repository>) -> Value {
     let directives = match bank.kind {
         BankType::Global => GLOBAL,
         BankType::Project => PROJECT,
@@ -196,7 +195,7 @@ fn automation(bank: &MemoryBank) -> String {
     )
 }
 
-/// A name from outside, as one short line.
+/// Cleans a name from outside: one short line without quotes.
 fn clean(text: &str) -> String {
     text.chars().filter(|c| !c.is_control() && *c != '"').take(100).collect()
 }

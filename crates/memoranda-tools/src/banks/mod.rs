@@ -1,46 +1,26 @@
-//! Banks: context that a conversation starts from and keeps current.
-//!
-//! A bank is a folder of notes in the project `banks`. `activate` brings it with the instructions
-//! that keep it current, `update` puts what was said into the right file, `list` names them all.
+//! The bank tools: `activate`, `update` and `list`.
 
 mod activate;
-mod bank;
-mod cache;
-mod categorize;
-mod category_rules;
-mod deduplicate;
-mod diagnostics;
 mod dump;
 mod error;
 mod excerpt;
-mod insert;
 mod instructions;
 mod list;
-mod outline;
-mod overview;
-mod placement;
-mod resolve;
 mod settings;
-mod template;
 mod update;
 
+use memoranda_engine::banks::{BankType, bank_id};
 use serde_json::{Value, json};
 
 use crate::registry::{
     PromptDef, ResourceDef, ToolArgs, ToolDef, ToolHandler, ToolHints, ToolTier, Toolset,
 };
 
-pub use bank::BankType;
-pub use cache::BankCache;
-pub use overview::{
-    BankDiagnostic, BankFile, BankOverview, bank_diagnostics, bank_overview, bank_overviews,
-};
 pub use settings::{BankSettings, DiagnosticsMode};
 
-use bank::bank_id;
-use error::{BankError, BankErrorCode};
+use error::{BankErrorCode, BankToolError, BankToolResult};
 
-/// The tools' rows.
+/// Rows of the tools.
 pub(crate) const TOOLS: &[ToolDef] = &[
     ToolDef {
         name: "activate",
@@ -100,26 +80,26 @@ pub(crate) const TOOLS: &[ToolDef] = &[
         ..ToolDef::BASE
     },
 ];
-/// The prompts' rows.
+/// Rows of the prompts.
 pub(crate) const PROMPTS: &[PromptDef] = &[];
-/// The resources' rows.
+/// Rows of the resources.
 pub(crate) const RESOURCES: &[ResourceDef] = &[];
 
-/// What a client's model is told of this set, in at most 200 bytes.
+/// Instructions about this toolset for the client's model, at most 200 bytes.
 pub(crate) const BRIEF: &[&str] = &[
     "BANKS:",
     "`activate` at the start brings the bank and how to keep it current.",
     "`update` as things are learned.",
 ];
 
-/// The type that a call names; nothing, or `auto`, leaves it open.
-fn bank_type(args: &ToolArgs) -> Result<Option<BankType>, BankError> {
+/// Reads the type that a call names; `None` for none or `auto`.
+fn bank_type(args: &ToolArgs) -> BankToolResult<Option<BankType>> {
     let invalid = |shown: &str| {
         let shown: String = shown.chars().take(80).collect();
         let message = format!(
             "Invalid bank type {shown:?}; use global, project or code. Nothing was written."
         );
-        BankError::new(BankErrorCode::InvalidBankType, message)
+        BankToolError::new(BankErrorCode::InvalidBankType, message)
     };
     match args.value("bank_type") {
         None => Ok(None),
@@ -129,7 +109,7 @@ fn bank_type(args: &ToolArgs) -> Result<Option<BankType>, BankError> {
     }
 }
 
-/// The bank that a call names, as far as it names one: what goes wrong is noted for it.
+/// Returns the key of the bank that a call names, for recorded problems; empty if it names none.
 fn call_bank_key(arguments: &Value) -> String {
     let word = |name: &str| arguments.get(name).and_then(Value::as_str);
     match (word("bank_type").and_then(BankType::parse), word("bank_id")) {

@@ -1,35 +1,34 @@
-//! What a person can set about banks.
+//! Settings of banks.
 
 use memoranda_core::id::ProjectName;
+use memoranda_engine::banks::BankCache;
 
-use super::cache::BankCache;
-
-/// How banks behave.
+/// The settings of banks.
 #[derive(Clone, Debug)]
 pub struct BankSettings {
-    /// The project that holds the banks.
+    /// Project that contains the banks.
     pub project: ProjectName,
-    /// About how many tokens an answer of `activate` may have.
+    /// Size of an answer of `activate`, in tokens.
     pub answer_tokens: usize,
-    /// A bank larger than this, in tokens, is tidied by the next update.
+    /// Size in tokens from which an update removes repetitions.
     pub optimize_tokens: usize,
-    /// Whether banks are dumped for whoever looks for a mistake.
+    /// Diagnostic files.
     pub diagnostics: DiagnosticsMode,
-    /// The banks in memory.
+    /// The cached banks.
     pub cache: BankCache,
 }
 
-/// Whether diagnostics are written.
+/// The diagnostic files of banks.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum DiagnosticsMode {
-    /// Nothing beside the banks.
+    /// None.
     Off,
-    /// `cache_memory_dump.json` in each bank that is used.
+    /// `cache_memory_dump.json` in each used bank.
     Dump,
 }
 
 impl BankSettings {
-    /// What holds without any configuration.
+    /// Returns the settings without configuration.
     pub fn standard() -> Self {
         Self {
             project: banks_project(),

@@ -1,45 +1,51 @@
-//! Why a call was not done. Nothing was changed.
+//! Errors of the graph tools. A call that fails has changed nothing.
 
-use memoranda_core::note::edit::EditError;
+use memoranda_engine::graph::GraphError;
 use memoranda_engine::{EngineError, StoreError};
 use serde_json::{Value, json};
 
 use crate::registry::{ArgsError, ToolResult};
 
-/// Why a call was not done.
+/// A call that failed.
 #[derive(Debug, thiserror::Error)]
-pub(crate) enum GraphError {
-    /// The arguments are not those of the tool.
+pub(super) enum GraphToolError {
+    /// The arguments are invalid.
     #[error(transparent)]
     Arguments(#[from] ArgsError),
-    /// The store beneath.
-    #[error(transparent)]
-    Engine(#[from] EngineError),
-    /// A note cannot be changed as it stands.
-    #[error("the note of '{name}' cannot be changed: {error}; mend the file by hand")]
-    Edit { name: String, error: EditError },
-    /// Something that the caller can mend.
+    /// A verb of the engine failed.
+    #[error("{}", graph_error_text(.0))]
+    Graph(#[from] GraphError),
+    /// One problem that the caller can correct.
     #[error("{0}")]
     Refused(String),
-    /// Many things that the caller can mend, as text and as structure.
+    /// Problems that the caller can correct, as text and as structure.
     #[error("{text}")]
     Invalid { text: String, structured: Value },
 }
 
-impl From<StoreError> for GraphError {
-    fn from(error: StoreError) -> Self {
-        Self::Engine(error.into())
+impl From<EngineError> for GraphToolError {
+    fn from(error: EngineError) -> Self {
+        Self::Graph(error.into())
     }
 }
 
-pub(crate) type Result<T, E = GraphError> = std::result::Result<T, E>;
+pub(super) type GraphToolResult<T, E = GraphToolError> = Result<T, E>;
 
-impl GraphError {
-    /// As a result of the tool.
-    pub(crate) fn into_tool_result(self) -> ToolResult {
+fn graph_error_text(error: &GraphError) -> String {
+    match error {
+        GraphError::AlreadyStated { old, .. } => format!(
+            "{error}. Nothing was changed; delete_observations removes {old} if it no longer holds."
+        ),
+        other => other.to_string(),
+    }
+}
+
+impl GraphToolError {
+    /// Renders the error as the result of a tool.
+    pub(super) fn into_tool_result(self) -> ToolResult {
         match self {
             Self::Invalid { text, structured } => ToolResult { text, structured, is_error: true },
-            Self::Engine(EngineError::Store(StoreError::Busy { .. })) => {
+            Self::Graph(GraphError::Engine(EngineError::Store(StoreError::Busy { .. }))) => {
                 ToolResult::error("Nothing was saved: another process is writing. Try again.")
             }
             other => {

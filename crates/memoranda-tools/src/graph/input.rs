@@ -1,52 +1,31 @@
-//! The parts of a request: an entity, its facts and relations, and what is wrong with each.
+//! Reads the parts of a request: observations, weights and relations, with their problems.
 
 use std::borrow::Cow;
 
-use jiff::Timestamp;
 use memoranda_core::fact::{FactLimits, atomic_facts, sentence_count};
 use memoranda_core::note::plain_text;
+use memoranda_engine::graph::{ObservationInput, ObservationWeight, RelationInput, normalize_name};
 use serde_json::{Value, json};
 
-use super::entity::normalize_name;
-use super::error::GraphError;
-use super::load::time;
-use super::thread::GraphThread;
-use super::transaction::ObservationWeight;
+use super::error::GraphToolError;
+use super::read_options::time;
+use super::thread::CallThread;
 use crate::registry::ToolArgs;
 
-pub(crate) const MAX_TYPE_CHARS: usize = 50;
+/// Maximum length of an entity type or a relation type, in characters.
+pub(super) const MAX_TYPE_CHARS: usize = 50;
+/// Minimum length of an observation, in characters.
 const MIN_OBSERVATION_CHARS: usize = 5;
-/// So much of what was sent is quoted back.
+/// Maximum length of quoted input, in characters.
 const MAX_QUOTED_CHARS: usize = 500;
 
-/// One entity of a request.
-#[derive(Clone, Debug, Default)]
-pub(crate) struct EntityInput {
-    pub(crate) name: String,
-    pub(crate) entity_type: String,
-    pub(crate) observations: Vec<ObservationInput>,
-    pub(crate) relations: Vec<RelationInput>,
-    pub(crate) weight: ObservationWeight,
-    pub(crate) time: Option<Timestamp>,
-    pub(crate) is_root: bool,
+/// Renders the ends of a relation of a request.
+pub(super) fn relation_input_json(relation: &RelationInput) -> Value {
+    json!({ "targetEntity": relation.target, "relationType": relation.relation_type })
 }
 
-/// One relation of a request.
-#[derive(Clone, Debug)]
-pub(crate) struct RelationInput {
-    pub(crate) target: String,
-    pub(crate) relation_type: String,
-    pub(crate) importance: Option<f64>,
-}
-
-impl RelationInput {
-    pub(super) fn to_json(&self) -> Value {
-        json!({ "targetEntity": self.target, "relationType": self.relation_type })
-    }
-}
-
-/// Says what is wrong with a fact; `None` if nothing is: the problem, and a suggestion.
-pub(crate) fn check_observation(
+/// Checks an observation. Returns the problem, a suggestion and a brief form of the problem.
+pub(super) fn check_observation(
     text: &str,
     limits: FactLimits,
 ) -> Option<(String, String, String)> {
@@ -84,7 +63,7 @@ pub(crate) fn check_observation(
     Some((problem, suggestion, brief))
 }
 
-/// Reads a relation, and everything that is wrong with it; `None` if it names nothing at all.
+/// Reads a relation with its problems; `None` if the item is not an object.
 pub(super) fn read_relation(item: Value) -> (Option<RelationInput>, Vec<String>) {
     let Ok(mut args) = ToolArgs::new("a relation", item) else {
         return (None, vec!["A relation must be an object.".to_owned()]);
@@ -121,8 +100,8 @@ pub(super) fn read_relation(item: Value) -> (Option<RelationInput>, Vec<String>)
     (Some(RelationInput { target, relation_type, importance }), problems)
 }
 
-/// The items of a list, also of one that was sent as a text; `None` if it is no list.
-pub(crate) fn items(args: &ToolArgs, name: &str) -> Option<Vec<Value>> {
+/// Returns the items of a list, also if it is a JSON text; `None` if it is not a list.
+pub(super) fn items(args: &ToolArgs, name: &str) -> Option<Vec<Value>> {
     match args.value(name) {
         None => Some(Vec::new()),
         Some(Value::Array(list)) => Some(list.clone()),
@@ -131,32 +110,24 @@ pub(crate) fn items(args: &ToolArgs, name: &str) -> Option<Vec<Value>> {
     }
 }
 
-/// A fact as a request gives it: a text, or an object that says more of it.
-#[derive(Clone, Debug, PartialEq)]
-pub(crate) struct ObservationInput {
-    pub(crate) content: String,
-    pub(crate) weight: ObservationWeight,
-    pub(crate) time: Option<Timestamp>,
-}
-
-/// Facts of a request, each once, and what is wrong with the rest.
+/// The distinct observations of a request, and the problems of the others.
 #[derive(Default)]
-pub(crate) struct ObservationInputs {
-    pub(crate) facts: Vec<ObservationInput>,
-    pub(crate) problems: Vec<String>,
+pub(super) struct ObservationInputs {
+    pub(super) facts: Vec<ObservationInput>,
+    pub(super) problems: Vec<String>,
 }
 
 impl ObservationInputs {
-    /// The facts, if nothing is wrong.
-    pub(crate) fn all(self) -> Result<Vec<ObservationInput>, GraphError> {
+    /// Returns the observations; an error if there is a problem.
+    pub(super) fn all(self) -> Result<Vec<ObservationInput>, GraphToolError> {
         if self.problems.is_empty() {
             Ok(self.facts)
         } else {
-            Err(GraphError::Refused(self.problems.join(" ")))
+            Err(GraphToolError::Refused(self.problems.join(" ")))
         }
     }
 
-    fn add(&mut self, name: &str, item: Value, thread: Option<&GraphThread>) {
+    fn add(&mut self, name: &str, item: Value, thread: Option<&CallThread>) {
         let none =
             format!("{name} must be a list of texts; {} is none.", clipped(&item.to_string()));
         let mut fact = ObservationInput {
@@ -176,7 +147,7 @@ impl ObservationInputs {
                     return;
                 };
                 let mut wrong = |problem: String| self.problems.push(problem);
-                match ObservationWeight::read(&args) {
+                match read_weight(&args) {
                     (weight, None) => fact.weight = weight,
                     (_, Some(problem)) => wrong(problem),
                 }
@@ -199,54 +170,46 @@ impl ObservationInputs {
     }
 }
 
-impl ObservationWeight {
-    /// What is said of confidence and importance, and what is wrong with it.
-    pub(crate) fn read(args: &ToolArgs) -> (Self, Option<String>) {
-        let (confidence, importance) =
-            (args.float("confidence", 0.0, 1.0), args.float("importance", 0.0, 1.0));
-        let wrong: Vec<String> = [&confidence, &importance]
-            .iter()
-            .filter_map(|r| r.as_ref().err())
-            .map(ToString::to_string)
-            .collect();
-        let weight =
-            Self { confidence: confidence.ok().flatten(), importance: importance.ok().flatten() };
-        (weight, (!wrong.is_empty()).then(|| wrong.join(" ")))
-    }
-
-    /// This, and where nothing was said the other.
-    pub(crate) fn or(self, other: Self) -> Self {
-        Self {
-            confidence: self.confidence.or(other.confidence),
-            importance: self.importance.or(other.importance),
-        }
-    }
+/// Reads confidence and importance. Returns the problem if a value is invalid.
+pub(super) fn read_weight(args: &ToolArgs) -> (ObservationWeight, Option<String>) {
+    let (confidence, importance) =
+        (args.float("confidence", 0.0, 1.0), args.float("importance", 0.0, 1.0));
+    let wrong: Vec<String> = [&confidence, &importance]
+        .iter()
+        .filter_map(|r| r.as_ref().err())
+        .map(ToString::to_string)
+        .collect();
+    let weight = ObservationWeight {
+        confidence: confidence.ok().flatten(),
+        importance: importance.ok().flatten(),
+    };
+    (weight, (!wrong.is_empty()).then(|| wrong.join(" ")))
 }
 
-/// Facts as texts or as objects with a `content`, as they are kept; each once.
-pub(crate) fn read_observations(
+/// Reads distinct observations: texts, or objects with a `content`.
+pub(super) fn read_observations(
     args: &ToolArgs,
     name: &str,
-    thread: Option<&GraphThread>,
+    thread: Option<&CallThread>,
 ) -> ObservationInputs {
-    let mut said = ObservationInputs::default();
+    let mut read = ObservationInputs::default();
     let list = match args.value(name) {
-        None => return said,
+        None => return read,
         Some(Value::Array(list)) => list.clone(),
         Some(Value::String(text)) => match serde_json::from_str(text) {
             Ok(Value::Array(list)) => list,
             _ => vec![Value::String(text.clone())],
         },
         Some(_) => {
-            said.problems.push(format!("{name} must be a list of texts."));
-            return said;
+            read.problems.push(format!("{name} must be a list of texts."));
+            return read;
         }
     };
-    list.into_iter().for_each(|item| said.add(name, item, thread));
-    said
+    list.into_iter().for_each(|item| read.add(name, item, thread));
+    read
 }
 
-/// As much of a text as is quoted back.
+/// Cuts a text for quoting.
 pub(super) fn clipped(text: &str) -> Cow<'_, str> {
     match text.char_indices().nth(MAX_QUOTED_CHARS) {
         Some((cut, _)) => Cow::Owned(format!("{}…", text.get(..cut).unwrap_or_default())),

@@ -1,22 +1,18 @@
-//! Entities, their facts and relations: small, checked, versioned.
+//! The graph tools: entities, observations and relations, validated and versioned.
 //!
-//! An entity is a note `<thread>/<entity>.md` in the project `graph`: its title is the entity's
-//! name, its type the entity's type; facts carry ids and versions in comments, relations are
-//! links. Without `threadId` the tools behave as those of the reference knowledge graph server.
+//! Without `threadId` the tools behave as those of the reference knowledge graph server.
 
 mod analytics;
-mod as_of;
-mod entity;
 mod error;
-mod export;
+mod history;
 mod input;
-mod load;
 mod maintenance;
-mod observation_history;
 mod observations;
 mod problem;
 mod query;
+mod read_options;
 mod reference;
+mod render;
 mod request;
 mod save;
 mod schema;
@@ -24,21 +20,23 @@ mod search;
 mod settings;
 mod thread;
 mod tools;
-mod transaction;
 
-use memoranda_engine::{Memory, Result};
+use memoranda_engine::graph::{ExportedEntity, ExportedRelation, GraphError, export_graph};
+use memoranda_engine::{EngineError, Memory, Result};
 
 use crate::registry::{CallContext, PromptDef, ResourceDef, ToolArgs, ToolResult, Toolset};
 use crate::settings::ToolSettings;
 
-use export::{ExportedEntity, ExportedRelation, whole_graph};
 pub use settings::GraphSettings;
 pub(crate) use tools::TOOLS;
 
-/// The prompts' rows.
+use error::{GraphToolError, GraphToolResult};
+use thread::{AnswerShape, CallThread, DEFAULT_THREAD};
+
+/// Rows of the prompts.
 pub(crate) const PROMPTS: &[PromptDef] = &[];
 
-/// The resources' rows.
+/// Rows of the resources.
 pub(crate) const RESOURCES: &[ResourceDef] = &[ResourceDef {
     uri: "memory://knowledge-graph",
     name: "knowledge-graph",
@@ -49,14 +47,19 @@ pub(crate) const RESOURCES: &[ResourceDef] = &[ResourceDef {
     read: knowledge_graph,
 }];
 
-/// What a client's model is told of this set, in at most 200 bytes.
+/// Instructions about this toolset for the client's model, at most 200 bytes.
 pub(crate) const BRIEF: &[&str] = &[
     "GRAPH:",
     "`save_memory` stores entities with short atomic facts and at least one relation each; it says what to mend.",
 ];
 
 fn knowledge_graph(memory: &Memory, settings: &ToolSettings, _: &[&str]) -> Result<Option<String>> {
-    let (entities, relations) = whole_graph(memory, settings)?;
+    let thread = CallThread::new(DEFAULT_THREAD, settings, AnswerShape::Reference)
+        .ok_or_else(|| EngineError::Invalid(format!("{DEFAULT_THREAD:?} cannot name a thread")))?;
+    let (entities, relations) = export_graph(memory, &thread).map_err(|error| match error {
+        GraphError::Engine(error) => error,
+        other => EngineError::Invalid(other.to_string()),
+    })?;
     let entity = |entity: &ExportedEntity| {
         serde_json::json!({
             "name": entity.name,
@@ -76,13 +79,13 @@ fn knowledge_graph(memory: &Memory, settings: &ToolSettings, _: &[&str]) -> Resu
     Ok(serde_json::to_string_pretty(&graph).ok())
 }
 
-/// The entities around some, at most `depth` relations away, with the relations among them; in the
-/// thread `default` if none is named. This is what `get_context` answers for `entityNames`.
+/// Renders the entities around some, at most `depth` relations away, for `get_context` with
+/// `entityNames`.
 pub(crate) fn neighbourhood(call: &CallContext<'_>, args: &ToolArgs) -> ToolResult {
     into_tool_result(query::neighbourhood(call, args))
 }
 
-/// A handler's result as a tool's.
-fn into_tool_result(result: error::Result<ToolResult>) -> ToolResult {
-    result.unwrap_or_else(error::GraphError::into_tool_result)
+/// Renders the error of a handler.
+fn into_tool_result(result: GraphToolResult<ToolResult>) -> ToolResult {
+    result.unwrap_or_else(GraphToolError::into_tool_result)
 }

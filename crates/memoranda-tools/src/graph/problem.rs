@@ -1,38 +1,37 @@
-//! What is wrong with a request: collected, so that all of it is told at once, each with what
-//! would be right.
+//! Problems of a request, collected so that one answer contains all of them with suggestions.
 
 use std::fmt::Display;
 
 use serde_json::{Value, json};
 
-use super::error::GraphError;
+use super::error::GraphToolError;
 use super::input::clipped;
 
-/// So many problems are told; the rest is counted.
+/// Maximum number of listed problems. The others are counted.
 const MAX_LISTED: usize = 30;
-/// What is said of a field that does not fit.
+/// Suggestion for an invalid field.
 const CORRECT_FIELD: &str = "Correct this field; one that is not required may be left out";
 
-/// Something that is wrong with a request.
+/// A problem of a request.
 #[derive(Clone, Debug)]
-pub(crate) struct ValidationProblem {
-    /// The number of the entity; `None` if the request itself is wrong.
-    pub(crate) index: Option<usize>,
-    /// The entity's name; empty if the request itself is wrong.
-    pub(crate) entity: String,
-    pub(crate) observation: Option<String>,
-    pub(crate) relation: Option<Value>,
-    pub(crate) problem: String,
-    pub(crate) suggestion: String,
-    /// The problem in one line that stands alone.
-    pub(crate) brief: String,
-    /// The name that nothing has, if that is the problem.
-    pub(crate) unknown: Option<String>,
+pub(super) struct ValidationProblem {
+    /// Number of the entity; `None` if the request itself is invalid.
+    pub(super) index: Option<usize>,
+    /// Name of the entity; empty if the request itself is invalid.
+    pub(super) entity: String,
+    pub(super) observation: Option<String>,
+    pub(super) relation: Option<Value>,
+    pub(super) problem: String,
+    pub(super) suggestion: String,
+    /// The problem in one line without context.
+    pub(super) brief: String,
+    /// The unknown name, if that is the problem.
+    pub(super) unknown: Option<String>,
 }
 
 impl ValidationProblem {
-    /// The request itself is wrong.
-    pub(crate) fn of_request(problem: impl Display, suggestion: &str) -> Self {
+    /// Returns a problem of the request itself.
+    pub(super) fn of_request(problem: impl Display, suggestion: &str) -> Self {
         let problem = problem.to_string();
         Self {
             index: None,
@@ -46,27 +45,27 @@ impl ValidationProblem {
         }
     }
 
-    /// Something about an entity is wrong.
-    pub(crate) fn of_entity(entity: &str, problem: impl Display, suggestion: &str) -> Self {
+    /// Returns a problem of an entity.
+    pub(super) fn of_entity(entity: &str, problem: impl Display, suggestion: &str) -> Self {
         let mut found = Self::of_request(problem, suggestion);
         found.brief = format!("Entity '{entity}': {}", found.problem);
         found.entity = entity.to_owned();
         found
     }
 
-    /// A fact is not as it should be: the problem, what would be right, and both in short.
-    pub(crate) fn of_fact(entity: &str, fact: &str, wrong: (String, String, String)) -> Self {
+    /// Returns a problem of an observation: the problem, a suggestion and a brief form.
+    pub(super) fn of_fact(entity: &str, fact: &str, wrong: (String, String, String)) -> Self {
         let (problem, suggestion, brief) = wrong;
         let brief = format!("Entity '{entity}': {brief}");
         let observation = Some(fact.to_owned());
         Self { observation, brief, ..Self::of_entity(entity, problem, &suggestion) }
     }
 
-    pub(crate) fn at(self, index: usize) -> Self {
+    pub(super) fn at(self, index: usize) -> Self {
         Self { index: Some(index), ..self }
     }
 
-    pub(crate) fn to_json(&self) -> Value {
+    pub(super) fn to_json(&self) -> Value {
         let mut rendered = json!({ "error": "Validation failed" });
         if !self.entity.is_empty() {
             rendered["entity"] = json!(self.entity);
@@ -83,8 +82,8 @@ impl ValidationProblem {
     }
 }
 
-/// What was read, or what is wrong with it.
-pub(crate) fn collect_problem<T, E: Display>(
+/// Returns the value, or adds the error to the problems.
+pub(super) fn collect_problem<T, E: Display>(
     read: Result<T, E>,
     entity: &str,
     problems: &mut Vec<ValidationProblem>,
@@ -96,17 +95,17 @@ pub(crate) fn collect_problem<T, E: Display>(
     read.map_err(|error| problems.push(correct(error))).ok()
 }
 
-/// Refuses a request if something is wrong with it.
-pub(crate) fn refuse_if_any(problems: &[ValidationProblem]) -> Result<(), GraphError> {
+/// Returns an error with all problems, if there are any.
+pub(super) fn refuse_if_any(problems: &[ValidationProblem]) -> Result<(), GraphToolError> {
     if problems.is_empty() {
         return Ok(());
     }
     let (text, structured) = refusal(problems);
-    Err(GraphError::Invalid { text, structured })
+    Err(GraphToolError::Invalid { text, structured })
 }
 
-/// All problems as text and as structure.
-pub(crate) fn refusal(problems: &[ValidationProblem]) -> (String, Value) {
+/// Renders all problems as text and as structure.
+pub(super) fn refusal(problems: &[ValidationProblem]) -> (String, Value) {
     let count = problems.len();
     let mut text = format!(
         "Validation failed: {count} problem{}. Nothing was saved; mend {} and send the whole \
@@ -128,7 +127,7 @@ pub(crate) fn refusal(problems: &[ValidationProblem]) -> (String, Value) {
         }
         text.push_str(&format!("{}\n   Suggestion: {}", problem.problem, problem.suggestion));
     }
-    // The first problem's own fields stand at the top, where one problem is looked for.
+    // The fields of the first problem are at the top level, for clients that expect one problem.
     let mut structured = problems.first().map_or_else(|| json!({}), ValidationProblem::to_json);
     structured["success"] = json!(false);
     structured["problem_count"] = json!(count);

@@ -1,41 +1,36 @@
-//! The tools of the reference server that make and remove: in its shapes when no thread is named.
+//! The tools of the reference server that create and delete. Without a thread, answers have its
+//! shapes.
 
-use jiff::Timestamp;
+use memoranda_core::change::Commit;
 use memoranda_core::note::NewRelation;
-use memoranda_core::note::edit::{NoteEdit, ObservationRef};
+use memoranda_engine::graph::{
+    EntityDeletion, EntityInput, NamedRelation, ObservationWeight,
+    create_entities as create_entity_notes, create_relations as create_relation_lines,
+    delete_entities as delete_entity_notes, delete_observations as delete_observation_lines,
+    delete_relations as delete_relation_lines, normalize_name, require_entity,
+};
 use serde_json::{Value, json};
 
-use super::entity::{SupersededDisplay, normalize_name};
-use super::error::{GraphError, Result};
-use super::input::{ObservationInput, read_observations};
-use super::load::{answer, fields, time};
-use super::save::{commit_id, describe, screen_secrets};
-use super::thread::{AnswerShape, GraphThread};
-use super::transaction::{
-    EntityKind, GraphTransaction, NewEntity, ObservationWeight, RelationOutcome,
-};
+use super::error::{GraphToolError, GraphToolResult};
+use super::input::read_observations;
+use super::read_options::{fields, time};
+use super::render::{SupersededDisplay, entity_json, list_with_commit, relation_json};
+use super::save::screen_secrets;
+use super::thread::{AnswerShape, CallThread};
 use crate::registry::{CallContext, ToolArgs, ToolResult};
 
-/// What the deprecated tools point to.
+/// Notice of the deprecated tools.
 pub(super) const DEPRECATED: &str = "Deprecated: save_memory saves entities and relations in one \
      atomic call and checks their quality.";
 
-struct ReferenceEntity {
-    name: String,
-    entity_type: String,
-    facts: Vec<ObservationInput>,
-    weight: ObservationWeight,
-    time: Option<Timestamp>,
-}
-
-fn weight(args: &ToolArgs) -> Result<ObservationWeight> {
+fn weight(args: &ToolArgs) -> GraphToolResult<ObservationWeight> {
     Ok(ObservationWeight {
         confidence: args.float("confidence", 0.0, 1.0)?,
         importance: args.float("importance", 0.0, 1.0)?,
     })
 }
 
-fn name(args: &ToolArgs, parameter: &str) -> Result<String> {
+fn name(args: &ToolArgs, parameter: &str) -> GraphToolResult<String> {
     let name = normalize_name(&args.text(parameter)?);
     if name.is_empty() {
         return Err(args.wrong(parameter, "a name", &json!("")).into());
@@ -43,13 +38,16 @@ fn name(args: &ToolArgs, parameter: &str) -> Result<String> {
     Ok(name)
 }
 
-pub(super) fn create_entities(call: &CallContext<'_>, arguments: Value) -> Result<ToolResult> {
+pub(super) fn create_entities(
+    call: &CallContext<'_>,
+    arguments: Value,
+) -> GraphToolResult<ToolResult> {
     let mut args = ToolArgs::new("create_entities", arguments)?;
-    let thread = GraphThread::from_args_or_default(&mut args, call.settings)?;
+    let thread = CallThread::from_args_or_default(&mut args, call.settings)?;
     args.only(&["entities", "threadId"])?;
     let objects = args.objects("entities")?;
     let objects = objects.ok_or_else(|| args.missing("entities", "a list of entities"))?;
-    let mut wanted: Vec<ReferenceEntity> = Vec::with_capacity(objects.len());
+    let mut entities: Vec<EntityInput> = Vec::with_capacity(objects.len());
     let mut warnings = Vec::new();
     for object in objects {
         let mut args = fields("an entity of create_entities", object)?;
@@ -57,112 +55,49 @@ pub(super) fn create_entities(call: &CallContext<'_>, arguments: Value) -> Resul
         let known = ["name", "entityType", "observations", "confidence", "importance", "timestamp"];
         args.only(&[&known[..], &["agentThreadId", "type"]].concat())?;
         if let Some(problem) = thread.thread_mismatch(&args) {
-            return Err(GraphError::Refused(problem));
+            return Err(GraphToolError::Refused(problem));
         }
-        let mut facts = read_observations(&args, "observations", Some(&thread)).all()?;
-        facts.retain(|fact| !fact.content.is_empty());
+        let mut observations = read_observations(&args, "observations", Some(&thread)).all()?;
+        observations.retain(|fact| !fact.content.is_empty());
         let name = name(&args, "name")?;
-        warnings.extend(screen_secrets(call, &name, &mut facts)?);
+        warnings.extend(screen_secrets(call, &name, &mut observations)?);
         let entity_type = self::name(&args, "entityType")?;
         let (weight, time) = (weight(&args)?, time(&args, "timestamp")?);
-        if !wanted.iter().any(|other| other.name == name) {
-            wanted.push(ReferenceEntity { name, entity_type, facts, weight, time });
+        if !entities.iter().any(|other| other.name == name) {
+            let input =
+                EntityInput { name, entity_type, observations, weight, time, ..Default::default() };
+            entities.push(input);
         }
     }
-    let (mut made, mut existing) = (Vec::new(), Vec::new());
-    let outcome = call.memory.revise(&call.who, None, |desk| {
-        let mut graph = GraphTransaction::new(desk, &thread);
-        (made, existing) = (Vec::new(), Vec::new());
-        for entity in &wanted {
-            if graph.open(&entity.name)? {
-                if graph.entity(&entity.name).is_some_and(|found| !found.is_placeholder) {
-                    existing.push(entity.name.clone());
-                    continue;
-                }
-                describe(&mut graph, &entity.name, &entity.entity_type)?;
-                for fact in &entity.facts {
-                    graph.add_observation(&entity.name, fact, entity.weight, entity.time)?;
-                }
-                graph.raise_weight(&entity.name, entity.weight)?;
-            } else {
-                graph.create(&NewEntity {
-                    name: &entity.name,
-                    entity_type: &entity.entity_type,
-                    facts: &entity.facts,
-                    relations: Vec::new(),
-                    weight: entity.weight,
-                    time: entity.time,
-                    kind: EntityKind::Described,
-                })?;
-            }
-            made.extend(
-                graph.entity(&entity.name).map(|e| e.to_json(&thread, SupersededDisplay::Hide)),
-            );
-        }
-        Ok::<_, GraphError>(graph.steps())
-    })?;
-    let mut structured = json!({ "entities": made, "notice": DEPRECATED });
-    if !existing.is_empty() {
-        structured["existing"] = json!(existing);
+    let result = create_entity_notes(call.memory, &call.who, &thread, &entities)?;
+    let created = result.created.iter();
+    let created: Vec<Value> =
+        created.map(|entity| entity_json(entity, &thread, SupersededDisplay::Hide)).collect();
+    let mut structured = json!({ "entities": created, "notice": DEPRECATED });
+    if !result.existing.is_empty() {
+        structured["existing"] = json!(result.existing);
     }
     if !warnings.is_empty() {
         structured["warnings"] = json!(warnings);
     }
-    Ok(listed(&thread, "entities", structured, commit_id(&outcome)))
+    Ok(list_with_commit(&thread, "entities", structured, result.commit.as_ref()))
 }
 
-/// The same, but for the reference server's callers the text is the list alone, as that server
-/// prints it.
-pub(super) fn listed(
-    thread: &GraphThread,
-    key: &str,
-    structured: Value,
-    commit: Option<String>,
-) -> ToolResult {
-    let mut result = with_commit(thread, structured, commit);
-    if thread.shape == AnswerShape::Reference {
-        let list = &result.structured[key];
-        result.text = serde_json::to_string_pretty(list).unwrap_or_default();
-    }
-    result
-}
-
-/// Adds the commit to a result.
-pub(super) fn with_commit(
-    thread: &GraphThread,
-    mut structured: Value,
-    commit: Option<String>,
-) -> ToolResult {
-    if thread.shape == AnswerShape::Thread {
-        structured["thread"] = json!(thread.id);
-        structured["project"] = json!(thread.project.as_str());
-    }
-    if let Some(commit) = commit {
-        structured["commit"] = json!(commit);
-    }
-    answer(thread, structured)
-}
-
-struct ReferenceRelation {
-    from: String,
-    relation: NewRelation,
-}
-
-fn relations(
+fn read_relations(
     args: &ToolArgs,
-    thread: &GraphThread,
+    thread: &CallThread,
     what: &'static str,
-) -> Result<Vec<ReferenceRelation>> {
+) -> GraphToolResult<Vec<NamedRelation>> {
     let objects = args.objects("relations")?;
     let objects = objects.ok_or_else(|| args.missing("relations", "a list of relations"))?;
-    let mut relations: Vec<ReferenceRelation> = Vec::with_capacity(objects.len());
+    let mut relations: Vec<NamedRelation> = Vec::with_capacity(objects.len());
     for object in objects {
         let mut args = fields(what, object)?;
         args.rename(&[("relationType", &["relation_type"])]);
         let known = ["from", "to", "relationType", "confidence", "importance", "timestamp"];
         args.only(&[&known[..], &["agentThreadId", "type"]].concat())?;
         if let Some(problem) = thread.thread_mismatch(&args) {
-            return Err(GraphError::Refused(problem));
+            return Err(GraphToolError::Refused(problem));
         }
         let weight = weight(&args)?;
         let relation = NewRelation {
@@ -172,82 +107,57 @@ fn relations(
             confidence: weight.confidence.filter(|confidence| *confidence < 1.0),
             importance: weight.importance,
         };
-        relations.push(ReferenceRelation { from: name(&args, "from")?, relation });
+        relations.push(NamedRelation { from: name(&args, "from")?, relation });
     }
     Ok(relations)
 }
 
-pub(super) fn create_relations(call: &CallContext<'_>, arguments: Value) -> Result<ToolResult> {
+pub(super) fn create_relations(
+    call: &CallContext<'_>,
+    arguments: Value,
+) -> GraphToolResult<ToolResult> {
     let mut args = ToolArgs::new("create_relations", arguments)?;
-    let thread = GraphThread::from_args_or_default(&mut args, call.settings)?;
+    let thread = CallThread::from_args_or_default(&mut args, call.settings)?;
     args.only(&["relations", "threadId"])?;
-    let mut wanted = relations(&args, &thread, "a relation of create_relations")?;
+    let mut relations = read_relations(&args, &thread, "a relation of create_relations")?;
     let mut skipped = Vec::new();
     if thread.shape == AnswerShape::Thread {
-        skipped = without_ends(call, &thread, &mut wanted)?;
+        skipped = take_incomplete(call, &thread, &mut relations)?;
     }
-    let (mut made, mut rated) = (Vec::new(), 0);
-    let outcome = call.memory.revise(&call.who, None, |desk| {
-        let mut graph = GraphTransaction::new(desk, &thread);
-        (made, rated) = (Vec::new(), 0);
-        for ReferenceRelation { from, relation } in &wanted {
-            let mut relation = relation.clone();
-            relation.time.get_or_insert(graph.now);
-            if !graph.open(from)? {
-                // The reference server lets relations begin at what has no description yet.
-                graph.create(&NewEntity {
-                    name: from,
-                    entity_type: "Unknown",
-                    facts: &[],
-                    relations: Vec::new(),
-                    weight: ObservationWeight::default(),
-                    time: None,
-                    kind: EntityKind::Placeholder,
-                })?;
-            }
-            let (to, relation_type) = (relation.target.clone(), relation.relation_type.clone());
-            let tie = graph.add_relation(from, relation)?;
-            rated += usize::from(tie == RelationOutcome::Rated);
-            if tie == RelationOutcome::New {
-                let entity = graph.entity(from);
-                let rendered = entity.into_iter().flat_map(|entity| {
-                    let same = entity.relations.into_iter();
-                    same.filter(|r| r.target == to && r.relation_type == relation_type)
-                });
-                made.extend(rendered.map(|relation| relation.to_json(from, &thread)));
-            }
-        }
-        Ok::<_, GraphError>(graph.steps())
-    })?;
-    let mut structured = json!({ "relations": made, "notice": DEPRECATED });
-    if rated > 0 {
-        structured["relationsUpdated"] = json!(rated);
+    let result = create_relation_lines(call.memory, &call.who, &thread, &relations)?;
+    let created = result.created.iter();
+    let created: Vec<Value> =
+        created.map(|(from, relation)| relation_json(relation, from, &thread)).collect();
+    let mut structured = json!({ "relations": created, "notice": DEPRECATED });
+    if result.updated > 0 {
+        structured["relationsUpdated"] = json!(result.updated);
     }
     if !skipped.is_empty() {
         structured["skipped"] = json!(skipped);
     }
-    Ok(listed(&thread, "relations", structured, commit_id(&outcome)))
+    Ok(list_with_commit(&thread, "relations", structured, result.commit.as_ref()))
 }
 
-/// In a thread a relation needs both its ends: takes out those that have not, and says why.
-fn without_ends(
+/// Removes the relations whose source or target does not exist, and returns them with the reason.
+fn take_incomplete(
     call: &CallContext<'_>,
-    thread: &GraphThread,
-    wanted: &mut Vec<ReferenceRelation>,
-) -> Result<Vec<Value>> {
+    thread: &CallThread,
+    relations: &mut Vec<NamedRelation>,
+) -> GraphToolResult<Vec<Value>> {
     let mut skipped = Vec::new();
-    let mut kept = Vec::with_capacity(wanted.len());
-    for ReferenceRelation { from, relation } in wanted.drain(..) {
+    let mut kept = Vec::with_capacity(relations.len());
+    for NamedRelation { from, relation } in relations.drain(..) {
         let mut missing = Vec::new();
         for name in [&from, &relation.target] {
-            match super::load::require_entity(call, thread, name) {
+            let required = require_entity(call.memory, thread, name);
+            match required.map_err(|error| thread.explain(error)) {
                 Ok(_) => {}
-                Err(GraphError::Refused(text)) => missing.push(text),
+                Err(GraphToolError::Refused(text)) => missing.push(text),
                 Err(other) => return Err(other),
             }
         }
         if missing.is_empty() {
-            kept.push(ReferenceRelation { from, relation });
+            kept.push(NamedRelation { from, relation });
             continue;
         }
         skipped.push(json!({
@@ -255,38 +165,34 @@ fn without_ends(
             "reason": missing.join(" "),
         }));
     }
-    *wanted = kept;
+    *relations = kept;
     Ok(skipped)
 }
 
-pub(super) fn delete_entities(call: &CallContext<'_>, arguments: Value) -> Result<ToolResult> {
+pub(super) fn delete_entities(
+    call: &CallContext<'_>,
+    arguments: Value,
+) -> GraphToolResult<ToolResult> {
     let mut args = ToolArgs::new("delete_entities", arguments)?;
-    let thread = GraphThread::from_args_or_default(&mut args, call.settings)?;
+    let thread = CallThread::from_args_or_default(&mut args, call.settings)?;
     args.only(&["entityNames", "threadId"])?;
     let names = args.texts("entityNames")?;
     let names = names.ok_or_else(|| args.missing("entityNames", "a list of names"))?;
-    let (mut deleted, mut missing, mut cut) = (Vec::new(), Vec::new(), 0);
-    let outcome = call.memory.revise(&call.who, None, |desk| {
-        let mut graph = GraphTransaction::new(desk, &thread);
-        (deleted, missing, cut) = (Vec::new(), Vec::new(), 0);
-        for name in &names {
-            let removal = graph.remove(&normalize_name(name))?;
-            cut += removal.relations;
-            if removal.is_entity { deleted.push(name.clone()) } else { missing.push(name.clone()) }
-        }
-        Ok::<_, GraphError>(graph.steps())
-    })?;
-    let about = json!({ "deleted": deleted, "relationsDeleted": cut, "notFound": missing });
-    Ok(deletion(&thread, "Entities deleted successfully", about, commit_id(&outcome)))
+    let result = delete_entity_notes(call.memory, &call.who, &thread, &names)?;
+    let about = json!({
+        "deleted": result.deleted, "relationsDeleted": result.relations, "notFound": result.missing,
+    });
+    Ok(deletion(&thread, "Entities deleted successfully", about, result.commit))
 }
 
-/// The reference's sentence, and in the structure what exactly was done.
+/// Renders the sentence of the reference server, with the details in the structure.
 fn deletion(
-    thread: &GraphThread,
+    thread: &CallThread,
     message: &str,
     about: Value,
-    commit: Option<String>,
+    commit: Option<Commit>,
 ) -> ToolResult {
+    let commit = commit.map(|commit| commit.id.to_string());
     let mut structured = json!({ "success": true, "message": message });
     if let Some(commit) = &commit {
         structured["commit"] = json!(commit);
@@ -308,75 +214,37 @@ fn deletion(
     ToolResult::ok(text, structured)
 }
 
-pub(super) fn delete_observations(call: &CallContext<'_>, arguments: Value) -> Result<ToolResult> {
+pub(super) fn delete_observations(
+    call: &CallContext<'_>,
+    arguments: Value,
+) -> GraphToolResult<ToolResult> {
     let mut args = ToolArgs::new("delete_observations", arguments)?;
-    let thread = GraphThread::from_args_or_default(&mut args, call.settings)?;
+    let thread = CallThread::from_args_or_default(&mut args, call.settings)?;
     args.only(&["deletions", "threadId"])?;
     let objects = args.objects("deletions")?;
     let objects = objects.ok_or_else(|| args.missing("deletions", "a list of deletions"))?;
-    let mut wanted = Vec::with_capacity(objects.len());
+    let mut deletions = Vec::with_capacity(objects.len());
     for object in objects {
         let args = fields("a deletion of delete_observations", object)?;
         args.only(&["entityName", "observations"])?;
         let facts = read_observations(&args, "observations", None).all()?;
-        wanted.push((name(&args, "entityName")?, facts));
+        let observations = facts.into_iter().map(|fact| fact.content).collect();
+        deletions.push(EntityDeletion { name: name(&args, "entityName")?, observations });
     }
-    let (mut deleted, mut missing) = (0, Vec::new());
-    let outcome = call.memory.revise(&call.who, None, |desk| {
-        let mut graph = GraphTransaction::new(desk, &thread);
-        (deleted, missing) = (0, Vec::new());
-        for (name, facts) in &wanted {
-            if !graph.open(name)? {
-                missing.push(name.clone());
-                continue;
-            }
-            for ObservationInput { content: asked, .. } in facts {
-                let mut found = false;
-                // Lines move when one goes, so each is looked for anew.
-                while let Some(fact) = graph.entity(name).and_then(|entity| {
-                    let is_meant = |fact: &super::entity::EntityObservation| {
-                        fact.id.as_str() == asked || (fact.is_current && fact.content == *asked)
-                    };
-                    entity.facts.into_iter().find(is_meant)
-                }) {
-                    let observation = if fact.has_comment {
-                        ObservationRef::Id(fact.id)
-                    } else {
-                        ObservationRef::Line(fact.line)
-                    };
-                    graph.edit(name, &NoteEdit::RemoveObservation { observation })?;
-                    (found, deleted) = (true, deleted + 1);
-                }
-                if !found {
-                    missing.push(format!("{name}: {asked}"));
-                }
-            }
-        }
-        Ok::<_, GraphError>(graph.steps())
-    })?;
-    let about = json!({ "deleted": deleted, "notFound": missing });
-    Ok(deletion(&thread, "Observations deleted successfully", about, commit_id(&outcome)))
+    let result = delete_observation_lines(call.memory, &call.who, &thread, &deletions)?;
+    let about = json!({ "deleted": result.deleted, "notFound": result.missing });
+    Ok(deletion(&thread, "Observations deleted successfully", about, result.commit))
 }
 
-pub(super) fn delete_relations(call: &CallContext<'_>, arguments: Value) -> Result<ToolResult> {
+pub(super) fn delete_relations(
+    call: &CallContext<'_>,
+    arguments: Value,
+) -> GraphToolResult<ToolResult> {
     let mut args = ToolArgs::new("delete_relations", arguments)?;
-    let thread = GraphThread::from_args_or_default(&mut args, call.settings)?;
+    let thread = CallThread::from_args_or_default(&mut args, call.settings)?;
     args.only(&["relations", "threadId"])?;
-    let wanted = relations(&args, &thread, "a relation of delete_relations")?;
-    let (mut deleted, mut missing) = (0, Vec::new());
-    let outcome = call.memory.revise(&call.who, None, |desk| {
-        let mut graph = GraphTransaction::new(desk, &thread);
-        (deleted, missing) = (0, Vec::new());
-        for ReferenceRelation { from, relation } in &wanted {
-            let is_there = graph.open(from)?;
-            if is_there && graph.remove_relation(from, &relation.relation_type, &relation.target)? {
-                deleted += 1;
-            } else {
-                missing.push(format!("{from} {} {}", relation.relation_type, relation.target));
-            }
-        }
-        Ok::<_, GraphError>(graph.steps())
-    })?;
-    let about = json!({ "deleted": deleted, "notFound": missing });
-    Ok(deletion(&thread, "Relations deleted successfully", about, commit_id(&outcome)))
+    let relations = read_relations(&args, &thread, "a relation of delete_relations")?;
+    let result = delete_relation_lines(call.memory, &call.who, &thread, &relations)?;
+    let about = json!({ "deleted": result.deleted, "notFound": result.missing });
+    Ok(deletion(&thread, "Relations deleted successfully", about, result.commit))
 }

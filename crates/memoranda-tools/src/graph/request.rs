@@ -1,41 +1,41 @@
-//! Entities as `save_memory` takes them: read whatever the caller sent, and every problem told at
-//! once, each with what would be right.
+//! Reads the entities of `save_memory` with all their problems.
 
 use std::collections::{HashMap, HashSet};
 
 use memoranda_core::fact::{
     COMMON_ENTITY_TYPES, FactLimits, normalize_entity_type, quality_score, similar_names,
 };
+use memoranda_engine::graph::{EntityInput, ObservationInput, RelationInput, normalize_name};
 use serde_json::{Value, json};
 
-use super::entity::normalize_name;
-use super::error::GraphError;
+use super::error::GraphToolError;
 use super::input::{
-    EntityInput, MAX_TYPE_CHARS, ObservationInput, ObservationInputs, RelationInput,
-    check_observation, clipped, items, read_observations, read_relation,
+    MAX_TYPE_CHARS, ObservationInputs, check_observation, clipped, items, read_observations,
+    read_relation, relation_input_json,
 };
-use super::load::time;
 use super::problem::{ValidationProblem, refusal};
-use super::thread::GraphThread;
+use super::read_options::time;
+use super::thread::CallThread;
 use crate::registry::ToolArgs;
 
-pub(crate) const MAX_NAME_CHARS: usize = 100;
-/// So many warnings are told; the rest is counted.
+/// Maximum length of a name, in characters.
+pub(super) const MAX_NAME_CHARS: usize = 100;
+/// Maximum number of listed warnings. The others are counted.
 const MAX_WARNINGS: usize = 30;
 
-/// A request that was read.
+/// A parsed request.
 #[derive(Clone, Debug, Default)]
-pub(crate) struct SaveRequest {
-    pub(crate) entities: Vec<EntityInput>,
-    pub(crate) warnings: Vec<(usize, String)>,
-    pub(crate) problems: Vec<ValidationProblem>,
+pub(super) struct SaveRequest {
+    pub(super) entities: Vec<EntityInput>,
+    pub(super) warnings: Vec<(usize, String)>,
+    pub(super) problems: Vec<ValidationProblem>,
 }
 
 impl SaveRequest {
-    /// Reads and checks entities. Whether targets exist in the thread is asked of `exists`.
-    pub(crate) fn read<E>(
+    /// Reads and checks entities. `exists` returns true if the thread has an entity of a name.
+    pub(super) fn read<E>(
         entities: Vec<Value>,
-        thread: Option<&GraphThread>,
+        thread: Option<&CallThread>,
         limits: FactLimits,
         mut exists: impl FnMut(&str) -> Result<bool, E>,
     ) -> Result<Self, E> {
@@ -78,17 +78,17 @@ impl SaveRequest {
         Ok(request)
     }
 
-    /// How complete the graph of this request is.
-    pub(crate) fn quality(&self, limits: FactLimits) -> f64 {
+    /// Returns the quality score of the request.
+    pub(super) fn quality(&self, limits: FactLimits) -> f64 {
         let relations = self.entities.iter().map(|entity| entity.relations.len()).sum();
         let observations = self.entities.iter().flat_map(|entity| &entity.observations);
         let lengths: Vec<usize> = observations.map(|fact| fact.content.chars().count()).collect();
         quality_score(self.entities.len(), relations, &lengths, limits.chars)
     }
 
-    /// Adds names that are near the ones that nothing has: first those of the thread, then those
-    /// of the request, and never the one that the relation begins at.
-    pub(crate) fn suggest(&mut self, thread_names: &[String]) {
+    /// Adds similar names to the problems about unknown names: first names of the thread, then names of
+    /// the request, except the source of the relation.
+    pub(super) fn suggest(&mut self, thread_names: &[String]) {
         let own: Vec<String> = self.entities.iter().map(|entity| entity.name.clone()).collect();
         for problem in &mut self.problems {
             let Some(target) = &problem.unknown else { continue };
@@ -106,24 +106,24 @@ impl SaveRequest {
         }
     }
 
-    /// Says all problems.
-    pub(crate) fn refused(&self) -> GraphError {
+    /// Renders all problems.
+    pub(super) fn refused(&self) -> GraphToolError {
         let (text, mut structured) = refusal(&self.problems);
         structured["created"] = json!({ "entities": 0, "relations": 0 });
         structured["warnings"] = json!(self.warnings());
         structured["quality_score"] = json!(0.0);
-        GraphError::Invalid { text, structured }
+        GraphToolError::Invalid { text, structured }
     }
 
-    /// The advice, in order, as far as it can be told.
-    pub(crate) fn warnings(&self) -> Vec<String> {
+    /// Returns the warnings in order, at most [`MAX_WARNINGS`].
+    pub(super) fn warnings(&self) -> Vec<String> {
         let rendered = self.warnings.iter().take(MAX_WARNINGS).map(|(_, warning)| warning.clone());
         let left = self.warnings.len().saturating_sub(MAX_WARNINGS);
         rendered.chain((left > 0).then(|| format!("… and {left} more of the kind"))).collect()
     }
 }
 
-/// What a relation must lead to.
+/// Requirement for the target of a relation.
 const TARGET_RULE: &str = "targetEntity must reference another entity in the same save_memory call, or \
                        one that exists in this thread";
 
@@ -131,7 +131,7 @@ fn no_target(index: usize, entity: &str, relation: &RelationInput) -> Validation
     let target = clipped(&relation.target);
     let problem = format!("Target entity '{target}' not found in request or thread");
     ValidationProblem {
-        relation: Some(relation.to_json()),
+        relation: Some(relation_input_json(relation)),
         unknown: Some(relation.target.clone()),
         ..ValidationProblem::of_entity(entity, problem, TARGET_RULE).at(index)
     }
@@ -141,11 +141,11 @@ fn quoted(names: &[String]) -> String {
     names.iter().map(|name| format!("'{name}'")).collect::<Vec<_>>().join(" or ")
 }
 
-/// Reads one entity.
+/// Reads one entity of a request.
 struct EntityReader<'r> {
     index: usize,
     name: String,
-    thread: Option<&'r GraphThread>,
+    thread: Option<&'r CallThread>,
     request: &'r mut SaveRequest,
 }
 

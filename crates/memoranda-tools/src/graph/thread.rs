@@ -1,39 +1,45 @@
-//! Threads: each is a graph of its own, in a folder of its own.
+//! The thread of a call.
 
-use memoranda_core::fact::thread_folder;
-use memoranda_core::id::ProjectName;
-use memoranda_core::path::NotePath;
-use memoranda_engine::{FolderGraph, Memory, Place};
+use std::ops::Deref;
 
+use memoranda_engine::graph::{GraphError, GraphThread, WeightPolicy};
+use serde_json::Value;
+
+use super::error::GraphToolError;
 use crate::registry::{ArgsError, ToolArgs};
 use crate::settings::ToolSettings;
 
-/// The thread of those who name none, as in the reference server.
-pub(crate) const DEFAULT_THREAD: &str = "default";
-/// No file system takes much longer names.
-const MAX_FOLDER_BYTES: usize = 200;
+/// Id of the thread of calls that name none, as in the reference server.
+pub(super) const DEFAULT_THREAD: &str = "default";
 
-/// Which shapes answers have.
+/// The shape of answers.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub(crate) enum AnswerShape {
-    /// Those of the reference server: texts.
+pub(super) enum AnswerShape {
+    /// The shapes of the reference server: observations are texts.
     Reference,
-    /// Facts with id, version, time, and the thread.
+    /// Observations with id, version, time and thread.
     Thread,
 }
 
-/// One graph.
+/// The thread of a call with the shape of its answer.
 #[derive(Clone, Debug)]
-pub(crate) struct GraphThread {
-    pub(crate) id: String,
-    pub(crate) folder: String,
-    pub(crate) project: ProjectName,
-    pub(crate) shape: AnswerShape,
+pub(super) struct CallThread {
+    thread: GraphThread,
+    pub(super) shape: AnswerShape,
 }
 
-impl GraphThread {
-    /// The thread that a call names; without one, the default thread in the reference's shapes.
-    pub(crate) fn from_args_or_default(
+impl Deref for CallThread {
+    type Target = GraphThread;
+
+    fn deref(&self) -> &GraphThread {
+        &self.thread
+    }
+}
+
+impl CallThread {
+    /// Reads the thread that a call names. Without one, returns the default thread in the shapes of
+    /// the reference server.
+    pub(super) fn from_args_or_default(
         args: &mut ToolArgs,
         settings: &ToolSettings,
     ) -> Result<Self, ArgsError> {
@@ -45,8 +51,8 @@ impl GraphThread {
         }
     }
 
-    /// The thread that a call must name.
-    pub(crate) fn from_args(
+    /// Reads the thread that a call must name.
+    pub(super) fn from_args(
         args: &mut ToolArgs,
         settings: &ToolSettings,
     ) -> Result<Self, ArgsError> {
@@ -56,25 +62,27 @@ impl GraphThread {
             .ok_or_else(|| args.missing("threadId", "the id of the conversation or project"))?;
         Self::new(&id, settings, AnswerShape::Thread).ok_or_else(|| {
             let expected = "a text of 1 to about 100 characters";
-            args.wrong("threadId", expected, &serde_json::Value::String(id))
+            args.wrong("threadId", expected, &Value::String(id))
         })
     }
 
-    /// A thread by its id; `None` if it is empty or too long for a folder's name.
-    pub(crate) fn new(id: &str, settings: &ToolSettings, shape: AnswerShape) -> Option<Self> {
-        let id = id.trim();
-        let folder = thread_folder(id);
-        let fits = !id.is_empty() && folder.len() <= MAX_FOLDER_BYTES;
-        fits.then(|| Self {
-            id: id.to_owned(),
-            folder,
-            project: settings.graph.project.clone(),
-            shape,
-        })
+    /// Returns the thread of an id; `None` if the id cannot name a folder.
+    pub(super) fn new(id: &str, settings: &ToolSettings, shape: AnswerShape) -> Option<Self> {
+        let weights = match shape {
+            AnswerShape::Reference => WeightPolicy::Given,
+            AnswerShape::Thread => WeightPolicy::Complete,
+        };
+        let thread = GraphThread::new(id, &settings.graph.project, weights)?;
+        Some(Self { thread, shape })
     }
 
-    /// What is wrong if something within a request names another thread than the request.
-    pub(crate) fn thread_mismatch(&self, args: &ToolArgs) -> Option<String> {
+    /// Returns the same thread with answers in the shape of threads.
+    pub(super) fn with_thread_shape(self) -> Self {
+        Self { shape: AnswerShape::Thread, ..self }
+    }
+
+    /// Returns the problem if an item of a request names another thread than the request.
+    pub(super) fn thread_mismatch(&self, args: &ToolArgs) -> Option<String> {
         let named = match args.optional_text("agentThreadId") {
             Ok(named) => named?,
             Err(error) => return Some(error.to_string()),
@@ -93,25 +101,34 @@ impl GraphThread {
         })
     }
 
-    /// The thread as the store sees it.
-    pub(crate) fn folder_graph<'m>(&self, memory: &'m Memory) -> FolderGraph<'m> {
-        memory.store().folder(&self.project, &self.folder)
+    /// Adds the thread and the next step to the error about an unknown entity.
+    pub(super) fn explain(&self, error: GraphError) -> GraphToolError {
+        match error {
+            GraphError::UnknownEntity { name, near, is_searched: true } => {
+                GraphToolError::Refused(self.unknown_entity_text(&name, &near))
+            }
+            other => other.into(),
+        }
     }
 
-    pub(crate) fn place(&self, path: NotePath) -> Place {
-        Place { project: self.project.clone(), path }
-    }
-
-    /// Where its notes are, for answers.
-    pub(crate) fn address(&self) -> String {
-        format!("{}/{}", self.project, self.folder)
+    fn unknown_entity_text(&self, name: &str, near: &[String]) -> String {
+        let hint = match near {
+            [] => "list_entities and search_nodes show what there is.".to_owned(),
+            near => format!("Did you mean '{}'?", near.join("' or '")),
+        };
+        let hint = match self.shape {
+            // A caller that saved with a thread has probably forgotten it here.
+            AnswerShape::Reference => format!("No threadId was given. {hint}"),
+            AnswerShape::Thread => hint,
+        };
+        format!("Entity with name {name} not found in thread '{}'. {hint}", self.id)
     }
 }
 
-/// The names that the thread goes by in calls.
+/// Aliases of `threadId`.
 const THREAD_ALIASES: [&str; 2] = ["thread_id", "agentThreadId"];
 
-/// Takes the thread by whichever name it goes; two that differ are refused.
+/// Resolves the aliases of `threadId`; an error if they differ.
 fn unify_thread_names(args: &mut ToolArgs) -> Result<(), ArgsError> {
     let mut first: Option<(&str, String)> = None;
     for name in ["threadId", THREAD_ALIASES[0], THREAD_ALIASES[1]] {
@@ -120,7 +137,7 @@ fn unify_thread_names(args: &mut ToolArgs) -> Result<(), ArgsError> {
             None => first = Some((name, id)),
             Some((known, other)) if *other != id => {
                 let expected = format!("the same thread as `{known}` ({other:?})");
-                return Err(args.wrong(name, &expected, &serde_json::Value::String(id)));
+                return Err(args.wrong(name, &expected, &Value::String(id)));
             }
             Some(_) => {}
         }

@@ -1,4 +1,4 @@
-//! The rows of the graph's tools.
+//! Rows of the graph tools.
 
 use memoranda_core::fact::FactLimits;
 use serde_json::json;
@@ -9,8 +9,7 @@ use super::schema::{
 };
 use super::settings::GraphSettings;
 use super::{
-    analytics, into_tool_result, maintenance, observation_history, observations, query, reference,
-    save, search,
+    analytics, history, into_tool_result, maintenance, observations, query, reference, save, search,
 };
 use crate::registry::{ToolDef, ToolHandler, ToolHints, ToolTier, Toolset};
 
@@ -37,7 +36,7 @@ fn describe_save(limits: FactLimits) -> String {
     SAVE_DESCRIPTION.replace(&default, &format!("max {} chars", limits.chars))
 }
 
-/// The tools' rows: first those that everyone gets, then those of the set.
+/// Rows of the tools: the default tools first, then those of the toolset.
 pub(crate) const TOOLS: &[ToolDef] = &[
     ToolDef {
         name: "save_memory",
@@ -120,7 +119,7 @@ pub(crate) const TOOLS: &[ToolDef] = &[
                     &["entityName", "observationId"],
                 )
             },
-            run: |call, arguments| into_tool_result(observation_history::history(call, arguments)),
+            run: |call, arguments| into_tool_result(history::history(call, arguments)),
         },
         ..BASE
     },

@@ -1,46 +1,48 @@
-//! What a session starts from, as one text: for hooks that run before the first word is said.
+//! The brief of a session: rules, due reminders and memories as one text, for hooks.
 
 use std::path::Path;
 
-use memoranda_engine::{EngineError, Memory, Repository};
+use memoranda_engine::records::{
+    FileSelection, MemoryRecord, RecordResult, RecordScope, RuleList, VisibleScopes, due_reminders,
+    newest_records,
+};
+use memoranda_engine::{Memory, Repository};
 
-use super::context::MEMORIES;
-use super::error::{RecordError, Result};
-use super::query;
-use super::record::MemoryRecord;
-use super::reminder;
-use super::rules::{FileSelection, RuleList};
-use super::scope::{RecordScope, VisibleScopes};
+use super::context::{MEMORIES, relevant};
+use super::render::{due_text, list_line};
+use super::rules::RulesPage;
 use crate::settings::RecordSettings;
 
-/// How many recent memories are told, and how many relevant ones.
+/// Maximum number of recent memories.
 const MAX_RECENT: usize = 8;
+/// Maximum number of relevant memories.
 const MAX_RELEVANT: usize = 8;
-/// How long one of them may be.
+/// Maximum length of a memory, in characters.
 const LINE_CHARS: usize = 300;
 
-/// What a session is about.
+/// The subject of a session.
 #[derive(Clone, Debug)]
 pub struct BriefRequest<'a> {
-    /// The folder that the client works in.
+    /// Folder that the client works in.
     pub folder: Option<&'a Path>,
-    /// What the session is about, if that is known.
+    /// Subject of the session, if known.
     pub query: Option<&'a str>,
-    /// The most characters that the text may have.
+    /// Maximum length of the text, in characters.
     pub max_chars: usize,
 }
 
-/// The rules that hold, what is due, and what is known lately and about the task, written as
-/// facts; `None` if there is nothing to tell. What does not fit is left out from the end, and said.
+/// Renders the active rules, due reminders, relevant and recent memories. `None` if there are none.
+/// A text that is too long is cut at the end with a note.
 pub fn brief(
     memory: &Memory,
     settings: &RecordSettings,
     request: &BriefRequest<'_>,
-) -> Result<Option<String>> {
-    let reach = VisibleScopes::new(request.folder.and_then(RecordScope::of_workspace));
+) -> RecordResult<Option<String>> {
+    let visible = VisibleScopes::new(request.folder.and_then(RecordScope::of_workspace));
+    let now = settings.now();
     let mut parts: Vec<String> = Vec::new();
-    let rules = RuleList::read(memory, &reach, &FileSelection::any(), &settings.now())?;
-    let page = rules.page(0, request.max_chars * 3 / 4);
+    let rules = RuleList::load(memory, &visible, &FileSelection::default(), &now)?;
+    let page = RulesPage::new(&rules, 0, request.max_chars * 3 / 4);
     if !page.rules.is_empty() {
         let mut part = format!("Rules that this person has set:\n{}", page.text);
         if let Some(next) = page.next {
@@ -49,39 +51,32 @@ pub fn brief(
         }
         parts.push(part);
     }
-    let due = reminder::due_reminders(memory, &reach, settings)?;
+    let due = due_reminders(memory, &visible, &settings.zone)?;
     if !due.is_empty() {
-        let lines: Vec<String> = due.iter().map(|one| format!("- {}\n", one.due_text())).collect();
+        let line = |reminder| format!("- {}\n", due_text(reminder, &settings.zone));
+        let lines: Vec<String> = due.iter().map(line).collect();
         parts.push(format!("## Due Reminders\n{}", lines.concat()));
     }
-    let is_active = query::is_active_at(settings.now());
+    let is_active = |record: &MemoryRecord| record.is_active(&now);
     let found = match request.query.filter(|query| !query.trim().is_empty()) {
-        Some(query) => {
-            match query::search_records(memory, &reach, &MEMORIES, query, MAX_RELEVANT, &is_active)
-            {
-                Err(RecordError::Engine(EngineError::Invalid(_))) => Vec::new(),
-                other => other?.records,
-            }
-        }
+        Some(query) => relevant(memory, &visible, query, MAX_RELEVANT, &is_active)?,
         None => Vec::new(),
     };
     parts.extend(section("Relevant Memories", &found));
-    let (recent, _) = query::newest_records(memory, &reach, &MEMORIES, MAX_RECENT, &|record| {
+    let (recent, _) = newest_records(memory, &visible, &MEMORIES, MAX_RECENT, &|record| {
         is_active(record) && !found.iter().any(|known| known.id == record.id)
     })?;
     parts.extend(section("Recent Memories", &recent));
     if parts.is_empty() {
         return Ok(None);
     }
-    let mut text = format!("{}\n\n", heading(request, &reach));
-    let whole = parts.join("\n");
-    text.push_str(&whole);
+    let text = format!("{}\n\n{}", heading(request, &visible), parts.join("\n"));
     Ok(Some(cut_lines(text.trim_end(), request.max_chars)))
 }
 
-fn heading(request: &BriefRequest<'_>, reach: &VisibleScopes) -> String {
+fn heading(request: &BriefRequest<'_>, visible: &VisibleScopes) -> String {
     let branch = request.folder.and_then(Repository::of).and_then(|repository| repository.branch);
-    match (reach.project(), branch) {
+    match (visible.project(), branch) {
         (Some(project), Some(branch)) => {
             format!(
                 "Known from memory (records of {}, branch {branch}, and global):",
@@ -99,11 +94,12 @@ fn section(heading: &str, records: &[MemoryRecord]) -> Option<String> {
     if records.is_empty() {
         return None;
     }
-    let lines: Vec<String> = records.iter().map(|one| one.list_line(LINE_CHARS) + "\n").collect();
+    let lines: Vec<String> =
+        records.iter().map(|record| list_line(record, LINE_CHARS) + "\n").collect();
     Some(format!("## {heading}\n{}", lines.concat()))
 }
 
-/// Whole lines up to a number of characters, and a word about the rest.
+/// Cuts a text to whole lines and adds a note.
 fn cut_lines(text: &str, max_chars: usize) -> String {
     const MORE: &str = "[cut; get_context tells the rest]";
     if text.chars().count() <= max_chars {
@@ -129,7 +125,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_cut_falls_between_lines_and_is_said() {
+    fn a_long_text_is_cut_between_lines() {
         let text = "eins\nzwei\ndrei\nvier, und noch mehr davon, damit es lang wird";
         assert_eq!(cut_lines(text, 1000), text);
         let short = cut_lines(text, 46);

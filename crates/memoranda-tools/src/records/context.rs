@@ -1,38 +1,38 @@
-//! What an agent needs at the start of a task: the rules, what is relevant, what is due.
+//! `get_context`: rules, relevant memories and due reminders at the start of a task.
 
 use memoranda_core::token_estimate::estimate_tokens;
+use memoranda_engine::records::{
+    MemoryLayer, MemoryRecord, RecordError, RecordKind, RecordScope, RuleList, VisibleScopes,
+    due_reminders, search_records, visible_open_streams,
+};
 use memoranda_engine::{EngineError, Memory};
-use serde_json::json;
+use serde_json::{Value, json};
 
-use super::error::{RecordError, Result};
-use super::kind::RecordKind;
-use super::layer::MemoryLayer;
-use super::listing::{LINE_CHARS, records_json};
-use super::record::MemoryRecord;
-use super::reminder::{self, Reminder};
-use super::rules::{FileSelection, PAGE_CHARS, RuleList};
-use super::scope::{self, RecordScope, VisibleScopes};
-use super::{query, stream};
+use super::arguments;
+use super::error::RecordToolResult;
+use super::render::{
+    LINE_CHARS, due_text, list_line, records_json, reminder_json, stream_text, visible_scopes_text,
+};
+use super::rules::{PAGE_CHARS, RulesPage, selected_files};
 use crate::registry::{CallContext, ToolArgs, ToolResult, abbreviate_query};
 
-/// Everything but rules.
+/// Every kind except rules.
 pub(super) const MEMORIES: [RecordKind; 4] =
     [RecordKind::Decision, RecordKind::Fact, RecordKind::Note, RecordKind::Skill];
 
-/// What a caller wants to know of beside the rules, if anything.
-pub(super) fn query(args: &ToolArgs) -> Result<Option<String>> {
+/// Returns the query of a call; `None` if only rules are requested.
+pub(super) fn query(args: &ToolArgs) -> RecordToolResult<Option<String>> {
     let query = args.optional_text("query")?.filter(|query| !query.trim().is_empty());
     let rules_only = mode(args)?.as_deref() == Some("rules_only");
     Ok(query.filter(|_| !rules_only))
 }
 
-fn mode(args: &ToolArgs) -> Result<Option<String>> {
+fn mode(args: &ToolArgs) -> RecordToolResult<Option<String>> {
     Ok(args.choice("mode", &["all", "working", "long_term", "rules_only"])?)
 }
 
-/// `get_context`.
-pub(super) fn get_context(call: &CallContext<'_>, args: &ToolArgs) -> Result<ToolResult> {
-    // The one place where the graph comes in.
+pub(super) fn get_context(call: &CallContext<'_>, args: &ToolArgs) -> RecordToolResult<ToolResult> {
+    // With entity names, the graph answers instead.
     if args.value("entityNames").is_some() {
         return Ok(crate::graph::neighbourhood(call, args));
     }
@@ -40,22 +40,27 @@ pub(super) fn get_context(call: &CallContext<'_>, args: &ToolArgs) -> Result<Too
     let budget = args.number("budget_tokens", 1, 1_000_000)?;
     let layer = mode(args)?.as_deref().and_then(MemoryLayer::parse);
     let query = query(args)?;
-    let reach = scope::reach(call.settings, args)?;
+    let visible = arguments::visible_scopes(call.settings, args)?;
     let now = call.settings.records.now();
-    let rules = RuleList::read(call.memory, &reach, &FileSelection::read(call, args)?, &now)?;
-    let due = reminder::due_reminders(call.memory, &reach, &call.settings.records)?;
-    let page = rules.page(0, PAGE_CHARS);
+    let zone = &call.settings.records.zone;
+    let rules = RuleList::load(call.memory, &visible, &selected_files(call, args)?, &now)?;
+    let due = due_reminders(call.memory, &visible, zone)?;
+    let page = RulesPage::new(&rules, 0, PAGE_CHARS);
     let mut text =
         if page.rules.is_empty() { "No rules yet.\n".to_owned() } else { page.text.clone() };
-    text.push_str(&rules.footer(&page, args));
-    push_due_reminders(&mut text, &due);
+    text.push_str(&page.footer(&rules, args));
+    if !due.is_empty() {
+        text.push_str("\n## Due Reminders\n");
+        let lines = due.iter().map(|reminder| format!("- {}\n", due_text(reminder, zone)));
+        text.extend(lines);
+        text.push_str("[run_due_reminders marks them as done]\n");
+    }
     let mut found = match &query {
         Some(query) if limit > 0 => {
-            let is_active = query::is_active_at(now);
-            let fits = |record: &MemoryRecord| {
-                is_active(record) && layer.is_none_or(|layer| layer.includes(record))
+            let matches = |record: &MemoryRecord| {
+                record.is_active(&now) && layer.is_none_or(|layer| layer.includes(record))
             };
-            relevant(call.memory, &reach, query, limit, &fits)?
+            relevant(call.memory, &visible, query, limit, &matches)?
         }
         _ => Vec::new(),
     };
@@ -65,7 +70,7 @@ pub(super) fn get_context(call: &CallContext<'_>, args: &ToolArgs) -> Result<Too
         let mut lines = Vec::new();
         let mut spent = estimate_tokens(&text);
         for record in &found {
-            let line = record.list_line(LINE_CHARS);
+            let line = list_line(record, LINE_CHARS);
             spent += estimate_tokens(&line);
             if budget.is_some_and(|budget| spent as u64 > budget) {
                 break;
@@ -87,48 +92,42 @@ pub(super) fn get_context(call: &CallContext<'_>, args: &ToolArgs) -> Result<Too
             ));
         }
     }
-    push_open_streams(call.memory, &reach, &mut text)?;
-    text.push_str(&format!("\n{}", reach.describe()));
+    push_open_streams(call.memory, &visible, &mut text)?;
+    text.push_str(&format!("\n{}", visible_scopes_text(&visible)));
+    let reminders: Vec<Value> = due.iter().map(reminder_json).collect();
     let structured = json!({
-        "project": reach.project().map(RecordScope::name),
+        "project": visible.project().map(RecordScope::name),
         "rules": page.to_json(),
         "next_offset": page.next,
         "memories": records_json(&found),
-        "reminders": due.iter().map(Reminder::to_json).collect::<Vec<_>>(),
+        "reminders": reminders,
         "left_out": cut + rules.left_out,
     });
     Ok(ToolResult::ok(text, structured))
 }
 
-/// What matches a query; nothing for a query that holds no word.
-fn relevant(
+/// Returns the records that match a query; none if the query contains no word.
+pub(super) fn relevant(
     memory: &Memory,
-    reach: &VisibleScopes,
+    visible: &VisibleScopes,
     query: &str,
     limit: usize,
-    fits: &dyn Fn(&MemoryRecord) -> bool,
-) -> Result<Vec<MemoryRecord>> {
-    match query::search_records(memory, reach, &MEMORIES, query, limit, fits) {
+    matches: &dyn Fn(&MemoryRecord) -> bool,
+) -> Result<Vec<MemoryRecord>, RecordError> {
+    match search_records(memory, visible, &MEMORIES, query, limit, matches) {
         Err(RecordError::Engine(EngineError::Invalid(_))) => Ok(Vec::new()),
         other => other.map(|found| found.records),
     }
 }
 
-fn push_due_reminders(text: &mut String, due: &[Reminder]) {
-    if due.is_empty() {
-        return;
-    }
-    text.push_str("\n## Due Reminders\n");
-    for reminder in due {
-        text.push_str(&format!("- {}\n", reminder.due_text()));
-    }
-    text.push_str("[run_due_reminders marks them as done]\n");
-}
-
-fn push_open_streams(memory: &Memory, reach: &VisibleScopes, text: &mut String) -> Result<()> {
-    let open = stream::visible_open_streams(memory, reach)?;
+fn push_open_streams(
+    memory: &Memory,
+    visible: &VisibleScopes,
+    text: &mut String,
+) -> RecordToolResult<()> {
+    let open = visible_open_streams(memory, visible)?;
     if !open.is_empty() {
-        let names: Vec<String> = open.iter().map(stream::OpenStream::describe).collect();
+        let names: Vec<String> = open.iter().map(stream_text).collect();
         text.push_str(&format!("\nUnfinished streams: {}\n", names.join("; ")));
     }
     Ok(())

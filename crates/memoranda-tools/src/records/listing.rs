@@ -1,57 +1,56 @@
-//! Finding and listing memories, and reading one of them whole.
+//! `search_memories` and `list_memories`.
 
 use memoranda_engine::EngineError;
-use serde_json::{Value, json};
+use memoranda_engine::records::{
+    MemoryRecord, RecordError, RecordKind, RecordScope, VisibleScopes, find_exact, newest_records,
+    search_records,
+};
+use serde_json::json;
 
-use super::error::{RecordError, Result};
-use super::kind::RecordKind;
-use super::layer::MemoryLayer;
-use super::record::MemoryRecord;
-use super::scope::{self, RecordScope, VisibleScopes};
-use super::{query, write};
-use crate::registry::{CallContext, ToolArgs, ToolResult, abbreviate_query};
+use super::arguments;
+use super::error::{RecordToolError, RecordToolResult};
+use super::render::{
+    LINE_CHARS, full_text, list_line, record_json, records_json, visible_scopes_text,
+};
+use crate::registry::{CallContext, QueryFeedback, ToolArgs, ToolResult, abbreviate_query};
 
-/// How long one memory may be in a list.
-pub(super) const LINE_CHARS: usize = 1000;
-/// How many characters the structured memories of one answer may have before they are cut too.
-const WHOLE_CHARS: usize = 60_000;
-/// How many characters of one memory an answer holds.
+/// Maximum number of characters of one memory in an answer.
 const READ_CHARS: usize = 50_000;
 
-/// The kinds that were asked for: one, several, or all.
-fn kinds(args: &ToolArgs) -> Result<Vec<RecordKind>> {
-    if let Some(kind) = write::kind(args, "type")? {
+/// Reads the requested kinds: one, several, or all.
+fn kinds(args: &ToolArgs) -> RecordToolResult<Vec<RecordKind>> {
+    if let Some(kind) = arguments::kind(args, "type")? {
         return Ok(vec![kind]);
     }
-    let several = write::kinds(args, "types")?.filter(|kinds| !kinds.is_empty());
+    let several = arguments::kinds(args, "types")?.filter(|kinds| !kinds.is_empty());
     Ok(several.unwrap_or_else(|| RecordKind::ALL.to_vec()))
 }
 
 /// `search_memories`.
-pub(super) fn search(call: &CallContext<'_>, args: &ToolArgs) -> Result<ToolResult> {
+pub(super) fn search(call: &CallContext<'_>, args: &ToolArgs) -> RecordToolResult<ToolResult> {
     let query = args.text("query")?;
     let limit = args.number("limit", 1, 100)?.unwrap_or(10) as usize;
-    let (kinds, layer) = (kinds(args)?, MemoryLayer::read(args)?);
-    let reach = scope::reach(call.settings, args)?;
-    if let Some(record) = query::find_exact(call.memory, &reach, &kinds, &query)? {
+    let (kinds, layer) = (kinds(args)?, arguments::layer(args)?);
+    let visible = arguments::visible_scopes(call.settings, args)?;
+    if let Some(record) = find_exact(call.memory, &visible, &kinds, &query)? {
         let from = args.number("offset", 0, u64::from(u32::MAX))?.unwrap_or(0) as usize;
-        return Ok(whole(&record, from, &reach));
+        return Ok(whole_memory(&record, from, &visible));
     }
     let asked = abbreviate_query(&query);
     if args.value("offset").is_some() {
-        return Err(RecordError::new(format!(
+        return Err(RecordToolError::new(format!(
             "`offset` reads on in one memory, and {asked:?} is no id of one. search_memories \
              without it shows ids."
         )));
     }
-    let is_active = query::is_active_at(call.settings.records.now());
+    let now = call.settings.records.now();
     let fits = |record: &MemoryRecord| {
-        is_active(record) && layer.is_none_or(|layer| layer.includes(record))
+        record.is_active(&now) && layer.is_none_or(|layer| layer.includes(record))
     };
-    let searched = query::search_records(call.memory, &reach, &kinds, &query, limit, &fits);
+    let searched = search_records(call.memory, &visible, &kinds, &query, limit, &fits);
     let found = match searched {
         Err(RecordError::Engine(EngineError::Invalid(reason))) => {
-            return Err(RecordError::new(format!("{reason}.")));
+            return Err(RecordToolError::new(format!("{reason}.")));
         }
         other => other?,
     };
@@ -63,18 +62,21 @@ pub(super) fn search(call: &CallContext<'_>, args: &ToolArgs) -> Result<ToolResu
         }
     });
     let nothing = format!("No memories match {asked:?}.");
-    let mut result = listed(&found.records, &reach, hint.as_deref(), &nothing);
-    result.text.push_str(&found.reading.to_text());
-    found.reading.add_to(&mut result.structured);
+    let mut result = listed(&found.records, &visible, hint.as_deref(), &nothing);
+    if let Some(page) = &found.page {
+        let feedback = QueryFeedback::from_page(page);
+        result.text.push_str(&feedback.to_text());
+        feedback.add_to(&mut result.structured);
+    }
     Ok(result)
 }
 
-/// One memory that was asked for by its id, line by line as it is kept.
-fn whole(record: &MemoryRecord, from: usize, reach: &VisibleScopes) -> ToolResult {
+/// Renders one memory that was requested by id, line by line.
+fn whole_memory(record: &MemoryRecord, from: usize, visible: &VisibleScopes) -> ToolResult {
     let total = record.content.chars().count();
     let piece: String = record.content.chars().skip(from).take(READ_CHARS).collect();
     let next = Some(from.saturating_add(READ_CHARS)).filter(|next| *next < total);
-    let mut text = format!("Found 1 memory:\n{}\n", record.full_text(&piece));
+    let mut text = format!("Found 1 memory:\n{}\n", full_text(record, &piece));
     if from > 0 || next.is_some() {
         let to = next.unwrap_or(total);
         text.push_str(&format!("[characters {from} to {to} of {total}"));
@@ -84,11 +86,11 @@ fn whole(record: &MemoryRecord, from: usize, reach: &VisibleScopes) -> ToolResul
         }
         text.push_str("]\n");
     }
-    text.push_str(&reach.describe());
-    let mut memory = record.to_json();
+    text.push_str(&visible_scopes_text(visible));
+    let mut memory = record_json(record);
     memory["content"] = json!(piece);
     let structured = json!({
-        "project": reach.project().map(RecordScope::name),
+        "project": visible.project().map(RecordScope::name),
         "count": 1,
         "memories": [memory],
         "has_more": false,
@@ -99,18 +101,18 @@ fn whole(record: &MemoryRecord, from: usize, reach: &VisibleScopes) -> ToolResul
 }
 
 /// `list_memories`.
-pub(super) fn list(call: &CallContext<'_>, args: &ToolArgs) -> Result<ToolResult> {
+pub(super) fn list(call: &CallContext<'_>, args: &ToolArgs) -> RecordToolResult<ToolResult> {
     let limit = args.number("limit", 1, 200)?.unwrap_or(20) as usize;
-    let (kinds, layer) = (kinds(args)?, MemoryLayer::read(args)?);
+    let (kinds, layer) = (kinds(args)?, arguments::layer(args)?);
     let tags: Vec<String> =
-        write::tags(args)?.unwrap_or_default().iter().map(|tag| tag.to_lowercase()).collect();
-    let all = args.flag("include_inactive")?.unwrap_or(false);
-    let reach = scope::reach(call.settings, args)?;
-    let is_active = query::is_active_at(call.settings.records.now());
-    let (found, more) = query::newest_records(call.memory, &reach, &kinds, limit, &|record| {
-        let own: Vec<String> = record.tags.iter().map(|tag| tag.to_lowercase()).collect();
-        let tagged = |wanted: &String| own.iter().any(|tag| tag.contains(wanted));
-        (all || is_active(record))
+        arguments::tags(args)?.unwrap_or_default().iter().map(|tag| tag.to_lowercase()).collect();
+    let include_inactive = args.flag("include_inactive")?.unwrap_or(false);
+    let visible = arguments::visible_scopes(call.settings, args)?;
+    let now = call.settings.records.now();
+    let (found, more) = newest_records(call.memory, &visible, &kinds, limit, &|record| {
+        let own_tags: Vec<String> = record.tags.iter().map(|tag| tag.to_lowercase()).collect();
+        let tagged = |wanted: &String| own_tags.iter().any(|tag| tag.contains(wanted));
+        (include_inactive || record.is_active(&now))
             && (tags.is_empty() || tags.iter().any(tagged))
             && layer.is_none_or(|layer| layer.includes(record))
     })?;
@@ -121,12 +123,12 @@ pub(super) fn list(call: &CallContext<'_>, args: &ToolArgs) -> Result<ToolResult
         )
     });
     let nothing = "No memories. add_memory stores the first one.";
-    Ok(listed(&found, &reach, hint.as_deref(), nothing))
+    Ok(listed(&found, &visible, hint.as_deref(), nothing))
 }
 
 fn listed(
     found: &[MemoryRecord],
-    reach: &VisibleScopes,
+    visible: &VisibleScopes,
     hint: Option<&str>,
     nothing: &str,
 ) -> ToolResult {
@@ -136,35 +138,19 @@ fn listed(
         count => format!("Found {count} memories:\n"),
     };
     for record in found {
-        text.push_str(&record.list_line(LINE_CHARS));
+        text.push_str(&list_line(record, LINE_CHARS));
         text.push('\n');
     }
     if let Some(hint) = hint {
         text.push_str(hint);
         text.push('\n');
     }
-    text.push_str(&reach.describe());
+    text.push_str(&visible_scopes_text(visible));
     let structured = json!({
-        "project": reach.project().map(RecordScope::name),
+        "project": visible.project().map(RecordScope::name),
         "count": found.len(),
         "memories": records_json(found),
         "has_more": hint.is_some(),
     });
     ToolResult::ok(text, structured)
-}
-
-/// Memories for a program: whole as long as there is room, then cut as in the text.
-pub(super) fn records_json(found: &[MemoryRecord]) -> Vec<Value> {
-    let mut room = WHOLE_CHARS;
-    let wire = |record: &MemoryRecord| {
-        let chars = record.content.chars().count();
-        let mut wire = record.to_json();
-        if chars > room.max(LINE_CHARS) {
-            wire["content"] = json!(record.content.chars().take(LINE_CHARS).collect::<String>());
-            wire["content_chars"] = json!(chars);
-        }
-        room = room.saturating_sub(chars);
-        wire
-    };
-    found.iter().map(wire).collect()
 }

@@ -1,51 +1,31 @@
-//! Rules, facts, decisions, context and reminders, global or of one repository.
-//!
-//! Every record is a file: `global/<type>/<id>.md` or `projects/<host-owner-repo>/<type>/<id>.md`
-//! in the project `records`. The folder says what it is and whom it concerns, so a file that a
-//! person puts there is a record like any other.
+//! The record tools: rules, facts, decisions, context, reminders, streams and sessions.
 
+mod add_memory;
+mod arguments;
 mod brief;
 mod consolidate;
 mod context;
-mod delete;
+mod edit_memory;
 mod error;
-mod expiry;
-mod glob;
-mod kind;
-mod layer;
+mod forget_memory;
 mod listing;
 mod params;
-mod query;
-mod record;
-mod reminder;
+mod reminders;
+mod render;
 mod resources;
+mod restore_memory;
 mod rules;
-mod schedule;
-mod scope;
 mod secrets;
-mod session;
-mod similarity;
-mod stream;
+mod sessions;
+mod streams;
 mod sync_scope;
-mod write;
 
 use crate::registry::{
     ParamTable, PromptDef, ScanPolicy, ToolDef, ToolHandler, ToolHints, ToolTier, Toolset,
 };
 
 pub use brief::{BriefRequest, brief};
-pub use error::RecordError;
-pub use expiry::RecordExpiry;
-pub use glob::normalize_globs;
-pub use kind::RecordKind;
-pub use query::{active_rules, records_of_kind};
-pub use record::{MemoryRecord, NewRecord};
-pub use reminder::{Reminder, acknowledge_due_reminders, list_reminders};
 pub(crate) use resources::RESOURCES;
-pub use schedule::DueRuns;
-pub use scope::{ProjectId, RecordScope};
-pub use sync_scope::rules_sync_scope;
-pub use write::{AddedRecord, add_records};
 
 const READS: ToolHints =
     ToolHints { read_only: true, destructive: false, idempotent: true, open_world: false };
@@ -67,7 +47,7 @@ const BASE: ToolDef = ToolDef {
 /// Base of the rows of the set `sessions`.
 const SESSION_BASE: ToolDef = ToolDef { toolset: Toolset::Sessions, tier: ToolTier::Extra, ..BASE };
 
-/// The tools' rows.
+/// Rows of the tools.
 pub(crate) const TOOLS: &[ToolDef] = &[
     ToolDef {
         name: "get_context",
@@ -90,7 +70,7 @@ pub(crate) const TOOLS: &[ToolDef] = &[
         hints: ADDS,
         handler: ToolHandler::Params {
             table: params::ADD_MEMORY,
-            run: |call, args| Ok(write::add(call, args)?),
+            run: |call, args| Ok(add_memory::run(call, args)?),
         },
         ..BASE
     },
@@ -137,7 +117,7 @@ pub(crate) const TOOLS: &[ToolDef] = &[
         hints: CHANGES,
         handler: ToolHandler::Params {
             table: params::EDIT_MEMORY,
-            run: |call, args| Ok(write::edit(call, args)?),
+            run: |call, args| Ok(edit_memory::run(call, args)?),
         },
         ..BASE
     },
@@ -148,7 +128,7 @@ pub(crate) const TOOLS: &[ToolDef] = &[
         hints: CHANGES,
         handler: ToolHandler::Params {
             table: params::FORGET_MEMORY,
-            run: |call, args| Ok(delete::forget(call, args)?),
+            run: |call, args| Ok(forget_memory::run(call, args)?),
         },
         ..BASE
     },
@@ -159,7 +139,7 @@ pub(crate) const TOOLS: &[ToolDef] = &[
         hints: CHANGES,
         handler: ToolHandler::Params {
             table: params::BULK_FORGET_MEMORIES,
-            run: |call, args| Ok(delete::bulk_forget(call, args)?),
+            run: |call, args| Ok(forget_memory::run_bulk(call, args)?),
         },
         ..BASE
     },
@@ -175,7 +155,7 @@ pub(crate) const TOOLS: &[ToolDef] = &[
         },
         handler: ToolHandler::Params {
             table: params::RESTORE_MEMORY,
-            run: |call, args| Ok(delete::restore(call, args)?),
+            run: |call, args| Ok(restore_memory::run(call, args)?),
         },
         ..BASE
     },
@@ -186,7 +166,7 @@ pub(crate) const TOOLS: &[ToolDef] = &[
         hints: CHANGES,
         handler: ToolHandler::Params {
             table: ParamTable::EMPTY,
-            run: |call, args| Ok(delete::vacuum(call, args)?),
+            run: |call, args| Ok(restore_memory::run_vacuum(call, args)?),
         },
         scan: ScanPolicy::Everything,
         ..BASE
@@ -198,7 +178,7 @@ pub(crate) const TOOLS: &[ToolDef] = &[
         hints: ADDS,
         handler: ToolHandler::Params {
             table: params::ADD_REMINDER,
-            run: |call, args| Ok(reminder::add(call, args)?),
+            run: |call, args| Ok(reminders::add(call, args)?),
         },
         ..BASE
     },
@@ -209,7 +189,7 @@ pub(crate) const TOOLS: &[ToolDef] = &[
         hints: READS,
         handler: ToolHandler::Params {
             table: params::LIST_REMINDERS,
-            run: |call, args| Ok(reminder::list(call, args)?),
+            run: |call, args| Ok(reminders::list(call, args)?),
         },
         scan: ScanPolicy::ByArguments(sync_scope::reminders),
         ..BASE
@@ -226,7 +206,7 @@ pub(crate) const TOOLS: &[ToolDef] = &[
         },
         handler: ToolHandler::Params {
             table: params::RUN_DUE_REMINDERS,
-            run: |call, args| Ok(reminder::run(call, args)?),
+            run: |call, args| Ok(reminders::run_due(call, args)?),
         },
         scan: ScanPolicy::ByArguments(sync_scope::reminders),
         ..BASE
@@ -238,7 +218,7 @@ pub(crate) const TOOLS: &[ToolDef] = &[
         hints: CHANGES,
         handler: ToolHandler::Params {
             table: params::REMINDER,
-            run: |call, args| Ok(reminder::enable(call, args)?),
+            run: |call, args| Ok(reminders::enable(call, args)?),
         },
         ..BASE
     },
@@ -249,7 +229,7 @@ pub(crate) const TOOLS: &[ToolDef] = &[
         hints: CHANGES,
         handler: ToolHandler::Params {
             table: params::REMINDER,
-            run: |call, args| Ok(reminder::disable(call, args)?),
+            run: |call, args| Ok(reminders::disable(call, args)?),
         },
         ..BASE
     },
@@ -260,7 +240,7 @@ pub(crate) const TOOLS: &[ToolDef] = &[
         hints: CHANGES,
         handler: ToolHandler::Params {
             table: params::REMINDER,
-            run: |call, args| Ok(reminder::delete(call, args)?),
+            run: |call, args| Ok(reminders::delete(call, args)?),
         },
         ..BASE
     },
@@ -271,7 +251,7 @@ pub(crate) const TOOLS: &[ToolDef] = &[
         hints: ADDS,
         handler: ToolHandler::Params {
             table: params::START_MEMORY_STREAM,
-            run: |call, args| Ok(stream::start(call, args)?),
+            run: |call, args| Ok(streams::start(call, args)?),
         },
         ..BASE
     },
@@ -282,7 +262,7 @@ pub(crate) const TOOLS: &[ToolDef] = &[
         hints: ADDS,
         handler: ToolHandler::Params {
             table: params::APPEND_MEMORY_CHUNK,
-            run: |call, args| Ok(stream::append(call, args)?),
+            run: |call, args| Ok(streams::append(call, args)?),
         },
         ..BASE
     },
@@ -293,7 +273,7 @@ pub(crate) const TOOLS: &[ToolDef] = &[
         hints: ADDS,
         handler: ToolHandler::Params {
             table: params::STREAM,
-            run: |call, args| Ok(stream::finalize(call, args)?),
+            run: |call, args| Ok(streams::finalize(call, args)?),
         },
         ..BASE
     },
@@ -304,7 +284,7 @@ pub(crate) const TOOLS: &[ToolDef] = &[
         hints: CHANGES,
         handler: ToolHandler::Params {
             table: params::STREAM,
-            run: |call, args| Ok(stream::cancel(call, args)?),
+            run: |call, args| Ok(streams::cancel(call, args)?),
         },
         ..BASE
     },
@@ -315,7 +295,7 @@ pub(crate) const TOOLS: &[ToolDef] = &[
         hints: ADDS,
         handler: ToolHandler::Params {
             table: params::START_SESSION,
-            run: |call, args| Ok(session::start(call, args)?),
+            run: |call, args| Ok(sessions::start(call, args)?),
         },
         ..SESSION_BASE
     },
@@ -326,7 +306,7 @@ pub(crate) const TOOLS: &[ToolDef] = &[
         hints: ADDS,
         handler: ToolHandler::Params {
             table: params::CHECKPOINT_SESSION,
-            run: |call, args| Ok(session::checkpoint(call, args)?),
+            run: |call, args| Ok(sessions::checkpoint(call, args)?),
         },
         ..SESSION_BASE
     },
@@ -337,7 +317,7 @@ pub(crate) const TOOLS: &[ToolDef] = &[
         hints: ADDS,
         handler: ToolHandler::Params {
             table: params::END_SESSION,
-            run: |call, args| Ok(session::end(call, args)?),
+            run: |call, args| Ok(sessions::end(call, args)?),
         },
         ..SESSION_BASE
     },
@@ -348,7 +328,7 @@ pub(crate) const TOOLS: &[ToolDef] = &[
         hints: ADDS,
         handler: ToolHandler::Params {
             table: params::SNAPSHOT_SESSION,
-            run: |call, args| Ok(session::snapshot(call, args)?),
+            run: |call, args| Ok(sessions::snapshot(call, args)?),
         },
         ..SESSION_BASE
     },
@@ -366,10 +346,10 @@ pub(crate) const TOOLS: &[ToolDef] = &[
     },
 ];
 
-/// The prompts' rows.
+/// Rows of the prompts.
 pub(crate) const PROMPTS: &[PromptDef] = &[];
 
-/// What a client's model is told of this set, in at most 200 bytes.
+/// Instructions about this toolset for the client's model, at most 200 bytes.
 pub(crate) const BRIEF: &[&str] = &[
     "RECORDS:",
     "`get_context` first in every task: the rules, what is relevant, what is due.",

@@ -1,8 +1,8 @@
 //! The parameters of the records tools.
 
+use memoranda_engine::records::RecordKind;
 use serde_json::json;
 
-use super::kind::RecordKind;
 use crate::registry::{Param, ParamTable};
 
 const PROJECT: Param = Param::text(

@@ -1,20 +1,20 @@
-//! The addresses by which other clients know records.
+//! Resources with the records.
 
+use memoranda_engine::records::{
+    FileSelection, MemoryRecord, RecordError, RecordKind, RecordResult, RecordScope, RuleList,
+    VisibleScopes, newest_records,
+};
 use memoranda_engine::{EngineError, Memory, Result};
 
-use super::error::RecordError;
-use super::kind::RecordKind;
-use super::listing::LINE_CHARS;
-use super::query;
-use super::rules::{FileSelection, RuleList};
-use super::scope::{RecordScope, VisibleScopes};
+use super::render::{LINE_CHARS, list_line};
+use super::rules::RulesPage;
 use crate::registry::{ResourceDef, Toolset};
 use crate::settings::ToolSettings;
 
-/// How many recent memories are told.
+/// Maximum number of recent memories.
 const MAX_RECENT: usize = 20;
 
-/// The resources' rows.
+/// Rows of the resources.
 pub(crate) const RESOURCES: &[ResourceDef] = &[
     ResourceDef {
         uri: "memories://rules",
@@ -45,16 +45,16 @@ pub(crate) const RESOURCES: &[ResourceDef] = &[
     },
 ];
 
-fn here(settings: &ToolSettings) -> VisibleScopes {
+fn visible_here(settings: &ToolSettings) -> VisibleScopes {
     VisibleScopes::new(settings.workspace.as_deref().and_then(RecordScope::of_workspace))
 }
 
 fn rules(memory: &Memory, settings: &ToolSettings, _: &[&str]) -> Result<Option<String>> {
-    rules_text(memory, settings, &here(settings)).map(Some).map_err(plain)
+    rules_text(memory, settings, &visible_here(settings)).map(Some).map_err(engine_error)
 }
 
 fn recent(memory: &Memory, settings: &ToolSettings, _: &[&str]) -> Result<Option<String>> {
-    recent_text(memory, settings, &here(settings)).map(Some).map_err(plain)
+    recent_text(memory, settings, &visible_here(settings)).map(Some).map_err(engine_error)
 }
 
 fn of_project(memory: &Memory, settings: &ToolSettings, parts: &[&str]) -> Result<Option<String>> {
@@ -64,21 +64,21 @@ fn of_project(memory: &Memory, settings: &ToolSettings, parts: &[&str]) -> Resul
     else {
         return Ok(None);
     };
-    let reach = VisibleScopes::only(project);
-    let text = rules_text(memory, settings, &reach)
-        .and_then(|rules| Ok(format!("{rules}\n{}", recent_text(memory, settings, &reach)?)));
-    text.map(Some).map_err(plain)
+    let visible = VisibleScopes::only(project);
+    let text = rules_text(memory, settings, &visible)
+        .and_then(|rules| Ok(format!("{rules}\n{}", recent_text(memory, settings, &visible)?)));
+    text.map(Some).map_err(engine_error)
 }
 
 fn rules_text(
     memory: &Memory,
     settings: &ToolSettings,
-    reach: &VisibleScopes,
-) -> super::error::Result<String> {
-    let rules = RuleList::read(memory, reach, &FileSelection::any(), &settings.records.now())?;
-    let page = rules.page(0, 100_000);
-    let text = page.text;
-    Ok(match (text.is_empty(), page.next) {
+    visible: &VisibleScopes,
+) -> RecordResult<String> {
+    let now = settings.records.now();
+    let rules = RuleList::load(memory, visible, &FileSelection::default(), &now)?;
+    let RulesPage { text, next, .. } = RulesPage::new(&rules, 0, 100_000);
+    Ok(match (text.is_empty(), next) {
         (true, _) => "No rules.\n".to_owned(),
         (false, None) => text,
         (false, Some(next)) => {
@@ -90,19 +90,19 @@ fn rules_text(
 fn recent_text(
     memory: &Memory,
     settings: &ToolSettings,
-    reach: &VisibleScopes,
-) -> super::error::Result<String> {
-    let is_active = query::is_active_at(settings.records.now());
-    let (found, _) =
-        query::newest_records(memory, reach, &RecordKind::ALL, MAX_RECENT, &is_active)?;
+    visible: &VisibleScopes,
+) -> RecordResult<String> {
+    let now = settings.records.now();
+    let is_active = |record: &MemoryRecord| record.is_active(&now);
+    let (found, _) = newest_records(memory, visible, &RecordKind::ALL, MAX_RECENT, &is_active)?;
     let lines: Vec<String> =
-        found.iter().map(|record| record.list_line(LINE_CHARS) + "\n").collect();
+        found.iter().map(|record| list_line(record, LINE_CHARS) + "\n").collect();
     Ok(format!("## Recent Memories\n{}", lines.concat()))
 }
 
-fn plain(error: RecordError) -> EngineError {
+fn engine_error(error: RecordError) -> EngineError {
     match error {
         RecordError::Engine(error) => error,
-        RecordError::Refused(text) => EngineError::Invalid(text),
+        other => EngineError::Invalid(other.to_string()),
     }
 }

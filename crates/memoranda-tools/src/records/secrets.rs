@@ -1,15 +1,14 @@
-//! Secrets in what is to be kept: looked for in everything that a caller sends, and done with as
-//! the person wants.
+//! Screening of input for secrets, by the configured policy.
 
 use memoranda_core::secrets;
+use memoranda_engine::records::{NewRecord, RecordChanges};
 use serde_json::{Map, Value};
 
-use super::error::{RecordError, Result};
-use super::record::NewRecord;
+use super::error::{RecordToolError, RecordToolResult};
 use crate::registry::CallContext;
 use crate::settings::SecretPolicy;
 
-/// What goes through here is kept, redacted or refused, all by one word of the person.
+/// Collects the secrets of one call and redacts them if the policy requires it.
 pub(super) struct SecretScreen {
     policy: SecretPolicy,
     kinds: Vec<&'static str>,
@@ -20,7 +19,7 @@ impl SecretScreen {
         Self { policy: call.settings.secrets, kinds: Vec::new() }
     }
 
-    /// Looks at one text.
+    /// Screens one text.
     pub(super) fn text(&mut self, text: &mut String) {
         let secrets = secrets::find_secrets(text);
         if secrets.is_empty() {
@@ -40,7 +39,7 @@ impl SecretScreen {
         texts.iter_mut().for_each(|text| self.text(text));
     }
 
-    /// Looks at every text in an object, together with its name: `password` says much of a value.
+    /// Screens every text in an object together with its name, such as `password`.
     pub(super) fn object(&mut self, object: &mut Map<String, Value>) {
         for (name, value) in object.iter_mut() {
             self.value(name, value);
@@ -63,7 +62,7 @@ impl SecretScreen {
         }
     }
 
-    /// Looks at everything that a new record says.
+    /// Screens a new record.
     pub(super) fn record(&mut self, record: &mut NewRecord) {
         self.text(&mut record.content);
         self.texts(&mut record.tags);
@@ -71,14 +70,22 @@ impl SecretScreen {
         record.metadata.iter_mut().for_each(|metadata| self.object(metadata));
     }
 
-    /// What the caller is told; an error if nothing may be kept.
-    pub(super) fn finish(self) -> Result<Option<String>> {
+    /// Screens the changes of a record.
+    pub(super) fn changes(&mut self, changes: &mut RecordChanges) {
+        changes.content.iter_mut().for_each(|content| self.text(content));
+        changes.tags.iter_mut().for_each(|tags| self.texts(tags));
+        changes.category.iter_mut().flatten().for_each(|category| self.text(category));
+        changes.metadata.iter_mut().flatten().for_each(|metadata| self.object(metadata));
+    }
+
+    /// Returns the warning for the caller; an error if the policy rejects secrets.
+    pub(super) fn finish(self) -> RecordToolResult<Option<String>> {
         if self.kinds.is_empty() {
             return Ok(None);
         }
         let kinds = self.kinds.join(", ");
         match self.policy {
-            SecretPolicy::Refuse => Err(RecordError::new(format!(
+            SecretPolicy::Refuse => Err(RecordToolError::new(format!(
                 "This holds what looks like a secret ({kinds}); nothing was stored. Leave it out."
             ))),
             SecretPolicy::Redact => {

@@ -1,74 +1,57 @@
-//! Scan scopes of the records tools: the files that a result can depend on.
+//! Scan scopes of the record tools: the files that a result can depend on.
 
-use std::path::Path;
-
-use memoranda_core::path::NotePath;
 use memoranda_engine::Concern;
+use memoranda_engine::records::{
+    VisibleScopes, all_records_scope, reminders_scope, rules_and_reminders_scope, rules_scope,
+    visible_scope,
+};
 
-use super::error::Result;
-use super::kind::RecordKind;
-use super::record::project;
-use super::scope::{self, RecordScope, VisibleScopes};
-use super::{context, query, reminder};
+use super::{arguments, context as context_tool};
 use crate::registry::ToolArgs;
 use crate::settings::ToolSettings;
 
-/// Scope of `get_context`: rules and reminders, with a query all visible records, with entities the
-/// graph.
+/// Returns the scope of `get_context`: rules and reminders, with a query all visible records, with
+/// entities the graph.
 pub(super) fn context(settings: &ToolSettings, args: &ToolArgs) -> Concern {
     if args.value("entityNames").is_some() {
         return Concern::Everything;
     }
-    match context::query(args) {
+    match context_tool::query(args) {
         Ok(Some(_)) => visible_records(settings, args),
-        Ok(None) => visible_folders(settings, args, &[RecordKind::Rule.as_str(), reminder::FOLDER]),
+        Ok(None) => scope_of(settings, args, rules_and_reminders_scope),
         Err(_) => Concern::Everything,
     }
 }
 
-/// Scope of a tool that reads the records of the visible scopes.
+/// Returns the scope of a tool that reads the records of the visible scopes.
 pub(super) fn visible_records(settings: &ToolSettings, args: &ToolArgs) -> Concern {
-    let Ok(reach) = scope::reach(settings, args) else { return Concern::Everything };
-    let folders = reach.scopes.iter().map(|scope| NotePath::parse(&scope.folder()));
-    within(folders.filter_map(std::result::Result::ok).collect())
+    scope_of(settings, args, visible_scope)
 }
 
-/// Scope of a tool that reads rules.
+/// Returns the scope of a tool that reads rules.
 pub(super) fn rules(settings: &ToolSettings, args: &ToolArgs) -> Concern {
-    visible_folders(settings, args, &[RecordKind::Rule.as_str()])
+    scope_of(settings, args, rules_scope)
 }
 
-/// Scope of a tool that reads reminders.
+/// Returns the scope of a tool that reads reminders.
 pub(super) fn reminders(settings: &ToolSettings, args: &ToolArgs) -> Concern {
-    visible_folders(settings, args, &[reminder::FOLDER])
+    scope_of(settings, args, reminders_scope)
 }
 
-/// Scope of a tool that finds a record by its id: all records.
+/// Returns the scope of a tool that finds a record by its id: all records.
 pub(super) fn all_records(_: &ToolSettings, _: &ToolArgs) -> Concern {
-    within(["global", "projects"].iter().filter_map(|top| NotePath::parse(top).ok()).collect())
+    all_records_scope()
 }
 
-/// The folders of some kinds in the visible scopes. Everything, if the arguments are invalid: the
-/// tool rejects them before it reads any file.
-fn visible_folders(settings: &ToolSettings, args: &ToolArgs, kinds: &[&str]) -> Concern {
-    let folders = scope::reach(settings, args).and_then(|reach| kind_folders(&reach, kinds));
-    folders.unwrap_or(Concern::Everything)
-}
-
-/// The files that rules and reminders in a folder's repository, and the global ones, lie in.
-pub fn rules_sync_scope(folder: Option<&Path>) -> Concern {
-    let reach = VisibleScopes::new(folder.and_then(RecordScope::of_workspace));
-    kind_folders(&reach, &[RecordKind::Rule.as_str(), reminder::FOLDER])
-        .unwrap_or(Concern::Everything)
-}
-
-/// The folders of some kinds.
-fn kind_folders(reach: &VisibleScopes, kinds: &[&str]) -> Result<Concern> {
-    let scopes = reach.scopes.iter();
-    let folders = scopes.flat_map(|scope| kinds.iter().map(|kind| query::kind_folder(scope, kind)));
-    Ok(within(folders.collect::<Result<_>>()?))
-}
-
-fn within(folders: Vec<NotePath>) -> Concern {
-    Concern::Folders(project(), folders)
+/// Applies a scope to the visible scopes. Invalid arguments are rejected before any file is read, so
+/// their scope does not matter.
+fn scope_of(
+    settings: &ToolSettings,
+    args: &ToolArgs,
+    scope: fn(&VisibleScopes) -> Concern,
+) -> Concern {
+    match arguments::visible_scopes(settings, args) {
+        Ok(visible) => scope(&visible),
+        Err(_) => Concern::Everything,
+    }
 }

@@ -1,10 +1,8 @@
 //! The brief at the start of a session, and the functions that importers use.
 
 use memoranda_core::change::{Author, ChangeChannel};
-use memoranda_tools::{
-    BriefRequest, NewRecord, RecordKind, RecordScope, RecordSettings, Wording, active_rules,
-    add_records, brief,
-};
+use memoranda_engine::records::{NewRecord, RecordKind, RecordScope, active_rules, add_records};
+use memoranda_tools::{BriefRequest, RecordSettings, Wording, brief};
 
 use crate::support::TestVault;
 

@@ -1,12 +1,10 @@
 //! `memoranda bank`: the banks that agents keep, as a person sees them.
 
-use std::sync::atomic::AtomicBool;
-
 use clap::Subcommand;
-use memoranda_tools::{
-    BankOverview, BankType, CallContext, ClientContext, ToolSettings, bank_diagnostics,
-    bank_overview, bank_overviews,
+use memoranda_engine::banks::{
+    BankError, BankFile, BankOverview, BankType, all_diagnostics, bank_overview, bank_overviews,
 };
+use memoranda_tools::ToolSettings;
 use serde::Serialize;
 
 use crate::error::{CommandError, Result};
@@ -145,18 +143,16 @@ struct TroubleJson {
 /// Does what was asked.
 pub(crate) fn run(session: &Session, args: &Args) -> Result<Exit> {
     let settings = session.settings()?.tools();
-    let call = CallContext {
-        memory: session.reading()?,
-        who: session.who(),
-        settings: &settings,
-        progress: &|_, _, _| (),
-        cancelled: &AtomicBool::new(false),
-        client: &ClientContext::default(),
-    };
+    let memory = session.reading()?;
+    let (project, cache) = (&settings.banks.project, &settings.banks.cache);
     match &args.action {
-        Action::List { kind } => list(session, &settings, &bank_overviews(&call, *kind)?),
+        Action::List { kind } => {
+            let banks = bank_overviews(memory, project, cache, *kind).map_err(failed)?;
+            list(session, &settings, &banks)
+        }
         Action::Show { kind, id, file } => {
-            let bank = bank_overview(&call, *kind, id)?.ok_or_else(|| {
+            let bank = bank_overview(memory, project, cache, *kind, id).map_err(failed)?;
+            let bank = bank.ok_or_else(|| {
                 let message = format!("there is no {} bank {id:?}", kind.as_str());
                 CommandError::new(Exit::NotFound, message).hint("`memoranda bank list` lists them")
             })?;
@@ -165,7 +161,14 @@ pub(crate) fn run(session: &Session, args: &Args) -> Result<Exit> {
                 Some(file) => show_file(session, bank, file),
             }
         }
-        Action::Stats => stats(session, &call),
+        Action::Stats => stats(session, &settings),
+    }
+}
+
+fn failed(error: BankError) -> CommandError {
+    match error {
+        BankError::Engine(error) | BankError::Load(error) => error.into(),
+        other => CommandError::usage(other.to_string()),
     }
 }
 
@@ -264,9 +267,12 @@ fn show_file(session: &Session, bank: BankOverview, name: &str) -> Result<Exit> 
     Ok(Exit::Done)
 }
 
-fn stats(session: &Session, call: &CallContext<'_>) -> Result<Exit> {
+fn stats(session: &Session, settings: &ToolSettings) -> Result<Exit> {
     let printer = &session.printer;
-    let (banks, troubles) = (bank_overviews(call, None)?, bank_diagnostics(call));
+    let memory = session.reading()?;
+    let (project, cache) = (&settings.banks.project, &settings.banks.cache);
+    let banks = bank_overviews(memory, project, cache, None).map_err(failed)?;
+    let troubles = all_diagnostics(memory);
     if session.is_json() {
         let banks = banks.iter().map(|bank| BankStatsJson {
             kind: bank.kind.as_str(),
@@ -325,7 +331,7 @@ fn stats(session: &Session, call: &CallContext<'_>) -> Result<Exit> {
     Ok(Exit::Done)
 }
 
-fn file_json(file: memoranda_tools::BankFile) -> FileJson {
+fn file_json(file: BankFile) -> FileJson {
     FileJson { name: file.name, tokens: file.tokens, bytes: file.text.len(), text: file.text }
 }
 

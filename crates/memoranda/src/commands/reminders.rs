@@ -4,9 +4,8 @@ use std::sync::atomic::AtomicBool;
 
 use clap::Subcommand;
 use memoranda_engine::core::change::Author;
-use memoranda_tools::{
-    CallContext, ClientContext, RecordScope, Reminder, ToolResult, list_reminders,
-};
+use memoranda_engine::records::{Reminder, VisibleScopes, list_reminders};
+use memoranda_tools::{CallContext, ClientContext, ToolResult};
 use serde::Serialize;
 use serde_json::{Value, json};
 
@@ -174,8 +173,8 @@ fn call(session: &Session, name: &str, arguments: Value) -> Result<ToolResult> {
 fn list(session: &Session, only_due: bool) -> Result<Exit> {
     let memory = session.reading()?;
     let settings = session.settings()?.tools();
-    let project = settings.workspace.as_deref().and_then(RecordScope::of_workspace);
-    let mut found = list_reminders(memory, &settings.records, project)
+    let visible = VisibleScopes::of_workspace(settings.workspace.as_deref());
+    let mut found = list_reminders(memory, &visible, &settings.records.zone)
         .map_err(|error| CommandError::new(Exit::Internal, error.to_string()))?;
     found.retain(|reminder| !only_due || reminder.due.is_some());
     if session.is_json() {

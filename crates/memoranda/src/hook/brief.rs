@@ -6,6 +6,7 @@ use std::sync::mpsc::channel;
 
 use memoranda_engine::core::note;
 use memoranda_engine::core::path::NotePath;
+use memoranda_engine::records::{VisibleScopes, rules_and_reminders_scope};
 use memoranda_engine::{
     Concern, ListFilter, ListOrder, ListRequest, Memory, Place, Repository, SearchRequest, clock,
 };
@@ -119,7 +120,8 @@ enum Caught {
 fn catch_up(run: &Run, memory: &Arc<Memory>) -> Caught {
     let (sender, done) = channel();
     let looking = Arc::clone(memory);
-    let rules = memoranda_tools::rules_sync_scope(run.settings.workspace.as_deref());
+    let visible = VisibleScopes::of_workspace(run.settings.workspace.as_deref());
+    let rules = rules_and_reminders_scope(&visible);
     std::thread::spawn(move || {
         // A look that fails costs no brief, and whoever no longer waits does not need it.
         looking.catch_up(&rules, &mut |_| {}).ok();

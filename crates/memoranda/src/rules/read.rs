@@ -254,7 +254,7 @@ fn globs_of(value: &MetaValue) -> Vec<String> {
 
 #[cfg(test)]
 mod tests {
-    use memoranda_tools::normalize_globs;
+    use memoranda_engine::records::normalize_globs;
     use proptest::prelude::*;
 
     use super::super::{Form, TARGETS, pages, with_block};

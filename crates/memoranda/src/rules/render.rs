@@ -5,7 +5,7 @@ use std::collections::BTreeMap;
 use std::fmt::Write as _;
 
 use memoranda_engine::core::note::permalink::slug;
-use memoranda_tools::normalize_globs;
+use memoranda_engine::records::normalize_globs;
 
 use super::Rule;
 use super::escape::escaped;

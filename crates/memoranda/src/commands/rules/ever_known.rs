@@ -7,8 +7,8 @@ use std::collections::HashSet;
 use memoranda_engine::core::id::ProjectName;
 use memoranda_engine::core::note;
 use memoranda_engine::core::path::NotePath;
+use memoranda_engine::records::{RecordKind, RecordScope, records_of_kind};
 use memoranda_engine::{HistoryFilter, Memory};
-use memoranda_tools::{RecordKind, RecordScope, records_of_kind};
 
 use super::failed;
 use super::import::words;

@@ -4,7 +4,7 @@ use std::path::{Path, PathBuf};
 
 use memoranda_engine::Memory;
 use memoranda_engine::core::diff::{DiffLabels, unified_diff};
-use memoranda_tools::{MemoryRecord, RecordScope, active_rules};
+use memoranda_engine::records::{MemoryRecord, RecordScope, active_rules};
 use serde::Serialize;
 
 use super::ever_known::EverKnown;

@@ -4,10 +4,10 @@ use std::collections::{BTreeSet, HashSet};
 use std::path::{Path, PathBuf};
 
 use jiff::SignedDuration;
-use memoranda_engine::{Memory, clock};
-use memoranda_tools::{
+use memoranda_engine::records::{
     NewRecord, RecordKind, RecordScope, active_rules, add_records, normalize_globs,
 };
+use memoranda_engine::{Memory, clock};
 use serde::Serialize;
 use serde_json::json;
 

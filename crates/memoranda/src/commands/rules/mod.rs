@@ -8,7 +8,7 @@ use std::path::PathBuf;
 
 use clap::Subcommand;
 use memoranda_engine::Repository;
-use memoranda_tools::{RecordError, RecordScope};
+use memoranda_engine::records::{RecordError, RecordScope};
 
 use crate::env;
 use crate::error::{CommandError, Result};
@@ -156,6 +156,6 @@ fn scopes(project: Option<RecordScope>, with_global: bool) -> Result<Vec<RecordS
 fn failed(error: RecordError) -> CommandError {
     match error {
         RecordError::Engine(error) => error.into(),
-        RecordError::Refused(message) => CommandError::usage(message),
+        other => CommandError::usage(other.to_string()),
     }
 }

@@ -1,0 +1,142 @@
+//! In-memory cache of banks, shared by every call of the process. Each use checks the files, so changes
+//! on disk or by other processes are never missed.
+
+use std::collections::{HashMap, VecDeque};
+use std::fmt;
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+
+use memoranda_core::id::ProjectName;
+use memoranda_core::token_estimate::estimate_tokens;
+use serde_json::Value;
+
+use super::bank::{DUMP_FILE, MemoryBank};
+use crate::{KeptText, Memory, Place, Result};
+
+/// Maximum number of cached banks. The least recently used is evicted.
+const MAX_BANKS: usize = 64;
+/// Maximum number of recorded operations.
+const MAX_OPERATIONS: usize = 50;
+
+/// The cached banks. Clones share their content.
+#[derive(Clone, Default)]
+pub struct BankCache(Arc<Mutex<CachedBanks>>);
+
+#[derive(Default)]
+struct CachedBanks {
+    /// Banks by `{type}:{id}`, each with its last use.
+    banks: HashMap<String, (u64, Arc<LoadedBank>)>,
+    uses: u64,
+    operations: VecDeque<Value>,
+}
+
+/// The files of a bank.
+#[derive(Debug)]
+pub struct LoadedBank {
+    /// The texts, sorted by path.
+    pub files: Vec<KeptText>,
+    /// Files that could not be read, each with the reason.
+    pub unreadable: Vec<(String, String)>,
+}
+
+impl LoadedBank {
+    /// Returns the estimated number of tokens.
+    pub fn tokens(&self) -> usize {
+        self.files.iter().map(|file| estimate_tokens(&file.text)).sum()
+    }
+
+    /// Returns the number of bytes.
+    pub fn bytes(&self) -> usize {
+        self.files.iter().map(|file| file.text.len()).sum()
+    }
+
+    /// Returns a file by its name within the bank.
+    pub fn file(&self, bank: &MemoryBank, name: &str) -> Option<&KeptText> {
+        self.files.iter().find(|file| bank.name_of(&file.path) == name)
+    }
+}
+
+/// Result of a cache lookup.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum CacheHit {
+    /// The cached bank is up to date.
+    Yes,
+    /// The bank was loaded.
+    No,
+}
+
+impl BankCache {
+    /// Returns the current files of a bank; `None` if it has none.
+    pub fn load(
+        &self,
+        memory: &Memory,
+        project: &ProjectName,
+        bank: &MemoryBank,
+    ) -> Result<Option<(Arc<LoadedBank>, CacheHit)>> {
+        let key = bank.key();
+        let known = self.shared().banks.get(&key).map(|(_, known)| Arc::clone(known));
+        let folder = Place { project: project.clone(), path: bank.folder().clone() };
+        let kept = known.as_ref().map_or(&[][..], |known| &known.files);
+        let texts = memory.folder_texts(&folder, kept, |path| path.file_name() != DUMP_FILE)?;
+        let Some(texts) =
+            texts.filter(|texts| !texts.files.is_empty() || !texts.unreadable.is_empty())
+        else {
+            self.evict(bank);
+            return Ok(None);
+        };
+        let versions = |files: &[KeptText]| -> Vec<_> {
+            files.iter().map(|file| (file.path.clone(), file.hash)).collect()
+        };
+        let same = versions(&texts.files) == versions(kept);
+        let hit = if same && !kept.is_empty() { CacheHit::Yes } else { CacheHit::No };
+        // A file that was read again may have equal content and a newer check time.
+        let as_kept = texts.reused == kept.len() && texts.reused == texts.files.len();
+        let loaded = match known.clone() {
+            Some(known) if as_kept && texts.unreadable.is_empty() => known,
+            _ => {
+                let name = |(path, why)| (bank.name_of(&path).to_owned(), why);
+                let unreadable = texts.unreadable.into_iter().map(name).collect();
+                Arc::new(LoadedBank { files: texts.files, unreadable })
+            }
+        };
+        let mut shared = self.shared();
+        shared.uses += 1;
+        let uses = shared.uses;
+        shared.banks.insert(key, (uses, Arc::clone(&loaded)));
+        if shared.banks.len() > MAX_BANKS {
+            let oldest = shared.banks.iter().min_by_key(|(_, (used, _))| *used);
+            if let Some(key) = oldest.map(|(key, _)| key.clone()) {
+                shared.banks.remove(&key);
+            }
+        }
+        Ok(Some((loaded, hit)))
+    }
+
+    /// Evicts a bank.
+    pub fn evict(&self, bank: &MemoryBank) {
+        self.shared().banks.remove(&bank.key());
+    }
+
+    /// Records an operation for diagnostics.
+    pub fn note_operation(&self, operation: Value) {
+        let mut shared = self.shared();
+        shared.operations.push_back(operation);
+        if shared.operations.len() > MAX_OPERATIONS {
+            shared.operations.pop_front();
+        }
+    }
+
+    /// Returns the recorded operations, the oldest first.
+    pub fn operations(&self) -> Vec<Value> {
+        self.shared().operations.iter().cloned().collect()
+    }
+
+    fn shared(&self) -> MutexGuard<'_, CachedBanks> {
+        self.0.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+impl fmt::Debug for BankCache {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "BankCache({} banks)", self.shared().banks.len())
+    }
+}

@@ -1,0 +1,232 @@
+//! Adding and editing records.
+
+use jiff::Timestamp;
+use memoranda_core::change::Commit;
+use memoranda_core::note::{self, MetaValue};
+use memoranda_store::clock;
+use serde_json::{Map, Value};
+
+use super::error::{RecordError, RecordResult};
+use super::expiry::RecordExpiry;
+use super::kind::RecordKind;
+use super::query::{find_record, kind_folder, record_at};
+use super::record::{
+    MemoryRecord, NewRecord, list_value, metadata_value, record_location, records_project,
+    remove_key, set_key, title_of,
+};
+use crate::{Memory, Place, ReviseOutcome, Step, Who};
+
+/// Maximum length of the text of a record, in characters.
+pub const MAX_CONTENT_CHARS: usize = 100_000;
+
+/// A record that was added.
+#[derive(Clone, Debug)]
+pub struct AddedRecord {
+    /// The id.
+    pub id: String,
+    /// The file.
+    pub place: Place,
+}
+
+/// Adds records in one commit. Returns ids and files in the given order.
+pub fn add_records(
+    memory: &Memory,
+    who: &Who,
+    records: &[NewRecord],
+    message: Option<&str>,
+) -> RecordResult<(Vec<AddedRecord>, Option<Commit>)> {
+    memory.create_project(records_project().as_str())?;
+    let now = clock::now();
+    let mut steps = Vec::with_capacity(records.len());
+    let mut added = Vec::with_capacity(records.len());
+    let mut replaced: Vec<(Place, String)> = Vec::new();
+    for record in records {
+        if record.content.trim().is_empty() {
+            return Err(RecordError::EmptyContent);
+        }
+        let (new, step) = create_step(record, now)?;
+        for old in &record.supersedes {
+            let old = find_record(memory, old)?;
+            if !record.scope.covers(&old.scope) {
+                return Err(RecordError::OtherScope {
+                    id: old.id,
+                    scope: Box::new(old.scope),
+                    new_scope: Box::new(record.scope.clone()),
+                });
+            }
+            replaced.push((old.place, new.id.clone()));
+        }
+        steps.push(step);
+        added.push(new);
+    }
+    let outcome = memory.revise(who, message, |desk| -> RecordResult<Vec<Step>> {
+        let mut all = steps.clone();
+        for (old, by) in &replaced {
+            if let Some((text, _)) = desk.text(old)? {
+                let text = set_key(&text, "superseded_by", MetaValue::Text(by.clone()))?;
+                all.push(Step::put(old.clone(), text));
+            }
+        }
+        Ok(all)
+    })?;
+    match outcome {
+        ReviseOutcome::Committed(commit) => Ok((added, Some(commit))),
+        ReviseOutcome::Unchanged => Ok((added, None)),
+        ReviseOutcome::Conflict(_) => Err(RecordError::IdTaken),
+    }
+}
+
+/// Generates the id of a new record and the step that creates its file.
+pub(super) fn create_step(record: &NewRecord, now: Timestamp) -> RecordResult<(AddedRecord, Step)> {
+    let id = clock::new_name();
+    let folder = kind_folder(&record.scope, record.kind.as_str())?;
+    let place = record_location(&format!("{folder}/{id}.md"))?;
+    let step = Step::create(place.clone(), record.to_file_text(now)?);
+    Ok((AddedRecord { id, place }, step))
+}
+
+/// Changes of a record. `None` keeps an attribute, `Some(None)` clears it.
+#[derive(Clone, Debug, Default)]
+pub struct RecordChanges {
+    /// New text.
+    pub content: Option<String>,
+    /// New kind.
+    pub kind: Option<RecordKind>,
+    /// New tags.
+    pub tags: Option<Vec<String>>,
+    /// New path patterns.
+    pub paths: Option<Vec<String>>,
+    /// New grouping key.
+    pub category: Option<Option<String>>,
+    /// New attributes.
+    pub metadata: Option<Option<Map<String, Value>>>,
+    /// New expiry.
+    pub expires: Option<Option<RecordExpiry>>,
+}
+
+impl RecordChanges {
+    /// Returns true if nothing changes.
+    pub fn is_empty(&self) -> bool {
+        self.content.is_none()
+            && self.kind.is_none()
+            && self.tags.is_none()
+            && self.paths.is_none()
+            && self.category.is_none()
+            && self.metadata.is_none()
+            && self.expires.is_none()
+    }
+
+    /// Applies the changes to the text of a file.
+    fn apply(&self, text: &str, now: Timestamp) -> RecordResult<String> {
+        let mut text = text.to_owned();
+        // An explicit time of the last change must stay correct.
+        if note::parse(&text).frontmatter.get("modified").is_some() {
+            text = set_key(&text, "modified", MetaValue::Text(now.to_string()))?;
+        }
+        if let Some(content) = &self.content {
+            text = with_content(&text, content)?;
+        }
+        if let Some(kind) = self.kind {
+            text = set_key(&text, "type", MetaValue::Text(kind.as_str().to_owned()))?;
+        }
+        for (key, list) in [("tags", &self.tags), ("paths", &self.paths)] {
+            text = match list {
+                None => text,
+                Some(list) if list.is_empty() => remove_key(&text, key)?,
+                Some(list) => set_key(&text, key, list_value(list))?,
+            };
+        }
+        text = change_key(text, "category", self.category.as_ref(), |category| {
+            MetaValue::Text(category.clone())
+        })?;
+        text = change_key(text, "metadata", self.metadata.as_ref(), metadata_value)?;
+        change_key(text, "expires", self.expires.as_ref(), |expires: &RecordExpiry| {
+            MetaValue::Text(expires.to_stored_text())
+        })
+    }
+}
+
+/// Replaces the body of a file. The title is updated if it was derived from the old body.
+fn with_content(text: &str, content: &str) -> RecordResult<String> {
+    let note = note::parse(text);
+    let old = text.get(note.body.clone()).unwrap_or_default();
+    let is_derived_title = note.title().is_some_and(|title| title == title_of(old));
+    let head = text.get(..note.body.start).unwrap_or_default();
+    let gap = if head.is_empty() { "" } else { "\n" };
+    let mut body = format!("{gap}{}\n", content.trim());
+    // The line endings of the file are kept.
+    if text.contains("\r\n") {
+        body = body.replace("\r\n", "\n").replace('\n', "\r\n");
+    }
+    let text = format!("{head}{body}");
+    if is_derived_title {
+        return set_key(&text, "title", MetaValue::Text(title_of(content)));
+    }
+    Ok(text)
+}
+
+fn change_key<T>(
+    text: String,
+    key: &str,
+    change: Option<&Option<T>>,
+    value: impl Fn(&T) -> MetaValue,
+) -> RecordResult<String> {
+    match change {
+        None => Ok(text),
+        Some(None) => remove_key(&text, key),
+        Some(Some(new)) => set_key(&text, key, value(new)),
+    }
+}
+
+/// A record that was edited.
+#[derive(Clone, Debug)]
+pub struct EditedRecord {
+    /// The record after the change.
+    pub record: MemoryRecord,
+    /// The commit; `None` if nothing changed.
+    pub commit: Option<Commit>,
+}
+
+/// Edits a record. A new kind moves its file.
+pub fn edit_record(
+    memory: &Memory,
+    who: &Who,
+    id: &str,
+    changes: &RecordChanges,
+) -> RecordResult<EditedRecord> {
+    let record = find_record(memory, id)?;
+    let (from, to) = (record.place.clone(), new_location(&record, changes.kind)?);
+    let outcome = memory.revise(who, None, |desk| -> RecordResult<Vec<Step>> {
+        let Some((text, _)) = desk.text(&from)? else {
+            return Err(RecordError::Vanished { id: id.to_owned() });
+        };
+        let text = changes.apply(&text, clock::now())?;
+        if from == to {
+            return Ok(vec![Step::put(from.clone(), text)]);
+        }
+        if desk.bytes(&to)?.is_some() {
+            let location = Box::new(to.clone());
+            return Err(RecordError::LocationTaken { id: id.to_owned(), location });
+        }
+        Ok(vec![Step::move_from(to.clone(), from.path.clone(), text)])
+    })?;
+    let commit = match outcome {
+        ReviseOutcome::Committed(commit) => Some(commit),
+        ReviseOutcome::Unchanged => None,
+        ReviseOutcome::Conflict(_) => {
+            return Err(RecordError::RecordChanged { id: id.to_owned() });
+        }
+    };
+    let record = record_at(memory, &to)?.unwrap_or(record);
+    Ok(EditedRecord { record, commit })
+}
+
+fn new_location(record: &MemoryRecord, kind: Option<RecordKind>) -> RecordResult<Place> {
+    match kind.filter(|kind| *kind != record.kind) {
+        None => Ok(record.place.clone()),
+        Some(kind) => {
+            let folder = kind_folder(&record.scope, kind.as_str())?;
+            record_location(&format!("{folder}/{}", record.place.path.file_name()))
+        }
+    }
+}

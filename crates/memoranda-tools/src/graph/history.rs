@@ -1,0 +1,70 @@
+//! `get_observation_history`.
+
+use memoranda_core::change::Commit;
+use memoranda_engine::graph::{HistoryEntry, normalize_name, observation_timeline};
+use serde_json::{Value, json};
+
+use super::error::GraphToolResult;
+use super::observations::observation_id;
+use super::render::answer;
+use super::thread::CallThread;
+use crate::registry::{CallContext, ToolArgs, ToolResult};
+
+pub(super) fn history(call: &CallContext<'_>, arguments: Value) -> GraphToolResult<ToolResult> {
+    let mut args = ToolArgs::new("get_observation_history", arguments)?;
+    let thread = CallThread::from_args_or_default(&mut args, call.settings)?;
+    args.only(&["threadId", "entityName", "observationId"])?;
+    let name = normalize_name(&args.text("entityName")?);
+    let id = observation_id(&args, "observationId")?
+        .ok_or_else(|| args.missing("observationId", "the observation's id"))?;
+    let timeline = observation_timeline(call.memory, &thread, &name, &id)
+        .map_err(|error| thread.explain(error))?;
+    let thread = thread.with_thread_shape();
+    let entries: Vec<Value> =
+        timeline.entries.iter().map(|entry| entry_json(entry, &thread)).collect();
+    let mut structured = json!({
+        "entityName": name,
+        "observationId": id.as_str(),
+        "history": entries,
+        "thread": thread.id,
+        "project": thread.project.as_str(),
+    });
+    if timeline.is_deleted {
+        structured["deleted"] = json!(true);
+    }
+    Ok(answer(&thread, structured))
+}
+
+fn entry_json(entry: &HistoryEntry, thread: &CallThread) -> Value {
+    let mut json = json!({
+        "id": entry.id.as_str(),
+        "content": entry.content,
+        "version": entry.version,
+        "timestamp": entry.time.to_string(),
+        "agentThreadId": thread.id,
+        "current": entry.is_current,
+        "written_by": author_json(&entry.commit),
+        "commit": entry.commit.id.to_string(),
+    });
+    if let Some(before) = &entry.supersedes {
+        json["supersedes"] = json!(before.as_str());
+    }
+    if let Some(after) = &entry.superseded_by {
+        json["superseded_by"] = json!(after.as_str());
+    }
+    if let Some((how, commit)) = &entry.ended {
+        json["ended"] = json!({
+            "how": how, "timestamp": commit.time.to_string(), "by": author_json(commit),
+            "commit": commit.id.to_string(),
+        });
+    }
+    json
+}
+
+fn author_json(commit: &Commit) -> Value {
+    json!({
+        "client": commit.author.client,
+        "tool": commit.author.tool,
+        "channel": commit.author.channel.as_str(),
+    })
+}
