@@ -6,7 +6,7 @@ use memoranda_core::note::edit::EditError;
 use memoranda_core::path::PathError;
 use memoranda_store::StoreError;
 
-use crate::resolve::Place;
+use crate::links::resolve::Place;
 
 /// A verb that could not be done. Nothing was changed.
 #[derive(Debug, thiserror::Error)]

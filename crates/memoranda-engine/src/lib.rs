@@ -3,83 +3,63 @@
 //! A verb reads through the store, lets the core decide, and commits. What a caller can act on
 //! (a conflict, a name that is taken) is a value; what it cannot is an error.
 
-mod aftermath;
 mod archive;
 pub mod banks;
-mod context;
-mod delete;
+mod batch;
 mod doctor;
-mod edit;
 mod error;
-mod expire;
-mod first_look;
-mod folder;
-mod found;
 mod git_config;
 pub mod graph;
 mod history;
-mod link_graph;
-mod list;
-mod lost;
-mod meaning;
-mod mentions;
+mod initial_scan;
+mod links;
 mod model;
-mod name_then;
-mod named_folder;
-mod outdated;
-mod parts;
-mod past;
-mod paths;
+mod notes;
 mod project;
-mod read;
 pub mod records;
-mod relocate;
-mod rename;
 mod repository;
-mod resolve;
-mod restore;
-mod revise;
+mod scan;
 mod search;
 mod status;
-mod sync;
-mod typed;
-mod undo;
 mod vacuum;
-mod write;
 
 pub use archive::{ExportReport, ImportReport};
-pub use context::{ContextNote, ContextPage, ContextRequest, ContextTarget, FurtherLink, Related};
-pub use delete::{DeleteOutcome, DeleteRequest, Deleted};
+pub use batch::{Desk, ReviseOutcome, Step};
 pub use doctor::DoctorReport;
-pub use edit::{EditOutcome, EditRequest, Edited};
 pub use error::{EngineError, Result};
-pub use expire::{ExpireRequest, Expired};
-pub use first_look::Known;
-pub use folder::{FolderTexts, KeptText};
-pub use history::{CommitDiff, FileDiff, Revision};
-pub use link_graph::{GraphPath, GraphRequest, Link, NeighbourNode, Neighbourhood};
-pub use list::{ListPage, ListRequest};
-pub use meaning::{AskOptions, ChosenModel, Made, MakeError, MakeOutcome, MeaningBy, ModelStatus};
+pub use history::log::{CommitDiff, FileDiff, Revision};
+pub use history::undo::{RedoStep, UndoOutcome, Undone};
+pub use initial_scan::Known;
+pub use links::neighbourhood::{GraphPath, GraphRequest, Link, NeighbourNode, Neighbourhood};
+pub use links::resolve::{Intent, Place, Resolved, project_said};
+pub use links::resolve_folder::NamedFolder;
 pub use model::{Embedder, LanguageModel, ModelError, Question};
-pub use named_folder::NamedFolder;
-pub use parts::{Part, Understood};
-pub use project::ProjectInfo;
-pub use read::{ReadNote, TextNote};
-pub use relocate::{MoveOutcome, MoveRequest, Moved};
-pub use rename::{
+pub use notes::context::{
+    ContextNote, ContextPage, ContextRequest, ContextTarget, FurtherLink, Related,
+};
+pub use notes::delete::{DeleteOutcome, DeleteRequest, Deleted};
+pub use notes::edit::{EditOutcome, EditRequest, Edited};
+pub use notes::expire::{ExpireRequest, Expired};
+pub use notes::folder_cache::{FolderTexts, KeptText};
+pub use notes::list::{ListPage, ListRequest};
+pub use notes::read::{ReadNote, TextNote};
+pub use notes::relocate::{MoveOutcome, MoveRequest, Moved};
+pub use notes::rename::{
     Holders, LinkText, Links, OutdatedLink, RenameOutcome, RenameRequest, Renamed, Whose,
 };
+pub use notes::restore::{RestoreOutcome, Restored};
+pub use notes::write::{AddRequest, WriteMode, WriteOutcome, WriteRequest, Written};
+pub use project::ProjectInfo;
 pub use repository::{Repository, named_from_root, normal_remote};
-pub use resolve::{Intent, Place, Resolved, project_said};
-pub use restore::{RestoreOutcome, Restored};
-pub use revise::{Desk, ReviseOutcome, Step};
+pub use scan::Concern;
+pub use search::embedding::{
+    AskOptions, ChosenModel, Made, MakeError, MakeOutcome, MeaningBy, ModelStatus,
+};
+pub use search::fragments::{Part, Understood};
 pub use search::{
     FurtherPassage, MIN_RELEVANCE, SearchPage, SearchRequest, SearchResult, SearchUnit,
 };
 pub use status::Status;
-pub use sync::Concern;
-pub use undo::{RedoStep, UndoOutcome, Undone};
-pub use write::{AddRequest, WriteMode, WriteOutcome, WriteRequest, Written};
 
 pub use memoranda_core as core;
 pub use memoranda_store::{
@@ -98,7 +78,7 @@ use jiff::tz::TimeZone;
 use memoranda_core::change::Author;
 pub use memoranda_store::Store;
 
-use meaning::Maker;
+use search::embedding::Maker;
 
 /// The project that is meant when none is named, unless the person chose another.
 pub const DEFAULT_PROJECT: &str = "main";
@@ -108,7 +88,7 @@ pub struct Memory {
     store: Arc<Store>,
     chosen: Option<Arc<ChosenModel>>,
     maker: Mutex<Option<Maker>>,
-    first_look: Arc<first_look::FirstLook>,
+    first_look: Arc<initial_scan::FirstLook>,
     zone: fn() -> TimeZone,
     default_project: String,
 }

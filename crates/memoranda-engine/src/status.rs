@@ -6,8 +6,8 @@ use memoranda_store::Counts;
 
 use crate::Memory;
 use crate::error::Result;
-use crate::meaning::ModelStatus;
 use crate::project::ProjectInfo;
+use crate::search::embedding::ModelStatus;
 
 /// How the vault is.
 #[derive(Clone, Debug)]

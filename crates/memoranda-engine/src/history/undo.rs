@@ -13,7 +13,7 @@ use memoranda_core::id::{CommitId, ProjectName};
 use memoranda_store::{CommitOutcome, HistoryFilter, ProjectPlace};
 
 use crate::error::{EngineError, Result};
-use crate::resolve::Place;
+use crate::links::resolve::Place;
 use crate::{Memory, Who};
 
 /// Number of commits that are read from the history at a time.

@@ -9,7 +9,7 @@ use memoranda_core::path::NotePath;
 use memoranda_store::{CommitOutcome, ListFilter, ListOrder, clock};
 
 use crate::error::{EngineError, Result};
-use crate::resolve::Place;
+use crate::links::resolve::Place;
 use crate::{Memory, Who};
 
 /// What expires.

@@ -6,8 +6,8 @@ use memoranda_store::RelationRow;
 
 use crate::Memory;
 use crate::error::Result;
-use crate::rename::{LinkText, OutdatedLink, Whose};
-use crate::resolve::Place;
+use crate::links::resolve::Place;
+use crate::notes::rename::{LinkText, OutdatedLink, Whose};
 
 impl Memory {
     /// Of the links that there were to some notes, those that mean none of these any more. Each says

@@ -11,7 +11,7 @@ use memoranda_core::snippet::{Snippet, extract_snippet};
 use memoranda_core::token_estimate::estimate_tokens;
 use memoranda_store::{Candidates, Result as StoreResult, Shown, ShownNote, ShownPassage};
 
-use crate::resolve::Place;
+use crate::links::resolve::Place;
 use crate::search::{FurtherPassage, SearchRequest, SearchResult, SearchUnit};
 
 /// Shorter passages may well be the same by chance.

@@ -6,7 +6,7 @@ use memoranda_core::note::edit::{NoteEdit, apply_edit};
 use memoranda_store::CommitOutcome;
 
 use crate::error::{EngineError, Result};
-use crate::resolve::Place;
+use crate::links::resolve::Place;
 use crate::{Memory, Who};
 
 /// An edit of one note, or several edits that belong together.

@@ -5,7 +5,7 @@ use memoranda_core::path::NotePath;
 use memoranda_store::CommitOutcome;
 
 use crate::error::{EngineError, Result};
-use crate::resolve::Place;
+use crate::links::resolve::Place;
 use crate::{Memory, Who};
 
 /// What is to be moved where.

@@ -5,7 +5,7 @@ use memoranda_store::GraphNode;
 
 use crate::Memory;
 use crate::error::{EngineError, Result};
-use crate::resolve::Place;
+use crate::links::resolve::Place;
 
 /// Where to start and how far to go.
 #[derive(Clone, Debug)]

@@ -14,7 +14,7 @@ use memoranda_store::{CurrentPath, DeletedFile, PointInTime};
 
 use crate::Memory;
 use crate::error::{EngineError, Result};
-use crate::resolve::{Intent, Place, split};
+use crate::links::resolve::{Intent, Place, split};
 
 /// How many removed notes are looked through for a name.
 const LOOKED_THROUGH: usize = 1000;

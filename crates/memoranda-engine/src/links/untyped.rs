@@ -12,11 +12,11 @@ use memoranda_core::note::{
 use memoranda_core::path::NotePath;
 use memoranda_store::View;
 
-use crate::aftermath::{Aftermath, LinkTo, Mend};
 use crate::error::Result;
-use crate::paths::{PathIn, Paths};
-use crate::rename::{LinkText, Moving, OutdatedLink, Whose, text_at};
-use crate::resolve::Place;
+use crate::links::after_move::{Aftermath, LinkTo, Mend};
+use crate::links::path_links::{PathIn, Paths};
+use crate::links::resolve::Place;
+use crate::notes::rename::{LinkText, Moving, OutdatedLink, Whose, text_at};
 
 /// A file is looked for by its own name among so many; of more, by the folder that they share.
 const MANY_FILES: usize = 100;

@@ -15,11 +15,11 @@ use memoranda_core::note::{decode_text, encode_text, rewrite_links};
 use memoranda_core::path::NotePath;
 use memoranda_store::{CommitOutcome, FileSummary, View};
 
-use crate::aftermath::{Aftermath, Mend};
 use crate::error::{EngineError, Result};
-use crate::mentions;
-use crate::outdated::{called_wholly, outdated_links};
-use crate::resolve::Place;
+use crate::links::after_move::{Aftermath, Mend};
+use crate::links::resolve::Place;
+use crate::links::stale::{called_wholly, outdated_links};
+use crate::links::untyped;
 use crate::{Memory, Who};
 
 /// What is to be moved where, and what becomes of the links to it.
@@ -208,7 +208,7 @@ impl Memory {
                     texts.insert(holder, text);
                 }
             }
-            for holder in mentions::holders(view, &request.from, &moving)? {
+            for holder in untyped::holders(view, &request.from, &moving)? {
                 let place = at(&holder);
                 let text = match texts.get(&place) {
                     Some(text) => text.clone(),
@@ -217,8 +217,7 @@ impl Memory {
                         None => continue,
                     },
                 };
-                let mended =
-                    mentions::mended(view, &after, &request.from, &moving, &holder, &text)?;
+                let mended = untyped::mended(view, &after, &request.from, &moving, &holder, &text)?;
                 let told = match request.links {
                     Links::Keep => mended.links,
                     Links::Update => mended.unsaid,

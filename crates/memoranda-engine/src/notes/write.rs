@@ -9,7 +9,7 @@ use memoranda_core::path::NotePath;
 use memoranda_store::{CommitOutcome, StoreError, hash};
 
 use crate::error::{EngineError, Result};
-use crate::resolve::Place;
+use crate::links::resolve::Place;
 use crate::{Memory, Who};
 
 /// A note to be written.

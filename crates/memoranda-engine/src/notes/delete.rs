@@ -8,9 +8,9 @@ use memoranda_core::path::NotePath;
 use memoranda_store::{CommitOutcome, RelationRow, View};
 
 use crate::error::{EngineError, Result};
-use crate::mentions::{self, Mentions};
-use crate::rename::OutdatedLink;
-use crate::resolve::Place;
+use crate::links::resolve::Place;
+use crate::links::untyped::{self, Mentions};
+use crate::notes::rename::OutdatedLink;
 use crate::{Memory, Who};
 
 /// What is to be deleted.
@@ -155,5 +155,5 @@ fn links_to(view: &View<'_>, place: &Place, files: &[NotePath]) -> Result<LinksT
         relations.extend(view.relations_to(*id)?);
     }
     relations.retain(|link| !ids.contains(&link.file));
-    Ok(LinksTo { relations, mentions: mentions::to(view, place, files)? })
+    Ok(LinksTo { relations, mentions: untyped::to(view, place, files)? })
 }

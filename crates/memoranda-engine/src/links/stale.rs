@@ -8,10 +8,10 @@ use memoranda_core::note::link_name;
 use memoranda_core::path::NotePath;
 use memoranda_store::{RelationRow, View};
 
-use crate::aftermath::{Aftermath, LinkTo, Mend};
 use crate::error::Result;
-use crate::rename::{Holder, Moving, Whose, states_title, without_extension};
-use crate::resolve::Place;
+use crate::links::after_move::{Aftermath, LinkTo, Mend};
+use crate::links::resolve::Place;
+use crate::notes::rename::{Holder, Moving, Whose, states_title, without_extension};
 
 /// The links that a move leaves behind: by note, each text with what it must be.
 pub(crate) fn outdated_links(

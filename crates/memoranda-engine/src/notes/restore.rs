@@ -6,7 +6,7 @@ use memoranda_core::id::ContentHash;
 use memoranda_store::{CommitOutcome, PointInTime};
 
 use crate::error::{EngineError, Result};
-use crate::resolve::{Intent, Place};
+use crate::links::resolve::{Intent, Place};
 use crate::{Memory, Who};
 
 /// What became of a restore.

@@ -11,9 +11,9 @@ use memoranda_store::{Browse, FileSummary, ListOrder, PointInTime, SearchFilter}
 
 use crate::Memory;
 use crate::error::Result;
-use crate::past::Past;
-use crate::read::is_text;
-use crate::resolve::{Intent, Place};
+use crate::history::project_at::Past;
+use crate::links::resolve::{Intent, Place};
+use crate::notes::read::is_text;
 
 /// More notes than this are never looked at around one.
 const MOST_AROUND: usize = 20_000;

@@ -20,11 +20,11 @@ use memoranda_store::{
 };
 
 use crate::Memory;
-use crate::context::{
+use crate::error::{EngineError, Result};
+use crate::links::resolve::Place;
+use crate::notes::context::{
     self, ContextNote, ContextPage, ContextRequest, ContextTarget, FurtherLink, Related, Room,
 };
-use crate::error::{EngineError, Result};
-use crate::resolve::Place;
 
 /// A project as it was.
 pub(crate) struct Past<'m> {

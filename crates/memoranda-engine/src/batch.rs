@@ -10,7 +10,7 @@ use memoranda_store::{
 };
 
 use crate::error::{EngineError, Result};
-use crate::resolve::Place;
+use crate::links::resolve::Place;
 use crate::{Memory, Who};
 
 /// What a revision does to one note.

@@ -8,8 +8,8 @@ use memoranda_store::{FileSummary, PointInTime};
 
 use crate::Memory;
 use crate::error::{EngineError, Result};
-use crate::past::Past;
-use crate::resolve::{Intent, Place, split};
+use crate::history::project_at::Past;
+use crate::links::resolve::{Intent, Place, split};
 
 /// A note as it was read.
 #[derive(Clone, Debug)]

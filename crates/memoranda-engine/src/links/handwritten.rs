@@ -5,9 +5,9 @@ use std::collections::HashMap;
 use memoranda_store::{FileSummary, RelationRow};
 
 use crate::Memory;
+use crate::batch::Desk;
 use crate::error::Result;
-use crate::resolve::Place;
-use crate::revise::Desk;
+use crate::links::resolve::Place;
 
 impl Memory {
     /// The titles of the notes that the links in a note mean, by the names as they were typed.

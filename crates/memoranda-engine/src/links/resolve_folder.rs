@@ -8,7 +8,7 @@ use memoranda_store::{DirEntryKind, StoreError};
 
 use crate::Memory;
 use crate::error::{EngineError, Result};
-use crate::resolve::Place;
+use crate::links::resolve::Place;
 
 /// A folder for a new file.
 #[derive(Clone, PartialEq, Eq, Debug)]

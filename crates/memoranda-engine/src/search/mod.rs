@@ -1,5 +1,9 @@
 //! Searching: candidates from the store, ranked by the core, cut to a limit and a budget.
 
+pub(crate) mod embedding;
+pub(crate) mod fragments;
+pub(crate) mod results;
+
 use jiff::Timestamp;
 use memoranda_core::embed::StaticEmbeddingModel;
 use memoranda_core::query::{Query, QueryTerm, TermRequirement, TimeExpression, TimeRange};
@@ -9,10 +13,10 @@ use memoranda_store::{Candidates, Correction, Question, SearchFilter, clock};
 
 use crate::Memory;
 use crate::error::{EngineError, Result};
-use crate::found::{Found, FoundPage};
-use crate::meaning::{AskedMeaning, MeaningBy};
-use crate::parts::Understood;
-use crate::resolve::Place;
+use crate::links::resolve::Place;
+use crate::search::embedding::{AskedMeaning, MeaningBy};
+use crate::search::fragments::Understood;
+use crate::search::results::{Found, FoundPage};
 
 /// So many notes are compared at a time however few are asked for, so that pages fit together.
 const CANDIDATES: usize = 40;

@@ -9,7 +9,7 @@ use memoranda_store::{DirEntryKind, FileStat, StoreError, clock};
 
 use crate::Memory;
 use crate::error::{EngineError, Result};
-use crate::resolve::Place;
+use crate::links::resolve::Place;
 
 /// A file that changed so shortly before it was read may have changed again without its times
 /// telling: some file systems count in two seconds.

@@ -7,7 +7,7 @@ use memoranda_store::{HistoryFilter, PointInTime};
 
 use crate::Memory;
 use crate::error::{EngineError, Result};
-use crate::resolve::{Intent, Place};
+use crate::links::resolve::{Intent, Place};
 
 /// One version of a note.
 #[derive(Clone, PartialEq, Eq, Debug)]

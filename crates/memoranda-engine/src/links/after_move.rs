@@ -13,8 +13,8 @@ use memoranda_core::path::NotePath;
 use memoranda_store::{FileSummary, View, link_key};
 
 use crate::error::Result;
-use crate::rename::{Moving, Whose};
-use crate::resolve::Place;
+use crate::links::resolve::Place;
+use crate::notes::rename::{Moving, Whose};
 
 /// A project as it will be.
 pub(crate) struct Aftermath<'a> {

@@ -12,8 +12,8 @@ use memoranda_core::path::NotePath;
 use memoranda_store::View;
 
 use crate::error::Result;
-use crate::rename::Moving;
-use crate::resolve::Place;
+use crate::links::resolve::Place;
+use crate::notes::rename::Moving;
 
 /// The files of a project as they are, and as they will be.
 pub(crate) struct Paths<'a> {

@@ -1,0 +1,12 @@
+//! Links: which note a name means, now or in the past, and what a move or a deletion does to links.
+
+pub(crate) mod after_move;
+pub(crate) mod broken;
+pub(crate) mod handwritten;
+pub(crate) mod neighbourhood;
+pub(crate) mod path_links;
+pub(crate) mod resolve;
+pub(crate) mod resolve_folder;
+pub(crate) mod resolve_past;
+pub(crate) mod stale;
+pub(crate) mod untyped;

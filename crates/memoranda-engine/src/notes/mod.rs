@@ -1,0 +1,13 @@
+//! Verbs on notes: read, write, edit, move, delete, restore, list, and the context around a note.
+
+pub(crate) mod context;
+pub(crate) mod delete;
+pub(crate) mod edit;
+pub(crate) mod expire;
+pub(crate) mod folder_cache;
+pub(crate) mod list;
+pub(crate) mod read;
+pub(crate) mod relocate;
+pub(crate) mod rename;
+pub(crate) mod restore;
+pub(crate) mod write;
