@@ -21,6 +21,7 @@ use crate::files::{self, FilePrivacy, state_files};
 
 pub(crate) use record::{FileRecord, LogRecord, RecordBody, parse_folders, wire_folders};
 pub use rewrite::PurgeReport;
+pub(crate) use rewrite::PurgeRules;
 
 /// A segment that has grown this far is closed, and the next begun.
 const SEGMENT_BYTES: u64 = 64 << 20;

@@ -1,9 +1,11 @@
 //! Rewriting segments without the contents that `vacuum` purges: the only way by which anything
 //! leaves the log.
 
+use std::collections::{HashMap, HashSet};
 use std::io::{Read as _, Seek as _, SeekFrom, Write as _};
 
 use memoranda_core::id::{ContentHash, ProjectName};
+use memoranda_core::path::NotePath;
 
 use super::{LogFolder, LogPosition, ReadCheck, RecordBody, SEGMENT_MAGIC, frame, record};
 use crate::error::{ErrorContext as _, Result};
@@ -19,19 +21,18 @@ pub struct PurgeReport {
 }
 
 impl LogFolder {
-    /// Rewrites every segment of a device without the contents that are not to be kept. Each
+    /// Rewrites every segment of a device without the contents and names that are purged. Each
     /// segment is replaced in one step; a crash in between leaves whole segments. A position in the
     /// old log becomes the same record boundary in the new one.
     pub(crate) fn purge(
         &self,
         device: &str,
-        removed: Option<&ProjectName>,
-        keep: &mut dyn FnMut(ContentHash) -> bool,
+        rules: &PurgeRules<'_>,
         position: &mut LogPosition,
     ) -> Result<PurgeReport> {
         let mut total = PurgeReport::default();
         for segment in self.segments(device)? {
-            let purged = self.purge_segment(device, segment, removed, keep, position)?;
+            let purged = self.purge_segment(device, segment, rules, position)?;
             total.contents += purged.contents;
             total.bytes += purged.bytes;
         }
@@ -48,8 +49,7 @@ impl LogFolder {
         &self,
         device: &str,
         segment: u64,
-        removed: Option<&ProjectName>,
-        keep: &mut dyn FnMut(ContentHash) -> bool,
+        rules: &PurgeRules<'_>,
         position: &mut LogPosition,
     ) -> Result<PurgeReport> {
         let doing = || format!("rewrite log segment {device}/{segment}");
@@ -60,7 +60,7 @@ impl LogFolder {
         let mut new = state_files::open_private(&new_path).doing(doing)?;
         new.set_len(0).and_then(|()| new.write_all(&SEGMENT_MAGIC)).doing(doing)?;
         let mut contents = 0;
-        let mut is_shorter = false;
+        let mut is_changed = false;
         let mut at = SEGMENT_MAGIC.len() as u64;
         let (mut new_at, mut new_offset) = (at, at);
         while let Some(start) = next_frame(&mut old, at, old_len).doing(doing)? {
@@ -69,17 +69,19 @@ impl LogFolder {
             let Some(found) = found else { break };
             at = found.end;
             let Some(mut record) = record::LogRecord::from_json(&found.meta) else { continue };
-            let dropped = removed
-                .map_or(Dropped::default(), |name| Dropped::from_record(&mut record, name, keep));
+            let dropped = rules
+                .removed
+                .map_or(Dropped::default(), |name| Dropped::from_record(&mut record, name, rules));
             contents += dropped.contents;
-            is_shorter |= dropped.files > 0;
+            is_changed |= dropped.files > 0;
             if dropped.files > 0 && record.commit.files.is_empty() {
                 continue;
             }
+            is_changed |= rules.rename(&mut record);
             let mut body = RecordBody::default();
             for (file, note) in record.commit.files.iter().zip(&mut record.notes) {
                 let (Some(hash), Some(blob)) = (file.after, note.blob) else { continue };
-                if !keep(hash) {
+                if !rules.keeps(hash) {
                     note.blob = None;
                     contents += 1;
                     continue;
@@ -97,7 +99,7 @@ impl LogFolder {
                 new_offset = new_at;
             }
         }
-        if contents == 0 && !is_shorter && at == old_len {
+        if contents == 0 && !is_changed && at == old_len {
             state_files::remove(&new_path).doing(doing)?;
             return Ok(PurgeReport::default());
         }
@@ -110,6 +112,44 @@ impl LogFolder {
             position.offset = new_offset;
         }
         Ok(PurgeReport { contents, bytes: old_len.saturating_sub(new_len) })
+    }
+}
+
+/// Decides what leaves the log.
+pub(crate) struct PurgeRules<'a> {
+    /// A project whose records go as a whole.
+    pub(crate) removed: Option<&'a ProjectName>,
+    /// Contents that go.
+    pub(crate) contents: &'a HashSet<ContentHash>,
+    /// Names of purged notes, which often begin with their text, and what stands in their place.
+    pub(crate) names: &'a HashMap<(ProjectName, NotePath), NotePath>,
+}
+
+impl PurgeRules<'_> {
+    fn keeps(&self, hash: ContentHash) -> bool {
+        !self.contents.contains(&hash)
+    }
+
+    /// Replaces the names of purged notes in a record. Returns true if there were any.
+    fn rename(&self, record: &mut record::LogRecord) -> bool {
+        let mut renamed = 0;
+        for (file, note) in record.commit.files.iter_mut().zip(&mut record.notes) {
+            let key = |path: &NotePath| (file.project.clone(), path.clone());
+            let from = file.moved_from.as_ref().and_then(|from| self.names.get(&key(from)));
+            let to = self.names.get(&key(&file.path));
+            renamed += usize::from(from.is_some() || to.is_some());
+            if let Some(to) = to {
+                file.path.clone_from(to);
+                note.permalink = None;
+            }
+            if let Some(from) = from {
+                file.moved_from = Some(from.clone());
+            }
+        }
+        if renamed > 0 && renamed == record.commit.files.len() {
+            record.commit.message = None;
+        }
+        renamed > 0
     }
 }
 
@@ -126,13 +166,13 @@ impl Dropped {
     fn from_record(
         record: &mut record::LogRecord,
         removed: &ProjectName,
-        keep: &mut dyn FnMut(ContentHash) -> bool,
+        rules: &PurgeRules<'_>,
     ) -> Self {
         let mut dropped = Self::default();
         let files = std::mem::take(&mut record.commit.files);
         let notes = std::mem::take(&mut record.notes);
         for (file, note) in files.into_iter().zip(notes) {
-            let is_needed = note.blob.is_some() && file.after.is_some_and(&mut *keep);
+            let is_needed = note.blob.is_some() && file.after.is_some_and(|hash| rules.keeps(hash));
             if file.project != *removed || is_needed {
                 record.commit.files.push(file);
                 record.notes.push(note);

@@ -80,16 +80,15 @@ impl StoreInner {
 }
 
 impl StoreInner {
-    /// Forgets when the notes of a project were used.
-    pub(crate) fn forget_uses(&self, name: &ProjectName) -> Result<()> {
+    /// Forgets when certain notes were used.
+    pub(crate) fn forget_uses(&self, is_gone: impl Fn(&AccessNote) -> bool) -> Result<()> {
         let doing = || "forget when notes were used".to_owned();
         let folder = self.uses_folder();
         for device in state_files::names(&folder).doing(doing)? {
             let file = folder.join(&device);
             let bytes = state_files::read(&file).doing(doing)?.unwrap_or_default();
             let text = String::from_utf8(bytes).unwrap_or_default();
-            let is_other =
-                |line: &&str| use_of(line).is_some_and(|((project, _), _)| project != *name);
+            let is_other = |line: &&str| use_of(line).is_some_and(|(note, _)| !is_gone(&note));
             let kept: String =
                 text.lines().filter(is_other).map(|line| format!("{line}\n")).collect();
             if kept.len() < text.len() {

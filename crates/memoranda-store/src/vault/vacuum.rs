@@ -1,18 +1,19 @@
 //! Really removing: contents that nobody needs any more leave the log.
 
-use std::collections::HashSet;
+use std::collections::{HashMap, HashSet};
 
 use jiff::Timestamp;
 use memoranda_core::id::{ContentHash, ProjectName};
+use memoranda_core::path::NotePath;
 use rusqlite::{Connection, OptionalExtension as _, params};
 
-use crate::StoreInner;
 use crate::error::{ErrorContext as _, Result, StoreError};
 use crate::faults::{self, Step};
 use crate::index::OldReaders;
 use crate::index::history::{self, ReadTo};
-use crate::log::{LogPosition, PurgeReport, ReadCheck};
+use crate::log::{LogPosition, PurgeReport, PurgeRules, ReadCheck};
 use crate::vault::boot::Restarted;
+use crate::{StoreInner, clock};
 
 /// What is purged.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -66,16 +67,17 @@ impl StoreInner {
         let report = self.with_session(|session| {
             let removed = self.removed_project(vacuum)?;
             let purge = purged_hashes(session.db, vacuum)?;
+            let names = purged_names(session.db, vacuum)?;
+            let rules = PurgeRules { removed, contents: &purge.hashes, names: &names };
             let mut total = PurgeReport::default();
             // Every place that the index knows is about to move. Should this process die, whoever
             // comes next reads the history anew.
             forget_history(session.db)?;
             for device in &devices {
-                let mut keep = |hash: ContentHash| !purge.hashes.contains(&hash);
                 let mut checkpoint = self.checkpoint(device)?;
                 // In between no position is right: if this process dies, everything is replayed.
                 self.remove_checkpoint(device)?;
-                let purged = self.log.purge(device, removed, &mut keep, &mut checkpoint)?;
+                let purged = self.log.purge(device, &rules, &mut checkpoint)?;
                 faults::at(Step::Rewritten).doing(|| "note that the log was rewritten".into())?;
                 if checkpoint > LogPosition::default() {
                     self.set_checkpoint(device, checkpoint)?;
@@ -93,6 +95,7 @@ impl StoreInner {
             self.index.write_back(session.db, OldReaders::Wait)?;
             session.db.execute_batch("VACUUM")?;
             self.index.write_back(session.db, OldReaders::Wait)?;
+            self.forget_uses(|note| names.contains_key(note))?;
             Ok::<_, StoreError>(VacuumReport {
                 notes: purge.notes,
                 contents: total.contents,
@@ -101,7 +104,7 @@ impl StoreInner {
         })?;
         self.purge_meanings()?;
         if let Some(name) = self.removed_project(vacuum)? {
-            self.forget_uses(name)?;
+            self.forget_uses(|(project, _)| project == name)?;
         }
         Ok(report)
     }
@@ -143,8 +146,8 @@ fn forget_history(db: &Connection) -> Result<()> {
 
 /// For every path what the history said last; a path that was moved away is not deleted.
 const LAST_CHANGES: &str = "WITH last_change AS MATERIALIZED ( \
-   SELECT project, path, after, moved_to, logical_ms FROM ( \
-     SELECT project, path, after, moved_to, logical_ms, row_number() OVER ( \
+   SELECT project, path, after, moved_to, logical_ms, commit_row, n FROM ( \
+     SELECT project, path, after, moved_to, logical_ms, commit_row, n, row_number() OVER ( \
        PARTITION BY project, path ORDER BY logical_ms DESC, commit_row DESC, n DESC) AS age \
      FROM changes) WHERE age = 1)";
 
@@ -214,6 +217,53 @@ fn purged_hashes(db: &Connection, vacuum: &VacuumRequest) -> Result<PurgePlan> {
         };
     }
     Ok(PurgePlan { notes, hashes: going.difference(&staying).copied().collect() })
+}
+
+/// The names of notes that go, each with the name that stands for it in the history from now on. A
+/// note that was moved before it was deleted had several. Random names, because a hash of a short
+/// text can be guessed.
+fn purged_names(
+    db: &Connection,
+    vacuum: &VacuumRequest,
+) -> Result<HashMap<(ProjectName, NotePath), NotePath>> {
+    const PURGED: &str = "purged-";
+    let project = vacuum.project.as_ref().map(ProjectName::as_str);
+    let before = vacuum.before.as_millisecond();
+    let mut gone = db.prepare(&format!(
+        "{LAST_CHANGES} SELECT p.name, l.path, l.moved_to, l.project, l.logical_ms, l.commit_row, l.n \
+         FROM last_change l JOIN projects p ON p.id = l.project \
+         WHERE l.after IS NULL AND l.logical_ms < ?1 AND (?2 IS NULL OR p.name = ?2)",
+    ))?;
+    let rows = gone.query_map(params![before, project], |row| {
+        let names = (row.get::<_, String>(0)?, row.get::<_, String>(1)?);
+        let at = match row.get::<_, Option<String>>(2)? {
+            None => None,
+            Some(path) => {
+                let moment = (row.get(4)?, row.get(5)?, row.get(6)?);
+                Some(FileVersionAt { project: row.get(3)?, path, moment })
+            }
+        };
+        Ok((names, at))
+    })?;
+    let mut names = HashMap::new();
+    for row in rows {
+        let ((project, path), moved_to) = row?;
+        let (Ok(project), Ok(path)) = (ProjectName::parse(&project), NotePath::parse(&path)) else {
+            continue;
+        };
+        let is_deleted = match moved_to {
+            None => true,
+            Some(at) => is_deleted_elsewhere(db, at, before)?,
+        };
+        let name = format!("{PURGED}{:016x}", clock::random_bits());
+        if is_deleted
+            && !path.as_str().starts_with(PURGED)
+            && let Ok(name) = NotePath::parse(&name)
+        {
+            names.insert((project, path), name);
+        }
+    }
+    Ok(names)
 }
 
 /// A version of a file: where, and its place in the history.

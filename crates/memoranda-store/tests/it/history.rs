@@ -116,6 +116,11 @@ fn what_is_purged_is_in_no_file_any_more() {
     let store = vault.open();
     let secret = "Pneumonoultramicroscopic";
     put(&store, "secret.md", &format!("# {secret}\n- [fact] {secret} stays a secret #x\n"));
+    // The first line of a note is often its name.
+    let named = format!("first {secret}.md");
+    put(&store, &named, "the name says it");
+    move_note(&store, &named, &format!("then {secret}.md"), "the name says it");
+    remove(&store, &format!("then {secret}.md"));
     put(&store, "kept.md", &format!("an old version that holds {secret} too"));
     let kept = put(&store, "kept.md", "a new version: bittern");
     let restorable = put(&store, "restorable.md", "deleted later: godwit");
@@ -128,7 +133,7 @@ fn what_is_purged_is_in_no_file_any_more() {
     assert!(!files_with(vault.folder(), secret).is_empty());
 
     let report = store.vacuum(&everything(VacuumExtent::DeletedAndVersions)).unwrap();
-    assert_eq!(report.contents, 3, "{report:?}");
+    assert_eq!(report.contents, 4, "{report:?}");
     let words = [secret.to_owned(), secret.to_lowercase(), secret[..12].to_lowercase()];
     for word in words {
         assert_eq!(files_with(vault.folder(), &word), [""; 0], "{word}");
@@ -139,7 +144,7 @@ fn what_is_purged_is_in_no_file_any_more() {
     assert_eq!(found(&store, "bittern"), ["main/kept.md"]);
     sync(&store);
     vault.assert_agrees(&store, "after a vacuum");
-    assert_eq!(store.history(&HistoryFilter::default(), 100, 0).unwrap().len(), 7);
+    assert_eq!(store.history(&HistoryFilter::default(), 100, 0).unwrap().len(), 10);
 }
 
 #[test]
