@@ -680,9 +680,12 @@ mod tests {
     use super::*;
     use crate::log::LogRecord;
 
+    /// The time in seconds, the channel, and the files, each with true if it replaces a text.
+    type TestCommit<'a> = (i64, ChangeChannel, &'a [(&'a str, bool)]);
+
     /// Adds commits without a kind, as old versions wrote them, and returns the kinds that the index
-    /// gives them. A commit has a time in seconds, a channel, and files with the text they replace.
-    fn kinds(commits: &[(i64, ChangeChannel, &[(&str, bool)])]) -> Vec<Option<CommitKind>> {
+    /// gives them.
+    fn kinds(commits: &[TestCommit<'_>]) -> Vec<Option<CommitKind>> {
         let db = Connection::open_in_memory().unwrap();
         db.execute_batch(include_str!("schema.sql")).unwrap();
         let mut kinds = Vec::new();
