@@ -5,8 +5,8 @@ use memoranda_core::graph::LinkCandidate;
 use memoranda_core::id::{ContentHash, ProjectName};
 use memoranda_core::path::NotePath;
 use memoranda_store::{
-    CommitOutcome, FileSummary, FolderSum, ListFilter, ListOrder, NodeRow, ObservationRow,
-    RelationRow, VersionConflict, View,
+    CommitOutcome, FileSummary, FolderTotals, ListFilter, ListOrder, LockedView, NodeRow,
+    ObservationRow, RelationRow, VersionConflict,
 };
 
 use crate::error::{EngineError, Result};
@@ -61,7 +61,7 @@ pub enum ReviseOutcome {
 /// The notes as they are while the lock is held. Questions to the index go through here too:
 /// asking the [`Memory`] from within a decision could wait for the lock that is held.
 pub struct Desk<'a> {
-    view: &'a View<'a>,
+    view: &'a LockedView<'a>,
 }
 
 impl Desk<'_> {
@@ -150,7 +150,7 @@ impl Desk<'_> {
     }
 
     /// The folders of a project that hold notes.
-    pub fn folders(&self, project: &ProjectName) -> Result<Vec<FolderSum>> {
+    pub fn folders(&self, project: &ProjectName) -> Result<Vec<FolderTotals>> {
         Ok(self.view.folders(project)?)
     }
 

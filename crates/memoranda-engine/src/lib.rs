@@ -63,13 +63,14 @@ pub use status::Status;
 
 pub use memoranda_core as core;
 pub use memoranda_store::{
-    Browse, ChangeSubscription, ChangedFile, CheckReport, Correction, Counts, Coverage, DirEntry,
-    DirEntryKind, DirListing, FileKind, FileOrder, FileSummary, FileThen, FilesBelow, FolderFact,
-    FolderFiles, FolderGraph, FolderSum, GraphNode, HardLinkPolicy, HistoryFilter, IgnoreRules,
-    ListFilter, ListOrder, MAX_FILE_BYTES, NameOf, NamedNote, NodeRow, ObservationRow, OpenOptions,
-    Past, PointInTime, Problems, Project, ProjectPlace, RelationRow, ScanProgress, ScanReport,
-    SearchFilter, StoreError, Ties, VacuumExtent, VacuumReport, VacuumRequest, VersionConflict,
-    clock, exact_key, faults, hash, link_key,
+    ChangeSubscription, ChangedFile, CheckReport, Connectivity, DirEntry, DirEntryKind, DirListing,
+    EmbeddingCoverage, FileAsOf, FileKind, FileOrder, FileProblems, FileSummary, FilesBelow,
+    FilteredList, FolderFact, FolderFiles, FolderGraph, FolderTotals, GraphNode, HardLinkPolicy,
+    HistoryFilter, IgnoreRules, IndexCounts, ListFilter, ListOrder, MAX_FILE_BYTES, NameField,
+    NamedNote, NodeRow, ObservationRow, OpenOptions, PointInTime, Project, ProjectPlace,
+    RelationRow, ScanProgress, ScanReport, SearchFilter, StoreError, Superseded, TermCorrection,
+    VacuumExtent, VacuumReport, VacuumRequest, VersionConflict, clock, exact_key, faults, hash,
+    link_key,
 };
 
 use std::sync::{Arc, Mutex, PoisonError};

@@ -2,7 +2,7 @@
 
 use std::path::PathBuf;
 
-use memoranda_store::Counts;
+use memoranda_store::IndexCounts;
 
 use crate::Memory;
 use crate::error::Result;
@@ -21,7 +21,7 @@ pub struct Status {
     /// Its projects.
     pub projects: Vec<ProjectInfo>,
     /// How much the index holds.
-    pub counts: Counts,
+    pub counts: IndexCounts,
     /// How large the log is, in bytes.
     pub log_bytes: u64,
     /// Whether some process notices people's edits as they happen.

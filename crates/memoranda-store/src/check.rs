@@ -8,7 +8,7 @@ use memoranda_core::path::NotePath;
 
 use crate::error::{Result, StoreError};
 use crate::files::walk;
-use crate::index::{self, Problems, history};
+use crate::index::{self, FileProblems, history};
 use crate::log::{LogDamage, ReadCheck};
 use crate::{Store, StoreInner};
 
@@ -26,7 +26,7 @@ pub struct CheckReport {
     /// Projects whose folder cannot be reached, and why.
     pub unavailable: Vec<(ProjectName, String)>,
     /// Notes with problems in their text; they are searched all the same.
-    pub problems: Vec<Problems>,
+    pub problems: Vec<FileProblems>,
     /// How much was looked at.
     pub files: usize,
     /// How many commits were read and proven whole.

@@ -43,14 +43,15 @@ pub use files::{
     HardLinkPolicy, MAX_FILE_BYTES, Subtree, hash,
 };
 pub use folder_graph::FolderGraph;
-pub use index::digest::{exact_key, keys_of, link_key, target_key};
-pub use index::moves::CurrentPath;
+pub use index::extract::{exact_key, keys_of, link_key, target_key};
+pub use index::renames::CurrentPath;
 pub use index::{
-    Browse, Candidates, ChangedFile, Correction, Counts, Coverage, DeletedFile, FileKind,
-    FileOrder, FileSummary, FileThen, FilesBelow, FolderFact, FolderFiles, FolderSum, GraphNode,
-    HistoryFilter, ListFilter, ListOrder, NameOf, NamedNote, NodeRow, ObservationRow, Past,
-    PastFile, PendingText, PointInTime, Problems, Question, RelationRow, Rounds, SearchFilter,
-    SearchHit, SearchHits, Shown, ShownNote, ShownPassage, TextKey, Ties, VectorForm, Whole,
+    CandidateBatches, CandidateQuery, CandidateSet, ChangedFile, Connectivity, DeletedFile,
+    EmbeddingCoverage, FileAsOf, FileKind, FileOrder, FileProblems, FileSummary, FilesBelow,
+    FilteredList, FolderFact, FolderFiles, FolderTotals, GraphNode, HistoryFilter, IndexCounts,
+    ListFilter, ListOrder, NameField, NamedNote, NodeRow, NoteDisplay, ObservationRow,
+    PassageDisplay, PastFile, PendingText, PointInTime, RelationRow, ResultReader, SearchFilter,
+    SearchHit, SearchHits, Superseded, TermCorrection, TextKey, VectorForm, WholeLink,
 };
 pub use log::{LogDamage, PurgeReport};
 pub use scan::change_feed::ChangeSubscription;
@@ -58,12 +59,12 @@ pub use scan::{ScanProgress, ScanReport};
 pub use vault::archive::{ExportReport, ImportReport};
 pub use vault::vacuum::{VacuumExtent, VacuumReport, VacuumRequest};
 pub use vault::{FORMAT, OpenOptions, Project, ProjectPlace};
-pub use view::View;
+pub use view::LockedView;
 
 use commit::checkpoint::BackgroundSync;
 use commit::write_session::VaultWriter;
 use files::name_lookup::LookupSource;
-use index::{Index, IndexFile, history};
+use index::{IndexFile, VaultIndex, history};
 use log::LogFolder;
 use scan::watch::VaultWatcher;
 use vault::Vault;
@@ -78,7 +79,7 @@ pub(crate) struct StoreInner {
     pub(crate) options: OpenOptions,
     pub(crate) vault: Vault,
     pub(crate) log: LogFolder,
-    pub(crate) index: Index,
+    pub(crate) index: VaultIndex,
     pub(crate) writer: Mutex<VaultWriter>,
     /// How many threads wait for the writer.
     pub(crate) waiting: AtomicUsize,
@@ -102,7 +103,7 @@ impl Store {
     pub fn open(options: OpenOptions) -> Result<Self> {
         let vault = Vault::open(&options)?;
         let log = log::folder(&vault.state);
-        let index = Index::new(IndexFile::new(&options.cache, &vault.home)?);
+        let index = VaultIndex::new(IndexFile::new(&options.cache, &vault.home)?);
         let lock = VaultLock::open(&vault.state.join("lock"))?;
         let inner = StoreInner {
             options,
@@ -314,7 +315,7 @@ impl Store {
     pub fn commit<E: From<StoreError>>(
         &self,
         author: &Author,
-        decide: impl FnMut(&View<'_>) -> Result<ChangeSet, E>,
+        decide: impl FnMut(&LockedView<'_>) -> Result<ChangeSet, E>,
     ) -> Result<CommitOutcome, E> {
         self.inner.commit(author, decide)
     }
@@ -359,17 +360,20 @@ impl Store {
     /// What is made of the notes that may answer a question, while the index stands still.
     pub fn compare<T>(
         &self,
-        question: &Question<'_>,
-        choose: impl Fn(Rounds<'_>, &Shown<'_>) -> Result<T>,
+        question: &CandidateQuery<'_>,
+        choose: impl Fn(CandidateBatches<'_>, &ResultReader<'_>) -> Result<T>,
     ) -> Result<T> {
         self.inner.ask(|db| {
             let caches = self.inner.index.caches(db, question.model)?;
-            choose(Rounds::new(db, &caches, question)?, &Shown { db, caches: &caches })
+            choose(
+                CandidateBatches::new(db, &caches, question)?,
+                &ResultReader { db, caches: &caches },
+            )
         })
     }
 
     /// How far the vectors of a model have come.
-    pub fn coverage(&self, model: &str) -> Result<Coverage> {
+    pub fn coverage(&self, model: &str) -> Result<EmbeddingCoverage> {
         self.inner.coverage(model)
     }
 
@@ -444,8 +448,8 @@ impl Store {
     }
 
     /// Files by what they are called and what they are.
-    pub fn browse(&self, browse: &Browse) -> Result<Vec<FileSummary>> {
-        self.inner.ask(|db| index::browse(db, browse))
+    pub fn filtered_list(&self, browse: &FilteredList) -> Result<Vec<FileSummary>> {
+        self.inner.ask(|db| index::filtered_list(db, browse))
     }
 
     /// Every folder at or below one that holds files, with how much lies in it.
@@ -473,7 +477,7 @@ impl Store {
         project: &ProjectName,
         at: PointInTime,
     ) -> Result<Vec<ChangedFile>> {
-        self.inner.ask(|db| index::past::changed_since(db, project, at))
+        self.inner.ask(|db| index::as_of::changed_since(db, project, at))
     }
 
     /// The names of notes that hold a text, and how many there are: those that begin with it
@@ -481,7 +485,7 @@ impl Store {
     pub fn names(
         &self,
         project: Option<&ProjectName>,
-        of: NameOf,
+        of: NameField,
         holding: &str,
         limit: usize,
     ) -> Result<(Vec<String>, u64)> {
@@ -534,7 +538,7 @@ impl Store {
     ) -> Result<Vec<LinkCandidate<i64>>> {
         self.inner.ask(|db| {
             let project = index::project_id_of(db, project)?;
-            index::link_candidates(db, project, &index::digest::link_key(name))
+            index::link_candidates(db, project, &index::extract::link_key(name))
         })
     }
 
@@ -559,7 +563,7 @@ impl Store {
         project: &ProjectName,
         files: &[i64],
     ) -> Result<Vec<RelationRow>> {
-        self.inner.ask(|db| index::past::relations_around(db, project, files))
+        self.inner.ask(|db| index::as_of::relations_around(db, project, files))
     }
 
     /// The relations of a project that lead to one of these notes, or that have one of these keys,
@@ -570,7 +574,7 @@ impl Store {
         files: &[i64],
         keys: &[String],
     ) -> Result<Vec<RelationRow>> {
-        self.inner.ask(|db| index::past::relations_concerning(db, project, files, keys))
+        self.inner.ask(|db| index::as_of::relations_concerning(db, project, files, keys))
     }
 
     /// The files that each of these keys can mean in a project, the shortest path first.
@@ -579,7 +583,7 @@ impl Store {
         project: &ProjectName,
         keys: &[String],
     ) -> Result<HashMap<String, Vec<LinkCandidate<i64>>>> {
-        self.inner.ask(|db| index::past::named(db, project, keys))
+        self.inner.ask(|db| index::as_of::named(db, project, keys))
     }
 
     /// The notes near these.
@@ -640,23 +644,23 @@ impl Store {
 
     /// Which version of a note there was at a moment, and where it was: it may have been moved
     /// since. `None` if it was not there.
-    pub fn version_then(
+    pub fn note_version_as_of(
         &self,
         project: &ProjectName,
         path: &NotePath,
         moment: PointInTime,
     ) -> Result<Option<(NotePath, ContentHash)>> {
-        self.inner.ask(|db| index::moves::version_then(db, project, path, moment))
+        self.inner.ask(|db| index::renames::note_version_as_of(db, project, path, moment))
     }
 
     /// The name that the file which was last at a path has now, or had when it was removed, if it
     /// was moved away from there.
-    pub fn now_called(
+    pub fn current_path(
         &self,
         project: &ProjectName,
         path: &NotePath,
     ) -> Result<Option<CurrentPath>> {
-        self.inner.ask(|db| index::moves::now_called(db, project, path))
+        self.inner.ask(|db| index::renames::current_path(db, project, path))
     }
 
     /// The content of a version, from the log.
@@ -674,7 +678,7 @@ impl Store {
     }
 
     /// How much the index holds.
-    pub fn counts(&self) -> Result<Counts> {
+    pub fn counts(&self) -> Result<IndexCounts> {
         self.inner.ask(index::counts)
     }
 
@@ -684,7 +688,7 @@ impl Store {
     }
 
     /// Every file with problems in its text.
-    pub fn problems(&self) -> Result<Vec<Problems>> {
+    pub fn problems(&self) -> Result<Vec<FileProblems>> {
         self.inner.ask(index::problems)
     }
 

@@ -14,12 +14,12 @@ use crate::StoreInner;
 use crate::error::{Result, StoreError};
 use crate::files::{self, FileContent, ProjectRoot};
 use crate::index::{
-    self, FileSummary, FolderSum, ListFilter, ListOrder, NodeRow, ObservationRow, RelationRow,
+    self, FileSummary, FolderTotals, ListFilter, ListOrder, NodeRow, ObservationRow, RelationRow,
 };
 use crate::subtree;
 
 /// The files as they are while the lock is held, for a change to be decided on.
-pub struct View<'a> {
+pub struct LockedView<'a> {
     inner: &'a StoreInner,
     db: &'a Connection,
     seen: RefCell<Vec<ReadVersion>>,
@@ -30,7 +30,7 @@ pub struct View<'a> {
 /// What was read: a decision holds only as long as that is there.
 pub(crate) type ReadVersion = (ProjectName, NotePath, Option<ContentHash>);
 
-impl<'a> View<'a> {
+impl<'a> LockedView<'a> {
     pub(crate) fn new(inner: &'a StoreInner, db: &'a Connection) -> Self {
         Self { inner, db, seen: RefCell::default(), roots: RefCell::default() }
     }
@@ -101,13 +101,13 @@ impl<'a> View<'a> {
         name: &str,
     ) -> Result<Vec<LinkCandidate<i64>>> {
         let project = index::project_id_of(self.db, project)?;
-        index::link_candidates(self.db, project, &index::digest::link_key(name))
+        index::link_candidates(self.db, project, &index::extract::link_key(name))
     }
 
     /// The relations by a name, as of the last commit.
     pub fn relations_named(&self, project: &ProjectName, name: &str) -> Result<Vec<RelationRow>> {
         let project = index::project_id_of(self.db, project)?;
-        index::relations_named(self.db, project, &index::digest::target_key(name))
+        index::relations_named(self.db, project, &index::extract::target_key(name))
     }
 
     /// A file as links would find it at another path, and the keys of its names there. A note keeps
@@ -128,7 +128,7 @@ impl<'a> View<'a> {
             false => permalink_of(path).0,
         };
         let project = file.project.as_str();
-        let keys = index::digest::link_keys(project, path, &title, &permalink, &file.metadata);
+        let keys = index::extract::link_keys(project, path, &title, &permalink, &file.metadata);
         let within = strip_project(&permalink, project).map(str::to_owned);
         let is_permalink_kept = index::is_permalink_kept(path, &permalink, &file.metadata);
         let path = path.clone();
@@ -152,7 +152,7 @@ impl<'a> View<'a> {
         folder: &str,
         title: &str,
     ) -> Result<Vec<LinkCandidate<i64>>> {
-        index::nodes::titled(self.db, project, folder, title)
+        index::folder_graph::titled(self.db, project, folder, title)
     }
 
     /// Files whose names some systems could not tell from this one.
@@ -162,12 +162,12 @@ impl<'a> View<'a> {
 
     /// Every note of a folder, not of those below it.
     pub fn nodes(&self, project: &ProjectName, folder: &str) -> Result<Vec<NodeRow>> {
-        index::nodes::nodes(self.db, project, folder)
+        index::folder_graph::nodes(self.db, project, folder)
     }
 
     /// The folders of a project that hold notes.
-    pub fn folders(&self, project: &ProjectName) -> Result<Vec<FolderSum>> {
-        index::nodes::folders(self.db, project)
+    pub fn folders(&self, project: &ProjectName) -> Result<Vec<FolderTotals>> {
+        index::folder_graph::folders(self.db, project)
     }
 
     /// The files of a project that hold one of these texts where no relation is read: in the

@@ -87,7 +87,7 @@ impl EntityActivity {
     pub fn is_new(&self, memory: &Memory) -> GraphResult<bool> {
         let FileSummary { project, path, .. } = &self.file;
         let folder = path.parent().unwrap_or_default();
-        Ok(memory.store().folder(project, folder).was_just_made(path)?)
+        Ok(memory.store().folder(project, folder).was_just_created(path)?)
     }
 
     /// Reads the entity; `None` if its note is gone.
@@ -112,7 +112,7 @@ type NodeDegree = (NodeRow, u64);
 pub fn graph_analytics(memory: &Memory, thread: &GraphThread) -> GraphResult<GraphAnalytics> {
     let folder = thread.folder_graph(memory);
     let all = folder.nodes()?;
-    let ties = folder.ties(&all)?;
+    let ties = folder.connectivity(&all)?;
     let nodes: Vec<NodeDegree> = all
         .into_iter()
         .zip(ties.incoming)
@@ -145,7 +145,7 @@ pub fn graph_analytics(memory: &Memory, thread: &GraphThread) -> GraphResult<Gra
     });
     let mut most_connected = Vec::new();
     for ((node, degree), file) in connected.into_iter().filter(|((_, degree), _)| *degree > 0) {
-        let mut neighbours = folder.tied(node.file, MAX_NEIGHBOURS + 1)?;
+        let mut neighbours = folder.neighbour_names(node.file, MAX_NEIGHBOURS + 1)?;
         let has_more_neighbours = neighbours.len() > MAX_NEIGHBOURS;
         neighbours.truncate(MAX_NEIGHBOURS);
         let (entity, relations) = (name_of(&file), *degree);

@@ -5,7 +5,7 @@ use std::collections::{BTreeMap, HashSet};
 use jiff::Timestamp;
 use memoranda_core::id::ContentHash;
 use memoranda_core::path::NotePath;
-use memoranda_store::{FileThen, PointInTime, exact_key, link_key};
+use memoranda_store::{FileAsOf, PointInTime, exact_key, link_key};
 
 use super::entity::{EntityObservation, GraphEntity};
 use super::error::{GraphError, GraphResult};
@@ -20,7 +20,7 @@ pub fn thread_files_at(
     memory: &Memory,
     thread: &GraphThread,
     time: Timestamp,
-) -> GraphResult<Vec<FileThen>> {
+) -> GraphResult<Vec<FileAsOf>> {
     let mut files = thread.folder_graph(memory).as_of(time)?;
     files.retain(|file| thread.owns(&file.path));
     Ok(files)
@@ -30,7 +30,7 @@ pub fn thread_files_at(
 pub fn entity_at(
     memory: &Memory,
     thread: &GraphThread,
-    file: &FileThen,
+    file: &FileAsOf,
     time: Timestamp,
 ) -> GraphResult<Option<GraphEntity>> {
     let entity = read_version(memory, thread, &file.path, file.hash, time)?;
@@ -52,7 +52,7 @@ fn read_version(
     let version_of =
         |fact: &EntityObservation| reworded.get(&fact.id).copied().filter(|_| fact.has_comment);
     let place = thread.place(path.clone());
-    entity.times = folder.times_then(path, time)?;
+    entity.times = folder.times_as_of(path, time)?;
     observation_history::fill_times(memory, &place, Some(time), &mut entity, version_of)?;
     Ok(Some(entity))
 }

@@ -187,7 +187,7 @@ pub(super) fn fill_times(
         (Some(_), Some((first, last))) => first == last,
         _ => {
             let folder = place.path.parent().unwrap_or_default();
-            memory.store().folder(&place.project, folder).was_just_made(&place.path)?
+            memory.store().folder(&place.project, folder).was_just_created(&place.path)?
         }
     };
     // The observations of a note that never changed are as old as the note.

@@ -6,7 +6,7 @@ use memoranda_core::path::NotePath;
 use memoranda_core::query::Query;
 use memoranda_core::rank::RankOptions;
 use memoranda_core::tokenize::{fold, tokenize};
-use memoranda_store::{FolderGraph, Past, SearchFilter};
+use memoranda_store::{FolderGraph, SearchFilter, Superseded};
 
 use super::as_of::GraphAt;
 use super::entity::{GraphEntity, is_placeholder};
@@ -113,13 +113,14 @@ fn add_by_words(
     found: &mut Vec<FoundEntity>,
 ) -> GraphResult<bool> {
     let mut seen: HashSet<NotePath> = found.iter().map(|one| one.path().clone()).collect();
-    let past = if search.include_superseded { Past::Include } else { Past::LeaveOut };
+    let superseded =
+        if search.include_superseded { Superseded::Include } else { Superseded::Exclude };
     let request = SearchRequest {
         text: search.text.to_owned(),
         filter: SearchFilter {
             projects: vec![thread.project.clone()],
             folder: NotePath::parse(&thread.folder).ok(),
-            past,
+            superseded,
             ..SearchFilter::default()
         },
         limit: MAX_BY_WORDS,

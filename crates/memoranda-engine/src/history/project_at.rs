@@ -15,8 +15,8 @@ use memoranda_core::note::permalink::{permalink_of, slug, strip_project};
 use memoranda_core::note::{self, Note};
 use memoranda_core::path::{NotePath, name_key};
 use memoranda_store::{
-    Browse, FileKind, FileSummary, ListOrder, PointInTime, RelationRow, SearchFilter, Whole,
-    exact_key, keys_of, link_key, target_key,
+    FileKind, FileSummary, FilteredList, ListOrder, PointInTime, RelationRow, SearchFilter,
+    WholeLink, exact_key, keys_of, link_key, target_key,
 };
 
 use crate::Memory;
@@ -65,7 +65,7 @@ struct PastLink {
     relation_type: String,
     target: String,
     key: String,
-    whole: Option<Whole>,
+    whole: Option<WholeLink>,
     exact_name: Option<String>,
 }
 
@@ -93,7 +93,7 @@ impl PastNote {
                     Some(folder) => exact_key(folder, relation.name()),
                     None => key_of(note::link_name(&relation.target)),
                 },
-                whole: whole.map(|text| Whole { text: text.clone(), key: key_of(text) }),
+                whole: whole.map(|text| WholeLink { text: text.clone(), key: key_of(text) }),
                 exact_name: folder.map(|_| relation.name().to_owned()),
             }
         });
@@ -232,7 +232,7 @@ impl<'m> Past<'m> {
     /// All that a link says is tried first, and then what comes before a heading.
     fn bound_first(
         &self,
-        whole: Option<&Whole>,
+        whole: Option<&WholeLink>,
         (key, target): (&str, &str),
         exact: Option<&str>,
         from: &NotePath,
@@ -384,7 +384,7 @@ impl<'m> Past<'m> {
     /// The notes whose address fitted, by path, and whether there are more.
     fn fitting(&self, pattern: &str, request: &ContextRequest) -> Result<(Vec<At>, bool)> {
         let enough = request.offset.saturating_add(request.limit).saturating_add(1);
-        let present = self.memory.store().browse(&Browse {
+        let present = self.memory.store().filtered_list(&FilteredList {
             filter: SearchFilter { projects: vec![self.project.clone()], ..Default::default() },
             title: Vec::new(),
             address: Some(pattern.to_owned()),

@@ -10,7 +10,7 @@ use memoranda_core::id::ProjectName;
 use memoranda_core::note::permalink::{slug, strip_project};
 use memoranda_core::note::{self, LinkReplacement};
 use memoranda_core::path::NotePath;
-use memoranda_store::{FileSummary, View, link_key};
+use memoranda_store::{FileSummary, LockedView, link_key};
 
 use crate::error::Result;
 use crate::links::resolve::Place;
@@ -18,7 +18,7 @@ use crate::notes::rename::{Moving, Whose};
 
 /// A project as it will be.
 pub(crate) struct Aftermath<'a> {
-    view: &'a View<'a>,
+    view: &'a LockedView<'a>,
     project: &'a ProjectName,
     /// Where the files will be that move.
     places: HashMap<i64, NotePath>,
@@ -55,7 +55,11 @@ impl Mend {
 }
 
 impl<'a> Aftermath<'a> {
-    pub(crate) fn new(view: &'a View<'a>, project: &'a ProjectName, moving: &[Moving]) -> Self {
+    pub(crate) fn new(
+        view: &'a LockedView<'a>,
+        project: &'a ProjectName,
+        moving: &[Moving],
+    ) -> Self {
         let (mut places, mut names) = (HashMap::new(), HashMap::<_, Vec<_>>::new());
         let mut permalinks = HashMap::new();
         for moving in moving {

@@ -9,7 +9,7 @@ use std::collections::{HashMap, HashSet};
 use memoranda_core::graph::resolve_relative_link;
 use memoranda_core::id::ProjectName;
 use memoranda_core::path::NotePath;
-use memoranda_store::View;
+use memoranda_store::LockedView;
 
 use crate::error::Result;
 use crate::links::resolve::Place;
@@ -17,7 +17,7 @@ use crate::notes::rename::Moving;
 
 /// The files of a project as they are, and as they will be.
 pub(crate) struct Paths<'a> {
-    view: &'a View<'a>,
+    view: &'a LockedView<'a>,
     project: &'a ProjectName,
     /// Where each file will be that moves, by where it is or was before.
     moves: HashMap<&'a NotePath, &'a NotePath>,
@@ -69,7 +69,7 @@ enum When {
 impl<'a> Paths<'a> {
     /// The paths of a project in which something moves.
     pub(crate) fn moving(
-        view: &'a View<'a>,
+        view: &'a LockedView<'a>,
         project: &'a ProjectName,
         moving: &'a [Moving],
     ) -> Self {
@@ -80,7 +80,7 @@ impl<'a> Paths<'a> {
 
     /// The paths of a project from which something goes.
     pub(crate) fn going(
-        view: &'a View<'a>,
+        view: &'a LockedView<'a>,
         project: &'a ProjectName,
         going: &'a [NotePath],
     ) -> Self {

@@ -80,7 +80,7 @@ impl Memory {
     /// Where a note is that was once at a place: another, if it was moved and nothing came after it.
     pub(crate) fn now_called(&self, place: &Place) -> Result<Place> {
         let at = |path| Place { project: place.project.clone(), path };
-        let called = self.store().now_called(&place.project, &place.path)?;
+        let called = self.store().current_path(&place.project, &place.path)?;
         Ok(match called.filter(|_| !self.is_there(place)) {
             Some(CurrentPath::There(path)) => at(path),
             Some(CurrentPath::Deleted(path)) if !self.is_there(&at(path.clone())) => at(path),

@@ -6,7 +6,7 @@ use std::collections::{BTreeMap, BTreeSet, HashMap};
 use memoranda_core::graph::{alias_key, resolve_link, resolve_relative_link};
 use memoranda_core::note::link_name;
 use memoranda_core::path::NotePath;
-use memoranda_store::{RelationRow, View};
+use memoranda_store::{LockedView, RelationRow};
 
 use crate::error::Result;
 use crate::links::after_move::{Aftermath, LinkTo, Mend};
@@ -15,7 +15,7 @@ use crate::notes::rename::{Holder, Moving, Whose, states_title, without_extensio
 
 /// The links that a move leaves behind: by note, each text with what it must be.
 pub(crate) fn outdated_links(
-    view: &View<'_>,
+    view: &LockedView<'_>,
     after: &Aftermath<'_>,
     from: &Place,
     moving: &[Moving],
@@ -82,7 +82,7 @@ pub(crate) fn outdated_links(
 
 /// The links to what stays that would mean what was moved: it has come nearer, or by their name.
 fn drawn_away(
-    view: &View<'_>,
+    view: &LockedView<'_>,
     after: &Aftermath<'_>,
     from: &Place,
     new_places: &HashMap<&NotePath, &NotePath>,
@@ -113,7 +113,7 @@ fn drawn_away(
 /// What a link says of the note that it means: all of it if the note is called so, or what comes
 /// before a heading. One that means nothing may say either.
 fn said<'l>(
-    view: &View<'_>,
+    view: &LockedView<'_>,
     link: &'l RelationRow,
     holder: Option<&NotePath>,
 ) -> Result<Vec<&'l str>> {
@@ -131,7 +131,7 @@ fn said<'l>(
 }
 
 /// What the links of a note say whole, though a heading could be read in it.
-pub(crate) fn called_wholly(view: &View<'_>, holder: &Place) -> Result<BTreeSet<String>> {
+pub(crate) fn called_wholly(view: &LockedView<'_>, holder: &Place) -> Result<BTreeSet<String>> {
     let Some(file) = view.file(&holder.project, &holder.path)? else { return Ok(BTreeSet::new()) };
     let mut called = BTreeSet::new();
     for link in view.relations_from(file.id)? {
@@ -148,7 +148,7 @@ pub(crate) fn called_wholly(view: &View<'_>, holder: &Place) -> Result<BTreeSet<
 /// The links in a note that is moved which would mean nothing or another note from there: each with
 /// what it must say.
 fn left_behind(
-    view: &View<'_>,
+    view: &LockedView<'_>,
     after: &Aftermath<'_>,
     moving: &Moving,
     new_places: &HashMap<&NotePath, &NotePath>,
@@ -184,7 +184,7 @@ fn left_behind(
 /// The links in a note that have meant nothing since it was moved from an earlier place: each with what
 /// it must say.
 fn left_before(
-    view: &View<'_>,
+    view: &LockedView<'_>,
     after: &Aftermath<'_>,
     moving: &Moving,
     new_places: &HashMap<&NotePath, &NotePath>,

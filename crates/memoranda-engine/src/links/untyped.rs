@@ -10,7 +10,7 @@ use memoranda_core::note::{
     rewrite_property_links,
 };
 use memoranda_core::path::NotePath;
-use memoranda_store::View;
+use memoranda_store::LockedView;
 
 use crate::error::Result;
 use crate::links::after_move::{Aftermath, LinkTo, Mend};
@@ -22,7 +22,11 @@ use crate::notes::rename::{LinkText, Moving, OutdatedLink, Whose, text_at};
 const MANY_FILES: usize = 100;
 
 /// The files that may hold links to what is moved: those that hold its name, and what is moved.
-pub(crate) fn holders(view: &View<'_>, from: &Place, moving: &[Moving]) -> Result<Vec<NotePath>> {
+pub(crate) fn holders(
+    view: &LockedView<'_>,
+    from: &Place,
+    moving: &[Moving],
+) -> Result<Vec<NotePath>> {
     let old: Vec<&NotePath> = moving.iter().map(|moving| &moving.old).collect();
     // What lies in a folder is named with the folder, but from within, where nothing changes.
     let folder = common_folder(&old).filter(|_| moving.len() > MANY_FILES);
@@ -51,7 +55,7 @@ pub(crate) struct Mentions {
 }
 
 /// The links to files that are about to go, in those that stay.
-pub(crate) fn to(view: &View<'_>, from: &Place, going: &[NotePath]) -> Result<Mentions> {
+pub(crate) fn to(view: &LockedView<'_>, from: &Place, going: &[NotePath]) -> Result<Mentions> {
     let old: Vec<&NotePath> = going.iter().collect();
     let folder = common_folder(&old).filter(|_| going.len() > MANY_FILES);
     let names = folder.map_or_else(|| stems(&old), |folder| vec![folder]);
@@ -117,7 +121,7 @@ pub(crate) fn to(view: &View<'_>, from: &Place, going: &[NotePath]) -> Result<Me
 }
 
 /// The files that hold one of these names where no relation is read.
-fn naming(view: &View<'_>, from: &Place, names: &[&str]) -> Result<Vec<NotePath>> {
+fn naming(view: &LockedView<'_>, from: &Place, names: &[&str]) -> Result<Vec<NotePath>> {
     let mut names: Vec<String> = names.iter().flat_map(|name| path_spellings(name)).collect();
     names.sort_unstable();
     names.dedup();
@@ -161,7 +165,7 @@ pub(crate) struct Mended {
 
 /// A file's text with such links mended.
 pub(crate) fn mended(
-    view: &View<'_>,
+    view: &LockedView<'_>,
     after: &Aftermath<'_>,
     from: &Place,
     moving: &[Moving],
@@ -220,7 +224,7 @@ pub(crate) fn mended(
 }
 
 /// Whether a name in a file means a note.
-fn is_meant(view: &View<'_>, from: &Place, holder: &NotePath, name: &str) -> bool {
+fn is_meant(view: &LockedView<'_>, from: &Place, holder: &NotePath, name: &str) -> bool {
     let candidates = view.link_candidates(&from.project, &resolve_relative_link(holder, name));
     candidates.is_ok_and(|candidates| resolve_link(name, Some(holder), &candidates).is_some())
 }
@@ -242,7 +246,7 @@ fn relinked(
 
 /// What a link in frontmatter or a drawing must say, if it means something that is moved.
 fn named(
-    view: &View<'_>,
+    view: &LockedView<'_>,
     after: &Aftermath<'_>,
     from: &Place,
     moving: &[Moving],

@@ -7,7 +7,7 @@ use jiff::Timestamp;
 use memoranda_core::id::ProjectName;
 use memoranda_core::note::{self, Note};
 use memoranda_core::path::NotePath;
-use memoranda_store::{Browse, FileSummary, ListOrder, PointInTime, SearchFilter};
+use memoranda_store::{FileSummary, FilteredList, ListOrder, PointInTime, SearchFilter};
 
 use crate::Memory;
 use crate::error::Result;
@@ -206,7 +206,7 @@ impl Memory {
                 (files, paths.len() > request.offset.saturating_add(request.limit))
             }
             ContextTarget::Pattern(pattern) => {
-                let mut files = self.store().browse(&Browse {
+                let mut files = self.store().filtered_list(&FilteredList {
                     filter: SearchFilter {
                         projects: vec![request.project.clone()],
                         after: request.since,

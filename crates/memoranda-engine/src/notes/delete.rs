@@ -5,7 +5,7 @@ use std::collections::HashSet;
 use memoranda_core::change::{ChangeOperation, ChangeSet, Commit, ExpectedContent, FileAction};
 use memoranda_core::id::ContentHash;
 use memoranda_core::path::NotePath;
-use memoranda_store::{CommitOutcome, RelationRow, View};
+use memoranda_store::{CommitOutcome, LockedView, RelationRow};
 
 use crate::error::{EngineError, Result};
 use crate::links::resolve::Place;
@@ -74,7 +74,7 @@ impl Memory {
         &self,
         who: &Who,
         request: &DeleteRequest,
-        look: impl Fn(&View<'_>, &[NotePath]) -> Result<LinksTo>,
+        look: impl Fn(&LockedView<'_>, &[NotePath]) -> Result<LinksTo>,
     ) -> Result<DeleteOutcome> {
         let Place { project, path } = &request.place;
         let (mut files, mut left, mut links) = (Vec::new(), Vec::new(), LinksTo::default());
@@ -145,7 +145,7 @@ struct LinksTo {
     mentions: Mentions,
 }
 
-fn links_to(view: &View<'_>, place: &Place, files: &[NotePath]) -> Result<LinksTo> {
+fn links_to(view: &LockedView<'_>, place: &Place, files: &[NotePath]) -> Result<LinksTo> {
     let mut ids = HashSet::new();
     for file in files {
         ids.extend(view.file(&place.project, file)?.map(|file| file.id));

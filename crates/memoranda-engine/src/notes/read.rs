@@ -166,10 +166,10 @@ impl Memory {
         moment: PointInTime,
     ) -> Result<Option<(Place, ContentHash)>> {
         let project = &place.project;
-        let mut found = self.store().version_then(project, &place.path, moment)?;
+        let mut found = self.store().note_version_as_of(project, &place.path, moment)?;
         if found.is_none() {
             let now = self.now_called(place)?;
-            found = self.store().version_then(project, &now.path, moment)?;
+            found = self.store().note_version_as_of(project, &now.path, moment)?;
         }
         Ok(found.map(|(path, hash)| (Place { project: project.clone(), path }, hash)))
     }

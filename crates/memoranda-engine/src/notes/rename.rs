@@ -13,7 +13,7 @@ use memoranda_core::id::ContentHash;
 use memoranda_core::note::permalink::slug;
 use memoranda_core::note::{decode_text, encode_text, rewrite_links};
 use memoranda_core::path::NotePath;
-use memoranda_store::{CommitOutcome, FileSummary, View};
+use memoranda_store::{CommitOutcome, FileSummary, LockedView};
 
 use crate::error::{EngineError, Result};
 use crate::links::after_move::{Aftermath, Mend};
@@ -324,7 +324,7 @@ impl Memory {
 }
 
 /// The text of a file, for links to be changed in it.
-pub(crate) fn text_at(view: &View<'_>, place: &Place) -> Result<Option<String>> {
+pub(crate) fn text_at(view: &LockedView<'_>, place: &Place) -> Result<Option<String>> {
     let found = view.read(&place.project, &place.path)?;
     Ok(found.and_then(|found| decode_text(&found.bytes)))
 }

@@ -9,7 +9,7 @@ use memoranda_core::embed::StaticEmbeddingModel;
 use memoranda_core::query::{Query, QueryTerm, TermRequirement, TimeExpression, TimeRange};
 use memoranda_core::rank::{RankOptions, RankQuery, RankSignal, rank_notes, without_speaker_names};
 use memoranda_core::snippet::Snippet;
-use memoranda_store::{Candidates, Correction, Question, SearchFilter, clock};
+use memoranda_store::{CandidateQuery, CandidateSet, SearchFilter, TermCorrection, clock};
 
 use crate::Memory;
 use crate::error::{EngineError, Result};
@@ -98,7 +98,7 @@ pub struct SearchPage {
     /// Whether a word was so common that only the newest notes holding it were compared.
     pub partial: bool,
     /// Words that no text holds, and what was looked for instead.
-    pub corrections: Vec<Correction>,
+    pub corrections: Vec<TermCorrection>,
     /// The time that the question names, which lifts notes of that time.
     pub when: Option<TimeRange>,
     /// How likely the likeliest candidate is to have to do with the question, shown or not.
@@ -199,7 +199,7 @@ impl Memory {
         if asked.model.is_none() && !says_something {
             asked.meant = None;
         }
-        let question = Question {
+        let question = CandidateQuery {
             text: &request.text,
             query: &query,
             filter: &request.filter,
@@ -230,7 +230,7 @@ impl Memory {
             let (relevance, page) = loop {
                 let further = rounds.found.notes.get_mut(compared..).unwrap_or_default();
                 if let Some(meant) = &meant {
-                    shown.compare_meanings(meant, further)?;
+                    shown.add_similarities(meant, further)?;
                 }
                 compared = rounds.found.notes.len();
                 let candidates = &rounds.found;
@@ -246,13 +246,13 @@ impl Memory {
                 let relevance = ranked.iter().map(|note| note.relevance).fold(0.0, f64::max);
                 let found = Found { candidates, shown, request };
                 let likely = found.likely(ranked)?;
-                if likely.missing == 0 || !rounds.look_further(likely.missing)? {
+                if likely.missing == 0 || !rounds.next_batch(likely.missing)? {
                     let found = Found { candidates: &rounds.found, shown, request };
                     break (relevance, found.page(likely)?);
                 }
             };
             let FoundPage { results, has_more, left_out } = page;
-            let Candidates { mut query, mut holders, passages, corrections, partial, .. } =
+            let CandidateSet { mut query, mut holders, passages, corrections, partial, .. } =
                 rounds.found;
             holders.resize(query.terms.len() + forbidden.len(), 0);
             query.terms.extend(forbidden.iter().cloned());

@@ -9,7 +9,9 @@ use memoranda_core::rank::{
 };
 use memoranda_core::snippet::{Snippet, extract_snippet};
 use memoranda_core::token_estimate::estimate_tokens;
-use memoranda_store::{Candidates, Result as StoreResult, Shown, ShownNote, ShownPassage};
+use memoranda_store::{
+    CandidateSet, NoteDisplay, PassageDisplay, Result as StoreResult, ResultReader,
+};
 
 use crate::links::resolve::Place;
 use crate::search::{FurtherPassage, SearchRequest, SearchResult, SearchUnit};
@@ -30,8 +32,8 @@ fn size(result: &SearchResult) -> usize {
 
 /// What was found, while it is made into results.
 pub(crate) struct Found<'f> {
-    pub(crate) candidates: &'f Candidates,
-    pub(crate) shown: &'f Shown<'f>,
+    pub(crate) candidates: &'f CandidateSet,
+    pub(crate) shown: &'f ResultReader<'f>,
     pub(crate) request: &'f SearchRequest,
 }
 
@@ -190,7 +192,7 @@ impl Found<'_> {
         &self,
         note: &RankCandidate<i64>,
         passage: &CandidatePassage,
-        shown: &ShownPassage,
+        shown: &PassageDisplay,
     ) -> StoreResult<((usize, usize), Snippet)> {
         let said = self.said(&shown.text);
         let has_phrase = self.candidates.query.wanted().any(|term| term.kind == TermKind::Phrase);
@@ -247,6 +249,6 @@ impl Found<'_> {
     }
 }
 
-fn place(note: ShownNote) -> Place {
+fn place(note: NoteDisplay) -> Place {
     Place { project: note.project, path: note.path }
 }

@@ -8,8 +8,8 @@ use memoranda_core::path::NotePath;
 use memoranda_core::porter::porter_stem;
 use memoranda_core::rank::RankOptions;
 use memoranda_engine::{
-    DeleteRequest, Memory, OpenOptions, Past, Place, SearchFilter, SearchPage, SearchRequest,
-    SearchResult, SearchUnit, WriteMode, WriteRequest,
+    DeleteRequest, Memory, OpenOptions, Place, SearchFilter, SearchPage, SearchRequest,
+    SearchResult, SearchUnit, Superseded, WriteMode, WriteRequest,
 };
 use tempfile::TempDir;
 
@@ -197,14 +197,14 @@ fn facts_that_no_longer_hold_are_left_out() {
         "car.md",
         "# Car\n\n- [colour] the car is green\n\n## History\n\n- [colour] ~~the car is purple~~\n",
     );
-    let lines = |past: Past| {
-        let filter = SearchFilter { past, ..SearchFilter::default() };
+    let lines = |superseded: Superseded| {
+        let filter = SearchFilter { superseded, ..SearchFilter::default() };
         let request = SearchRequest { filter, unit: SearchUnit::Passages, ..asked("purple car") };
         let page = memory.search(&request).unwrap();
         page.results.iter().map(|result| result.lines).collect::<Vec<_>>()
     };
-    assert_eq!(lines(Past::LeaveOut), [(1, 3)]);
-    assert_eq!(lines(Past::Include).len(), 2);
+    assert_eq!(lines(Superseded::Exclude), [(1, 3)]);
+    assert_eq!(lines(Superseded::Include).len(), 2);
 }
 
 #[test]
@@ -430,7 +430,7 @@ fn words_are_counted_alike_whether_few_or_many_hold_them() {
     memory.sync(&mut |_| {}).unwrap();
     let text = "seldom common lately never";
     let query = memoranda_core::query::Query::parse(text);
-    let question = memoranda_store::Question {
+    let question = memoranda_store::CandidateQuery {
         text,
         query: &query,
         filter: &SearchFilter::default(),

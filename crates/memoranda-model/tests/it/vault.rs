@@ -8,8 +8,8 @@ use memoranda_engine::core::change::{Author, ChangeChannel};
 use memoranda_engine::core::id::ProjectName;
 use memoranda_engine::core::path::NotePath;
 use memoranda_engine::{
-    AskOptions, ChosenModel, Coverage, Embedder, Memory, OpenOptions, SearchPage, SearchRequest,
-    WriteMode, WriteRequest,
+    AskOptions, ChosenModel, Embedder, EmbeddingCoverage, Memory, OpenOptions, SearchPage,
+    SearchRequest, WriteMode, WriteRequest,
 };
 use memoranda_model::{EndpointOptions, ModelEndpoint, ModelProtocol};
 use serde_json::{Value, json};
@@ -150,6 +150,6 @@ pub(crate) fn first_path(page: &SearchPage) -> &str {
     page.results.first().map_or("nothing", |result| result.place.path.as_str())
 }
 
-pub(crate) fn coverage(memory: &Memory) -> Coverage {
+pub(crate) fn coverage(memory: &Memory) -> EmbeddingCoverage {
     memory.model_status().unwrap().unwrap().coverage.unwrap()
 }

@@ -1,7 +1,7 @@
 //! Completions: projects and permalinks for the resource template, topics for prompts.
 
 use memoranda_engine::core::id::ProjectName;
-use memoranda_engine::{Memory, NameOf};
+use memoranda_engine::{Memory, NameField};
 use rmcp::ErrorData;
 use rmcp::model::{CompleteRequestParams, CompleteResult, CompletionInfo, Reference};
 
@@ -42,10 +42,10 @@ pub(super) fn complete(
                 (Some(only), Some(named)) if !named.eq_ignore_ascii_case(only) => {
                     fitting(Vec::new(), begun)?
                 }
-                (only, project) => names(memory, only.or(project), NameOf::Address, begun)?,
+                (only, project) => names(memory, only.or(project), NameField::Address, begun)?,
             }
         }
-        "topic" => names(memory, offered.only_project(), NameOf::Title, begun)?,
+        "topic" => names(memory, offered.only_project(), NameField::Title, begun)?,
         // What to remember is not known before.
         _ => fitting(Vec::new(), begun)?,
     };
@@ -62,7 +62,7 @@ fn projects(memory: &Memory) -> Result<Vec<String>, ErrorData> {
 fn names(
     memory: &Memory,
     project: Option<&str>,
-    of: NameOf,
+    of: NameField,
     begun: &str,
 ) -> Result<CompletionInfo, ErrorData> {
     let project = match project.map(ProjectName::parse) {

@@ -10,8 +10,8 @@ use crate::commit::person;
 use crate::commit::write_session::WriteSession;
 use crate::error::Result;
 use crate::files::FileContent;
-use crate::index::digest::{Digest, digest, is_text};
-use crate::index::{Batch, history};
+use crate::index::extract::{ExtractedFile, extract, is_text};
+use crate::index::{IndexBatch, history};
 use crate::log::{FileRecord, LogRecord, RecordBody};
 
 /// A record of what people did, in the making.
@@ -34,32 +34,32 @@ impl ExternalEdits {
     pub(crate) fn put(
         &mut self,
         session: &WriteSession<'_>,
-        batch: &Batch<'_>,
+        batch: &IndexBatch<'_>,
         project: &ProjectName,
         project_row: i64,
         path: &NotePath,
         known: Option<ContentHash>,
         found: &FileContent,
     ) -> Result<()> {
-        let digest = is_text(path, &found.bytes).then(|| digest(path, &found.bytes));
+        let extracted = is_text(path, &found.bytes).then(|| extract(path, &found.bytes));
         let seen = ScannedFile { project, project_row, path, moved_from: None, known };
-        self.put_digest(session, batch, &seen, found, digest.as_ref())
+        self.put_digest(session, batch, &seen, found, extracted.as_ref())
     }
 
     /// The same, when the bytes were digested elsewhere, or the file came from another place.
     pub(crate) fn put_digest(
         &mut self,
         session: &WriteSession<'_>,
-        batch: &Batch<'_>,
+        batch: &IndexBatch<'_>,
         seen: &ScannedFile<'_>,
         found: &FileContent,
-        digest: Option<&Digest>,
+        extracted: Option<&ExtractedFile>,
     ) -> Result<()> {
         let held_by = seen.moved_from.unwrap_or(seen.path);
         let mut note = FileRecord::default();
-        if let Some(digest) = digest.filter(|_| seen.path.is_markdown()) {
+        if let Some(extracted) = extracted.filter(|_| seen.path.is_markdown()) {
             let current = batch.current_permalink(seen.project_row, held_by)?;
-            let address = &digest.address;
+            let address = &extracted.address;
             let given = batch.permalink(seen.project_row, held_by, address, current.as_deref())?;
             note.permalink = (given != address.permalink).then_some(given);
         }
@@ -72,7 +72,7 @@ impl ExternalEdits {
             moved_from: seen.moved_from.cloned(),
             before: seen.known,
             after: Some(found.hash),
-            fact_edits: reworded_facts(session, seen, found, digest)?,
+            fact_edits: reworded_facts(session, seen, found, extracted)?,
         });
         self.notes.push(note);
         Ok(())
@@ -132,9 +132,9 @@ fn reworded_facts(
     session: &WriteSession<'_>,
     seen: &ScannedFile<'_>,
     found: &FileContent,
-    digest: Option<&Digest>,
+    extracted: Option<&ExtractedFile>,
 ) -> Result<Vec<FactEdit>> {
-    let has_facts = digest.is_some_and(|d| d.observations.iter().any(|(_, o)| o.fact.is_some()));
+    let has_facts = extracted.is_some_and(|d| d.observations.iter().any(|(_, o)| o.fact.is_some()));
     let (Some(known), true) = (seen.known, has_facts) else { return Ok(Vec::new()) };
     let Some(at) = history::content_at(session.db, known)? else { return Ok(Vec::new()) };
     let Ok(before) = session.inner.log.content(&at, known) else { return Ok(Vec::new()) };

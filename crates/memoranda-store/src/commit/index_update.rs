@@ -13,8 +13,8 @@ use rusqlite::Connection;
 use crate::error::{Result, StoreError};
 use crate::faults::{self, Step};
 use crate::files::FileStat;
-use crate::index::digest::digest;
-use crate::index::{Batch, Put, history};
+use crate::index::extract::extract;
+use crate::index::{IndexBatch, IndexedFile, history};
 use crate::log::{LogPosition, LoggedRecord};
 
 /// One change.
@@ -60,22 +60,22 @@ impl PendingIndexUpdate {
         for placed in &self.placed {
             history::add(db, device, placed)?;
         }
-        let mut batch = Batch::new(db);
+        let mut batch = IndexBatch::new(db);
         let notes = self.placed.last().map(|placed| placed.record.notes.as_slice());
         for (n, file) in self.files.iter().enumerate() {
-            let digest = file.now.as_ref().map(|now| digest(&file.path, &now.content));
+            let extracted = file.now.as_ref().map(|now| extract(&file.path, &now.content));
             if let Some(from) = &file.from {
-                if let Some(digest) = &digest {
-                    batch.recall(file.project_row, from, digest)?;
+                if let Some(extracted) = &extracted {
+                    batch.recall(file.project_row, from, extracted)?;
                 }
                 batch.remove(file.project_row, from)?;
             }
-            let (Some(now), Some(digest)) = (&file.now, digest) else {
+            let (Some(now), Some(extracted)) = (&file.now, extracted) else {
                 batch.remove(file.project_row, &file.path)?;
                 continue;
             };
             let head = history::head(db, file.project_row, &file.path)?;
-            let put = Put {
+            let put = IndexedFile {
                 project: file.project_row,
                 path: &file.path,
                 hash: now.hash,
@@ -84,7 +84,7 @@ impl PendingIndexUpdate {
                 permalink: notes.and_then(|notes| notes.get(n)?.permalink.as_deref()),
                 first_seen_ms: head.map(|head| head.first_ms),
             };
-            batch.put(&put, &digest)?;
+            batch.put(&put, &extracted)?;
         }
         batch.finish()?;
         transaction.commit()?;

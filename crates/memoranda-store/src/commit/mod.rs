@@ -30,10 +30,10 @@ use crate::commit::write_session::WriteSession;
 use crate::error::{Result, StoreError};
 use crate::faults::{self, Step};
 use crate::files::{self, FileContent, FileStat, MAX_FILE_BYTES, ProjectRoot, state_files};
-use crate::index::digest::address_of;
-use crate::index::{Batch, history};
+use crate::index::extract::requested_permalink;
+use crate::index::{IndexBatch, history};
 use crate::log::{FileRecord, LogRecord, RecordBody};
-use crate::view::{ReadVersion, View};
+use crate::view::{LockedView, ReadVersion};
 use crate::{IgnoreRules, StoreInner};
 
 /// How often a change is decided anew because an editor saved in between.
@@ -68,7 +68,7 @@ impl StoreInner {
     pub(crate) fn commit<E: From<StoreError>>(
         &self,
         author: &Author,
-        mut decide: impl FnMut(&View<'_>) -> Result<ChangeSet, E>,
+        mut decide: impl FnMut(&LockedView<'_>) -> Result<ChangeSet, E>,
     ) -> Result<CommitOutcome, E> {
         let mut damaged = false;
         let mut outcome = self.try_commit(author, &mut decide, &mut damaged);
@@ -100,12 +100,12 @@ impl StoreInner {
     fn try_commit<E: From<StoreError>>(
         &self,
         author: &Author,
-        decide: &mut impl FnMut(&View<'_>) -> Result<ChangeSet, E>,
+        decide: &mut impl FnMut(&LockedView<'_>) -> Result<ChangeSet, E>,
         damaged: &mut bool,
     ) -> Result<CommitOutcome, E> {
         self.with_session(|session| {
             for _ in 0..MAX_TRIES {
-                let view = View::new(self, session.db);
+                let view = LockedView::new(self, session.db);
                 let change = decide(&view)?;
                 match try_once(session, author, change, &view.into_seen()) {
                     Ok(CommitAttempt::FileOpProgress(outcome)) => return Ok(outcome),
@@ -155,7 +155,7 @@ fn try_once(
             read == path && spelt.get(named).unwrap_or(named) == project && *was != hash
         })
     };
-    let batch = Batch::new(session.db);
+    let batch = IndexBatch::new(session.db);
     let mut steps = Vec::with_capacity(change.operations.len());
     let mut conflicts = Vec::new();
     for operation in &change.operations {
@@ -259,7 +259,7 @@ fn conflict(
 /// People's edits that nobody has noticed yet go into the history before they are replaced.
 fn observe_unrecorded(
     session: &WriteSession<'_>,
-    batch: &Batch<'_>,
+    batch: &IndexBatch<'_>,
     steps: &[CheckedOperation<'_>],
 ) -> Result<Vec<(LogRecord, RecordBody)>> {
     let mut observation = external_edits::ExternalEdits::default();
@@ -297,7 +297,7 @@ struct CommitPlan<'a> {
 
 fn plan<'a>(
     session: &WriteSession<'_>,
-    batch: &Batch<'_>,
+    batch: &IndexBatch<'_>,
     steps: &'a [CheckedOperation<'a>],
     author: &Author,
     change: &ChangeSet,
@@ -324,7 +324,7 @@ fn plan<'a>(
                 check_new_name(session, step, None)?;
                 check_size(path, content)?;
                 note.blob = Some(body.add(content));
-                let address = address_of(path, content);
+                let address = requested_permalink(path, content);
                 let mode = match found {
                     Some(found) => step.root.kept_mode(found.mode),
                     None => step.root.new_file_mode(),
@@ -340,7 +340,7 @@ fn plan<'a>(
                 if !in_log {
                     note.blob = Some(body.add(content));
                 }
-                let address = address_of(path, content);
+                let address = requested_permalink(path, content);
                 let mode = step.root.kept_mode(source.mode);
                 let placing = FileOpKind::Move { from, source: source.hash, content, hash, mode };
                 (placing, address, Some(from.clone()), Some(source.hash), Some(hash))

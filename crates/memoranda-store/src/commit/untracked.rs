@@ -10,7 +10,7 @@ use memoranda_core::path::NotePath;
 use crate::StoreInner;
 use crate::error::{ErrorContext as _, Result, StoreError};
 use crate::files::temp_names;
-use crate::index::Batch;
+use crate::index::IndexBatch;
 
 impl StoreInner {
     /// Sets the times of files, as far as they hold what the caller wrote.
@@ -20,7 +20,7 @@ impl StoreInner {
     ) -> Result<()> {
         self.with_session(|session| {
             let transaction = session.db.unchecked_transaction()?;
-            let mut batch = Batch::new(session.db);
+            let mut batch = IndexBatch::new(session.db);
             for (project, path, hash, time) in files {
                 let at = self.vault.project(project.as_str())?;
                 let root = self.root_held(session.db, &at)?;

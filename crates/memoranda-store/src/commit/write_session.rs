@@ -15,7 +15,7 @@ use crate::commit::external_edits::ExternalEdits;
 use crate::commit::index_update::PendingIndexUpdate;
 use crate::commit::recover::{CrashKind, Recovery, UnappliedRecord};
 use crate::error::{Result, StoreError};
-use crate::index::{self, Batch, IndexFile, IndexState, history};
+use crate::index::{self, IndexBatch, IndexFile, IndexState, history};
 use crate::log::{LogPosition, LogReadEnd, LogWriter, LoggedRecord, ReadCheck};
 use crate::vault::boot::Restarted;
 use crate::vault::lock::{AppliedEntry, VaultLock, VaultLockGuard};
@@ -416,7 +416,7 @@ impl StoreInner {
         })?;
         // A new index is filled by a whole walk; then single files need no look.
         if index::is_complete(db)? {
-            let mut batch = Batch::new(db);
+            let mut batch = IndexBatch::new(db);
             for (project, path) in &files {
                 self.refresh(&mut batch, project, path)?;
             }

@@ -9,7 +9,7 @@ use crate::StoreInner;
 use crate::error::{Result, StoreError};
 use crate::files::ProjectRoot;
 use crate::index;
-use crate::index::digest::link_key;
+use crate::index::extract::link_key;
 use crate::vault::Project;
 
 /// Where a name is looked for that is not there to the letter.

@@ -40,14 +40,14 @@ impl IndexId {
 
 /// One state of an index, for whoever keeps in memory what it says.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
-pub(crate) struct Standing {
+pub(crate) struct IndexVersion {
     /// Which index it is; another has other numbers.
     pub(crate) index: Option<IndexId>,
     /// The stamp of the last change of what is searched.
     pub(crate) stamp: i64,
 }
 
-impl Standing {
+impl IndexVersion {
     /// The state that is being looked at.
     pub(crate) fn of(db: &Connection) -> Result<Self> {
         Ok(Self { index: IndexId::of(db)?, stamp: vectors::newest_stamp(db)? })

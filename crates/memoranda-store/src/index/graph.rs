@@ -7,7 +7,7 @@ use memoranda_core::id::ProjectName;
 use memoranda_core::path::NotePath;
 use rusqlite::Connection;
 
-use super::listing;
+use super::file_queries;
 use crate::error::{Result, StoreError};
 
 /// A note in the graph.
@@ -73,7 +73,7 @@ fn edges(db: &Connection, level: &[i64]) -> Result<Vec<GraphEdge<i64, String>>, 
 
 /// What the graph says of a note.
 pub(crate) fn node(db: &Connection, id: i64) -> Result<Option<GraphNode>> {
-    Ok(listing::by_id(db, id)?.map(|file| GraphNode {
+    Ok(file_queries::by_id(db, id)?.map(|file| GraphNode {
         id: file.id,
         project: file.project,
         path: file.path,

@@ -20,19 +20,19 @@ const MAX_FIRST_SCAN_PAUSE_MS: i64 = 10 * 60 * 1000;
 
 /// How far a device's log has been read.
 #[derive(Clone, Copy, Debug, Default)]
-pub(crate) struct ReadTo {
+pub(crate) struct LogCursor {
     pub(crate) position: LogPosition,
     pub(crate) logical_ms: i64,
 }
 
 /// How far the index has read a device's log.
-pub(crate) fn read_to(db: &Connection, device: &str) -> Result<ReadTo> {
+pub(crate) fn read_to(db: &Connection, device: &str) -> Result<LogCursor> {
     let found = db
         .prepare_cached("SELECT segment, offset, logical_ms FROM positions WHERE device = ?")?
         .query_row([device], |row| {
             let segment = row.get::<_, i64>(0)? as u64;
             let position = LogPosition { segment, offset: row.get::<_, i64>(1)? as u64 };
-            Ok(ReadTo { position, logical_ms: row.get(2)? })
+            Ok(LogCursor { position, logical_ms: row.get(2)? })
         })
         .optional()?;
     Ok(found.unwrap_or_default())
@@ -54,7 +54,7 @@ pub(crate) fn last_read(db: &Connection, device: &str) -> Result<Option<(CommitI
 }
 
 /// Notes how far the index has read a device's log.
-pub(crate) fn set_read_to(db: &Connection, device: &str, to: ReadTo) -> Result<()> {
+pub(crate) fn set_read_to(db: &Connection, device: &str, to: LogCursor) -> Result<()> {
     db.prepare_cached(
         "INSERT OR REPLACE INTO positions (device, segment, offset, logical_ms) VALUES (?, ?, ?, ?)",
     )?
@@ -98,7 +98,7 @@ pub(crate) fn add(db: &Connection, device: &str, placed: &LoggedRecord) -> Resul
     if added == 1 {
         add_changes(db, device, placed, db.last_insert_rowid(), logical_ms)?;
     }
-    set_read_to(db, device, ReadTo { position: placed.end, logical_ms })
+    set_read_to(db, device, LogCursor { position: placed.end, logical_ms })
 }
 
 /// The kind of a commit. Old logs do not say which commits of a scan are the first ones of a folder:
@@ -260,7 +260,7 @@ pub(crate) fn content_at(db: &Connection, hash: ContentHash) -> Result<Option<Co
 
 /// What the history last said of a file.
 #[derive(Clone, Debug)]
-pub(crate) struct Head {
+pub(crate) struct HistoryHead {
     pub(crate) after: Option<ContentHash>,
     pub(crate) permalink: Option<String>,
     /// When the history first spoke of it, under any of the names that it has had.
@@ -270,14 +270,14 @@ pub(crate) struct Head {
 }
 
 /// What the history last said of a file; `None` if it never did.
-pub(crate) fn head(db: &Connection, project: i64, path: &NotePath) -> Result<Option<Head>> {
+pub(crate) fn head(db: &Connection, project: i64, path: &NotePath) -> Result<Option<HistoryHead>> {
     let found = db
         .prepare_cached(
             "SELECT after, permalink, first_ms, logical_ms FROM changes \
              WHERE project = ? AND path = ? ORDER BY logical_ms DESC, commit_row DESC, n DESC LIMIT 1",
         )?
         .query_row(params![project, path.as_str()], |row| {
-            Ok(Head {
+            Ok(HistoryHead {
                 after: row.get::<_, Option<[u8; 32]>>(0)?.map(ContentHash),
                 permalink: row.get(1)?,
                 first_ms: row.get(2)?,

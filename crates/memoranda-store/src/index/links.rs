@@ -9,7 +9,7 @@ use memoranda_core::note::permalink::{permalink_of, strip_project};
 use memoranda_core::path::NotePath;
 use rusqlite::{Connection, params};
 
-use super::digest::{link_key, states_permalink, target_key};
+use super::extract::{link_key, states_permalink, target_key};
 use crate::error::Result;
 
 /// The number that no project has.
@@ -58,8 +58,8 @@ pub(super) fn await_notes_of(db: &Connection, project: i64) -> Result<()> {
          WHERE file = ? AND n = ?",
     )?;
     for (file, n, target, whole) in relations {
-        let (meant, note) = target_project(db, NO_PROJECT, part(&target))?;
-        if meant == project {
+        let (resolve, note) = target_project(db, NO_PROJECT, part(&target))?;
+        if resolve == project {
             let key = target_key(note);
             let within =
                 |whole: &str| target_project(db, NO_PROJECT, whole).map(|it| target_key(it.1));
@@ -138,11 +138,11 @@ fn bind_whole(db: &Connection, project: i64, key: &str, condition: &str) -> Resu
     let mut update =
         db.prepare_cached("UPDATE relations SET target_file = ? WHERE file = ? AND n = ?")?;
     // Many say a heading of the same note.
-    let mut parts: HashMap<String, Found> = HashMap::new();
+    let mut parts: HashMap<String, LinkTargets> = HashMap::new();
     for ((file, n), [name, name_key, whole, whole_key, path], own_project, bound) in relations {
         let from = NotePath::parse(&path).ok().filter(|_| own_project == project);
-        let mut meant = target(db, project, &whole_key, &whole, from.as_ref())?;
-        if meant.is_none() {
+        let mut resolve = target(db, project, &whole_key, &whole, from.as_ref())?;
+        if resolve.is_none() {
             let by_part = match parts.entry(name_key) {
                 Entry::Occupied(known) => known.into_mut(),
                 Entry::Vacant(new) => {
@@ -150,10 +150,10 @@ fn bind_whole(db: &Connection, project: i64, key: &str, condition: &str) -> Resu
                     new.insert(by_part)
                 }
             };
-            meant = by_part.meant(part(&name), from.as_ref());
+            resolve = by_part.resolve(part(&name), from.as_ref());
         }
-        if meant != bound {
-            update.execute(params![meant, file, n])?;
+        if resolve != bound {
+            update.execute(params![resolve, file, n])?;
         }
     }
     Ok(())
@@ -200,7 +200,7 @@ pub(super) fn bind_said(db: &Connection, project: i64, name: &str, key: &str) ->
 }
 
 /// The files that a key means, and where.
-struct Found {
+struct LinkTargets {
     candidates: Vec<LinkCandidate<i64>>,
     /// They are not meant by the whole key, but by what follows the name of their project.
     elsewhere: bool,
@@ -208,11 +208,11 @@ struct Found {
 
 /// The files that a key can mean in its project, or, if there are none, in the project that it
 /// names first.
-fn found(db: &Connection, project: i64, key: &str) -> Result<Found> {
+fn found(db: &Connection, project: i64, key: &str) -> Result<LinkTargets> {
     if let Some(path) = key.strip_prefix('/') {
-        return Ok(Found { candidates: candidates(db, project, path)?, elsewhere: false });
+        return Ok(LinkTargets { candidates: candidates(db, project, path)?, elsewhere: false });
     }
-    let own = Found { candidates: candidates(db, project, key)?, elsewhere: false };
+    let own = LinkTargets { candidates: candidates(db, project, key)?, elsewhere: false };
     let Some((first, rest)) = key.split_once('/').filter(|_| own.candidates.is_empty()) else {
         return Ok(own);
     };
@@ -228,14 +228,14 @@ fn found(db: &Connection, project: i64, key: &str) -> Result<Found> {
             found = candidates(db, other, key)?;
         }
         if !found.is_empty() {
-            return Ok(Found { candidates: found, elsewhere: true });
+            return Ok(LinkTargets { candidates: found, elsewhere: true });
         }
     }
     Ok(own)
 }
 
-impl Found {
-    fn meant(&self, link: &str, from: Option<&NotePath>) -> Option<i64> {
+impl LinkTargets {
+    fn resolve(&self, link: &str, from: Option<&NotePath>) -> Option<i64> {
         match link.split_once('/').filter(|_| self.elsewhere) {
             Some((_, rest)) => resolve_link(rest, None, &self.candidates),
             None => resolve_link(link, from, &self.candidates),
@@ -289,7 +289,7 @@ pub(super) fn exact_target(
 }
 
 /// Among several notes of one name, each relation means the one nearest to it.
-fn bind_each(db: &Connection, project: i64, key: &str, found: &Found) -> Result<()> {
+fn bind_each(db: &Connection, project: i64, key: &str, found: &LinkTargets) -> Result<()> {
     let mut query = db.prepare_cached(
         "SELECT r.file, r.n, r.target, f.path, f.project FROM relations r \
          JOIN files f ON f.id = r.file \
@@ -310,7 +310,7 @@ fn bind_each(db: &Connection, project: i64, key: &str, found: &Found) -> Result<
         db.prepare_cached("UPDATE relations SET target_file = ? WHERE file = ? AND n = ?")?;
     for ((file, n), target, path, own_project) in relations {
         let from = NotePath::parse(&path).ok().filter(|_| own_project == project);
-        update.execute(params![found.meant(&target, from.as_ref()), file, n])?;
+        update.execute(params![found.resolve(&target, from.as_ref()), file, n])?;
     }
     Ok(())
 }
@@ -323,7 +323,7 @@ pub(super) fn target(
     link: &str,
     from: Option<&NotePath>,
 ) -> Result<Option<i64>> {
-    Ok(found(db, project, key)?.meant(link, from))
+    Ok(found(db, project, key)?.resolve(link, from))
 }
 
 /// The files that a key can mean, the shortest path first.

@@ -7,7 +7,7 @@ use rusqlite::types::Value;
 use super::search::SearchFilter;
 
 /// A condition on one value `j` of a key, and what is bound in it.
-type Test = (String, Vec<Value>);
+type SqlTest = (String, Vec<Value>);
 
 /// Whether a value is a number, all of it. A comparison with a number makes one of a text that is a
 /// number, and of no other; and every number comes before every text.
@@ -36,7 +36,7 @@ fn one(filter: &MetaFilter, sql: &mut String, values: &mut Vec<Value>) {
         }
     }
     let path = Value::Text(format!("${path}"));
-    let mut any = |(test, with): Test| {
+    let mut any = |(test, with): SqlTest| {
         // A mapping is no list of its values.
         sql.push_str(&format!(
             " AND EXISTS (SELECT 1 FROM json_each(f.metadata, ?) j \
@@ -68,7 +68,7 @@ fn is_written_as_it_is(value: &str) -> bool {
 }
 
 /// Whether a key has one of these values. However many they are, they are one list to SQLite.
-fn one_of(key: &[String], wanted: &[MetaScalar]) -> Test {
+fn one_of(key: &[String], wanted: &[MetaScalar]) -> SqlTest {
     let (mut texts, mut numbers) = (Vec::new(), Vec::new());
     for value in wanted {
         match value {
@@ -126,7 +126,7 @@ fn spellings(value: &str) -> Vec<String> {
 }
 
 /// A comparison with a bound.
-fn compared(operator: &str, bound: &MetaScalar) -> Test {
+fn compared(operator: &str, bound: &MetaScalar) -> SqlTest {
     let by_number = format!("({IS_NUMBER} AND {AS_NUMBER} {operator} ?)");
     let text = match bound {
         MetaScalar::Number(number) => return (by_number, vec![Value::Real(*number)]),

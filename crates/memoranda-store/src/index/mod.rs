@@ -1,28 +1,28 @@
 //! The index: everything that can be worked out from the files and the log, ready to be asked.
 
-mod browse;
+pub(crate) mod as_of;
 mod connection;
-mod cuts;
-pub(crate) mod digest;
+pub(crate) mod connectivity;
+mod doc_lengths;
+pub(crate) mod embeddings;
+pub(crate) mod extract;
+mod file_queries;
+mod filtered_list;
 mod fingerprint;
+pub(crate) mod folder_graph;
 mod folders;
 mod fts5_query;
 mod graph;
 pub(crate) mod history;
-mod lengths;
 mod links;
-mod listing;
-pub(crate) mod meaning;
 mod mentions;
 mod metadata;
-pub(crate) mod moves;
-pub(crate) mod nodes;
+mod passage_reuse;
+mod passage_tokens;
 mod passages;
-pub(crate) mod past;
 mod projects;
+pub(crate) mod renames;
 mod search;
-mod stays;
-pub(crate) mod ties;
 mod vectors;
 mod write;
 
@@ -35,43 +35,43 @@ use crate::StoreInner;
 use crate::error::{Result, StoreError};
 use crate::log::LogPosition;
 
-pub use browse::Browse;
-pub(crate) use browse::{browse, with_permalink};
-use connection::Standing;
+pub use as_of::{ChangedFile, PastFile};
+use connection::IndexVersion;
 pub(crate) use connection::{IndexFile, IndexState, OldReaders};
-pub use digest::FileKind;
+pub use connectivity::Connectivity;
+pub use embeddings::{EmbeddingCoverage, PendingText, TextKey, VectorForm};
+pub use extract::FileKind;
+pub use file_queries::{
+    FileProblems, FileSummary, IndexCounts, ListFilter, ListOrder, NameField, ObservationRow,
+    RelationRow, WholeLink,
+};
+pub(crate) use file_queries::{
+    at, by_id, by_ids, by_key, counts, list, names, note_types, notes_in, observations, problems,
+    relations_from, relations_named, relations_to,
+};
+pub use filtered_list::FilteredList;
+pub(crate) use filtered_list::{filtered_list, with_permalink};
 pub(crate) use fingerprint::fingerprint;
+pub use folder_graph::{FileAsOf, FolderFact, FolderTotals, NamedNote, NodeRow};
 pub use folders::{FileOrder, FilesBelow, FolderFiles};
 pub(crate) use folders::{files_below, folder_files};
 pub use graph::GraphNode;
 pub(crate) use graph::{around, node, path};
 pub use history::{DeletedFile, HistoryFilter, PointInTime};
 pub(crate) use links::{candidates as link_candidates, is_kept as is_permalink_kept};
-pub use listing::{
-    Counts, FileSummary, ListFilter, ListOrder, NameOf, ObservationRow, Problems, RelationRow,
-    Whole,
-};
-pub(crate) use listing::{
-    at, by_id, by_ids, by_key, counts, list, names, note_types, notes_in, observations, problems,
-    relations_from, relations_named, relations_to,
-};
-pub use meaning::{Coverage, PendingText, TextKey, VectorForm};
 pub(crate) use mentions::mentioning;
-pub use nodes::{FileThen, FolderFact, FolderSum, NamedNote, NodeRow};
-pub use past::{ChangedFile, PastFile};
 pub(crate) use projects::{
     KnownFolder, KnownTimes, folders, has_files, is_scanned, leaving, note_within, set_leaving,
     set_scanned, take_times, times,
 };
-pub(crate) use search::{Caches, body, passage_text, search};
 pub use search::{
-    Candidates, Correction, Past, Question, Rounds, SearchFilter, SearchHit, SearchHits, Shown,
-    ShownNote, ShownPassage,
+    CandidateBatches, CandidateQuery, CandidateSet, NoteDisplay, PassageDisplay, ResultReader,
+    SearchFilter, SearchHit, SearchHits, Superseded, TermCorrection,
 };
-pub use ties::Ties;
+pub(crate) use search::{SearchCaches, body, passage_text, search};
 pub(crate) use write::{
-    Batch, FileRow, Put, all_rows, forget_project, project_id, project_id_of, put_known, row,
-    rows_at_or_below, unreached,
+    FileRow, IndexBatch, IndexedFile, all_rows, forget_project, project_id, project_id_of,
+    put_known, row, rows_at_or_below, unreached,
 };
 
 /// How often a question is put again because the index turned out to be bad or forgotten.
@@ -83,12 +83,12 @@ const MANY_BYTES: u64 = 64 << 20;
 const FEW_BYTES: u64 = 256 << 10;
 
 /// The index of a vault: one file, any number of readers.
-pub(crate) struct Index {
+pub(crate) struct VaultIndex {
     file: IndexFile,
-    readers: Mutex<Vec<Reader>>,
+    readers: Mutex<Vec<PooledReader>>,
     vectors: vectors::VectorCache,
     notes: search::NoteCache,
-    pub(crate) meanings: meaning::Meanings,
+    pub(crate) meanings: embeddings::EmbeddingStore,
     /// The file that was found sound, once for this process.
     trusted: Mutex<Option<(u64, u64)>>,
     /// The file that was found to know of every file of the vault, once for this process.
@@ -99,19 +99,19 @@ pub(crate) struct Index {
     has_written: AtomicBool,
 }
 
-struct Reader {
+struct PooledReader {
     db: Connection,
     identity: Option<(u64, u64)>,
 }
 
-impl Index {
+impl VaultIndex {
     pub(crate) fn new(file: IndexFile) -> Self {
         Self {
             file,
             readers: Mutex::new(Vec::new()),
             vectors: vectors::VectorCache::default(),
             notes: search::NoteCache::default(),
-            meanings: meaning::Meanings::default(),
+            meanings: embeddings::EmbeddingStore::default(),
             trusted: Mutex::new(None),
             complete: Mutex::new(None),
             write_back_at: AtomicU64::new(MANY_BYTES),
@@ -120,10 +120,10 @@ impl Index {
     }
 
     /// What is in memory for searches, by a model if one was chosen.
-    pub(crate) fn caches(&self, db: &Connection, model: Option<&str>) -> Result<Caches<'_>> {
-        let now = Standing::of(db)?;
+    pub(crate) fn caches(&self, db: &Connection, model: Option<&str>) -> Result<SearchCaches<'_>> {
+        let now = IndexVersion::of(db)?;
         let chosen = model.map(|model| self.meanings.of(self.path(), model));
-        Ok(Caches { table: &self.vectors, notes: self.notes.as_of(db, now)?, chosen, now })
+        Ok(SearchCaches { table: &self.vectors, notes: self.notes.as_of(db, now)?, chosen, now })
     }
 
     /// Notes that pages were written, and writes them back if very many wait. Readers of an older
@@ -199,7 +199,7 @@ impl Index {
         let pooled = self.pool().pop().filter(|reader| reader.identity == identity);
         let reader = match pooled {
             Some(reader) => reader,
-            None => Reader { db: self.file.open_reader()?, identity },
+            None => PooledReader { db: self.file.open_reader()?, identity },
         };
         let result = {
             // One state of the index for the whole question. Whoever fails in it leaves no reader.
@@ -217,12 +217,12 @@ impl Index {
         result
     }
 
-    fn pool(&self) -> std::sync::MutexGuard<'_, Vec<Reader>> {
+    fn pool(&self) -> std::sync::MutexGuard<'_, Vec<PooledReader>> {
         self.readers.lock().unwrap_or_else(std::sync::PoisonError::into_inner)
     }
 }
 
-impl std::ops::Deref for Index {
+impl std::ops::Deref for VaultIndex {
     type Target = IndexFile;
 
     fn deref(&self) -> &IndexFile {
@@ -234,15 +234,15 @@ impl StoreInner {
     /// Asks the index, after it has caught up with everything acknowledged.
     pub(crate) fn ask<R>(&self, question: impl Fn(&Connection) -> Result<R>) -> Result<R> {
         // Most often nothing has to be caught up with, and one look at the index is enough.
-        let mut wanted = Wanted::EndOfLog;
+        let mut wanted = RequiredPosition::EndOfLog;
         for _ in 0..MAX_TRIES {
             let is_sound = self.is_index_sound()?;
             if is_sound {
                 let answer = self.index.with_reader(|db| {
                     let is_there = match wanted {
-                        Wanted::EndOfLog => self.is_caught_up(db)?,
+                        RequiredPosition::EndOfLog => self.is_caught_up(db)?,
                         // A `vacuum` began in between; to catch up is to wait until it is done.
-                        Wanted::Anything => !self.is_forgotten(db)?,
+                        RequiredPosition::Anything => !self.is_forgotten(db)?,
                     };
                     if is_there && !self.has_unfinished_removal(db)? {
                         question(db).map(Some)
@@ -266,7 +266,7 @@ impl StoreInner {
                 other => other?,
             }
             // What was acknowledged before the question is there now; later writes may wait.
-            wanted = Wanted::Anything;
+            wanted = RequiredPosition::Anything;
         }
         self.index.with_reader(&question)
     }
@@ -315,7 +315,7 @@ impl StoreInner {
 
 /// What the index must have read of the log before it is asked.
 #[derive(Clone, Copy)]
-enum Wanted {
+enum RequiredPosition {
     EndOfLog,
     Anything,
 }

@@ -5,7 +5,7 @@ use std::ops::RangeInclusive;
 
 use rusqlite::{Connection, OptionalExtension as _, params};
 
-use super::digest::DigestedPassage;
+use super::extract::ExtractedPassage;
 use super::write::{PASSAGES_PER_FILE, first_passage};
 use crate::error::Result;
 
@@ -14,7 +14,7 @@ use crate::error::Result;
 pub(super) const IN_A_ROW: i64 = 64;
 
 /// A passage in a row of them.
-pub(super) struct Kept<'r> {
+pub(super) struct StoredPassage<'r> {
     pub(super) id: i64,
     pub(super) heading: &'r str,
     pub(super) lines: (usize, usize),
@@ -22,7 +22,7 @@ pub(super) struct Kept<'r> {
 }
 
 /// Keeps the passages of a file.
-pub(super) fn put(db: &Connection, file: i64, passages: &[DigestedPassage]) -> Result<()> {
+pub(super) fn put(db: &Connection, file: i64, passages: &[ExtractedPassage]) -> Result<()> {
     let mut insert = db.prepare_cached("INSERT INTO passages (id, data) VALUES (?, ?)")?;
     for (id, row) in rows(file, passages) {
         let mut data = Vec::new();
@@ -35,8 +35,8 @@ pub(super) fn put(db: &Connection, file: i64, passages: &[DigestedPassage]) -> R
 /// The rows in which the passages of a file are kept, each with its number.
 pub(super) fn rows(
     file: i64,
-    passages: &[DigestedPassage],
-) -> impl Iterator<Item = (i64, &[DigestedPassage])> {
+    passages: &[ExtractedPassage],
+) -> impl Iterator<Item = (i64, &[ExtractedPassage])> {
     let numbers = (first_passage(file)..first_passage(file + 1)).step_by(IN_A_ROW as usize);
     numbers.zip(passages.chunks(IN_A_ROW as usize))
 }
@@ -52,7 +52,7 @@ pub(super) fn remove(db: &Connection, file: i64) -> Result<()> {
 pub(super) fn each(
     db: &Connection,
     wanted: RangeInclusive<i64>,
-    mut each: impl FnMut(Kept<'_>),
+    mut each: impl FnMut(StoredPassage<'_>),
 ) -> Result<()> {
     let mut select =
         db.prepare_cached("SELECT id, data FROM passages WHERE id BETWEEN ? AND ? ORDER BY id")?;
@@ -68,7 +68,7 @@ pub(super) fn each(
 pub(super) fn one<T>(
     db: &Connection,
     passage: i64,
-    read: impl FnOnce(Kept<'_>) -> T,
+    read: impl FnOnce(StoredPassage<'_>) -> T,
 ) -> Result<Option<T>> {
     let mut select = db.prepare_cached("SELECT data FROM passages WHERE id = ?")?;
     let first = row_of(passage);
@@ -86,11 +86,11 @@ pub(super) fn row_of(passage: i64) -> i64 {
 }
 
 /// The passages of a row. Bytes that are none end it.
-fn in_row(first: i64, mut data: &[u8]) -> impl Iterator<Item = Kept<'_>> {
+fn in_row(first: i64, mut data: &[u8]) -> impl Iterator<Item = StoredPassage<'_>> {
     (first..).map_while(move |id| read(id, &mut data))
 }
 
-fn write(passage: &DigestedPassage, data: &mut Vec<u8>) {
+fn write(passage: &ExtractedPassage, data: &mut Vec<u8>) {
     let parts = [&passage.heading, &passage.text];
     let [heading, text] = parts.map(String::len);
     for number in [passage.first_line, passage.last_line, heading, text] {
@@ -99,7 +99,7 @@ fn write(passage: &DigestedPassage, data: &mut Vec<u8>) {
     parts.iter().for_each(|part| data.extend_from_slice(part.as_bytes()));
 }
 
-fn read<'r>(id: i64, data: &mut &'r [u8]) -> Option<Kept<'r>> {
+fn read<'r>(id: i64, data: &mut &'r [u8]) -> Option<StoredPassage<'r>> {
     let (numbers, rest) = data.split_first_chunk::<16>()?;
     let mut numbers = numbers.as_chunks::<4>().0.iter().map(|n| u32::from_le_bytes(*n) as usize);
     let lines = (numbers.next()?, numbers.next()?);
@@ -107,7 +107,7 @@ fn read<'r>(id: i64, data: &mut &'r [u8]) -> Option<Kept<'r>> {
     let (text, rest) = rest.split_at_checked(numbers.next()?)?;
     *data = rest;
     let said = |bytes| std::str::from_utf8(bytes).unwrap_or_default();
-    Some(Kept { id, heading: said(heading), lines, text: said(text) })
+    Some(StoredPassage { id, heading: said(heading), lines, text: said(text) })
 }
 
 #[cfg(test)]
@@ -115,7 +115,7 @@ mod tests {
     use memoranda_core::path::NotePath;
 
     use super::*;
-    use crate::index::digest::digest;
+    use crate::index::extract::extract;
 
     #[test]
     #[allow(clippy::disallowed_methods, reason = "the index in memory is nobody else's")]
@@ -123,7 +123,7 @@ mod tests {
         let db = Connection::open_in_memory().unwrap();
         db.execute_batch(include_str!("schema.sql")).unwrap();
         let text: String = (0..150).map(|n| format!("# Part {n}\n\nAnn: thing {n}\n\n")).collect();
-        let made = digest(&NotePath::parse("long.md").unwrap(), text.as_bytes()).passages;
+        let made = extract(&NotePath::parse("long.md").unwrap(), text.as_bytes()).passages;
         assert!(made.len() > 2 * IN_A_ROW as usize, "{}", made.len());
         for file in [6, 7, 8] {
             put(&db, file, &made).unwrap();
@@ -155,7 +155,8 @@ mod tests {
 
     #[test]
     fn damaged_rows_end_where_the_damage_is() {
-        let made = digest(&NotePath::parse("n.md").unwrap(), b"One.\n\n# Two\n\nThree.\n").passages;
+        let made =
+            extract(&NotePath::parse("n.md").unwrap(), b"One.\n\n# Two\n\nThree.\n").passages;
         let mut data = Vec::new();
         made.iter().for_each(|passage| write(passage, &mut data));
         for length in 0..=data.len() {

@@ -14,10 +14,10 @@ use memoranda_core::embed::{
 };
 use rusqlite::{Connection, OptionalExtension as _, params, params_from_iter};
 
-use super::connection::Standing;
-use super::digest::DigestedPassage;
-use super::lengths;
-use super::search::Condition;
+use super::connection::IndexVersion;
+use super::doc_lengths;
+use super::extract::ExtractedPassage;
+use super::search::FilterSql;
 use super::write::{PASSAGES_PER_FILE, first_passage};
 use crate::error::Result;
 
@@ -28,7 +28,7 @@ const MAX_THREADS: usize = 4;
 const BLOCK: usize = 1024;
 
 /// The length of a passage of which it is not known.
-const UNTOLD: u32 = u32::MAX;
+const UNKNOWN_LENGTH: u32 = u32::MAX;
 
 const NEXT_STAMP: &str = "(SELECT coalesce(max(stamp), 0) + 1 FROM vectors)";
 
@@ -36,12 +36,12 @@ const NEXT_STAMP: &str = "(SELECT coalesce(max(stamp), 0) + 1 FROM vectors)";
 pub(super) fn put(
     db: &Connection,
     (project, file): (i64, i64),
-    passages: &[DigestedPassage],
+    passages: &[ExtractedPassage],
 ) -> Result<()> {
     let most = passages.len().min(PASSAGES_PER_FILE as usize);
     let mut data = Vec::with_capacity(most * STATIC_VECTOR_BYTES);
     passages.iter().take(most).for_each(|p| data.extend_from_slice(&p.vector().bytes()));
-    let values = params![file, project, most as i64, lengths::of_file(db, file)?, data];
+    let values = params![file, project, most as i64, doc_lengths::of_file(db, file)?, data];
     // To replace a row at once may take two steps, for which SQLite makes a savepoint; at each of
     // them the full-text index writes out what it had gathered.
     let update = format!(
@@ -103,32 +103,32 @@ pub(super) fn count(db: &Connection) -> Result<u64> {
 pub(crate) struct VectorCache {
     /// Whether this process has searched before.
     used: AtomicBool,
-    held: RwLock<Held>,
-    counted: Mutex<Counted>,
+    held: RwLock<VectorTable>,
+    counted: Mutex<PassageCount>,
 }
 
 /// How many passages there were when they were last counted.
 #[derive(Clone, Copy, Default)]
-struct Counted {
-    then: Standing,
+struct PassageCount {
+    then: IndexVersion,
     passages: u64,
 }
 
 /// Where vectors are to be had.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub(super) enum Kept {
+pub(super) enum VectorLocation {
     InMemory,
     InIndex,
 }
 
 /// All that is in memory, as of one state of the index.
-pub(super) struct InMemory<'c>(RwLockReadGuard<'c, Held>);
+pub(super) struct VectorTableGuard<'c>(RwLockReadGuard<'c, VectorTable>);
 
 #[derive(Default)]
-struct Held {
+struct VectorTable {
     /// Of which state of the index they are true.
-    then: Standing,
-    files: HashMap<i64, HeldFile>,
+    then: IndexVersion,
+    files: HashMap<i64, FileVectors>,
     passages: Vec<i64>,
     /// How many words each has.
     lengths: Vec<u32>,
@@ -139,7 +139,7 @@ struct Held {
 }
 
 #[derive(Clone, Copy)]
-struct HeldFile {
+struct FileVectors {
     project: i64,
     /// Where its passages begin in the lists, and how many they are.
     start: usize,
@@ -149,13 +149,13 @@ struct HeldFile {
 impl VectorCache {
     /// How many passages there are: counted anew when something has changed, unless all of them are
     /// in memory.
-    pub(super) fn passages(&self, db: &Connection, now: Standing) -> Result<u64> {
-        if let Some(InMemory(held)) = self.in_memory(now) {
+    pub(super) fn passages(&self, db: &Connection, now: IndexVersion) -> Result<u64> {
+        if let Some(VectorTableGuard(held)) = self.in_memory(now) {
             return Ok((held.passages.len() - held.free) as u64);
         }
         let mut counted = self.counted.lock().unwrap_or_else(PoisonError::into_inner);
         if counted.then != now {
-            *counted = Counted { then: now, passages: count(db)? };
+            *counted = PassageCount { then: now, passages: count(db)? };
         }
         Ok(counted.passages)
     }
@@ -167,12 +167,12 @@ impl VectorCache {
 
     /// The passages nearest to a vector, nearest first, with how near they are. While other
     /// threads look for them, this one does the work that it is given first.
-    pub(super) fn nearest_beside<T>(
+    pub(super) fn nearest_while<T>(
         &self,
         db: &Connection,
-        now: Standing,
+        now: IndexVersion,
         asked: (&StaticVector, usize),
-        condition: &Condition,
+        condition: &FilterSql,
         work: impl FnOnce() -> T,
     ) -> Result<(Vec<(i64, f32)>, T)> {
         if !self.used.swap(true, Ordering::Relaxed) {
@@ -183,30 +183,30 @@ impl VectorCache {
         self.refresh(db, now)?;
         let held = self.held.read().unwrap_or_else(PoisonError::into_inner);
         let helpers = (held.passages.len() / PASSAGES_A_THREAD).min(threads().saturating_sub(1));
-        let (nearest, done) = held.nearest_beside(helpers, &probe, count, work);
+        let (nearest, done) = held.nearest_while(helpers, &probe, count, work);
         Ok((nearest.in_order(), done))
     }
 
     /// Where the vectors of single files are to be had: in memory, if all are there as of the
     /// index's last change.
-    pub(super) fn place(&self, now: Standing) -> Kept {
+    pub(super) fn place(&self, now: IndexVersion) -> VectorLocation {
         let held = self.held.read().unwrap_or_else(PoisonError::into_inner);
         match held.is_current(now) && held.then.stamp > 0 {
-            true => Kept::InMemory,
-            false => Kept::InIndex,
+            true => VectorLocation::InMemory,
+            false => VectorLocation::InIndex,
         }
     }
 
     /// What is in memory, if it is true of the index's last change. Nobody waits for it: who asks
     /// may be looking for vectors, and whoever has news for this memory waits for that to end.
-    pub(super) fn in_memory(&self, now: Standing) -> Option<InMemory<'_>> {
+    pub(super) fn in_memory(&self, now: IndexVersion) -> Option<VectorTableGuard<'_>> {
         let held = self.held.try_read().ok();
-        held.filter(|held| held.then == now).map(InMemory)
+        held.filter(|held| held.then == now).map(VectorTableGuard)
     }
 
     /// The project of a file, if that is in memory. Nobody waits for it either.
-    pub(super) fn project(&self, now: Standing, file: i64) -> Option<i64> {
-        let InMemory(held) = self.in_memory(now)?;
+    pub(super) fn project(&self, now: IndexVersion, file: i64) -> Option<i64> {
+        let VectorTableGuard(held) = self.in_memory(now)?;
         held.files.get(&file).map(|file| file.project)
     }
 
@@ -214,7 +214,7 @@ impl VectorCache {
     pub(super) fn similarities(
         &self,
         db: &Connection,
-        kept: Kept,
+        kept: VectorLocation,
         file: i64,
         probe: &StaticQueryVector,
         near: &mut Vec<f32>,
@@ -225,11 +225,11 @@ impl VectorCache {
             probe.similarities(scales, numbers, near);
         };
         match kept {
-            Kept::InMemory => {
+            VectorLocation::InMemory => {
                 let held = self.held.read().unwrap_or_else(PoisonError::into_inner);
                 compare(held.of_file(file));
             }
-            Kept::InIndex => {
+            VectorLocation::InIndex => {
                 let (scales, numbers) = of_file(db, file)?;
                 compare((&scales, &numbers));
             }
@@ -238,13 +238,14 @@ impl VectorCache {
     }
 
     /// Takes in what was written since the last look.
-    pub(super) fn refresh(&self, db: &Connection, now: Standing) -> Result<()> {
+    pub(super) fn refresh(&self, db: &Connection, now: IndexVersion) -> Result<()> {
         if self.held.read().unwrap_or_else(PoisonError::into_inner).is_current(now) {
             return Ok(());
         }
         let mut held = self.held.write().unwrap_or_else(PoisonError::into_inner);
         if held.then.index != now.index || held.free > held.passages.len() / 2 {
-            *held = Held { then: Standing { stamp: 0, ..now }, ..Held::default() };
+            *held =
+                VectorTable { then: IndexVersion { stamp: 0, ..now }, ..VectorTable::default() };
         }
         let since = held.then.stamp;
         // All of them are read as they lie; the few that are new, by their stamps.
@@ -272,10 +273,10 @@ impl VectorCache {
 pub(super) fn nearest_that_fit(
     db: &Connection,
     (vector, count): (&StaticVector, usize),
-    condition: &Condition,
+    condition: &FilterSql,
 ) -> Result<Vec<(i64, f32)>> {
-    let mut nearest = Nearest::new(count);
-    let among = match condition.is_open() {
+    let mut nearest = NearestPassages::new(count);
+    let among = match condition.is_unrestricted() {
         true => String::new(),
         // Only files that can be searched have vectors.
         false => {
@@ -303,14 +304,14 @@ fn threads() -> usize {
 }
 
 /// The best of very many, without keeping them all.
-struct Nearest {
+struct NearestPassages {
     count: usize,
     /// What is less near than this is not among the best.
     floor: f32,
     found: Vec<(i64, f32)>,
 }
 
-impl Nearest {
+impl NearestPassages {
     fn new(count: usize) -> Self {
         Self { count, floor: 0.0, found: Vec::with_capacity(count * 4) }
     }
@@ -344,40 +345,40 @@ fn nearer(a: &(i64, f32), b: &(i64, f32)) -> std::cmp::Ordering {
     b.1.total_cmp(&a.1).then(a.0.cmp(&b.0))
 }
 
-impl InMemory<'_> {
+impl VectorTableGuard<'_> {
     /// How many words a passage has.
     pub(super) fn length(&self, passage: i64) -> Option<u32> {
         let Self(held) = self;
         let file = passage / PASSAGES_PER_FILE;
-        let HeldFile { start, count, .. } = *held.files.get(&file)?;
+        let FileVectors { start, count, .. } = *held.files.get(&file)?;
         let place = (passage - first_passage(file)) as usize;
         let length = held.lengths.get(start + place).filter(|_| place < count)?;
-        Some(*length).filter(|length| *length != UNTOLD)
+        Some(*length).filter(|length| *length != UNKNOWN_LENGTH)
     }
 }
 
-impl HeldFile {
+impl FileVectors {
     fn places(&self) -> Range<usize> {
         self.start..self.start + self.count
     }
 }
 
-impl Held {
-    fn is_current(&self, now: Standing) -> bool {
+impl VectorTable {
+    fn is_current(&self, now: IndexVersion) -> bool {
         self.then.index == now.index && self.then.stamp >= now.stamp
     }
 
     /// The nearest of all, sought by so many threads and by this one as soon as its work is done.
-    fn nearest_beside<T>(
+    fn nearest_while<T>(
         &self,
         helpers: usize,
         probe: &StaticQueryVector,
         count: usize,
         work: impl FnOnce() -> T,
-    ) -> (Nearest, T) {
+    ) -> (NearestPassages, T) {
         let next = AtomicUsize::new(0);
         let seek = || {
-            let mut nearest = Nearest::new(count);
+            let mut nearest = NearestPassages::new(count);
             loop {
                 let start = next.fetch_add(BLOCK, Ordering::Relaxed);
                 if start >= self.passages.len() {
@@ -398,7 +399,7 @@ impl Held {
                     }
                     // What it had taken nobody has looked at.
                     Err(_) => {
-                        nearest = Nearest::new(count);
+                        nearest = NearestPassages::new(count);
                         let blocks = (0..self.passages.len()).step_by(BLOCK);
                         blocks.for_each(|start| self.offer(start, probe, &mut nearest));
                         break;
@@ -410,13 +411,13 @@ impl Held {
     }
 
     fn of_file(&self, file: i64) -> (&[f32], &[[i8; STATIC_VECTOR_DIMS]]) {
-        let places = self.files.get(&file).map_or(0..0, HeldFile::places);
+        let places = self.files.get(&file).map_or(0..0, FileVectors::places);
         let scales = self.scales.get(places.clone()).unwrap_or_default();
         (scales, self.numbers.get(places).unwrap_or_default())
     }
 
     /// Offers a block of the passages.
-    fn offer(&self, start: usize, probe: &StaticQueryVector, nearest: &mut Nearest) {
+    fn offer(&self, start: usize, probe: &StaticQueryVector, nearest: &mut NearestPassages) {
         let part = start..start.saturating_add(BLOCK).min(self.passages.len());
         let numbers = self.numbers.get(part.clone()).unwrap_or_default();
         let scales = self.scales.get(part.clone()).unwrap_or_default();
@@ -443,16 +444,16 @@ impl Held {
         }
         let start = self.passages.len();
         let vectors = data.chunks_exact(STATIC_VECTOR_BYTES).filter_map(StaticVector::read);
-        let lengths = lengths::read(lengths).map(Some).chain(std::iter::repeat(None));
+        let lengths = doc_lengths::read(lengths).map(Some).chain(std::iter::repeat(None));
         for ((vector, length), passage) in vectors.zip(lengths).zip(first_passage(file)..) {
             self.passages.push(passage);
-            self.lengths.push(length.unwrap_or(UNTOLD));
+            self.lengths.push(length.unwrap_or(UNKNOWN_LENGTH));
             self.scales.push(vector.scale);
             self.numbers.push(vector.numbers);
         }
         let count = self.passages.len() - start;
         if count > 0 {
-            self.files.insert(file, HeldFile { project, start, count });
+            self.files.insert(file, FileVectors { project, start, count });
         }
     }
 }
@@ -467,18 +468,21 @@ mod tests {
     fn vectors_in_memory_are_used_only_while_they_are_all_there() {
         let db = Connection::open_in_memory().unwrap();
         db.execute_batch(include_str!("schema.sql")).unwrap();
-        let now = || Standing { index: Some(IndexId(1)), ..Standing::of(&db).unwrap() };
+        let now = || IndexVersion { index: Some(IndexId(1)), ..IndexVersion::of(&db).unwrap() };
         let cache = VectorCache::default();
-        assert_eq!(cache.place(now()), Kept::InIndex);
-        put(&db, (1, 1), &[DigestedPassage::empty("a cat")]).unwrap();
+        assert_eq!(cache.place(now()), VectorLocation::InIndex);
+        put(&db, (1, 1), &[ExtractedPassage::empty("a cat")]).unwrap();
         cache.refresh(&db, now()).unwrap();
-        assert_eq!(cache.place(now()), Kept::InMemory);
-        assert_eq!(cache.place(Standing { index: Some(IndexId(2)), ..now() }), Kept::InIndex);
-        let two = ["a dog", "a bird"].map(DigestedPassage::empty);
+        assert_eq!(cache.place(now()), VectorLocation::InMemory);
+        assert_eq!(
+            cache.place(IndexVersion { index: Some(IndexId(2)), ..now() }),
+            VectorLocation::InIndex
+        );
+        let two = ["a dog", "a bird"].map(ExtractedPassage::empty);
         put(&db, (7, 2), &two).unwrap();
         let kept = cache.place(now());
-        assert_eq!(kept, Kept::InIndex, "a note is written that memory has not heard of");
-        let probe = StaticQueryVector::new(DigestedPassage::empty("a puppy").vector());
+        assert_eq!(kept, VectorLocation::InIndex, "a note is written that memory has not heard of");
+        let probe = StaticQueryVector::new(ExtractedPassage::empty("a puppy").vector());
         let near = |kept| {
             let mut near = vec![7.0];
             cache.similarities(&db, kept, 2, &probe, &mut near).unwrap();
@@ -486,16 +490,16 @@ mod tests {
         };
         let written = near(kept);
         assert!(written.len() == 2 && written[0] > written[1], "{written:?}");
-        assert!(near(Kept::InMemory).is_empty());
+        assert!(near(VectorLocation::InMemory).is_empty());
         assert_eq!(cache.project(now(), 2), None);
         cache.refresh(&db, now()).unwrap();
         assert_eq!(cache.project(now(), 2), Some(7));
-        assert_eq!(near(Kept::InMemory), written);
+        assert_eq!(near(VectorLocation::InMemory), written);
     }
 
     #[test]
     fn many_threads_find_what_one_finds() {
-        let mut held = Held::default();
+        let mut held = VectorTable::default();
         let mut state = 7u32;
         let mut number = || {
             state = state.wrapping_mul(1_664_525).wrapping_add(1_013_904_223);
@@ -513,8 +517,8 @@ mod tests {
             StaticVector::read(&[&0.01f32.to_le_bytes()[..], &[3; STATIC_VECTOR_DIMS]].concat())
                 .unwrap();
         let probe = StaticQueryVector::new(&asked);
-        let nearest = |held: &Held, helpers| {
-            let (nearest, done) = held.nearest_beside(helpers, &probe, 11, || helpers);
+        let nearest = |held: &VectorTable, helpers| {
+            let (nearest, done) = held.nearest_while(helpers, &probe, 11, || helpers);
             assert_eq!(done, helpers);
             nearest.in_order()
         };
@@ -523,6 +527,6 @@ mod tests {
         for helpers in [1, 2, 3, 50] {
             assert_eq!(nearest(&held, helpers), alone, "{helpers}");
         }
-        assert_eq!(nearest(&Held::default(), 3), []);
+        assert_eq!(nearest(&VectorTable::default(), 3), []);
     }
 }

@@ -11,18 +11,18 @@ use memoranda_core::path::NotePath;
 use memoranda_core::tokenize::index_text;
 use rusqlite::{Connection, OptionalExtension as _, params};
 
-use super::digest::{
-    Address, Digest, DigestedPassage, FileKind, PermalinkSource, exact_key, link_key, link_keys,
-    target_key,
+use super::extract::{
+    ExtractedFile, ExtractedPassage, FileKind, PermalinkSource, RequestedPermalink, exact_key,
+    link_key, link_keys, target_key,
 };
-use super::stays::{self, Stays};
-use super::{cuts, links, passages, vectors};
+use super::passage_reuse::{self, ReusablePassages};
+use super::{links, passage_tokens, passages, vectors};
 use crate::error::Result;
 use crate::files::FileStat;
 use crate::scan::ScanProgress;
 
 /// A batch of index changes within one transaction; links are bound when it is finished.
-pub(crate) struct Batch<'c> {
+pub(crate) struct IndexBatch<'c> {
     pub(super) db: &'c Connection,
     /// Names that appeared or vanished: relations by these names are bound anew.
     names: BTreeSet<(i64, String)>,
@@ -34,7 +34,7 @@ pub(crate) struct Batch<'c> {
 
 /// The names by which links reach a file.
 #[derive(Default)]
-struct Names {
+struct LinkNames {
     title: String,
     permalink: String,
     is_permalink_kept: bool,
@@ -52,7 +52,7 @@ pub(crate) struct FileRow {
     pub(crate) permalink: String,
 }
 
-impl<'c> Batch<'c> {
+impl<'c> IndexBatch<'c> {
     pub(crate) fn new(db: &'c Connection) -> Self {
         let (promised, projects) = (RefCell::default(), RefCell::default());
         Self { db, names: BTreeSet::new(), promised, projects }
@@ -89,7 +89,7 @@ impl<'c> Batch<'c> {
         &self,
         project: i64,
         path: &NotePath,
-    ) -> Result<Option<super::history::Head>> {
+    ) -> Result<Option<super::history::HistoryHead>> {
         super::history::head(self.db, project, path)
     }
 
@@ -109,7 +109,7 @@ impl<'c> Batch<'c> {
         &self,
         project: i64,
         held_by: &NotePath,
-        address: &Address,
+        address: &RequestedPermalink,
         current: Option<&str>,
     ) -> Result<String> {
         let mut taken = self.db.prepare_cached(
@@ -148,19 +148,19 @@ impl<'c> Batch<'c> {
     }
 
     /// Makes the index say of a file what its bytes say.
-    pub(crate) fn put(&mut self, put: &Put<'_>, digest: &Digest) -> Result<()> {
+    pub(crate) fn put(&mut self, put: &IndexedFile<'_>, extracted: &ExtractedFile) -> Result<()> {
         let updated_ms = put.stat.mtime_ns.div_euclid(1_000_000);
-        let created_ms = match digest.created {
+        let created_ms = match extracted.created {
             Some(created) => created.as_millisecond(),
             None => put.first_seen_ms.unwrap_or(updated_ms).min(updated_ms),
         };
         let problems: Vec<_> =
-            digest.problems.iter().map(|p| (p.line, p.message.as_str())).collect();
+            extracted.problems.iter().map(|p| (p.line, p.message.as_str())).collect();
         let known = self.row(put.project, put.path)?;
         let (old_names, stays) = match &known {
             Some(row) => {
                 let names = self.names_of(row.id)?;
-                let stays = stays::tell(self.db, row.id, &digest.passages)?;
+                let stays = passage_reuse::find_reusable(self.db, row.id, &extracted.passages)?;
                 self.forget_content(row.id, &stays)?;
                 (names, stays)
             }
@@ -183,56 +183,62 @@ impl<'c> Batch<'c> {
             put.project,
             put.path.as_str(),
             put.path.key(),
-            digest.kind.code(),
+            extracted.kind.code(),
             put.stat.size as i64,
             put.stat.mtime_ns,
             put.stat.ctime_ns,
             put.stat.inode as i64,
             put.checked_ns,
             put.hash.0.as_slice(),
-            digest.title,
-            put.permalink.unwrap_or(&digest.address.permalink),
-            digest.note_type,
+            extracted.title,
+            put.permalink.unwrap_or(&extracted.address.permalink),
+            extracted.note_type,
             created_ms,
             updated_ms,
-            digest.metadata,
+            extracted.metadata,
             serde_json::to_string(&problems).unwrap_or_default(),
         ])?;
         let file = known.map_or_else(|| self.db.last_insert_rowid(), |row| row.id);
-        match digest.kind {
-            FileKind::Markdown => self.put_node(put, file, digest)?,
+        match extracted.kind {
+            FileKind::Markdown => self.put_node(put, file, extracted)?,
             // A file can turn into something that is too large to be read.
             _ if put.path.is_markdown() => self.forget_node(put.project, put.path, file)?,
             _ => {}
         }
         let project = self.project_name(put.project)?;
-        let permalink = put.permalink.unwrap_or(&digest.address.permalink);
-        let keys = digest.keys(&project, put.path, permalink);
+        let permalink = put.permalink.unwrap_or(&extracted.address.permalink);
+        let keys = extracted.keys(&project, put.path, permalink);
         self.put_keys(put.project, file, &old_names.keys, &keys)?;
-        if old_names.title != digest.title
+        if old_names.title != extracted.title
             || old_names.permalink != permalink
-            || old_names.is_permalink_kept != links::is_kept(put.path, permalink, &digest.metadata)
+            || old_names.is_permalink_kept
+                != links::is_kept(put.path, permalink, &extracted.metadata)
         {
             // By a key that it keeps, a link may have meant its title or its permalink.
             self.names.extend(keys.into_iter().map(|key| (put.project, key)));
         }
-        self.put_content(put, file, digest, &stays)
+        self.put_content(put, file, extracted, &stays)
     }
 
     /// Tells a file that was at another path what the index knows of its passages.
-    pub(crate) fn recall(&self, project: i64, path: &NotePath, digest: &Digest) -> Result<()> {
+    pub(crate) fn recall(
+        &self,
+        project: i64,
+        path: &NotePath,
+        extracted: &ExtractedFile,
+    ) -> Result<()> {
         if let Some(row) = self.row(project, path)? {
-            stays::tell(self.db, row.id, &digest.passages)?;
+            passage_reuse::find_reusable(self.db, row.id, &extracted.passages)?;
         }
         Ok(())
     }
 
-    fn put_node(&self, put: &Put<'_>, file: i64, digest: &Digest) -> Result<()> {
+    fn put_node(&self, put: &IndexedFile<'_>, file: i64, extracted: &ExtractedFile) -> Result<()> {
         let is_current = |observation: &Observation| {
             let superseded = observation.fact.as_ref().and_then(|fact| fact.superseded_by.as_ref());
             !observation.struck && superseded.is_none()
         };
-        let facts = digest.observations.iter().filter(|(_, o)| is_current(o)).count();
+        let facts = extracted.observations.iter().filter(|(_, o)| is_current(o)).count();
         self.db
             .prepare_cached(
                 "INSERT OR REPLACE INTO nodes (project, folder, file, importance, confidence, \
@@ -242,11 +248,11 @@ impl<'c> Batch<'c> {
                 put.project,
                 put.path.parent().unwrap_or_default(),
                 file,
-                digest.importance,
-                digest.confidence,
+                extracted.importance,
+                extracted.confidence,
                 facts as i64,
-                digest.relations.iter().filter(|relation| relation.is_stated).count() as i64,
-                digest.is_placeholder
+                extracted.relations.iter().filter(|relation| relation.is_stated).count() as i64,
+                extracted.is_placeholder
             ])?;
         Ok(())
     }
@@ -259,7 +265,7 @@ impl<'c> Batch<'c> {
     }
 
     /// The names of a file, as they follow from its row.
-    fn names_of(&self, file: i64) -> Result<Names> {
+    fn names_of(&self, file: i64) -> Result<LinkNames> {
         let mut row = self.db.prepare_cached(
             "SELECT path, title, metadata, permalink, kind, project FROM files WHERE id = ?",
         )?;
@@ -278,7 +284,7 @@ impl<'c> Batch<'c> {
                 links::is_kept(&path, &permalink, &metadata),
             ),
         };
-        Ok(Names { title, permalink, is_permalink_kept, keys })
+        Ok(LinkNames { title, permalink, is_permalink_kept, keys })
     }
 
     /// Replaces a file's names. Names that it keeps mean the same file as before, so only the
@@ -303,21 +309,21 @@ impl<'c> Batch<'c> {
 
     fn put_content(
         &mut self,
-        put: &Put<'_>,
+        put: &IndexedFile<'_>,
         file: i64,
-        digest: &Digest,
-        stays: &Stays,
+        extracted: &ExtractedFile,
+        stays: &ReusablePassages,
     ) -> Result<()> {
-        let tags = digest.tags.join(" ");
+        let tags = extracted.tags.join(" ");
         let tags = index_text(&tags);
         let mut words = self.db.prepare_cached(
             "INSERT INTO words (rowid, title, heading, tags, body) VALUES (?, ?, ?, ?, ?)",
         )?;
         let untold;
         // A note without text is still found by its title.
-        let told = match digest.passages.as_slice() {
-            [] if digest.kind != FileKind::Other => {
-                untold = [DigestedPassage::empty(&digest.title)];
+        let told = match extracted.passages.as_slice() {
+            [] if extracted.kind != FileKind::Other => {
+                untold = [ExtractedPassage::empty(&extracted.title)];
                 &untold
             }
             passages => passages,
@@ -328,20 +334,20 @@ impl<'c> Batch<'c> {
         for (_, ((id, passage), next)) in places.filter(|(place, _)| !stays.at(*place)) {
             let (heading, body) = passage.words(next);
             // Title and tags belong to the note, so they are told once, with its first passage.
-            let title = if id == first { index_text(&digest.title) } else { "".into() };
+            let title = if id == first { index_text(&extracted.title) } else { "".into() };
             let tags = if id == first { tags.as_ref() } else { "" };
             words.execute(params![id, title, heading, tags, body])?;
         }
-        let mut keys: Vec<_> = digest.tags.iter().map(|tag| tag_key(tag)).collect();
+        let mut keys: Vec<_> = extracted.tags.iter().map(|tag| tag_key(tag)).collect();
         keys.sort_unstable();
         keys.dedup();
-        let importance = digest.weightiest();
-        let about = cuts::About { tags: &keys.join(" "), importance };
-        cuts::put(self.db, file, &about, told)?;
+        let importance = extracted.weightiest();
+        let about = passage_tokens::NoteAttributes { tags: &keys.join(" "), importance };
+        passage_tokens::put(self.db, file, &about, told)?;
         passages::put(self.db, file, told)?;
         vectors::put(self.db, (put.project, file), told)?;
-        self.put_observations(put, file, digest)?;
-        self.put_relations(put, file, digest)?;
+        self.put_observations(put, file, extracted)?;
+        self.put_relations(put, file, extracted)?;
         let mut tag_row = self.db.prepare_cached("INSERT INTO tags (tag, file) VALUES (?, ?)")?;
         for key in keys {
             tag_row.execute(params![key, file])?;
@@ -349,9 +355,14 @@ impl<'c> Batch<'c> {
         Ok(())
     }
 
-    fn put_observations(&self, put: &Put<'_>, file: i64, digest: &Digest) -> Result<()> {
+    fn put_observations(
+        &self,
+        put: &IndexedFile<'_>,
+        file: i64,
+        extracted: &ExtractedFile,
+    ) -> Result<()> {
         // A fact that a person reworded has a higher version than its comment says.
-        let reworded = if digest.observations.iter().any(|(_, o)| o.fact.is_some()) {
+        let reworded = if extracted.observations.iter().any(|(_, o)| o.fact.is_some()) {
             super::history::reworded(self.db, put.project, put.path, None)?
         } else {
             Default::default()
@@ -361,7 +372,7 @@ impl<'c> Batch<'c> {
              version, time_ms, confidence, importance, thread, superseded_by, supersedes, struck) \
              VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)",
         )?;
-        for (n, (id, observation)) in digest.observations.iter().enumerate() {
+        for (n, (id, observation)) in extracted.observations.iter().enumerate() {
             let fact = observation.fact.as_ref();
             insert.execute(params![
                 file,
@@ -385,13 +396,18 @@ impl<'c> Batch<'c> {
         Ok(())
     }
 
-    fn put_relations(&self, put: &Put<'_>, file: i64, digest: &Digest) -> Result<()> {
+    fn put_relations(
+        &self,
+        put: &IndexedFile<'_>,
+        file: i64,
+        extracted: &ExtractedFile,
+    ) -> Result<()> {
         let mut insert = self.db.prepare_cached(
             "INSERT INTO relations (file, n, project, relation_type, target, target_key, \
              target_file, context, line, exact_name, form, time_ms, confidence, importance, \
              whole, whole_key) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)",
         )?;
-        for (n, relation) in digest.relations.iter().enumerate() {
+        for (n, relation) in extracted.relations.iter().enumerate() {
             let rating = relation.rating.as_ref();
             let (project, key, whole_key, target) = match (rating, put.path.parent()) {
                 (Some(_), Some(folder)) => {
@@ -461,7 +477,7 @@ impl<'c> Batch<'c> {
         if let Some(row) = self.row(project, path)? {
             let names = self.names_of(row.id)?;
             self.put_keys(project, row.id, &names.keys, &[])?;
-            self.forget_content(row.id, &Stays::default())?;
+            self.forget_content(row.id, &ReusablePassages::default())?;
             self.forget_node(project, path, row.id)?;
             vectors::remove(self.db, row.id)?;
             self.db.prepare_cached("DELETE FROM files WHERE id = ?")?.execute([row.id])?;
@@ -470,7 +486,7 @@ impl<'c> Batch<'c> {
     }
 
     /// Forgets what a file held, but for the words of passages that stay.
-    fn forget_content(&self, file: i64, stays: &Stays) -> Result<()> {
+    fn forget_content(&self, file: i64, stays: &ReusablePassages) -> Result<()> {
         let held = vectors::count_of(self.db, file)?;
         // One at a time: to delete several at once makes a savepoint, at which the full-text index
         // writes out all that it has gathered.
@@ -480,7 +496,7 @@ impl<'c> Batch<'c> {
             forget.execute([passage])?;
         }
         passages::remove(self.db, file)?;
-        cuts::remove(self.db, file)?;
+        passage_tokens::remove(self.db, file)?;
         for statement in [
             "DELETE FROM observations WHERE file = ?",
             "DELETE FROM relations WHERE file = ?",
@@ -538,7 +554,7 @@ pub(super) fn first_passage(file: i64) -> i64 {
 }
 
 /// A file as it is now on disk.
-pub(crate) struct Put<'a> {
+pub(crate) struct IndexedFile<'a> {
     pub(crate) project: i64,
     pub(crate) path: &'a NotePath,
     pub(crate) hash: ContentHash,
@@ -667,7 +683,7 @@ pub(crate) fn forget_project(
 ) -> Result<()> {
     let transaction = db.unchecked_transaction()?;
     let project = project_id_of(db, name)?;
-    let mut batch = Batch::new(db);
+    let mut batch = IndexBatch::new(db);
     let rows = all_rows(db, project)?;
     let total = rows.len();
     for (done, path) in rows.into_keys().enumerate() {

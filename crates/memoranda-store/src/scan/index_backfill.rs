@@ -7,8 +7,8 @@ use memoranda_core::path::NotePath;
 use crate::StoreInner;
 use crate::error::Result;
 use crate::files::FileStat;
-use crate::index::digest::digest;
-use crate::index::{self, Batch, Put, history};
+use crate::index::extract::extract;
+use crate::index::{self, IndexBatch, IndexedFile, history};
 
 /// So many files are taken from the log at a time.
 const BATCH_FILES: usize = 200;
@@ -22,7 +22,7 @@ impl StoreInner {
             self.stop_if_closing()?;
             self.with_session(|session| -> Result<()> {
                 let transaction = session.db.unchecked_transaction()?;
-                let mut batch = Batch::new(session.db);
+                let mut batch = IndexBatch::new(session.db);
                 let project = batch.project(name)?;
                 for path in paths {
                     let Some(head) = batch.head(project, path)? else { continue };
@@ -34,7 +34,7 @@ impl StoreInner {
                     };
                     let mtime_ns = head.last_ms.saturating_mul(1_000_000);
                     let size = bytes.len() as u64;
-                    let put = Put {
+                    let put = IndexedFile {
                         project,
                         path,
                         hash,
@@ -43,7 +43,7 @@ impl StoreInner {
                         permalink: head.permalink.as_deref(),
                         first_seen_ms: Some(head.first_ms),
                     };
-                    batch.put(&put, &digest(path, &bytes))?;
+                    batch.put(&put, &extract(path, &bytes))?;
                 }
                 batch.finish()?;
                 transaction.commit()?;

@@ -11,7 +11,7 @@ use crate::StoreInner;
 use crate::commit::external_edits::ExternalEdits;
 use crate::error::{Result, StoreError, plain};
 use crate::files::state_files;
-use crate::index::{self, Batch, KnownFolder, KnownTimes, history};
+use crate::index::{self, IndexBatch, KnownFolder, KnownTimes, history};
 use crate::scan::ScanReport;
 
 /// So many files are recorded as gone at a time.
@@ -157,7 +157,7 @@ impl StoreInner {
                 }
                 let db = session.db;
                 let transaction = db.unchecked_transaction()?;
-                let mut batch = Batch::new(db);
+                let mut batch = IndexBatch::new(db);
                 let project = batch.project(name)?;
                 let mut observation = ExternalEdits::default();
                 for path in paths {

@@ -18,8 +18,8 @@ use memoranda_core::path::NotePath;
 use crate::StoreInner;
 use crate::error::{ErrorContext as _, Result, StoreError, plain};
 use crate::files::{FileStat, ProjectRoot, WalkedFile, walk};
-use crate::index::digest::{FileKind, digest};
-use crate::index::{self, Batch, FileRow, Put, history};
+use crate::index::extract::{FileKind, extract};
+use crate::index::{self, FileRow, IndexBatch, IndexedFile, history};
 use crate::scan::reconcile::{ChangedCandidate, ProjectScan};
 use crate::vault::Project;
 
@@ -262,7 +262,7 @@ impl StoreInner {
     /// Makes the index say of a file what the log and the disk agree on.
     pub(crate) fn refresh(
         &self,
-        batch: &mut Batch<'_>,
+        batch: &mut IndexBatch<'_>,
         project: &ProjectName,
         path: &NotePath,
     ) -> Result<()> {
@@ -283,7 +283,7 @@ impl StoreInner {
         match (found, head) {
             (Some(_), _) if root.is_some_and(|root| root.ignores(path)) => batch.remove(row, path),
             (Some(found), Some(head)) if found.hash == hash => {
-                let put = Put {
+                let put = IndexedFile {
                     project: row,
                     path,
                     hash,
@@ -292,7 +292,7 @@ impl StoreInner {
                     permalink: head.permalink.as_deref(),
                     first_seen_ms: Some(head.first_ms),
                 };
-                batch.put(&put, &digest(path, &found.bytes))
+                batch.put(&put, &extract(path, &found.bytes))
             }
             // Somebody took it away since: the next look must find that it was there.
             (None, Some(head)) => {

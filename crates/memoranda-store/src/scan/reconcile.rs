@@ -15,8 +15,8 @@ use crate::commit::external_edits::{ExternalEdits, ScannedFile};
 use crate::commit::write_session::WriteSession;
 use crate::error::{Result, StoreError};
 use crate::files::{FileContent, FileStat, ProjectRoot};
-use crate::index::digest::{Digest, FileKind, digest, is_text};
-use crate::index::{Batch, FileRow, Put};
+use crate::index::extract::{ExtractedFile, FileKind, extract, is_text};
+use crate::index::{FileRow, IndexBatch, IndexedFile};
 use crate::scan::{ScanProgress, ScanReport};
 use crate::vault::Project;
 
@@ -52,7 +52,7 @@ impl ChangedCandidate {
 struct MoveCandidate {
     path: NotePath,
     is_as_known: bool,
-    read: Result<Option<(FileContent, Option<Digest>)>>,
+    read: Result<Option<(FileContent, Option<ExtractedFile>)>>,
 }
 
 impl StoreInner {
@@ -139,20 +139,20 @@ fn read(root: &ProjectRoot, path: &NotePath, known: Option<ContentHash>) -> Move
     let read = root.read(path).map(|found| {
         found.map(|found| {
             is_as_known = known == Some(found.hash);
-            let digest = if is_as_known { None } else { digest_of(path, &found.bytes) };
+            let extracted = if is_as_known { None } else { digest_of(path, &found.bytes) };
             // Of a file that is known, much may stay; what is new in it is worked out when it is put.
             if known.is_none() {
-                digest.iter().for_each(Digest::embed);
+                extracted.iter().for_each(ExtractedFile::embed);
             }
-            (found, digest)
+            (found, extracted)
         })
     });
     MoveCandidate { path: path.clone(), is_as_known, read }
 }
 
 /// What the index says of a text; nothing of anything else.
-fn digest_of(path: &NotePath, bytes: &[u8]) -> Option<Digest> {
-    is_text(path, bytes).then(|| digest(path, bytes))
+fn digest_of(path: &NotePath, bytes: &[u8]) -> Option<ExtractedFile> {
+    is_text(path, bytes).then(|| extract(path, bytes))
 }
 
 /// Records a batch of files that were read: first in the log what is new, then in the index.
@@ -167,7 +167,7 @@ fn record(
 ) -> Result<()> {
     let db = session.db;
     let transaction = db.unchecked_transaction()?;
-    let mut batch = Batch::new(db);
+    let mut batch = IndexBatch::new(db);
     let project_row = batch.project(&project.name)?;
     let is_first_scan = session.is_first_scan(&project.name, project_row)?;
     let mut first_scan = ExternalEdits::first_scan();
@@ -182,7 +182,7 @@ fn record(
         {
             candidate = read(root, &path, None);
         }
-        let (found, digest) = match candidate.read {
+        let (found, extracted) = match candidate.read {
             Ok(Some(read)) => read,
             Ok(None) => continue,
             Err(e) => {
@@ -200,14 +200,14 @@ fn record(
             batch.touch(row.id, found.stat, checked_ns)?;
             continue;
         }
-        let digest = digest.or_else(|| digest_of(&path, &found.bytes));
+        let extracted = extracted.or_else(|| digest_of(&path, &found.bytes));
         let head = batch.head(project_row, &path)?;
         let known = head.as_ref().and_then(|head| head.after);
         let number = row.map(|row| row.id);
         let pending = |permalink| PendingFile { path: path.clone(), number, permalink, checked_ns };
-        if known == Some(found.hash) || (known.is_none() && digest.is_none()) {
+        if known == Some(found.hash) || (known.is_none() && extracted.is_none()) {
             report.indexed += 1;
-            puts.push(pending(head.and_then(|head| head.permalink)).with(found, digest));
+            puts.push(pending(head.and_then(|head| head.permalink)).with(found, extracted));
             continue;
         }
         let from = match known {
@@ -231,13 +231,13 @@ fn record(
             true => &mut first_scan,
             false => &mut observation,
         };
-        edits.put_digest(session, &batch, &seen, &found, digest.as_ref())?;
+        edits.put_digest(session, &batch, &seen, &found, extracted.as_ref())?;
         let permalink = edits.permalink(edits.len() - 1).map(str::to_owned);
         if let Some(from) = from {
             batch.remove(project_row, &from)?;
             moved.insert(from);
         }
-        puts.push(pending(permalink).with(found, digest));
+        puts.push(pending(permalink).with(found, extracted));
     }
     session.record(first_scan)?;
     session.record(observation)?;
@@ -246,7 +246,7 @@ fn record(
     for pending in &puts {
         // The log has them: the next look needs no more than that.
         session.inner.stop_if_closing()?;
-        let put = Put {
+        let put = IndexedFile {
             project: project_row,
             path: &pending.pending.path,
             hash: pending.found.hash,
@@ -257,9 +257,9 @@ fn record(
                 .head(project_row, &pending.pending.path)?
                 .map(|head| head.first_ms),
         };
-        match &pending.digest {
-            Some(digest) => batch.put(&put, digest)?,
-            None => batch.put(&put, &digest(&pending.pending.path, &pending.found.bytes))?,
+        match &pending.extracted {
+            Some(extracted) => batch.put(&put, extracted)?,
+            None => batch.put(&put, &extract(&pending.pending.path, &pending.found.bytes))?,
         }
     }
     batch.finish()?;
@@ -279,12 +279,12 @@ struct PendingFile {
 struct PendingPut {
     pending: PendingFile,
     found: FileContent,
-    digest: Option<Digest>,
+    extracted: Option<ExtractedFile>,
 }
 
 impl PendingFile {
-    fn with(self, found: FileContent, digest: Option<Digest>) -> PendingPut {
-        PendingPut { pending: self, found, digest }
+    fn with(self, found: FileContent, extracted: Option<ExtractedFile>) -> PendingPut {
+        PendingPut { pending: self, found, extracted }
     }
 }
 
@@ -302,7 +302,7 @@ fn record_gone(
     }
     let db = session.db;
     let transaction = db.unchecked_transaction()?;
-    let mut batch = Batch::new(db);
+    let mut batch = IndexBatch::new(db);
     let project_row = batch.project(&project.name)?;
     let mut observation = ExternalEdits::default();
     for (path, _) in gone {

@@ -10,7 +10,7 @@ use rusqlite::{Connection, OptionalExtension as _, params};
 use crate::error::{ErrorContext as _, Result, StoreError};
 use crate::faults::{self, Step};
 use crate::index::OldReaders;
-use crate::index::history::{self, ReadTo};
+use crate::index::history::{self, LogCursor};
 use crate::log::{LogPosition, PurgeReport, PurgeRules, ReadCheck};
 use crate::vault::boot::Restarted;
 use crate::{StoreInner, clock};
@@ -128,7 +128,7 @@ impl StoreInner {
                     history::add(db, device, &placed)
                 })?;
             let logical_ms = history::read_to(db, device)?.logical_ms;
-            history::set_read_to(db, device, ReadTo { position: read.end, logical_ms })?;
+            history::set_read_to(db, device, LogCursor { position: read.end, logical_ms })?;
         }
         transaction.commit()?;
         Ok(())

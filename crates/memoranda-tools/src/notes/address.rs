@@ -2,7 +2,7 @@
 //! `note/type/target`. `*` matches anything.
 
 use memoranda_core::note::permalink::slug;
-use memoranda_engine::{Browse, FileSummary, ListOrder, SearchFilter};
+use memoranda_engine::{FileSummary, FilteredList, ListOrder, SearchFilter};
 
 use super::glob::matches_pattern;
 use super::search_hit::NoteHit;
@@ -85,7 +85,7 @@ fn notes(
     limit: usize,
     offset: usize,
 ) -> Result<Vec<FileSummary>, ToolError> {
-    let browse = Browse {
+    let browse = FilteredList {
         filter: filter.clone(),
         title: Vec::new(),
         address,
@@ -93,5 +93,5 @@ fn notes(
         limit,
         offset,
     };
-    Ok(call.memory.store().browse(&browse)?)
+    Ok(call.memory.store().filtered_list(&browse)?)
 }

@@ -5,8 +5,8 @@ use memoranda_core::id::ProjectName;
 use memoranda_core::path::NotePath;
 use memoranda_core::token_estimate::{estimate_tokens, truncate_to_tokens};
 use memoranda_engine::{
-    Browse, ContextNote, ContextRequest, ContextTarget, EngineError, FileSummary, FurtherLink,
-    Intent, ListOrder, Place, Related, SearchFilter, clock,
+    ContextNote, ContextRequest, ContextTarget, EngineError, FileSummary, FilteredList,
+    FurtherLink, Intent, ListOrder, Place, Related, SearchFilter, clock,
 };
 use serde_json::{Value, json};
 
@@ -320,7 +320,7 @@ fn notes_matching(
     limit: usize,
 ) -> Result<Vec<FileSummary>, ToolError> {
     let projects = vec![project.clone()];
-    Ok(call.memory.store().browse(&Browse {
+    Ok(call.memory.store().filtered_list(&FilteredList {
         filter: SearchFilter { projects, after: since, ..Default::default() },
         title: Vec::new(),
         address: Some(pattern.to_owned()),

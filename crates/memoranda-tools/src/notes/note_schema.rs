@@ -8,7 +8,7 @@ use memoranda_core::note::{MetaValue, Note, one_line, type_key};
 use memoranda_core::schema::{
     FieldOccurrence, NoteOutline, NoteSchema, ValidationMode, infer_fields, render_field,
 };
-use memoranda_engine::{Browse, FileSummary, Intent, ListOrder, Place, SearchFilter};
+use memoranda_engine::{FileSummary, FilteredList, Intent, ListOrder, Place, SearchFilter};
 use serde_json::{Value, json};
 
 use super::params::{COMMON, PROJECT};
@@ -55,7 +55,7 @@ fn files_of_type(
     kind: &str,
     most: usize,
 ) -> Result<Vec<FileSummary>, ToolError> {
-    Ok(call.memory.store().browse(&Browse {
+    Ok(call.memory.store().filtered_list(&FilteredList {
         filter: SearchFilter {
             projects: vec![project.clone()],
             note_types: vec![type_key(kind)],

@@ -6,7 +6,8 @@ use memoranda_core::rank::RankOptions;
 use memoranda_core::token_estimate::estimate_tokens;
 use memoranda_core::tokenize::unicode_forms;
 use memoranda_engine::{
-    Browse, ListOrder, MIN_RELEVANCE, Place, SearchFilter, SearchRequest, SearchUnit, Understood,
+    FilteredList, ListOrder, MIN_RELEVANCE, Place, SearchFilter, SearchRequest, SearchUnit,
+    Understood,
 };
 use serde_json::{Value, json};
 
@@ -447,7 +448,7 @@ pub(super) fn find_notes(
     };
     let address = (asked.search_type == "permalink" && !asked.query.is_empty())
         .then(|| asked.query.trim_start_matches('/').to_owned());
-    let mut files = call.memory.store().browse(&Browse {
+    let mut files = call.memory.store().filtered_list(&FilteredList {
         filter: asked.filter.clone(),
         title,
         address,

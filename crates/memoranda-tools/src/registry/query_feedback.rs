@@ -1,7 +1,7 @@
 //! Feedback of every search tool on how a query was interpreted: corrected words and recognised times.
 
 use memoranda_core::query::TimeRange;
-use memoranda_engine::{Correction, SearchPage};
+use memoranda_engine::{SearchPage, TermCorrection};
 use serde_json::{Value, json};
 
 /// Maximum number of reported corrections.
@@ -21,7 +21,7 @@ pub(crate) fn abbreviate_query(query: &str) -> String {
 /// Corrected words and the recognised time range of a query.
 #[derive(Default)]
 pub(crate) struct QueryFeedback {
-    corrections: Vec<Correction>,
+    corrections: Vec<TermCorrection>,
     when: Option<TimeRange>,
 }
 
@@ -34,7 +34,7 @@ impl QueryFeedback {
     /// Renders one line per correction for a model. Empty if the query was used as written.
     pub(crate) fn to_text(&self) -> String {
         let mut text = String::new();
-        for Correction { typed, meant, .. } in &self.corrections {
+        for TermCorrection { typed, meant, .. } in &self.corrections {
             let instead = match meant.strip_suffix('*') {
                 Some(begin) => format!("words that begin with {begin:?}"),
                 None => format!("{meant:?}"),

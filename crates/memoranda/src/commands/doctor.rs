@@ -294,7 +294,7 @@ fn names(places: &[(ProjectName, NotePath)]) -> Vec<String> {
 }
 
 fn problems(check: &CheckReport) -> Vec<(Place, usize, String)> {
-    let of = |found: &memoranda_engine::Problems| {
+    let of = |found: &memoranda_engine::FileProblems| {
         let place = Place { project: found.project.clone(), path: found.path.clone() };
         let problems = found.problems.iter();
         problems.map(|p| (place.clone(), p.line, p.message.clone())).collect::<Vec<_>>()

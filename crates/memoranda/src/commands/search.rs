@@ -6,8 +6,8 @@ use memoranda_engine::core::path::NotePath;
 use memoranda_engine::core::rank::RankOptions;
 use memoranda_engine::core::snippet::Snippet;
 use memoranda_engine::{
-    MIN_RELEVANCE, MeaningBy, Memory, Past, SearchFilter, SearchPage, SearchRequest, SearchResult,
-    SearchUnit,
+    MIN_RELEVANCE, MeaningBy, Memory, SearchFilter, SearchPage, SearchRequest, SearchResult,
+    SearchUnit, Superseded,
 };
 use serde::Serialize;
 
@@ -230,7 +230,7 @@ fn meant(session: &Session, memory: &Memory, args: &Args) -> Result<SearchReques
             after: time::parse_some(args.since.as_deref())?,
             before: time::parse_until(args.until.as_deref())?,
             metadata: Vec::new(),
-            past: if args.past { Past::Include } else { Past::LeaveOut },
+            superseded: if args.past { Superseded::Include } else { Superseded::Exclude },
         },
         limit,
         offset: limit * (args.page as usize - 1),

@@ -1,6 +1,6 @@
 //! `memoranda status`: how the vault is.
 
-use memoranda_engine::{Coverage, Memory, ModelStatus};
+use memoranda_engine::{EmbeddingCoverage, Memory, ModelStatus};
 use serde::Serialize;
 
 use super::project::{self, ProjectJson};
@@ -131,7 +131,7 @@ pub(super) fn meaning(status: Option<&ModelStatus>) -> String {
         return "the built-in model".to_owned();
     };
     match coverage {
-        Ok(Coverage { passages, covered, .. }) => {
+        Ok(EmbeddingCoverage { passages, covered, .. }) => {
             format!("{model}, with vectors for {covered} of {passages} passages")
         }
         Err(reason) => format!("the built-in model; {model}: {reason}"),

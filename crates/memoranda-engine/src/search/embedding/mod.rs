@@ -11,7 +11,7 @@ use std::sync::{Arc, Mutex, MutexGuard, OnceLock, PoisonError};
 use std::time::{Duration, Instant};
 
 use memoranda_core::embed::{ModelQueryEmbedding, QuantizedVector, QueryEmbedding, StaticVector};
-use memoranda_store::{Coverage, Store};
+use memoranda_store::{EmbeddingCoverage, Store};
 
 use crate::Memory;
 use crate::error::Result;
@@ -77,7 +77,7 @@ pub struct ModelStatus {
     /// Its name.
     pub model: String,
     /// How many passages have a vector, or why it cannot be used.
-    pub coverage: Result<Coverage, String>,
+    pub coverage: Result<EmbeddingCoverage, String>,
 }
 
 /// What a question means, and by what.
@@ -135,7 +135,7 @@ impl ChosenModel {
             None => self.within(deadline, Self::id)?,
         };
         let coverage = store.coverage(&id).map_err(|e| e.to_string())?;
-        let Coverage { passages, covered, .. } = coverage;
+        let EmbeddingCoverage { passages, covered, .. } = coverage;
         let form = coverage.form.filter(|_| covered * 10 >= passages * COVERED_OF_TEN);
         let form = form
             .ok_or_else(|| format!("{covered} of {passages} passages have their vectors so far"))?;

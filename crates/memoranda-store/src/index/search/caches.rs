@@ -6,11 +6,11 @@ use memoranda_core::embed::{QueryEmbedding, StaticQueryVector};
 use memoranda_core::rank::RankCandidate;
 use rusqlite::Connection;
 
-use super::condition::Condition;
-use super::lately::AsOf;
+use super::filter_sql::FilterSql;
+use super::note_cache::NoteCacheView;
 use crate::error::Result;
-use crate::index::connection::Standing;
-use crate::index::meaning::ModelCache;
+use crate::index::connection::IndexVersion;
+use crate::index::embeddings::ModelCache;
 use crate::index::vectors::{self, VectorCache};
 use crate::index::write::first_passage;
 
@@ -20,25 +20,25 @@ const PASSAGES_BY_MEANING: usize = 1000;
 const FIRST_BY_MEANING: usize = 200;
 
 /// What is known of notes and meanings, in memory.
-pub(crate) struct Caches<'c> {
+pub(crate) struct SearchCaches<'c> {
     /// By the table in the program.
     pub(crate) table: &'c VectorCache,
     /// What notes were compared by lately.
-    pub(crate) notes: AsOf<'c>,
+    pub(crate) notes: NoteCacheView<'c>,
     /// By the model that was chosen.
     pub(crate) chosen: Option<Arc<ModelCache>>,
     /// The state of the index that is looked at.
-    pub(crate) now: Standing,
+    pub(crate) now: IndexVersion,
 }
 
-impl Caches<'_> {
+impl SearchCaches<'_> {
     /// The first passages nearest to a question by the model that was chosen, and by the table
     /// those that it has not come to yet; beside that, what this thread does while others look.
-    pub(super) fn nearest_beside<T>(
+    pub(super) fn nearest_while<T>(
         &self,
         db: &Connection,
         asked: &QueryEmbedding,
-        condition: &Condition,
+        condition: &FilterSql,
         work: impl FnOnce() -> T,
     ) -> Result<(Vec<(i64, f32)>, T)> {
         let (Some(cache), Some(chosen)) = (&self.chosen, &asked.chosen) else {
@@ -46,7 +46,7 @@ impl Caches<'_> {
             let is_first = !self.table.is_used();
             let most = if is_first { PASSAGES_BY_MEANING } else { FIRST_BY_MEANING };
             let first = (&asked.table, most);
-            return self.table.nearest_beside(db, self.now, first, condition, work);
+            return self.table.nearest_while(db, self.now, first, condition, work);
         };
         let table = (&asked.table, PASSAGES_BY_MEANING);
         let done = work();
@@ -54,8 +54,7 @@ impl Caches<'_> {
         near.iter_mut().for_each(|(_, cosine)| *cosine = chosen.on_scale(*cosine));
         let coverage = cache.coverage(db, self.now)?;
         if coverage.covered < coverage.passages {
-            let (by_table, ()) =
-                self.table.nearest_beside(db, self.now, table, condition, || ())?;
+            let (by_table, ()) = self.table.nearest_while(db, self.now, table, condition, || ())?;
             near.extend(by_table.into_iter().filter(|&(passage, _)| !cache.has(passage)));
         }
         near.retain(|&(_, similarity)| similarity > 0.0);
@@ -68,7 +67,7 @@ impl Caches<'_> {
         &self,
         db: &Connection,
         asked: &QueryEmbedding,
-        condition: &Condition,
+        condition: &FilterSql,
         first: Vec<(i64, f32)>,
     ) -> Result<Vec<(i64, f32)>> {
         let is_by_table = self.chosen.is_none() || asked.chosen.is_none();
@@ -76,7 +75,7 @@ impl Caches<'_> {
             return Ok(first);
         }
         let table = (&asked.table, PASSAGES_BY_MEANING);
-        Ok(self.table.nearest_beside(db, self.now, table, condition, || ())?.0)
+        Ok(self.table.nearest_while(db, self.now, table, condition, || ())?.0)
     }
 
     /// The passages nearest to a question among those that a condition asks for, if there may be
@@ -85,17 +84,18 @@ impl Caches<'_> {
         &self,
         db: &Connection,
         asked: &QueryEmbedding,
-        condition: &Condition,
+        condition: &FilterSql,
         near: &[(i64, f32)],
     ) -> Result<Vec<(i64, f32)>> {
-        if near.len() < PASSAGES_BY_MEANING || self.chosen.is_some() || condition.is_open() {
+        if near.len() < PASSAGES_BY_MEANING || self.chosen.is_some() || condition.is_unrestricted()
+        {
             return Ok(Vec::new());
         }
         vectors::nearest_that_fit(db, (&asked.table, PASSAGES_BY_MEANING), condition)
     }
 
     /// Tells of the passages of notes how alike they and what was meant are.
-    pub(super) fn compare_meanings(
+    pub(super) fn add_similarities(
         &self,
         db: &Connection,
         meant: &QueryEmbedding,

@@ -11,11 +11,11 @@ use memoranda_core::rank::RankCandidate;
 use rusqlite::types::Value;
 use rusqlite::{Connection, params_from_iter};
 
-use super::caches::Caches;
-use super::compare::{MAX_COMPARED, compare};
-use super::condition::Condition;
-use super::reader::{Length, Reader};
-use super::terms::{Correction, Known, look_up};
+use super::caches::SearchCaches;
+use super::candidate_loader::{CandidateLoader, NoteLength};
+use super::filter_sql::FilterSql;
+use super::term_stats::{TermCorrection, TermStats, look_up};
+use super::text_match::{MAX_COMPARED, match_text};
 use super::{SearchFilter, named, tag_hits};
 use crate::error::Result;
 use crate::index::write::{PASSAGES_PER_FILE, first_passage};
@@ -27,7 +27,7 @@ const PASSAGES_A_NOTE: i64 = 25;
 const MAX_ZONE: Duration = Duration::from_secs(14 * 3600);
 
 /// What is asked of the index.
-pub struct Question<'q> {
+pub struct CandidateQuery<'q> {
     /// The words as typed: a note may be called so.
     pub text: &'q str,
     /// The query.
@@ -49,11 +49,11 @@ pub struct Question<'q> {
 
 /// What the index yields.
 #[derive(Clone, Debug, Default)]
-pub struct Candidates {
+pub struct CandidateSet {
     /// The query as it was answered: words that no text holds may be read as others.
     pub query: Query,
     /// Which words those are.
-    pub corrections: Vec<Correction>,
+    pub corrections: Vec<TermCorrection>,
     /// How many passages hold each term of the query.
     pub holders: Vec<u64>,
     /// How many passages there are.
@@ -65,14 +65,14 @@ pub struct Candidates {
 }
 
 /// What is found by words and names.
-pub(super) struct ByWords {
-    pub(super) known: Known,
-    pub(super) condition: Condition,
+pub(super) struct WordMatches {
+    pub(super) known: TermStats,
+    pub(super) condition: FilterSql,
     /// The passages that hold the words, or are of notes with the tags, best first.
     pub(super) best: Vec<(i64, f64)>,
     pub(super) partial: bool,
     /// The notes of the first round, as far as words and names tell.
-    pub(super) chosen: Chosen,
+    pub(super) chosen: SelectedFiles,
     /// How many of them were chosen for their names and times.
     pub(super) named: usize,
     /// Those of them that are not long, each in the place in which it was chosen.
@@ -81,20 +81,20 @@ pub(super) struct ByWords {
 
 /// Asks for words and names, and reads the notes that have them: all that can be done while others
 /// look for what is near in meaning.
-pub(super) fn by_words(
+pub(super) fn match_words(
     db: &Connection,
-    caches: &Caches<'_>,
-    question: &Question<'_>,
-    condition: &Condition,
-) -> Result<ByWords> {
+    caches: &SearchCaches<'_>,
+    question: &CandidateQuery<'_>,
+    condition: &FilterSql,
+) -> Result<WordMatches> {
     let known = look_up(db, question.query)?;
     let condition = condition.demanding(&known.query);
     let most_compared = MAX_COMPARED.min(PASSAGES_A_NOTE * question.round as i64);
-    let compared = compare(db, &known, Some(caches), &condition, most_compared)?;
-    let mut chosen = Chosen::default();
+    let compared = match_text(db, &known, Some(caches), &condition, most_compared)?;
+    let mut chosen = SelectedFiles::default();
     for file in named(db, question.text, &condition)? {
         chosen.add(first_passage(file), 0);
-        chosen.found.entry(file).and_modify(|found| found.by = FoundBy::Name);
+        chosen.found.entry(file).and_modify(|found| found.by = MatchSource::Name);
     }
     if let Some(when) = question.when {
         for file in of_time(db, when, &condition, question.round)? {
@@ -110,21 +110,21 @@ pub(super) fn by_words(
     }
     let named = chosen.files.len();
     chosen.add_best(&best, question.round, 0);
-    let reader = Reader::new(db, caches, question, &known.query);
+    let reader = CandidateLoader::new(db, caches, question, &known.query);
     let mut notes = Vec::with_capacity(chosen.files.len());
     for &file in &chosen.files {
         let found = chosen.found.get(&file);
-        let note = found.map(|found| reader.note(file, found, Length::Short)).transpose()?;
+        let note = found.map(|found| reader.note(file, found, NoteLength::Short)).transpose()?;
         notes.push(note.flatten());
     }
-    Ok(ByWords { known, condition, best, partial, chosen, named, notes })
+    Ok(WordMatches { known, condition, best, partial, chosen, named, notes })
 }
 
 /// The newest notes that were made or changed in a span of time, at most so many of each.
 fn of_time(
     db: &Connection,
     when: TimeRange,
-    condition: &Condition,
+    condition: &FilterSql,
     most: usize,
 ) -> Result<Vec<i64>> {
     let margin = MAX_ZONE.as_millis() as i64;
@@ -156,34 +156,34 @@ fn of_time(
 
 /// The files chosen so far, in the order in which they were found.
 #[derive(Default)]
-pub(super) struct Chosen {
+pub(super) struct SelectedFiles {
     pub(super) files: Vec<i64>,
-    pub(super) found: HashMap<i64, FoundIn>,
+    pub(super) found: HashMap<i64, FileMatch>,
 }
 
 /// By what a file was found.
 #[derive(Clone, Copy, PartialEq, Eq)]
-pub(super) enum FoundBy {
+pub(super) enum MatchSource {
     /// What was asked is one of its names.
     Name,
     Content,
 }
 
 /// What was found in a file.
-pub(super) struct FoundIn {
-    pub(super) by: FoundBy,
+pub(super) struct FileMatch {
+    pub(super) by: MatchSource,
     pub(super) round: usize,
     pub(super) passages: Vec<i64>,
 }
 
-impl Chosen {
+impl SelectedFiles {
     /// Adds a passage; one of a file that an earlier round has chosen tells nothing new.
     pub(super) fn add(&mut self, passage: i64, round: usize) {
         let file = passage / PASSAGES_PER_FILE;
         let files = &mut self.files;
         let found = self.found.entry(file).or_insert_with(|| {
             files.push(file);
-            FoundIn { by: FoundBy::Content, round, passages: Vec::new() }
+            FileMatch { by: MatchSource::Content, round, passages: Vec::new() }
         });
         if found.round == round {
             found.passages.push(passage);

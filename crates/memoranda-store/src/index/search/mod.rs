@@ -2,15 +2,15 @@
 //! the notes whose name it is.
 
 mod caches;
+mod candidate_batches;
+mod candidate_loader;
 mod candidates;
-mod compare;
-mod condition;
-mod lately;
-mod lists;
-mod reader;
-mod rounds;
-mod shown;
-mod terms;
+mod filter_sql;
+mod hydrate;
+mod note_cache;
+mod postings;
+mod term_stats;
+mod text_match;
 
 use std::collections::HashMap;
 
@@ -23,21 +23,21 @@ use memoranda_core::tokenize::{index_text, tokenize};
 use rusqlite::types::Value;
 use rusqlite::{Connection, params_from_iter};
 
-use super::digest::link_key;
+use super::extract::link_key;
 use super::passages;
 use super::write::{PASSAGES_PER_FILE, first_passage};
 use crate::error::Result;
-use compare::{MAX_COMPARED, compare};
-use condition::FoundPassage;
+use filter_sql::PassageScore;
+use text_match::{MAX_COMPARED, match_text};
 
-pub(super) use condition::{Condition, NO_CATEGORY, has_tag};
+pub(super) use filter_sql::{FilterSql, NO_CATEGORY, has_tag};
 
-pub(crate) use caches::Caches;
-pub use candidates::{Candidates, Question};
-pub(crate) use lately::NoteCache;
-pub use rounds::Rounds;
-pub use shown::{Shown, ShownNote, ShownPassage};
-pub use terms::Correction;
+pub(crate) use caches::SearchCaches;
+pub use candidate_batches::CandidateBatches;
+pub use candidates::{CandidateQuery, CandidateSet};
+pub use hydrate::{NoteDisplay, PassageDisplay, ResultReader};
+pub(crate) use note_cache::NoteCache;
+pub use term_stats::TermCorrection;
 
 /// Which notes a search may find.
 #[derive(Clone, Debug, Default)]
@@ -63,7 +63,7 @@ pub struct SearchFilter {
     /// Only notes whose frontmatter is like this.
     pub metadata: Vec<MetaFilter>,
     /// Whether facts that no longer hold are found.
-    pub past: Past,
+    pub superseded: Superseded,
 }
 
 /// A passage that a search found.
@@ -106,10 +106,10 @@ pub struct SearchHits {
 
 /// Whether facts that no longer hold are found.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
-pub enum Past {
+pub enum Superseded {
     /// Facts that were struck out or replaced are left out.
     #[default]
-    LeaveOut,
+    Exclude,
     /// They are found like others.
     Include,
 }
@@ -122,16 +122,16 @@ pub(crate) fn search(
     filter: &SearchFilter,
     limit: usize,
 ) -> Result<SearchHits> {
-    let condition = Condition::new(query, filter);
+    let condition = FilterSql::new(query, filter);
     let mut found = Vec::new();
     let mut partial = false;
     if query.is_empty() {
         let found = tag_hits(db, &condition, query, filter, limit)?;
         return hits(db, query, text, found, partial);
     }
-    let known = terms::look_up(db, query)?;
+    let known = term_stats::look_up(db, query)?;
     let condition = condition.demanding(&known.query);
-    if let Some(compared) = compare(db, &known, None, &condition, MAX_COMPARED)? {
+    if let Some(compared) = match_text(db, &known, None, &condition, MAX_COMPARED)? {
         partial = compared.partial;
         let best = compared.best.into_iter().take(limit);
         found =
@@ -148,11 +148,11 @@ pub(crate) fn search(
 /// The newest notes with the tags that are asked for, when nothing else is.
 fn tag_hits(
     db: &Connection,
-    condition: &Condition,
+    condition: &FilterSql,
     query: &Query,
     filter: &SearchFilter,
     limit: usize,
-) -> Result<Vec<FoundPassage>> {
+) -> Result<Vec<PassageScore>> {
     let one = |tag: &String| {
         let text = index_text(tag.trim_start_matches('#'));
         // A picture is no word, and yet a tag.
@@ -172,7 +172,7 @@ fn tag_hits(
 }
 
 /// Notes whose title, permalink or file name is the whole query.
-fn named(db: &Connection, text: &str, condition: &Condition) -> Result<Vec<i64>> {
+fn named(db: &Connection, text: &str, condition: &FilterSql) -> Result<Vec<i64>> {
     let key = link_key(text.trim());
     if key.is_empty() || key.len() > 200 {
         return Ok(Vec::new());
@@ -184,7 +184,7 @@ fn named(db: &Connection, text: &str, condition: &Condition) -> Result<Vec<i64>>
 }
 
 /// Few notes have a name; a plan of its own choice would begin with all that lie in a folder.
-fn named_sql(condition: &Condition) -> String {
+fn named_sql(condition: &FilterSql) -> String {
     format!(
         "SELECT DISTINCT f.id FROM link_keys k CROSS JOIN files f ON f.id = k.file \
          WHERE k.key = ? AND {} ORDER BY length(f.path), f.path LIMIT 20",
@@ -196,7 +196,7 @@ fn hits(
     db: &Connection,
     query: &Query,
     text: &str,
-    found: Vec<FoundPassage>,
+    found: Vec<PassageScore>,
     partial: bool,
 ) -> Result<SearchHits> {
     let mut select = db.prepare_cached(
@@ -271,7 +271,7 @@ mod tests {
             folder: NotePath::parse("thread").ok(),
             ..SearchFilter::default()
         };
-        let condition = Condition::new(&Query::default(), &filter);
+        let condition = FilterSql::new(&Query::default(), &filter);
         let sql = format!("EXPLAIN QUERY PLAN {}", named_sql(&condition));
         let values = std::iter::once(Value::Text("key".into())).chain(condition.values);
         let mut plan = db.prepare(&sql).unwrap();

@@ -7,7 +7,7 @@ use memoranda_core::problem::ParseProblem;
 use rusqlite::types::Value;
 use rusqlite::{Connection, OptionalExtension as _, Row, params, params_from_iter};
 
-use super::digest::FileKind;
+use super::extract::FileKind;
 use super::project_id_of;
 use super::search::has_tag;
 use crate::error::Result;
@@ -188,7 +188,7 @@ fn newest_in(
 
 /// By which of its names a note is looked for.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub enum NameOf {
+pub enum NameField {
     /// Its address within its project: the permalink of a note, the path of any other text.
     Address,
     /// Its title.
@@ -200,13 +200,13 @@ pub enum NameOf {
 pub(crate) fn names(
     db: &Connection,
     project: Option<&ProjectName>,
-    of: NameOf,
+    of: NameField,
     holding: &str,
     limit: usize,
 ) -> Result<(Vec<String>, u64)> {
     let name = match of {
-        NameOf::Address => "CASE f.kind WHEN 1 THEN f.permalink ELSE f.path END",
-        NameOf::Title => "f.title",
+        NameField::Address => "CASE f.kind WHEN 1 THEN f.permalink ELSE f.path END",
+        NameField::Title => "f.title",
     };
     let sql = format!(
         "SELECT name, count(*) OVER () FROM ( \
@@ -360,7 +360,7 @@ pub struct RelationRow {
     /// That name as notes are looked up by it.
     pub key: String,
     /// All that the link says, if that may be the name or a name and a heading.
-    pub whole: Option<Whole>,
+    pub whole: Option<WholeLink>,
     /// Set if it means the note of exactly this title in its own folder, and no other.
     pub exact_name: Option<String>,
     /// The file that the name means now.
@@ -378,7 +378,7 @@ const RELATION: &str = "SELECT r.file, r.relation_type, r.target, r.target_file,
 
 /// What a link says that may be a name, or a name and a heading.
 #[derive(Clone, PartialEq, Eq, Debug)]
-pub struct Whole {
+pub struct WholeLink {
     /// What it says.
     pub text: String,
     /// That as a name, as notes are looked up by it.
@@ -421,7 +421,7 @@ fn relation(row: &Row<'_>) -> rusqlite::Result<RelationRow> {
         exact_name: row.get(7)?,
         is_stated: row.get(8)?,
         whole: match (row.get(9)?, row.get(10)?) {
-            (Some(text), Some(key)) => Some(Whole { text, key }),
+            (Some(text), Some(key)) => Some(WholeLink { text, key }),
             _ => None,
         },
     })
@@ -440,7 +440,7 @@ pub(super) fn relations(
 
 /// The problems of one file.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Problems {
+pub struct FileProblems {
     /// The project.
     pub project: ProjectName,
     /// The file.
@@ -450,7 +450,7 @@ pub struct Problems {
 }
 
 /// Every file with problems.
-pub(crate) fn problems(db: &Connection) -> Result<Vec<Problems>> {
+pub(crate) fn problems(db: &Connection) -> Result<Vec<FileProblems>> {
     let mut query = db.prepare_cached(
         "SELECT p.name, f.path, f.problems FROM files f JOIN projects p ON p.id = f.project \
          WHERE f.problems <> '[]' ORDER BY p.name, f.path",
@@ -462,7 +462,7 @@ pub(crate) fn problems(db: &Connection) -> Result<Vec<Problems>> {
         .collect::<rusqlite::Result<Vec<_>>>()?;
     let found = rows.into_iter().filter_map(|(project, path, problems)| {
         let problems: Vec<(usize, String)> = serde_json::from_str(&problems).ok()?;
-        Some(Problems {
+        Some(FileProblems {
             project: ProjectName::parse(&project).ok()?,
             path: NotePath::parse(&path).ok()?,
             problems: problems
@@ -476,7 +476,7 @@ pub(crate) fn problems(db: &Connection) -> Result<Vec<Problems>> {
 
 /// How much the index holds.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub struct Counts {
+pub struct IndexCounts {
     /// Notes and texts.
     pub notes: u64,
     /// Passages.
@@ -492,11 +492,11 @@ pub struct Counts {
 }
 
 /// How much the index holds.
-pub(crate) fn counts(db: &Connection) -> Result<Counts> {
+pub(crate) fn counts(db: &Connection) -> Result<IndexCounts> {
     let count = |sql: &str| -> Result<u64> {
         Ok(db.query_row(sql, [], |row| row.get::<_, i64>(0))? as u64)
     };
-    Ok(Counts {
+    Ok(IndexCounts {
         notes: count("SELECT count(*) FROM files WHERE kind = 1")?,
         passages: super::vectors::count(db)?,
         observations: count("SELECT count(*) FROM observations WHERE struck = 0")?,

@@ -8,8 +8,8 @@ use memoranda_core::id::{ContentHash, ProjectName};
 use memoranda_core::path::NotePath;
 use rusqlite::{Connection, OptionalExtension as _, params};
 
+use super::file_queries::{RelationRow, relations, relations_named};
 use super::history::{PointInTime, position};
-use super::listing::{RelationRow, relations, relations_named};
 use super::{links, project_id_of};
 use crate::error::Result;
 

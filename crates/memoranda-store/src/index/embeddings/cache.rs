@@ -7,11 +7,11 @@ use std::path::Path;
 use memoranda_core::embed::{QuantizedQueryVector, QuantizedVector};
 use rusqlite::{Connection, OptionalExtension as _};
 
-use super::{Coverage, TextKey, VectorForm};
+use super::{EmbeddingCoverage, TextKey, VectorForm};
 use crate::error::Result;
 use crate::files::{record_file, state_files};
-use crate::index::connection::{IndexId, Standing};
-use crate::index::digest::without_comments;
+use crate::index::connection::{IndexId, IndexVersion};
+use crate::index::extract::without_comments;
 use crate::index::passages;
 use crate::index::write::{PASSAGES_PER_FILE, first_passage};
 
@@ -20,14 +20,14 @@ const SCALE_BYTES: usize = 4;
 const CHECK_BYTES: usize = 4;
 
 /// The file on disk: what tells it from another of the same name, and how long it is.
-pub(super) type OnDisk = Option<((u64, u64), u64)>;
+pub(super) type VectorFileState = Option<((u64, u64), u64)>;
 
 /// So many vectors of texts that are gone are kept, in case they come back.
 const MANY_UNUSED: usize = 1000;
 
 /// How many records must be of texts that are gone, before they are removed.
 #[derive(Clone, Copy)]
-pub(super) enum Unused {
+pub(super) enum PurgeThreshold {
     /// Most of all, and many.
     Most,
     /// One.
@@ -35,14 +35,14 @@ pub(super) enum Unused {
 }
 
 #[derive(Default)]
-pub(super) struct Held {
+pub(super) struct ModelVectors {
     /// The index that the passages are of, and how far its changes were followed.
     index: Option<IndexId>,
     stamp: i64,
-    files: HashMap<i64, Vec<Slot>>,
+    files: HashMap<i64, Vec<PassageSlot>>,
     missing: usize,
     /// The file that the vectors are of, and how far it was read.
-    on_disk: OnDisk,
+    on_disk: VectorFileState,
     read_to: u64,
     form: Option<VectorForm>,
     rows: HashMap<TextKey, usize>,
@@ -51,17 +51,17 @@ pub(super) struct Held {
 }
 
 /// A passage: its text, and where the vector of that is.
-struct Slot {
+struct PassageSlot {
     key: TextKey,
     row: Option<usize>,
 }
 
-impl Held {
+impl ModelVectors {
     pub(super) fn is_of(&self, index: Option<IndexId>) -> bool {
         self.index == index
     }
 
-    pub(super) fn is_current(&self, now: Standing, on_disk: OnDisk) -> bool {
+    pub(super) fn is_current(&self, now: IndexVersion, on_disk: VectorFileState) -> bool {
         self.is_of(now.index) && self.stamp >= now.stamp && self.on_disk == on_disk
     }
 
@@ -79,7 +79,7 @@ impl Held {
             self.files.remove(&file);
             return;
         }
-        let slot = |key| Slot { key, row: self.rows.get(&key).copied() };
+        let slot = |key| PassageSlot { key, row: self.rows.get(&key).copied() };
         self.files.insert(file, keys.into_iter().map(slot).collect());
     }
 
@@ -92,7 +92,7 @@ impl Held {
         &mut self,
         path: &Path,
         model: &str,
-        on_disk: OnDisk,
+        on_disk: VectorFileState,
     ) -> io::Result<()> {
         let is_same = match (self.on_disk, on_disk) {
             (Some((before, _)), Some((now, length))) => before == now && length >= self.read_to,
@@ -143,13 +143,13 @@ impl Held {
         self.numbers.extend(numbers.iter().map(|&byte| byte as i8));
     }
 
-    fn slots(&mut self) -> impl Iterator<Item = &mut Slot> {
+    fn slots(&mut self) -> impl Iterator<Item = &mut PassageSlot> {
         self.files.values_mut().flatten()
     }
 
-    pub(super) fn coverage(&self) -> Coverage {
+    pub(super) fn coverage(&self) -> EmbeddingCoverage {
         let passages: usize = self.files.values().map(Vec::len).sum();
-        Coverage {
+        EmbeddingCoverage {
             passages: passages as u64,
             covered: passages.saturating_sub(self.missing) as u64,
             form: self.form,
@@ -209,13 +209,13 @@ impl Held {
     }
 
     /// The records of texts that are there, if many enough are of others.
-    pub(super) fn used(&self, unused: Unused) -> Option<(VectorForm, Vec<u8>)> {
+    pub(super) fn used(&self, unused: PurgeThreshold) -> Option<(VectorForm, Vec<u8>)> {
         let form = self.form?;
         let used: HashSet<_> = self.files.values().flatten().map(|slot| slot.key).collect();
         let kept = self.rows.keys().filter(|key| used.contains(key)).count();
         let enough = match unused {
-            Unused::Most => kept.max(MANY_UNUSED),
-            Unused::Any => 1,
+            PurgeThreshold::Most => kept.max(MANY_UNUSED),
+            PurgeThreshold::Any => 1,
         };
         if self.scales.len() - kept < enough {
             return None;
@@ -234,7 +234,7 @@ impl Held {
     }
 }
 
-pub(super) fn on_disk(path: &Path) -> io::Result<OnDisk> {
+pub(super) fn on_disk(path: &Path) -> io::Result<VectorFileState> {
     let size = state_files::size_and_mtime(path)?.map(|(size, _)| size);
     Ok(state_files::identity(path).zip(size))
 }

@@ -9,7 +9,7 @@ use rusqlite::Connection;
 use rusqlite::types::ValueRef;
 
 use crate::error::Result;
-use crate::index::lengths::{Lengths, totals};
+use crate::index::doc_lengths::{DocLengths, totals};
 
 /// What a word is worth by where it stands, for the word index.
 pub(super) const WEIGHTS: &str = "4.0, 2.0, 3.0, 1.0";
@@ -36,9 +36,9 @@ const LONGEST: usize = 63;
 
 /// All passages that hold a word, in order, each with how often, by what that is worth where it stands.
 #[derive(Clone, PartialEq, Debug)]
-pub(super) struct List(Vec<(i64, f64)>);
+pub(super) struct PostingList(Vec<(i64, f64)>);
 
-impl List {
+impl PostingList {
     pub(super) fn len(&self) -> usize {
         self.0.len()
     }
@@ -46,15 +46,19 @@ impl List {
 
 /// What was found of a word's list.
 #[derive(Clone, PartialEq, Debug)]
-pub(super) enum Listed {
-    All(List),
+pub(super) enum PostingLookup {
+    Complete(PostingList),
     /// It is as long as it may be, or longer: its beginning, from the first to the last.
-    Beginning(i64, i64),
+    Truncated(i64, i64),
 }
 
 /// The list of a term, unless that is `most` passages long; `None` if there is no such list: the
 /// term is more than one word, or one that the index may write in a way of its own.
-pub(super) fn list(db: &Connection, term: &QueryTerm, most: usize) -> Result<Option<Listed>> {
+pub(super) fn posting_list(
+    db: &Connection,
+    term: &QueryTerm,
+    most: usize,
+) -> Result<Option<PostingLookup>> {
     let [word] = term.words.as_slice() else { return Ok(None) };
     let is_plain = word.len() <= LONGEST && word.bytes().all(|b| b.is_ascii_alphanumeric());
     if term.kind != TermKind::Word || !is_plain {
@@ -62,34 +66,34 @@ pub(super) fn list(db: &Connection, term: &QueryTerm, most: usize) -> Result<Opt
     }
     let mut select = db.prepare_cached("SELECT doc, col FROM word_places WHERE term = ?")?;
     let mut places = select.query([porter_stem(&fold(word))])?;
-    let mut list: Vec<(i64, f64)> = Vec::new();
+    let mut posting_list: Vec<(i64, f64)> = Vec::new();
     while let Some(place) = places.next()? {
         let (passage, weight) = (place.get(0)?, weight(place.get_ref(1)?));
-        match list.last_mut() {
+        match posting_list.last_mut() {
             Some((last, often)) if *last == passage => *often += weight,
-            _ => list.push((passage, weight)),
+            _ => posting_list.push((passage, weight)),
         }
-        if let (Some((first, _)), true) = (list.first(), list.len() == most) {
-            return Ok(Some(Listed::Beginning(*first, passage)));
+        if let (Some((first, _)), true) = (posting_list.first(), posting_list.len() == most) {
+            return Ok(Some(PostingLookup::Truncated(*first, passage)));
         }
     }
-    Ok(Some(Listed::All(List(list))))
+    Ok(Some(PostingLookup::Complete(PostingList(posting_list))))
 }
 
 /// How well the passages of some lists match, in no order.
-pub(super) fn weigh(
+pub(super) fn bm25(
     db: &Connection,
-    lists: &[&List],
-    lengths: &mut Lengths<'_>,
+    lists: &[&PostingList],
+    lengths: &mut DocLengths<'_>,
 ) -> Result<Vec<(i64, f64)>> {
     let (passages, words) = totals(db)?;
     let average = words as f64 / passages as f64;
-    let mut places = Vec::with_capacity(lists.iter().map(|list| list.len()).sum());
-    for list in lists {
-        let held = list.len() as f64;
+    let mut places = Vec::with_capacity(lists.iter().map(|posting_list| posting_list.len()).sum());
+    for posting_list in lists {
+        let held = posting_list.len() as f64;
         let worth = ((passages as f64 - held + 0.5) / (held + 0.5)).ln();
         let worth = if worth <= 0.0 { LEAST_WORTH } else { worth };
-        places.extend(list.0.iter().map(|&(passage, often)| (passage, often, worth)));
+        places.extend(posting_list.0.iter().map(|&(passage, often)| (passage, often, worth)));
     }
     if lists.len() > 1 {
         places.sort_by_key(|(passage, ..)| *passage);
@@ -113,8 +117,8 @@ mod tests {
     use proptest::prelude::*;
 
     use super::*;
-    use crate::index::connection::Standing;
-    use crate::index::digest::DigestedPassage;
+    use crate::index::connection::IndexVersion;
+    use crate::index::extract::ExtractedPassage;
     use crate::index::fts5_query::term_expression;
     use crate::index::vectors::{self, VectorCache};
     use crate::index::write::first_passage;
@@ -128,7 +132,7 @@ mod tests {
             let first = first_passage(file);
             db.execute(insert, (first, title, heading, tags, body)).unwrap();
             db.execute(insert, (first + 1, "", heading, "", body)).unwrap();
-            let told = [DigestedPassage::empty("one"), DigestedPassage::empty("two")];
+            let told = [ExtractedPassage::empty("one"), ExtractedPassage::empty("two")];
             vectors::put(&db, (1, file), &told).unwrap();
         }
         for file in 1..=removed as i64 {
@@ -167,8 +171,8 @@ mod tests {
             let query = Query::parse(&asked.join(" "));
             let mut lists = Vec::new();
             for term in &query.terms {
-                match list(&db, term, 100).unwrap() {
-                    Some(Listed::All(list)) => lists.push(list),
+                match posting_list(&db, term, 100).unwrap() {
+                    Some(PostingLookup::Complete(posting_list)) => lists.push(posting_list),
                     other => prop_assert!(false, "{term:?}: {other:?}"),
                 }
             }
@@ -176,12 +180,12 @@ mod tests {
             let lists: Vec<_> = lists.iter().collect();
             let expected = by_index(&db, &query);
             let cache = VectorCache::default();
-            let now = Standing::of(&db).unwrap();
+            let now = IndexVersion::of(&db).unwrap();
             cache.refresh(&db, now).unwrap();
             prop_assert!(cache.in_memory(now).is_some());
             for in_memory in [None, cache.in_memory(now)] {
-                let mut lengths = Lengths::new(&db, in_memory).unwrap();
-                let weighed = weigh(&db, &lists, &mut lengths).unwrap();
+                let mut lengths = DocLengths::new(&db, in_memory).unwrap();
+                let weighed = bm25(&db, &lists, &mut lengths).unwrap();
                 prop_assert_eq!(weighed.len(), expected.len());
                 for (ours, theirs) in weighed.iter().zip(&expected) {
                     prop_assert_eq!(ours.0, theirs.0);
@@ -195,16 +199,16 @@ mod tests {
     fn only_words_that_few_passages_hold_have_lists() {
         let text = |body: &str| [String::new(), String::new(), String::new(), body.to_owned()];
         let db = index(&["plans and plans", "a planning", "ox", "мой naïve"].map(text), 0);
-        let check = |asked: &str, most: usize, expected: Option<Listed>| {
+        let check = |asked: &str, most: usize, expected: Option<PostingLookup>| {
             let query = Query::parse(asked);
-            assert_eq!(list(&db, &query.terms[0], most).unwrap(), expected, "{asked}");
+            assert_eq!(posting_list(&db, &query.terms[0], most).unwrap(), expected, "{asked}");
         };
         let place = |file: i64, at: i64, often: f64| (first_passage(file) + at, often);
         let plans = vec![place(1, 0, 2.0), place(1, 1, 2.0), place(2, 0, 1.0), place(2, 1, 1.0)];
-        check("plan", 5, Some(Listed::All(List(plans))));
-        check("plan", 4, Some(Listed::Beginning(first_passage(1), first_passage(2) + 1)));
-        check("plan", 1, Some(Listed::Beginning(first_passage(1), first_passage(1))));
-        check("nothing", 5, Some(Listed::All(List(Vec::new()))));
+        check("plan", 5, Some(PostingLookup::Complete(PostingList(plans))));
+        check("plan", 4, Some(PostingLookup::Truncated(first_passage(1), first_passage(2) + 1)));
+        check("plan", 1, Some(PostingLookup::Truncated(first_passage(1), first_passage(1))));
+        check("nothing", 5, Some(PostingLookup::Complete(PostingList(Vec::new()))));
         check("\"plan ox\"", 5, None);
         check("pla*", 5, None);
         check("мой", 5, None);

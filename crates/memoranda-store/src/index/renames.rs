@@ -18,7 +18,7 @@ pub enum CurrentPath {
 }
 
 /// Where the file that was last at a path is, or was when it was removed, if it was moved away.
-pub(crate) fn now_called(
+pub(crate) fn current_path(
     db: &Connection,
     project: &ProjectName,
     path: &NotePath,
@@ -52,7 +52,7 @@ pub(crate) fn now_called(
 
 /// The version of a note at a moment, and where it was then: it may have been moved since. If the
 /// note at a path cannot be followed so far back, what was at the path then is meant.
-pub(crate) fn version_then(
+pub(crate) fn note_version_as_of(
     db: &Connection,
     project: &ProjectName,
     path: &NotePath,

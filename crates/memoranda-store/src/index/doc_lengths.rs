@@ -4,7 +4,7 @@
 
 use rusqlite::{CachedStatement, Connection, OptionalExtension as _};
 
-use super::vectors::InMemory;
+use super::vectors::VectorTableGuard;
 use super::write::first_passage;
 use crate::error::Result;
 
@@ -12,13 +12,13 @@ use crate::error::Result;
 const TOTALS: i64 = 1;
 
 /// The lengths of passages: from memory, as far as they are there.
-pub(super) struct Lengths<'l> {
-    in_memory: Option<InMemory<'l>>,
+pub(super) struct DocLengths<'l> {
+    in_memory: Option<VectorTableGuard<'l>>,
     select: CachedStatement<'l>,
 }
 
-impl<'l> Lengths<'l> {
-    pub(super) fn new(db: &'l Connection, in_memory: Option<InMemory<'l>>) -> Result<Self> {
+impl<'l> DocLengths<'l> {
+    pub(super) fn new(db: &'l Connection, in_memory: Option<VectorTableGuard<'l>>) -> Result<Self> {
         let select = db.prepare_cached("SELECT sz FROM words_docsize WHERE id = ?")?;
         Ok(Self { in_memory, select })
     }
@@ -107,7 +107,7 @@ mod tests {
             let db = Connection::open_in_memory().unwrap();
             db.execute_batch(include_str!("schema.sql")).unwrap();
             let insert = "INSERT INTO words (rowid, title, heading, tags, body) VALUES (?, '', '', '', ?)";
-            let mut lengths = Lengths::new(&db, None).unwrap();
+            let mut lengths = DocLengths::new(&db, None).unwrap();
             for (id, text) in (1..).zip(&texts) {
                 db.execute(insert, (id, index_text(text))).unwrap();
                 let ours = tokenize(text).count() as u32;

@@ -9,13 +9,13 @@ use memoranda_core::rank::{
 };
 use rusqlite::Connection;
 
-use super::Past;
-use super::caches::Caches;
-use super::candidates::{FoundBy, FoundIn, Question};
-use super::lately::AsOf;
+use super::Superseded;
+use super::caches::SearchCaches;
+use super::candidates::{CandidateQuery, FileMatch, MatchSource};
+use super::note_cache::NoteCacheView;
 use crate::error::Result;
-use crate::index::cuts::{CutPassage, each, in_row};
-use crate::index::digest::Age;
+use crate::index::extract::PassageStatus;
+use crate::index::passage_tokens::{TokenizedPassage, each, in_row};
 use crate::index::passages::{self, IN_A_ROW, row_of};
 use crate::index::vectors;
 use crate::index::write::{PASSAGES_PER_FILE, first_passage};
@@ -25,27 +25,27 @@ const MAX_WHOLE: i64 = 400;
 
 /// How long a note may be.
 #[derive(Clone, Copy, PartialEq, Eq)]
-pub(super) enum Length {
+pub(super) enum NoteLength {
     /// So that it is read whole, whatever is found in it.
     Short,
     Any,
 }
 
 /// Reads notes that were chosen, one after the other.
-pub(super) struct Reader<'r> {
+pub(super) struct CandidateLoader<'r> {
     db: &'r Connection,
-    question: &'r Question<'r>,
+    question: &'r CandidateQuery<'r>,
     asked: TitleQuery,
     /// Whether beginnings of words are sought, of which only texts tell.
     needs_texts: bool,
-    notes: &'r AsOf<'r>,
+    notes: &'r NoteCacheView<'r>,
 }
 
-impl<'r> Reader<'r> {
+impl<'r> CandidateLoader<'r> {
     pub(super) fn new(
         db: &'r Connection,
-        caches: &'r Caches<'r>,
-        question: &'r Question<'r>,
+        caches: &'r SearchCaches<'r>,
+        question: &'r CandidateQuery<'r>,
         understood: &Query,
     ) -> Self {
         let asked = TitleQuery::new(question.text, question.query);
@@ -57,8 +57,8 @@ impl<'r> Reader<'r> {
     pub(super) fn note(
         &self,
         file: i64,
-        found: &FoundIn,
-        length: Length,
+        found: &FileMatch,
+        length: NoteLength,
     ) -> Result<Option<RankCandidate<i64>>> {
         let Self { db, question, asked, notes, .. } = self;
         let Some(kept) = notes.note(db, file)? else { return Ok(None) };
@@ -73,7 +73,7 @@ impl<'r> Reader<'r> {
         let matches = names.map(|name| asked.matches(name)).into_iter().max();
         let title_match = match (found.by, matches.unwrap_or(TitleMatch::None)) {
             // The name is none of these: another that it goes by.
-            (FoundBy::Name, TitleMatch::None) => TitleMatch::Exact,
+            (MatchSource::Name, TitleMatch::None) => TitleMatch::Exact,
             (_, matches) => matches,
         };
         Ok(Some(RankCandidate {
@@ -94,14 +94,15 @@ impl<'r> Reader<'r> {
 /// them has been read already.
 fn passages(
     db: &Connection,
-    question: &Question<'_>,
+    question: &CandidateQuery<'_>,
     (file, row): (i64, &Arc<[u8]>),
     found: &[i64],
-    length: Length,
+    length: NoteLength,
 ) -> Result<Option<Vec<CandidatePassage>>> {
     let first = first_passage(file);
-    let take = |CutPassage { id, age, begins, cut }| {
-        let is_wanted = age == Age::Current || question.filter.past == Past::Include;
+    let take = |TokenizedPassage { id, age, begins, cut }| {
+        let is_wanted =
+            age == PassageStatus::Current || question.filter.superseded == Superseded::Include;
         let passage = CandidatePassage { id: id as u64, cut, said: None, similarity: 0.0, begins };
         is_wanted.then_some(passage)
     };
@@ -111,7 +112,7 @@ fn passages(
     if count < IN_A_ROW {
         return Ok(Some(passages));
     }
-    if length == Length::Short {
+    if length == NoteLength::Short {
         return Ok(None);
     }
     // What is demanded of a note may stand anywhere in it.

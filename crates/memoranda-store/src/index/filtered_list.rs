@@ -10,8 +10,8 @@ use memoranda_core::tokenize::{index_text, tokenize, unicode_forms};
 use rusqlite::types::Value;
 use rusqlite::{Connection, params, params_from_iter};
 
-use super::listing::{COLUMNS, FileSummary, ListOrder, summary};
-use super::search::{Condition, NO_CATEGORY, SearchFilter};
+use super::file_queries::{COLUMNS, FileSummary, ListOrder, summary};
+use super::search::{FilterSql, NO_CATEGORY, SearchFilter};
 use super::write::PASSAGES_PER_FILE;
 use crate::error::Result;
 
@@ -20,7 +20,7 @@ const FEW: i64 = 2000;
 
 /// Which files, in which order.
 #[derive(Clone, Debug)]
-pub struct Browse {
+pub struct FilteredList {
     /// What they are.
     pub filter: SearchFilter,
     /// Words of the title, or beginnings of them; where no title has those, any pieces of one.
@@ -37,8 +37,8 @@ pub struct Browse {
 }
 
 /// The notes that fit.
-pub(crate) fn browse(db: &Connection, browse: &Browse) -> Result<Vec<FileSummary>> {
-    let condition = Condition::new(&Query::default(), &browse.filter);
+pub(crate) fn filtered_list(db: &Connection, browse: &FilteredList) -> Result<Vec<FileSummary>> {
+    let condition = FilterSql::new(&Query::default(), &browse.filter);
     let title = title_expression(&browse.title);
     let mut narrow = None;
     let mut by_words = false;

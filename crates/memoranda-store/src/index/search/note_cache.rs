@@ -11,7 +11,7 @@ use jiff::Timestamp;
 use rusqlite::Connection;
 
 use crate::error::Result;
-use crate::index::connection::Standing;
+use crate::index::connection::IndexVersion;
 use crate::index::write::PASSAGES_PER_FILE;
 
 /// When more bytes than this are kept, all are forgotten: about ten thousand notes.
@@ -20,7 +20,7 @@ const MOST_BYTES: usize = 10 << 20;
 const BYTES_A_NOTE: usize = 250;
 
 /// What a note is compared by, whatever is asked, and what is shown of it.
-pub(super) struct Kept {
+pub(super) struct CachedNote {
     pub(super) project: Box<str>,
     pub(super) path: Arc<str>,
     pub(super) title: Box<str>,
@@ -37,7 +37,7 @@ pub(super) struct Kept {
     pub(super) words: Arc<[u8]>,
 }
 
-impl Kept {
+impl CachedNote {
     fn bytes(&self) -> usize {
         let Self { project, path, title, permalink, note_type, metadata, name, .. } = self;
         let texts: [&str; 7] = [project, path, title, permalink, note_type, metadata, name];
@@ -47,29 +47,29 @@ impl Kept {
 
 /// Notes that were compared lately.
 #[derive(Default)]
-pub(crate) struct NoteCache(Mutex<Lately>);
+pub(crate) struct NoteCache(Mutex<CachedNotes>);
 
 #[derive(Default)]
-struct Lately {
+struct CachedNotes {
     /// Of which state of the index all that is kept is true.
-    then: Standing,
+    then: IndexVersion,
     /// The notes, each with the state of the index in which it was read.
-    notes: HashMap<i64, (i64, Arc<Kept>)>,
+    notes: HashMap<i64, (i64, Arc<CachedNote>)>,
     bytes: usize,
 }
 
 /// The notes that were compared lately, as of one state of the index.
-pub(crate) struct AsOf<'c> {
+pub(crate) struct NoteCacheView<'c> {
     cache: &'c NoteCache,
-    now: Standing,
+    now: IndexVersion,
 }
 
 impl NoteCache {
     /// Forgets what was changed since, and yields the rest.
-    pub(crate) fn as_of(&self, db: &Connection, now: Standing) -> Result<AsOf<'_>> {
+    pub(crate) fn as_of(&self, db: &Connection, now: IndexVersion) -> Result<NoteCacheView<'_>> {
         let mut lately = self.lock();
         if lately.then.index != now.index {
-            *lately = Lately { then: now, ..Lately::default() };
+            *lately = CachedNotes { then: now, ..CachedNotes::default() };
         }
         if now.stamp > lately.then.stamp {
             let mut changed = db.prepare_cached("SELECT file FROM vectors WHERE stamp > ?")?;
@@ -80,17 +80,17 @@ impl NoteCache {
             lately.then = now;
         }
         drop(lately);
-        Ok(AsOf { cache: self, now })
+        Ok(NoteCacheView { cache: self, now })
     }
 
-    fn lock(&self) -> MutexGuard<'_, Lately> {
+    fn lock(&self) -> MutexGuard<'_, CachedNotes> {
         self.0.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }
 
-impl AsOf<'_> {
+impl NoteCacheView<'_> {
     /// A note; `None` if there is none.
-    pub(super) fn note(&self, db: &Connection, file: i64) -> Result<Option<Arc<Kept>>> {
+    pub(super) fn note(&self, db: &Connection, file: i64) -> Result<Option<Arc<CachedNote>>> {
         if let Some(kept) = self.get(file) {
             return Ok(Some(kept));
         }
@@ -102,7 +102,7 @@ impl AsOf<'_> {
     }
 
     /// A note, if it was compared lately and has not changed.
-    fn get(&self, file: i64) -> Option<Arc<Kept>> {
+    fn get(&self, file: i64) -> Option<Arc<CachedNote>> {
         let lately = self.cache.lock();
         let (read, kept) = lately.notes.get(&file)?;
         let is_true = lately.then.index == self.now.index && *read <= self.now.stamp;
@@ -110,7 +110,7 @@ impl AsOf<'_> {
     }
 
     /// Keeps a note that was read.
-    fn put(&self, file: i64, kept: &Arc<Kept>) {
+    fn put(&self, file: i64, kept: &Arc<CachedNote>) {
         let mut lately = self.cache.lock();
         // Somebody may have seen a newer state meanwhile, or another index.
         if lately.then != self.now {
@@ -126,7 +126,7 @@ impl AsOf<'_> {
     }
 }
 
-impl Lately {
+impl CachedNotes {
     fn forget(&mut self, file: i64) {
         if let Some((_, kept)) = self.notes.remove(&file) {
             self.bytes -= kept.bytes();
@@ -135,7 +135,7 @@ impl Lately {
 }
 
 /// Reads what a note is compared by.
-fn read(db: &Connection, file: i64) -> Result<Option<Kept>> {
+fn read(db: &Connection, file: i64) -> Result<Option<CachedNote>> {
     let mut select = db.prepare_cached(&format!(
         "SELECT r.name, f.path, f.title, f.permalink, f.note_type, f.metadata, c.tags, \
          f.created_ms, f.updated_ms, c.importance, c.data FROM files f \
@@ -146,7 +146,7 @@ fn read(db: &Connection, file: i64) -> Result<Option<Kept>> {
     let Some(row) = rows.next()? else { return Ok(None) };
     let text = |column| -> Result<&str> { Ok(row.get_ref(column)?.as_str().unwrap_or_default()) };
     let time = |ms: i64| Timestamp::from_millisecond(ms).unwrap_or_default();
-    Ok(Some(Kept {
+    Ok(Some(CachedNote {
         project: text(0)?.into(),
         path: text(1)?.into(),
         title: text(2)?.into(),
@@ -165,11 +165,11 @@ fn read(db: &Connection, file: i64) -> Result<Option<Kept>> {
 mod tests {
     use super::*;
     use crate::index::connection::IndexId;
-    use crate::index::digest::DigestedPassage;
+    use crate::index::extract::ExtractedPassage;
     use crate::index::vectors;
 
-    fn kept(title: &str) -> Arc<Kept> {
-        Arc::new(Kept {
+    fn kept(title: &str) -> Arc<CachedNote> {
+        Arc::new(CachedNote {
             project: "main".into(),
             path: "n.md".into(),
             note_type: "note".into(),
@@ -189,12 +189,12 @@ mod tests {
         let db = Connection::open_in_memory().unwrap();
         db.execute_batch(include_str!("../schema.sql")).unwrap();
         for file in 1..=3 {
-            vectors::put(&db, (1, file), &[DigestedPassage::empty("a cat")]).unwrap();
+            vectors::put(&db, (1, file), &[ExtractedPassage::empty("a cat")]).unwrap();
         }
         db
     }
 
-    fn title(as_of: &AsOf<'_>, file: i64) -> Option<String> {
+    fn title(as_of: &NoteCacheView<'_>, file: i64) -> Option<String> {
         as_of.get(file).map(|kept| kept.title.to_string())
     }
 
@@ -202,17 +202,18 @@ mod tests {
     fn what_changed_is_forgotten_and_nothing_else() {
         let (db, cache) = (index(), NoteCache::default());
         let as_of = |index| {
-            let now = Standing { index: Some(IndexId(index)), ..Standing::of(&db).unwrap() };
+            let now =
+                IndexVersion { index: Some(IndexId(index)), ..IndexVersion::of(&db).unwrap() };
             cache.as_of(&db, now).unwrap()
         };
         let before = as_of(1);
         assert_eq!(title(&before, 1), None);
         (1..=3).for_each(|file| before.put(file, &kept("old")));
         assert_eq!(title(&before, 1).as_deref(), Some("old"));
-        vectors::put(&db, (1, 2), &[DigestedPassage::empty("a dog")]).unwrap();
+        vectors::put(&db, (1, 2), &[ExtractedPassage::empty("a dog")]).unwrap();
         vectors::remove(&db, 3).unwrap();
         let after = as_of(1);
-        let titles = |as_of: &AsOf<'_>| [1, 2, 3].map(|file| title(as_of, file).is_some());
+        let titles = |as_of: &NoteCacheView<'_>| [1, 2, 3].map(|file| title(as_of, file).is_some());
         assert_eq!(titles(&after), [true, false, false]);
         after.put(2, &kept("new"));
         assert_eq!(title(&after, 2).as_deref(), Some("new"));
@@ -233,7 +234,7 @@ mod tests {
     #[test]
     fn no_more_is_kept_than_there_is_room_for() {
         let (db, cache) = (index(), NoteCache::default());
-        let as_of = cache.as_of(&db, Standing::of(&db).unwrap()).unwrap();
+        let as_of = cache.as_of(&db, IndexVersion::of(&db).unwrap()).unwrap();
         let large = kept(&"x".repeat(MOST_BYTES / 8));
         for file in 0..100 {
             as_of.put(file, &large);

@@ -5,7 +5,7 @@
 //! back, an index that is made anew, cost nothing. They are added in the background; whoever
 //! searches takes what there is.
 
-mod held;
+mod cache;
 
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
@@ -14,13 +14,13 @@ use std::sync::{Arc, Mutex, PoisonError, RwLock};
 use memoranda_core::embed::{Embedding, QuantizedVector};
 use rusqlite::Connection;
 
-use super::connection::Standing;
+use super::connection::IndexVersion;
 use crate::StoreInner;
 use crate::clock;
 use crate::error::{ErrorContext as _, Result, StoreError};
 use crate::files::record_file::{self, FileLockGuard};
 use crate::files::state_files;
-use held::{Held, Unused, passages_of, texts_of};
+use cache::{ModelVectors, PurgeThreshold, passages_of, texts_of};
 
 /// How the files are called, before a number that stands for the model.
 const PREFIX: &str = "meanings-";
@@ -50,7 +50,7 @@ pub struct PendingText {
 
 /// How far the vectors of a model have come.
 #[derive(Clone, Copy, PartialEq, Debug, Default)]
-pub struct Coverage {
+pub struct EmbeddingCoverage {
     /// How many passages there are.
     pub passages: u64,
     /// How many of them have a vector.
@@ -89,9 +89,9 @@ impl VectorForm {
 
 /// The caches of all models that this process was asked about.
 #[derive(Default)]
-pub(crate) struct Meanings(Mutex<BTreeMap<String, Arc<ModelCache>>>);
+pub(crate) struct EmbeddingStore(Mutex<BTreeMap<String, Arc<ModelCache>>>);
 
-impl Meanings {
+impl EmbeddingStore {
     /// The cache of a model.
     pub(crate) fn of(&self, index: &Path, model: &str) -> Arc<ModelCache> {
         let mut all = self.0.lock().unwrap_or_else(PoisonError::into_inner);
@@ -111,12 +111,12 @@ impl Meanings {
 pub(crate) struct ModelCache {
     model: String,
     path: PathBuf,
-    held: RwLock<Held>,
+    held: RwLock<ModelVectors>,
 }
 
 impl ModelCache {
     /// How far the vectors have come.
-    pub(super) fn coverage(&self, db: &Connection, now: Standing) -> Result<Coverage> {
+    pub(super) fn coverage(&self, db: &Connection, now: IndexVersion) -> Result<EmbeddingCoverage> {
         self.refresh(db, now)?;
         Ok(self.read().coverage())
     }
@@ -130,7 +130,7 @@ impl ModelCache {
     pub(super) fn nearest(
         &self,
         db: &Connection,
-        now: Standing,
+        now: IndexVersion,
         vector: &QuantizedVector,
         count: usize,
     ) -> Result<Vec<(i64, f32)>> {
@@ -147,7 +147,7 @@ impl ModelCache {
     fn pending(
         &self,
         db: &Connection,
-        now: Standing,
+        now: IndexVersion,
         count: usize,
         except: &[TextKey],
     ) -> Result<Vec<PendingText>> {
@@ -163,8 +163,8 @@ impl ModelCache {
     }
 
     /// Takes in what changed in the index and in the file since the last look.
-    fn refresh(&self, db: &Connection, now: Standing) -> Result<()> {
-        let on_disk = held::on_disk(&self.path).doing(|| "look at the vectors".into())?;
+    fn refresh(&self, db: &Connection, now: IndexVersion) -> Result<()> {
+        let on_disk = cache::on_disk(&self.path).doing(|| "look at the vectors".into())?;
         if self.read().is_current(now, on_disk) {
             return Ok(());
         }
@@ -180,14 +180,14 @@ impl ModelCache {
         read.doing(|| "read the vectors".into())
     }
 
-    fn read(&self) -> std::sync::RwLockReadGuard<'_, Held> {
+    fn read(&self) -> std::sync::RwLockReadGuard<'_, ModelVectors> {
         self.held.read().unwrap_or_else(PoisonError::into_inner)
     }
 }
 
 impl ModelCache {
     /// Removes the vectors of texts that are gone, as of the last look.
-    fn keep_used(&self, unused: Unused) -> Result<()> {
+    fn keep_used(&self, unused: PurgeThreshold) -> Result<()> {
         let kept = self.read().used(unused);
         let Some((form, bytes)) = kept else { return Ok(()) };
         record_file::rewrite(&self.path, &form.line(&self.model), &bytes)
@@ -201,9 +201,9 @@ impl StoreInner {
     }
 
     /// How far the vectors of a model have come.
-    pub(crate) fn coverage(&self, model: &str) -> Result<Coverage> {
+    pub(crate) fn coverage(&self, model: &str) -> Result<EmbeddingCoverage> {
         let cache = self.model_cache(model);
-        self.ask(|db| cache.coverage(db, Standing::of(db)?))
+        self.ask(|db| cache.coverage(db, IndexVersion::of(db)?))
     }
 
     /// Some texts that the model has made no vector of.
@@ -214,7 +214,7 @@ impl StoreInner {
         except: &[TextKey],
     ) -> Result<Vec<PendingText>> {
         let cache = self.model_cache(model);
-        self.ask(|db| cache.pending(db, Standing::of(db)?, count, except))
+        self.ask(|db| cache.pending(db, IndexVersion::of(db)?, count, except))
     }
 
     /// The right to make vectors of a model, if no other process has it.
@@ -247,11 +247,11 @@ impl StoreInner {
         if other.is_some() || !vectors.iter().all(has_length) {
             return Err(StoreError::OtherVectors { model: model.to_owned() });
         }
-        let mut bytes = Vec::with_capacity(vectors.len() * held::record_size(form.dims));
+        let mut bytes = Vec::with_capacity(vectors.len() * cache::record_size(form.dims));
         for (key, vector) in vectors {
-            held::write_record(*key, vector.as_ref(), form.dims, &mut bytes);
+            cache::write_record(*key, vector.as_ref(), form.dims, &mut bytes);
         }
-        record_file::add(&cache.path, &line, held::record_size(form.dims), &bytes)
+        record_file::add(&cache.path, &line, cache::record_size(form.dims), &bytes)
             .doing(|| "keep vectors".into())
     }
 
@@ -264,7 +264,7 @@ impl StoreInner {
             let line = line.doing(|| "look at the vectors".into())?.unwrap_or_default();
             let Some(model) = VectorForm::model(&line) else { continue };
             self.coverage(model)?;
-            self.model_cache(model).keep_used(Unused::Any)?;
+            self.model_cache(model).keep_used(PurgeThreshold::Any)?;
         }
         Ok(())
     }
@@ -279,7 +279,7 @@ impl StoreInner {
     pub(crate) fn tidy_meanings(&self, model: &str) -> Result<()> {
         let cache = self.model_cache(model);
         if self.ask(super::is_complete)? {
-            cache.keep_used(Unused::Most)?;
+            cache.keep_used(PurgeThreshold::Most)?;
         }
         let now = i128::from(clock::now().as_millisecond()) * 1_000_000;
         record_file::remove_older(&cache.path, PREFIX, now - KEPT_NS)

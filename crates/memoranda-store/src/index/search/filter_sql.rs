@@ -9,14 +9,14 @@ use rusqlite::types::Value;
 use rusqlite::{CachedStatement, Connection, params_from_iter};
 
 use super::SearchFilter;
-use super::caches::Caches;
+use super::caches::SearchCaches;
 use crate::error::Result;
 use crate::index::fts5_query::term_expression;
 use crate::index::metadata;
 use crate::index::write::{PASSAGES_PER_FILE, first_passage};
 
 /// A passage, how well it matches, and its file.
-pub(super) type FoundPassage = (i64, f64, i64);
+pub(super) type PassageScore = (i64, f64, i64);
 
 /// Files that can be searched.
 const SEARCHED: &str = "f.kind IN (1, 2)";
@@ -27,20 +27,20 @@ pub(in crate::index) const NO_CATEGORY: &str = "note";
 
 /// The filter as SQL over `files f`, with its values.
 #[derive(Clone)]
-pub(in crate::index) struct Condition {
+pub(in crate::index) struct FilterSql {
     pub(in crate::index) sql: String,
     pub(in crate::index) values: Vec<Value>,
-    is_open: bool,
+    is_unrestricted: bool,
     /// Whether it asks for nothing but projects;
     is_of_projects: bool,
     /// and which these are, once they were looked up.
     projects: Option<Vec<i64>>,
     /// Whether it is dear to ask of one file after the other: it demands or forbids words, or has
     /// long lists.
-    is_dear: bool,
+    is_expensive: bool,
 }
 
-impl Condition {
+impl FilterSql {
     pub(in crate::index) fn new(query: &Query, filter: &SearchFilter) -> Self {
         let mut sql = String::from(SEARCHED);
         let mut values = Vec::new();
@@ -112,11 +112,11 @@ impl Condition {
             }
         }
         metadata::conditions(filter, &mut sql, &mut values);
-        let is_open = values.is_empty();
-        let is_of_projects = !is_open && values.len() == filter.projects.len();
+        let is_unrestricted = values.is_empty();
+        let is_of_projects = !is_unrestricted && values.len() == filter.projects.len();
         let is_list = |meta: &MetaFilter| matches!(&meta.test, MetaTest::HasAny(values) if values.len() > LONG_LIST);
-        let is_dear = filter.metadata.iter().any(is_list);
-        Self { sql, values, is_open, is_of_projects, projects: None, is_dear }
+        let is_expensive = filter.metadata.iter().any(is_list);
+        Self { sql, values, is_unrestricted, is_of_projects, projects: None, is_expensive }
     }
 
     /// The same, open if it asks for nothing but projects and no file lies in another.
@@ -160,15 +160,15 @@ impl Condition {
                  (SELECT rowid / {PASSAGES_PER_FILE} FROM words WHERE words MATCH ?)"
             ));
             demanding.values.push(Value::Text(expression));
-            (demanding.is_open, demanding.projects) = (false, None);
-            demanding.is_dear = true;
+            (demanding.is_unrestricted, demanding.projects) = (false, None);
+            demanding.is_expensive = true;
         }
         demanding
     }
 
     /// Whether it is dear to ask of one file after the other.
-    pub(super) fn is_dear(&self) -> bool {
-        self.is_dear
+    pub(super) fn is_expensive(&self) -> bool {
+        self.is_expensive
     }
 
     /// The same for files of which it is known that they can be searched. For a place alone the
@@ -179,8 +179,8 @@ impl Condition {
     }
 
     /// Whether every file that can be searched fits.
-    pub(in crate::index) fn is_open(&self) -> bool {
-        self.is_open
+    pub(in crate::index) fn is_unrestricted(&self) -> bool {
+        self.is_unrestricted
     }
 
     /// The newest notes that fit, for a search by tags alone. The word index knows which notes
@@ -190,7 +190,7 @@ impl Condition {
         db: &Connection,
         words: String,
         limit: usize,
-    ) -> Result<Vec<FoundPassage>> {
+    ) -> Result<Vec<PassageScore>> {
         let words = Some(words).filter(|words| !words.is_empty());
         let holding = words.as_ref().map_or_else(String::new, |_| {
             format!(
@@ -212,7 +212,7 @@ impl Condition {
     }
 
     /// The beginning of a note that was found by its name, if it fits.
-    pub(super) fn first_passage(&self, db: &Connection, file: i64) -> Result<Option<FoundPassage>> {
+    pub(super) fn first_passage(&self, db: &Connection, file: i64) -> Result<Option<PassageScore>> {
         let sql = format!("SELECT 1 FROM files f WHERE {} AND f.id = ?", self.sql);
         let values = self.values.iter().cloned().chain([Value::Integer(file)]);
         let fits = db.prepare_cached(&sql)?.exists(params_from_iter(values))?;
@@ -223,17 +223,24 @@ impl Condition {
     pub(super) fn check<'c>(
         &self,
         db: &'c Connection,
-        caches: Option<&'c Caches<'c>>,
-    ) -> Result<Check<'c>> {
+        caches: Option<&'c SearchCaches<'c>>,
+    ) -> Result<FileMatcher<'c>> {
         let sql = format!("SELECT 1 FROM files f WHERE {} AND f.id = ?", self.sql);
         let mut query = db.prepare_cached(&sql)?;
         for (n, value) in self.values.iter().enumerate() {
             query.raw_bind_parameter(n + 1, value)?;
         }
         let file = self.values.len() + 1;
-        let known = if self.is_dear { self.all(db)? } else { HashMap::new() };
+        let known = if self.is_expensive { self.all(db)? } else { HashMap::new() };
         let in_memory = caches.zip(self.projects.clone());
-        Ok(Check { query, file, in_memory, is_open: self.is_open, knows_all: self.is_dear, known })
+        Ok(FileMatcher {
+            query,
+            file,
+            in_memory,
+            is_unrestricted: self.is_unrestricted,
+            knows_all: self.is_expensive,
+            known,
+        })
     }
 
     /// All files that fit.
@@ -264,21 +271,21 @@ fn tagged(is_there: &str, any: &[impl AsRef<str>], sql: &mut String, values: &mu
 }
 
 /// A filter that is asked of many files: what they are held against is bound once.
-pub(super) struct Check<'c> {
+pub(super) struct FileMatcher<'c> {
     query: CachedStatement<'c>,
     file: usize,
     /// The projects in which whatever lies fits, and who knows what lies where.
-    in_memory: Option<(&'c Caches<'c>, Vec<i64>)>,
-    is_open: bool,
+    in_memory: Option<(&'c SearchCaches<'c>, Vec<i64>)>,
+    is_unrestricted: bool,
     /// Whether what is not known does not fit.
     knows_all: bool,
     known: HashMap<i64, bool>,
 }
 
-impl Check<'_> {
+impl FileMatcher<'_> {
     /// Whether a file fits.
     pub(super) fn fits(&mut self, file: i64) -> Result<bool> {
-        if self.is_open {
+        if self.is_unrestricted {
             // Passages are of files that can be searched, of no others.
             return Ok(true);
         }

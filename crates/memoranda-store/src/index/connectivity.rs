@@ -5,7 +5,7 @@ use std::collections::HashSet;
 use memoranda_core::id::ProjectName;
 use rusqlite::{Connection, params};
 
-use super::nodes::NodeRow;
+use super::folder_graph::NodeRow;
 use super::project_id_of;
 use crate::error::Result;
 
@@ -14,7 +14,7 @@ const FEW: usize = 20_000;
 
 /// How the notes of a folder hang together.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub struct Ties {
+pub struct Connectivity {
     /// How many relations lead from the folder to each note, in the order of the notes.
     pub incoming: Vec<u64>,
     /// The notes that state a relation to something that is not in the folder.
@@ -24,10 +24,10 @@ pub struct Ties {
 /// How these notes, which are all of a folder in the order of their numbers, hang together. A
 /// relation with a comment means a note of its own folder or none; what people typed may lead out
 /// of it, and then leads nowhere.
-pub(crate) fn ties(db: &Connection, nodes: &[NodeRow]) -> Result<Ties> {
+pub(crate) fn connectivity(db: &Connection, nodes: &[NodeRow]) -> Result<Connectivity> {
     let (mut ties, typed) = match nodes.len() {
-        ..=FEW => ties_of_each(db, nodes)?,
-        _ => ties_of_all(db, nodes)?,
+        ..=FEW => connectivity_by_node(db, nodes)?,
+        _ => connectivity_by_scan(db, nodes)?,
     };
     let place = |file: i64| nodes.binary_search_by_key(&file, |node| node.file).ok();
     for (file, target) in typed {
@@ -45,10 +45,13 @@ pub(crate) fn ties(db: &Connection, nodes: &[NodeRow]) -> Result<Ties> {
 }
 
 /// A relation that a person typed: the note that states it, and the one that is meant.
-type Typed = (i64, Option<i64>);
+type TypedRelation = (i64, Option<i64>);
 
 /// The ties of a few notes, but for where typed relations lead.
-fn ties_of_each(db: &Connection, nodes: &[NodeRow]) -> Result<(Ties, Vec<Typed>)> {
+fn connectivity_by_node(
+    db: &Connection,
+    nodes: &[NodeRow],
+) -> Result<(Connectivity, Vec<TypedRelation>)> {
     let mut incoming = db.prepare_cached(
         "SELECT count(*) FROM relations INDEXED BY relations_by_target \
          WHERE target_file = ? AND form = 2",
@@ -60,7 +63,7 @@ fn ties_of_each(db: &Connection, nodes: &[NodeRow]) -> Result<(Ties, Vec<Typed>)
     let mut by_hand = db.prepare_cached(
         "SELECT target_file FROM relations INDEXED BY relations_typed WHERE form = 1 AND file = ?",
     )?;
-    let (mut ties, mut typed) = (Ties::default(), Vec::new());
+    let (mut ties, mut typed) = (Connectivity::default(), Vec::new());
     for node in nodes {
         let count: i64 = incoming.query_row([node.file], |row| row.get(0))?;
         ties.incoming.push(count as u64);
@@ -76,8 +79,11 @@ fn ties_of_each(db: &Connection, nodes: &[NodeRow]) -> Result<(Ties, Vec<Typed>)
 }
 
 /// The ties of many notes, by one look at all relations in the order of the notes.
-fn ties_of_all(db: &Connection, nodes: &[NodeRow]) -> Result<(Ties, Vec<Typed>)> {
-    let mut ties = Ties { incoming: vec![0; nodes.len()], ..Ties::default() };
+fn connectivity_by_scan(
+    db: &Connection,
+    nodes: &[NodeRow],
+) -> Result<(Connectivity, Vec<TypedRelation>)> {
+    let mut ties = Connectivity { incoming: vec![0; nodes.len()], ..Connectivity::default() };
     let mut query = db.prepare_cached(
         "SELECT target_file, count(*) FROM relations INDEXED BY relations_by_target \
          WHERE target_file IS NOT NULL AND form = 2 GROUP BY target_file ORDER BY target_file",
@@ -106,7 +112,7 @@ fn ties_of_all(db: &Connection, nodes: &[NodeRow]) -> Result<(Ties, Vec<Typed>)>
 
 /// The names that a note is tied to within its folder, either way, each once: as many as asked
 /// for. What is not there is told by its name.
-pub(crate) fn tied(
+pub(crate) fn neighbour_names(
     db: &Connection,
     project: &ProjectName,
     folder: &str,
@@ -166,10 +172,10 @@ mod tests {
             relations,
             is_placeholder,
         });
-        let told = ties(&db, &nodes).unwrap();
-        assert_eq!(told, Ties { incoming: vec![1, 2, 1], loose: HashSet::from([4]) });
-        let (each, of_each) = ties_of_each(&db, &nodes).unwrap();
-        let (mut all, mut of_all) = ties_of_all(&db, &nodes).unwrap();
+        let told = connectivity(&db, &nodes).unwrap();
+        assert_eq!(told, Connectivity { incoming: vec![1, 2, 1], loose: HashSet::from([4]) });
+        let (each, of_each) = connectivity_by_node(&db, &nodes).unwrap();
+        let (mut all, mut of_all) = connectivity_by_scan(&db, &nodes).unwrap();
         all.loose.retain(|file| nodes.iter().any(|node| node.file == *file));
         of_all.retain(|(file, _)| nodes.iter().any(|node| node.file == *file));
         assert_eq!((each, of_each), (all, of_all));

@@ -6,19 +6,19 @@ use memoranda_core::path::NotePath;
 use memoranda_core::rank::RankCandidate;
 use rusqlite::Connection;
 
-use super::caches::Caches;
+use super::caches::SearchCaches;
 use crate::error::Result;
 use crate::index::passages;
 
 /// The index as it was when notes were found, for whoever compares and shows them.
-pub struct Shown<'d> {
+pub struct ResultReader<'d> {
     pub(crate) db: &'d Connection,
-    pub(crate) caches: &'d Caches<'d>,
+    pub(crate) caches: &'d SearchCaches<'d>,
 }
 
 /// A note that is shown.
 #[derive(Clone, PartialEq, Eq, Debug)]
-pub struct ShownNote {
+pub struct NoteDisplay {
     /// The project.
     pub project: ProjectName,
     /// The file.
@@ -35,7 +35,7 @@ pub struct ShownNote {
 
 /// A passage that is shown.
 #[derive(Clone, PartialEq, Eq, Debug)]
-pub struct ShownPassage {
+pub struct PassageDisplay {
     /// The headings above it.
     pub heading: String,
     /// Its first and last line.
@@ -44,22 +44,22 @@ pub struct ShownPassage {
     pub text: String,
 }
 
-impl Shown<'_> {
+impl ResultReader<'_> {
     /// Tells of the passages of notes how alike they and what was meant are.
-    pub fn compare_meanings(
+    pub fn add_similarities(
         &self,
         meant: &QueryEmbedding,
         notes: &mut [RankCandidate<i64>],
     ) -> Result<()> {
-        self.caches.compare_meanings(self.db, meant, notes)
+        self.caches.add_similarities(self.db, meant, notes)
     }
 
     /// A note by its number; `None` if its place can no longer be named.
-    pub fn note(&self, file: i64) -> Result<Option<ShownNote>> {
+    pub fn note(&self, file: i64) -> Result<Option<NoteDisplay>> {
         let Some(kept) = self.caches.notes.note(self.db, file)? else { return Ok(None) };
         let (path, project) = (NotePath::parse(&kept.path), ProjectName::parse(&kept.project));
         let (Ok(path), Ok(project)) = (path, project) else { return Ok(None) };
-        Ok(Some(ShownNote {
+        Ok(Some(NoteDisplay {
             project,
             path,
             title: kept.title.to_string(),
@@ -70,8 +70,8 @@ impl Shown<'_> {
     }
 
     /// A passage by its number.
-    pub fn passage(&self, passage: u64) -> Result<Option<ShownPassage>> {
-        passages::one(self.db, passage as i64, |kept| ShownPassage {
+    pub fn passage(&self, passage: u64) -> Result<Option<PassageDisplay>> {
+        passages::one(self.db, passage as i64, |kept| PassageDisplay {
             heading: kept.heading.to_owned(),
             lines: kept.lines,
             text: kept.text.to_owned(),

@@ -11,9 +11,9 @@ use memoranda_core::path::NotePath;
 use rusqlite::types::Value;
 use rusqlite::{Connection, OptionalExtension as _, params, params_from_iter};
 
-use super::browse::title_expression;
-use super::digest::exact_key;
-use super::listing::{COLUMNS, FileSummary, summary};
+use super::extract::exact_key;
+use super::file_queries::{COLUMNS, FileSummary, summary};
+use super::filtered_list::title_expression;
 use super::write::PASSAGES_PER_FILE;
 use super::{links, project_id_of};
 use crate::error::{Result, StoreError};
@@ -42,7 +42,7 @@ pub struct NodeRow {
 
 /// A folder of a project, summed up.
 #[derive(Clone, Debug, PartialEq)]
-pub struct FolderSum {
+pub struct FolderTotals {
     /// The folder.
     pub folder: String,
     /// Notes in it, placeholders not counted.
@@ -278,13 +278,13 @@ pub(crate) fn changed_between(
 }
 
 /// The folders of a project that hold notes.
-pub(crate) fn folders(db: &Connection, project: &ProjectName) -> Result<Vec<FolderSum>> {
+pub(crate) fn folders(db: &Connection, project: &ProjectName) -> Result<Vec<FolderTotals>> {
     let mut query = db.prepare_cached(
         "SELECT folder, sum(placeholder = 0), sum(relations) FROM nodes WHERE project = ? \
          GROUP BY folder ORDER BY folder",
     )?;
     let rows = query.query_map([project_id_of(db, project)?], |row| {
-        Ok(FolderSum {
+        Ok(FolderTotals {
             folder: row.get(0)?,
             notes: row.get::<_, i64>(1)? as u64,
             relations: row.get::<_, i64>(2)? as u64,
@@ -405,7 +405,7 @@ pub(crate) fn holding(
 
 /// A file as it was at a time.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct FileThen {
+pub struct FileAsOf {
     /// Where it lay.
     pub path: NotePath,
     /// What it held.
@@ -422,7 +422,7 @@ pub(crate) fn folder_as_of(
     project: &ProjectName,
     folder: &str,
     time: Timestamp,
-) -> Result<Vec<FileThen>> {
+) -> Result<Vec<FileAsOf>> {
     let mut query = db.prepare_cached(
         "SELECT path, after, first_ms, logical_ms FROM changes WHERE project = ?1 \
          AND path > ?2 || '/' AND path < ?2 || '0' AND logical_ms <= ?3 \
@@ -444,13 +444,13 @@ pub(crate) fn folder_as_of(
     let living = found.into_iter().filter_map(|(path, after, [first, last])| {
         let path = NotePath::parse(&path).ok()?;
         let (created, updated) = (time(first), time(last));
-        Some(FileThen { path, hash: ContentHash(after?), created, updated })
+        Some(FileAsOf { path, hash: ContentHash(after?), created, updated })
     });
     Ok(living.collect())
 }
 
 /// The last two times of a file that the history knows, up to a time: first known, last changed.
-pub(crate) fn times_then(
+pub(crate) fn times_as_of(
     db: &Connection,
     project: &ProjectName,
     path: &NotePath,
@@ -471,7 +471,7 @@ pub(crate) fn times_then(
 }
 
 /// Whether the last thing that the history says of a file is that it was made.
-pub(crate) fn was_just_made(
+pub(crate) fn was_just_created(
     db: &Connection,
     project: &ProjectName,
     path: &NotePath,

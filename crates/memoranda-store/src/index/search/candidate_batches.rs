@@ -4,26 +4,26 @@
 use memoranda_core::rank::RankCandidate;
 use rusqlite::Connection;
 
-use super::caches::Caches;
-use super::candidates::{ByWords, Candidates, Chosen, Question, by_words};
-use super::condition::{Check, Condition};
-use super::reader::{Length, Reader};
+use super::caches::SearchCaches;
+use super::candidate_loader::{CandidateLoader, NoteLength};
+use super::candidates::{CandidateQuery, CandidateSet, SelectedFiles, WordMatches, match_words};
+use super::filter_sql::{FileMatcher, FilterSql};
 use crate::error::Result;
 use crate::index::write::PASSAGES_PER_FILE;
 
 /// The notes that may answer, as far as they were looked for.
-pub struct Rounds<'c> {
+pub struct CandidateBatches<'c> {
     /// What was found so far.
-    pub found: Candidates,
+    pub found: CandidateSet,
     db: &'c Connection,
-    caches: &'c Caches<'c>,
-    question: &'c Question<'c>,
-    condition: Condition,
+    caches: &'c SearchCaches<'c>,
+    question: &'c CandidateQuery<'c>,
+    condition: FilterSql,
     /// The passages that hold the words, best first, and those that are near in meaning.
     best: Vec<(i64, f64)>,
     near: Vec<(i64, f32)>,
-    check: Option<Check<'c>>,
-    chosen: Chosen,
+    check: Option<FileMatcher<'c>>,
+    chosen: SelectedFiles,
     /// How many of the chosen were read.
     read: usize,
     /// The round that comes next.
@@ -33,24 +33,24 @@ pub struct Rounds<'c> {
     is_over: bool,
 }
 
-impl<'c> Rounds<'c> {
+impl<'c> CandidateBatches<'c> {
     /// Looks for as many notes as are wanted at first.
     pub(crate) fn new(
         db: &'c Connection,
-        caches: &'c Caches<'c>,
-        question: &'c Question<'c>,
+        caches: &'c SearchCaches<'c>,
+        question: &'c CandidateQuery<'c>,
     ) -> Result<Self> {
-        let condition = Condition::new(question.query, question.filter).opened(db)?;
-        let by_words = || by_words(db, caches, question, &condition);
-        let (near, by_words) = match question.vector {
+        let condition = FilterSql::new(question.query, question.filter).opened(db)?;
+        let match_words = || match_words(db, caches, question, &condition);
+        let (near, match_words) = match question.vector {
             Some(vector) if question.query.is_free() => {
-                caches.nearest_beside(db, vector, &condition, by_words)?
+                caches.nearest_while(db, vector, &condition, match_words)?
             }
-            _ => (Vec::new(), by_words()),
+            _ => (Vec::new(), match_words()),
         };
-        let ByWords { known, condition, best, partial, chosen, named, notes } = by_words?;
+        let WordMatches { known, condition, best, partial, chosen, named, notes } = match_words?;
         let passages = caches.table.passages(db, caches.now)?;
-        let found = Candidates {
+        let found = CandidateSet {
             query: known.query,
             corrections: known.corrections,
             // A guess may be too high.
@@ -81,7 +81,7 @@ impl<'c> Rounds<'c> {
     }
 
     /// Looks for so many further notes, in whole rounds; `false` if there are none.
-    pub fn look_further(&mut self, more: usize) -> Result<bool> {
+    pub fn next_batch(&mut self, more: usize) -> Result<bool> {
         let before = self.chosen.files.len();
         self.look_until(before + more)?;
         self.read(Vec::new())?;
@@ -147,11 +147,11 @@ impl<'c> Rounds<'c> {
 
     /// Reads the notes that were chosen since, but for those that have been read already.
     fn read(&mut self, known: Vec<Option<RankCandidate<i64>>>) -> Result<()> {
-        let reader = Reader::new(self.db, self.caches, self.question, &self.found.query);
+        let reader = CandidateLoader::new(self.db, self.caches, self.question, &self.found.query);
         let mut known = known.into_iter();
         for file in self.chosen.files.iter().skip(self.read) {
             let note = match (known.next().flatten(), self.chosen.found.get(file)) {
-                (None, Some(found)) => reader.note(*file, found, Length::Any)?,
+                (None, Some(found)) => reader.note(*file, found, NoteLength::Any)?,
                 (known, _) => known,
             };
             self.found.notes.extend(note);

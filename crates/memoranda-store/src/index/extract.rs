@@ -55,16 +55,16 @@ impl FileKind {
 }
 
 /// Everything that the index keeps of a file's content.
-pub(crate) struct Digest {
+pub(crate) struct ExtractedFile {
     pub(crate) kind: FileKind,
     pub(crate) title: String,
-    pub(crate) address: Address,
+    pub(crate) address: RequestedPermalink,
     pub(crate) note_type: String,
     pub(crate) created: Option<jiff::Timestamp>,
     pub(crate) metadata: String,
     pub(crate) problems: Vec<ParseProblem>,
     pub(crate) tags: Vec<String>,
-    pub(crate) passages: Vec<DigestedPassage>,
+    pub(crate) passages: Vec<ExtractedPassage>,
     pub(crate) observations: Vec<(ObservationId, Observation)>,
     pub(crate) relations: Vec<note::Relation>,
     /// How much the note as a whole matters, and how sure it is, as its frontmatter says.
@@ -75,7 +75,7 @@ pub(crate) struct Digest {
 }
 
 /// The permalink that a file asks for.
-pub(crate) struct Address {
+pub(crate) struct RequestedPermalink {
     pub(crate) permalink: String,
     pub(crate) source: PermalinkSource,
 }
@@ -90,11 +90,11 @@ pub(crate) enum PermalinkSource {
 }
 
 /// A passage and the words by which it is found.
-pub(crate) struct DigestedPassage {
+pub(crate) struct ExtractedPassage {
     pub(crate) heading: String,
     pub(crate) first_line: usize,
     pub(crate) last_line: usize,
-    pub(crate) age: Age,
+    pub(crate) age: PassageStatus,
     pub(crate) begins: PassageStart,
     pub(crate) text: String,
     cut: OnceLock<PassageTokens>,
@@ -103,10 +103,10 @@ pub(crate) struct DigestedPassage {
 
 /// Whether a passage tells what holds.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub(crate) enum Age {
+pub(crate) enum PassageStatus {
     Current,
     /// It holds nothing but facts that were struck out or replaced.
-    Past,
+    Superseded,
 }
 
 /// Whether the bytes are a text that can be searched.
@@ -116,12 +116,12 @@ pub(crate) fn is_text(path: &NotePath, bytes: &[u8]) -> bool {
 }
 
 /// The permalink that a note asks for, without a look at all of it; `None` if the file is no note.
-pub(crate) fn address_of(path: &NotePath, bytes: &[u8]) -> Option<Address> {
+pub(crate) fn requested_permalink(path: &NotePath, bytes: &[u8]) -> Option<RequestedPermalink> {
     let given = || note::stated_permalink(&String::from_utf8_lossy(bytes));
-    (path.is_markdown() && is_text(path, bytes)).then(|| Address::new(path, given()))
+    (path.is_markdown() && is_text(path, bytes)).then(|| RequestedPermalink::new(path, given()))
 }
 
-impl Address {
+impl RequestedPermalink {
     fn new(path: &NotePath, given: Option<String>) -> Self {
         match given {
             Some(permalink) => Self { permalink, source: PermalinkSource::Frontmatter },
@@ -131,7 +131,7 @@ impl Address {
 }
 
 /// Works out what the index keeps of a file.
-pub(crate) fn digest(path: &NotePath, bytes: &[u8]) -> Digest {
+pub(crate) fn extract(path: &NotePath, bytes: &[u8]) -> ExtractedFile {
     if !is_text(path, bytes) {
         return other(path, bytes.len());
     }
@@ -148,14 +148,14 @@ pub(crate) fn digest(path: &NotePath, bytes: &[u8]) -> Digest {
     if path.is_markdown() { markdown(path, &text, problems) } else { plain(path, &text, problems) }
 }
 
-fn markdown(path: &NotePath, text: &str, mut problems: Vec<ParseProblem>) -> Digest {
+fn markdown(path: &NotePath, text: &str, mut problems: Vec<ParseProblem>) -> ExtractedFile {
     let note = note::parse(text);
     let title = note.title().unwrap_or_else(|| path.stem().to_owned());
-    let passages = passage::split_note_passages(text, &note)
-        .into_iter()
-        .map(|passage| DigestedPassage::new(&passage, text, age(&note, text, &passage)));
+    let passages = passage::split_note_passages(text, &note).into_iter().map(|passage| {
+        ExtractedPassage::new(&passage, text, passage_status(&note, text, &passage))
+    });
     problems.extend(note.problems.iter().cloned());
-    Digest {
+    ExtractedFile {
         kind: FileKind::Markdown,
         note_type: note.note_type(),
         created: ["created", "date"]
@@ -163,7 +163,7 @@ fn markdown(path: &NotePath, text: &str, mut problems: Vec<ParseProblem>) -> Dig
             .find_map(|key| note.frontmatter.get(key).and_then(timestamp))
             .or_else(|| day_in(path.stem())),
         metadata: metadata_json(&note),
-        address: Address::new(path, note.permalink()),
+        address: RequestedPermalink::new(path, note.permalink()),
         tags: note.tags(),
         passages: passages.collect(),
         observations: identify(path, &note),
@@ -176,12 +176,12 @@ fn markdown(path: &NotePath, text: &str, mut problems: Vec<ParseProblem>) -> Dig
     }
 }
 
-fn plain(path: &NotePath, text: &str, problems: Vec<ParseProblem>) -> Digest {
+fn plain(path: &NotePath, text: &str, problems: Vec<ParseProblem>) -> ExtractedFile {
     let title = path.file_name().to_owned();
     let passages = passage::split_text_passages(text)
         .into_iter()
-        .map(|passage| DigestedPassage::new(&passage, text, Age::Current));
-    Digest {
+        .map(|passage| ExtractedPassage::new(&passage, text, PassageStatus::Current));
+    ExtractedFile {
         kind: FileKind::Text,
         note_type: "file".into(),
         created: None,
@@ -193,7 +193,7 @@ fn plain(path: &NotePath, text: &str, problems: Vec<ParseProblem>) -> Digest {
         importance: None,
         confidence: None,
         is_placeholder: false,
-        address: Address::new(path, None),
+        address: RequestedPermalink::new(path, None),
         title,
         problems,
     }
@@ -205,15 +205,15 @@ fn share(note: &Note, key: &str) -> Option<f64> {
     (0.0..=1.0).contains(&value).then_some(value)
 }
 
-fn other(path: &NotePath, size: usize) -> Digest {
-    let mut digest = plain(path, "", Vec::new());
-    digest.kind = FileKind::Other;
-    digest.passages = Vec::new();
+fn other(path: &NotePath, size: usize) -> ExtractedFile {
+    let mut extracted = plain(path, "", Vec::new());
+    extracted.kind = FileKind::Other;
+    extracted.passages = Vec::new();
     if path.is_markdown() || size > MAX_INDEXED_BYTES {
         let message = format!("the file has {size} bytes and is not searched");
-        digest.problems.push(ParseProblem { line: 0, message });
+        extracted.problems.push(ParseProblem { line: 0, message });
     }
-    digest
+    extracted
 }
 
 /// The observations with their ids: from their comments, or derived from text and place.
@@ -384,7 +384,7 @@ fn meta_json(value: &MetaValue) -> serde_json::Value {
     }
 }
 
-impl Digest {
+impl ExtractedFile {
     /// Works out what the passages mean, and cuts them into words.
     pub(crate) fn embed(&self) {
         self.passages.iter().for_each(|passage| {
@@ -407,7 +407,7 @@ impl Digest {
 }
 
 /// Whether a passage is of facts alone that no longer hold.
-fn age(note: &Note, text: &str, passage: &passage::Passage) -> Age {
+fn passage_status(note: &Note, text: &str, passage: &passage::Passage) -> PassageStatus {
     let is_past = |o: &&Observation| {
         o.struck || o.fact.as_ref().is_some_and(|fact| fact.superseded_by.is_some())
     };
@@ -416,11 +416,11 @@ fn age(note: &Note, text: &str, passage: &passage::Passage) -> Age {
     let inside = behind.take_while(|o| o.line <= *passage.lines.end());
     let (past, current): (Vec<_>, Vec<_>) = inside.partition(|o| is_past(o));
     if past.is_empty() || !current.is_empty() {
-        return Age::Current;
+        return PassageStatus::Current;
     }
     let lines = passage.text(text).lines().map(str::trim);
     let said = lines.filter(|line| !line.is_empty() && !line.starts_with('#')).count();
-    if said <= past.len() { Age::Past } else { Age::Current }
+    if said <= past.len() { PassageStatus::Superseded } else { PassageStatus::Current }
 }
 
 /// A text without the comments of its facts: they are for programs, and mean nothing.
@@ -450,8 +450,8 @@ fn first_words(text: &str) -> &str {
     last.and_then(|(_, word)| text.get(..word.span.end)).unwrap_or(text)
 }
 
-impl DigestedPassage {
-    fn new(passage: &passage::Passage, text: &str, age: Age) -> Self {
+impl ExtractedPassage {
+    fn new(passage: &passage::Passage, text: &str, age: PassageStatus) -> Self {
         let own = passage.text(text);
         Self {
             heading: passage.heading.clone(),
@@ -471,7 +471,7 @@ impl DigestedPassage {
             heading: String::new(),
             first_line: 1,
             last_line: 1,
-            age: Age::Current,
+            age: PassageStatus::Current,
             begins: PassageStart::NewBlock,
             text: String::new(),
             cut: OnceLock::new(),

@@ -8,8 +8,8 @@ use memoranda_core::query::{
 use memoranda_core::tokenize::{fold_for_index, is_unspaced, tokenize};
 use rusqlite::{Connection, OptionalExtension as _, params};
 
-use super::compare::MAX_COMPARED;
-use super::lists::{List, Listed, list};
+use super::postings::{PostingList, PostingLookup, posting_list};
+use super::text_match::MAX_COMPARED;
 use crate::error::Result;
 use crate::index::fts5_query::term_expression;
 use crate::index::passages;
@@ -29,7 +29,7 @@ const COUNTED: i64 = 10_000;
 
 /// A word that was read as another, because no text holds it.
 #[derive(Clone, PartialEq, Eq, Debug)]
-pub struct Correction {
+pub struct TermCorrection {
     /// The word as typed.
     pub typed: String,
     /// What was looked for instead; with `*` at the end if it is a beginning.
@@ -39,24 +39,24 @@ pub struct Correction {
 }
 
 /// The query as the index can answer it, with how many passages hold each of its terms.
-pub(super) struct Known {
+pub(super) struct TermStats {
     pub(super) query: Query,
     pub(super) holders: Vec<u64>,
     /// Which passages those are, of terms that few hold.
-    pub(super) lists: Vec<Option<List>>,
-    pub(super) corrections: Vec<Correction>,
+    pub(super) lists: Vec<Option<PostingList>>,
+    pub(super) corrections: Vec<TermCorrection>,
 }
 
 /// Looks every term up.
-pub(super) fn look_up(db: &Connection, query: &Query) -> Result<Known> {
-    let mut known = Known {
+pub(super) fn look_up(db: &Connection, query: &Query) -> Result<TermStats> {
+    let mut known = TermStats {
         query: query.clone(),
         holders: Vec::with_capacity(query.terms.len()),
         lists: Vec::with_capacity(query.terms.len()),
         corrections: Vec::new(),
     };
     for (at, term) in known.query.terms.iter_mut().enumerate() {
-        let (mut held, list) = holders(db, term)?;
+        let (mut held, posting_list) = holders(db, term)?;
         let is_word = term.kind == TermKind::Word && term.need != TermRequirement::Excluded;
         if held == 0
             && is_word
@@ -80,21 +80,23 @@ pub(super) fn look_up(db: &Connection, query: &Query) -> Result<Known> {
             if held > 0 {
                 let star = if term.kind == TermKind::Prefix { "*" } else { "" };
                 let meant = format!("{}{star}", term.words.join(" "));
-                known.corrections.push(Correction { typed, meant, term: at });
+                known.corrections.push(TermCorrection { typed, meant, term: at });
             }
         }
         known.holders.push(held);
-        known.lists.push(list);
+        known.lists.push(posting_list);
     }
     Ok(known)
 }
 
 /// How many passages hold a term, or about as many, and which, if they are few.
-fn holders(db: &Connection, term: &QueryTerm) -> Result<(u64, Option<List>)> {
-    let oldest = match list(db, term, SAMPLE as usize)? {
-        Some(Listed::All(list)) if list.len() > 0 => return Ok((list.len() as u64, Some(list))),
-        Some(Listed::Beginning(first, last)) => Some((first, last)),
-        Some(Listed::All(_)) | None => None,
+fn holders(db: &Connection, term: &QueryTerm) -> Result<(u64, Option<PostingList>)> {
+    let oldest = match posting_list(db, term, SAMPLE as usize)? {
+        Some(PostingLookup::Complete(posting_list)) if posting_list.len() > 0 => {
+            return Ok((posting_list.len() as u64, Some(posting_list)));
+        }
+        Some(PostingLookup::Truncated(first, last)) => Some((first, last)),
+        Some(PostingLookup::Complete(_)) | None => None,
     };
     let held = match (term.kind, term.words.as_slice()) {
         // The index may write it in a way of its own, which only it knows.
@@ -102,13 +104,15 @@ fn holders(db: &Connection, term: &QueryTerm) -> Result<(u64, Option<List>)> {
             0 => counted(db, term)?,
             held => held,
         },
-        (TermKind::Word, [word]) => match about(db, &term_expression(term), oldest)? {
-            About::Exactly(held) => held,
-            About::Many(guess) if guess > COUNTED as u64 => guess,
-            About::Many(guess) => match stem_holders(db, &porter_stem(&fold_for_index(word)))? {
-                0 => guess,
-                held => held,
-            },
+        (TermKind::Word, [word]) => match estimate_holders(db, &term_expression(term), oldest)? {
+            TermEstimate::Exact(held) => held,
+            TermEstimate::Approximate(guess) if guess > COUNTED as u64 => guess,
+            TermEstimate::Approximate(guess) => {
+                match stem_holders(db, &porter_stem(&fold_for_index(word)))? {
+                    0 => guess,
+                    held => held,
+                }
+            }
         },
         _ => counted(db, term)?,
     };
@@ -125,17 +129,21 @@ fn counted(db: &Connection, term: &QueryTerm) -> Result<u64> {
 }
 
 /// How many passages hold a word, at a glance.
-enum About {
+enum TermEstimate {
     /// So many, and no more.
-    Exactly(u64),
+    Exact(u64),
     /// About so many.
-    Many(u64),
+    Approximate(u64),
 }
 
 /// Judges from the newest and the oldest passages that hold a word how many there are between
 /// them, since to count a word that is everywhere is to look at everything. The lower guess counts.
 /// The oldest may be known.
-fn about(db: &Connection, expression: &str, oldest: Option<(i64, i64)>) -> Result<About> {
+fn estimate_holders(
+    db: &Connection,
+    expression: &str,
+    oldest: Option<(i64, i64)>,
+) -> Result<TermEstimate> {
     let mut ends = [oldest, None];
     for (order, end) in ["ASC", "DESC"].into_iter().zip(&mut ends) {
         if end.is_some() {
@@ -151,13 +159,13 @@ fn about(db: &Connection, expression: &str, oldest: Option<(i64, i64)>) -> Resul
             })?;
         *end = first.zip(last).filter(|_| held == SAMPLE);
         if end.is_none() {
-            return Ok(About::Exactly(held as u64));
+            return Ok(TermEstimate::Exact(held as u64));
         }
     }
     let [oldest, newest] = ends.map(Option::unwrap_or_default);
     let range = (newest.1 - oldest.0) as f64;
     let guess = |(first, last): (i64, i64)| SAMPLE as f64 * range / (last - first).max(1) as f64;
-    Ok(About::Many(guess(oldest).min(guess(newest)) as u64))
+    Ok(TermEstimate::Approximate(guess(oldest).min(guess(newest)) as u64))
 }
 
 fn stem_holders(db: &Connection, stem: &str) -> Result<u64> {

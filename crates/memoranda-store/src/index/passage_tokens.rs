@@ -8,13 +8,13 @@ use memoranda_core::passage::PassageStart;
 use memoranda_core::rank::PassageTokens;
 use rusqlite::{Connection, params};
 
-use super::digest::{Age, DigestedPassage};
+use super::extract::{ExtractedPassage, PassageStatus};
 use super::passages::{row_of, rows};
 use super::write::first_passage;
 use crate::error::Result;
 
 /// What is told of a note with its first passages, for whoever compares it.
-pub(super) struct About<'n> {
+pub(super) struct NoteAttributes<'n> {
     /// Its tags as they are compared, with blanks between them.
     pub(super) tags: &'n str,
     /// How much its weightiest current fact matters.
@@ -22,9 +22,9 @@ pub(super) struct About<'n> {
 }
 
 /// A passage in a row of them.
-pub(super) struct CutPassage {
+pub(super) struct TokenizedPassage {
     pub(super) id: i64,
-    pub(super) age: Age,
+    pub(super) age: PassageStatus,
     pub(super) begins: PassageStart,
     pub(super) cut: PassageTokens,
 }
@@ -33,15 +33,15 @@ pub(super) struct CutPassage {
 pub(super) fn put(
     db: &Connection,
     file: i64,
-    about: &About<'_>,
-    passages: &[DigestedPassage],
+    about: &NoteAttributes<'_>,
+    passages: &[ExtractedPassage],
 ) -> Result<()> {
     let mut insert =
         db.prepare_cached("INSERT INTO cuts (id, tags, importance, data) VALUES (?, ?, ?, ?)")?;
     for (id, row) in rows(file, passages) {
         let mut data = Vec::new();
         for passage in row {
-            let is_past = u8::from(passage.age == Age::Past);
+            let is_past = u8::from(passage.age == PassageStatus::Superseded);
             data.push(is_past | u8::from(passage.begins == PassageStart::ContinuesBlock) << 1);
             passage.cut().write(&mut data);
         }
@@ -68,7 +68,7 @@ pub(super) fn remove(db: &Connection, file: i64) -> Result<()> {
 pub(super) fn each(
     db: &Connection,
     wanted: RangeInclusive<i64>,
-    mut each: impl FnMut(CutPassage),
+    mut each: impl FnMut(TokenizedPassage),
 ) -> Result<()> {
     let mut select =
         db.prepare_cached("SELECT id, data FROM cuts WHERE id BETWEEN ? AND ? ORDER BY id")?;
@@ -83,15 +83,15 @@ pub(super) fn each(
 }
 
 /// The passages of a row. Bytes that are none end it.
-pub(super) fn in_row(first: i64, data: &Arc<[u8]>) -> impl Iterator<Item = CutPassage> {
+pub(super) fn in_row(first: i64, data: &Arc<[u8]>) -> impl Iterator<Item = TokenizedPassage> {
     let mut place = 0;
     (first..).map_while(move |id| {
         let signs = *data.get(place)?;
-        let age = if signs & 1 == 0 { Age::Current } else { Age::Past };
+        let age = if signs & 1 == 0 { PassageStatus::Current } else { PassageStatus::Superseded };
         let begins =
             if signs & 2 == 0 { PassageStart::NewBlock } else { PassageStart::ContinuesBlock };
         place += 1;
-        Some(CutPassage { id, age, begins, cut: PassageTokens::read(data, &mut place)? })
+        Some(TokenizedPassage { id, age, begins, cut: PassageTokens::read(data, &mut place)? })
     })
 }
 
@@ -100,7 +100,7 @@ mod tests {
     use memoranda_core::path::NotePath;
 
     use super::*;
-    use crate::index::digest::digest;
+    use crate::index::extract::extract;
     use crate::index::passages::IN_A_ROW;
 
     #[test]
@@ -110,12 +110,12 @@ mod tests {
         db.execute_batch(include_str!("schema.sql")).unwrap();
         let text: String = (0..150).map(|n| format!("# Part {n}\n\nAnn: thing {n}\n\n")).collect();
         let text = text + "- [plan] ~~an old one~~\n\n" + &"a long line ".repeat(60);
-        let made = digest(&NotePath::parse("long.md").unwrap(), text.as_bytes()).passages;
+        let made = extract(&NotePath::parse("long.md").unwrap(), text.as_bytes()).passages;
         assert!(made.len() > 2 * IN_A_ROW as usize, "{}", made.len());
-        assert!(made.iter().any(|passage| passage.age == Age::Past));
+        assert!(made.iter().any(|passage| passage.age == PassageStatus::Superseded));
         assert!(made.iter().any(|passage| passage.begins == PassageStart::ContinuesBlock));
         for file in [6, 7, 8] {
-            let about = About { tags: "a b", importance: Some(0.5) };
+            let about = NoteAttributes { tags: "a b", importance: Some(0.5) };
             put(&db, file, &about, &made).unwrap();
         }
         let first = first_passage(7);
@@ -148,7 +148,8 @@ mod tests {
 
     #[test]
     fn damaged_rows_end_where_the_damage_is() {
-        let made = digest(&NotePath::parse("n.md").unwrap(), b"One.\n\n# Two\n\nThree.\n").passages;
+        let made =
+            extract(&NotePath::parse("n.md").unwrap(), b"One.\n\n# Two\n\nThree.\n").passages;
         let mut data = Vec::new();
         for passage in &made {
             data.push(0);

@@ -6,9 +6,9 @@ use std::collections::HashMap;
 use memoranda_core::embed::StaticVector;
 use rusqlite::Connection;
 
-use super::digest::DigestedPassage;
+use super::extract::ExtractedPassage;
 use super::write::first_passage;
-use super::{cuts, passages, vectors};
+use super::{passage_tokens, passages, vectors};
 use crate::error::Result;
 
 /// What has fewer passages is worked out anew sooner than looked up.
@@ -16,9 +16,9 @@ const FEW: i64 = 16;
 
 /// Which passages say the same in the same place as before.
 #[derive(Default)]
-pub(super) struct Stays(Vec<bool>);
+pub(super) struct ReusablePassages(Vec<bool>);
 
-impl Stays {
+impl ReusablePassages {
     /// Whether the words of the passage in a place stay. With the first the title and tags are told,
     /// so it is told anew with them; with any, words of one that goes on from it.
     pub(super) fn at(&self, place: usize) -> bool {
@@ -28,7 +28,7 @@ impl Stays {
 }
 
 /// A text that a file says.
-struct Said {
+struct TextPositions {
     /// In which place it said it before;
     before: Option<usize>,
     /// and in which it says it now.
@@ -37,19 +37,23 @@ struct Said {
 
 /// Tells passages what the index knows of them from the last time that a file said them, and says
 /// which of them stay where they were.
-pub(super) fn tell(db: &Connection, file: i64, told: &[DigestedPassage]) -> Result<Stays> {
+pub(super) fn find_reusable(
+    db: &Connection,
+    file: i64,
+    told: &[ExtractedPassage],
+) -> Result<ReusablePassages> {
     let held = vectors::count_of(db, file)?;
     if held < FEW {
-        return Ok(Stays::default());
+        return Ok(ReusablePassages::default());
     }
-    let mut said: Vec<Said> = Vec::with_capacity(told.len());
+    let mut said: Vec<TextPositions> = Vec::with_capacity(told.len());
     let mut by_text = HashMap::with_capacity(told.len());
     for (place, passage) in told.iter().enumerate() {
         let text = (passage.heading.as_str(), passage.text.as_str());
         let at = *by_text.entry(text).or_insert(said.len());
         match said.get_mut(at) {
             Some(same) => same.now.push(place),
-            None => said.push(Said { before: None, now: vec![place] }),
+            None => said.push(TextPositions { before: None, now: vec![place] }),
         }
     }
     let first = first_passage(file);
@@ -71,7 +75,7 @@ pub(super) fn tell(db: &Connection, file: i64, told: &[DigestedPassage]) -> Resu
         let places = now.get(&before).into_iter().flatten();
         places.filter_map(|&place| told.get(place))
     };
-    cuts::each(db, all, |kept| {
+    passage_tokens::each(db, all, |kept| {
         let place = (kept.id - first) as usize;
         same(place).for_each(|passage| passage.takes(&kept.cut));
         if let (Some(passage), Some(stays)) = (told.get(place), stays.get_mut(place)) {
@@ -82,7 +86,7 @@ pub(super) fn tell(db: &Connection, file: i64, told: &[DigestedPassage]) -> Resu
     for (place, (scale, numbers)) in scales.into_iter().zip(numbers).enumerate() {
         same(place).for_each(|passage| passage.means(StaticVector { scale, numbers }));
     }
-    Ok(Stays(stays))
+    Ok(ReusablePassages(stays))
 }
 
 #[cfg(test)]
@@ -93,8 +97,8 @@ mod tests {
 
     use super::*;
     use crate::files::FileStat;
-    use crate::index::digest::digest;
-    use crate::index::write::{Batch, Put};
+    use crate::index::extract::extract;
+    use crate::index::write::{IndexBatch, IndexedFile};
 
     #[allow(clippy::disallowed_methods, reason = "the index in memory is nobody else's")]
     fn index(texts: &[&str]) -> Connection {
@@ -106,9 +110,9 @@ mod tests {
 
     fn put(db: &Connection, text: &str) {
         let path = NotePath::parse("long.md").unwrap();
-        let mut batch = Batch::new(db);
+        let mut batch = IndexBatch::new(db);
         let project = batch.project(&ProjectName::parse("main").unwrap()).unwrap();
-        let put = Put {
+        let put = IndexedFile {
             project,
             path: &path,
             hash: ContentHash([0; 32]),
@@ -117,7 +121,7 @@ mod tests {
             permalink: None,
             first_seen_ms: None,
         };
-        batch.put(&put, &digest(&path, text.as_bytes())).unwrap();
+        batch.put(&put, &extract(&path, text.as_bytes())).unwrap();
         batch.finish().unwrap();
     }
 

@@ -8,13 +8,13 @@ use memoranda_core::query::{Query, QueryTerm, TermRequirement};
 use rusqlite::types::Value;
 use rusqlite::{Connection, params_from_iter};
 
-use super::caches::Caches;
-use super::condition::Condition;
-use super::lists::{List, WEIGHTS, weigh};
-use super::terms::Known;
+use super::caches::SearchCaches;
+use super::filter_sql::FilterSql;
+use super::postings::{PostingList, WEIGHTS, bm25};
+use super::term_stats::TermStats;
 use crate::error::Result;
+use crate::index::doc_lengths::DocLengths;
 use crate::index::fts5_query::match_expression;
-use crate::index::lengths::Lengths;
 use crate::index::write::PASSAGES_PER_FILE;
 
 /// No more passages than this are compared with each other.
@@ -23,7 +23,7 @@ pub(super) const MAX_COMPARED: i64 = 2000;
 const ENOUGH_WITH_BOTH: usize = 30;
 
 /// Passages that were compared with each other.
-pub(super) struct Compared {
+pub(super) struct TextMatches {
     /// The passages and how well they match, best first.
     pub(super) best: Vec<(i64, f64)>,
     /// Whether more match than were compared.
@@ -31,14 +31,14 @@ pub(super) struct Compared {
 }
 
 /// Compares the passages that match a query and fit, but never more than `most` of them.
-pub(super) fn compare(
+pub(super) fn match_text(
     db: &Connection,
-    known: &Known,
-    caches: Option<&Caches<'_>>,
-    condition: &Condition,
+    known: &TermStats,
+    caches: Option<&SearchCaches<'_>>,
+    condition: &FilterSql,
     most: i64,
-) -> Result<Option<Compared>> {
-    let Known { query, holders, lists, .. } = known;
+) -> Result<Option<TextMatches>> {
+    let TermStats { query, holders, lists, .. } = known;
     let mut optional: Vec<(u64, usize)> = holders
         .iter()
         .copied()
@@ -84,20 +84,21 @@ pub(super) fn compare(
         if let Some(both) = with(&rarest, TermRequirement::Required) {
             let compared = newest_matching(db, both, condition, most)?;
             if compared.best.len() >= ENOUGH_WITH_BOTH {
-                return Ok(Some(Compared { partial: true, ..compared }));
+                return Ok(Some(TextMatches { partial: true, ..compared }));
             }
         }
     }
-    if !is_demanding && !condition.is_dear() {
+    if !is_demanding && !condition.is_expensive() {
         chosen.sort_unstable();
         let lists = chosen.iter().map(|&at| lists.get(at)?.as_ref());
         let lists: Vec<_> = lists.collect::<Option<_>>().unwrap_or_default();
         let room = 1..=most as usize;
-        if room.contains(&lists.iter().map(|list: &&List| list.len()).sum()) {
+        if room.contains(&lists.iter().map(|posting_list: &&PostingList| posting_list.len()).sum())
+        {
             let in_memory = caches.and_then(|caches| caches.table.in_memory(caches.now));
-            let weighed = weigh(db, &lists, &mut Lengths::new(db, in_memory)?)?;
+            let weighed = bm25(db, &lists, &mut DocLengths::new(db, in_memory)?)?;
             let best = fitting(db, caches, weighed, condition)?;
-            return Ok(Some(Compared { best: in_order(best), partial: false }));
+            return Ok(Some(TextMatches { best: in_order(best), partial: false }));
         }
     }
     match with(&chosen, TermRequirement::Optional) {
@@ -110,11 +111,11 @@ pub(super) fn compare(
 fn newest_matching(
     db: &Connection,
     expression: String,
-    condition: &Condition,
+    condition: &FilterSql,
     most: i64,
-) -> Result<Compared> {
+) -> Result<TextMatches> {
     // Only what fits is weighed, and that only until there is enough of it.
-    let fitting = match condition.is_open() {
+    let fitting = match condition.is_unrestricted() {
         true => String::from("WHERE words MATCH ?"),
         false => format!(
             "CROSS JOIN files f ON f.id = words.rowid / {PASSAGES_PER_FILE} \
@@ -134,17 +135,17 @@ fn newest_matching(
     let mut best = rows.collect::<rusqlite::Result<Vec<(i64, f64)>>>()?;
     let partial = best.len() as i64 > most;
     best.truncate(most as usize);
-    Ok(Compared { best: in_order(best), partial })
+    Ok(TextMatches { best: in_order(best), partial })
 }
 
 /// Those of some passages that fit.
 fn fitting(
     db: &Connection,
-    caches: Option<&Caches<'_>>,
+    caches: Option<&SearchCaches<'_>>,
     passages: Vec<(i64, f64)>,
-    condition: &Condition,
+    condition: &FilterSql,
 ) -> Result<Vec<(i64, f64)>> {
-    if condition.is_open() {
+    if condition.is_unrestricted() {
         return Ok(passages);
     }
     let mut check = condition.check(db, caches)?;
