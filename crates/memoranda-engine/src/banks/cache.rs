@@ -44,6 +44,13 @@ impl LoadedBank {
         self.files.iter().map(|file| estimate_tokens(&file.text)).sum()
     }
 
+    /// Records a use of the bank, for the order of lists.
+    pub fn note_use(&self, memory: &Memory, project: &ProjectName) {
+        for file in &self.files {
+            memory.store().note_use(project, &file.path);
+        }
+    }
+
     /// Returns the number of bytes.
     pub fn bytes(&self) -> usize {
         self.files.iter().map(|file| file.text.len()).sum()

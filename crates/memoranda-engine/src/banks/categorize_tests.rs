@@ -3,7 +3,7 @@ use std::collections::BTreeSet;
 use super::super::template;
 use super::*;
 
-/// What is wrong with where a text lands, if anything is.
+/// Places a text. Returns the difference from the expected placement.
 fn check(kind: BankType, content: &str, file: &str, section: Option<&str>) -> Option<String> {
     let found = categorize(kind, content, None);
     assert!((0.0..=1.0).contains(&found.confidence));

@@ -24,7 +24,7 @@ pub enum BankError {
         /// Ids of the existing project banks.
         known: Vec<String>,
     },
-    /// A code bank is found by its repository, and there is none.
+    /// A code bank is found by its repository, and the folder has no repository.
     #[error("there is no git repository")]
     NoRepository {
         /// Folder that the client works in, if known.

@@ -9,6 +9,7 @@ mod categorize;
 mod category_rules;
 mod deduplicate;
 mod diagnostics;
+mod dump;
 mod error;
 mod insert;
 mod outline;
@@ -23,6 +24,7 @@ pub use cache::{BankCache, CacheHit, LoadedBank};
 pub use diagnostics::{
     BankDiagnostic, DiagnosticSeverity, all_diagnostics, recent_diagnostics, record_diagnostic,
 };
+pub use dump::write_dump;
 pub use error::{BankError, BankResult};
 pub use insert::TextOperation;
 pub use outline::{OutlineHeading, headings};

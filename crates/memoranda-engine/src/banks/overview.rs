@@ -54,7 +54,7 @@ pub fn bank_overviews(
     banks.into_iter().map(|listed| overview(memory, project, cache, listed)).collect()
 }
 
-/// Returns one bank; `None` if there is none of that id.
+/// Returns one bank; `None` if no bank has that id.
 pub fn bank_overview(
     memory: &Memory,
     project: &ProjectName,

@@ -21,7 +21,7 @@ pub(super) const DEFAULT_ID: &str = "default";
 /// Maximum number of files whose times are read for a list.
 const MAX_FILES: usize = 100_000;
 
-/// What a caller gave to select a bank.
+/// The criteria by which a caller selects a bank.
 #[derive(Clone, Debug, Default)]
 pub struct BankSelector {
     /// The type; `None` for the type that fits.

@@ -78,6 +78,8 @@ pub struct UpdateReport {
     pub decision: PlacementDecision,
     /// The file.
     pub place: Place,
+    /// Permalink of the file; `None` if the file is not indexed yet.
+    pub permalink: Option<String>,
     /// The commit; `None` if the file contained the content already.
     pub commit: Option<Commit>,
     /// True if the section was added.
@@ -151,7 +153,9 @@ pub fn update_bank(
         ReviseOutcome::Unchanged => None,
         ReviseOutcome::Conflict(_) => return Err(BankError::Conflict),
     };
-    Ok(UpdateReport { decision, place, commit, is_new_section })
+    let summary = memory.store().file(&place.project, &place.path).ok().flatten();
+    let permalink = summary.map(|summary| summary.permalink);
+    Ok(UpdateReport { decision, place, permalink, commit, is_new_section })
 }
 
 fn decide(

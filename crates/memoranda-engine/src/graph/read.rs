@@ -61,7 +61,7 @@ pub fn entities_named(
     Ok(entities)
 }
 
-/// Returns the described entity of a name; an error with similar names if there is none.
+/// Returns the described entity of a name; an error with similar names if no entity has it.
 pub fn require_entity(
     memory: &Memory,
     thread: &GraphThread,

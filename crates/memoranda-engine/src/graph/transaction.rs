@@ -97,7 +97,7 @@ impl<'a, 'd> GraphTransaction<'a, 'd> {
         Self { desk, thread, now, notes, free_paths, reserved_paths, removed, is_checked: false }
     }
 
-    /// Opens the note of an entity. Returns false if there is none.
+    /// Opens the note of an entity. Returns false if the entity does not exist.
     pub(super) fn open(&mut self, name: &str) -> GraphResult<bool> {
         if let Some(note) = self.notes.get(name) {
             return Ok(!note.is_removed);
@@ -194,7 +194,7 @@ impl<'a, 'd> GraphTransaction<'a, 'd> {
         Some(GraphEntity::parse(&note.path, &note.text))
     }
 
-    /// Opens a described entity; an error if there is none.
+    /// Opens a described entity; an error if it does not exist.
     pub(super) fn require(&mut self, name: &str) -> GraphResult<GraphEntity> {
         let found = if self.open(name)? { self.entity(name) } else { None };
         found.filter(|entity| !entity.is_placeholder).ok_or_else(|| GraphError::UnknownEntity {
@@ -414,7 +414,7 @@ impl<'a, 'd> GraphTransaction<'a, 'd> {
         Ok(found)
     }
 
-    /// Removes a relation from an opened note. Returns false if there is none. A placeholder is removed
+    /// Removes a relation from an opened note. Returns false if it does not exist. A placeholder is removed
     /// with its last relation.
     pub(super) fn remove_relation(
         &mut self,

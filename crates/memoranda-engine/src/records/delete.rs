@@ -51,7 +51,7 @@ pub fn delete_records(
 pub struct DeleteFilter {
     /// The kinds; all if empty.
     pub kinds: Vec<RecordKind>,
-    /// Substrings of tags, of which one must match; no restriction if empty.
+    /// Substrings of tags; one must match. No restriction if empty.
     pub tags: Vec<String>,
     /// Latest creation time, exclusive.
     pub older_than: Option<Timestamp>,

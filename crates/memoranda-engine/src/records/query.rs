@@ -182,7 +182,7 @@ pub(super) fn records_with_id(memory: &Memory, id: &str) -> RecordResult<Vec<Mem
     load_records(memory, files)
 }
 
-/// Returns the record that has an id; an error if there is none or more than one.
+/// Returns the record that has an id; an error if no record or more than one has it.
 pub fn find_record(memory: &Memory, id: &str) -> RecordResult<MemoryRecord> {
     let id = id.trim();
     let mut found = records_with_id(memory, id)?;

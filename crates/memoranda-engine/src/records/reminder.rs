@@ -136,7 +136,7 @@ pub struct ChangedReminder {
     pub scope: RecordScope,
     /// The file.
     pub place: Place,
-    /// Time of the next run; `None` if there is none.
+    /// Time of the next run; `None` if the reminder never runs again.
     pub next: Option<Timestamp>,
     /// The commit; `None` if nothing changed.
     pub commit: Option<Commit>,

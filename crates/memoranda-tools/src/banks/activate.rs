@@ -108,9 +108,7 @@ fn activate(
         let description = format!("{file} cannot be read: {reason}");
         record_problem(call.memory, &bank.key(), DiagnosticSeverity::Warning, &description);
     }
-    for file in &loaded.files {
-        call.memory.store().note_use(&call.settings.banks.project, &file.path);
-    }
+    loaded.note_use(call.memory, &call.settings.banks.project);
     let answer = match &request.file {
         None => whole(call, request, resolved, &loaded, hit, made.as_deref()),
         Some((file, line)) => one_file(call, request, resolved, &loaded, file, *line)?,

@@ -1,17 +1,13 @@
 //! The diagnostic file of a bank: its cached state. The file is neither searched nor versioned.
 
-use memoranda_core::path::NotePath;
 use memoranda_core::token_estimate::estimate_tokens;
-use memoranda_engine::banks::{DUMP_FILE, DiagnosticSeverity, LoadedBank, MemoryBank};
-use memoranda_engine::{Place, clock};
+use memoranda_engine::banks::{DUMP_FILE, DiagnosticSeverity, LoadedBank, MemoryBank, write_dump};
+use memoranda_engine::clock;
 use serde_json::{Map, Value, json};
 
 use super::error::{recent_problems, record_problem};
 use super::settings::DiagnosticsMode;
 use crate::registry::CallContext;
-
-/// File with the rules that exclude dumps from searches and from git.
-const RULES: &str = ".gitignore";
 
 /// Writes the diagnostic file if diagnostics are on. A failure is recorded and does not fail the call.
 pub(super) fn write(call: &CallContext<'_>, bank: &MemoryBank, loaded: &LoadedBank) {
@@ -19,10 +15,9 @@ pub(super) fn write(call: &CallContext<'_>, bank: &MemoryBank, loaded: &LoadedBa
     if banks.diagnostics == DiagnosticsMode::Off {
         return;
     }
-    let Some(place) = bank.place(&banks.project, DUMP_FILE) else { return };
     tracing::debug!(bank = bank.key(), tokens = loaded.tokens(), "bank in memory");
     let text = format!("{:#}\n", state(call, bank, loaded));
-    if let Err(error) = rules(call).and_then(|()| put(call, &place, text.as_bytes())) {
+    if let Err(error) = write_dump(call.memory, &banks.project, bank, &text) {
         let description = format!("{DUMP_FILE} was not written: {error}");
         record_problem(call.memory, &bank.key(), DiagnosticSeverity::Warning, &description);
     }
@@ -49,20 +44,4 @@ fn state(call: &CallContext<'_>, bank: &MemoryBank, loaded: &LoadedBank) -> Valu
         "operations": call.settings.banks.cache.operations(),
         "errors": recent_problems(call.memory, &bank.key()),
     })
-}
-
-/// Writes the ignore rules for dumps, unless the person has rules.
-fn rules(call: &CallContext<'_>) -> Result<(), String> {
-    let project = &call.settings.banks.project;
-    let Ok(path) = NotePath::parse(RULES) else { return Ok(()) };
-    let place = Place { project: project.clone(), path };
-    match call.memory.store().read(project, &place.path) {
-        Ok(Some(_)) => Ok(()),
-        Ok(None) => put(call, &place, format!("{DUMP_FILE}\n").as_bytes()),
-        Err(e) => Err(e.to_string()),
-    }
-}
-
-fn put(call: &CallContext<'_>, place: &Place, bytes: &[u8]) -> Result<(), String> {
-    call.memory.store().put_aside(&place.project, &place.path, bytes).map_err(|e| e.to_string())
 }

@@ -238,13 +238,12 @@ fn describe_update(
     if commit.is_none() {
         next_actions.push("The file says this already; nothing was written.".to_owned());
     }
-    let summary = call.memory.store().file(&done.place.project, &done.place.path).ok().flatten();
     answer["updated_file"] = json!(file);
     answer["operation"] = json!(operation.as_str());
     answer["verification"] = json!(verification(update, commit.as_deref()));
     answer["processing"] = processing;
     answer["commit"] = json!(commit);
-    answer["permalink"] = json!(summary.map(|summary| summary.permalink));
+    answer["permalink"] = json!(done.permalink);
     call.settings.banks.cache.note_operation(json!({
         "tool": "update", "bank": bank.key(), "file": file, "operation": operation.as_str(),
         "path": source.as_str(), "confidence": confidence, "commit": commit,

@@ -1,4 +1,4 @@
-//! The schemas of the graph's tools, put together from their few parts.
+//! JSON schemas of the graph tools.
 
 use memoranda_core::fact::FactLimits;
 use serde_json::{Map, Value, json};
@@ -27,7 +27,7 @@ pub(super) fn optional_thread() -> Value {
     text("Thread; without it 'default', in the reference server's shapes")
 }
 
-/// The root of an input schema.
+/// Returns the root of an input schema.
 pub(super) fn input(properties: Value, required: &[&str]) -> Value {
     let mut schema = json!({
         "type": "object",
@@ -38,12 +38,12 @@ pub(super) fn input(properties: Value, required: &[&str]) -> Value {
     schema
 }
 
-/// A list of objects.
+/// Returns the schema of a list of objects.
 pub(super) fn objects(description: &str, properties: Value, required: &[&str]) -> Value {
     json!({ "type": "array", "description": description, "items": input(properties, required) })
 }
 
-/// The parameters of tools that read entities, with those of one tool.
+/// Returns the common parameters of reading tools with those of one tool.
 pub(super) fn reading(own: Value, required: &[&str]) -> Value {
     let mut properties = match own {
         Value::Object(own) => own,
@@ -67,7 +67,7 @@ pub(super) fn reading(own: Value, required: &[&str]) -> Value {
     input(Value::Object(properties), required)
 }
 
-/// The same without the times past, for tools that look at the present.
+/// Returns the parameters of tools that read only the present.
 pub(super) fn reading_now(own: Value, required: &[&str]) -> Value {
     let mut schema = reading(own, required);
     if let Some(properties) = schema["properties"].as_object_mut() {
@@ -143,7 +143,7 @@ pub(super) fn entities(limits: FactLimits) -> Value {
     })
 }
 
-/// An output schema: an object with these keys, each of a JSON type.
+/// Returns an output schema: an object with these keys, each of a JSON type.
 pub(super) fn output(keys: &[(&str, &str)]) -> Value {
     let mut properties = Map::new();
     let always = [("error", "string"), ("is_error", "boolean")];
@@ -153,7 +153,7 @@ pub(super) fn output(keys: &[(&str, &str)]) -> Value {
     json!({ "type": "object", "properties": properties })
 }
 
-/// What reading tools give.
+/// Returns the output schema of reading tools.
 pub(super) fn graph() -> Value {
     output(&[
         ("entities", "array"),
@@ -169,7 +169,7 @@ pub(super) fn graph() -> Value {
     ])
 }
 
-/// What deleting tools give.
+/// Returns the output schema of deleting tools.
 pub(super) fn deletion() -> Value {
     output(&[
         ("success", "boolean"),

@@ -1,5 +1,5 @@
-//! Random calls against a simple model of the reference server's graph; and whatever was called,
-//! the notes alone, indexed from nothing, give the same graph.
+//! Random calls against a model of the reference server's graph. A new index of the notes must give
+//! the same graph.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -52,7 +52,7 @@ impl Step {
         }
     }
 
-    /// Does the step; whether it succeeds.
+    /// Applies the step. Returns true if it succeeds.
     fn act(&self, model: &mut Model) -> bool {
         match self.clone() {
             Self::Create(name, facts) => {
@@ -72,7 +72,7 @@ impl Step {
                 Some(facts) if facts.contains(&fact) => {}
                 Some(facts) => facts.push(fact),
             },
-            // Relations go with their ends, also where nobody described one.
+            // Relations are removed with their ends, also with undescribed ones.
             Self::Delete(name) => {
                 model.entities.remove(&name);
                 model.relations.retain(|(f, t, _)| *f != name && *t != name);
@@ -136,7 +136,7 @@ fn steps() -> impl Strategy<Value = Step> {
     ]
 }
 
-/// Entities with their facts, and relations.
+/// Entities with their observations, and relations.
 type Graph = (BTreeMap<String, Vec<String>>, BTreeSet<(String, String, String)>);
 
 fn graph(vault: &TestVault) -> Graph {

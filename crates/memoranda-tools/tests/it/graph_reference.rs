@@ -1,4 +1,4 @@
-//! The reference knowledge graph server's own behaviours, without a thread.
+//! Behaviour of the reference knowledge graph server, without a thread.
 
 use memoranda_tools::Wording;
 use serde_json::{Value, json};
@@ -31,7 +31,7 @@ fn with_relations() -> TestVault {
 }
 
 #[test]
-fn entities_are_made_once_and_come_back_as_they_were() {
+fn entities_are_created_once_and_read_back() {
     let vault = vault();
     let made = vault.done("create_entities", people());
     assert_eq!(made["entities"], people()["entities"]);
@@ -49,7 +49,7 @@ fn entities_are_made_once_and_come_back_as_they_were() {
 }
 
 #[test]
-fn relations_are_made_once_and_ends_are_not_checked() {
+fn relations_are_created_once_without_checking_their_ends() {
     let vault = with_relations();
     let again = vault.done(
         "create_relations",
@@ -63,7 +63,7 @@ fn relations_are_made_once_and_ends_are_not_checked() {
     let graph = vault.done("read_graph", json!({}));
     assert_eq!(graph["entities"].as_array().unwrap().len(), 3);
     assert!(graph["relations"].as_array().unwrap().contains(&stray));
-    // What was only named becomes an entity, and keeps its relation.
+    // A placeholder becomes an entity and keeps its relation.
     vault.done(
         "create_entities",
         json!({ "entities": [
@@ -76,7 +76,7 @@ fn relations_are_made_once_and_ends_are_not_checked() {
 }
 
 #[test]
-fn observations_are_added_once_and_only_to_what_is_there() {
+fn observations_are_added_once_and_only_to_existing_entities() {
     let vault = with_relations();
     let add = |contents: &[&str]| {
         vault.done(
@@ -101,7 +101,7 @@ fn observations_are_added_once_and_only_to_what_is_there() {
 }
 
 #[test]
-fn deletions_cascade_and_miss_silently() {
+fn deletions_cascade_and_ignore_unknown_names() {
     let vault = with_relations();
     let gone = vault.call("delete_entities", &json!({ "entityNames": ["Bob", "Nobody"] }));
     assert_eq!(gone.text, "Entities deleted successfully");
@@ -168,7 +168,7 @@ fn a_large_thread_is_searched_by_words_and_says_so() {
     vault.done("create_entities", json!({ "entities": entities }));
     let service = json!({ "name": "Queue", "entityType": "WebService", "observations": ["Waits"] });
     vault.done("create_entities", json!({ "entities": [service] }));
-    // What was only named is no entity yet, however it is called.
+    // A placeholder is not an entity.
     let relation = json!({ "from": "Postbox", "to": "Postman", "relationType": "feeds" });
     vault.done("create_relations", json!({ "relations": [relation] }));
     let check = |query: &str, expected: &[&str], partial: bool| {
@@ -181,7 +181,7 @@ fn a_large_thread_is_searched_by_words_and_says_so() {
     check("Postgres", &["Postgres"], true);
     check("post", &["Postgres", "Postman"], true);
     check("database", &["Postgres"], true);
-    // Where no word begins so, pieces of words are looked for all the same.
+    // Without a matching prefix, parts of words are searched.
     check("utpos", &["Outpost"], false);
     check("atabas", &["Postgres"], false);
     check("WebService", &["Queue"], true);
@@ -203,7 +203,7 @@ fn texts_are_as_the_reference_server_prints_them() {
         assert_eq!(made.text, serde_json::to_string_pretty(&made.structured[key]).unwrap());
         assert!(made.structured["commit"].is_string());
     }
-    // What was not there is in the structure; the sentence is the reference server's.
+    // The structure lists unknown names; the sentence is the one of the reference server.
     let stray = json!({ "from": "Alice", "to": "Zed", "relationType": "knows" });
     let deletions = json!([{ "entityName": "Alice", "observations": ["never said"] }]);
     for (tool, asked) in [
@@ -217,7 +217,7 @@ fn texts_are_as_the_reference_server_prints_them() {
 }
 
 #[test]
-fn in_a_thread_relations_without_an_end_are_skipped_and_told() {
+fn a_thread_skips_and_reports_relations_without_an_end() {
     let vault = vault();
     let mut asked = people();
     asked["threadId"] = json!("t");

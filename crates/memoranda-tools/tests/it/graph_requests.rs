@@ -1,5 +1,4 @@
-//! What is wrong with a request is told at once, all of it, in so many words; and what a merge
-//! does with what is there already.
+//! Requests of `save_memory` and its relatives: problems, suggestions and merges.
 
 use memoranda_tools::Wording;
 use serde_json::{Value, json};
@@ -28,7 +27,7 @@ fn check(entities: Value, briefs: &[&str]) -> Value {
 }
 
 #[test]
-fn every_problem_is_told() {
+fn every_problem_is_reported() {
     let mut odd = entity("Odd", "A fact that fits", "Alpha");
     odd["observations"] = json!(["A fact that fits", 5, "tiny", { "no": "content" }]);
     odd["relations"] = json!([
@@ -52,7 +51,7 @@ fn every_problem_is_told() {
             "Entity 'Self' must have at least 1 relation to another entity",
         ],
     );
-    // A relation to itself beside another, and a root that has no other, are both right.
+    // A relation to itself is valid with another relation, or for a root.
     let vault = pair();
     let mut both = entity("Both", "Related to itself too", "Both");
     let other = json!({ "targetEntity": "Alpha", "relationType": "knows" });
@@ -63,7 +62,7 @@ fn every_problem_is_told() {
 }
 
 #[test]
-fn near_names_are_those_of_others_and_the_threads_first() {
+fn suggested_names_prefer_the_thread_and_exclude_the_source() {
     let refused = check(
         json!([entity("Alphas", "A fact of its own", "Alpa"), entity("Alpah", "Another", "Beta")]),
         &["Entity 'Alphas': Target entity 'Alpa' not found in request or thread"],
@@ -73,7 +72,7 @@ fn near_names_are_those_of_others_and_the_threads_first() {
 }
 
 #[test]
-fn a_refusal_stays_small() {
+fn a_refusal_is_limited_in_size() {
     let long = "word ".repeat(300);
     let many: Vec<Value> =
         (0..1000).map(|n| json!({ "name": format!("E{n}"), "observations": [long] })).collect();
@@ -115,7 +114,7 @@ fn additions_are_checked_all_together() {
 }
 
 #[test]
-fn a_merge_tells_what_became_of_importance() {
+fn a_merge_reports_the_importance_it_keeps() {
     let vault = pair();
     let save = |importance: Value, of_relation: Value| {
         let mut again = entity("Alpha", "First fact", "Beta");
@@ -147,7 +146,7 @@ fn a_merge_tells_what_became_of_importance() {
 }
 
 #[test]
-fn an_update_names_what_holds_now_and_repeats_nothing() {
+fn an_update_names_the_current_observation_and_rejects_duplicates() {
     let vault = pair();
     let opened = || vault.done("open_nodes", json!({ "threadId": THREAD, "names": ["Alpha"] }));
     let first = opened()["entities"][0]["observations"][0]["id"].clone();
@@ -165,7 +164,7 @@ fn an_update_names_what_holds_now_and_repeats_nothing() {
 }
 
 #[test]
-fn small_things_are_right() {
+fn counts_and_plurals_are_correct() {
     let vault = pair();
     let flag = json!({ "threadId": THREAD, "entityName": "Alpha", "reason": " " });
     vault.refused("flag_for_review", flag);
@@ -178,7 +177,7 @@ fn small_things_are_right() {
 }
 
 #[test]
-fn the_definition_says_the_limits_that_were_set() {
+fn the_definition_contains_the_configured_limits() {
     let mut vault = pair();
     let told = |vault: &TestVault| {
         let tool = memoranda_tools::tool("save_memory").unwrap();

@@ -1,5 +1,5 @@
-//! `save_memory` to the letter of its specification: what it accepts, what it refuses and with
-//! which words and numbers, and that threads know nothing of each other.
+//! `save_memory` as specified: accepted and rejected requests, exact texts and numbers, and the
+//! isolation of threads.
 
 use memoranda_tools::Wording;
 use serde_json::{Value, json};
@@ -10,7 +10,7 @@ fn vault() -> TestVault {
     TestVault::new(Wording::Mcp)
 }
 
-/// The specification's own valid request.
+/// Returns the valid request of the specification.
 pub(crate) fn valid() -> Value {
     json!({
         "entities": [
@@ -51,7 +51,7 @@ pub(crate) fn valid() -> Value {
     })
 }
 
-/// An entity with one fact and one relation.
+/// Returns an entity with one observation and one relation.
 pub(crate) fn entity(name: &str, fact: &str, target: &str) -> Value {
     json!({
         "name": name, "entityType": "Thing", "observations": [fact],
@@ -91,7 +91,7 @@ fn the_valid_request_is_saved_in_one_commit_as_notes() {
 }
 
 #[test]
-fn every_problem_is_told_at_once_with_computed_numbers() {
+fn every_problem_is_reported_with_computed_numbers() {
     let vault = vault();
     let long = "This is a very long observation that contains multiple facts and exceeds the maximum \
                 allowed length of 150 characters which will cause validation to fail";
@@ -141,7 +141,7 @@ fn every_problem_is_told_at_once_with_computed_numbers() {
     assert!(suggestion.starts_with(
         "Split into 2 observations: 1) 'This is a very long observation that contains multiple facts', 2) '"
     ));
-    // The first problem stands at the top too, as the specification shows one.
+    // The first problem is also at the top level, as in the specification.
     assert_eq!((&refused["error"], &refused["problem"]), (&first["error"], &first["problem"]));
     let relation = &refused["problems"][2];
     assert_eq!(relation["relation"], json!({ "targetEntity": "Other", "relationType": "related" }));
@@ -156,7 +156,7 @@ fn every_problem_is_told_at_once_with_computed_numbers() {
 }
 
 #[test]
-fn types_are_advised_and_roots_stand_alone() {
+fn types_get_advice_and_roots_need_no_relation() {
     let vault = vault();
     let saved = vault.done(
         "save_memory",
@@ -211,7 +211,7 @@ fn an_existing_name_is_merged_and_nothing_is_lost() {
 }
 
 #[test]
-fn threads_know_nothing_of_each_other() {
+fn threads_are_isolated() {
     let vault = vault();
     let pair =
         |fact: &str| json!([entity("Same", fact, "Other"), entity("Other", "Is here", "Same")]);
@@ -255,7 +255,7 @@ fn threads_know_nothing_of_each_other() {
 }
 
 #[test]
-fn no_name_or_thread_is_a_path_and_all_come_back() {
+fn names_and_threads_are_never_paths_and_are_read_back() {
     let vault = vault();
     let hundred = "n".repeat(100);
     let names = [
@@ -329,7 +329,7 @@ fn no_name_or_thread_is_a_path_and_all_come_back() {
 }
 
 #[test]
-fn analytics_tell_what_changed_and_what_hangs_loose() {
+fn analytics_report_changes_and_orphans() {
     let vault = vault();
     vault.done("save_memory", valid());
     let thread = "portfolio-update-2026";
@@ -346,7 +346,7 @@ fn analytics_tell_what_changed_and_what_hangs_loose() {
     assert_eq!(told["most_connected"][0]["relationCount"], 4);
     assert_eq!(told["most_connected"][0]["connectedTo"].as_array().unwrap().len(), 2);
     assert_eq!(told["orphaned_entities"], json!([]));
-    // A person takes a note away, and writes one that is tied to nothing.
+    // A person deletes a note and writes one without relations.
     std::fs::remove_file(vault.path(&format!("graph/{thread}/Andrii.md"))).unwrap();
     std::fs::write(vault.path(&format!("graph/{thread}/Stray.md")), "Nothing tied.\n").unwrap();
     vault.memory.sync(&mut |_| {}).unwrap();
@@ -369,7 +369,7 @@ fn analytics_tell_what_changed_and_what_hangs_loose() {
 }
 
 #[test]
-fn queries_find_by_numbers_ways_words_and_conflicts() {
+fn queries_find_by_weights_paths_words_and_conflicts() {
     let vault = vault();
     vault.done("save_memory", valid());
     let thread = "portfolio-update-2026";
@@ -439,7 +439,7 @@ fn author() -> memoranda_core::change::Author {
 }
 
 #[test]
-fn large_answers_are_cut_and_go_on() {
+fn large_answers_are_cut_and_continued() {
     let vault = vault();
     let next = |n: usize| if n == 0 { "E01" } else { "E00" };
     let entities: Vec<Value> = (0..60)

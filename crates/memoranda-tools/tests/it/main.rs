@@ -9,16 +9,16 @@
     reason = "tests fail by panicking and look at files as a person would"
 )]
 
-mod graph_around;
-mod graph_measures;
+mod graph_analytics;
+mod graph_manual_edits;
 mod graph_model;
-mod graph_people;
-mod graph_problems;
+mod graph_neighbourhood;
+mod graph_observation_history;
 mod graph_reference;
+mod graph_regressions;
 mod graph_requests;
 mod graph_save;
-mod graph_traps;
-mod graph_versions;
+mod graph_validation;
 mod memory_model;
 mod memory_safety;
 mod memory_wording;

@@ -1,4 +1,4 @@
-//! The brief at the start of a session, and the functions that importers use.
+//! The brief at the start of a session, and the verbs that importers use.
 
 use memoranda_core::change::{Author, ChangeChannel};
 use memoranda_engine::records::{NewRecord, RecordKind, RecordScope, active_rules, add_records};

@@ -1,4 +1,4 @@
-//! Pages and measures: what is left out is said, and the same notes give the same answer.
+//! Analytics, pages and times of a thread.
 
 use memoranda_tools::Wording;
 use serde_json::{Value, json};
@@ -9,7 +9,7 @@ use crate::support::TestVault;
 const THREAD: &str = "portfolio-update-2026";
 
 #[test]
-fn ties_are_broken_by_the_notes_and_roots_may_stand_alone() {
+fn equal_entities_are_ordered_by_path_and_roots_are_not_orphans() {
     let vault = TestVault::new(Wording::Mcp);
     let alone = |name: &str| json!({ "name": name, "entityType": "T", "observations": ["a fact"] });
     let names: Vec<String> = (0..25).rev().map(|n| format!("e{n:02}")).collect();
@@ -36,7 +36,7 @@ fn ties_are_broken_by_the_notes_and_roots_may_stand_alone() {
     assert_eq!(before["orphaned_count"], 25);
     vault.memory.store().reindex(&mut |_| {}).unwrap();
     assert_eq!(told(), before);
-    // What was an entity already can become the root.
+    // An existing entity can become the root.
     let root = json!({ "name": "e03", "entityType": "T", "observations": ["a fact"],
         "relations": [], "root": true });
     vault.done("save_memory", json!({ "threadId": "t", "entities": [root] }));
@@ -44,7 +44,7 @@ fn ties_are_broken_by_the_notes_and_roots_may_stand_alone() {
 }
 
 #[test]
-fn what_a_page_leaves_out_is_said() {
+fn a_page_reports_what_it_leaves_out() {
     let vault = TestVault::new(Wording::Mcp);
     vault.done("save_memory", valid());
     let update = json!([{ "entityName": "Portfolio", "importance": 0.05 }]);
@@ -63,7 +63,7 @@ fn what_a_page_leaves_out_is_said() {
 }
 
 #[test]
-fn a_day_lasts_until_its_end() {
+fn a_day_includes_its_last_moment() {
     let vault = TestVault::new(Wording::Mcp);
     vault.done("save_memory", valid());
     let today = memoranda_engine::clock::now().to_string()[..10].to_owned();
@@ -75,7 +75,7 @@ fn a_day_lasts_until_its_end() {
 }
 
 #[test]
-fn the_time_of_a_fact_is_a_time_at_which_it_was_there() {
+fn the_graph_as_of_an_observation_contains_it() {
     let vault = TestVault::new(Wording::Mcp);
     vault.done("save_memory", valid());
     let portfolio = |as_of: &Value| {
@@ -91,7 +91,7 @@ fn the_time_of_a_fact_is_a_time_at_which_it_was_there() {
         let update = json!({ "threadId": THREAD, "entityName": "Portfolio",
             "observationId": last["id"], "newContent": format!("Is at version {n}") });
         let new = vault.done("update_observation", update)["observation"].clone();
-        // Their texts are not of one length, and so do not tell.
+        // The times have texts of different lengths, so they are compared as times.
         let [then, before] = [&new, &last]
             .map(|fact| fact["timestamp"].as_str().unwrap().parse::<jiff::Timestamp>().unwrap());
         assert!(then >= before, "{n}: {then} {before}");

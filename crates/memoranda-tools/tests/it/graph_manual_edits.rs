@@ -1,4 +1,4 @@
-//! What people do to a graph's notes by hand, and what the tools make of it.
+//! Manual edits of the notes of a graph.
 
 use jiff::Timestamp;
 use memoranda_tools::Wording;
@@ -15,7 +15,7 @@ fn saved() -> TestVault {
     vault
 }
 
-/// Writes a note of the thread as a person does.
+/// Writes a note of the thread without a tool.
 fn write(vault: &TestVault, name: &str, text: &str) {
     std::fs::write(vault.path(&format!("graph/{THREAD}/{name}.md")), text).unwrap();
     vault.memory.sync(&mut |_| {}).unwrap();
@@ -32,7 +32,7 @@ fn opened(vault: &TestVault, more: Value) -> Value {
 }
 
 #[test]
-fn relations_that_people_typed_are_relations_like_others() {
+fn typed_links_are_relations() {
     let vault = saved();
     let carol = "---\ntitle: Carol\ntype: Person\n---\n\n- [fact] Has a boat\n\n## Relations\n- knows [[andrii]]\n- owns [[portfolio]] (since May)\n";
     write(&vault, "Carol", carol);
@@ -56,7 +56,7 @@ fn relations_that_people_typed_are_relations_like_others() {
         .collect();
     assert_eq!(known.len(), 1);
     assert_eq!((&known[0]["to"], &known[0]["importance"]), (&json!("Andrii"), &json!(0.9)));
-    // What it says of the other in parentheses is not thrown away.
+    // A context in parentheses is kept.
     assert!(read(&vault, "Carol").contains("- owns [[portfolio]] (since May)"));
     let relation = json!({ "from": "Carol", "to": "Portfolio", "relationType": "owns" });
     let gone =
@@ -66,7 +66,7 @@ fn relations_that_people_typed_are_relations_like_others() {
 }
 
 #[test]
-fn a_link_means_the_same_whoever_asks() {
+fn every_tool_resolves_a_link_alike() {
     let vault = TestVault::new(Wording::Mcp);
     let people =
         json!([{ "name": "Ada", "entityType": "Person", "observations": ["Counts well"] }]);
@@ -86,7 +86,7 @@ fn a_link_means_the_same_whoever_asks() {
 }
 
 #[test]
-fn what_a_person_words_strikes_or_types_has_its_own_time() {
+fn manual_edits_of_observations_have_their_own_times() {
     let vault = saved();
     let facts =
         opened(&vault, json!({ "names": ["Andrii"] }))["entities"][0]["observations"].clone();
@@ -109,7 +109,7 @@ fn what_a_person_words_strikes_or_types_has_its_own_time() {
     let reworded = of("Works at Acme");
     let versions = history(&reworded["id"]);
     assert_eq!((versions.len(), &versions[1]["timestamp"]), (2, &reworded["timestamp"]));
-    // As texts they may be of different lengths.
+    // The times have texts of different lengths, so they are compared as times.
     let time = |n: usize| versions[n]["timestamp"].as_str().unwrap().parse::<Timestamp>().unwrap();
     assert!(time(1) > time(0), "{versions:?}");
     let typed = of("Typed by hand");
@@ -138,7 +138,7 @@ fn what_a_person_words_strikes_or_types_has_its_own_time() {
 }
 
 #[test]
-fn the_history_of_a_deleted_entity_is_told() {
+fn the_history_of_a_deleted_entity_is_readable() {
     let vault = saved();
     let facts =
         opened(&vault, json!({ "names": ["Andrii"] }))["entities"][0]["observations"].clone();

@@ -1,4 +1,4 @@
-//! Facts over time: superseded, reworded by people, traced to who wrote them, and read as of then.
+//! Observations over time: superseded, reworded by people, with their authors, and read as of a time.
 
 use memoranda_tools::Wording;
 use serde_json::{Value, json};
@@ -21,7 +21,7 @@ fn scripts(vault: &TestVault, more: Value) -> Value {
 }
 
 #[test]
-fn a_newer_fact_supersedes_an_older_one() {
+fn a_newer_observation_supersedes_an_older_one() {
     let vault = saved();
     let first = scripts(&vault, json!({}))[1].clone();
     let updated = vault.done(
@@ -72,7 +72,7 @@ fn a_newer_fact_supersedes_an_older_one() {
         assert_eq!(history[0]["superseded_by"], second["id"]);
         assert_eq!((&history[2]["current"], &history[0]["current"]), (&json!(true), &json!(false)));
     }
-    // Words that only a superseded fact held find nothing any more.
+    // Words of a superseded observation find nothing.
     let found = vault.done("search_nodes", json!({ "query": "1.2.0", "threadId": THREAD }));
     assert_eq!(found["entities"], json!([]));
     let found = vault.done(
@@ -87,7 +87,7 @@ fn contents(facts: &Value) -> Vec<String> {
 }
 
 #[test]
-fn a_persons_edit_is_a_version() {
+fn a_manual_edit_is_a_version() {
     let vault = saved();
     let path = vault.path(&format!("graph/{THREAD}/Python Scripts.md"));
     let id = scripts(&vault, json!({}))[2]["id"].clone();
@@ -126,7 +126,7 @@ fn a_persons_edit_is_a_version() {
     assert_eq!(who, ["test 1", "person", "person", "test 1"]);
     let versions: Vec<_> = history.iter().map(|v| v["version"].as_u64().unwrap()).collect();
     assert_eq!(versions, [1, 2, 3, 4]);
-    // A fact that a person types has an id too, and can be superseded.
+    // A typed observation has an id and can be superseded.
     let text = std::fs::read_to_string(&path).unwrap();
     std::fs::write(&path, text.replace("## Relations", "- [fact] Typed by hand\n\n## Relations"))
         .unwrap();
@@ -150,7 +150,7 @@ fn a_persons_edit_is_a_version() {
 }
 
 #[test]
-fn the_graph_is_read_as_of_then() {
+fn the_graph_is_read_as_of_a_time() {
     let vault = saved();
     let before = memoranda_engine::clock::now().to_string();
     std::thread::sleep(std::time::Duration::from_millis(5));
@@ -178,7 +178,7 @@ fn the_graph_is_read_as_of_then() {
 }
 
 #[test]
-fn who_forgets_the_thread_is_told() {
+fn a_missing_thread_id_is_mentioned() {
     let vault = saved();
     let id = scripts(&vault, json!({}))[0]["id"].clone();
     let asked = json!({ "entityName": "Python Scripts", "observationId": id });
@@ -190,7 +190,7 @@ fn who_forgets_the_thread_is_told() {
 }
 
 #[test]
-fn a_fact_that_a_person_brings_back_holds_again() {
+fn a_restored_observation_is_current_again() {
     let vault = saved();
     let id = scripts(&vault, json!({}))[1]["id"].clone();
     let update = |id: &Value, content: &str| {

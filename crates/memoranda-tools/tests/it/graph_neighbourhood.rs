@@ -1,4 +1,4 @@
-//! What is around entities: `get_context` with `entityNames`, by the page.
+//! The neighbourhood of entities: `get_context` with `entityNames`, by the page.
 
 use memoranda_tools::Wording;
 use serde_json::{Value, json};
@@ -6,7 +6,7 @@ use serde_json::{Value, json};
 use super::graph_save::entity;
 use crate::support::TestVault;
 
-/// A vault whose thread holds a hub and so many entities around it.
+/// Returns a vault with a hub and `rays` entities around it.
 fn star(rays: usize) -> TestVault {
     let vault = TestVault::new(Wording::Mcp);
     let hub = entity("Hub", "Everything leads here", "Ray 0");
@@ -28,7 +28,7 @@ fn names(found: &Value) -> Vec<String> {
 }
 
 #[test]
-fn what_was_cut_follows_when_called_again_as_it_says() {
+fn a_cut_answer_continues_at_its_next_offset() {
     let vault = star(60);
     let (mut found, mut relations, mut offset) = (Vec::new(), 0, 0);
     for page in 0.. {
@@ -50,12 +50,12 @@ fn what_was_cut_follows_when_called_again_as_it_says() {
     assert_eq!(found[0], "Hub", "the nearest first");
     found[1..].sort_unstable_by_key(|name| name["Ray ".len()..].parse::<usize>().unwrap());
     assert_eq!(found[1..], rays);
-    // Each is told once, on the page of the entity that states it.
+    // Each relation appears once, on the page of its source.
     assert_eq!(relations, 61);
 }
 
 #[test]
-fn more_than_can_be_told_is_said() {
+fn a_limited_neighbourhood_is_marked_as_partial() {
     let told = around(&star(510), json!({ "offset": 495 }));
     assert_eq!(names(&told).len(), 6, "500 around the hub");
     assert!(told["partial"].as_str().unwrap().contains("500 nearest"), "{}", told["partial"]);
@@ -64,7 +64,7 @@ fn more_than_can_be_told_is_said() {
 }
 
 #[test]
-fn an_entity_that_is_named_twice_is_told_once() {
+fn an_entity_named_twice_appears_once() {
     let vault = star(2);
     let told = vault
         .done("get_context", json!({ "threadId": "t", "entityNames": ["Hub", " Hub ", "Ray 1"] }));

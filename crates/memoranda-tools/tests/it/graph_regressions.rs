@@ -1,5 +1,5 @@
-//! What a demanding person found: texts that were refused or bent, entities told twice, threads
-//! that saw each other, times past that were told wrongly.
+//! Regressions: rejected or changed texts, duplicate entities, threads that saw each other, and wrong
+//! earlier states.
 
 use memoranda_tools::Wording;
 use serde_json::{Value, json};
@@ -17,7 +17,7 @@ fn save(vault: &TestVault, entities: Value) -> Value {
     vault.done("save_memory", json!({ "threadId": THREAD, "entities": entities }))
 }
 
-/// A vault whose thread holds A and B, each with a relation to the other.
+/// Returns a vault with the entities A and B, each with a relation to the other.
 fn pair() -> TestVault {
     let vault = vault();
     save(&vault, json!([entity("A", "First fact", "B"), entity("B", "Second fact", "A")]));
@@ -51,11 +51,11 @@ fn sync(vault: &TestVault) {
 }
 
 #[test]
-fn a_name_with_line_breaks_is_one_line_whoever_says_it() {
+fn a_name_with_line_breaks_becomes_one_line() {
     let vault = vault();
     let broken = entity("First\nname", "First fact", "Second\r\nname");
     save(&vault, json!([broken.clone(), entity("Second name", "Second fact", "First\nname")]));
-    // The same again is no other entity.
+    // Repeating the call creates no other entity.
     save(&vault, json!([broken]));
     for name in ["First name", "First\nname"] {
         assert_eq!(facts(&vault, name), ["First fact"]);
@@ -68,7 +68,7 @@ fn a_name_with_line_breaks_is_one_line_whoever_says_it() {
 }
 
 #[test]
-fn any_text_is_a_fact_and_equal_to_itself() {
+fn any_text_is_an_observation_and_equal_to_itself() {
     for said in [
         "(all of it in parentheses)",
         "Calls render(x)",
@@ -122,7 +122,7 @@ fn any_text_is_a_fact_and_equal_to_itself() {
 }
 
 #[test]
-fn other_files_in_a_thread_are_no_entities() {
+fn other_files_in_a_thread_are_not_entities() {
     let vault = vault();
     let ring = (0..4).map(|n| entity(&format!("E{n}"), "Some fact", &format!("E{}", (n + 1) % 4)));
     save(&vault, ring.collect());
@@ -149,7 +149,7 @@ fn other_files_in_a_thread_are_no_entities() {
 }
 
 #[test]
-fn threads_do_not_see_each_other_in_what_people_type() {
+fn typed_links_do_not_cross_threads() {
     let vault = vault();
     let there = json!([entity("Y", "A fact there", "Z"), entity("Z", "Another one", "Y")]);
     vault.done("save_memory", json!({ "threadId": "there", "entities": there }));
@@ -169,7 +169,7 @@ fn threads_do_not_see_each_other_in_what_people_type() {
 }
 
 #[test]
-fn a_link_within_a_fact_states_no_relation() {
+fn a_link_within_an_observation_is_not_a_relation() {
     let vault = vault();
     let mut a = entity("A", "[[B]]", "B");
     a["observations"] = json!(["[[Nobody]] alone", "Speaks of [[B]] and [[Nothing]]", "[[B]]"]);
@@ -190,7 +190,7 @@ fn a_link_within_a_fact_states_no_relation() {
     assert_eq!(told["most_connected"][0]["connectedTo"], json!(["B"]));
     let stats = vault.done("get_memory_stats", json!({ "threadId": THREAD }));
     assert_eq!(stats["relationCount"], 2);
-    // What is mentioned can still be stated, and a deletion leaves the words of facts alone.
+    // A mentioned entity can also be a target, and a deletion keeps the texts of observations.
     let related = vault.done(
         "create_relations",
         json!({ "threadId": THREAD,
@@ -206,7 +206,7 @@ fn a_link_within_a_fact_states_no_relation() {
 }
 
 #[test]
-fn an_edit_right_before_a_call_is_a_version() {
+fn an_unscanned_edit_is_a_version() {
     let vault = pair();
     let id = open(&vault, "A", json!({}))["entities"][0]["observations"][0]["id"].clone();
     write(&vault, "A", |text| text.replace("First fact", "First fact, reworded"));
@@ -228,7 +228,7 @@ fn an_edit_right_before_a_call_is_a_version() {
 }
 
 #[test]
-fn the_past_is_told_as_it_was() {
+fn an_earlier_graph_is_read_as_it_was() {
     let vault = pair();
     write(&vault, "B", |text| text.replace("Second fact", "Second fact, reworded"));
     sync(&vault);
@@ -266,7 +266,7 @@ fn the_past_is_told_as_it_was() {
 }
 
 #[test]
-fn a_search_tells_how_much_there_is() {
+fn a_search_reports_its_total() {
     let vault = vault();
     let mut all: Vec<Value> =
         (0..600).map(|n| entity(&format!("Node {n}"), "Some fact", "Hub")).collect();
@@ -283,10 +283,10 @@ fn a_search_tells_how_much_there_is() {
         next = page["nextOffset"].as_u64();
     }
     assert_eq!(seen, 600);
-    // Names, types and facts are searched, and not the relations between them.
+    // Names, types and observations are searched, relations are not.
     let found = vault.done("search_nodes", json!({ "threadId": THREAD, "query": "knows" }));
     assert_eq!(found["entities"], json!([]));
-    // A hub is told with as many of its relations as there is room for.
+    // A hub is shown with the relations that fit.
     let hub = open(&vault, "Hub", json!({ "maxTokens": 2000 }));
     let shown = hub["relations"].as_array().unwrap().len();
     assert!((10..300).contains(&shown), "{shown}");
@@ -300,7 +300,7 @@ fn a_search_tells_how_much_there_is() {
 }
 
 #[test]
-fn a_copied_line_is_a_fact_of_its_own() {
+fn a_copied_line_is_a_separate_observation() {
     let vault = pair();
     write(&vault, "A", |text| {
         let line = text.lines().find(|line| line.contains("First fact")).unwrap().to_owned();
@@ -320,7 +320,7 @@ fn a_copied_line_is_a_fact_of_its_own() {
 }
 
 #[test]
-fn a_file_that_the_index_does_not_know_yet_is_the_entity_of_its_title() {
+fn an_unindexed_file_is_the_entity_of_its_title() {
     let vault = pair();
     let note = "---\ntitle: Hub\ntype: Thing\n---\n\n- [fact] Written elsewhere\n";
     std::fs::write(vault.path("graph/t/Hub.md"), note).unwrap();
@@ -330,7 +330,7 @@ fn a_file_that_the_index_does_not_know_yet_is_the_entity_of_its_title() {
 }
 
 #[test]
-fn relations_to_a_name_that_is_no_entity_can_be_deleted() {
+fn relations_to_an_unknown_name_can_be_deleted() {
     let vault = vault();
     vault.done(
         "create_relations",

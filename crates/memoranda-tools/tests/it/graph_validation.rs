@@ -1,4 +1,4 @@
-//! Everything that is wrong with a request is told at once, in one shape.
+//! Validation: one answer contains every problem of a request, in one shape.
 
 use memoranda_tools::Wording;
 use serde_json::{Value, json};
@@ -14,7 +14,7 @@ fn saved() -> TestVault {
     vault
 }
 
-/// Calls a tool, which must refuse: one line a problem, each of which holds one of these texts.
+/// Calls a tool that must refuse. Each line of the answer contains one of these texts.
 #[track_caller]
 fn check(vault: &TestVault, tool: &str, arguments: Value, expected: &[&str]) -> Value {
     let (text, told) = vault.refused(tool, arguments);
@@ -33,7 +33,7 @@ fn check(vault: &TestVault, tool: &str, arguments: Value, expected: &[&str]) -> 
 }
 
 #[test]
-fn what_is_wrong_with_the_request_hides_nothing_of_its_entities() {
+fn problems_of_the_request_do_not_hide_problems_of_entities() {
     let vault = saved();
     let entities =
         json!([{ "name": "A", "entityType": "T", "observations": ["x"], "relations": [] }]);
@@ -53,7 +53,7 @@ fn what_is_wrong_with_the_request_hides_nothing_of_its_entities() {
 }
 
 #[test]
-fn changes_of_facts_tell_all_that_is_wrong() {
+fn changes_of_observations_report_every_problem() {
     let vault = saved();
     let updates = json!([
         { "entityName": "Portfolio", "importance": 5, "addObservations": ["z"] },
@@ -124,7 +124,7 @@ fn two_threads_in_one_request_are_refused() {
 }
 
 #[test]
-fn a_fact_given_as_an_object_keeps_what_it_says_of_itself() {
+fn an_observation_object_keeps_its_weights_and_time() {
     let vault = saved();
     let fact = json!({
         "content": "Plays the viola", "timestamp": "2020-05-01T00:00:00Z", "confidence": 0.3,
