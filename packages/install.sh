@@ -84,7 +84,7 @@ $answer"
   remove_listed "$listing"
   rm -f "$listing"
   if [ -n "${HOME:-}" ]; then
-    # The index and the name of this device: both are made again when needed.
+    # The index, the name of this device and the token of `memoranda serve` are made again when needed.
     rm -rf "${XDG_CACHE_HOME:-$HOME/.cache}/memoranda" "${XDG_STATE_HOME:-$HOME/.local/state}/memoranda"
     for folder in "${XDG_CACHE_HOME:-$HOME/.cache}" "${XDG_STATE_HOME:-$HOME/.local/state}" \
       "$HOME/.local/share" "$HOME/.local"; do

@@ -28,7 +28,7 @@ const SORTS: &[&str] = &["title_asc", "title_desc", "updated_asc", "updated_desc
 
 pub(super) const LIST_PARAMS: ParamTable = ParamTable::new(&[
     &[
-        Param::text("dir_name", "FolderSummary; default /").aliases(&[
+        Param::text("dir_name", "Folder; default /").aliases(&[
             "directory",
             "folder",
             "path",
