@@ -175,7 +175,7 @@ fn every_answer_has_its_keys() {
     check(&home.json(&["vacuum", "-n"]), &["notes", "contents", "bytes", "dry_run"]);
     check(&home.json(&["export", "x.tar"]), &["file", "format", "projects", "files", "bytes"]);
     let imported = home.json(&["import", "x.tar", "--home", "two"]);
-    check(&imported, &["home", "files", "segments"]);
+    check(&imported, &["home", "files", "segments", "left_out", "hidden"]);
     check(&home.json(&["config", "show"])["settings"][0], &["key", "value", "origin"]);
     check(&home.json(&["config", "get", "home"]), &["key", "value", "origin"]);
     check(&home.json(&["config", "path"]), &["path"]);

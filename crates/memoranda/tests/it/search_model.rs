@@ -93,7 +93,7 @@ fn what_is_no_use_is_said_and_stops_nothing() {
     };
     check(&[("search.model", &dead), ("search.model_name", "small")], "cannot be reached");
     check(&[("search.model", &dead)], "search.model_name");
-    check(&[("search.model", "ftp://x"), ("search.model_name", "small")], "no address");
+    check(&[("search.model", "ftp://x"), ("search.model_name", "small")], "not the address");
     check(
         &[("search.model", &dead), ("search.model_name", "small"), ("search.key_file", "~/none")],
         "no key file",
