@@ -149,7 +149,7 @@ impl ComparedRecord {
 
     /// Compares an older record with this one; `None` if they are unrelated.
     fn compare(&self, old: &Self) -> Option<RecordDifference> {
-        // The same words for other files or another time are another statement.
+        // Equal words for other files or another time are another statement.
         if self.record.paths != old.record.paths || self.record.expires != old.record.expires {
             return None;
         }

@@ -1,21 +1,21 @@
-//! What a person can set about the graph.
+//! Settings of the graph.
 
 use memoranda_core::fact::FactLimits;
 use memoranda_core::id::ProjectName;
 
-/// How the graph's tools behave.
+/// The settings of the graph tools.
 #[derive(Clone, Debug)]
 pub struct GraphSettings {
-    /// The project that holds the threads.
+    /// Project that contains the threads.
     pub project: ProjectName,
-    /// How long a fact may be.
+    /// Maximum length of an observation.
     pub limits: FactLimits,
-    /// In threads of more entities, a search looks for words and not for every piece of one.
+    /// Maximum number of entities of a thread in which a search looks for parts of words.
     pub pieces_up_to: u64,
 }
 
 impl GraphSettings {
-    /// What holds without any configuration.
+    /// Returns the settings without configuration.
     #[expect(clippy::expect_used, reason = "the name is a constant that fits")]
     pub fn standard() -> Self {
         Self {
