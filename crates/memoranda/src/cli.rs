@@ -4,8 +4,8 @@ use std::path::PathBuf;
 
 use clap::{Args, Parser};
 
-use crate::commands::Command;
-use crate::output::{ColorWhen, Format, Talk};
+use crate::commands::CliCommand;
+use crate::output::{ColorWhen, OutputFormat, Verbosity};
 
 /// One memory for all of your agents, in a folder of Markdown that you own.
 ///
@@ -39,7 +39,7 @@ pub(crate) struct Cli {
     pub(crate) global: GlobalArgs,
 
     #[command(subcommand)]
-    pub(crate) command: Option<Command>,
+    pub(crate) command: Option<CliCommand>,
 }
 
 /// Flags of every command.
@@ -89,20 +89,20 @@ pub(crate) struct GlobalArgs {
 
 impl GlobalArgs {
     /// What the data is printed as.
-    pub(crate) fn format(&self) -> Format {
+    pub(crate) fn format(&self) -> OutputFormat {
         match (self.json, self.plain) {
-            (true, _) => Format::Json,
-            (false, true) => Format::Plain,
-            (false, false) => Format::Pretty,
+            (true, _) => OutputFormat::Json,
+            (false, true) => OutputFormat::Plain,
+            (false, false) => OutputFormat::Pretty,
         }
     }
 
     /// How much is said.
-    pub(crate) fn talk(&self) -> Talk {
+    pub(crate) fn verbosity(&self) -> Verbosity {
         match (self.quiet, self.verbose) {
-            (true, _) => Talk::Quiet,
-            (false, true) => Talk::Verbose,
-            (false, false) => Talk::Normal,
+            (true, _) => Verbosity::Quiet,
+            (false, true) => Verbosity::Verbose,
+            (false, false) => Verbosity::Normal,
         }
     }
 }

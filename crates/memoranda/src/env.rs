@@ -6,7 +6,7 @@ use std::ffi::OsString;
 use std::path::PathBuf;
 
 /// One environment variable and what it does.
-pub(crate) struct Variable {
+pub(crate) struct EnvVariable {
     /// Its name.
     pub(crate) name: &'static str,
     /// What it does, for the reference page.
@@ -14,139 +14,141 @@ pub(crate) struct Variable {
 }
 
 /// The vault.
-pub(crate) const MEMORANDA_HOME: Variable = Variable {
+pub(crate) const MEMORANDA_HOME: EnvVariable = EnvVariable {
     name: "MEMORANDA_HOME",
     doc: "The vault's folder, instead of `~/memoranda`. `--home` comes before it.",
 };
 /// The configuration file.
-pub(crate) const MEMORANDA_CONFIG: Variable = Variable {
+pub(crate) const MEMORANDA_CONFIG: EnvVariable = EnvVariable {
     name: "MEMORANDA_CONFIG",
     doc: "The configuration file, instead of `$XDG_CONFIG_HOME/memoranda/config.toml`.",
 };
 /// The project.
-pub(crate) const MEMORANDA_PROJECT: Variable = Variable {
+pub(crate) const MEMORANDA_PROJECT: EnvVariable = EnvVariable {
     name: "MEMORANDA_PROJECT",
     doc: "The project to work in, as if `--project` were given. `--project` comes before it.",
 };
 /// The sets of tools.
-pub(crate) const MEMORANDA_TOOLSETS: Variable = Variable {
+pub(crate) const MEMORANDA_TOOLSETS: EnvVariable = EnvVariable {
     name: "MEMORANDA_TOOLSETS",
     doc: "The sets of tools that a server offers, with commas between them. `--toolsets` comes \
           before it.",
 };
 /// Single tools.
-pub(crate) const MEMORANDA_TOOLS: Variable = Variable {
+pub(crate) const MEMORANDA_TOOLS: EnvVariable = EnvVariable {
     name: "MEMORANDA_TOOLS",
     doc: "Single tools that a server offers beside the sets. `--tools` comes before it.",
 };
 /// Tools that are left out.
-pub(crate) const MEMORANDA_EXCLUDE_TOOLS: Variable = Variable {
+pub(crate) const MEMORANDA_EXCLUDE_TOOLS: EnvVariable = EnvVariable {
     name: "MEMORANDA_EXCLUDE_TOOLS",
     doc: "Tools that a server leaves out whatever else is said, with those of `--exclude-tools`.",
 };
 /// Nothing is changed.
-pub(crate) const MEMORANDA_READ_ONLY: Variable = Variable {
+pub(crate) const MEMORANDA_READ_ONLY: EnvVariable = EnvVariable {
     name: "MEMORANDA_READ_ONLY",
     doc: "If set to anything but `0`, `false` or `no`, a server offers only tools that change \
           nothing.",
 };
 /// The secret that HTTP clients show.
-pub(crate) const MEMORANDA_TOKEN: Variable = Variable {
+pub(crate) const MEMORANDA_TOKEN: EnvVariable = EnvVariable {
     name: "MEMORANDA_TOKEN",
     doc: "The token that clients of `memoranda serve` send. `--token-file` comes before it.",
 };
 /// The file with that secret.
-pub(crate) const MEMORANDA_TOKEN_FILE: Variable = Variable {
+pub(crate) const MEMORANDA_TOKEN_FILE: EnvVariable = EnvVariable {
     name: "MEMORANDA_TOKEN_FILE",
     doc: "A file that contains the token, if `MEMORANDA_TOKEN` is unset. Without both, \
           `memoranda serve` makes a token for each vault.",
 };
 /// Host names of the HTTP server.
-pub(crate) const MEMORANDA_ALLOW_HOSTS: Variable = Variable {
+pub(crate) const MEMORANDA_ALLOW_HOSTS: EnvVariable = EnvVariable {
     name: "MEMORANDA_ALLOW_HOSTS",
     doc: "Host names by which `memoranda serve` may be called, with commas between them. \
           `--allow-host` comes before it.",
 };
 /// Origins whose pages may call the HTTP server.
-pub(crate) const MEMORANDA_ALLOW_ORIGINS: Variable = Variable {
+pub(crate) const MEMORANDA_ALLOW_ORIGINS: EnvVariable = EnvVariable {
     name: "MEMORANDA_ALLOW_ORIGINS",
     doc: "Origins whose pages may call `memoranda serve`, with commas between them. \
           `--allow-origin` comes before it.",
 };
 /// The folder that a client works in.
-pub(crate) const CLAUDE_PROJECT_DIR: Variable = Variable {
+pub(crate) const CLAUDE_PROJECT_DIR: EnvVariable = EnvVariable {
     name: "CLAUDE_PROJECT_DIR",
     doc: "The folder that the client works in: it says which repository memories belong to. Claude \
           Code and Gemini CLI set it. Without it, the working directory counts.",
 };
 /// Claude Code's folder.
-pub(crate) const CLAUDE_CONFIG_DIR: Variable = Variable {
+pub(crate) const CLAUDE_CONFIG_DIR: EnvVariable = EnvVariable {
     name: "CLAUDE_CONFIG_DIR",
     doc: "Where Claude Code keeps its files, for `memoranda setup`.",
 };
 /// Codex's folder.
-pub(crate) const CODEX_HOME: Variable = Variable {
+pub(crate) const CODEX_HOME: EnvVariable = EnvVariable {
     name: "CODEX_HOME",
     doc: "Where Codex keeps its files, for `memoranda setup` (default `~/.codex`).",
 };
 /// The folder of memories.sh.
-pub(crate) const MEMORIES_DATA_DIR: Variable = Variable {
+pub(crate) const MEMORIES_DATA_DIR: EnvVariable = EnvVariable {
     name: "MEMORIES_DATA_DIR",
     doc: "Where memories.sh keeps its database, for `memoranda import memories-sh` (default \
           `~/.config/memories`).",
 };
 /// Where programs are looked for.
-pub(crate) const PATH: Variable =
-    Variable { name: "PATH", doc: "Where `memoranda setup` looks for clients and for itself." };
+pub(crate) const PATH: EnvVariable =
+    EnvVariable { name: "PATH", doc: "Where `memoranda setup` looks for clients and for itself." };
 /// The secret that a language model wants.
-pub(crate) const MEMORANDA_MODEL_KEY: Variable = Variable {
+pub(crate) const MEMORANDA_MODEL_KEY: EnvVariable = EnvVariable {
     name: "MEMORANDA_MODEL_KEY",
     doc: "The key for the language model of `model.provider`. It comes before `model.key_file`.",
 };
 /// The secret that a server of vectors wants.
-pub(crate) const MEMORANDA_SEARCH_KEY: Variable = Variable {
+pub(crate) const MEMORANDA_SEARCH_KEY: EnvVariable = EnvVariable {
     name: "MEMORANDA_SEARCH_KEY",
     doc: "The key for the server of `search.model`. It comes before `search.key_file`.",
 };
 /// A failure on purpose.
-pub(crate) const MEMORANDA_FAULT: Variable = Variable {
+pub(crate) const MEMORANDA_FAULT: EnvVariable = EnvVariable {
     name: "MEMORANDA_FAULT",
     doc: "A failure on purpose, `KIND:STEP:N`, for tests. Only in builds with the feature `faults`.",
 };
 /// The editor for a full screen.
-pub(crate) const VISUAL: Variable = Variable {
+pub(crate) const VISUAL: EnvVariable = EnvVariable {
     name: "VISUAL",
     doc: "The editor that `memoranda edit` opens. Comes before `EDITOR`.",
 };
 /// The editor.
-pub(crate) const EDITOR: Variable = Variable {
+pub(crate) const EDITOR: EnvVariable = EnvVariable {
     name: "EDITOR",
     doc: "The editor that `memoranda edit` opens if `VISUAL` is unset.",
 };
 /// The time zone.
-pub(crate) const TZ: Variable =
-    Variable { name: "TZ", doc: "The time zone, if it is not the system's." };
+pub(crate) const TZ: EnvVariable =
+    EnvVariable { name: "TZ", doc: "The time zone, if it is not the system's." };
 /// No colours.
-pub(crate) const NO_COLOR: Variable = Variable {
+pub(crate) const NO_COLOR: EnvVariable = EnvVariable {
     name: "NO_COLOR",
     doc: "If set to anything but the empty text, output has no colours. `--color` comes before it.",
 };
 /// The terminal's kind.
-pub(crate) const TERM: Variable =
-    Variable { name: "TERM", doc: "If it is `dumb`, output has no colours and no progress bar." };
+pub(crate) const TERM: EnvVariable = EnvVariable {
+    name: "TERM",
+    doc: "If it is `dumb`, output has no colours and no progress bar.",
+};
 /// The locale, first choice.
-pub(crate) const LC_ALL: Variable = Variable {
+pub(crate) const LC_ALL: EnvVariable = EnvVariable {
     name: "LC_ALL",
     doc: "With `LC_CTYPE` and `LANG`: if it does not name UTF-8, graphs are drawn in ASCII.",
 };
 /// The locale, second choice.
-pub(crate) const LC_CTYPE: Variable = Variable { name: "LC_CTYPE", doc: "See `LC_ALL`." };
+pub(crate) const LC_CTYPE: EnvVariable = EnvVariable { name: "LC_CTYPE", doc: "See `LC_ALL`." };
 /// The locale, third choice.
-pub(crate) const LANG: Variable = Variable { name: "LANG", doc: "See `LC_ALL`." };
+pub(crate) const LANG: EnvVariable = EnvVariable { name: "LANG", doc: "See `LC_ALL`." };
 
 /// Everything that is read, in the order of the reference page. The last six are read by the
 /// engine, which looks where git would, and by the library that finds the directories.
-pub(crate) const TABLE: &[&Variable] = &[
+pub(crate) const TABLE: &[&EnvVariable] = &[
     &MEMORANDA_HOME,
     &MEMORANDA_CONFIG,
     &MEMORANDA_PROJECT,
@@ -174,31 +176,31 @@ pub(crate) const TABLE: &[&Variable] = &[
     &LC_ALL,
     &LC_CTYPE,
     &LANG,
-    &Variable {
+    &EnvVariable {
         name: "GIT_CONFIG_GLOBAL",
         doc: "Git's configuration of this person, by which the remote of a repository is found \
               (default `$XDG_CONFIG_HOME/git/config` and `~/.gitconfig`). `GIT_CONFIG_NOSYSTEM` \
               leaves out `/etc/gitconfig`.",
     },
-    &Variable {
+    &EnvVariable {
         name: "XDG_CONFIG_HOME",
         doc: "Where configuration lies (default `~/.config`; `%APPDATA%` on Windows).",
     },
-    &Variable {
+    &EnvVariable {
         name: "XDG_CACHE_HOME",
         doc: "Where the index lies (default `~/.cache`; `%LOCALAPPDATA%` on Windows). It can be \
               deleted at any time.",
     },
-    &Variable {
+    &EnvVariable {
         name: "XDG_STATE_HOME",
         doc: "Where this device's name and the tokens of `memoranda serve` lie (default \
               `~/.local/state`; `%APPDATA%` on Windows).",
     },
-    &Variable { name: "TZ", doc: "The time zone in which times are shown and understood." },
-    &Variable { name: "HOME", doc: "The person's own folder." },
+    &EnvVariable { name: "TZ", doc: "The time zone in which times are shown and understood." },
+    &EnvVariable { name: "HOME", doc: "The person's own folder." },
 ];
 
-impl Variable {
+impl EnvVariable {
     /// Its value; `None` if it is unset or empty.
     pub(crate) fn get(&self) -> Option<OsString> {
         std::env::var_os(self.name).filter(|value| !value.is_empty())
@@ -264,7 +266,7 @@ pub(crate) fn is_utf8_locale() -> bool {
     if cfg!(windows) {
         return true;
     }
-    let locale = [&LC_ALL, &LC_CTYPE, &LANG].into_iter().find_map(Variable::text);
+    let locale = [&LC_ALL, &LC_CTYPE, &LANG].into_iter().find_map(EnvVariable::text);
     let locale = locale.unwrap_or_default().to_lowercase();
     locale.contains("utf-8") || locale.contains("utf8")
 }

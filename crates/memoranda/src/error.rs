@@ -13,7 +13,7 @@ use crate::exit::Exit;
 #[derive(Clone, Debug)]
 pub(crate) struct CommandError {
     /// How the program ends.
-    pub(crate) kind: Kind,
+    pub(crate) kind: FailureKind,
     /// One sentence with the offending value.
     pub(crate) message: String,
     /// What to do next, a line each.
@@ -22,7 +22,7 @@ pub(crate) struct CommandError {
 
 /// How a failed command ends the program.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub(crate) enum Kind {
+pub(crate) enum FailureKind {
     /// With this code.
     Exit(Exit),
     /// In silence: nobody reads the output any more.
@@ -35,7 +35,7 @@ pub(crate) type Result<T, E = CommandError> = std::result::Result<T, E>;
 impl CommandError {
     /// An error without a hint.
     pub(crate) fn new(exit: Exit, message: impl Into<String>) -> Self {
-        Self { kind: Kind::Exit(exit), message: message.into(), hints: Vec::new() }
+        Self { kind: FailureKind::Exit(exit), message: message.into(), hints: Vec::new() }
     }
 
     /// The same with one more hint.
@@ -78,7 +78,7 @@ impl CommandError {
     }
 
     fn broken_pipe() -> Self {
-        Self { kind: Kind::BrokenPipe, message: String::new(), hints: Vec::new() }
+        Self { kind: FailureKind::BrokenPipe, message: String::new(), hints: Vec::new() }
     }
 }
 

@@ -6,7 +6,7 @@ use std::process::ExitCode;
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(crate) enum Exit {
     /// Done.
-    Done,
+    Success,
     /// What was asked for is not there, or a check failed.
     NotFound,
     /// The command line is wrong.
@@ -23,7 +23,7 @@ pub(crate) enum Exit {
 
 /// One row a way, for the program and for its reference page.
 pub(crate) const TABLE: [(Exit, u8, &str); 7] = [
-    (Exit::Done, 0, "Done. Also when the reader of a pipe went away."),
+    (Exit::Success, 0, "Done. Also when the reader of a pipe went away."),
     (Exit::NotFound, 1, "What was asked for is not there, or a check failed."),
     (Exit::Usage, 2, "The command line is wrong, or names something that cannot be."),
     (Exit::Configuration, 3, "The configuration is wrong, or there is no vault."),

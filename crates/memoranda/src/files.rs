@@ -130,7 +130,7 @@ pub(crate) fn files_below(
 /// Replaces a file whole, with the rights of another: who could not read the one shall not read
 /// the other.
 pub(crate) fn replace_alike(path: &Path, bytes: &[u8], like: &Path) -> Result<()> {
-    let mut draft = made_beside(path, Privacy::Shared)?;
+    let mut draft = temp_file_next_to(path, FilePrivacy::Shared)?;
     draft.write_all(bytes).map_err(|e| failed("write", path, &e))?;
     if let Ok(known) = fs::metadata(like) {
         fs::set_permissions(draft.path(), known.permissions())
@@ -179,18 +179,18 @@ pub(crate) fn private_folder(prefix: &str) -> io::Result<tempfile::TempDir> {
 
 /// A file beside its later place, which nobody else sees, then or later.
 pub(crate) fn private_draft(path: &Path) -> Result<tempfile::NamedTempFile> {
-    made_beside(path, Privacy::Private)
+    temp_file_next_to(path, FilePrivacy::Private)
 }
 
 #[derive(Clone, Copy, PartialEq, Eq)]
-enum Privacy {
+enum FilePrivacy {
     /// Whom the person's umask allows.
     Shared,
     /// Only the person.
     Private,
 }
 
-fn made_beside(path: &Path, privacy: Privacy) -> Result<tempfile::NamedTempFile> {
+fn temp_file_next_to(path: &Path, privacy: FilePrivacy) -> Result<tempfile::NamedTempFile> {
     // A link, as dotfile managers make them, stays a link: what it names is replaced.
     let path = fs::canonicalize(path).unwrap_or_else(|_| path.to_owned());
     let folder = match path.parent() {
@@ -200,7 +200,7 @@ fn made_beside(path: &Path, privacy: Privacy) -> Result<tempfile::NamedTempFile>
     let mut builder = tempfile::Builder::new();
     builder.prefix(".memoranda-");
     #[cfg(unix)]
-    if privacy == Privacy::Shared {
+    if privacy == FilePrivacy::Shared {
         use std::os::unix::fs::PermissionsExt as _;
         builder.permissions(fs::Permissions::from_mode(0o666));
     }

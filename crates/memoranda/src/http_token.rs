@@ -10,9 +10,9 @@ use std::path::{Path, PathBuf};
 use memoranda_engine::{clock, hash};
 use memoranda_server::{BearerToken, ServerError};
 
+use crate::context::CommandContext;
 use crate::error::{CommandError, Result};
 use crate::output::Printer;
-use crate::session::Session;
 use crate::{env, files};
 
 /// Start of every token that is made here, by which people and scanners recognise one.
@@ -38,8 +38,8 @@ impl HttpToken {
     }
 
     /// Reads the token of a vault that exists; makes it if there is none.
-    pub(crate) fn of_vault(session: &Session) -> Result<Self> {
-        let file = vault_file(session)?;
+    pub(crate) fn of_vault(context: &CommandContext) -> Result<Self> {
+        let file = vault_file(context)?;
         let or_another = |error: CommandError| {
             error.hint("`memoranda serve --token-file FILE` takes a token from another file")
         };
@@ -47,7 +47,7 @@ impl HttpToken {
             let token = format!("{}\n", new_token());
             files::create_private(&file, token.as_bytes()).map_err(or_another)?;
         }
-        Self::read(&session.printer, &file)
+        Self::read(&context.printer, &file)
     }
 
     fn read(printer: &Printer, file: &Path) -> Result<Self> {
@@ -82,8 +82,8 @@ impl HttpToken {
 
 /// Returns the file for the token of this vault. Its folder is named by a hash of the vault's
 /// path, so that two vaults have two tokens.
-fn vault_file(session: &Session) -> Result<PathBuf> {
-    let settings = session.settings()?;
+fn vault_file(context: &CommandContext) -> Result<PathBuf> {
+    let settings = context.settings()?;
     let home = files::canonical(&settings.home())?;
     let key: String =
         hash(home.as_os_str().as_encoded_bytes()).to_string().chars().take(16).collect();

@@ -6,6 +6,8 @@
 mod cli;
 mod commands;
 mod config;
+mod context;
+mod diff_color;
 mod editor;
 mod env;
 mod error;
@@ -13,36 +15,34 @@ mod exit;
 mod files;
 mod hook;
 mod http_token;
-mod offer;
+mod json_output;
+mod logging;
 mod output;
-mod paint;
 mod progress;
 mod rules;
-mod session;
+mod server_args;
 mod setup;
 mod table;
 mod time;
-mod trace;
-mod wire;
 
 use std::process::ExitCode;
 
 use clap::{CommandFactory as _, FromArgMatches as _};
 
 use crate::cli::Cli;
-use crate::config::Settings;
-use crate::error::{CommandError, Kind};
+use crate::config::AppSettings;
+use crate::context::CommandContext;
+use crate::error::{CommandError, FailureKind};
 use crate::exit::Exit;
 use crate::output::{ColorWhen, Printer};
-use crate::session::Session;
 
 fn main() -> ExitCode {
-    match parse(Cli::command()).or_else(|_| parse(whole())) {
+    match parse(Cli::command()).or_else(|_| parse(full_command())) {
         Ok((cli, matches)) => run(cli, matches.subcommand_name().unwrap_or_default()).into(),
         Err(error) => {
             // If nobody reads the help any more, that is fine.
             error.print().ok();
-            if error.use_stderr() { Exit::Usage } else { Exit::Done }.into()
+            if error.use_stderr() { Exit::Usage } else { Exit::Success }.into()
         }
     }
 }
@@ -54,30 +54,30 @@ fn parse(mut command: clap::Command) -> Result<(Cli, clap::ArgMatches), clap::Er
 
 /// Every command with all that can be said of it. What is typed right needs its own command only,
 /// and most of the time from start to answer went into describing the others.
-fn whole() -> clap::Command {
+fn full_command() -> clap::Command {
     let mut command = Cli::command();
     command.build();
     command
 }
 
 fn run(cli: Cli, name: &str) -> Exit {
-    let settings = Settings::load(&cli.global);
+    let settings = AppSettings::load(&cli.global);
     let color = match &settings {
         Ok(settings) => settings.color(),
         Err(_) => cli.global.color.unwrap_or(ColorWhen::Auto),
     };
-    let printer = Printer::new(cli.global.format(), cli.global.talk(), color);
-    let session = Session::new(printer, cli.global, settings, name);
+    let printer = Printer::new(cli.global.format(), cli.global.verbosity(), color);
+    let context = CommandContext::new(printer, cli.global, settings, name);
     let result = arm_fault().and_then(|()| match cli.command {
-        Some(command) => commands::run(&session, command),
-        None if cli.version => commands::version(&session),
+        Some(command) => commands::run(&context, command),
+        None if cli.version => commands::version(&context),
         None => Err(CommandError::usage("no command was given")),
     });
     match result {
         Ok(exit) => exit,
-        Err(CommandError { kind: Kind::BrokenPipe, .. }) => Exit::Done,
-        Err(error @ CommandError { kind: Kind::Exit(exit), .. }) => {
-            session
+        Err(CommandError { kind: FailureKind::BrokenPipe, .. }) => Exit::Success,
+        Err(error @ CommandError { kind: FailureKind::Exit(exit), .. }) => {
+            context
                 .printer
                 .error(&error.or_hint(|| format!("`memoranda help {name}` has examples")));
             exit

@@ -40,7 +40,7 @@ pub(crate) enum ColorWhen {
 
 /// What the data is printed as.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub(crate) enum Format {
+pub(crate) enum OutputFormat {
     /// For people: aligned, cut to the terminal, with spans of time.
     Pretty,
     /// For `cut` and `grep`: tabs between columns, nothing cut, no decoration.
@@ -51,7 +51,7 @@ pub(crate) enum Format {
 
 /// How much is said.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Debug)]
-pub(crate) enum Talk {
+pub(crate) enum Verbosity {
     /// Only data and errors.
     Quiet,
     /// What a person wants to know.
@@ -63,15 +63,15 @@ pub(crate) enum Talk {
 /// The way to the person.
 pub(crate) struct Printer {
     /// What the data is printed as.
-    pub(crate) format: Format,
-    talk: Talk,
+    pub(crate) format: OutputFormat,
+    verbosity: Verbosity,
     color: ColorWhen,
 }
 
 impl Printer {
     /// A way to the person with these habits.
-    pub(crate) fn new(format: Format, talk: Talk, color: ColorWhen) -> Self {
-        Self { format, talk, color }
+    pub(crate) fn new(format: OutputFormat, verbosity: Verbosity, color: ColorWhen) -> Self {
+        Self { format, verbosity, color }
     }
 
     /// Prints a line of data.
@@ -102,22 +102,24 @@ impl Printer {
     /// Prints what was done: JSON if that is wanted, a sentence else, nothing if quiet.
     pub(crate) fn done(&self, value: &impl Serialize, sentence: impl AsRef<str>) -> Result<()> {
         match self.format {
-            Format::Json => self.json(value),
-            Format::Pretty | Format::Plain if self.talk == Talk::Quiet => Ok(()),
-            Format::Pretty | Format::Plain => self.line(sentence),
+            OutputFormat::Json => self.json(value),
+            OutputFormat::Pretty | OutputFormat::Plain if self.verbosity == Verbosity::Quiet => {
+                Ok(())
+            }
+            OutputFormat::Pretty | OutputFormat::Plain => self.line(sentence),
         }
     }
 
     /// Says something that is no data.
     pub(crate) fn say(&self, text: impl AsRef<str>) {
-        if self.talk >= Talk::Normal {
+        if self.verbosity >= Verbosity::Normal {
             self.stderr(text.as_ref());
         }
     }
 
     /// Says a detail, if the person wants details.
     pub(crate) fn detail(&self, text: impl AsRef<str>) {
-        if self.talk >= Talk::Verbose {
+        if self.verbosity >= Verbosity::Verbose {
             self.stderr(text.as_ref());
         }
     }
@@ -156,7 +158,7 @@ impl Printer {
 
     /// Whether progress can be shown.
     pub(crate) fn can_show_progress(&self) -> bool {
-        self.talk >= Talk::Normal && io::stderr().is_terminal() && !is_dumb()
+        self.verbosity >= Verbosity::Normal && io::stderr().is_terminal() && !is_dumb()
     }
 
     /// Whether data goes to a terminal.
@@ -171,7 +173,7 @@ impl Printer {
 
     /// How many columns the terminal has; `None` if data does not go to one.
     pub(crate) fn width(&self) -> Option<usize> {
-        if self.format != Format::Pretty || !io::stdout().is_terminal() {
+        if self.format != OutputFormat::Pretty || !io::stdout().is_terminal() {
             return None;
         }
         let (width, _) = terminal_size::terminal_size_of(io::stdout())?;
@@ -180,7 +182,7 @@ impl Printer {
 
     /// Whether lines may be drawn with box characters.
     pub(crate) fn can_draw(&self) -> bool {
-        self.format == Format::Pretty && env::is_utf8_locale()
+        self.format == OutputFormat::Pretty && env::is_utf8_locale()
     }
 
     fn stderr(&self, text: &str) {
@@ -193,7 +195,7 @@ impl Printer {
         let wanted = match self.color {
             ColorWhen::Always => true,
             ColorWhen::Never => false,
-            ColorWhen::Auto => is_terminal && !is_dumb() && self.format == Format::Pretty,
+            ColorWhen::Auto => is_terminal && !is_dumb() && self.format == OutputFormat::Pretty,
         };
         if wanted { ColorChoice::Always } else { ColorChoice::Never }
     }

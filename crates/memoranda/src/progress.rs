@@ -2,21 +2,21 @@
 
 use std::time::{Duration, Instant};
 
-use indicatif::{ProgressBar, ProgressDrawTarget, ProgressStyle};
+use indicatif::{ProgressBar as IndicatifBar, ProgressDrawTarget, ProgressStyle};
 use memoranda_engine::ScanProgress;
 
 use crate::output::Printer;
 
-const PATIENCE: Duration = Duration::from_millis(500);
+const SHOW_DELAY: Duration = Duration::from_millis(500);
 
 /// A bar that appears when it is worth it.
-pub(crate) struct Progress {
+pub(crate) struct ProgressBar {
     begun: Instant,
     wanted: bool,
-    bar: Option<ProgressBar>,
+    bar: Option<IndicatifBar>,
 }
 
-impl Progress {
+impl ProgressBar {
     /// A bar, if there is someone to see it.
     pub(crate) fn new(printer: &Printer) -> Self {
         Self { begun: Instant::now(), wanted: printer.can_show_progress(), bar: None }
@@ -35,12 +35,12 @@ impl Progress {
     }
 
     fn draw(&mut self, doing: &'static str, template: &str, done: u64, total: u64) {
-        if !self.wanted || total == 0 || self.begun.elapsed() < PATIENCE {
+        if !self.wanted || total == 0 || self.begun.elapsed() < SHOW_DELAY {
             return;
         }
         let bar = self.bar.get_or_insert_with(|| {
             let target = ProgressDrawTarget::stderr_with_hz(10);
-            let bar = ProgressBar::with_draw_target(None, target);
+            let bar = IndicatifBar::with_draw_target(None, target);
             let style = ProgressStyle::with_template(template);
             style.map(|style| bar.set_style(style)).ok();
             bar.set_message(doing);
@@ -51,7 +51,7 @@ impl Progress {
     }
 }
 
-impl Drop for Progress {
+impl Drop for ProgressBar {
     fn drop(&mut self) {
         if let Some(bar) = &self.bar {
             bar.finish_and_clear();

@@ -4,29 +4,29 @@ use anstyle::Style;
 use unicode_width::{UnicodeWidthChar as _, UnicodeWidthStr as _};
 
 use crate::error::Result;
-use crate::output::{FAINT, Format, Printer, visible};
+use crate::output::{FAINT, OutputFormat, Printer, visible};
 
 /// Between two columns.
-const GAP: usize = 2;
+const COLUMN_GAP: usize = 2;
 /// No column is cut below this.
-const NARROWEST: usize = 8;
+const MIN_COLUMN_WIDTH: usize = 8;
 
 /// One column.
 #[derive(Clone, Copy)]
-pub(crate) struct Column {
+pub(crate) struct TableColumn {
     /// Its heading.
     pub(crate) name: &'static str,
-    /// On which side it lines up.
-    pub(crate) side: Side,
+    /// Alignment of the cells.
+    pub(crate) align: ColumnAlign,
     /// Whether it may be cut.
-    pub(crate) fit: Fit,
+    pub(crate) fit: ColumnFit,
     /// How it looks.
     pub(crate) style: Style,
 }
 
-/// On which side a column lines up.
+/// Alignment of a column.
 #[derive(Clone, Copy, PartialEq, Eq)]
-pub(crate) enum Side {
+pub(crate) enum ColumnAlign {
     /// Words.
     Left,
     /// Numbers.
@@ -35,67 +35,72 @@ pub(crate) enum Side {
 
 /// Whether a column may be cut.
 #[derive(Clone, Copy, PartialEq, Eq)]
-pub(crate) enum Fit {
+pub(crate) enum ColumnFit {
     /// It is shown whole.
     Whole,
     /// It gives way when the terminal is narrow.
     Cut,
 }
 
-impl Column {
+impl TableColumn {
     /// A column of words that may be cut.
     pub(crate) const fn text(name: &'static str, style: Style) -> Self {
-        Self { name, side: Side::Left, fit: Fit::Cut, style }
+        Self { name, align: ColumnAlign::Left, fit: ColumnFit::Cut, style }
     }
 
     /// A column of short words that are shown whole.
     pub(crate) const fn word(name: &'static str, style: Style) -> Self {
-        Self { name, side: Side::Left, fit: Fit::Whole, style }
+        Self { name, align: ColumnAlign::Left, fit: ColumnFit::Whole, style }
     }
 
     /// A column of numbers.
     pub(crate) const fn number(name: &'static str) -> Self {
-        Self { name, side: Side::Right, fit: Fit::Whole, style: Style::new() }
+        Self { name, align: ColumnAlign::Right, fit: ColumnFit::Whole, style: Style::new() }
     }
 }
 
 /// Prints rows under their columns.
-pub(crate) fn print(printer: &Printer, columns: &[Column], rows: &[Vec<String>]) -> Result<()> {
-    if printer.format == Format::Plain {
+pub(crate) fn print(
+    printer: &Printer,
+    columns: &[TableColumn],
+    rows: &[Vec<String>],
+) -> Result<()> {
+    if printer.format == OutputFormat::Plain {
         for row in rows {
             let cells: Vec<_> = row.iter().map(|cell| visible(cell)).collect();
             printer.line(cells.join("\t"))?;
         }
         return Ok(());
     }
-    for line in laid_out(columns, rows, printer.width()) {
+    for line in layout(columns, rows, printer.width()) {
         printer.line(line)?;
     }
     Ok(())
 }
 
-fn laid_out(columns: &[Column], rows: &[Vec<String>], width: Option<usize>) -> Vec<String> {
-    let widths = widths(columns, rows, width);
+fn layout(columns: &[TableColumn], rows: &[Vec<String>], width: Option<usize>) -> Vec<String> {
+    let widths = column_widths(columns, rows, width);
     let heading: Vec<String> = columns.iter().map(|column| column.name.to_owned()).collect();
     let mut lines = Vec::with_capacity(rows.len() + 1);
-    lines.push(line(columns, &heading, &widths, Some(FAINT)));
-    lines.extend(rows.iter().map(|row| line(columns, row, &widths, None)));
+    lines.push(layout_line(columns, &heading, &widths, Some(FAINT)));
+    lines.extend(rows.iter().map(|row| layout_line(columns, row, &widths, None)));
     lines
 }
 
 /// How wide each column is; those that may be cut give way, the widest first.
-fn widths(columns: &[Column], rows: &[Vec<String>], most: Option<usize>) -> Vec<usize> {
-    let widest = |n: usize, column: &Column| {
+fn column_widths(columns: &[TableColumn], rows: &[Vec<String>], most: Option<usize>) -> Vec<usize> {
+    let widest = |n: usize, column: &TableColumn| {
         let cells = rows.iter().filter_map(|row| row.get(n)).map(|cell| visible(cell).width());
         cells.chain([column.name.width()]).max().unwrap_or(0)
     };
     let mut widths: Vec<usize> =
         columns.iter().enumerate().map(|(n, column)| widest(n, column)).collect();
     let Some(most) = most else { return widths };
-    let gaps = GAP * columns.len().saturating_sub(1);
+    let gaps = COLUMN_GAP * columns.len().saturating_sub(1);
     while widths.iter().sum::<usize>() + gaps > most {
-        let cuttable = columns.iter().zip(&mut widths).filter(|(column, _)| column.fit == Fit::Cut);
-        match cuttable.map(|(_, width)| width).filter(|width| **width > NARROWEST).max() {
+        let cuttable =
+            columns.iter().zip(&mut widths).filter(|(column, _)| column.fit == ColumnFit::Cut);
+        match cuttable.map(|(_, width)| width).filter(|width| **width > MIN_COLUMN_WIDTH).max() {
             Some(width) => *width -= 1,
             None => break,
         }
@@ -103,28 +108,33 @@ fn widths(columns: &[Column], rows: &[Vec<String>], most: Option<usize>) -> Vec<
     widths
 }
 
-fn line(columns: &[Column], cells: &[String], widths: &[usize], style: Option<Style>) -> String {
+fn layout_line(
+    columns: &[TableColumn],
+    cells: &[String],
+    widths: &[usize],
+    style: Option<Style>,
+) -> String {
     let mut line = String::new();
     for (n, (column, cell)) in columns.iter().zip(cells).enumerate() {
         let width = widths.get(n).copied().unwrap_or(0);
-        let cell = cut(&visible(cell), width);
+        let cell = truncate(&visible(cell), width);
         let room = " ".repeat(width.saturating_sub(cell.width()));
         let style = style.unwrap_or(column.style);
         if n > 0 {
-            line.push_str(&" ".repeat(GAP));
+            line.push_str(&" ".repeat(COLUMN_GAP));
         }
         let last = n + 1 == columns.len();
-        line.push_str(&match column.side {
-            Side::Right => format!("{room}{style}{cell}{style:#}"),
-            Side::Left if last => format!("{style}{cell}{style:#}"),
-            Side::Left => format!("{style}{cell}{style:#}{room}"),
+        line.push_str(&match column.align {
+            ColumnAlign::Right => format!("{room}{style}{cell}{style:#}"),
+            ColumnAlign::Left if last => format!("{style}{cell}{style:#}"),
+            ColumnAlign::Left => format!("{style}{cell}{style:#}{room}"),
         });
     }
     line
 }
 
 /// A text cut to so many columns, with `…` where it goes on.
-pub(crate) fn cut(text: &str, width: usize) -> String {
+pub(crate) fn truncate(text: &str, width: usize) -> String {
     if text.width() <= width {
         return text.to_owned();
     }
@@ -149,14 +159,14 @@ mod tests {
     const PLAIN: Style = Style::new();
 
     fn check(width: Option<usize>, rows: &[[&str; 2]], expected: &[&str]) {
-        let columns = [Column::text("TITLE", PLAIN), Column::number("N")];
+        let columns = [TableColumn::text("TITLE", PLAIN), TableColumn::number("N")];
         let rows: Vec<Vec<String>> =
             rows.iter().map(|row| row.iter().map(|&cell| cell.to_owned()).collect()).collect();
         let faint = |line: String| {
             line.replace(&FAINT.render().to_string(), "")
                 .replace(&FAINT.render_reset().to_string(), "")
         };
-        let lines: Vec<String> = laid_out(&columns, &rows, width).into_iter().map(faint).collect();
+        let lines: Vec<String> = layout(&columns, &rows, width).into_iter().map(faint).collect();
         assert_eq!(lines, expected);
     }
 

@@ -14,12 +14,12 @@ use crate::{env, files};
 /// The person's time zone.
 pub(crate) fn zone() -> TimeZone {
     static ZONE: OnceLock<TimeZone> = OnceLock::new();
-    ZONE.get_or_init(|| linked().unwrap_or_else(TimeZone::system)).clone()
+    ZONE.get_or_init(|| linked_zone().unwrap_or_else(TimeZone::system)).clone()
 }
 
 /// The zone that the system's link leads to, read from its file alone: to look it up by its name,
 /// all folders of the time zone database are walked first.
-fn linked() -> Option<TimeZone> {
+fn linked_zone() -> Option<TimeZone> {
     const LINK: &str = "/etc/localtime";
     if env::TZ.text().is_some() {
         return None;
@@ -51,7 +51,7 @@ pub(crate) fn parse_until(text: Option<&str>) -> Result<Option<Timestamp>> {
 }
 
 /// Reads a point in the history: a commit, or a time.
-pub(crate) fn moment(memory: &Memory, text: &str) -> Result<PointInTime> {
+pub(crate) fn parse_point_in_time(memory: &Memory, text: &str) -> Result<PointInTime> {
     // Four digits are a year, although a commit's id might begin with them.
     let is_year = text.len() == 4 && text.bytes().all(|byte| byte.is_ascii_digit());
     let missing = match memory.commit(text) {
@@ -118,7 +118,7 @@ mod tests {
         let time: Timestamp = "2026-07-10T12:00:00Z".parse().unwrap();
         let system = TimeZone::system();
         assert_eq!(zone().to_offset(time), system.to_offset(time));
-        if let Some(zone) = linked() {
+        if let Some(zone) = linked_zone() {
             assert_eq!(zone.iana_name(), system.iana_name());
         }
     }

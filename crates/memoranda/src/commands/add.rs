@@ -3,12 +3,12 @@
 use memoranda_engine::AddRequest;
 use serde::Serialize;
 
+use crate::context::CommandContext;
 use crate::env;
 use crate::error::{CommandError, Result};
 use crate::exit::Exit;
+use crate::json_output::short_id;
 use crate::output::{FAINT, PLACE, is_piped_in, read_stdin};
-use crate::session::Session;
-use crate::wire::short;
 
 /// Remember something: make a new note.
 ///
@@ -50,7 +50,7 @@ pub(crate) struct Args {
 }
 
 #[derive(Serialize)]
-struct Added {
+struct AddedJson {
     project: String,
     path: String,
     permalink: String,
@@ -59,9 +59,9 @@ struct Added {
 }
 
 /// Makes the note.
-pub(crate) fn run(session: &Session, args: &Args) -> Result<Exit> {
+pub(crate) fn run(context: &CommandContext, args: &Args) -> Result<Exit> {
     let words: Vec<String> = args.text.iter().chain(&args.more).cloned().collect();
-    let text = text(&words)?;
+    let text = input_text(&words)?;
     if text.trim().is_empty() {
         return Err(CommandError::usage("there is no text to remember")
             .hint("`memoranda add 'some text'`, or pipe it in"));
@@ -70,34 +70,34 @@ pub(crate) fn run(session: &Session, args: &Args) -> Result<Exit> {
         return Err(CommandError::usage(format!("{:?} is no folder of a project", args.folder))
             .hint("`--folder` takes a path within the project, without `..`"));
     }
-    let memory = session.made()?;
+    let memory = context.open_or_create()?;
     let request = AddRequest {
-        project: session.project_for_new(memory)?,
+        project: context.project_for_new_notes(memory)?,
         title: args.title.clone(),
         folder: args.folder.clone(),
         text,
         tags: args.tags.clone(),
         note_type: args.note_type.clone(),
     };
-    let written = memory.add(&session.who(), &request)?;
+    let written = memory.add(&context.author(), &request)?;
     let file = memory.store().file(&written.place.project, &written.place.path)?;
-    let added = Added {
+    let added = AddedJson {
         project: written.place.project.to_string(),
         path: written.place.path.to_string(),
         permalink: file.map(|file| file.permalink).unwrap_or_default(),
         version: written.hash.to_string(),
         commit: written.commit.id.to_string(),
     };
-    let commit = short(&written.commit);
+    let commit = short_id(&written.commit);
     let place = &written.place;
-    session.printer.done(
+    context.printer.done(
         &added,
         format!("Remembered {PLACE}{place}{PLACE:#} {FAINT}(commit {commit}){FAINT:#}"),
     )?;
-    Ok(Exit::Done)
+    Ok(Exit::Success)
 }
 
-fn text(words: &[String]) -> Result<String> {
+fn input_text(words: &[String]) -> Result<String> {
     let from_stdin = match words {
         [] => is_piped_in(),
         [only] => only == "-",

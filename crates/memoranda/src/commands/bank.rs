@@ -7,11 +7,11 @@ use memoranda_engine::banks::{
 use memoranda_tools::ToolSettings;
 use serde::Serialize;
 
+use crate::context::CommandContext;
 use crate::error::{CommandError, Result};
 use crate::exit::Exit;
-use crate::output::{FAINT, Format, PLACE, STRONG, counted, visible_lines};
-use crate::session::Session;
-use crate::table::{self, Column};
+use crate::output::{FAINT, OutputFormat, PLACE, STRONG, counted, visible_lines};
+use crate::table::{self, TableColumn};
 use crate::time;
 
 /// List and look at memory banks.
@@ -27,11 +27,11 @@ Examples:
   memoranda bank stats")]
 pub(crate) struct Args {
     #[command(subcommand)]
-    action: Action,
+    action: BankAction,
 }
 
 #[derive(Subcommand)]
-enum Action {
+enum BankAction {
     /// List the banks, the last used first.
     #[command(after_long_help = "\
 Examples:
@@ -42,7 +42,7 @@ JSON (--json):
   {banks: [{type, id, description, last_used, folder, files, tokens, bytes}]}")]
     List {
         /// Only banks of this type.
-        #[arg(value_name = "TYPE", value_parser = kind)]
+        #[arg(value_name = "TYPE", value_parser = parse_bank_type)]
         kind: Option<BankType>,
     },
 
@@ -57,7 +57,7 @@ JSON (--json):
   with FILE {name, tokens, bytes, text}")]
     Show {
         /// The bank's type: global, project or code.
-        #[arg(value_name = "TYPE", value_parser = kind)]
+        #[arg(value_name = "TYPE", value_parser = parse_bank_type)]
         kind: BankType,
         /// The bank's id.
         id: String,
@@ -77,7 +77,7 @@ JSON (--json):
 }
 
 #[derive(Serialize)]
-struct ListJson {
+struct BankListJson {
     banks: Vec<BankJson>,
 }
 
@@ -95,7 +95,7 @@ struct BankJson {
 }
 
 #[derive(Serialize)]
-struct ShowJson {
+struct BankDetailJson {
     #[serde(rename = "type")]
     kind: &'static str,
     id: String,
@@ -104,11 +104,11 @@ struct ShowJson {
     folder: String,
     tokens: usize,
     bytes: usize,
-    files: Vec<FileJson>,
+    files: Vec<BankFileJson>,
 }
 
 #[derive(Serialize)]
-struct FileJson {
+struct BankFileJson {
     name: String,
     tokens: usize,
     bytes: usize,
@@ -116,9 +116,9 @@ struct FileJson {
 }
 
 #[derive(Serialize)]
-struct StatsJson {
+struct AllBankStatsJson {
     banks: Vec<BankStatsJson>,
-    troubles: Vec<TroubleJson>,
+    troubles: Vec<BankTroubleJson>,
 }
 
 #[derive(Serialize)]
@@ -133,7 +133,7 @@ struct BankStatsJson {
 }
 
 #[derive(Serialize)]
-struct TroubleJson {
+struct BankTroubleJson {
     time: String,
     bank: String,
     severity: String,
@@ -141,44 +141,44 @@ struct TroubleJson {
 }
 
 /// Does what was asked.
-pub(crate) fn run(session: &Session, args: &Args) -> Result<Exit> {
-    let settings = session.settings()?.tools();
-    let memory = session.reading()?;
+pub(crate) fn run(context: &CommandContext, args: &Args) -> Result<Exit> {
+    let settings = context.settings()?.tools();
+    let memory = context.open_synced()?;
     let (project, cache) = (&settings.banks.project, &settings.banks.cache);
     match &args.action {
-        Action::List { kind } => {
-            let banks = bank_overviews(memory, project, cache, *kind).map_err(failed)?;
-            list(session, &settings, &banks)
+        BankAction::List { kind } => {
+            let banks = bank_overviews(memory, project, cache, *kind).map_err(bank_error)?;
+            list(context, &settings, &banks)
         }
-        Action::Show { kind, id, file } => {
-            let bank = bank_overview(memory, project, cache, *kind, id).map_err(failed)?;
+        BankAction::Show { kind, id, file } => {
+            let bank = bank_overview(memory, project, cache, *kind, id).map_err(bank_error)?;
             let bank = bank.ok_or_else(|| {
                 let message = format!("there is no {} bank {id:?}", kind.as_str());
                 CommandError::new(Exit::NotFound, message).hint("`memoranda bank list` lists them")
             })?;
             match file {
-                None => show(session, &settings, bank),
-                Some(file) => show_file(session, bank, file),
+                None => show(context, &settings, bank),
+                Some(file) => show_file(context, bank, file),
             }
         }
-        Action::Stats => stats(session, &settings),
+        BankAction::Stats => stats(context, &settings),
     }
 }
 
-fn failed(error: BankError) -> CommandError {
+fn bank_error(error: BankError) -> CommandError {
     match error {
         BankError::Engine(error) | BankError::Load(error) => error.into(),
         other => CommandError::usage(other.to_string()),
     }
 }
 
-fn kind(text: &str) -> Result<BankType, String> {
+fn parse_bank_type(text: &str) -> Result<BankType, String> {
     BankType::parse(text).ok_or_else(|| "it is global, project or code".to_owned())
 }
 
-fn list(session: &Session, settings: &ToolSettings, banks: &[BankOverview]) -> Result<Exit> {
-    let printer = &session.printer;
-    if session.is_json() {
+fn list(context: &CommandContext, settings: &ToolSettings, banks: &[BankOverview]) -> Result<Exit> {
+    let printer = &context.printer;
+    if context.is_json() {
         let banks = banks.iter().map(|bank| BankJson {
             kind: bank.kind.as_str(),
             id: bank.id.clone(),
@@ -189,37 +189,37 @@ fn list(session: &Session, settings: &ToolSettings, banks: &[BankOverview]) -> R
             tokens: tokens(bank),
             bytes: bytes(bank),
         });
-        printer.json(&ListJson { banks: banks.collect() })?;
-        return Ok(Exit::Done);
+        printer.json(&BankListJson { banks: banks.collect() })?;
+        return Ok(Exit::Success);
     }
     if banks.is_empty() {
         printer.say("No banks. An agent makes them with the tool `activate`.");
-        return Ok(Exit::Done);
+        return Ok(Exit::Success);
     }
     let columns = [
-        Column::word("TYPE", FAINT),
-        Column::word("ID", STRONG),
-        Column::number("TOKENS"),
-        Column::word("USED", FAINT),
-        Column::text("ABOUT", anstyle::Style::new()),
+        TableColumn::word("TYPE", FAINT),
+        TableColumn::word("ID", STRONG),
+        TableColumn::number("TOKENS"),
+        TableColumn::word("USED", FAINT),
+        TableColumn::text("ABOUT", anstyle::Style::new()),
     ];
     let rows = banks.iter().map(|bank| {
         vec![
             bank.kind.as_str().to_owned(),
             bank.id.clone(),
             tokens(bank).to_string(),
-            used(session, bank),
+            used(context, bank),
             bank.description.clone(),
         ]
     });
     table::print(printer, &columns, &rows.collect::<Vec<_>>())?;
-    Ok(Exit::Done)
+    Ok(Exit::Success)
 }
 
-fn show(session: &Session, settings: &ToolSettings, bank: BankOverview) -> Result<Exit> {
-    let printer = &session.printer;
-    if session.is_json() {
-        let json = ShowJson {
+fn show(context: &CommandContext, settings: &ToolSettings, bank: BankOverview) -> Result<Exit> {
+    let printer = &context.printer;
+    if context.is_json() {
+        let json = BankDetailJson {
             kind: bank.kind.as_str(),
             folder: folder(settings, &bank),
             tokens: tokens(&bank),
@@ -230,7 +230,7 @@ fn show(session: &Session, settings: &ToolSettings, bank: BankOverview) -> Resul
             files: bank.files.into_iter().map(file_json).collect(),
         };
         printer.json(&json)?;
-        return Ok(Exit::Done);
+        return Ok(Exit::Success);
     }
     let (kind, id) = (bank.kind.as_str(), &bank.id);
     printer.say(format!("{STRONG}{id}{STRONG:#} {FAINT}({kind}){FAINT:#}: {}", bank.description));
@@ -239,41 +239,45 @@ fn show(session: &Session, settings: &ToolSettings, bank: BankOverview) -> Resul
         folder(settings, &bank),
         counted(bank.files.len(), "file"),
         tokens(&bank),
-        used(session, &bank)
+        used(context, &bank)
     ));
-    let columns = [Column::text("FILE", PLACE), Column::number("TOKENS"), Column::number("BYTES")];
+    let columns = [
+        TableColumn::text("FILE", PLACE),
+        TableColumn::number("TOKENS"),
+        TableColumn::number("BYTES"),
+    ];
     let rows = bank
         .files
         .iter()
         .map(|file| vec![file.name.clone(), file.tokens.to_string(), file.text.len().to_string()]);
     table::print(printer, &columns, &rows.collect::<Vec<_>>())?;
-    Ok(Exit::Done)
+    Ok(Exit::Success)
 }
 
-fn show_file(session: &Session, bank: BankOverview, name: &str) -> Result<Exit> {
+fn show_file(context: &CommandContext, bank: BankOverview, name: &str) -> Result<Exit> {
     let names: Vec<String> = bank.files.iter().map(|file| file.name.clone()).collect();
     let found = bank.files.into_iter().find(|file| file.name == name).ok_or_else(|| {
         CommandError::new(Exit::NotFound, format!("there is no file {name:?} in the bank"))
             .hint(format!("there are {}", names.join(", ")))
     })?;
-    let printer = &session.printer;
-    if session.is_json() {
+    let printer = &context.printer;
+    if context.is_json() {
         printer.json(&file_json(found))?;
     } else if printer.is_terminal() {
         printer.line(visible_lines(found.text.trim_end()))?;
     } else {
         printer.line(found.text.trim_end())?;
     }
-    Ok(Exit::Done)
+    Ok(Exit::Success)
 }
 
-fn stats(session: &Session, settings: &ToolSettings) -> Result<Exit> {
-    let printer = &session.printer;
-    let memory = session.reading()?;
+fn stats(context: &CommandContext, settings: &ToolSettings) -> Result<Exit> {
+    let printer = &context.printer;
+    let memory = context.open_synced()?;
     let (project, cache) = (&settings.banks.project, &settings.banks.cache);
-    let banks = bank_overviews(memory, project, cache, None).map_err(failed)?;
+    let banks = bank_overviews(memory, project, cache, None).map_err(bank_error)?;
     let troubles = all_diagnostics(memory);
-    if session.is_json() {
+    if context.is_json() {
         let banks = banks.iter().map(|bank| BankStatsJson {
             kind: bank.kind.as_str(),
             id: bank.id.clone(),
@@ -283,25 +287,25 @@ fn stats(session: &Session, settings: &ToolSettings) -> Result<Exit> {
             placed_by: bank.placed_by.into_iter().collect(),
         });
         let banks = banks.collect();
-        let troubles = troubles.into_iter().map(|trouble| TroubleJson {
+        let troubles = troubles.into_iter().map(|trouble| BankTroubleJson {
             time: trouble.time,
             bank: trouble.bank,
             severity: trouble.severity,
             description: trouble.description,
         });
-        printer.json(&StatsJson { banks, troubles: troubles.collect() })?;
-        return Ok(Exit::Done);
+        printer.json(&AllBankStatsJson { banks, troubles: troubles.collect() })?;
+        return Ok(Exit::Success);
     }
     if banks.is_empty() {
         printer.say("No banks. An agent makes them with the tool `activate`.");
     } else {
         let columns = [
-            Column::word("BANK", STRONG),
-            Column::number("FILES"),
-            Column::number("TOKENS"),
-            Column::number("BY CALLER"),
-            Column::number("BY MODEL"),
-            Column::number("BY RULES"),
+            TableColumn::word("BANK", STRONG),
+            TableColumn::number("FILES"),
+            TableColumn::number("TOKENS"),
+            TableColumn::number("BY CALLER"),
+            TableColumn::number("BY MODEL"),
+            TableColumn::number("BY RULES"),
         ];
         let rows = banks.iter().map(|bank| {
             let mut row = vec![
@@ -317,10 +321,10 @@ fn stats(session: &Session, settings: &ToolSettings) -> Result<Exit> {
     if !troubles.is_empty() {
         printer.say("What went wrong lately, the newest first:");
         let columns = [
-            Column::word("TIME", FAINT),
-            Column::word("BANK", STRONG),
-            Column::word("SEVERITY", FAINT),
-            Column::text("WHAT", anstyle::Style::new()),
+            TableColumn::word("TIME", FAINT),
+            TableColumn::word("BANK", STRONG),
+            TableColumn::word("SEVERITY", FAINT),
+            TableColumn::text("WHAT", anstyle::Style::new()),
         ];
         let rows = troubles
             .into_iter()
@@ -328,11 +332,11 @@ fn stats(session: &Session, settings: &ToolSettings) -> Result<Exit> {
             .map(|trouble| vec![trouble.time, trouble.bank, trouble.severity, trouble.description]);
         table::print(printer, &columns, &rows.collect::<Vec<_>>())?;
     }
-    Ok(Exit::Done)
+    Ok(Exit::Success)
 }
 
-fn file_json(file: BankFile) -> FileJson {
-    FileJson { name: file.name, tokens: file.tokens, bytes: file.text.len(), text: file.text }
+fn file_json(file: BankFile) -> BankFileJson {
+    BankFileJson { name: file.name, tokens: file.tokens, bytes: file.text.len(), text: file.text }
 }
 
 fn tokens(bank: &BankOverview) -> usize {
@@ -347,10 +351,10 @@ fn folder(settings: &ToolSettings, bank: &BankOverview) -> String {
     format!("{}/{}/{}", settings.banks.project, bank.kind.plural(), bank.id)
 }
 
-fn used(session: &Session, bank: &BankOverview) -> String {
-    match (bank.last_used, session.printer.format) {
+fn used(context: &CommandContext, bank: &BankOverview) -> String {
+    match (bank.last_used, context.printer.format) {
         (None, _) => "never".to_owned(),
-        (Some(time), Format::Plain) => time.to_string(),
-        (Some(time), Format::Pretty | Format::Json) => time::ago(time, &time::now()),
+        (Some(time), OutputFormat::Plain) => time.to_string(),
+        (Some(time), OutputFormat::Pretty | OutputFormat::Json) => time::ago(time, &time::now()),
     }
 }

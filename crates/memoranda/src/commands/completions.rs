@@ -4,9 +4,9 @@ use clap::CommandFactory as _;
 use clap_complete::Shell;
 
 use crate::cli::Cli;
+use crate::context::CommandContext;
 use crate::error::Result;
 use crate::exit::Exit;
-use crate::session::Session;
 
 /// Print completions for your shell.
 #[derive(clap::Args)]
@@ -22,9 +22,9 @@ pub(crate) struct Args {
 }
 
 /// Prints them.
-pub(crate) fn run(session: &Session, args: &Args) -> Result<Exit> {
+pub(crate) fn run(context: &CommandContext, args: &Args) -> Result<Exit> {
     let mut script = Vec::new();
     clap_complete::generate(args.shell, &mut Cli::command(), "memoranda", &mut script);
-    session.printer.bytes(&script)?;
-    Ok(Exit::Done)
+    context.printer.bytes(&script)?;
+    Ok(Exit::Success)
 }

@@ -4,12 +4,14 @@ use clap::Subcommand;
 use memoranda_tools::{ToolSelection, instructions};
 use serde::Serialize;
 
-use crate::config::{Directories, File, KEYS, Origin, Setting, Settings, current_value, key};
+use crate::config::{
+    AppDirectories, AppSettings, ConfigFile, KEYS, SettingOrigin, SettingValue, current_value, key,
+};
+use crate::context::CommandContext;
 use crate::error::{CommandError, Result};
 use crate::exit::Exit;
 use crate::output::{FAINT, STRONG};
-use crate::session::Session;
-use crate::table::{self, Column};
+use crate::table::{self, TableColumn};
 use crate::{editor, env, files};
 
 /// Show and change settings.
@@ -24,11 +26,11 @@ Examples:
   memoranda config edit")]
 pub(crate) struct Args {
     #[command(subcommand)]
-    action: Action,
+    action: ConfigAction,
 }
 
 #[derive(Subcommand)]
-enum Action {
+enum ConfigAction {
     /// Show every setting.
     #[command(after_long_help = "\
 Examples:
@@ -109,143 +111,150 @@ struct SettingJson {
 }
 
 /// Does what was asked.
-pub(crate) fn run(session: &Session, args: &Args) -> Result<Exit> {
-    let printer = &session.printer;
+pub(crate) fn run(context: &CommandContext, args: &Args) -> Result<Exit> {
+    let printer = &context.printer;
     match &args.action {
-        Action::Show { origin } => show(session, *origin)?,
-        Action::Get { key: name } => {
-            let setting = found(session.settings()?, name)?;
-            if session.is_json() {
-                printer.json(&wire(session, &setting)?)?
+        ConfigAction::Show { origin } => show(context, *origin)?,
+        ConfigAction::Get { key: name } => {
+            let setting = find_setting(context.settings()?, name)?;
+            if context.is_json() {
+                printer.json(&setting_json(context, &setting)?)?
             } else {
                 printer.line(&setting.value)?
             }
         }
-        Action::Set { key: name, value } => {
+        ConfigAction::Set { key: name, value } => {
             let key = key(name)?;
             let value = current_value(key.name, value);
-            let path = Directories::find()?.config;
-            File::read(&path)?.set(key, value)?;
-            let setting = Setting { key: key.name, value: value.to_owned(), origin: Origin::File };
+            let path = AppDirectories::find()?.config;
+            ConfigFile::read(&path)?.set(key, value)?;
+            let setting = SettingValue {
+                key: key.name,
+                value: value.to_owned(),
+                origin: SettingOrigin::File,
+            };
             let sentence = format!("Set {} to {value:?} in {}", key.name, path.display());
-            printer.done(&wire(session, &setting)?, sentence)?;
-            if key.name == "memory.guidance" && is_cut(session, value)? {
+            printer.done(&setting_json(context, &setting)?, sentence)?;
+            if key.name == "memory.guidance" && is_cut(context, value)? {
                 printer.warn(
                     "agents get only its beginning at the start, where there are 2 KB for \
                      everything; the prompt memory_guide gives all of it",
                 );
             }
-            let counts = found(session.settings()?, name)?;
-            if let Origin::Flag(by) | Origin::Variable(by) = counts.origin {
+            let counts = find_setting(context.settings()?, name)?;
+            if let SettingOrigin::Flag(by) | SettingOrigin::Variable(by) = counts.origin {
                 printer.warn(format!(
                     "{by} comes before the file: {} is {:?} now",
                     key.name, counts.value
                 ));
             }
         }
-        Action::Unset { key: name } => {
+        ConfigAction::Unset { key: name } => {
             let key = key(name)?;
-            let path = Directories::find()?.config;
-            let was_there = File::read(&path)?.unset(key)?;
-            let now = found(&Settings::load(&session.args)?, name)?;
+            let path = AppDirectories::find()?.config;
+            let was_there = ConfigFile::read(&path)?.unset(key)?;
+            let now = find_setting(&AppSettings::load(&context.args)?, name)?;
             let sentence = if was_there {
                 format!("Removed {} from {}", key.name, path.display())
             } else {
                 format!("{} is not set in {}", key.name, path.display())
             };
-            printer.done(&wire(session, &now)?, sentence)?;
+            printer.done(&setting_json(context, &now)?, sentence)?;
         }
-        Action::Path => {
-            let path = Directories::find()?.config.display().to_string();
-            if session.is_json() {
+        ConfigAction::Path => {
+            let path = AppDirectories::find()?.config.display().to_string();
+            if context.is_json() {
                 printer.json(&serde_json::json!({ "path": path }))?
             } else {
                 printer.line(path)?
             }
         }
-        Action::Edit => edit(session)?,
+        ConfigAction::Edit => edit(context)?,
     }
-    Ok(Exit::Done)
+    Ok(Exit::Success)
 }
 
 /// Whether the guidance is too long for what agents are told at the start.
-fn is_cut(session: &Session, guidance: &str) -> Result<bool> {
+fn is_cut(context: &CommandContext, guidance: &str) -> Result<bool> {
     let settings = memoranda_tools::ToolSettings {
         guidance: Some(guidance.to_owned()),
-        ..session.settings()?.tools()
+        ..context.settings()?.tools()
     };
     let offered = ToolSelection::default().resolve().unwrap_or_default();
     Ok(!instructions(&offered, &settings).contains(guidance.trim()))
 }
 
-fn show(session: &Session, with_origin: bool) -> Result<()> {
-    let settings = session.settings()?;
-    if session.is_json() {
-        let settings = settings.all.iter().map(|setting| wire(session, setting));
-        return session.printer.json(&SettingsJson { settings: settings.collect::<Result<_>>()? });
+fn show(context: &CommandContext, with_origin: bool) -> Result<()> {
+    let settings = context.settings()?;
+    if context.is_json() {
+        let settings = settings.all.iter().map(|setting| setting_json(context, setting));
+        return context.printer.json(&SettingsJson { settings: settings.collect::<Result<_>>()? });
     }
-    let mut columns =
-        vec![Column::word("SETTING", STRONG), Column::text("VALUE", anstyle::Style::new())];
+    let mut columns = vec![
+        TableColumn::word("SETTING", STRONG),
+        TableColumn::text("VALUE", anstyle::Style::new()),
+    ];
     if with_origin {
-        columns.push(Column::text("FROM", FAINT));
+        columns.push(TableColumn::text("FROM", FAINT));
     }
     let mut rows = Vec::new();
     for setting in &settings.all {
         let mut row = vec![setting.key.to_owned(), setting.value.clone()];
         if with_origin {
-            row.push(origin(session, &setting.origin)?);
+            row.push(origin(context, &setting.origin)?);
         }
         rows.push(row);
     }
-    table::print(&session.printer, &columns, &rows)
+    table::print(&context.printer, &columns, &rows)
 }
 
 /// Opens the file, with a comment for every setting if it is new, and says whether it is sound.
-fn edit(session: &Session) -> Result<()> {
-    if session.args.no_input {
+fn edit(context: &CommandContext) -> Result<()> {
+    if context.args.no_input {
         return Err(CommandError::usage("an editor needs a person, and --no-input was given")
             .hint("`memoranda config set KEY VALUE`"));
     }
-    let path = Directories::find()?.config;
+    let path = AppDirectories::find()?.config;
     if files::read_text(&path)?.is_none() {
-        let line =
-            |key: &crate::config::Key| format!("# {}\n# {} = {}\n", key.doc, key.name, quoted(key));
+        let line = |key: &crate::config::ConfigKey| {
+            format!("# {}\n# {} = {}\n", key.doc, key.name, default_literal(key))
+        };
         let template: Vec<String> = KEYS.iter().map(line).collect();
         files::replace(&path, template.join("\n").as_bytes())?;
     }
     // The settings may be unreadable: that is what the editor is for.
     let of_environment = || env::VISUAL.text().or_else(|| env::EDITOR.text());
-    let editor_command = match session.settings() {
+    let editor_command = match context.settings() {
         Ok(settings) => settings.editor().to_owned(),
-        Err(_) => of_environment().unwrap_or_else(|| found_default("editor")),
+        Err(_) => of_environment().unwrap_or_else(|| default_of("editor")),
     };
     editor::open(&editor_command, &path)?;
-    File::read(&path).map(drop)
+    ConfigFile::read(&path).map(drop)
 }
 
-fn quoted(key: &crate::config::Key) -> String {
+fn default_literal(key: &crate::config::ConfigKey) -> String {
     if key.kind.is_number() { key.default.to_owned() } else { format!("{:?}", key.default) }
 }
 
-fn found_default(name: &str) -> String {
+fn default_of(name: &str) -> String {
     KEYS.iter().find(|key| key.name == name).map_or(String::new(), |key| key.default.to_owned())
 }
 
-fn found(settings: &Settings, name: &str) -> Result<Setting> {
+fn find_setting(settings: &AppSettings, name: &str) -> Result<SettingValue> {
     let key = key(name)?;
     let setting = settings.all.iter().find(|setting| setting.key == key.name).cloned();
     setting.ok_or_else(|| CommandError::usage(format!("there is no setting {name:?}")))
 }
 
-fn wire(session: &Session, setting: &Setting) -> Result<SettingJson> {
-    let origin = origin(session, &setting.origin)?;
+fn setting_json(context: &CommandContext, setting: &SettingValue) -> Result<SettingJson> {
+    let origin = origin(context, &setting.origin)?;
     Ok(SettingJson { key: setting.key, value: setting.value.clone(), origin })
 }
 
-fn origin(session: &Session, origin: &Origin) -> Result<String> {
+fn origin(context: &CommandContext, origin: &SettingOrigin) -> Result<String> {
     Ok(match origin {
-        Origin::Flag(name) | Origin::Variable(name) => (*name).to_owned(),
-        Origin::File => session.settings()?.directories.config.display().to_string(),
-        Origin::BuiltIn => "built-in".to_owned(),
+        SettingOrigin::Flag(name) | SettingOrigin::Variable(name) => (*name).to_owned(),
+        SettingOrigin::File => context.settings()?.directories.config.display().to_string(),
+        SettingOrigin::BuiltIn => "built-in".to_owned(),
     })
 }

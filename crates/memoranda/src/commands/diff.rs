@@ -4,12 +4,12 @@ use memoranda_engine::{CommitDiff, EngineError, FileDiff, Memory, Place, StoreEr
 use serde::Serialize;
 
 use super::log;
+use crate::context::{CommandContext, NoteOrFolder};
 use crate::error::{CommandError, Result};
 use crate::exit::Exit;
+use crate::json_output::{CommitJson, PlaceJson, short_id};
 use crate::output::{FAINT, HIT, STRONG, visible};
-use crate::session::{Session, Target};
-use crate::wire::{CommitJson, PlaceJson, short};
-use crate::{paint, time};
+use crate::{diff_color, time};
 
 /// Show how a note changed, or what a commit did.
 ///
@@ -43,11 +43,11 @@ pub(crate) struct Args {
 #[derive(Serialize)]
 struct DiffJson {
     commit: Option<CommitJson>,
-    files: Vec<FileJson>,
+    files: Vec<DiffFileJson>,
 }
 
 #[derive(Serialize)]
-struct FileJson {
+struct DiffFileJson {
     #[serde(flatten)]
     place: PlaceJson,
     moved_from: Option<String>,
@@ -57,16 +57,16 @@ struct FileJson {
 }
 
 /// Prints the difference.
-pub(crate) fn run(session: &Session, args: &Args) -> Result<Exit> {
-    let memory = session.reading()?;
+pub(crate) fn run(context: &CommandContext, args: &Args) -> Result<Exit> {
+    let memory = context.open_synced()?;
     if let Some(from) = &args.from {
-        let from = time::moment(memory, from)?;
-        let to = args.to.as_deref().map(|to| time::moment(memory, to)).transpose()?;
-        let (project, name) = session.project_of_name(&args.what)?;
+        let from = time::parse_point_in_time(memory, from)?;
+        let to = args.to.as_deref().map(|to| time::parse_point_in_time(memory, to)).transpose()?;
+        let (project, name) = context.strip_project_prefix(&args.what)?;
         let file = memory.diff(project, &name, from, to)?;
-        return print(session, &CommitOrNote::Note(Box::new(file)));
+        return print(context, &CommitOrNote::Note(Box::new(file)));
     }
-    print(session, &CommitOrNote::Commit(Box::new(found(session, memory, &args.what)?)))
+    print(context, &CommitOrNote::Commit(Box::new(find_diff(context, memory, &args.what)?)))
 }
 
 enum CommitOrNote {
@@ -75,16 +75,16 @@ enum CommitOrNote {
 }
 
 /// The commit of this id, or the last one that changed the note of this name.
-fn found(session: &Session, memory: &Memory, what: &str) -> Result<CommitDiff> {
+fn find_diff(context: &CommandContext, memory: &Memory, what: &str) -> Result<CommitDiff> {
     if time::looks_like_commit(what) {
         match memory.show_commit(what) {
             Err(EngineError::Store(StoreError::NoCommit(_))) => {}
             other => return Ok(other?),
         }
     }
-    let place = match log::target(session, memory, what)? {
-        Target::Note(place) => place,
-        Target::Folder(place) => {
+    let place = match log::find_note_or_folder(context, memory, what)? {
+        NoteOrFolder::Note(place) => place,
+        NoteOrFolder::Folder(place) => {
             let message = format!("{place} is a folder, and only notes and commits have a diff");
             return Err(CommandError::usage(message).hint(format!("`memoranda log {place}/`")));
         }
@@ -100,38 +100,38 @@ fn found(session: &Session, memory: &Memory, what: &str) -> Result<CommitDiff> {
     Ok(diff)
 }
 
-fn print(session: &Session, diff: &CommitOrNote) -> Result<Exit> {
-    let printer = &session.printer;
+fn print(context: &CommandContext, diff: &CommitOrNote) -> Result<Exit> {
+    let printer = &context.printer;
     let (commit, files) = match diff {
         CommitOrNote::Commit(diff) => (Some(&diff.commit), diff.files.as_slice()),
         CommitOrNote::Note(file) => (None, std::slice::from_ref(&**file)),
     };
-    if session.is_json() {
+    if context.is_json() {
         let json = DiffJson {
             commit: commit.map(CommitJson::from),
-            files: files.iter().map(wire).collect(),
+            files: files.iter().map(file_json).collect(),
         };
         printer.json(&json)?;
-        return Ok(Exit::Done);
+        return Ok(Exit::Success);
     }
     if let Some(commit) = commit {
         printer.say(format!(
             "{HIT}{}{HIT:#}  {FAINT}{}{FAINT:#}  {STRONG}{}{STRONG:#}  {}",
-            short(commit),
+            short_id(commit),
             time::local(commit.time),
             visible(&commit.author.client),
             visible(&commit.author.tool)
         ));
     }
-    paint::diffs(printer, files)?;
+    diff_color::print_file_diffs(printer, files)?;
     if files.iter().all(|file| file.unified.is_empty() && file.moved_from.is_none()) {
         printer.say("No difference.");
     }
-    Ok(Exit::Done)
+    Ok(Exit::Success)
 }
 
-fn wire(file: &FileDiff) -> FileJson {
-    FileJson {
+fn file_json(file: &FileDiff) -> DiffFileJson {
+    DiffFileJson {
         place: PlaceJson::from(&file.place),
         moved_from: file.moved_from.as_ref().map(ToString::to_string),
         before: file.before.clone(),

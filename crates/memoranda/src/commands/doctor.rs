@@ -5,18 +5,18 @@ use memoranda_engine::core::path::NotePath;
 use memoranda_engine::{CheckReport, DoctorReport, Memory, ModelStatus, Place};
 use serde::Serialize;
 
-use super::scan::{SyncJson, sentence};
-use super::status::{ModelJson, meaning, tried};
+use super::scan::{ScanJson, UnavailableJson, scan_sentence};
+use super::status::{ModelJson, describe_model, probe_model};
+use crate::context::CommandContext;
 use crate::error::{CommandError, Result};
 use crate::exit::Exit;
+use crate::json_output::PlaceJson;
 use crate::output::{BAD, GOOD, HIT, Printer, counted, visible};
-use crate::progress::Progress;
-use crate::session::Session;
-use crate::setup::{self, Bases, Finding, Part, Wired};
-use crate::wire::PlaceJson;
+use crate::progress::ProgressBar;
+use crate::setup::{self, BaseDirs, EntryFinding, EntryPart, InstalledEntry};
 
 /// How many names that are left out are told one by one.
-const MOST_LEFT_OUT: usize = 20;
+const MAX_LEFT_OUT_NAMES: usize = 20;
 
 /// Check everything: that the history is whole, that files, history and index agree, and that
 /// every client that was connected can start this program.
@@ -50,7 +50,7 @@ struct DoctorJson {
     vault: bool,
     #[serde(flatten)]
     check: Option<CheckJson>,
-    clients: Vec<ClientJson>,
+    clients: Vec<ClientCheckJson>,
 }
 
 #[derive(Serialize)]
@@ -64,9 +64,9 @@ struct CheckJson {
     stale: Vec<PlaceJson>,
     differing: Vec<String>,
     unavailable: Vec<UnavailableJson>,
-    problems: Vec<ProblemJson>,
+    problems: Vec<NoteProblemJson>,
     model: Option<ModelJson>,
-    sync: SyncJson,
+    sync: ScanJson,
 }
 
 #[derive(Serialize)]
@@ -77,13 +77,7 @@ struct DamageJson {
 }
 
 #[derive(Serialize)]
-struct UnavailableJson {
-    project: String,
-    reason: String,
-}
-
-#[derive(Serialize)]
-struct ProblemJson {
+struct NoteProblemJson {
     project: String,
     path: String,
     line: usize,
@@ -91,7 +85,7 @@ struct ProblemJson {
 }
 
 #[derive(Serialize)]
-struct ClientJson {
+struct ClientCheckJson {
     name: &'static str,
     file: String,
     part: &'static str,
@@ -100,55 +94,55 @@ struct ClientJson {
 }
 
 /// What was found of the vault.
-struct Found {
+struct VaultCheck {
     report: DoctorReport,
     repaired: bool,
     model: Option<ModelStatus>,
 }
 
 /// Checks everything.
-pub(crate) fn run(session: &Session, args: &Args) -> Result<Exit> {
-    let found = if session.has_vault()? { Some(find(session, args)?) } else { None };
-    let bases = Bases::find(&session.settings()?.directories);
-    let clients = setup::check(&bases);
-    if session.is_json() {
-        session.printer.json(&DoctorJson {
+pub(crate) fn run(context: &CommandContext, args: &Args) -> Result<Exit> {
+    let found = if context.has_vault()? { Some(check_vault(context, args)?) } else { None };
+    let dirs = BaseDirs::find(&context.settings()?.directories);
+    let clients = setup::check(&dirs);
+    if context.is_json() {
+        context.printer.json(&DoctorJson {
             vault: found.is_some(),
-            check: found.as_ref().map(wire),
-            clients: clients.iter().map(|wired| client_json(wired, &bases)).collect(),
+            check: found.as_ref().map(check_json),
+            clients: clients.iter().map(|wired| client_json(wired, &dirs)).collect(),
         })?;
     } else {
         match &found {
             Some(found) => {
-                print(session, &found.report, found.repaired)?;
-                print_model(&session.printer, found.model.as_ref())?;
+                print(context, &found.report, found.repaired)?;
+                print_model(&context.printer, found.model.as_ref())?;
             }
-            None => print_no_vault(session, &bases)?,
+            None => print_no_vault(context, &dirs)?,
         }
-        print_clients(&session.printer, &clients, &bases)?;
+        print_clients(&context.printer, &clients, &dirs)?;
     }
     let agrees = found.is_none_or(|found| found.report.check.agrees());
-    let can_start = !clients.iter().any(|wired| matches!(wired.finding, Finding::Missing(_)));
-    Ok(if agrees && can_start { Exit::Done } else { Exit::NotFound })
+    let can_start = !clients.iter().any(|wired| matches!(wired.finding, EntryFinding::Missing(_)));
+    Ok(if agrees && can_start { Exit::Success } else { Exit::NotFound })
 }
 
-fn find(session: &Session, args: &Args) -> Result<Found> {
-    let memory = session.memory()?;
-    let mut report = checked(memory)?;
+fn check_vault(context: &CommandContext, args: &Args) -> Result<VaultCheck> {
+    let memory = context.open_existing()?;
+    let mut report = run_doctor(memory)?;
     let repaired = args.repair && !report.check.agrees();
     if repaired {
-        let mut progress = Progress::new(&session.printer);
+        let mut progress = ProgressBar::new(&context.printer);
         memory.reindex(&mut |step| progress.update(step))?;
         drop(progress);
-        report = checked(memory)?;
+        report = run_doctor(memory)?;
     }
-    Ok(Found { report, repaired, model: tried(memory, memory.model_status()?) })
+    Ok(VaultCheck { report, repaired, model: probe_model(memory, memory.model_status()?) })
 }
 
-fn print_no_vault(session: &Session, bases: &Bases) -> Result<()> {
-    let home = bases.shown(&session.settings()?.home());
-    note(&session.printer, &format!("there is no vault at {home} yet"))?;
-    session.printer.hint(
+fn print_no_vault(context: &CommandContext, dirs: &BaseDirs) -> Result<()> {
+    let home = dirs.shown(&context.settings()?.home());
+    print_note(&context.printer, &format!("there is no vault at {home} yet"))?;
+    context.printer.hint(
         "`memoranda init` makes it, and so does the first client that starts Memoranda; `--home DIR` \
          names another",
     );
@@ -156,62 +150,70 @@ fn print_no_vault(session: &Session, bases: &Bases) -> Result<()> {
 }
 
 fn print_model(printer: &Printer, model: Option<&ModelStatus>) -> Result<()> {
-    let text = format!("search uses {}", meaning(model));
+    let text = format!("search uses {}", describe_model(model));
     match model.map(|model| &model.coverage) {
-        Some(Err(_)) => note(printer, &visible(&text)),
+        Some(Err(_)) => print_note(printer, &visible(&text)),
         Some(Ok(coverage)) if coverage.covered < coverage.passages => {
-            note(printer, &visible(&text))?;
+            print_note(printer, &visible(&text))?;
             printer.hint("`memoranda embed` makes the rest; a running server does it by itself");
             Ok(())
         }
-        _ => ok(printer, &visible(&text)),
+        _ => print_ok(printer, &visible(&text)),
     }
 }
 
-fn checked(memory: &Memory) -> Result<DoctorReport> {
+fn run_doctor(memory: &Memory) -> Result<DoctorReport> {
     let scratch = crate::files::private_folder("memoranda-doctor-");
     let scratch = scratch.map_err(|e| CommandError::io("make a folder to compare in", &e))?;
     Ok(memory.doctor(scratch.path())?)
 }
 
-fn print(session: &Session, report: &DoctorReport, repaired: bool) -> Result<()> {
-    let printer = &session.printer;
+fn print(context: &CommandContext, report: &DoctorReport, repaired: bool) -> Result<()> {
+    let printer = &context.printer;
     let check = &report.check;
-    ok(printer, &sentence(&report.sync))?;
+    print_ok(printer, &scan_sentence(&report.sync))?;
     let whole = format!("the history is whole: {}", counted(check.commits, "commit"));
     let damaged = check.damage.iter().map(|damage| {
         format!("{} bytes at {} of log segment {}", damage.bytes, damage.offset, damage.segment)
     });
-    line(printer, &whole, "the history is damaged", &damaged.collect::<Vec<_>>())?;
-    line(
+    print_check(printer, &whole, "the history is damaged", &damaged.collect::<Vec<_>>())?;
+    print_check(
         printer,
         "the history has the text of every file",
         "the history lacks the text of",
         &names(&check.unkept),
     )?;
-    line(
+    print_check(
         printer,
         &format!("the index has every file as it is: {}", counted(check.files, "file")),
         "the index is behind for",
         &names(&check.stale),
     )?;
-    line(printer, "a rebuilt index is identical", "a rebuilt index differs in", &check.differing)?;
+    print_check(
+        printer,
+        "a rebuilt index is identical",
+        "a rebuilt index differs in",
+        &check.differing,
+    )?;
     for (project, reason) in &check.unavailable {
-        note(printer, &format!("the folder of project {project} cannot be reached: {reason}"))?;
+        print_note(
+            printer,
+            &format!("the folder of project {project} cannot be reached: {reason}"),
+        )?;
     }
     for (project, place, reason) in &report.sync.unreadable {
-        note(printer, &format!("{project}/{} is not read: {reason}", visible(place)))?;
+        print_note(printer, &format!("{project}/{} is not read: {reason}", visible(place)))?;
     }
-    for (project, place, reason) in report.sync.skipped.iter().take(MOST_LEFT_OUT) {
-        note(printer, &format!("{project}/{} is left out: {reason}", visible(place)))?;
+    for (project, place, reason) in report.sync.skipped.iter().take(MAX_LEFT_OUT_NAMES) {
+        print_note(printer, &format!("{project}/{} is left out: {reason}", visible(place)))?;
     }
-    let more = report.sync.skipped.len().saturating_sub(MOST_LEFT_OUT);
+    let more = report.sync.skipped.len().saturating_sub(MAX_LEFT_OUT_NAMES);
     if more > 0 {
         let more = counted(more, "more name");
-        note(printer, &format!("{more} left out; `memoranda scan -v` says which and why"))?;
+        print_note(printer, &format!("{more} left out; `memoranda scan -v` says which and why"))?;
     }
     for (place, line, message) in problems(check) {
-        note(printer, &format!("{place}:{line}: {}", visible(&message)))?;
+        print_note(printer, &format!("{place}:{line}: {}", visible(&message)))?;
     }
     if repaired {
         printer.say("The index was rebuilt.");
@@ -226,31 +228,33 @@ fn print(session: &Session, report: &DoctorReport, repaired: bool) -> Result<()>
     Ok(())
 }
 
-fn print_clients(printer: &Printer, clients: &[Wired], bases: &Bases) -> Result<()> {
+fn print_clients(printer: &Printer, clients: &[InstalledEntry], dirs: &BaseDirs) -> Result<()> {
     let mut missing = Vec::new();
-    for Wired { client, file, part, finding } in clients {
+    for InstalledEntry { client, file, part, finding } in clients {
         let who = match part {
-            Part::Server => client.title.to_owned(),
-            Part::Hooks => format!("{}, for hooks,", client.title),
+            EntryPart::Server => client.title.to_owned(),
+            EntryPart::Hooks => format!("{}, for hooks,", client.title),
         };
-        let file = bases.shown(file);
+        let file = dirs.shown(file);
         match finding {
-            Finding::This => ok(printer, &format!("{who} starts this program ({file})"))?,
-            Finding::Address(address) => {
-                ok(printer, &format!("{who} connects to {} ({file})", visible(address)))?;
+            EntryFinding::This => {
+                print_ok(printer, &format!("{who} starts this program ({file})"))?
             }
-            Finding::Other(path) => {
+            EntryFinding::Address(address) => {
+                print_ok(printer, &format!("{who} connects to {} ({file})", visible(address)))?;
+            }
+            EntryFinding::Other(path) => {
                 let path = visible(path);
-                note(printer, &format!("{who} starts another program: {path} ({file})"))?;
+                print_note(printer, &format!("{who} starts another program: {path} ({file})"))?;
                 printer.hint(format!("`memoranda setup {}` names this one", client.name));
             }
-            Finding::Missing(program) => {
+            EntryFinding::Missing(program) => {
                 missing.push(format!("{who} starts {program}, which is not there ({file})"));
                 printer.hint(format!("`memoranda setup {}` repairs it", client.name));
             }
-            Finding::Untrusted => {
+            EntryFinding::Untrusted => {
                 let title = client.title;
-                note(
+                print_note(
                     printer,
                     &format!(
                         "{title} has the hooks, but has not noted that you trust them ({file})"
@@ -260,32 +264,32 @@ fn print_clients(printer: &Printer, clients: &[Wired], bases: &Bases) -> Result<
                     printer.hint(format!("{title}: {after}"));
                 }
             }
-            Finding::Unreadable(why) => {
+            EntryFinding::Unreadable(why) => {
                 let why = visible(why);
-                note(printer, &format!("{file} of {} cannot be read: {why}", client.title))?;
+                print_note(printer, &format!("{file} of {} cannot be read: {why}", client.title))?;
             }
         }
     }
     if missing.is_empty() {
         Ok(())
     } else {
-        line(printer, "", "clients cannot start Memoranda", &missing)
+        print_check(printer, "", "clients cannot start Memoranda", &missing)
     }
 }
 
-fn line(printer: &Printer, well: &str, wrong: &str, found: &[String]) -> Result<()> {
+fn print_check(printer: &Printer, well: &str, wrong: &str, found: &[String]) -> Result<()> {
     if found.is_empty() {
-        return ok(printer, well);
+        return print_ok(printer, well);
     }
     printer.line(format!("{BAD}FAIL{BAD:#}  {wrong}:"))?;
     found.iter().try_for_each(|item| printer.line(format!("      {}", visible(item))))
 }
 
-fn ok(printer: &Printer, text: &str) -> Result<()> {
+fn print_ok(printer: &Printer, text: &str) -> Result<()> {
     printer.line(format!("{GOOD}ok{GOOD:#}    {text}"))
 }
 
-fn note(printer: &Printer, text: &str) -> Result<()> {
+fn print_note(printer: &Printer, text: &str) -> Result<()> {
     printer.line(format!("{HIT}note{HIT:#}  {text}"))
 }
 
@@ -302,7 +306,7 @@ fn problems(check: &CheckReport) -> Vec<(Place, usize, String)> {
     check.problems.iter().flat_map(of).collect()
 }
 
-fn wire(Found { report, repaired, model }: &Found) -> CheckJson {
+fn check_json(VaultCheck { report, repaired, model }: &VaultCheck) -> CheckJson {
     let check = &report.check;
     let places = |places: &[(ProjectName, NotePath)]| {
         let place = |(project, path): &(ProjectName, NotePath)| {
@@ -337,7 +341,7 @@ fn wire(Found { report, repaired, model }: &Found) -> CheckJson {
             .collect(),
         problems: problems(check)
             .into_iter()
-            .map(|(place, line, message)| ProblemJson {
+            .map(|(place, line, message)| NoteProblemJson {
                 project: place.project.to_string(),
                 path: place.path.to_string(),
                 line,
@@ -345,25 +349,25 @@ fn wire(Found { report, repaired, model }: &Found) -> CheckJson {
             })
             .collect(),
         model: model.as_ref().map(ModelJson::from),
-        sync: SyncJson::from(&report.sync),
+        sync: ScanJson::from(&report.sync),
     }
 }
 
-fn client_json(wired: &Wired, bases: &Bases) -> ClientJson {
+fn client_json(wired: &InstalledEntry, dirs: &BaseDirs) -> ClientCheckJson {
     let (state, program) = match &wired.finding {
-        Finding::This => ("well", None),
-        Finding::Address(address) => ("address", Some(address)),
-        Finding::Other(path) => ("other", Some(path)),
-        Finding::Missing(program) => ("missing", Some(program)),
-        Finding::Untrusted => ("untrusted", None),
-        Finding::Unreadable(_) => ("unreadable", None),
+        EntryFinding::This => ("well", None),
+        EntryFinding::Address(address) => ("address", Some(address)),
+        EntryFinding::Other(path) => ("other", Some(path)),
+        EntryFinding::Missing(program) => ("missing", Some(program)),
+        EntryFinding::Untrusted => ("untrusted", None),
+        EntryFinding::Unreadable(_) => ("unreadable", None),
     };
-    ClientJson {
+    ClientCheckJson {
         name: wired.client.name,
-        file: bases.shown(&wired.file),
+        file: dirs.shown(&wired.file),
         part: match wired.part {
-            Part::Server => "server",
-            Part::Hooks => "hooks",
+            EntryPart::Server => "server",
+            EntryPart::Hooks => "hooks",
         },
         state,
         program: program.cloned(),

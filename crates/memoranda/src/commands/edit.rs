@@ -11,12 +11,12 @@ use memoranda_engine::{
 };
 use serde::Serialize;
 
+use crate::context::CommandContext;
 use crate::error::{CommandError, Result, quoted};
 use crate::exit::Exit;
+use crate::json_output::short_id;
 use crate::output::{FAINT, PLACE, read_stdin};
-use crate::session::Session;
-use crate::wire::short;
-use crate::{editor, files, paint};
+use crate::{diff_color, editor, files};
 
 /// Change a note: in your editor, or at once with --append, --replace and --set.
 ///
@@ -63,17 +63,17 @@ struct EditedJson {
 }
 
 /// Changes the note.
-pub(crate) fn run(session: &Session, args: &Args) -> Result<Exit> {
-    let edits = meant(args)?;
-    let memory = session.reading()?;
-    let place = session.resolve(memory, &args.note, Intent::Change)?.place;
+pub(crate) fn run(context: &CommandContext, args: &Args) -> Result<Exit> {
+    let edits = requested_edits(args)?;
+    let memory = context.open_synced()?;
+    let place = context.resolve_note(memory, &args.note, Intent::Change)?.place;
     if edits.is_empty() {
-        return in_editor(session, memory, &place);
+        return edit_in_editor(context, memory, &place);
     }
     let request = EditRequest { place, edits, expected: None, message: None };
-    match memory.edit(&session.who(), &request)? {
-        EditOutcome::Edited(edited) => report(session, &edited),
-        EditOutcome::Unchanged(place, hash) => unchanged(session, &place, &hash.to_string()),
+    match memory.edit(&context.author(), &request)? {
+        EditOutcome::Edited(edited) => print_edited(context, &edited),
+        EditOutcome::Unchanged(place, hash) => print_unchanged(context, &place, &hash.to_string()),
         EditOutcome::Conflict(place, _) => {
             Err(CommandError::new(Exit::Conflict, format!("{place} changed at the same moment"))
                 .hint("do it again"))
@@ -82,7 +82,7 @@ pub(crate) fn run(session: &Session, args: &Args) -> Result<Exit> {
 }
 
 /// What the flags ask for, in the order: replacements, additions, keys.
-fn meant(args: &Args) -> Result<Vec<NoteEdit>> {
+fn requested_edits(args: &Args) -> Result<Vec<NoteEdit>> {
     let mut edits = Vec::new();
     for pair in args.replace.chunks_exact(2) {
         let (find, replace) = (pair[0].clone(), pair[1].clone());
@@ -105,13 +105,13 @@ fn meant(args: &Args) -> Result<Vec<NoteEdit>> {
         let (key, value) = (key.trim().to_owned(), value.trim());
         edits.push(match value {
             "" => NoteEdit::RemoveKey { key },
-            value => NoteEdit::SetKey { value: meta(&key, value), key },
+            value => NoteEdit::SetKey { value: frontmatter_value(&key, value), key },
         });
     }
     Ok(edits)
 }
 
-fn meta(key: &str, value: &str) -> MetaValue {
+fn frontmatter_value(key: &str, value: &str) -> MetaValue {
     match key {
         "tags" | "aliases" => {
             let words = value.split(',').map(|word| word.trim().trim_start_matches('#'));
@@ -122,8 +122,8 @@ fn meta(key: &str, value: &str) -> MetaValue {
     }
 }
 
-fn in_editor(session: &Session, memory: &Memory, place: &Place) -> Result<Exit> {
-    if session.args.no_input {
+fn edit_in_editor(context: &CommandContext, memory: &Memory, place: &Place) -> Result<Exit> {
+    if context.args.no_input {
         return Err(CommandError::usage("an editor needs a person, and --no-input was given")
             .hint("`--append`, `--replace` and `--set` change a note at once"));
     }
@@ -132,7 +132,7 @@ fn in_editor(session: &Session, memory: &Memory, place: &Place) -> Result<Exit> 
     let folder = folder.map_err(|e| CommandError::io("make a copy for the editor", &e))?;
     let copy = folder.path().join(place.path.file_name());
     files::replace(&copy, &note.bytes)?;
-    editor::open(session.settings()?.editor(), &copy)?;
+    editor::open(context.settings()?.editor(), &copy)?;
     let edited = files::read(&copy)?;
     let request = WriteRequest {
         project: place.project.clone(),
@@ -142,11 +142,11 @@ fn in_editor(session: &Session, memory: &Memory, place: &Place) -> Result<Exit> 
         message: None,
     };
     if edited == note.bytes {
-        return unchanged(session, place, &note.hash.to_string());
+        return print_unchanged(context, place, &note.hash.to_string());
     }
-    match memory.write(&session.who(), &request) {
-        Ok(WriteOutcome::Written(written)) => report(
-            session,
+    match memory.write(&context.author(), &request) {
+        Ok(WriteOutcome::Written(written)) => print_edited(
+            context,
             &Edited {
                 place: written.place,
                 before: note.hash,
@@ -154,10 +154,12 @@ fn in_editor(session: &Session, memory: &Memory, place: &Place) -> Result<Exit> 
                 commit: written.commit,
             },
         ),
-        Ok(WriteOutcome::Unchanged(place, hash)) => unchanged(session, &place, &hash.to_string()),
+        Ok(WriteOutcome::Unchanged(place, hash)) => {
+            print_unchanged(context, &place, &hash.to_string())
+        }
         Ok(WriteOutcome::Exists(..) | WriteOutcome::Conflict(..)) => {
             let kept = folder.keep().join(place.path.file_name());
-            Err(conflict(session, memory, &note, &kept)?)
+            Err(conflict_error(context, memory, &note, &kept)?)
         }
         Err(error) => {
             let kept = folder.keep().join(place.path.file_name());
@@ -168,8 +170,8 @@ fn in_editor(session: &Session, memory: &Memory, place: &Place) -> Result<Exit> 
 }
 
 /// Shows what someone else did meanwhile, and says what to do.
-fn conflict(
-    session: &Session,
+fn conflict_error(
+    context: &CommandContext,
     memory: &Memory,
     base: &ReadNote,
     kept: &Path,
@@ -178,9 +180,9 @@ fn conflict(
     let now = memory.read_at(place).map(|note| note.lossy_text().into_owned()).unwrap_or_default();
     let labels = DiffLabels { before: "when you began", after: "now" };
     let theirs = unified_diff(&base.lossy_text(), &now, 3, labels);
-    session.printer.say(format!("What changed in {place} while you edited:"));
-    if !session.is_json() {
-        paint::diff(&session.printer, &theirs)?;
+    context.printer.say(format!("What changed in {place} while you edited:"));
+    if !context.is_json() {
+        diff_color::print_diff(&context.printer, &theirs)?;
     }
     let name = quoted(&place.to_string());
     let message = format!("{place} was changed while you edited it; nothing was overwritten");
@@ -189,7 +191,7 @@ fn conflict(
         .hint(format!("`memoranda edit {name}` again, and take over what you wrote")))
 }
 
-fn report(session: &Session, edited: &Edited) -> Result<Exit> {
+fn print_edited(context: &CommandContext, edited: &Edited) -> Result<Exit> {
     let place = &edited.place;
     let json = EditedJson {
         project: place.project.to_string(),
@@ -199,13 +201,13 @@ fn report(session: &Session, edited: &Edited) -> Result<Exit> {
         after: edited.after.to_string(),
         commit: Some(edited.commit.id.to_string()),
     };
-    let commit = short(&edited.commit);
+    let commit = short_id(&edited.commit);
     let sentence = format!("Changed {PLACE}{place}{PLACE:#} {FAINT}(commit {commit}){FAINT:#}");
-    session.printer.done(&json, sentence)?;
-    Ok(Exit::Done)
+    context.printer.done(&json, sentence)?;
+    Ok(Exit::Success)
 }
 
-fn unchanged(session: &Session, place: &Place, version: &str) -> Result<Exit> {
+fn print_unchanged(context: &CommandContext, place: &Place, version: &str) -> Result<Exit> {
     let json = EditedJson {
         project: place.project.to_string(),
         path: place.path.to_string(),
@@ -214,6 +216,6 @@ fn unchanged(session: &Session, place: &Place, version: &str) -> Result<Exit> {
         after: version.to_owned(),
         commit: None,
     };
-    session.printer.done(&json, format!("{place} is as it was; nothing to change"))?;
-    Ok(Exit::Done)
+    context.printer.done(&json, format!("{place} is as it was; nothing to change"))?;
+    Ok(Exit::Success)
 }

@@ -3,11 +3,11 @@
 use memoranda_engine::{Made, MakeError, MakeOutcome, ModelStatus};
 use serde::Serialize;
 
+use crate::context::CommandContext;
 use crate::error::Result;
 use crate::exit::Exit;
 use crate::output::counted;
-use crate::progress::Progress;
-use crate::session::Session;
+use crate::progress::ProgressBar;
 
 /// Compute the embeddings of the model that `search.model` names.
 ///
@@ -40,12 +40,12 @@ struct EmbedJson {
 }
 
 /// Makes what is missing.
-pub(crate) fn run(session: &Session, args: &Args) -> Result<Exit> {
-    let memory = session.reading()?;
+pub(crate) fn run(context: &CommandContext, args: &Args) -> Result<Exit> {
+    let memory = context.open_synced()?;
     if args.rebuild {
         memory.forget_meanings()?;
     }
-    let mut progress = Progress::new(&session.printer);
+    let mut progress = ProgressBar::new(&context.printer);
     let outcome =
         memory.make_meanings(&mut |n, of| progress.show("Computing embeddings", n, of))?;
     drop(progress);
@@ -65,12 +65,12 @@ pub(crate) fn run(session: &Session, args: &Args) -> Result<Exit> {
     };
     let elsewhere = !matches!(outcome, MakeOutcome::Done(_));
     let json = EmbedJson { model, made, refused, covered, passages, elsewhere };
-    session.printer.done(&json, sentence)?;
+    context.printer.done(&json, sentence)?;
     if refused > 0 {
         let texts = counted(refused, "text");
-        session
+        context
             .printer
             .warn(format!("the model refused {texts}; searches use the built-in model for them"));
     }
-    Ok(Exit::Done)
+    Ok(Exit::Success)
 }

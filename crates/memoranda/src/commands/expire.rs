@@ -5,12 +5,12 @@ use memoranda_engine::{ExpireRequest, Place};
 use memoranda_tools::ToolSettings;
 use serde::Serialize;
 
+use crate::context::CommandContext;
 use crate::error::{CommandError, Result};
 use crate::exit::Exit;
+use crate::json_output::{CommitJson, PlaceJson, short_id};
 use crate::output::{FAINT, PLACE, counted, visible};
-use crate::session::Session;
 use crate::time;
-use crate::wire::{CommitJson, PlaceJson, short};
 
 /// Remove memories that were neither changed nor viewed for so many days.
 ///
@@ -38,39 +38,39 @@ pub(crate) struct Args {
 
 #[derive(Serialize)]
 struct ExpiredJson {
-    notes: Vec<NoteJson>,
+    notes: Vec<ExpiredNoteJson>,
     commit: Option<CommitJson>,
     dry_run: bool,
 }
 
 #[derive(Serialize)]
-struct NoteJson {
+struct ExpiredNoteJson {
     #[serde(flatten)]
     place: PlaceJson,
     last_used: jiff::Timestamp,
 }
 
-type Unused = (Place, jiff::Timestamp);
+type UnusedNote = (Place, jiff::Timestamp);
 
 /// Removes them.
-pub(crate) fn run(session: &Session, args: &Args) -> Result<Exit> {
-    let memory = session.reading()?;
-    let project = match session.project_asked(memory)? {
+pub(crate) fn run(context: &CommandContext, args: &Args) -> Result<Exit> {
+    let memory = context.open_synced()?;
+    let project = match context.requested_project(memory)? {
         Some(project) => project,
         None => ToolSettings::standard().memories,
     };
     if !exists(memory, &project)? {
-        let json = wire(&[], None, args.dry_run);
-        session.printer.done(&json, format!("Nothing to remove: no project {project} yet"))?;
-        return Ok(Exit::Done);
+        let json = expired_json(&[], None, args.dry_run);
+        context.printer.done(&json, format!("Nothing to remove: no project {project} yet"))?;
+        return Ok(Exit::Success);
     }
     let request = ExpireRequest { project, days: args.days };
     let planned = memory.plan_expire(&request)?;
-    if !session.is_json() {
+    if !context.is_json() {
         for (place, last) in &planned {
             let last = time::local(*last);
             let place = visible(&place.to_string()).into_owned();
-            session
+            context
                 .printer
                 .say(format!("{PLACE}{place}{PLACE:#} {FAINT}last used {last}{FAINT:#}"));
         }
@@ -82,11 +82,11 @@ pub(crate) fn run(session: &Session, args: &Args) -> Result<Exit> {
         } else {
             format!("Would remove {unused}")
         };
-        session.printer.done(&wire(&planned, None, args.dry_run), sentence)?;
-        return Ok(Exit::Done);
+        context.printer.done(&expired_json(&planned, None, args.dry_run), sentence)?;
+        return Ok(Exit::Success);
     }
-    session.confirm(&format!("Remove {unused}? They can be restored."))?;
-    let expired = memory.expire(&session.who(), &request)?;
+    context.confirm(&format!("Remove {unused}? They can be restored."))?;
+    let expired = memory.expire(&context.author(), &request)?;
     let Some(commit) = &expired.commit else {
         return Err(CommandError::new(
             Exit::Conflict,
@@ -94,20 +94,24 @@ pub(crate) fn run(session: &Session, args: &Args) -> Result<Exit> {
         )
         .hint("try again"));
     };
-    let by = short(commit);
+    let by = short_id(commit);
     let unused = format!("{} unused for {} days", counted(expired.notes.len(), "note"), args.days);
     let sentence = format!("Removed {unused} {FAINT}(commit {by}){FAINT:#}");
-    session.printer.done(&wire(&expired.notes, Some(CommitJson::from(commit)), false), sentence)?;
-    session.hint_undo(&by);
-    Ok(Exit::Done)
+    context
+        .printer
+        .done(&expired_json(&expired.notes, Some(CommitJson::from(commit)), false), sentence)?;
+    context.hint_undo(&by);
+    Ok(Exit::Success)
 }
 
 fn exists(memory: &memoranda_engine::Memory, project: &ProjectName) -> Result<bool> {
     Ok(memory.projects()?.iter().any(|info| info.project.name == *project))
 }
 
-fn wire(notes: &[Unused], commit: Option<CommitJson>, dry_run: bool) -> ExpiredJson {
-    let note =
-        |(place, last): &Unused| NoteJson { place: PlaceJson::from(place), last_used: *last };
+fn expired_json(notes: &[UnusedNote], commit: Option<CommitJson>, dry_run: bool) -> ExpiredJson {
+    let note = |(place, last): &UnusedNote| ExpiredNoteJson {
+        place: PlaceJson::from(place),
+        last_used: *last,
+    };
     ExpiredJson { notes: notes.iter().map(note).collect(), commit, dry_run }
 }

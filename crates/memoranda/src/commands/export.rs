@@ -9,12 +9,12 @@ use memoranda_import::ImportError;
 use memoranda_import::export::{self, ExportSummary};
 use serde::Serialize;
 
+use crate::context::CommandContext;
 use crate::error::{CommandError, Result, quoted};
 use crate::exit::Exit;
 use crate::files;
 use crate::output::{PLACE, counted};
-use crate::progress::Progress;
-use crate::session::Session;
+use crate::progress::ProgressBar;
 
 /// Write the whole vault with its history as a tar archive, or its notes in another form.
 ///
@@ -50,14 +50,14 @@ pub(crate) struct Args {
 
 /// The forms that notes can leave in.
 #[derive(Clone, Copy, PartialEq, Eq)]
-enum Form {
+enum ExportForm {
     Archive,
     Markdown,
     Jsonl,
     McpMemory,
 }
 
-impl Form {
+impl ExportForm {
     const ALL: [(&'static str, Self); 4] = [
         ("archive", Self::Archive),
         ("markdown", Self::Markdown),
@@ -84,15 +84,15 @@ struct ExportedJson {
 }
 
 /// Writes what was asked for.
-pub(crate) fn run(session: &Session, args: &Args) -> Result<Exit> {
-    let (form, path) = match (Form::parse(&args.first), &args.path) {
+pub(crate) fn run(context: &CommandContext, args: &Args) -> Result<Exit> {
+    let (form, path) = match (ExportForm::parse(&args.first), &args.path) {
         (Some(form), Some(path)) => (form, path.clone()),
-        (Some(Form::Markdown), None) => {
+        (Some(ExportForm::Markdown), None) => {
             return Err(CommandError::usage("a folder of Markdown needs a place")
                 .hint("`memoranda export markdown DIR`"));
         }
         (Some(form), None) => (form, PathBuf::from("-")),
-        (None, None) => (Form::Archive, args.first.clone()),
+        (None, None) => (ExportForm::Archive, args.first.clone()),
         (None, Some(_)) => {
             let name = args.first.display();
             return Err(CommandError::usage(format!(
@@ -102,32 +102,32 @@ pub(crate) fn run(session: &Session, args: &Args) -> Result<Exit> {
             .hint("archive, markdown, jsonl or mcp-memory"));
         }
     };
-    let memory = session.reading()?;
-    let only = session.project_asked(memory)?;
-    if form == Form::Archive && only.is_some() && args.path.is_some() {
+    let memory = context.open_synced()?;
+    let only = context.requested_project(memory)?;
+    if form == ExportForm::Archive && only.is_some() && args.path.is_some() {
         return Err(CommandError::usage("an archive holds the whole vault")
             .hint("`memoranda export markdown DIR -p NAME` takes one project"));
     }
-    let printer = &session.printer;
+    let printer = &context.printer;
     if path.as_os_str() == "-" {
-        if form == Form::Markdown {
+        if form == ExportForm::Markdown {
             return Err(CommandError::usage("a folder cannot be written to standard output")
                 .hint("`memoranda export jsonl` can"));
         }
-        if form == Form::Archive && printer.is_terminal() {
+        if form == ExportForm::Archive && printer.is_terminal() {
             return Err(CommandError::usage("an archive is nothing for a terminal")
                 .hint("`memoranda export FILE`, or a pipe"));
         }
         let to = &mut printer.writer();
-        let exported = write(session, memory, form, only.as_ref(), args, to)?;
-        printer.say(format!("Exported {}", counted(exported.files, unit(form))));
-        tell_left_out(session, form, &exported);
-        hint_threads(session, memory, form, &exported);
-        return Ok(Exit::Done);
+        let exported = write_export(context, memory, form, only.as_ref(), args, to)?;
+        printer.say(format!("Exported {}", counted(exported.files, unit_name(form))));
+        report_left_out(context, form, &exported);
+        hint_threads(context, memory, form, &exported);
+        return Ok(Exit::Success);
     }
     let shown = path.display().to_string();
-    let exported = if form == Form::Markdown {
-        let mut bar = Progress::new(printer);
+    let exported = if form == ExportForm::Markdown {
+        let mut bar = ProgressBar::new(printer);
         let show =
             &mut |at: memoranda_import::ImportProgress| bar.show("Exporting", at.done, at.total);
         export::write_markdown(memory, only.as_ref(), &path, show).map_err(|error| match error {
@@ -137,7 +137,7 @@ pub(crate) fn run(session: &Session, args: &Args) -> Result<Exit> {
             other => other.into(),
         })?
     } else {
-        if path.exists() && !session.args.yes {
+        if path.exists() && !context.args.yes {
             let words = match &args.path {
                 Some(_) => format!("{} {}", form.name(), quoted(&shown)),
                 None => quoted(&shown),
@@ -148,7 +148,7 @@ pub(crate) fn run(session: &Session, args: &Args) -> Result<Exit> {
         let mut draft = files::private_draft(&path)?;
         let exported = {
             let mut to = std::io::BufWriter::new(&mut draft);
-            let exported = write(session, memory, form, only.as_ref(), args, &mut to)?;
+            let exported = write_export(context, memory, form, only.as_ref(), args, &mut to)?;
             to.flush().map_err(|e| CommandError::io(&format!("write {shown}"), &e))?;
             exported
         };
@@ -162,31 +162,31 @@ pub(crate) fn run(session: &Session, args: &Args) -> Result<Exit> {
         files: exported.files,
         bytes: exported.bytes,
     };
-    let count = counted(exported.files, unit(form));
+    let count = counted(exported.files, unit_name(form));
     printer.done(&json, format!("Exported {count} to {PLACE}{shown}{PLACE:#}"))?;
-    tell_left_out(session, form, &exported);
-    hint_threads(session, memory, form, &exported);
-    Ok(Exit::Done)
+    report_left_out(context, form, &exported);
+    hint_threads(context, memory, form, &exported);
+    Ok(Exit::Success)
 }
 
-fn write(
-    session: &Session,
+fn write_export(
+    context: &CommandContext,
     memory: &Memory,
-    form: Form,
+    form: ExportForm,
     only: Option<&ProjectName>,
     args: &Args,
     to: &mut dyn Write,
 ) -> Result<ExportSummary> {
-    let mut bar = Progress::new(&session.printer);
+    let mut bar = ProgressBar::new(&context.printer);
     let show = &mut |at: memoranda_import::ImportProgress| bar.show("Exporting", at.done, at.total);
     Ok(match form {
-        Form::Archive => {
+        ExportForm::Archive => {
             let report = memory.export(to)?;
             let (projects, files, bytes) = (report.projects, report.files, report.bytes);
             ExportSummary { projects, files, bytes, left_out: 0 }
         }
-        Form::Jsonl => export::write_jsonl(memory, only, to, show)?,
-        Form::McpMemory => match only {
+        ExportForm::Jsonl => export::write_jsonl(memory, only, to, show)?,
+        ExportForm::McpMemory => match only {
             // A project of another kind has no threads: all of it is one graph.
             Some(project) if project.as_str() != "graph" => {
                 export::write_graph(memory, project, None, to)?
@@ -196,14 +196,14 @@ fn write(
                 export::write_graph(memory, &project, Some(&args.thread), to)?
             }
         },
-        Form::Markdown => ExportSummary::default(),
+        ExportForm::Markdown => ExportSummary::default(),
     })
 }
 
 /// What programs keep for themselves is not taken along in silence.
-fn tell_left_out(session: &Session, form: Form, exported: &ExportSummary) {
-    if exported.left_out > 0 && form != Form::McpMemory {
-        session.printer.say(format!(
+fn report_left_out(context: &CommandContext, form: ExportForm, exported: &ExportSummary) {
+    if exported.left_out > 0 && form != ExportForm::McpMemory {
+        context.printer.say(format!(
             "{} that Memoranda did not write stayed behind; an archive has them too",
             counted(exported.left_out, "hidden file")
         ));
@@ -211,8 +211,13 @@ fn tell_left_out(session: &Session, form: Form, exported: &ExportSummary) {
 }
 
 /// Whoever gets nothing of one thread is told of the others.
-fn hint_threads(session: &Session, memory: &Memory, form: Form, exported: &ExportSummary) {
-    if form != Form::McpMemory || exported.files > 0 {
+fn hint_threads(
+    context: &CommandContext,
+    memory: &Memory,
+    form: ExportForm,
+    exported: &ExportSummary,
+) {
+    if form != ExportForm::McpMemory || exported.files > 0 {
         return;
     }
     let graph = memory.store().project("graph").ok();
@@ -222,12 +227,12 @@ fn hint_threads(session: &Session, memory: &Memory, form: Form, exported: &Expor
         |entry: &&DirEntry| entry.kind == DirEntryKind::Folder && !entry.name.starts_with('.');
     let threads: Vec<_> = entries.iter().filter(is_thread).map(|entry| &*entry.name).collect();
     if !threads.is_empty() {
-        session
+        context
             .printer
             .hint(format!("`--thread NAME` takes another; there are: {}", threads.join(", ")));
     }
 }
 
-fn unit(form: Form) -> &'static str {
-    if form == Form::McpMemory { "line" } else { "file" }
+fn unit_name(form: ExportForm) -> &'static str {
+    if form == ExportForm::McpMemory { "line" } else { "file" }
 }

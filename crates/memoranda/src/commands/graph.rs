@@ -6,10 +6,10 @@ use memoranda_engine::{NeighbourNode, Neighbourhood};
 use serde::Serialize;
 
 use crate::error::Result;
-use crate::output::{FAINT, Format, PLACE, Printer, STRONG, visible};
+use crate::output::{FAINT, OutputFormat, PLACE, Printer, STRONG, visible};
 
 /// The pieces of a drawing.
-struct Strokes {
+struct GraphGlyphs {
     fork: &'static str,
     last: &'static str,
     down: &'static str,
@@ -18,7 +18,7 @@ struct Strokes {
     missing: (&'static str, &'static str),
 }
 
-const LINES: Strokes = Strokes {
+const BOX_GLYPHS: GraphGlyphs = GraphGlyphs {
     fork: "├",
     last: "└",
     down: "│",
@@ -26,7 +26,7 @@ const LINES: Strokes = Strokes {
     from: ("◀─", "──"),
     missing: ("╌╌", "╌▷"),
 };
-const ASCII: Strokes = Strokes {
+const ASCII_GLYPHS: GraphGlyphs = GraphGlyphs {
     fork: "|",
     last: "`",
     down: "|",
@@ -69,11 +69,11 @@ struct UnresolvedJson<'a> {
 /// Prints the notes around one.
 pub(crate) fn print(printer: &Printer, around: &Neighbourhood) -> Result<()> {
     match printer.format {
-        Format::Json => return printer.json(&wire(around)),
-        Format::Pretty | Format::Plain => {}
+        OutputFormat::Json => return printer.json(&graph_json(around)),
+        OutputFormat::Pretty | OutputFormat::Plain => {}
     }
-    let strokes = if printer.can_draw() { &LINES } else { &ASCII };
-    for line in drawn(around, strokes) {
+    let glyphs = if printer.can_draw() { &BOX_GLYPHS } else { &ASCII_GLYPHS };
+    for line in draw(around, glyphs) {
         printer.line(line)?;
     }
     if around.truncated {
@@ -83,7 +83,7 @@ pub(crate) fn print(printer: &Printer, around: &Neighbourhood) -> Result<()> {
 }
 
 /// The drawing, a line a note.
-fn drawn(around: &Neighbourhood, strokes: &Strokes) -> Vec<String> {
+fn draw(around: &Neighbourhood, glyphs: &GraphGlyphs) -> Vec<String> {
     let centre = &around.centre;
     let mut lines = vec![format!(
         "{STRONG}{}{STRONG:#}  {PLACE}{}/{}{PLACE:#}",
@@ -91,7 +91,7 @@ fn drawn(around: &Neighbourhood, strokes: &Strokes) -> Vec<String> {
         centre.project,
         visible(centre.path.as_str())
     )];
-    draw_below(around, centre.id, "", strokes, &mut lines);
+    draw_below(around, centre.id, "", glyphs, &mut lines);
     lines
 }
 
@@ -99,7 +99,7 @@ fn draw_below(
     around: &Neighbourhood,
     parent: i64,
     indent: &str,
-    strokes: &Strokes,
+    glyphs: &GraphGlyphs,
     lines: &mut Vec<String>,
 ) {
     let children: Vec<&NeighbourNode> =
@@ -109,8 +109,8 @@ fn draw_below(
     let count = children.len() + missing.len();
     for (n, child) in children.into_iter().enumerate() {
         let is_last = n + 1 == count;
-        let branch = if is_last { strokes.last } else { strokes.fork };
-        let (before, after) = if child.via.from == parent { strokes.to } else { strokes.from };
+        let branch = if is_last { glyphs.last } else { glyphs.fork };
+        let (before, after) = if child.via.from == parent { glyphs.to } else { glyphs.from };
         lines.push(format!(
             "{FAINT}{indent}{branch}{before}{FAINT:#} {} {FAINT}{after}{FAINT:#} {STRONG}{}{STRONG:#}  {PLACE}{}/{}{PLACE:#}",
             visible(&child.via.relation_type),
@@ -118,12 +118,12 @@ fn draw_below(
             child.node.project,
             visible(child.node.path.as_str())
         ));
-        let down = if is_last { " " } else { strokes.down };
-        draw_below(around, child.node.id, &format!("{indent}{down}   "), strokes, lines);
+        let down = if is_last { " " } else { glyphs.down };
+        draw_below(around, child.node.id, &format!("{indent}{down}   "), glyphs, lines);
     }
     for (n, (relation_type, target)) in missing.iter().enumerate() {
-        let branch = if n + 1 == missing.len() { strokes.last } else { strokes.fork };
-        let (before, after) = strokes.missing;
+        let branch = if n + 1 == missing.len() { glyphs.last } else { glyphs.fork };
+        let (before, after) = glyphs.missing;
         lines.push(format!(
             "{FAINT}{indent}{branch}{before}{FAINT:#} {} {FAINT}{after}{FAINT:#} {}  {FAINT}(not written yet){FAINT:#}",
             visible(relation_type),
@@ -137,7 +137,7 @@ fn parent_of(note: &NeighbourNode) -> i64 {
     if note.via.from == note.node.id { note.via.to } else { note.via.from }
 }
 
-fn wire(around: &Neighbourhood) -> GraphJson<'_> {
+fn graph_json(around: &Neighbourhood) -> GraphJson<'_> {
     let path_of = |id: i64| {
         let found = around.notes.iter().map(|note| &note.node).find(|node| node.id == id);
         found.unwrap_or(&around.centre).path.as_str()

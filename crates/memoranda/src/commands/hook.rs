@@ -1,12 +1,12 @@
 //! `memoranda hook`: what clients run at certain moments of a conversation.
 
+use crate::context::CommandContext;
 use crate::error::Result;
 use crate::exit::Exit;
-use crate::hook::{self, Harness, Moment};
+use crate::hook::{self, HookClient, HookEvent};
 use crate::output;
-use crate::session::Session;
 
-/// Do what is to be done at a moment of a conversation; clients run it.
+/// Handle an event of a conversation; clients run this command.
 ///
 /// Reads the client's JSON from standard input and answers in its format. At the start the model
 /// gets a brief: what is known of the person, where the last conversation stood, what changed
@@ -21,20 +21,20 @@ Examples:
 pub(crate) struct Args {
     /// The event of the conversation.
     #[arg(value_enum)]
-    moment: Moment,
+    event: HookEvent,
 
     /// The client that runs it.
     #[arg(long, value_name = "CLIENT", value_enum)]
-    client: Harness,
+    client: HookClient,
 }
 
 /// Does it, and never fails.
-pub(crate) fn run(session: &Session, args: &Args) -> Result<Exit> {
+pub(crate) fn run(context: &CommandContext, args: &Args) -> Result<Exit> {
     let told = output::read_stdin().unwrap_or_default();
-    let answer = hook::run(session, args.client, args.moment, &told);
+    let answer = hook::run(context, args.client, args.event, &told);
     if !answer.is_empty() {
         // A client that went away needs no answer.
-        session.printer.line(answer).ok();
+        context.printer.line(answer).ok();
     }
-    Ok(Exit::Done)
+    Ok(Exit::Success)
 }

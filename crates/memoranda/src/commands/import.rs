@@ -16,14 +16,14 @@ use memoranda_import::{
 use serde::Serialize;
 use tempfile::TempDir;
 
+use crate::context::CommandContext;
 use crate::env;
 use crate::error::{CommandError, Result};
 use crate::exit::Exit;
 use crate::files;
 use crate::output::{FAINT, PLACE, STRONG, counted, visible};
-use crate::progress::Progress;
-use crate::session::Session;
-use crate::table::{self, Column};
+use crate::progress::ProgressBar;
+use crate::table::{self, TableColumn};
 
 /// Bring memories from another system, or an archive of this one.
 ///
@@ -104,7 +104,7 @@ struct SourceJson {
 }
 
 #[derive(Serialize)]
-struct ReportJson {
+struct ImportReportJson {
     source: &'static str,
     from: String,
     dry_run: bool,
@@ -116,10 +116,10 @@ struct ReportJson {
     taken: usize,
     failed: usize,
     skipped: Vec<SkippedJson>,
-    problems: Vec<ProblemJson>,
-    secrets: Vec<crate::wire::PlaceJson>,
+    problems: Vec<ImportProblemJson>,
+    secrets: Vec<crate::json_output::PlaceJson>,
     commits: Vec<String>,
-    notes: Vec<NoteJson>,
+    notes: Vec<ImportedNoteJson>,
 }
 
 #[derive(Serialize)]
@@ -129,13 +129,13 @@ struct SkippedJson {
 }
 
 #[derive(Serialize)]
-struct ProblemJson {
+struct ImportProblemJson {
     at: String,
     message: String,
 }
 
 #[derive(Serialize)]
-struct NoteJson {
+struct ImportedNoteJson {
     id: String,
     project: String,
     path: String,
@@ -143,11 +143,11 @@ struct NoteJson {
 }
 
 /// Brings what was named.
-pub(crate) fn run(session: &Session, args: &Args) -> Result<Exit> {
+pub(crate) fn run(context: &CommandContext, args: &Args) -> Result<Exit> {
     if args.list {
-        return list(session);
+        return list(context);
     }
-    let (source, places) = asked(session, args)?;
+    let (source, places) = requested_source(context, args)?;
     let mut all_is_well = true;
     if source.is_some_and(ImportSource::is_folder) && !places.is_empty() {
         let source = source.unwrap_or(ImportSource::Folder);
@@ -155,41 +155,44 @@ pub(crate) fn run(session: &Session, args: &Args) -> Result<Exit> {
         let stays =
             args.in_place || (source != ImportSource::Folder && !args.copy && args.to.is_none());
         if stays {
-            return in_place::add(session, args, source, &places);
+            return in_place::add(context, args, source, &places);
         }
-        if session.settings()?.project.is_none() && args.to.is_none() {
-            check_not_in_place(session, args, &places)?;
+        if context.settings()?.project.is_none() && args.to.is_none() {
+            check_not_in_place(context, args, &places)?;
         }
     }
     for (_, path) in &places {
         let input = if path.as_os_str() == "-" {
-            ImportInput::Bytes(piped()?)
+            ImportInput::Bytes(read_piped()?)
         } else {
             ImportInput::open(path)?
         };
         let source = match source {
             Some(source) => source,
-            None => detect_source(&input).map_err(|error| unknown(&input, error.into()))?,
+            None => detect_source(&input).map_err(|error| unknown_input(&input, error.into()))?,
         };
         match source {
-            ImportSource::Archive => archive(session, args, &input)?,
-            _ => all_is_well &= bring(session, args, source, &input)?,
+            ImportSource::Archive => import_archive(context, args, &input)?,
+            _ => all_is_well &= import_notes(context, args, source, &input)?,
         }
     }
-    Ok(if all_is_well { Exit::Done } else { Exit::NotFound })
+    Ok(if all_is_well { Exit::Success } else { Exit::NotFound })
 }
 
 /// Where to look, and what it is called there.
 type NamedPath = (Option<String>, PathBuf);
 
 /// The source that was named, if one was, and where to look.
-fn asked(session: &Session, args: &Args) -> Result<(Option<ImportSource>, Vec<NamedPath>)> {
+fn requested_source(
+    context: &CommandContext,
+    args: &Args,
+) -> Result<(Option<ImportSource>, Vec<NamedPath>)> {
     let first = args.first.clone().unwrap_or_default();
     let named = first.to_str().and_then(ImportSource::parse);
     match (named, &args.path) {
         (Some(source), Some(path)) => Ok((Some(source), vec![(None, path.clone())])),
         (Some(source), None) => {
-            let settings = session.settings()?;
+            let settings = context.settings()?;
             let config = settings.directories.config.parent().and_then(Path::parent);
             let home = &settings.directories.user;
             let memories_sh = env::MEMORIES_DATA_DIR.get().map(PathBuf::from);
@@ -199,7 +202,7 @@ fn asked(session: &Session, args: &Args) -> Result<(Option<ImportSource>, Vec<Na
             let (name, is_here) = (source.name(), first.exists());
             if !places.is_empty() {
                 if is_here {
-                    session.printer.warn(format!(
+                    context.printer.warn(format!(
                         "{name} means what lies at its usual place; ./{} means what lies here",
                         visible(&first.display().to_string())
                     ));
@@ -207,13 +210,13 @@ fn asked(session: &Session, args: &Args) -> Result<(Option<ImportSource>, Vec<Na
                 return Ok((Some(source), places));
             }
             if is_here {
-                return lying_at(first);
+                return source_at_path(first);
             }
             let message = format!("nothing of {name} was found at its usual place");
             Err(CommandError::new(Exit::NotFound, message)
                 .hint(format!("`memoranda import {name} PATH` names another")))
         }
-        (None, None) => lying_at(first),
+        (None, None) => source_at_path(first),
         (None, Some(_)) => {
             let name = first.display().to_string();
             let near = SOURCES.iter().max_by(|a, b| {
@@ -228,13 +231,13 @@ fn asked(session: &Session, args: &Args) -> Result<(Option<ImportSource>, Vec<Na
 }
 
 /// What lies at a path: a folder is looked at to see what it is.
-fn lying_at(path: PathBuf) -> Result<(Option<ImportSource>, Vec<NamedPath>)> {
+fn source_at_path(path: PathBuf) -> Result<(Option<ImportSource>, Vec<NamedPath>)> {
     let source =
         if path.is_dir() { Some(detect_source(&ImportInput::open(&path)?)?) } else { None };
     Ok((source, vec![(None, path)]))
 }
 
-fn piped() -> Result<Vec<u8>> {
+fn read_piped() -> Result<Vec<u8>> {
     let mut bytes = Vec::new();
     let read = io::stdin().lock().read_to_end(&mut bytes);
     read.map_err(|e| CommandError::io("read standard input", &e))?;
@@ -242,7 +245,7 @@ fn piped() -> Result<Vec<u8>> {
 }
 
 /// What is nothing that is known was most likely meant to be an archive.
-fn unknown(input: &ImportInput, error: CommandError) -> CommandError {
+fn unknown_input(input: &ImportInput, error: CommandError) -> CommandError {
     match input {
         ImportInput::Bytes(_) => CommandError::usage(
             "standard input is not a whole tar archive, nor anything else that can be imported",
@@ -252,58 +255,59 @@ fn unknown(input: &ImportInput, error: CommandError) -> CommandError {
     }
 }
 
-fn list(session: &Session) -> Result<Exit> {
+fn list(context: &CommandContext) -> Result<Exit> {
     let sources = SOURCES.iter();
-    if session.is_json() {
+    if context.is_json() {
         let sources = sources
             .map(|row| SourceJson { name: row.name, reads: row.reads, becomes: row.becomes })
             .collect();
-        session.printer.json(&SourcesJson { sources })?;
-        return Ok(Exit::Done);
+        context.printer.json(&SourcesJson { sources })?;
+        return Ok(Exit::Success);
     }
     let columns = [
-        Column::word("SOURCE", STRONG),
-        Column::text("READS", PLACE),
-        Column::text("BECOMES", FAINT),
+        TableColumn::word("SOURCE", STRONG),
+        TableColumn::text("READS", PLACE),
+        TableColumn::text("BECOMES", FAINT),
     ];
     let row = |row: &memoranda_import::SourceRow| {
         vec![row.name.to_owned(), row.reads.to_owned(), row.becomes.to_owned()]
     };
-    table::print(&session.printer, &columns, &sources.map(row).collect::<Vec<_>>())?;
-    Ok(Exit::Done)
+    table::print(&context.printer, &columns, &sources.map(row).collect::<Vec<_>>())?;
+    Ok(Exit::Success)
 }
 
 /// The vault that memories would come into.
-enum LookedAt {
+enum ImportVault {
     /// The person's own.
     Real,
     /// One that vanishes, because there is none, and a dry run makes none.
-    Imagined(Memory, #[expect(dead_code, reason = "the folder goes when this goes")] TempDir),
+    Scratch(Memory, #[expect(dead_code, reason = "the folder goes when this goes")] TempDir),
 }
 
-impl LookedAt {
-    fn open(session: &Session, args: &Args) -> Result<Self> {
-        if args.dry_run && !session.has_vault()? {
-            let (memory, folder) = session.imagined()?;
-            return Ok(Self::Imagined(memory, folder));
+impl ImportVault {
+    fn open(context: &CommandContext, args: &Args) -> Result<Self> {
+        if args.dry_run && !context.has_vault()? {
+            let (memory, folder) = context.open_scratch()?;
+            return Ok(Self::Scratch(memory, folder));
         }
         Ok(Self::Real)
     }
 
-    fn memory<'a>(&'a self, session: &'a Session) -> Result<&'a Memory> {
+    fn memory<'a>(&'a self, context: &'a CommandContext) -> Result<&'a Memory> {
         match self {
-            Self::Real => session.made(),
-            Self::Imagined(memory, _) => Ok(memory),
+            Self::Real => context.open_or_create(),
+            Self::Scratch(memory, _) => Ok(memory),
         }
     }
 }
 
 /// Refuses to copy a folder into the project that it is: every note would be in its own way.
-fn check_not_in_place(session: &Session, args: &Args, places: &[NamedPath]) -> Result<()> {
-    let looked_at = LookedAt::open(session, args)?;
-    let projects = looked_at.memory(session)?.projects()?;
+fn check_not_in_place(context: &CommandContext, args: &Args, places: &[NamedPath]) -> Result<()> {
+    let vault = ImportVault::open(context, args)?;
+    let projects = vault.memory(context)?.projects()?;
     for (_, folder) in places {
-        let Some(info) = projects.iter().find(|info| same(&info.project.path, folder)) else {
+        let Some(info) = projects.iter().find(|info| is_same_folder(&info.project.path, folder))
+        else {
             continue;
         };
         let (shown, name) = (folder.display().to_string(), &info.project.name);
@@ -315,25 +319,25 @@ fn check_not_in_place(session: &Session, args: &Args, places: &[NamedPath]) -> R
     Ok(())
 }
 
-fn same(a: &Path, b: &Path) -> bool {
+fn is_same_folder(a: &Path, b: &Path) -> bool {
     a == b || a.canonicalize().ok().zip(b.canonicalize().ok()).is_some_and(|(a, b)| a == b)
 }
 
 /// Brings notes; says whether all of them came.
-fn bring(
-    session: &Session,
+fn import_notes(
+    context: &CommandContext,
     args: &Args,
     source: ImportSource,
     input: &ImportInput,
 ) -> Result<bool> {
-    let looked_at = LookedAt::open(session, args)?;
-    let memory = looked_at.memory(session)?;
-    if matches!(looked_at, LookedAt::Real) {
-        session.reading()?;
+    let vault = ImportVault::open(context, args)?;
+    let memory = vault.memory(context)?;
+    if matches!(vault, ImportVault::Real) {
+        context.open_synced()?;
     }
-    let project = session.settings()?.project.as_deref();
+    let project = context.settings()?.project.as_deref();
     let project = project.map(ProjectName::parse).transpose().map_err(EngineError::from)?;
-    let passing_over = global_ignore_file(source, &session.settings()?.directories.user);
+    let passing_over = global_ignore_file(source, &context.settings()?.directories.user);
     let target = ImportTarget { project, folder: args.to.clone(), passing_over };
     let options = ImportOptions {
         source,
@@ -341,9 +345,9 @@ fn bring(
         deleted: if args.deleted { DeletedPolicy::ComeBack } else { DeletedPolicy::Stay },
         at: clock::now(),
     };
-    let who = Who { channel: ChangeChannel::Import, ..session.who() };
+    let who = Who { channel: ChangeChannel::Import, ..context.author() };
     let mut importer = Importer::new(memory, &who, options)?;
-    let mut bar = Progress::new(&session.printer);
+    let mut bar = ProgressBar::new(&context.printer);
     let mut keep = |item, at: memoranda_import::ImportProgress| {
         bar.show("Importing", at.done, at.total);
         importer.add_item(item)
@@ -359,19 +363,19 @@ fn bring(
         *report.skipped.entry(reason).or_default() += count;
     }
     let is_well = report.problems.is_empty();
-    tell(session, args, source, input, &report)?;
+    print_report(context, args, source, input, &report)?;
     Ok(is_well)
 }
 
-fn tell(
-    session: &Session,
+fn print_report(
+    context: &CommandContext,
     args: &Args,
     source: ImportSource,
     input: &ImportInput,
     report: &ImportSummary,
 ) -> Result<()> {
-    let printer = &session.printer;
-    if session.is_json() {
+    let printer = &context.printer;
+    if context.is_json() {
         return printer.json(&json(args, source, input, report));
     }
     if args.dry_run {
@@ -413,7 +417,7 @@ fn tell(
     }
     match report.commits.as_slice() {
         [] => {}
-        [one] => session.hint_undo(one.as_str().get(..8).unwrap_or_default()),
+        [one] => context.hint_undo(one.as_str().get(..8).unwrap_or_default()),
         several => {
             let ids: Vec<_> = several.iter().rev().map(|id| id.as_str().get(..8)).collect();
             let ids: Vec<_> = ids.into_iter().flatten().collect();
@@ -456,9 +460,9 @@ fn json(
     source: ImportSource,
     input: &ImportInput,
     report: &ImportSummary,
-) -> ReportJson {
-    let place = |place: &Place| crate::wire::PlaceJson::from(place);
-    ReportJson {
+) -> ImportReportJson {
+    let place = |place: &Place| crate::json_output::PlaceJson::from(place);
+    ImportReportJson {
         source: source.name(),
         from: input.display_name(),
         dry_run: args.dry_run,
@@ -477,14 +481,17 @@ fn json(
         problems: report
             .problems
             .iter()
-            .map(|problem| ProblemJson { at: problem.at.clone(), message: problem.message.clone() })
+            .map(|problem| ImportProblemJson {
+                at: problem.at.clone(),
+                message: problem.message.clone(),
+            })
             .collect(),
         secrets: report.secrets.iter().map(place).collect(),
         commits: report.commits.iter().map(ToString::to_string).collect(),
         notes: report
             .notes
             .iter()
-            .map(|note| NoteJson {
+            .map(|note| ImportedNoteJson {
                 id: note.id.clone(),
                 project: note.place.project.to_string(),
                 path: note.place.path.to_string(),
@@ -495,7 +502,7 @@ fn json(
 }
 
 /// Brings a whole vault back into an empty one.
-fn archive(session: &Session, args: &Args, input: &ImportInput) -> Result<()> {
+fn import_archive(context: &CommandContext, args: &Args, input: &ImportInput) -> Result<()> {
     // Without an archive no vault is made.
     let mut from: Box<dyn io::Read + '_> = match input {
         ImportInput::Bytes(bytes) => Box::new(bytes.as_slice()),
@@ -507,7 +514,7 @@ fn archive(session: &Session, args: &Args, input: &ImportInput) -> Result<()> {
         return Err(CommandError::usage("an archive comes whole, or not at all")
             .hint("`tar -tf FILE` lists what it holds"));
     }
-    let memory = session.made()?;
+    let memory = context.open_or_create()?;
     let home = memory.store().home().display().to_string();
     memory.catch_up(&Concern::Everything, &mut |_| {})?;
     if memory.store().counts()?.notes > 0 {
@@ -515,7 +522,7 @@ fn archive(session: &Session, args: &Args, input: &ImportInput) -> Result<()> {
         return Err(CommandError::new(Exit::Conflict, message)
             .hint("`--home DIR` names another, which is made"));
     }
-    let report = memory.import(&mut from).map_err(|error| broken(input, error))?;
+    let report = memory.import(&mut from).map_err(|error| archive_error(input, error))?;
     let count = counted(report.files, "file");
     let mut message = format!("Imported {count} into {PLACE}{home}{PLACE:#}");
     if !report.left_out.is_empty() {
@@ -534,7 +541,7 @@ fn archive(session: &Session, args: &Args, input: &ImportInput) -> Result<()> {
         left_out: report.left_out,
         hidden: report.hidden,
     };
-    session.printer.done(&json, message)
+    context.printer.done(&json, message)
 }
 
 /// Names the first of many places, and counts the rest.
@@ -548,7 +555,7 @@ fn some_of(places: &[String]) -> String {
 }
 
 /// What is no whole archive is said so, without quoting its bytes.
-fn broken(input: &ImportInput, error: EngineError) -> CommandError {
+fn archive_error(input: &ImportInput, error: EngineError) -> CommandError {
     use io::ErrorKind::{InvalidData, Other, UnexpectedEof};
     match &error {
         EngineError::Store(StoreError::Io { source, .. })

@@ -2,10 +2,10 @@
 
 use serde::Serialize;
 
+use crate::context::CommandContext;
 use crate::error::Result;
 use crate::exit::Exit;
 use crate::output::PLACE;
-use crate::session::Session;
 
 /// Make the vault, and say where it is and what to do next.
 ///
@@ -22,26 +22,27 @@ JSON (--json):
 pub(crate) struct Args {}
 
 #[derive(Serialize)]
-struct Made {
+struct VaultJson {
     home: String,
     project: String,
     created: bool,
 }
 
 /// Makes the vault and its first project.
-pub(crate) fn run(session: &Session, _: &Args) -> Result<Exit> {
-    let existed = session.settings()?.home().join(".memoranda").is_dir();
-    let memory = session.made()?;
-    let project = memory.create_project(session.settings()?.default_project())?;
+pub(crate) fn run(context: &CommandContext, _: &Args) -> Result<Exit> {
+    let existed = context.settings()?.home().join(".memoranda").is_dir();
+    let memory = context.open_or_create()?;
+    let project = memory.create_project(context.settings()?.default_project())?;
     let home = memory.store().home().display().to_string();
-    let made = Made { home: home.clone(), project: project.name.to_string(), created: !existed };
+    let made =
+        VaultJson { home: home.clone(), project: project.name.to_string(), created: !existed };
     let verb = if existed { "The vault is at" } else { "Made the vault" };
-    session.printer.done(&made, format!("{verb} {PLACE}{home}{PLACE:#}"))?;
-    session.printer.say("Next:");
-    session.printer.say("  memoranda add 'Something to remember'");
-    session
+    context.printer.done(&made, format!("{verb} {PLACE}{home}{PLACE:#}"))?;
+    context.printer.say("Next:");
+    context.printer.say("  memoranda add 'Something to remember'");
+    context
         .printer
         .say("  memoranda project add work ~/Documents/Notes   (a folder you have already)");
-    session.printer.say("  memoranda search something");
-    Ok(Exit::Done)
+    context.printer.say("  memoranda search something");
+    Ok(Exit::Success)
 }

@@ -7,13 +7,13 @@ use memoranda_engine::core::path::NotePath;
 use memoranda_engine::{ListFilter, ListOrder, ListPage, ListRequest, Memory};
 use serde::Serialize;
 
+use crate::context::CommandContext;
 use crate::error::{CommandError, Result};
 use crate::exit::Exit;
-use crate::output::{FAINT, Format, PLACE, STRONG};
-use crate::session::Session;
-use crate::table::{self, Column};
+use crate::json_output::NoteSummaryJson;
+use crate::output::{FAINT, OutputFormat, PLACE, STRONG};
+use crate::table::{self, TableColumn};
 use crate::time;
-use crate::wire::SummaryJson;
 
 /// List the notes of a folder, a project or all projects.
 #[derive(clap::Args)]
@@ -67,17 +67,17 @@ pub(crate) struct RecentArgs {
 }
 
 #[derive(Serialize)]
-struct PageJson {
-    notes: Vec<SummaryJson>,
+struct NoteListJson {
+    notes: Vec<NoteSummaryJson>,
     has_more: bool,
 }
 
 /// Lists notes by their path.
-pub(crate) fn run(session: &Session, args: &Args) -> Result<Exit> {
-    let memory = session.reading()?;
+pub(crate) fn run(context: &CommandContext, args: &Args) -> Result<Exit> {
+    let memory = context.open_synced()?;
     let (project, folder) = match &args.folder {
-        Some(folder) => folder_meant(session, memory, folder.trim_matches('/'))?,
-        None => (session.project_asked(memory)?, None),
+        Some(folder) => resolve_folder(context, memory, folder.trim_matches('/'))?,
+        None => (context.requested_project(memory)?, None),
     };
     let request = ListRequest {
         filter: ListFilter {
@@ -91,16 +91,16 @@ pub(crate) fn run(session: &Session, args: &Args) -> Result<Exit> {
         limit: args.limit,
         offset: 0,
     };
-    print(session, &memory.list(&request)?)
+    print(context, &memory.list(&request)?)
 }
 
 /// Lists notes by their last change.
-pub(crate) fn recent(session: &Session, args: &RecentArgs) -> Result<Exit> {
+pub(crate) fn recent(context: &CommandContext, args: &RecentArgs) -> Result<Exit> {
     let since: Timestamp = time::parse(&args.since)?;
-    let memory = session.reading()?;
+    let memory = context.open_synced()?;
     let request = ListRequest {
         filter: ListFilter {
-            project: session.project_asked(memory)?,
+            project: context.requested_project(memory)?,
             folder: None,
             note_type: args.note_type.as_deref().map(type_key),
             tag: None,
@@ -110,25 +110,25 @@ pub(crate) fn recent(session: &Session, args: &RecentArgs) -> Result<Exit> {
         limit: args.limit,
         offset: 0,
     };
-    print(session, &memory.list(&request)?)
+    print(context, &memory.list(&request)?)
 }
 
 /// A folder of the default project, a project, or a folder of a project that is named first.
-fn folder_meant(
-    session: &Session,
+fn resolve_folder(
+    context: &CommandContext,
     memory: &Memory,
     name: &str,
 ) -> Result<(Option<ProjectName>, Option<NotePath>)> {
     if name.is_empty() {
-        return Ok((session.project_asked(memory)?, None));
+        return Ok((context.requested_project(memory)?, None));
     }
-    for (project, path) in session.places(memory, name)? {
+    for (project, path) in context.candidate_locations(memory, name)? {
         let path = NotePath::parse(&path).map_err(memoranda_engine::EngineError::from)?;
         if let Some(path) = memory.folder_at(&project, &path)? {
             return Ok((Some(project), Some(path)));
         }
     }
-    if session.settings()?.project.is_none()
+    if context.settings()?.project.is_none()
         && let Ok(project) = memory.store().project(name)
     {
         return Ok((Some(project.name), None));
@@ -138,28 +138,28 @@ fn folder_meant(
         .hint("`memoranda project list` lists the projects"))
 }
 
-fn print(session: &Session, page: &ListPage) -> Result<Exit> {
-    let printer = &session.printer;
-    if session.is_json() {
-        let notes = page.notes.iter().map(SummaryJson::from).collect();
-        printer.json(&PageJson { notes, has_more: page.has_more })?;
-        return Ok(Exit::Done);
+fn print(context: &CommandContext, page: &ListPage) -> Result<Exit> {
+    let printer = &context.printer;
+    if context.is_json() {
+        let notes = page.notes.iter().map(NoteSummaryJson::from).collect();
+        printer.json(&NoteListJson { notes, has_more: page.has_more })?;
+        return Ok(Exit::Success);
     }
     if page.notes.is_empty() {
         printer.say("No notes.");
-        return Ok(Exit::Done);
+        return Ok(Exit::Success);
     }
     let now = time::now();
     let columns = [
-        Column::text("TITLE", STRONG),
-        Column::text("PLACE", PLACE),
-        Column::word("TYPE", FAINT),
-        Column::word("CHANGED", FAINT),
+        TableColumn::text("TITLE", STRONG),
+        TableColumn::text("PLACE", PLACE),
+        TableColumn::word("TYPE", FAINT),
+        TableColumn::word("CHANGED", FAINT),
     ];
     let row = |note: &memoranda_engine::FileSummary| {
         let changed = match printer.format {
-            Format::Plain => note.updated.to_string(),
-            Format::Pretty | Format::Json => time::ago(note.updated, &now),
+            OutputFormat::Plain => note.updated.to_string(),
+            OutputFormat::Pretty | OutputFormat::Json => time::ago(note.updated, &now),
         };
         let place = format!("{}/{}", note.project, note.path);
         vec![note.title.clone(), place, note.note_type.clone(), changed]
@@ -168,5 +168,5 @@ fn print(session: &Session, page: &ListPage) -> Result<Exit> {
     if page.has_more {
         printer.say("There are more: `-n N` shows more.");
     }
-    Ok(Exit::Done)
+    Ok(Exit::Success)
 }

@@ -5,14 +5,14 @@ use memoranda_engine::core::path::NotePath;
 use memoranda_engine::{EngineError, HistoryFilter, Intent, Memory, Place};
 use serde::Serialize;
 
-use super::undo::described;
-use crate::error::{Kind, Result};
+use super::undo::describe_commit;
+use crate::context::{CommandContext, NoteOrFolder};
+use crate::error::{FailureKind, Result};
 use crate::exit::Exit;
-use crate::output::{FAINT, Format, HIT, PLACE, STRONG, visible};
-use crate::session::{Session, Target};
-use crate::table::{self, Column};
+use crate::json_output::{CommitJson, change_action, short_id};
+use crate::output::{FAINT, HIT, OutputFormat, PLACE, STRONG, visible};
+use crate::table::{self, TableColumn};
 use crate::time;
-use crate::wire::{CommitJson, action, short};
 
 /// Show the history: what changed, when, by whom; of everything, a note or a folder.
 ///
@@ -61,10 +61,10 @@ struct LogJson {
 const MAX_REVISIONS: usize = 100_000;
 
 /// Prints the history.
-pub(crate) fn run(session: &Session, args: &Args) -> Result<Exit> {
-    let memory = session.reading()?;
+pub(crate) fn run(context: &CommandContext, args: &Args) -> Result<Exit> {
+    let memory = context.open_synced()?;
     let mut filter = HistoryFilter {
-        project: session.project_asked(memory)?,
+        project: context.requested_project(memory)?,
         path: None,
         since: time::parse_some(args.since.as_deref())?,
         until: time::parse_some(args.until.as_deref())?,
@@ -74,9 +74,9 @@ pub(crate) fn run(session: &Session, args: &Args) -> Result<Exit> {
     let limit = args.limit;
     let mut commits = match &args.note {
         None => memory.log(&filter, limit.saturating_add(1), 0)?,
-        Some(name) => match target(session, memory, name)? {
-            Target::Note(place) => revisions(memory, &place, &filter)?,
-            Target::Folder(place) => {
+        Some(name) => match find_note_or_folder(context, memory, name)? {
+            NoteOrFolder::Note(place) => revisions(memory, &place, &filter)?,
+            NoteOrFolder::Folder(place) => {
                 filter.project = Some(place.project);
                 filter.path = Some(place.path);
                 memory.log(&filter, limit.saturating_add(1), 0)?
@@ -85,8 +85,8 @@ pub(crate) fn run(session: &Session, args: &Args) -> Result<Exit> {
     };
     let has_more = commits.len() > limit;
     commits.truncate(limit);
-    print(session, &commits, has_more)?;
-    Ok(Exit::Done)
+    print(context, &commits, has_more)?;
+    Ok(Exit::Success)
 }
 
 fn revisions(memory: &Memory, place: &Place, filter: &HistoryFilter) -> Result<Vec<Commit>> {
@@ -103,25 +103,29 @@ fn revisions(memory: &Memory, place: &Place, filter: &HistoryFilter) -> Result<V
 }
 
 /// The note or folder of a name, also one that exists no more.
-pub(crate) fn target(session: &Session, memory: &Memory, name: &str) -> Result<Target> {
+pub(crate) fn find_note_or_folder(
+    context: &CommandContext,
+    memory: &Memory,
+    name: &str,
+) -> Result<NoteOrFolder> {
     // A path to the letter is meant, and not a note that is there and looks like it.
-    for (project, path) in session.places(memory, name)? {
+    for (project, path) in context.candidate_locations(memory, name)? {
         let Ok(path) = NotePath::parse(&path) else { continue };
         let place = Place { project, path };
         if !memory.revisions(&place, 1)?.is_empty() {
-            return Ok(Target::Note(place));
+            return Ok(NoteOrFolder::Note(place));
         }
     }
-    let missing = match session.target(memory, name, Intent::Read) {
-        Err(e) if e.kind == Kind::Exit(Exit::NotFound) => e,
+    let missing = match context.resolve_note_or_folder(memory, name, Intent::Read) {
+        Err(e) if e.kind == FailureKind::Exit(Exit::NotFound) => e,
         other => return other,
     };
-    for (project, path) in session.places(memory, name.trim_end_matches('/'))? {
+    for (project, path) in context.candidate_locations(memory, name.trim_end_matches('/'))? {
         for path in [path.clone(), format!("{path}.md")] {
             let Ok(path) = NotePath::parse(&path) else { continue };
             let place = Place { project: project.clone(), path: path.clone() };
             if !memory.revisions(&place, 1)?.is_empty() {
-                return Ok(Target::Note(place));
+                return Ok(NoteOrFolder::Note(place));
             }
             let filter = HistoryFilter {
                 project: Some(project.clone()),
@@ -129,22 +133,22 @@ pub(crate) fn target(session: &Session, memory: &Memory, name: &str) -> Result<T
                 ..HistoryFilter::default()
             };
             if !memory.log(&filter, 1, 0)?.is_empty() {
-                return Ok(Target::Folder(place));
+                return Ok(NoteOrFolder::Folder(place));
             }
         }
     }
     // By title or permalink, as it was when it was there.
-    let (project, name) = session.project_of_name(name)?;
+    let (project, name) = context.strip_project_prefix(name)?;
     match memory.place_in_history(project, &name, Intent::Read) {
-        Ok(place) => Ok(Target::Note(place)),
+        Ok(place) => Ok(NoteOrFolder::Note(place)),
         Err(EngineError::NotFound { .. }) => Err(missing),
         Err(other) => Err(other.into()),
     }
 }
 
-fn print(session: &Session, commits: &[Commit], has_more: bool) -> Result<()> {
-    let printer = &session.printer;
-    if session.is_json() {
+fn print(context: &CommandContext, commits: &[Commit], has_more: bool) -> Result<()> {
+    let printer = &context.printer;
+    if context.is_json() {
         let commits = commits.iter().map(CommitJson::from).collect();
         return printer.json(&LogJson { commits, has_more });
     }
@@ -152,24 +156,26 @@ fn print(session: &Session, commits: &[Commit], has_more: bool) -> Result<()> {
         printer.say("No commits.");
         return Ok(());
     }
-    if session.args.verbose && printer.format == Format::Pretty {
-        return commits.iter().try_for_each(|commit| long(session, commit));
+    if context.args.verbose && printer.format == OutputFormat::Pretty {
+        return commits.iter().try_for_each(|commit| print_long(context, commit));
     }
     let now = time::now();
     let columns = [
-        Column::word("COMMIT", HIT),
-        Column::word("WHEN", FAINT),
-        Column::text("WHO", STRONG),
-        Column::word("TOOL", anstyle::Style::new()),
-        Column::text("WHAT", PLACE),
+        TableColumn::word("COMMIT", HIT),
+        TableColumn::word("WHEN", FAINT),
+        TableColumn::text("WHO", STRONG),
+        TableColumn::word("TOOL", anstyle::Style::new()),
+        TableColumn::text("WHAT", PLACE),
     ];
     let row = |commit: &Commit| {
         let (id, when) = match printer.format {
-            Format::Plain => (commit.id.to_string(), commit.time.to_string()),
-            Format::Pretty | Format::Json => (short(commit), time::ago(commit.time, &now)),
+            OutputFormat::Plain => (commit.id.to_string(), commit.time.to_string()),
+            OutputFormat::Pretty | OutputFormat::Json => {
+                (short_id(commit), time::ago(commit.time, &now))
+            }
         };
         let author = &commit.author;
-        vec![id, when, author.client.clone(), author.tool.clone(), described(commit)]
+        vec![id, when, author.client.clone(), author.tool.clone(), describe_commit(commit)]
     };
     table::print(printer, &columns, &commits.iter().map(row).collect::<Vec<_>>())?;
     if has_more {
@@ -178,8 +184,8 @@ fn print(session: &Session, commits: &[Commit], has_more: bool) -> Result<()> {
     Ok(())
 }
 
-fn long(session: &Session, commit: &Commit) -> Result<()> {
-    let printer = &session.printer;
+fn print_long(context: &CommandContext, commit: &Commit) -> Result<()> {
+    let printer = &context.printer;
     let author = &commit.author;
     printer.line(format!(
         "{HIT}{}{HIT:#}  {}  {STRONG}{}{STRONG:#}  {} over {}",
@@ -196,7 +202,7 @@ fn long(session: &Session, commit: &Commit) -> Result<()> {
         let from = file.moved_from.as_ref().map(|from| format!(" from {from}")).unwrap_or_default();
         printer.line(format!(
             "    {:<8}{PLACE}{}/{}{PLACE:#}{}",
-            action(file),
+            change_action(file),
             file.project,
             visible(file.path.as_str()),
             visible(&from)

@@ -5,10 +5,10 @@ use std::path::PathBuf;
 use clap::CommandFactory as _;
 
 use crate::cli::Cli;
+use crate::context::CommandContext;
 use crate::error::{CommandError, Result};
 use crate::exit::Exit;
 use crate::files;
-use crate::session::Session;
 
 /// Print the manual page, or write the pages of all commands to a folder.
 #[derive(clap::Args)]
@@ -23,20 +23,20 @@ pub(crate) struct Args {
 }
 
 /// Prints or writes them.
-pub(crate) fn run(session: &Session, args: &Args) -> Result<Exit> {
+pub(crate) fn run(context: &CommandContext, args: &Args) -> Result<Exit> {
     let mut root = Cli::command().version(env!("CARGO_PKG_VERSION"));
     root.build();
     let Some(dir) = &args.dir else {
-        session.printer.bytes(&page(&root, "memoranda")?)?;
-        return Ok(Exit::Done);
+        context.printer.bytes(&page(&root, "memoranda")?)?;
+        return Ok(Exit::Success);
     };
     let mut pages = Vec::new();
     collect(&root, "memoranda", &mut pages);
     for (name, command) in &pages {
         files::replace(&dir.join(format!("{name}.1")), &page(command, name)?)?;
     }
-    session.printer.say(format!("Wrote {} pages to {}", pages.len(), dir.display()));
-    Ok(Exit::Done)
+    context.printer.say(format!("Wrote {} pages to {}", pages.len(), dir.display()));
+    Ok(Exit::Success)
 }
 
 fn collect<'a>(

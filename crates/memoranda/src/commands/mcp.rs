@@ -1,9 +1,9 @@
 //! `memoranda mcp`: serve one client over standard input and output.
 
+use crate::context::CommandContext;
 use crate::error::Result;
 use crate::exit::Exit;
-use crate::offer::{OfferArgs, failed};
-use crate::session::Session;
+use crate::server_args::{ServerArgs, server_error};
 
 /// Serve one MCP client over standard input and output.
 ///
@@ -17,12 +17,12 @@ Examples:
   memoranda mcp --toolsets memory --wording claude")]
 pub(crate) struct Args {
     #[command(flatten)]
-    offer: OfferArgs,
+    server: ServerArgs,
 }
 
 /// Serves until standard input closes.
-pub(crate) fn run(session: &Session, args: &Args) -> Result<Exit> {
-    let (memory, config) = args.offer.open(session)?;
-    memoranda_server::run_stdio(memory, config).map_err(failed)?;
-    Ok(Exit::Done)
+pub(crate) fn run(context: &CommandContext, args: &Args) -> Result<Exit> {
+    let (memory, config) = args.server.open_vault(context)?;
+    memoranda_server::run_stdio(memory, config).map_err(server_error)?;
+    Ok(Exit::Success)
 }

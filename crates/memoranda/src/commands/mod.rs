@@ -40,14 +40,14 @@ mod watch;
 
 use clap::Subcommand;
 
+use crate::context::CommandContext;
 use crate::error::Result;
 use crate::exit::Exit;
-use crate::session::Session;
 
 /// Every command, in the order of the help.
 #[derive(Subcommand)]
 #[command(defer = true)]
-pub(crate) enum Command {
+pub(crate) enum CliCommand {
     Init(init::Args),
     Add(add::Args),
     Search(search::Args),
@@ -91,51 +91,51 @@ pub(crate) enum Command {
 }
 
 /// Does what was asked.
-pub(crate) fn run(session: &Session, command: Command) -> Result<Exit> {
+pub(crate) fn run(context: &CommandContext, command: CliCommand) -> Result<Exit> {
     match command {
-        Command::Init(args) => init::run(session, &args),
-        Command::Add(args) => add::run(session, &args),
-        Command::Search(args) => search::run(session, &args),
-        Command::Show(args) => show::run(session, &args),
-        Command::Edit(args) => edit::run(session, &args),
-        Command::List(args) => list::run(session, &args),
-        Command::Recent(args) => list::recent(session, &args),
-        Command::Mv(args) => mv::run(session, &args),
-        Command::Rm(args) => rm::run(session, &args),
-        Command::Restore(args) => restore::run(session, &args),
-        Command::Log(args) => log::run(session, &args),
-        Command::Diff(args) => diff::run(session, &args),
-        Command::Undo(args) => undo::run(session, &args),
-        Command::Redo(args) => redo::run(session, &args),
-        Command::Setup(args) => setup::run(session, &args),
-        Command::Reminders(args) => reminders::run(session, &args),
-        Command::Mcp(args) => mcp::run(session, &args),
-        Command::Serve(args) => serve::run(session, &args),
-        Command::Token(args) => token::run(session, &args),
-        Command::Tool(args) => tool::run(session, &args),
-        Command::Hook(args) => hook::run(session, &args),
-        Command::Project(args) => project::run(session, &args),
-        Command::Bank(args) => bank::run(session, &args),
-        Command::Status(args) => status::run(session, &args),
-        Command::Scan(args) => scan::run(session, &args),
-        Command::Watch(args) => watch::run(session, &args),
-        Command::Doctor(args) => doctor::run(session, &args),
-        Command::Reindex(args) => scan::reindex(session, &args),
-        Command::Embed(args) => embed::run(session, &args),
-        Command::Expire(args) => expire::run(session, &args),
-        Command::Vacuum(args) => vacuum::run(session, &args),
-        Command::Export(args) => export::run(session, &args),
-        Command::Import(args) => import::run(session, &args),
-        Command::Rules(args) => rules::run(session, &args),
-        Command::Config(args) => config::run(session, &args),
-        Command::Completions(args) => completions::run(session, &args),
-        Command::Man(args) => man::run(session, &args),
-        Command::Reference(args) => reference::run(session, &args),
+        CliCommand::Init(args) => init::run(context, &args),
+        CliCommand::Add(args) => add::run(context, &args),
+        CliCommand::Search(args) => search::run(context, &args),
+        CliCommand::Show(args) => show::run(context, &args),
+        CliCommand::Edit(args) => edit::run(context, &args),
+        CliCommand::List(args) => list::run(context, &args),
+        CliCommand::Recent(args) => list::recent(context, &args),
+        CliCommand::Mv(args) => mv::run(context, &args),
+        CliCommand::Rm(args) => rm::run(context, &args),
+        CliCommand::Restore(args) => restore::run(context, &args),
+        CliCommand::Log(args) => log::run(context, &args),
+        CliCommand::Diff(args) => diff::run(context, &args),
+        CliCommand::Undo(args) => undo::run(context, &args),
+        CliCommand::Redo(args) => redo::run(context, &args),
+        CliCommand::Setup(args) => setup::run(context, &args),
+        CliCommand::Reminders(args) => reminders::run(context, &args),
+        CliCommand::Mcp(args) => mcp::run(context, &args),
+        CliCommand::Serve(args) => serve::run(context, &args),
+        CliCommand::Token(args) => token::run(context, &args),
+        CliCommand::Tool(args) => tool::run(context, &args),
+        CliCommand::Hook(args) => hook::run(context, &args),
+        CliCommand::Project(args) => project::run(context, &args),
+        CliCommand::Bank(args) => bank::run(context, &args),
+        CliCommand::Status(args) => status::run(context, &args),
+        CliCommand::Scan(args) => scan::run(context, &args),
+        CliCommand::Watch(args) => watch::run(context, &args),
+        CliCommand::Doctor(args) => doctor::run(context, &args),
+        CliCommand::Reindex(args) => scan::reindex(context, &args),
+        CliCommand::Embed(args) => embed::run(context, &args),
+        CliCommand::Expire(args) => expire::run(context, &args),
+        CliCommand::Vacuum(args) => vacuum::run(context, &args),
+        CliCommand::Export(args) => export::run(context, &args),
+        CliCommand::Import(args) => import::run(context, &args),
+        CliCommand::Rules(args) => rules::run(context, &args),
+        CliCommand::Config(args) => config::run(context, &args),
+        CliCommand::Completions(args) => completions::run(context, &args),
+        CliCommand::Man(args) => man::run(context, &args),
+        CliCommand::Reference(args) => reference::run(context, &args),
     }
 }
 
 /// Says which version this is.
-pub(crate) fn version(session: &Session) -> Result<Exit> {
+pub(crate) fn version(context: &CommandContext) -> Result<Exit> {
     let version = env!("CARGO_PKG_VERSION");
     let commit = option_env!("MEMORANDA_COMMIT");
     let value = serde_json::json!({
@@ -144,10 +144,10 @@ pub(crate) fn version(session: &Session) -> Result<Exit> {
         "commit": commit,
         "mcp_revisions": memoranda_server::protocol_revisions(),
     });
-    if session.is_json() {
-        session.printer.json(&value)?
+    if context.is_json() {
+        context.printer.json(&value)?
     } else {
-        session.printer.line(format!("memoranda {version}"))?
+        context.printer.line(format!("memoranda {version}"))?
     }
-    Ok(Exit::Done)
+    Ok(Exit::Success)
 }

@@ -4,11 +4,11 @@ use memoranda_engine::core::path::NotePath;
 use memoranda_engine::{EngineError, Intent, MoveOutcome, MoveRequest, Place};
 use serde::Serialize;
 
+use crate::context::{CommandContext, NoteOrFolder};
 use crate::error::{CommandError, Result};
 use crate::exit::Exit;
+use crate::json_output::{PlaceJson, short_id};
 use crate::output::{FAINT, PLACE, counted};
-use crate::session::{Session, Target};
-use crate::wire::{PlaceJson, short};
 
 /// Move or rename a note, or a folder with all notes and files in it, within its project.
 ///
@@ -35,24 +35,24 @@ pub(crate) struct Args {
 
 #[derive(Serialize)]
 struct MovedJson {
-    files: Vec<PairJson>,
+    files: Vec<MovedFileJson>,
     left: Vec<String>,
     commit: Option<String>,
 }
 
 #[derive(Serialize)]
-struct PairJson {
+struct MovedFileJson {
     from: PlaceJson,
     to: PlaceJson,
 }
 
 /// Moves it.
-pub(crate) fn run(session: &Session, args: &Args) -> Result<Exit> {
-    let memory = session.reading()?;
-    let target = session.target(memory, &args.note, Intent::Change)?;
+pub(crate) fn run(context: &CommandContext, args: &Args) -> Result<Exit> {
+    let memory = context.open_synced()?;
+    let target = context.resolve_note_or_folder(memory, &args.note, Intent::Change)?;
     let (from, is_note) = match target {
-        Target::Note(place) => (place, true),
-        Target::Folder(place) => (place, false),
+        NoteOrFolder::Note(place) => (place, true),
+        NoteOrFolder::Folder(place) => (place, false),
     };
     // The place may be typed as output shows it, with the project first.
     let prefix = format!("{}/", from.project);
@@ -73,10 +73,10 @@ pub(crate) fn run(session: &Session, args: &Args) -> Result<Exit> {
     }
     let to = NotePath::parse(to.trim_start_matches('/')).map_err(EngineError::from)?;
     memory.check_findable(&Place { project: from.project.clone(), path: to.clone() })?;
-    match memory.relocate(&session.who(), &MoveRequest { from, to })? {
+    match memory.relocate(&context.author(), &MoveRequest { from, to })? {
         MoveOutcome::Moved(moved) => {
             let pair =
-                |(from, to)| PairJson { from: PlaceJson::from(from), to: PlaceJson::from(to) };
+                |(from, to)| MovedFileJson { from: PlaceJson::from(from), to: PlaceJson::from(to) };
             let files = moved.files.iter().map(|(from, to)| pair((from, to))).collect();
             let json = MovedJson {
                 files,
@@ -87,13 +87,13 @@ pub(crate) fn run(session: &Session, args: &Args) -> Result<Exit> {
                 [(from, to)] => format!("{from} to {PLACE}{to}{PLACE:#}"),
                 files => counted(files.len(), "file"),
             };
-            let commit = moved.commit.as_ref().map(short).unwrap_or_default();
+            let commit = moved.commit.as_ref().map(short_id).unwrap_or_default();
             let sentence = format!("Moved {what} {FAINT}(commit {commit}){FAINT:#}");
-            session.printer.done(&json, sentence)?;
+            context.printer.done(&json, sentence)?;
             if !moved.left.is_empty() {
-                session.printer.warn(super::rm::left_behind(&moved.left));
+                context.printer.warn(super::rm::left_behind(&moved.left));
             }
-            Ok(Exit::Done)
+            Ok(Exit::Success)
         }
         MoveOutcome::Exists(places) => {
             let place = places.first().map(ToString::to_string).unwrap_or_default();

@@ -9,12 +9,12 @@ use memoranda_engine::{
 };
 use serde::Serialize;
 
+use crate::context::CommandContext;
 use crate::error::Result;
 use crate::exit::Exit;
 use crate::output::{FAINT, PLACE, STRONG, counted};
-use crate::progress::Progress;
-use crate::session::Session;
-use crate::table::{self, Column};
+use crate::progress::ProgressBar;
+use crate::table::{self, TableColumn};
 
 /// List, add, create and remove projects.
 ///
@@ -28,11 +28,11 @@ Examples:
   memoranda project create recipes")]
 pub(crate) struct Args {
     #[command(subcommand)]
-    action: Action,
+    action: ProjectAction,
 }
 
 #[derive(Subcommand)]
-enum Action {
+enum ProjectAction {
     /// List the projects.
     #[command(after_long_help = "\
 Examples:
@@ -137,49 +137,49 @@ impl From<&ProjectInfo> for ProjectJson {
 }
 
 /// Does what was asked.
-pub(crate) fn run(session: &Session, args: &Args) -> Result<Exit> {
-    let printer = &session.printer;
+pub(crate) fn run(context: &CommandContext, args: &Args) -> Result<Exit> {
+    let printer = &context.printer;
     match &args.action {
-        Action::List => {
-            let projects = session.reading()?.projects()?;
-            if session.is_json() {
+        ProjectAction::List => {
+            let projects = context.open_synced()?.projects()?;
+            if context.is_json() {
                 let projects = projects.iter().map(ProjectJson::from).collect();
                 printer.json(&ProjectsJson { projects })?;
             } else {
-                print(session, &projects)?;
+                print(context, &projects)?;
             }
         }
-        Action::Add { name, folder, allow_hard_links, move_files } => {
+        ProjectAction::Add { name, folder, allow_hard_links, move_files } => {
             let hard_links =
                 if *allow_hard_links { HardLinkPolicy::Allow } else { HardLinkPolicy::Refuse };
-            let memory = session.made()?;
+            let memory = context.open_or_create()?;
             let project = if *move_files {
                 memory.move_project(name, folder, hard_links)?
             } else {
                 memory.add_project(name, folder, hard_links)?
             };
-            session.take_in(memory, &project.name)?;
-            told(session, memory, project.name.as_str(), "Added")?;
+            context.sync_project(memory, &project.name)?;
+            print_project(context, memory, project.name.as_str(), "Added")?;
         }
-        Action::Create { name } => {
-            let memory = session.made()?;
+        ProjectAction::Create { name } => {
+            let memory = context.open_or_create()?;
             let project = memory.create_project(name)?;
-            told(session, memory, project.name.as_str(), "Created")?;
+            print_project(context, memory, project.name.as_str(), "Created")?;
         }
-        Action::Remove(args) => remove(session, args)?,
+        ProjectAction::Remove(args) => remove(context, args)?,
     }
-    Ok(Exit::Done)
+    Ok(Exit::Success)
 }
 
 /// A project that is removed, or was before.
-struct Removal {
+struct ProjectRemoval {
     name: ProjectName,
     folder: String,
     json: ProjectJson,
     is_registered: bool,
 }
 
-impl Removal {
+impl ProjectRemoval {
     fn find(memory: &Memory, args: &RemoveArgs) -> Result<Self> {
         match memory.store().project(&args.name) {
             Ok(project) => {
@@ -206,9 +206,9 @@ impl Removal {
     }
 }
 
-fn remove(session: &Session, args: &RemoveArgs) -> Result<()> {
-    let memory = session.memory()?;
-    let Removal { name, folder, json, is_registered } = Removal::find(memory, args)?;
+fn remove(context: &CommandContext, args: &RemoveArgs) -> Result<()> {
+    let memory = context.open_existing()?;
+    let ProjectRemoval { name, folder, json, is_registered } = ProjectRemoval::find(memory, args)?;
     let removed = format!("project {STRONG}{name}{STRONG:#}");
     let plan = if args.purge { Some(memory.plan_purge_project(&name)?) } else { None };
     let purged = plan.as_ref().map(|plan| plan.contents);
@@ -217,18 +217,18 @@ fn remove(session: &Session, args: &RemoveArgs) -> Result<()> {
         let purge = versions.map(|versions| format!(" and purge {versions} from the history"));
         let purge = purge.unwrap_or_default();
         let sentence = format!("Would remove {removed}{purge}; its files stay in {folder}");
-        return session
+        return context
             .printer
             .done(&RemovedJson { project: json, purged, dry_run: true }, sentence);
     }
     if let Some(versions) = &versions {
-        session.confirm(&format!(
+        context.confirm(&format!(
             "Remove project {name} and purge {versions} of its texts from the history? They cannot \
              be restored; its files stay in {folder}."
         ))?;
     }
     if is_registered {
-        let mut progress = Progress::new(&session.printer);
+        let mut progress = ProgressBar::new(&context.printer);
         memory.remove_project_with(name.as_str(), &mut |step| {
             progress.show("Removing notes from the index", step.done as u64, step.total as u64);
         })?;
@@ -237,16 +237,16 @@ fn remove(session: &Session, args: &RemoveArgs) -> Result<()> {
     let purge = versions.map(|versions| format!(", and purged {versions} from the history"));
     let sentence =
         format!("Removed {removed}{}; its files stay in {folder}", purge.unwrap_or_default());
-    session.printer.done(&RemovedJson { project: json, purged, dry_run: false }, sentence)?;
+    context.printer.done(&RemovedJson { project: json, purged, dry_run: false }, sentence)?;
     if !args.purge {
-        session.hint_after(&format!(
+        context.hint_after(&format!(
             "the history keeps its texts; `memoranda project remove {name} --purge` purges them"
         ));
     }
     Ok(())
 }
 
-fn told(session: &Session, memory: &Memory, name: &str, verb: &str) -> Result<()> {
+fn print_project(context: &CommandContext, memory: &Memory, name: &str, verb: &str) -> Result<()> {
     let project = memory.store().project(name)?;
     let notes = memory.store().notes_in(&project.name)?;
     let info = ProjectInfo { project, notes };
@@ -255,20 +255,23 @@ fn told(session: &Session, memory: &Memory, name: &str, verb: &str) -> Result<()
         "{verb} project {STRONG}{name}{STRONG:#} {PLACE}{path}{PLACE:#} {FAINT}({}){FAINT:#}",
         counted(notes as usize, "note")
     );
-    session.printer.done(&ProjectJson::from(&info), sentence)
+    context.printer.done(&ProjectJson::from(&info), sentence)
 }
 
 /// Prints projects as a table.
-pub(crate) fn print(session: &Session, projects: &[ProjectInfo]) -> Result<()> {
+pub(crate) fn print(context: &CommandContext, projects: &[ProjectInfo]) -> Result<()> {
     if projects.is_empty() {
-        session.printer.say("No projects.");
+        context.printer.say("No projects.");
         return Ok(());
     }
-    let columns =
-        [Column::word("PROJECT", STRONG), Column::number("NOTES"), Column::text("FOLDER", PLACE)];
+    let columns = [
+        TableColumn::word("PROJECT", STRONG),
+        TableColumn::number("NOTES"),
+        TableColumn::text("FOLDER", PLACE),
+    ];
     let row = |info: &ProjectInfo| {
         let project = &info.project;
         vec![project.name.to_string(), info.notes.to_string(), project.path.display().to_string()]
     };
-    table::print(&session.printer, &columns, &projects.iter().map(row).collect::<Vec<_>>())
+    table::print(&context.printer, &columns, &projects.iter().map(row).collect::<Vec<_>>())
 }

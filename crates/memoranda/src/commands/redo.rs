@@ -4,13 +4,13 @@ use memoranda_engine::core::change::FileChange;
 use memoranda_engine::{CommitDiff, UndoOutcome};
 use serde::Serialize;
 
-use super::undo::{changed_since, confirm_deletions, described};
+use super::undo::{changed_since, confirm_deletions, describe_commit};
+use crate::context::CommandContext;
+use crate::diff_color;
 use crate::error::{CommandError, Result};
 use crate::exit::Exit;
+use crate::json_output::{CommitJson, short_id};
 use crate::output::FAINT;
-use crate::paint;
-use crate::session::Session;
-use crate::wire::{CommitJson, short};
 
 /// Redo the change that was undone last.
 ///
@@ -40,9 +40,9 @@ struct RedoneJson {
 }
 
 /// Redoes a commit.
-pub(crate) fn run(session: &Session, args: &Args) -> Result<Exit> {
-    let memory = session.reading()?;
-    let step = memory.next_redo(session.project_asked(memory)?.as_ref())?.ok_or_else(|| {
+pub(crate) fn run(context: &CommandContext, args: &Args) -> Result<Exit> {
+    let memory = context.open_synced()?;
+    let step = memory.next_redo(context.requested_project(memory)?.as_ref())?.ok_or_else(|| {
         let message = "there is nothing to redo: no undo since the last write";
         CommandError::new(Exit::NotFound, message).hint(
             "`memoranda log` lists the commits; `memoranda undo COMMIT` reverses any of them, \
@@ -51,45 +51,46 @@ pub(crate) fn run(session: &Session, args: &Args) -> Result<Exit> {
     })?;
     let redone = step.redone.clone();
     if args.dry_run {
-        return planned(session, &memory.show_commit(redone.id.as_str())?);
+        return print_planned(context, &memory.show_commit(redone.id.as_str())?);
     }
     let deleted = |file: &&FileChange| file.before.is_some() && file.after.is_none();
     let deletions = redone.files.iter().filter(deleted).count();
-    confirm_deletions(session, "Redo", &redone, deletions)?;
-    match memory.redo(&session.who(), step)? {
+    confirm_deletions(context, "Redo", &redone, deletions)?;
+    match memory.redo(&context.author(), step)? {
         UndoOutcome::Undone(done) => {
             let json = RedoneJson {
                 redone: CommitJson::from(&redone),
                 commit: Some(CommitJson::from(&done.commit)),
                 dry_run: false,
             };
-            let (was, by, what) = (short(&redone), short(&done.commit), described(&redone));
+            let (was, by, what) =
+                (short_id(&redone), short_id(&done.commit), describe_commit(&redone));
             let sentence = format!("Redid {was}: {what} {FAINT}(commit {by}){FAINT:#}");
-            session.printer.done(&json, sentence)?;
-            session.hint_after("`memoranda undo` reverses this");
-            Ok(Exit::Done)
+            context.printer.done(&json, sentence)?;
+            context.hint_after("`memoranda undo` reverses this");
+            Ok(Exit::Success)
         }
         UndoOutcome::Unchanged => {
             let json =
                 RedoneJson { redone: CommitJson::from(&redone), commit: None, dry_run: false };
-            session.printer.done(&json, "Everything is as it was after that commit already")?;
-            Ok(Exit::Done)
+            context.printer.done(&json, "Everything is as it was after that commit already")?;
+            Ok(Exit::Success)
         }
         UndoOutcome::ChangedSince(places) => {
-            let since = format!("the undo of {}; nothing was done", short(&redone));
+            let since = format!("the undo of {}; nothing was done", short_id(&redone));
             Err(changed_since(&places, &since))
         }
     }
 }
 
-fn planned(session: &Session, diff: &CommitDiff) -> Result<Exit> {
-    if session.is_json() {
+fn print_planned(context: &CommandContext, diff: &CommitDiff) -> Result<Exit> {
+    if context.is_json() {
         let redone = CommitJson::from(&diff.commit);
-        session.printer.json(&RedoneJson { redone, commit: None, dry_run: true })?;
-        return Ok(Exit::Done);
+        context.printer.json(&RedoneJson { redone, commit: None, dry_run: true })?;
+        return Ok(Exit::Success);
     }
-    let what = described(&diff.commit);
-    session.printer.say(format!("Would redo {}: {what}", short(&diff.commit)));
-    paint::diffs(&session.printer, &diff.files)?;
-    Ok(Exit::Done)
+    let what = describe_commit(&diff.commit);
+    context.printer.say(format!("Would redo {}: {what}", short_id(&diff.commit)));
+    diff_color::print_file_diffs(&context.printer, &diff.files)?;
+    Ok(Exit::Success)
 }

@@ -9,11 +9,11 @@ use memoranda_tools::{CallContext, ClientContext, ToolResult};
 use serde::Serialize;
 use serde_json::{Value, json};
 
+use crate::context::CommandContext;
 use crate::error::{CommandError, Result};
 use crate::exit::Exit;
 use crate::output::{FAINT, PLACE, STRONG, counted, visible_lines};
-use crate::session::Session;
-use crate::table::{self, Column};
+use crate::table::{self, TableColumn};
 use crate::time;
 
 /// Show the reminders that are due, and when the others will be.
@@ -31,7 +31,7 @@ JSON (--json):
   {reminders: [{id, scope, cron, message, enabled, next, due_since, runs, problem}]}")]
 pub(crate) struct Args {
     #[command(subcommand)]
-    action: Option<Action>,
+    action: Option<ReminderAction>,
 
     /// Only those that are due.
     #[arg(long)]
@@ -39,7 +39,7 @@ pub(crate) struct Args {
 }
 
 #[derive(Subcommand)]
-enum Action {
+enum ReminderAction {
     /// Add a reminder, for the repository you are in.
     #[command(after_long_help = "\
 Examples:
@@ -125,43 +125,45 @@ struct ReminderJson<'a> {
 }
 
 /// Does it.
-pub(crate) fn run(session: &Session, args: &Args) -> Result<Exit> {
+pub(crate) fn run(context: &CommandContext, args: &Args) -> Result<Exit> {
     let (tool, arguments) = match &args.action {
-        None => return list(session, args.due),
-        Some(Action::Add { cron, message, global }) => (
+        None => return list(context, args.due),
+        Some(ReminderAction::Add { cron, message, global }) => (
             "add_reminder",
             json!({ "cron_expression": cron, "message": message, "global": global }),
         ),
-        Some(Action::Run { dry_run }) => ("run_due_reminders", json!({ "dry_run": dry_run })),
-        Some(Action::Enable { id }) => ("enable_reminder", json!({ "id": id })),
-        Some(Action::Disable { id }) => ("disable_reminder", json!({ "id": id })),
-        Some(Action::Rm { id }) => ("delete_reminder", json!({ "id": id })),
+        Some(ReminderAction::Run { dry_run }) => {
+            ("run_due_reminders", json!({ "dry_run": dry_run }))
+        }
+        Some(ReminderAction::Enable { id }) => ("enable_reminder", json!({ "id": id })),
+        Some(ReminderAction::Disable { id }) => ("disable_reminder", json!({ "id": id })),
+        Some(ReminderAction::Rm { id }) => ("delete_reminder", json!({ "id": id })),
     };
-    let done = call(session, tool, arguments)?;
+    let done = call(context, tool, arguments)?;
     if done.is_error {
         let exit = if tool == "add_reminder" { Exit::Usage } else { Exit::NotFound };
         let error = CommandError::new(exit, done.text.trim_end_matches('.'));
         return Err(error.hint("`memoranda reminders --help` shows how"));
     }
-    if session.is_json() {
-        session.printer.json(&done.structured)?
+    if context.is_json() {
+        context.printer.json(&done.structured)?
     } else {
-        session.printer.line(visible_lines(&done.text))?
+        context.printer.line(visible_lines(&done.text))?
     }
-    Ok(Exit::Done)
+    Ok(Exit::Success)
 }
 
 /// The tool that agents call does it, so that both do the same.
-fn call(session: &Session, name: &str, arguments: Value) -> Result<ToolResult> {
+fn call(context: &CommandContext, name: &str, arguments: Value) -> Result<ToolResult> {
     let tool = memoranda_tools::tool(name).ok_or_else(|| {
         CommandError::new(Exit::Internal, format!("the tool {name} is not there"))
     })?;
     // What people changed in the files counts before anything is marked as done.
-    session.reading()?;
-    let settings = session.settings()?.tools();
+    context.open_synced()?;
+    let settings = context.settings()?.tools();
     let call = CallContext {
-        memory: session.made()?,
-        who: Author { tool: name.to_owned(), ..session.who() },
+        memory: context.open_or_create()?,
+        who: Author { tool: name.to_owned(), ..context.author() },
         settings: &settings,
         progress: &|_, _, _| (),
         cancelled: &AtomicBool::new(false),
@@ -170,38 +172,38 @@ fn call(session: &Session, name: &str, arguments: Value) -> Result<ToolResult> {
     Ok(memoranda_tools::call(tool, &call, arguments))
 }
 
-fn list(session: &Session, only_due: bool) -> Result<Exit> {
-    let memory = session.reading()?;
-    let settings = session.settings()?.tools();
+fn list(context: &CommandContext, only_due: bool) -> Result<Exit> {
+    let memory = context.open_synced()?;
+    let settings = context.settings()?.tools();
     let visible = VisibleScopes::of_workspace(settings.workspace.as_deref());
     let mut found = list_reminders(memory, &visible, &settings.records.zone)
         .map_err(|error| CommandError::new(Exit::Internal, error.to_string()))?;
     found.retain(|reminder| !only_due || reminder.due.is_some());
-    if session.is_json() {
-        let reminders: Vec<_> = found.iter().map(wire).collect();
-        session.printer.json(&json!({ "reminders": reminders }))?;
-        return Ok(Exit::Done);
+    if context.is_json() {
+        let reminders: Vec<_> = found.iter().map(reminder_json).collect();
+        context.printer.json(&json!({ "reminders": reminders }))?;
+        return Ok(Exit::Success);
     }
     if found.is_empty() {
-        session.printer.say(if only_due { "Nothing is due." } else { "No reminders." });
-        return Ok(Exit::Done);
+        context.printer.say(if only_due { "Nothing is due." } else { "No reminders." });
+        return Ok(Exit::Success);
     }
     let columns = [
-        Column::word("ID", STRONG),
-        Column::text("STATE", FAINT),
-        Column::text("NEXT", PLACE),
-        Column::word("CRON", FAINT),
-        Column::text("MESSAGE", anstyle::Style::new()),
-        Column::text("SCOPE", FAINT),
+        TableColumn::word("ID", STRONG),
+        TableColumn::text("STATE", FAINT),
+        TableColumn::text("NEXT", PLACE),
+        TableColumn::word("CRON", FAINT),
+        TableColumn::text("MESSAGE", anstyle::Style::new()),
+        TableColumn::text("SCOPE", FAINT),
     ];
-    table::print(&session.printer, &columns, &found.iter().map(row).collect::<Vec<_>>())?;
+    table::print(&context.printer, &columns, &found.iter().map(row).collect::<Vec<_>>())?;
     let due = found.iter().filter(|reminder| reminder.due.is_some()).count();
     if due > 0 {
         let sentence =
             format!("{} due: `memoranda reminders run` marks it as done", counted(due, "reminder"));
-        session.printer.hint(sentence);
+        context.printer.hint(sentence);
     }
-    Ok(Exit::Done)
+    Ok(Exit::Success)
 }
 
 fn row(reminder: &Reminder) -> Vec<String> {
@@ -223,7 +225,7 @@ fn row(reminder: &Reminder) -> Vec<String> {
     vec![reminder.id.clone(), state, next, reminder.cron.clone(), message, scope]
 }
 
-fn wire(reminder: &Reminder) -> ReminderJson<'_> {
+fn reminder_json(reminder: &Reminder) -> ReminderJson<'_> {
     ReminderJson {
         id: &reminder.id,
         scope: reminder.scope.name(),

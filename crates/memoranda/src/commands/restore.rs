@@ -3,12 +3,12 @@
 use memoranda_engine::RestoreOutcome;
 use serde::Serialize;
 
+use crate::context::CommandContext;
 use crate::error::Result;
 use crate::exit::Exit;
+use crate::json_output::short_id;
 use crate::output::{FAINT, PLACE};
-use crate::session::Session;
 use crate::time;
-use crate::wire::short;
 
 /// Bring back a deleted note, or an earlier version of one.
 ///
@@ -44,11 +44,11 @@ struct RestoredJson {
 }
 
 /// Brings it back.
-pub(crate) fn run(session: &Session, args: &Args) -> Result<Exit> {
-    let memory = session.reading()?;
-    let moment = args.at.as_deref().map(|at| time::moment(memory, at)).transpose()?;
-    let (project, name) = session.project_of_name(&args.note)?;
-    match memory.restore(&session.who(), project, &name, moment)? {
+pub(crate) fn run(context: &CommandContext, args: &Args) -> Result<Exit> {
+    let memory = context.open_synced()?;
+    let moment = args.at.as_deref().map(|at| time::parse_point_in_time(memory, at)).transpose()?;
+    let (project, name) = context.strip_project_prefix(&args.note)?;
+    match memory.restore(&context.author(), project, &name, moment)? {
         RestoreOutcome::Restored(restored) => {
             let place = &restored.place;
             let json = RestoredJson {
@@ -59,8 +59,8 @@ pub(crate) fn run(session: &Session, args: &Args) -> Result<Exit> {
                 replaced: restored.replaced.map(|hash| hash.to_string()),
                 commit: Some(restored.commit.id.to_string()),
             };
-            let commit = short(&restored.commit);
-            session.printer.done(
+            let commit = short_id(&restored.commit);
+            context.printer.done(
                 &json,
                 format!("Restored {PLACE}{place}{PLACE:#} {FAINT}(commit {commit}){FAINT:#}"),
             )?;
@@ -74,8 +74,8 @@ pub(crate) fn run(session: &Session, args: &Args) -> Result<Exit> {
                 replaced: None,
                 commit: None,
             };
-            session.printer.done(&json, format!("{place} is that version already"))?;
+            context.printer.done(&json, format!("{place} is that version already"))?;
         }
     }
-    Ok(Exit::Done)
+    Ok(Exit::Success)
 }

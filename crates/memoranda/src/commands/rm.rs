@@ -3,11 +3,11 @@
 use memoranda_engine::{DeleteOutcome, DeleteRequest, Intent, Place};
 use serde::Serialize;
 
+use crate::context::{CommandContext, NoteOrFolder};
 use crate::error::{CommandError, Result, quoted};
 use crate::exit::Exit;
-use crate::output::{FAINT, Format, PLACE, counted, visible};
-use crate::session::{Session, Target};
-use crate::wire::{PlaceJson, short};
+use crate::json_output::{PlaceJson, short_id};
+use crate::output::{FAINT, OutputFormat, PLACE, counted, visible};
 
 /// Delete notes, or folders with all notes and files in them.
 ///
@@ -42,14 +42,14 @@ struct DeletedJson {
 }
 
 /// Deletes them.
-pub(crate) fn run(session: &Session, args: &Args) -> Result<Exit> {
-    let memory = session.reading()?;
+pub(crate) fn run(context: &CommandContext, args: &Args) -> Result<Exit> {
+    let memory = context.open_synced()?;
     let mut folders = 0;
     let mut places: Vec<Place> = Vec::new();
     for name in &args.notes {
-        let place = match session.target(memory, name, Intent::Change)? {
-            Target::Note(place) => place,
-            Target::Folder(place) => {
+        let place = match context.resolve_note_or_folder(memory, name, Intent::Change)? {
+            NoteOrFolder::Note(place) => place,
+            NoteOrFolder::Folder(place) => {
                 folders += 1;
                 place
             }
@@ -64,22 +64,22 @@ pub(crate) fn run(session: &Session, args: &Args) -> Result<Exit> {
     }
     files.sort();
     if args.dry_run {
-        return planned(session, &files);
+        return print_planned(context, &files);
     }
     if folders > 0 || files.len() > 1 {
-        session.confirm(&format!("Delete {}?", counted(files.len(), "file")))?;
+        context.confirm(&format!("Delete {}?", counted(files.len(), "file")))?;
     }
     let mut json = DeletedJson { dry_run: false, ..DeletedJson::default() };
     for place in places {
         let request = DeleteRequest { place, expected: None };
-        match memory.delete(&session.who(), &request)? {
+        match memory.delete(&context.author(), &request)? {
             DeleteOutcome::Deleted(deleted) => {
                 json.deleted.extend(deleted.files.iter().map(PlaceJson::from));
-                let commit = deleted.commit.as_ref().map(short).unwrap_or_default();
+                let commit = deleted.commit.as_ref().map(short_id).unwrap_or_default();
                 json.commits.extend(deleted.commit.map(|commit| commit.id.to_string()));
-                told(session, &request.place, &deleted.files, &commit)?;
+                print_deleted(context, &request.place, &deleted.files, &commit)?;
                 if !deleted.left.is_empty() {
-                    session.printer.warn(left_behind(&deleted.left));
+                    context.printer.warn(left_behind(&deleted.left));
                 }
                 json.left.extend(deleted.left);
             }
@@ -89,10 +89,10 @@ pub(crate) fn run(session: &Session, args: &Args) -> Result<Exit> {
             }
         }
     }
-    if session.is_json() {
-        session.printer.json(&json)?;
+    if context.is_json() {
+        context.printer.json(&json)?;
     }
-    Ok(Exit::Done)
+    Ok(Exit::Success)
 }
 
 /// Says what stayed of a folder.
@@ -103,24 +103,31 @@ pub(super) fn left_behind(left: &[String]) -> String {
     format!("{count} left where it was: {}{more}", visible(&named.join(", ")))
 }
 
-fn planned(session: &Session, files: &[Place]) -> Result<Exit> {
-    let printer = &session.printer;
-    if session.is_json() {
+fn print_planned(context: &CommandContext, files: &[Place]) -> Result<Exit> {
+    let printer = &context.printer;
+    if context.is_json() {
         let deleted = files.iter().map(PlaceJson::from).collect();
         printer.json(&DeletedJson { deleted, dry_run: true, ..DeletedJson::default() })?;
-        return Ok(Exit::Done);
+        return Ok(Exit::Success);
     }
     for file in files {
         match printer.format {
-            Format::Plain => printer.line(file.to_string())?,
-            Format::Pretty | Format::Json => printer.line(format!("Would delete {file}"))?,
+            OutputFormat::Plain => printer.line(file.to_string())?,
+            OutputFormat::Pretty | OutputFormat::Json => {
+                printer.line(format!("Would delete {file}"))?
+            }
         }
     }
-    Ok(Exit::Done)
+    Ok(Exit::Success)
 }
 
-fn told(session: &Session, place: &Place, files: &[Place], commit: &str) -> Result<()> {
-    if session.is_json() {
+fn print_deleted(
+    context: &CommandContext,
+    place: &Place,
+    files: &[Place],
+    commit: &str,
+) -> Result<()> {
+    if context.is_json() {
         return Ok(());
     }
     let what = match files {
@@ -128,12 +135,12 @@ fn told(session: &Session, place: &Place, files: &[Place], commit: &str) -> Resu
         files => format!("{PLACE}{place}/{PLACE:#} with {}", counted(files.len(), "file")),
     };
     let sentence = format!("Deleted {what} {FAINT}(commit {commit}){FAINT:#}");
-    session.printer.done(&(), sentence)?;
+    context.printer.done(&(), sentence)?;
     match files {
-        [only] if only == place => session
+        [only] if only == place => context
             .printer
             .hint(format!("`memoranda restore {}` brings it back", quoted(&place.to_string()))),
-        _ => session.printer.hint(format!("`memoranda undo {commit}` brings it back")),
+        _ => context.printer.hint(format!("`memoranda undo {commit}` brings it back")),
     }
     Ok(())
 }

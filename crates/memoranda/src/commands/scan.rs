@@ -3,11 +3,11 @@
 use memoranda_engine::ScanReport;
 use serde::Serialize;
 
+use crate::context::CommandContext;
 use crate::error::Result;
 use crate::exit::Exit;
 use crate::output::counted;
-use crate::progress::Progress;
-use crate::session::Session;
+use crate::progress::ProgressBar;
 
 /// Scan every file for changes made outside Memoranda, and index them.
 ///
@@ -38,7 +38,7 @@ pub(crate) struct ReindexArgs {}
 
 /// The result of a scan as JSON.
 #[derive(Serialize)]
-pub(crate) struct SyncJson {
+pub(crate) struct ScanJson {
     seen: usize,
     added: usize,
     changed: usize,
@@ -46,27 +46,30 @@ pub(crate) struct SyncJson {
     removed: usize,
     indexed: usize,
     unavailable: Vec<UnavailableJson>,
-    unreadable: Vec<LeftJson>,
-    skipped: Vec<LeftJson>,
+    unreadable: Vec<LeftOutFileJson>,
+    skipped: Vec<LeftOutFileJson>,
 }
 
 #[derive(Serialize)]
-struct UnavailableJson {
-    project: String,
-    reason: String,
+pub(super) struct UnavailableJson {
+    pub(super) project: String,
+    pub(super) reason: String,
 }
 
 #[derive(Serialize)]
-struct LeftJson {
+struct LeftOutFileJson {
     project: String,
     path: String,
     reason: String,
 }
 
-impl From<&ScanReport> for SyncJson {
+impl From<&ScanReport> for ScanJson {
     fn from(report: &ScanReport) -> Self {
-        let left =
-            |(project, path, reason): (String, String, String)| LeftJson { project, path, reason };
+        let left = |(project, path, reason): (String, String, String)| LeftOutFileJson {
+            project,
+            path,
+            reason,
+        };
         let unavailable = report.unavailable.iter().map(|(project, reason)| UnavailableJson {
             project: project.to_string(),
             reason: reason.clone(),
@@ -92,26 +95,26 @@ impl From<&ScanReport> for SyncJson {
 }
 
 /// Scans every file.
-pub(crate) fn run(session: &Session, _: &Args) -> Result<Exit> {
-    let memory = session.memory()?;
-    let mut progress = Progress::new(&session.printer);
+pub(crate) fn run(context: &CommandContext, _: &Args) -> Result<Exit> {
+    let memory = context.open_existing()?;
+    let mut progress = ProgressBar::new(&context.printer);
     let report = memory.sync(&mut |step| progress.update(step))?;
     drop(progress);
-    told(session, &report)
+    print_report(context, &report)
 }
 
 /// Rebuilds the index.
-pub(crate) fn reindex(session: &Session, _: &ReindexArgs) -> Result<Exit> {
-    let memory = session.memory()?;
-    let mut progress = Progress::new(&session.printer);
+pub(crate) fn reindex(context: &CommandContext, _: &ReindexArgs) -> Result<Exit> {
+    let memory = context.open_existing()?;
+    let mut progress = ProgressBar::new(&context.printer);
     let report = memory.reindex(&mut |step| progress.update(step))?;
     drop(progress);
-    told(session, &report)
+    print_report(context, &report)
 }
 
-fn told(session: &Session, report: &ScanReport) -> Result<Exit> {
-    let printer = &session.printer;
-    printer.done(&SyncJson::from(report), sentence(report))?;
+fn print_report(context: &CommandContext, report: &ScanReport) -> Result<Exit> {
+    let printer = &context.printer;
+    printer.done(&ScanJson::from(report), scan_sentence(report))?;
     for (project, reason) in &report.unavailable {
         printer.warn(format!("the folder of project {project} cannot be reached: {reason}"));
     }
@@ -122,17 +125,17 @@ fn told(session: &Session, report: &ScanReport) -> Result<Exit> {
         printer.detail(format!("left out {project}/{place}: {reason}"));
     }
     let left = report.skipped.len();
-    if left > 0 && !session.args.verbose {
+    if left > 0 && !context.args.verbose {
         printer.say(format!(
             "Left out: {}; `memoranda scan -v` says which and why.",
             counted(left, "name")
         ));
     }
-    Ok(Exit::Done)
+    Ok(Exit::Success)
 }
 
 /// Returns the result of a scan as a sentence.
-pub(crate) fn sentence(report: &ScanReport) -> String {
+pub(crate) fn scan_sentence(report: &ScanReport) -> String {
     let counts = [
         (report.added, "new"),
         (report.changed, "changed"),

@@ -11,10 +11,10 @@ use memoranda_engine::{
 };
 use serde::Serialize;
 
+use crate::context::CommandContext;
 use crate::error::{Result, quoted};
 use crate::exit::Exit;
-use crate::output::{FAINT, Format, HIT, PLACE, STRONG, counted, visible};
-use crate::session::Session;
+use crate::output::{FAINT, HIT, OutputFormat, PLACE, STRONG, counted, visible};
 use crate::time;
 
 /// How much of a note is quoted, in characters.
@@ -113,15 +113,15 @@ pub(crate) struct Args {
 }
 
 #[derive(Serialize)]
-struct Page<'a> {
+struct SearchJson<'a> {
     query: &'a str,
-    results: Vec<Found<'a>>,
+    results: Vec<SearchResultJson<'a>>,
     page: u32,
     has_more: bool,
     left_out: usize,
     partial: bool,
     relevance: f64,
-    corrections: Vec<Corrected<'a>>,
+    corrections: Vec<CorrectionJson<'a>>,
     #[serde(skip_serializing_if = "Option::is_none")]
     when: Option<WhenJson>,
     meaning: MeaningJson<'a>,
@@ -139,7 +139,7 @@ struct MeaningJson<'a> {
 }
 
 #[derive(Serialize)]
-struct Corrected<'a> {
+struct CorrectionJson<'a> {
     typed: &'a str,
     meant: &'a str,
 }
@@ -151,13 +151,13 @@ struct WhenJson {
 }
 
 #[derive(Serialize)]
-struct Elsewhere<'a> {
+struct AlsoAtJson<'a> {
     project: &'a str,
     path: &'a str,
 }
 
 #[derive(Serialize)]
-struct Found<'a> {
+struct SearchResultJson<'a> {
     project: &'a str,
     path: &'a str,
     title: &'a str,
@@ -166,42 +166,42 @@ struct Found<'a> {
     updated: Timestamp,
     score: f64,
     relevance: f64,
-    why: Vec<Why>,
+    why: Vec<SignalJson>,
     heading: &'a str,
     first_line: usize,
     last_line: usize,
     snippet: &'a str,
     highlights: Vec<(usize, usize)>,
     #[serde(skip_serializing_if = "Vec::is_empty")]
-    also: Vec<Elsewhere<'a>>,
+    also: Vec<AlsoAtJson<'a>>,
 }
 
 #[derive(Serialize)]
-struct Why {
+struct SignalJson {
     signal: &'static str,
     amount: f64,
 }
 
 /// Searches.
-pub(crate) fn run(session: &Session, args: &Args) -> Result<Exit> {
-    let memory = session.reading()?;
-    let request = meant(session, memory, args)?;
+pub(crate) fn run(context: &CommandContext, args: &Args) -> Result<Exit> {
+    let memory = context.open_synced()?;
+    let request = search_request(context, memory, args)?;
     let mut page = memory.search(&request)?;
     if args.explain {
-        ask_why_not(memory, &mut page.meaning);
+        explain_fallback(memory, &mut page.meaning);
     }
-    let printer = &session.printer;
+    let printer = &context.printer;
     match printer.format {
-        Format::Json => printer.json(&wire(&request.text, args.page, &page))?,
-        Format::Plain => plain(session, &page)?,
-        Format::Pretty => pretty(session, args, &page)?,
+        OutputFormat::Json => printer.json(&search_json(&request.text, args.page, &page))?,
+        OutputFormat::Plain => print_plain(context, &page)?,
+        OutputFormat::Pretty => print_pretty(context, args, &page)?,
     }
     if !page.results.is_empty() {
-        return Ok(Exit::Done);
+        return Ok(Exit::Success);
     }
     let asked = quoted(&request.text);
     printer.say(format!("Nothing found for {asked}."));
-    printer.hint(if narrowed(args) {
+    printer.hint(if has_filters(args) {
         format!("without filters: `memoranda search {asked}`")
     } else if page.relevance > 0.0 {
         "with less likely ones: add `--min-relevance 0`; newest first: `memoranda recent`"
@@ -212,8 +212,8 @@ pub(crate) fn run(session: &Session, args: &Args) -> Result<Exit> {
     Ok(Exit::NotFound)
 }
 
-fn meant(session: &Session, memory: &Memory, args: &Args) -> Result<SearchRequest> {
-    let project = if args.all_projects { None } else { session.project_asked(memory)? };
+fn search_request(context: &CommandContext, memory: &Memory, args: &Args) -> Result<SearchRequest> {
+    let project = if args.all_projects { None } else { context.requested_project(memory)? };
     let folder = args.folder.as_deref().map(|folder| folder.trim_matches('/'));
     let folder = folder.filter(|folder| !folder.is_empty()).map(NotePath::parse).transpose();
     let limit = args.limit as usize;
@@ -243,7 +243,7 @@ fn meant(session: &Session, memory: &Memory, args: &Args) -> Result<SearchReques
     })
 }
 
-fn narrowed(args: &Args) -> bool {
+fn has_filters(args: &Args) -> bool {
     !args.types.is_empty()
         || !args.tags.is_empty()
         || !args.categories.is_empty()
@@ -253,8 +253,8 @@ fn narrowed(args: &Args) -> bool {
         || args.until.is_some()
 }
 
-fn wire<'a>(query: &'a str, page: u32, found: &'a SearchPage) -> Page<'a> {
-    let one = |result: &'a SearchResult| Found {
+fn search_json<'a>(query: &'a str, page: u32, found: &'a SearchPage) -> SearchJson<'a> {
+    let one = |result: &'a SearchResult| SearchResultJson {
         project: result.place.project.as_str(),
         path: result.place.path.as_str(),
         title: &result.title,
@@ -266,7 +266,7 @@ fn wire<'a>(query: &'a str, page: u32, found: &'a SearchPage) -> Page<'a> {
         why: result
             .why
             .iter()
-            .map(|signal| Why { signal: signal.name(), amount: signal.amount() })
+            .map(|signal| SignalJson { signal: signal.name(), amount: signal.amount() })
             .collect(),
         heading: &result.heading,
         first_line: result.lines.0,
@@ -281,11 +281,11 @@ fn wire<'a>(query: &'a str, page: u32, found: &'a SearchPage) -> Page<'a> {
         also: result
             .also
             .iter()
-            .map(|place| Elsewhere { project: place.project.as_str(), path: place.path.as_str() })
+            .map(|place| AlsoAtJson { project: place.project.as_str(), path: place.path.as_str() })
             .collect(),
     };
     let corrections = found.corrections.iter();
-    Page {
+    SearchJson {
         query,
         results: found.results.iter().map(one).collect(),
         page,
@@ -293,7 +293,9 @@ fn wire<'a>(query: &'a str, page: u32, found: &'a SearchPage) -> Page<'a> {
         left_out: found.left_out,
         partial: found.partial,
         relevance: found.relevance,
-        corrections: corrections.map(|c| Corrected { typed: &c.typed, meant: &c.meant }).collect(),
+        corrections: corrections
+            .map(|c| CorrectionJson { typed: &c.typed, meant: &c.meant })
+            .collect(),
         when: found.when.map(|when| WhenJson { from: when.from, to: when.to }),
         meaning: meaning(&found.meaning),
     }
@@ -314,7 +316,7 @@ fn meaning(by: &MeaningBy) -> MeaningJson<'_> {
 
 /// Adds what the model that was chosen says for itself: that few passages have a vector may be
 /// because it cannot be reached.
-fn ask_why_not(memory: &Memory, by: &mut MeaningBy) {
+fn explain_fallback(memory: &Memory, by: &mut MeaningBy) {
     let MeaningBy::FellBack { reason, .. } = by else { return };
     if let Some(Err(error)) = memory.try_model() {
         let error = error.to_string();
@@ -325,7 +327,7 @@ fn ask_why_not(memory: &Memory, by: &mut MeaningBy) {
 }
 
 /// By which model meanings were compared, in a sentence.
-fn compared(by: &MeaningBy) -> Option<String> {
+fn model_sentence(by: &MeaningBy) -> Option<String> {
     match by {
         MeaningBy::Nothing => None,
         MeaningBy::BuiltIn => Some("Meanings are compared by the built-in model.".to_owned()),
@@ -340,11 +342,11 @@ fn compared(by: &MeaningBy) -> Option<String> {
     }
 }
 
-fn plain(session: &Session, page: &SearchPage) -> Result<()> {
+fn print_plain(context: &CommandContext, page: &SearchPage) -> Result<()> {
     for result in &page.results {
         let line = line_of(result);
         let snippet = visible(&result.snippet.text).into_owned();
-        session.printer.line(format!(
+        context.printer.line(format!(
             "{}:{line}\t{}\t{snippet}",
             result.place,
             visible(&result.title)
@@ -353,8 +355,8 @@ fn plain(session: &Session, page: &SearchPage) -> Result<()> {
     Ok(())
 }
 
-fn pretty(session: &Session, args: &Args, page: &SearchPage) -> Result<()> {
-    let printer = &session.printer;
+fn print_pretty(context: &CommandContext, args: &Args, page: &SearchPage) -> Result<()> {
+    let printer = &context.printer;
     let now = time::now();
     for (n, result) in page.results.iter().enumerate() {
         if n > 0 {
@@ -370,7 +372,7 @@ fn pretty(session: &Session, args: &Args, page: &SearchPage) -> Result<()> {
         if !result.heading.is_empty() && result.heading != result.title {
             printer.line(format!("  {FAINT}{}{FAINT:#}", visible(&result.heading)))?;
         }
-        for line in painted(&result.snippet).lines() {
+        for line in highlighted(&result.snippet).lines() {
             printer.line(format!("  {line}"))?;
         }
         if !result.also.is_empty() {
@@ -391,7 +393,7 @@ fn pretty(session: &Session, args: &Args, page: &SearchPage) -> Result<()> {
         let (typed, meant) = (visible(&correction.typed), visible(&correction.meant));
         printer.say(format!("No note holds “{typed}”; looked for “{meant}”."));
     }
-    if let Some(sentence) = compared(&page.meaning).filter(|_| args.explain) {
+    if let Some(sentence) = model_sentence(&page.meaning).filter(|_| args.explain) {
         printer.say(visible(&sentence));
     }
     if page.partial {
@@ -406,7 +408,7 @@ fn line_of(result: &SearchResult) -> usize {
 }
 
 /// The quotation with the words that match in colour, its control characters made visible.
-fn painted(snippet: &Snippet) -> String {
+fn highlighted(snippet: &Snippet) -> String {
     let mut painted = String::new();
     let mut from = 0;
     let clean = |piece: &str| crate::output::visible_lines(piece).into_owned();

@@ -7,12 +7,12 @@ use memoranda_server::{ClientAuthentication, ServerConfig};
 use serde::Serialize;
 
 use crate::config;
+use crate::context::CommandContext;
 use crate::error::{Result, quoted};
 use crate::exit::Exit;
 use crate::http_token::HttpToken;
-use crate::offer::{OfferArgs, failed, words};
 use crate::output::PLACE;
-use crate::session::Session;
+use crate::server_args::{ServerArgs, comma_list, server_error};
 
 /// Serve MCP clients and the API over HTTP.
 ///
@@ -54,7 +54,7 @@ pub(crate) struct Args {
     allow_origin: Vec<String>,
 
     #[command(flatten)]
-    offer: OfferArgs,
+    server: ServerArgs,
 }
 
 #[derive(Serialize)]
@@ -66,12 +66,12 @@ struct ListeningJson {
 }
 
 /// Serves until it is interrupted.
-pub(crate) fn run(session: &Session, args: &Args) -> Result<Exit> {
-    let settings = session.settings()?;
+pub(crate) fn run(context: &CommandContext, args: &Args) -> Result<Exit> {
+    let settings = context.settings()?;
     let chosen = if args.no_token {
         None
     } else {
-        HttpToken::chosen(&session.printer, args.token_file.as_deref())?
+        HttpToken::chosen(&context.printer, args.token_file.as_deref())?
     };
     // Checked before the vault is opened, or made.
     let mut door = ServerConfig::standard("");
@@ -83,14 +83,14 @@ pub(crate) fn run(session: &Session, args: &Args) -> Result<Exit> {
         None if args.no_token => ClientAuthentication::Disabled,
         None => ClientAuthentication::Undecided,
     };
-    door.check().map_err(failed)?;
-    let (memory, mut config) = args.offer.open(session)?;
+    door.check().map_err(server_error)?;
+    let (memory, mut config) = args.server.open_vault(context)?;
     config.bind = door.bind;
     config.allowed_hosts = door.allowed_hosts;
     config.allowed_origins = door.allowed_origins;
     config.authentication = match door.authentication {
         ClientAuthentication::Undecided => {
-            ClientAuthentication::Token(HttpToken::of_vault(session)?.bearer()?)
+            ClientAuthentication::Token(HttpToken::of_vault(context)?.bearer()?)
         }
         decided => decided,
     };
@@ -101,36 +101,36 @@ pub(crate) fn run(session: &Session, args: &Args) -> Result<Exit> {
     let is_own_file = chosen.is_none() && !args.no_token;
     let listening = |address: SocketAddr| {
         let mcp = format!("http://{address}/mcp");
-        session.printer.say(format!("Serving {PLACE}{mcp}{PLACE:#}; Ctrl-C ends it."));
+        context.printer.say(format!("Serving {PLACE}{mcp}{PLACE:#}; Ctrl-C ends it."));
         if let Some(file) = &token_file {
-            session.printer.say(format!(
+            context.printer.say(format!(
                 "Clients send `Authorization: Bearer TOKEN`; the token is in {PLACE}{file}{PLACE:#}."
             ));
         }
         if args.no_token {
-            session.printer.warn("every program and every user of this machine can connect");
+            context.printer.warn("every program and every user of this machine can connect");
         }
         if is_own_file {
-            let home = session.args.home.as_ref().map(|home| home.display().to_string());
+            let home = context.args.home.as_ref().map(|home| home.display().to_string());
             let home = home.map_or(String::new(), |home| format!(" --home {}", quoted(&home)));
-            session.printer.hint(format!(
+            context.printer.hint(format!(
                 "claude mcp add --transport http memoranda {mcp} \
                  --header \"Authorization: Bearer $(memoranda token{home})\""
             ));
         }
-        if session.is_json() {
+        if context.is_json() {
             let (address, token) = (address.to_string(), !args.no_token);
             // A client that does not read it is served all the same.
-            session.printer.json(&ListeningJson { address, mcp, token, token_file }).ok();
+            context.printer.json(&ListeningJson { address, mcp, token, token_file }).ok();
         }
     };
-    memoranda_server::run_http(memory, config, listening).map_err(failed)?;
-    Ok(Exit::Done)
+    memoranda_server::run_http(memory, config, listening).map_err(server_error)?;
+    Ok(Exit::Success)
 }
 
 /// Returns what the flags name, or else what the setting names.
 fn or_setting(flags: &[String], setting: &str) -> Vec<String> {
-    if flags.is_empty() { words(setting) } else { flags.to_vec() }
+    if flags.is_empty() { comma_list(setting) } else { flags.to_vec() }
 }
 
 fn address(text: &str) -> Result<SocketAddr, String> {

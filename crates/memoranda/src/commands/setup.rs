@@ -3,17 +3,18 @@
 use memoranda_engine::core::diff::{DiffLabels, unified_diff};
 use serde::Serialize;
 
-use crate::config::Origin;
+use crate::config::SettingOrigin;
+use crate::context::CommandContext;
+use crate::diff_color;
 use crate::env;
-use crate::error::{CommandError, Kind, Result};
+use crate::error::{CommandError, FailureKind, Result};
 use crate::exit::Exit;
-use crate::output::{FAINT, Format, GOOD, PLACE, STRONG};
-use crate::paint;
-use crate::session::Session;
+use crate::output::{FAINT, GOOD, OutputFormat, PLACE, STRONG};
 use crate::setup::{
-    Bases, CLIENTS, Change, Client, Hooks, Program, Scope, State, client, find_runner,
+    BaseDirs, CLIENTS, ClientFileChange, ClientSpec, EntryState, HookInstall, ServerProgram,
+    SetupScope, client, find_runner,
 };
-use crate::table::{self, Column};
+use crate::table::{self, TableColumn};
 
 /// Connect your clients: Claude Code, Claude Desktop, Cursor, VS Code, Codex and seven more.
 ///
@@ -51,7 +52,7 @@ pub(crate) struct Args {
 
     /// For whom.
     #[arg(long, value_name = "SCOPE", value_enum, default_value = "user")]
-    scope: Scope,
+    scope: SetupScope,
 
     /// The sets of tools to offer, instead of those that fit the client.
     #[arg(long, alias = "toolset", value_name = "SETS")]
@@ -71,13 +72,13 @@ pub(crate) struct Args {
 }
 
 #[derive(Serialize)]
-struct Report {
-    clients: Vec<ClientJson>,
+struct SetupJson {
+    clients: Vec<ClientPlanJson>,
     dry_run: bool,
 }
 
 #[derive(Serialize)]
-struct ClientJson {
+struct ClientPlanJson {
     name: &'static str,
     title: &'static str,
     found: bool,
@@ -91,77 +92,77 @@ struct ClientJson {
 }
 
 /// What is known of one client, and what is to be done.
-struct Plan {
-    client: &'static Client,
+struct ClientPlan {
+    client: &'static ClientSpec,
     found: bool,
     file: Option<std::path::PathBuf>,
-    server: Option<State>,
-    hooks: Option<State>,
-    with: Hooks,
-    changes: Vec<Change>,
+    server: Option<EntryState>,
+    hooks: Option<EntryState>,
+    with: HookInstall,
+    changes: Vec<ClientFileChange>,
     backups: Vec<String>,
     problem: Option<CommandError>,
 }
 
 /// Shows, or connects, or takes out.
-pub(crate) fn run(session: &Session, args: &Args) -> Result<Exit> {
-    let settings = session.settings()?;
-    let bases = Bases::find(&settings.directories);
-    let program = program(session, args)?;
+pub(crate) fn run(context: &CommandContext, args: &Args) -> Result<Exit> {
+    let settings = context.settings()?;
+    let dirs = BaseDirs::find(&settings.directories);
+    let program = program(context, args)?;
     check_toolsets(args)?;
     if let Some(runner) = find_runner(&program.path).filter(|_| !args.remove) {
         let name = runner.name;
-        session.printer.warn(format!("clients cannot start this program after {name} deletes it"));
-        session.printer.hint(format!("install it first: `{}`", runner.install));
+        context.printer.warn(format!("clients cannot start this program after {name} deletes it"));
+        context.printer.hint(format!("install it first: `{}`", runner.install));
     }
-    let named = named(&args.clients)?;
+    let named = find_clients(&args.clients)?;
     if args.print {
-        return print(session, args, &bases, &program, &named);
+        return print_snippets(context, args, &dirs, &program, &named);
     }
-    let wanted: Vec<&'static Client> =
+    let wanted: Vec<&'static ClientSpec> =
         if named.is_empty() { CLIENTS.iter().collect() } else { named.clone() };
-    let mut plans: Vec<Plan> =
-        wanted.into_iter().map(|client| plan(client, args, &bases, &program)).collect();
+    let mut plans: Vec<ClientPlan> =
+        wanted.into_iter().map(|client| plan(client, args, &dirs, &program)).collect();
     if named.is_empty() {
         // Where nothing of ours is and nobody is, there is nothing to do.
         for plan in plans.iter_mut().filter(|plan| !plan.found && !args.remove) {
             plan.changes.clear();
         }
-        let is_agreed = session.args.yes || args.remove && session.printer.can_ask();
+        let is_agreed = context.args.yes || args.remove && context.printer.can_ask();
         if args.dry_run || !is_agreed {
-            return overview(session, args, &bases, &plans);
+            return print_overview(context, args, &dirs, &plans);
         }
     }
-    let mut exit = Exit::Done;
+    let mut exit = Exit::Success;
     for plan in &mut plans {
         if let Some(problem) = &plan.problem {
             if named.is_empty() && !plan.found {
                 continue;
             }
-            session.printer.error(problem);
+            context.printer.error(problem);
             exit = match problem.kind {
-                Kind::Exit(code) => code,
-                Kind::BrokenPipe => Exit::Done,
+                FailureKind::Exit(code) => code,
+                FailureKind::BrokenPipe => Exit::Success,
             };
             continue;
         }
-        if let Err(error) = carry_out(session, args, &bases, plan) {
-            let Kind::Exit(code) = error.kind else { return Err(error) };
-            session.printer.error(&error);
+        if let Err(error) = apply_plan(context, args, &dirs, plan) {
+            let FailureKind::Exit(code) = error.kind else { return Err(error) };
+            context.printer.error(&error);
             plan.problem = Some(error);
             exit = code;
         }
     }
-    if session.is_json() {
-        session.printer.json(&report(args, &bases, &plans))?;
+    if context.is_json() {
+        context.printer.json(&setup_json(args, &dirs, &plans))?;
     } else if named.is_empty() && plans.iter().all(|plan| plan.changes.is_empty()) {
-        session.printer.say("Nothing to do.");
+        context.printer.say("Nothing to do.");
     }
     Ok(exit)
 }
 
-fn named(names: &[String]) -> Result<Vec<&'static Client>> {
-    let mut found: Vec<&'static Client> = Vec::new();
+fn find_clients(names: &[String]) -> Result<Vec<&'static ClientSpec>> {
+    let mut found: Vec<&'static ClientSpec> = Vec::new();
     for name in names {
         let row = client(name).ok_or_else(|| {
             let known: Vec<&str> = CLIENTS.iter().map(|client| client.name).collect();
@@ -177,18 +178,19 @@ fn named(names: &[String]) -> Result<Vec<&'static Client>> {
 }
 
 /// How clients are to start us: a file that is shared names no path of this machine.
-fn program(session: &Session, args: &Args) -> Result<Program> {
-    let settings = session.settings()?;
+fn program(context: &CommandContext, args: &Args) -> Result<ServerProgram> {
+    let settings = context.settings()?;
     let path = match args.scope {
-        Scope::Project => "memoranda".to_owned(),
-        Scope::User => match env::this_program() {
+        SetupScope::Project => "memoranda".to_owned(),
+        SetupScope::User => match env::this_program() {
             Some(path) => path.display().to_string(),
             None => "memoranda".to_owned(),
         },
     };
     let home = settings.all.iter().find(|setting| setting.key == "home");
     let is_said_here = home.is_some_and(|home| {
-        matches!(home.origin, Origin::Flag(_) | Origin::Variable(_)) && args.scope == Scope::User
+        matches!(home.origin, SettingOrigin::Flag(_) | SettingOrigin::Variable(_))
+            && args.scope == SetupScope::User
     });
     let mut flags = Vec::new();
     if is_said_here {
@@ -196,7 +198,7 @@ fn program(session: &Session, args: &Args) -> Result<Program> {
         let home = std::path::absolute(&home).unwrap_or(home);
         flags = vec!["--home".to_owned(), home.display().to_string()];
     }
-    Ok(Program { path, flags, toolsets: args.toolsets.clone() })
+    Ok(ServerProgram { path, flags, toolsets: args.toolsets.clone() })
 }
 
 fn check_toolsets(args: &Args) -> Result<()> {
@@ -212,16 +214,21 @@ fn check_toolsets(args: &Args) -> Result<()> {
     }
 }
 
-fn plan(client: &'static Client, args: &Args, bases: &Bases, program: &Program) -> Plan {
-    let found = client.is_here(bases);
-    let file = client.file(bases, args.scope);
-    let mut plan = Plan {
+fn plan(
+    client: &'static ClientSpec,
+    args: &Args,
+    dirs: &BaseDirs,
+    program: &ServerProgram,
+) -> ClientPlan {
+    let found = client.is_here(dirs);
+    let file = client.file(dirs, args.scope);
+    let mut plan = ClientPlan {
         client,
         found,
         file,
         server: None,
         hooks: None,
-        with: Hooks::Without,
+        with: HookInstall::Without,
         changes: Vec::new(),
         backups: Vec::new(),
         problem: None,
@@ -233,145 +240,160 @@ fn plan(client: &'static Client, args: &Args, bases: &Bases, program: &Program) 
         );
         return plan;
     }
-    if let Err(error) = look(&mut plan, args, bases, program) {
+    if let Err(error) = fill_plan(&mut plan, args, dirs, program) {
         plan.problem = Some(error);
     }
     plan
 }
 
-fn look(plan: &mut Plan, args: &Args, bases: &Bases, program: &Program) -> Result<()> {
+fn fill_plan(
+    plan: &mut ClientPlan,
+    args: &Args,
+    dirs: &BaseDirs,
+    program: &ServerProgram,
+) -> Result<()> {
     let client = plan.client;
-    for target in client.targets(bases, args.scope, Hooks::With, program) {
+    for target in client.targets(dirs, args.scope, HookInstall::With, program) {
         let (server, hooks) = target.apart();
         if let Some(server) = server {
-            plan.server = Some(server.state(bases)?);
+            plan.server = Some(server.state(dirs)?);
         }
         if let Some(hooks) = hooks {
-            plan.hooks = Some(hooks.state(bases)?);
+            plan.hooks = Some(hooks.state(dirs)?);
         }
     }
     // Whoever has our hooks keeps them current, and loses them with the rest.
-    if args.hooks || args.remove || plan.hooks.is_some_and(|s| s != State::Absent) {
-        plan.with = Hooks::With;
+    if args.hooks || args.remove || plan.hooks.is_some_and(|s| s != EntryState::Absent) {
+        plan.with = HookInstall::With;
     }
-    for target in client.targets(bases, args.scope, plan.with, program) {
-        let change = if args.remove { target.disconnect(bases)? } else { target.connect(bases)? };
+    for target in client.targets(dirs, args.scope, plan.with, program) {
+        let change = if args.remove { target.disconnect(dirs)? } else { target.connect(dirs)? };
         plan.changes.extend(change);
     }
     Ok(())
 }
 
-fn action(plan: &Plan, args: &Args) -> &'static str {
+fn action(plan: &ClientPlan, args: &Args) -> &'static str {
     match (plan.changes.is_empty(), args.remove, plan.server) {
         (true, ..) => "none",
         (false, true, _) => "remove",
-        (false, false, Some(State::Absent) | None) => "connect",
+        (false, false, Some(EntryState::Absent) | None) => "connect",
         (false, false, _) => "update",
     }
 }
 
-fn state_name(state: Option<State>) -> Option<&'static str> {
+fn state_name(state: Option<EntryState>) -> Option<&'static str> {
     state.map(|state| match state {
-        State::Absent => "absent",
-        State::Different => "different",
-        State::Current => "current",
+        EntryState::Absent => "absent",
+        EntryState::Different => "different",
+        EntryState::Current => "current",
     })
 }
 
-fn report(args: &Args, bases: &Bases, plans: &[Plan]) -> Report {
-    let row = |plan: &Plan| ClientJson {
+fn setup_json(args: &Args, dirs: &BaseDirs, plans: &[ClientPlan]) -> SetupJson {
+    let row = |plan: &ClientPlan| ClientPlanJson {
         name: plan.client.name,
         title: plan.client.title,
         found: plan.found,
         scope: match args.scope {
-            Scope::User => "user",
-            Scope::Project => "project",
+            SetupScope::User => "user",
+            SetupScope::Project => "project",
         },
-        file: plan.file.as_ref().map(|file| bases.shown(file)),
+        file: plan.file.as_ref().map(|file| dirs.shown(file)),
         server: state_name(plan.server),
         hooks: state_name(plan.hooks),
         action: action(plan, args),
         backups: plan.backups.clone(),
         problem: plan.problem.as_ref().map(|problem| problem.message.clone()),
     };
-    Report { clients: plans.iter().map(row).collect(), dry_run: args.dry_run }
+    SetupJson { clients: plans.iter().map(row).collect(), dry_run: args.dry_run }
 }
 
 /// The table of everything.
-fn overview(session: &Session, args: &Args, bases: &Bases, plans: &[Plan]) -> Result<Exit> {
-    if session.is_json() {
-        session.printer.json(&report(args, bases, plans))?;
-        return Ok(Exit::Done);
+fn print_overview(
+    context: &CommandContext,
+    args: &Args,
+    dirs: &BaseDirs,
+    plans: &[ClientPlan],
+) -> Result<Exit> {
+    if context.is_json() {
+        context.printer.json(&setup_json(args, dirs, plans))?;
+        return Ok(Exit::Success);
     }
     let plain = anstyle::Style::new();
     let columns = [
-        Column::word("CLIENT", STRONG),
-        Column::word("INSTALLED", plain),
-        Column::word("SERVER", plain),
-        Column::word("HOOKS", plain),
-        Column::word("ACTION", GOOD),
-        Column::text("FILE", FAINT),
+        TableColumn::word("CLIENT", STRONG),
+        TableColumn::word("INSTALLED", plain),
+        TableColumn::word("SERVER", plain),
+        TableColumn::word("HOOKS", plain),
+        TableColumn::word("ACTION", GOOD),
+        TableColumn::text("FILE", FAINT),
     ];
-    let words = |state: Option<State>| match state {
-        Some(State::Current) => "yes",
-        Some(State::Different) => "old",
-        Some(State::Absent) => "no",
+    let words = |state: Option<EntryState>| match state {
+        Some(EntryState::Current) => "yes",
+        Some(EntryState::Different) => "old",
+        Some(EntryState::Absent) => "no",
         None => "-",
     };
-    let row = |plan: &Plan| {
+    let row = |plan: &ClientPlan| {
         let would = match (&plan.problem, action(plan, args)) {
             (Some(_), _) if plan.file.is_some() => "cannot read it",
             (Some(_), _) => "-",
             (None, "none") => "-",
             (None, action) => action,
         };
-        let file = plan.file.as_ref().map(|file| bases.shown(file)).unwrap_or_default();
+        let file = plan.file.as_ref().map(|file| dirs.shown(file)).unwrap_or_default();
         let here = if plan.found { "yes" } else { "no" };
         let cells = [plan.client.name, here, words(plan.server), words(plan.hooks), would, &file];
         cells.iter().map(|cell| (*cell).to_owned()).collect()
     };
     let rows: Vec<Vec<String>> = plans.iter().map(row).collect();
-    table::print(&session.printer, &columns, &rows)?;
+    table::print(&context.printer, &columns, &rows)?;
     for problem in
         plans.iter().filter(|plan| plan.file.is_some()).filter_map(|p| p.problem.as_ref())
     {
-        session.printer.warn(&problem.message);
+        context.printer.warn(&problem.message);
     }
-    let would: Vec<&Plan> = plans.iter().filter(|plan| !plan.changes.is_empty()).collect();
+    let would: Vec<&ClientPlan> = plans.iter().filter(|plan| !plan.changes.is_empty()).collect();
     let verb = if args.remove { "--remove " } else { "" };
     match would.first() {
         Some(first) => {
-            session.printer.hint(format!(
+            context.printer.hint(format!(
                 "`memoranda setup {verb}{}` shows the change and asks; `memoranda setup {verb}--yes` \
                  does all",
                 first.client.name
             ));
         }
         None if args.remove => {
-            session.printer.say("Nothing of Memoranda is in any of these files.")
+            context.printer.say("Nothing of Memoranda is in any of these files.")
         }
         None if plans.iter().any(|plan| plan.found) => {
             let here = plans.iter().filter(|plan| plan.found);
             let unread = here.clone().filter(|plan| plan.problem.is_some()).count();
             match (unread, here.count() - unread) {
-                (0, _) => session.printer.say("Every client that is here is connected."),
+                (0, _) => context.printer.say("Every client that is here is connected."),
                 (_, 0) => {}
-                _ => session.printer.say("Every other client that is here is connected."),
+                _ => context.printer.say("Every other client that is here is connected."),
             }
         }
-        None => session.printer.hint("no client was found; any client starts `memoranda mcp`"),
+        None => context.printer.hint("no client was found; any client starts `memoranda mcp`"),
     }
-    Ok(Exit::Done)
+    Ok(Exit::Success)
 }
 
-fn carry_out(session: &Session, args: &Args, bases: &Bases, plan: &mut Plan) -> Result<()> {
-    let printer = &session.printer;
+fn apply_plan(
+    context: &CommandContext,
+    args: &Args,
+    dirs: &BaseDirs,
+    plan: &mut ClientPlan,
+) -> Result<()> {
+    let printer = &context.printer;
     let client = plan.client;
     let title = client.title;
     if plan.changes.is_empty() {
         // Of those that nobody named only what is done is told.
-        if !session.is_json() && !args.clients.is_empty() {
-            let file = plan.file.as_ref().map(|file| bases.shown(file)).unwrap_or_default();
+        if !context.is_json() && !args.clients.is_empty() {
+            let file = plan.file.as_ref().map(|file| dirs.shown(file)).unwrap_or_default();
             let what = if args.remove {
                 format!("{title}: nothing of Memoranda is in {file}")
             } else {
@@ -385,25 +407,25 @@ fn carry_out(session: &Session, args: &Args, bases: &Bases, plan: &mut Plan) -> 
         printer.warn(format!("{title} runs no hooks; only the server is connected"));
     }
     for change in &plan.changes {
-        if printer.format != Format::Json && (args.dry_run || !session.args.yes) {
-            show(session, bases, change)?;
+        if printer.format != OutputFormat::Json && (args.dry_run || !context.args.yes) {
+            print_change(context, dirs, change)?;
         }
         if args.dry_run {
             continue;
         }
-        let shown = bases.shown(&change.path);
-        session.confirm(&format!("Write {shown}?")).map_err(|error| match error.kind {
-            Kind::Exit(Exit::NotFound) => {
+        let shown = dirs.shown(&change.path);
+        context.confirm(&format!("Write {shown}?")).map_err(|error| match error.kind {
+            FailureKind::Exit(Exit::NotFound) => {
                 CommandError::new(Exit::NotFound, format!("{shown} was left as it is"))
             }
             _ => error,
         })?;
-        let backup = change.apply(bases)?;
-        plan.backups.extend(backup.iter().map(|path| bases.shown(path)));
-        if printer.format == Format::Json {
+        let backup = change.apply(dirs)?;
+        plan.backups.extend(backup.iter().map(|path| dirs.shown(path)));
+        if printer.format == OutputFormat::Json {
             continue;
         }
-        let kept = backup.map(|path| format!("; as it was: {}", bases.shown(&path)));
+        let kept = backup.map(|path| format!("; as it was: {}", dirs.shown(&path)));
         let verb = match (args.remove, &change.after) {
             (true, None) => "Deleted",
             (true, Some(_)) => "Removed Memoranda from",
@@ -416,7 +438,8 @@ fn carry_out(session: &Session, args: &Args, bases: &Bases, plan: &mut Plan) -> 
     }
     if !args.dry_run && !args.remove {
         printer.hint(format!("{title}: {}", client.after));
-        let brings_hooks = plan.with == Hooks::With && plan.hooks != Some(State::Current);
+        let brings_hooks =
+            plan.with == HookInstall::With && plan.hooks != Some(EntryState::Current);
         if let Some(after) = client.after_hooks().filter(|_| brings_hooks) {
             printer.hint(format!("{title}: {after}"));
         }
@@ -424,8 +447,12 @@ fn carry_out(session: &Session, args: &Args, bases: &Bases, plan: &mut Plan) -> 
     Ok(())
 }
 
-fn show(session: &Session, bases: &Bases, change: &Change) -> Result<()> {
-    let shown = bases.shown(&change.path);
+fn print_change(
+    context: &CommandContext,
+    dirs: &BaseDirs,
+    change: &ClientFileChange,
+) -> Result<()> {
+    let shown = dirs.shown(&change.path);
     let before = change.before.as_deref().unwrap_or_default();
     let after = change.after.as_deref().unwrap_or_default();
     let none = "/dev/null";
@@ -433,30 +460,30 @@ fn show(session: &Session, bases: &Bases, change: &Change) -> Result<()> {
         before: if change.before.is_some() { &shown } else { none },
         after: if change.after.is_some() { &shown } else { none },
     };
-    paint::diff(&session.printer, &unified_diff(before, after, 3, labels))
+    diff_color::print_diff(&context.printer, &unified_diff(before, after, 3, labels))
 }
 
 /// What to paste by hand.
-fn print(
-    session: &Session,
+fn print_snippets(
+    context: &CommandContext,
     args: &Args,
-    bases: &Bases,
-    program: &Program,
-    named: &[&'static Client],
+    dirs: &BaseDirs,
+    program: &ServerProgram,
+    named: &[&'static ClientSpec],
 ) -> Result<Exit> {
     if named.is_empty() {
         return Err(CommandError::usage("--print needs the name of a client")
             .hint("`memoranda setup cursor --print`"));
     }
     for client in named {
-        let Some(file) = client.file(bases, args.scope) else {
+        let Some(file) = client.file(dirs, args.scope) else {
             return Err(CommandError::usage(format!(
                 "{} has no settings of a project",
                 client.title
             )));
         };
-        session.printer.say(format!("{}: into {}", client.title, bases.shown(&file)));
-        session.printer.bytes(client.snippet(program).as_bytes())?;
+        context.printer.say(format!("{}: into {}", client.title, dirs.shown(&file)));
+        context.printer.bytes(client.snippet(program).as_bytes())?;
     }
-    Ok(Exit::Done)
+    Ok(Exit::Success)
 }

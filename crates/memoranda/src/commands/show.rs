@@ -6,10 +6,10 @@ use memoranda_engine::{GraphRequest, Intent, Memory, Place, ReadNote};
 use serde::Serialize;
 
 use super::graph;
+use crate::context::CommandContext;
 use crate::error::Result;
 use crate::exit::Exit;
-use crate::output::{FAINT, Format, STRONG, visible, visible_lines};
-use crate::session::Session;
+use crate::output::{FAINT, OutputFormat, STRONG, visible, visible_lines};
 use crate::time;
 
 /// Read a note: its text, what is known of it, or the notes around it.
@@ -72,7 +72,7 @@ struct NoteJson {
     text: Option<String>,
     observations: Vec<ObservationJson>,
     relations: Vec<RelationJson>,
-    problems: Vec<ProblemJson>,
+    problems: Vec<LineProblemJson>,
 }
 
 #[derive(Serialize)]
@@ -96,62 +96,64 @@ struct RelationJson {
 }
 
 #[derive(Serialize)]
-struct ProblemJson {
+struct LineProblemJson {
     line: usize,
     message: String,
 }
 
 /// Shows the note.
-pub(crate) fn run(session: &Session, args: &Args) -> Result<Exit> {
-    let memory = session.reading()?;
+pub(crate) fn run(context: &CommandContext, args: &Args) -> Result<Exit> {
+    let memory = context.open_synced()?;
     if args.graph {
-        let place = named(session, memory, &args.note)?;
+        let place = resolve_named(context, memory, &args.note)?;
         let depth = usize::from(args.depth);
         let around = memory.neighbours(&GraphRequest { place, depth, max: 200 })?;
-        graph::print(&session.printer, &around)?;
-        return Ok(Exit::Done);
+        graph::print(&context.printer, &around)?;
+        return Ok(Exit::Success);
     }
     let note = match &args.at {
         Some(at) => {
-            let moment = time::moment(memory, at)?;
-            let (project, name) = session.project_of_name(&args.note)?;
+            let moment = time::parse_point_in_time(memory, at)?;
+            let (project, name) = context.strip_project_prefix(&args.note)?;
             memory.read_as_of(project, &name, moment)?
         }
         None => {
-            let place = named(session, memory, &args.note)?;
+            let place = resolve_named(context, memory, &args.note)?;
             let note = memory.read_at(&place)?;
             memory.store().note_use(&place.project, &place.path);
             note
         }
     };
-    let printer = &session.printer;
+    let printer = &context.printer;
     match printer.format {
-        Format::Json => printer.json(&wire(memory, &note)?)?,
-        Format::Pretty | Format::Plain if args.info => info(session, &wire(memory, &note)?)?,
-        Format::Pretty | Format::Plain if args.raw || !printer.is_terminal() => {
+        OutputFormat::Json => printer.json(&note_json(memory, &note)?)?,
+        OutputFormat::Pretty | OutputFormat::Plain if args.info => {
+            print_info(context, &note_json(memory, &note)?)?
+        }
+        OutputFormat::Pretty | OutputFormat::Plain if args.raw || !printer.is_terminal() => {
             printer.bytes(&note.bytes)?;
         }
-        Format::Pretty | Format::Plain => {
+        OutputFormat::Pretty | OutputFormat::Plain => {
             let text = note.lossy_text();
             let text = visible_lines(&text);
             printer.line(text.strip_suffix('\n').unwrap_or(&text))?;
         }
     }
-    Ok(Exit::Done)
+    Ok(Exit::Success)
 }
 
 /// The note that a name means; that it could be another's is said.
-fn named(session: &Session, memory: &Memory, name: &str) -> Result<Place> {
-    let found = session.resolve(memory, name, Intent::Read)?;
+fn resolve_named(context: &CommandContext, memory: &Memory, name: &str) -> Result<Place> {
+    let found = context.resolve_note(memory, name, Intent::Read)?;
     if let Some(other) = &found.other {
         let said = format!("this is {}; {other} goes by the name {name:?} too", found.place);
-        session.printer.warn(visible(&said));
+        context.printer.warn(visible(&said));
     }
     Ok(found.place)
 }
 
 /// Everything that is known of a note.
-fn wire(memory: &Memory, note: &ReadNote) -> Result<NoteJson> {
+fn note_json(memory: &Memory, note: &ReadNote) -> Result<NoteJson> {
     let parsed = note.parse().ok();
     let is_markdown = matches!(note.place.path.extension(), "md" | "markdown");
     let known = parsed.as_ref().filter(|_| is_markdown).map(|parsed| &parsed.note);
@@ -162,10 +164,10 @@ fn wire(memory: &Memory, note: &ReadNote) -> Result<NoteJson> {
         None => known.and_then(Note::title).unwrap_or_else(stem),
     };
     let (observations, relations) = match summary {
-        Some(summary) => indexed(memory, summary.id)?,
+        Some(summary) => indexed_facts(memory, summary.id)?,
         None => (Vec::new(), Vec::new()),
     };
-    let problem = |problem: &memoranda_engine::core::problem::ParseProblem| ProblemJson {
+    let problem = |problem: &memoranda_engine::core::problem::ParseProblem| LineProblemJson {
         line: problem.line,
         message: problem.message.clone(),
     };
@@ -187,7 +189,7 @@ fn wire(memory: &Memory, note: &ReadNote) -> Result<NoteJson> {
     })
 }
 
-fn indexed(memory: &Memory, file: i64) -> Result<(Vec<ObservationJson>, Vec<RelationJson>)> {
+fn indexed_facts(memory: &Memory, file: i64) -> Result<(Vec<ObservationJson>, Vec<RelationJson>)> {
     let observations = memory.store().observations(file)?.into_iter().map(|row| ObservationJson {
         id: Some(row.id),
         category: row.category,
@@ -212,8 +214,8 @@ fn indexed(memory: &Memory, file: i64) -> Result<(Vec<ObservationJson>, Vec<Rela
     Ok((observations, relations))
 }
 
-fn info(session: &Session, note: &NoteJson) -> Result<()> {
-    let printer = &session.printer;
+fn print_info(context: &CommandContext, note: &NoteJson) -> Result<()> {
+    let printer = &context.printer;
     let unresolved = note.relations.iter().filter(|relation| relation.resolved.is_none()).count();
     let current = note.observations.iter().filter(|fact| fact.current).count();
     let rows = [
@@ -231,8 +233,8 @@ fn info(session: &Session, note: &NoteJson) -> Result<()> {
     ];
     for (name, value) in rows.iter().filter(|(_, value)| !value.is_empty()) {
         match printer.format {
-            Format::Plain => printer.line(format!("{name}\t{}", visible(value)))?,
-            Format::Pretty | Format::Json => {
+            OutputFormat::Plain => printer.line(format!("{name}\t{}", visible(value)))?,
+            OutputFormat::Pretty | OutputFormat::Json => {
                 printer.line(format!(
                     "{FAINT}{name:<10}{FAINT:#} {STRONG}{}{STRONG:#}",
                     visible(value)

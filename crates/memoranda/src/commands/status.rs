@@ -4,10 +4,10 @@ use memoranda_engine::{EmbeddingCoverage, Memory, ModelStatus};
 use serde::Serialize;
 
 use super::project::{self, ProjectJson};
+use crate::context::CommandContext;
 use crate::error::Result;
 use crate::exit::Exit;
-use crate::output::{FAINT, Format};
-use crate::session::Session;
+use crate::output::{FAINT, OutputFormat};
 
 /// Show where the vault is, and how much it holds.
 #[derive(clap::Args)]
@@ -41,14 +41,14 @@ struct StatusJson {
 }
 
 /// Prints it.
-pub(crate) fn run(session: &Session, _: &Args) -> Result<Exit> {
-    let memory = session.reading()?;
+pub(crate) fn run(context: &CommandContext, _: &Args) -> Result<Exit> {
+    let memory = context.open_synced()?;
     let status = memory.status()?;
-    let model = tried(memory, status.model);
-    let printer = &session.printer;
-    let config = session.settings()?.directories.config.display().to_string();
+    let model = probe_model(memory, status.model);
+    let printer = &context.printer;
+    let config = context.settings()?.directories.config.display().to_string();
     let counts = status.counts;
-    if session.is_json() {
+    if context.is_json() {
         printer.json(&StatusJson {
             home: status.home.display().to_string(),
             index: status.index.display().to_string(),
@@ -65,7 +65,7 @@ pub(crate) fn run(session: &Session, _: &Args) -> Result<Exit> {
             model: model.as_ref().map(ModelJson::from),
             projects: status.projects.iter().map(ProjectJson::from).collect(),
         })?;
-        return Ok(Exit::Done);
+        return Ok(Exit::Success);
     }
     let watched =
         if status.watched { "watched by a running process" } else { "found by the next command" };
@@ -76,23 +76,23 @@ pub(crate) fn run(session: &Session, _: &Args) -> Result<Exit> {
         ("notes", counts.notes.to_string()),
         ("facts", counts.observations.to_string()),
         ("links", format!("{} ({} to notes not written yet)", counts.relations, counts.unresolved)),
-        ("history", format!("{} commits, {}", counts.commits, size(status.log_bytes))),
+        ("history", format!("{} commits, {}", counts.commits, format_size(status.log_bytes))),
         ("file edits", watched.to_owned()),
-        ("search model", meaning(model.as_ref())),
+        ("search model", describe_model(model.as_ref())),
     ];
     for (name, value) in rows {
         match printer.format {
-            Format::Plain => printer.line(format!("{name}\t{value}"))?,
-            Format::Pretty | Format::Json => {
+            OutputFormat::Plain => printer.line(format!("{name}\t{value}"))?,
+            OutputFormat::Pretty | OutputFormat::Json => {
                 printer.line(format!("{FAINT}{name:<14}{FAINT:#} {value}"))?;
             }
         }
     }
-    if printer.format == Format::Pretty {
+    if printer.format == OutputFormat::Pretty {
         printer.line("")?;
-        project::print(session, &status.projects)?;
+        project::print(context, &status.projects)?;
     }
-    Ok(Exit::Done)
+    Ok(Exit::Success)
 }
 
 /// The model that was chosen, as programs read it.
@@ -117,7 +117,7 @@ impl From<&ModelStatus> for ModelJson {
 }
 
 /// How the model is that was chosen, with a question asked of it to see whether it can answer.
-pub(super) fn tried(memory: &Memory, status: Option<ModelStatus>) -> Option<ModelStatus> {
+pub(super) fn probe_model(memory: &Memory, status: Option<ModelStatus>) -> Option<ModelStatus> {
     let mut status = status?;
     if let Some(Err(error)) = memory.try_model() {
         status.coverage = Err(error.to_string());
@@ -126,7 +126,7 @@ pub(super) fn tried(memory: &Memory, status: Option<ModelStatus>) -> Option<Mode
 }
 
 /// Describes the model that searches use.
-pub(super) fn meaning(status: Option<&ModelStatus>) -> String {
+pub(super) fn describe_model(status: Option<&ModelStatus>) -> String {
     let Some(ModelStatus { model, coverage }) = status else {
         return "the built-in model".to_owned();
     };
@@ -139,7 +139,7 @@ pub(super) fn meaning(status: Option<&ModelStatus>) -> String {
 }
 
 /// A size in bytes as people say it.
-fn size(bytes: u64) -> String {
+fn format_size(bytes: u64) -> String {
     match bytes {
         ..10_000 => format!("{bytes} bytes"),
         10_000..10_000_000 => format!("{} kB", bytes / 1000),

@@ -2,10 +2,10 @@
 
 use serde::Serialize;
 
+use crate::context::CommandContext;
 use crate::error::Result;
 use crate::exit::Exit;
 use crate::http_token::HttpToken;
-use crate::session::Session;
 
 /// Print the token that clients of `memoranda serve` send.
 ///
@@ -32,20 +32,20 @@ struct TokenJson {
 }
 
 /// Prints it.
-pub(crate) fn run(session: &Session, _: &Args) -> Result<Exit> {
-    let token = match HttpToken::chosen(&session.printer, None)? {
+pub(crate) fn run(context: &CommandContext, _: &Args) -> Result<Exit> {
+    let token = match HttpToken::chosen(&context.printer, None)? {
         Some(token) => token,
         None => {
-            session.memory()?;
-            HttpToken::of_vault(session)?
+            context.open_existing()?;
+            HttpToken::of_vault(context)?
         }
     };
     token.bearer()?;
-    if session.is_json() {
+    if context.is_json() {
         let file = token.file.map(|file| file.display().to_string());
-        session.printer.json(&TokenJson { token: token.text, file })?;
+        context.printer.json(&TokenJson { token: token.text, file })?;
     } else {
-        session.printer.line(token.text)?;
+        context.printer.line(token.text)?;
     }
-    Ok(Exit::Done)
+    Ok(Exit::Success)
 }

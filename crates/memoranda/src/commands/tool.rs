@@ -9,12 +9,12 @@ use memoranda_tools::{
 };
 use serde_json::{Map, Value, json};
 
+use crate::context::CommandContext;
 use crate::error::{CommandError, Result};
 use crate::exit::Exit;
-use crate::offer::WordingArgs;
-use crate::output::{Format, STRONG, read_stdin, visible_lines};
-use crate::session::Session;
-use crate::table::{self, Column};
+use crate::output::{OutputFormat, STRONG, read_stdin, visible_lines};
+use crate::server_args::WordingArgs;
+use crate::table::{self, TableColumn};
 
 /// Call a tool as an agent would, and print what it answers.
 ///
@@ -52,10 +52,10 @@ pub(crate) struct Args {
 }
 
 /// Calls the tool.
-pub(crate) fn run(session: &Session, args: &Args) -> Result<Exit> {
-    let settings = args.wording.tool_settings(session)?;
+pub(crate) fn run(context: &CommandContext, args: &Args) -> Result<Exit> {
+    let settings = args.wording.tool_settings(context)?;
     let Some(name) = args.name.as_deref().filter(|_| !args.list) else {
-        return list(session, &settings);
+        return list(context, &settings);
     };
     let tool = memoranda_tools::tool(name).ok_or_else(|| {
         CommandError::new(Exit::NotFound, format!("there is no tool {name:?}"))
@@ -71,7 +71,7 @@ pub(crate) fn run(session: &Session, args: &Args) -> Result<Exit> {
     } else {
         ToolUse { id: None, input: Value::Object(arguments) }
     };
-    let result = call(session, tool, &settings, asked.input.clone())?;
+    let result = call(context, tool, &settings, asked.input.clone())?;
     let json = if is_native {
         asked.result(&result)
     } else {
@@ -81,26 +81,26 @@ pub(crate) fn run(session: &Session, args: &Args) -> Result<Exit> {
             "is_error": result.is_error,
         })
     };
-    match session.printer.format {
-        Format::Json => session.printer.json(&json)?,
-        Format::Pretty | Format::Plain if session.printer.is_terminal() => {
-            session.printer.line(visible_lines(&result.text))?;
+    match context.printer.format {
+        OutputFormat::Json => context.printer.json(&json)?,
+        OutputFormat::Pretty | OutputFormat::Plain if context.printer.is_terminal() => {
+            context.printer.line(visible_lines(&result.text))?;
         }
-        Format::Pretty | Format::Plain => session.printer.line(&result.text)?,
+        OutputFormat::Pretty | OutputFormat::Plain => context.printer.line(&result.text)?,
     }
-    Ok(if result.is_error { Exit::NotFound } else { Exit::Done })
+    Ok(if result.is_error { Exit::NotFound } else { Exit::Success })
 }
 
 fn call(
-    session: &Session,
+    context: &CommandContext,
     tool: &ToolDef,
     settings: &ToolSettings,
     arguments: Value,
 ) -> Result<ToolResult> {
     let scope = tool.scan_scope(settings, &arguments).unwrap_or(Concern::Everything);
     let call = CallContext {
-        memory: session.current(&scope)?,
-        who: Author { tool: tool.name.to_owned(), ..session.who() },
+        memory: context.open_synced_for(&scope)?,
+        who: Author { tool: tool.name.to_owned(), ..context.author() },
         settings,
         progress: &|_, _, _| (),
         cancelled: &AtomicBool::new(false),
@@ -121,18 +121,19 @@ fn arguments(text: Option<&str>) -> Result<Map<String, Value>> {
     })
 }
 
-fn list(session: &Session, settings: &ToolSettings) -> Result<Exit> {
-    if session.is_json() {
-        let tools: Vec<Value> = memoranda_tools::tools().map(|tool| wire(tool, settings)).collect();
-        session.printer.json(&json!({ "tools": tools }))?;
-        return Ok(Exit::Done);
+fn list(context: &CommandContext, settings: &ToolSettings) -> Result<Exit> {
+    if context.is_json() {
+        let tools: Vec<Value> =
+            memoranda_tools::tools().map(|tool| tool_json(tool, settings)).collect();
+        context.printer.json(&json!({ "tools": tools }))?;
+        return Ok(Exit::Success);
     }
     let plain = anstyle::Style::new();
     let columns = [
-        Column::word("TOOL", STRONG),
-        Column::word("SET", plain),
-        Column::word("CHANGES", plain),
-        Column::text("TITLE", plain),
+        TableColumn::word("TOOL", STRONG),
+        TableColumn::word("SET", plain),
+        TableColumn::word("CHANGES", plain),
+        TableColumn::text("TITLE", plain),
     ];
     let changes = |tool: &ToolDef| match (tool.hints.read_only, tool.hints.destructive) {
         (true, _) => "nothing",
@@ -143,14 +144,14 @@ fn list(session: &Session, settings: &ToolSettings) -> Result<Exit> {
         [tool.name, tool.toolset.as_str(), changes(tool), tool.title].map(str::to_owned).to_vec()
     };
     table::print(
-        &session.printer,
+        &context.printer,
         &columns,
         &memoranda_tools::tools().map(row).collect::<Vec<_>>(),
     )?;
-    Ok(Exit::Done)
+    Ok(Exit::Success)
 }
 
-fn wire(tool: &ToolDef, settings: &ToolSettings) -> Value {
+fn tool_json(tool: &ToolDef, settings: &ToolSettings) -> Value {
     json!({
         "name": tool.name,
         "title": tool.title,

@@ -6,12 +6,12 @@ use memoranda_engine::core::listed::shortened_list;
 use memoranda_engine::{CommitDiff, FileDiff, Place, UndoOutcome};
 use serde::Serialize;
 
+use crate::context::CommandContext;
+use crate::diff_color;
 use crate::error::{CommandError, Result};
 use crate::exit::Exit;
+use crate::json_output::{CommitJson, change_action, short_id};
 use crate::output::{FAINT, counted};
-use crate::paint;
-use crate::session::Session;
-use crate::wire::{CommitJson, action, short};
 
 /// Number of files that an undo or redo deletes without asking.
 const MAX_UNASKED_DELETIONS: usize = 10;
@@ -52,45 +52,47 @@ struct UndoneJson {
 }
 
 /// Undoes a commit.
-pub(crate) fn run(session: &Session, args: &Args) -> Result<Exit> {
-    let memory = session.reading()?;
+pub(crate) fn run(context: &CommandContext, args: &Args) -> Result<Exit> {
+    let memory = context.open_synced()?;
     let commit = match &args.commit {
         Some(id) => memory.commit(id)?,
-        None => memory.next_undo(session.project_asked(memory)?.as_ref())?.ok_or_else(|| {
-            CommandError::new(Exit::NotFound, "there is nothing to undo")
-                .hint("`memoranda log` lists the commits")
-        })?,
+        None => {
+            memory.next_undo(context.requested_project(memory)?.as_ref())?.ok_or_else(|| {
+                CommandError::new(Exit::NotFound, "there is nothing to undo")
+                    .hint("`memoranda log` lists the commits")
+            })?
+        }
     };
     memory.check_undoable(&commit)?;
     if args.dry_run {
-        return planned(session, &memory.show_commit(commit.id.as_str())?);
+        return print_planned(context, &memory.show_commit(commit.id.as_str())?);
     }
     let added = |file: &&FileChange| file.before.is_none() && file.after.is_some();
     let deletions = commit.files.iter().filter(added).count();
-    confirm_deletions(session, "Undo", &commit, deletions)?;
-    match memory.undo(&session.who(), commit.id.as_str())? {
+    confirm_deletions(context, "Undo", &commit, deletions)?;
+    match memory.undo(&context.author(), commit.id.as_str())? {
         UndoOutcome::Undone(undone) => {
             let json = UndoneJson {
                 undone: CommitJson::from(&undone.undone),
                 commit: Some(CommitJson::from(&undone.commit)),
                 dry_run: false,
             };
-            let (was, by) = (short(&undone.undone), short(&undone.commit));
-            let what = described(&undone.undone);
+            let (was, by) = (short_id(&undone.undone), short_id(&undone.commit));
+            let what = describe_commit(&undone.undone);
             let sentence = format!("Undid {was}: {what} {FAINT}(commit {by}){FAINT:#}");
-            session.printer.done(&json, sentence)?;
-            session
+            context.printer.done(&json, sentence)?;
+            context
                 .hint_after("`memoranda redo` reverses this; `memoranda undo` goes further back");
-            Ok(Exit::Done)
+            Ok(Exit::Success)
         }
         UndoOutcome::Unchanged => {
             let json =
                 UndoneJson { undone: CommitJson::from(&commit), commit: None, dry_run: false };
-            session.printer.done(&json, "Everything is as it was before that commit already")?;
-            Ok(Exit::Done)
+            context.printer.done(&json, "Everything is as it was before that commit already")?;
+            Ok(Exit::Success)
         }
         UndoOutcome::ChangedSince(places) => {
-            let since = format!("commit {}; nothing was undone", short(&commit));
+            let since = format!("commit {}; nothing was undone", short_id(&commit));
             Err(changed_since(&places, &since))
         }
     }
@@ -98,7 +100,7 @@ pub(crate) fn run(session: &Session, args: &Args) -> Result<Exit> {
 
 /// Asks before many files are deleted.
 pub(crate) fn confirm_deletions(
-    session: &Session,
+    context: &CommandContext,
     verb: &str,
     commit: &Commit,
     deletions: usize,
@@ -107,7 +109,7 @@ pub(crate) fn confirm_deletions(
         return Ok(());
     }
     let files = counted(deletions, "file");
-    session.confirm(&format!("{verb} {} and delete {files}?", short(commit)))
+    context.confirm(&format!("{verb} {} and delete {files}?", short_id(commit)))
 }
 
 /// The error for files that were changed since a commit.
@@ -120,16 +122,20 @@ pub(crate) fn changed_since(places: &[Place], since: &str) -> CommandError {
         .hint(format!("`memoranda restore {place} --at COMMIT` brings one back"))
 }
 
-fn planned(session: &Session, diff: &CommitDiff) -> Result<Exit> {
-    if session.is_json() {
+fn print_planned(context: &CommandContext, diff: &CommitDiff) -> Result<Exit> {
+    if context.is_json() {
         let undone = CommitJson::from(&diff.commit);
-        session.printer.json(&UndoneJson { undone, commit: None, dry_run: true })?;
-        return Ok(Exit::Done);
+        context.printer.json(&UndoneJson { undone, commit: None, dry_run: true })?;
+        return Ok(Exit::Success);
     }
-    session.printer.say(format!("Would undo {}: {}", short(&diff.commit), described(&diff.commit)));
+    context.printer.say(format!(
+        "Would undo {}: {}",
+        short_id(&diff.commit),
+        describe_commit(&diff.commit)
+    ));
     let files: Vec<FileDiff> = diff.files.iter().map(reversed).collect();
-    paint::diffs(&session.printer, &files)?;
-    Ok(Exit::Done)
+    diff_color::print_file_diffs(&context.printer, &files)?;
+    Ok(Exit::Success)
 }
 
 /// The same difference, seen from the other side.
@@ -148,8 +154,8 @@ fn reversed(file: &FileDiff) -> FileDiff {
 }
 
 /// Describes a commit in a few words.
-pub(crate) fn described(commit: &Commit) -> String {
-    let one = |file: &FileChange| format!("{} {}/{}", action(file), file.project, file.path);
+pub(crate) fn describe_commit(commit: &Commit) -> String {
+    let one = |file: &FileChange| format!("{} {}/{}", change_action(file), file.project, file.path);
     match commit.files.as_slice() {
         [] => commit.message.clone().unwrap_or_default(),
         [first, ..] if commit.kind == Some(CommitKind::FirstScan) => {
@@ -157,7 +163,9 @@ pub(crate) fn described(commit: &Commit) -> String {
             format!("began to follow {} ({files})", first.project)
         }
         [only] => one(only),
-        [first, rest @ ..] if rest.iter().all(|file| action(file) == action(first)) => {
+        [first, rest @ ..]
+            if rest.iter().all(|file| change_action(file) == change_action(first)) =>
+        {
             format!("{} and {} more", one(first), rest.len())
         }
         [first, rest @ ..] => format!("{} and {}", one(first), counted(rest.len(), "other change")),

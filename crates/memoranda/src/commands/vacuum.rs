@@ -3,10 +3,10 @@
 use memoranda_engine::{Memory, VacuumExtent, VacuumReport, VacuumRequest};
 use serde::Serialize;
 
+use crate::context::CommandContext;
 use crate::error::Result;
 use crate::exit::Exit;
 use crate::output::counted;
-use crate::session::Session;
 use crate::time;
 
 /// Really remove what was deleted, from the history too.
@@ -40,48 +40,48 @@ pub(crate) struct Args {
 
 #[derive(Serialize)]
 struct VacuumJson {
-    notes: Vec<NoteJson>,
+    notes: Vec<PurgedNoteJson>,
     contents: u64,
     bytes: u64,
     dry_run: bool,
 }
 
 #[derive(Serialize)]
-struct NoteJson {
+struct PurgedNoteJson {
     project: String,
     path: String,
 }
 
 /// Purges.
-pub(crate) fn run(session: &Session, args: &Args) -> Result<Exit> {
+pub(crate) fn run(context: &CommandContext, args: &Args) -> Result<Exit> {
     let before = time::parse(&args.older_than)?;
-    let memory = session.reading()?;
+    let memory = context.open_synced()?;
     let what = if args.versions { VacuumExtent::DeletedAndVersions } else { VacuumExtent::Deleted };
-    let vacuum = VacuumRequest { project: session.project_asked(memory)?, before, what };
+    let vacuum = VacuumRequest { project: context.requested_project(memory)?, before, what };
     let plan = memory.plan_vacuum(&vacuum)?;
     if plan.contents == 0 {
         let how = if args.versions { "deleted or replaced" } else { "deleted" };
         let nothing = format!("Nothing to purge: nothing {how} before {}", time::local(before));
-        session.printer.done(&wire(&plan, args.dry_run), nothing)?;
-        tell_what_stays(session, memory, args, &vacuum)?;
-        return Ok(Exit::Done);
+        context.printer.done(&vacuum_json(&plan, args.dry_run), nothing)?;
+        hint_remaining(context, memory, args, &vacuum)?;
+        return Ok(Exit::Success);
     }
     if args.dry_run {
         for (project, path) in &plan.notes {
-            session.printer.detail(format!("would purge {project}/{path}"));
+            context.printer.detail(format!("would purge {project}/{path}"));
         }
         let sentence = format!(
             "Would purge {}: {} in all",
             counted(plan.notes.len(), "deleted note"),
             counted(plan.contents as usize, "version")
         );
-        session.printer.done(&wire(&plan, args.dry_run), sentence)?;
-        tell_what_stays(session, memory, args, &vacuum)?;
-        return Ok(Exit::Done);
+        context.printer.done(&vacuum_json(&plan, args.dry_run), sentence)?;
+        hint_remaining(context, memory, args, &vacuum)?;
+        return Ok(Exit::Success);
     }
     let notes = counted(plan.notes.len(), "deleted note");
     let contents = counted(plan.contents as usize, "version");
-    session.confirm(&format!("Purge {contents} ({notes})? They cannot be restored."))?;
+    context.confirm(&format!("Purge {contents} ({notes})? They cannot be restored."))?;
     let report = memory.vacuum(&vacuum)?;
     let sentence = format!(
         "Purged {}: {} in all; the history is {} bytes smaller",
@@ -89,15 +89,15 @@ pub(crate) fn run(session: &Session, args: &Args) -> Result<Exit> {
         counted(report.contents as usize, "version"),
         report.bytes
     );
-    session.printer.done(&wire(&report, false), sentence)?;
-    tell_what_stays(session, memory, args, &vacuum)?;
-    Ok(Exit::Done)
+    context.printer.done(&vacuum_json(&report, false), sentence)?;
+    hint_remaining(context, memory, args, &vacuum)?;
+    Ok(Exit::Success)
 }
 
 /// Says what can still be restored beside that, and what purges it: whoever wants to be rid of
 /// something must not believe that it is gone.
-fn tell_what_stays(
-    session: &Session,
+fn hint_remaining(
+    context: &CommandContext,
     memory: &Memory,
     args: &Args,
     vacuum: &VacuumRequest,
@@ -109,7 +109,7 @@ fn tell_what_stays(
     let all = memory.plan_vacuum(&with_versions)?;
     if younger.contents > within.contents {
         let notes = younger.notes.len().saturating_sub(within.notes.len());
-        session.printer.hint(format!(
+        context.printer.hint(format!(
             "{} ({}) {} younger than --older-than {}; `memoranda vacuum --older-than now{}` purges \
              them, too",
             counted((younger.contents - within.contents) as usize, "version"),
@@ -120,7 +120,7 @@ fn tell_what_stays(
         ));
     }
     if all.contents > younger.contents {
-        session.printer.hint(format!(
+        context.printer.hint(format!(
             "{} of notes that exist can be restored; `memoranda vacuum --older-than now --versions` \
              purges what was edited out of them",
             counted((all.contents - younger.contents) as usize, "earlier version"),
@@ -129,10 +129,9 @@ fn tell_what_stays(
     Ok(())
 }
 
-fn wire(report: &VacuumReport, dry_run: bool) -> VacuumJson {
-    let note = |(project, path): &(memoranda_engine::core::id::ProjectName, String)| NoteJson {
-        project: project.to_string(),
-        path: path.clone(),
+fn vacuum_json(report: &VacuumReport, dry_run: bool) -> VacuumJson {
+    let note = |(project, path): &(memoranda_engine::core::id::ProjectName, String)| {
+        PurgedNoteJson { project: project.to_string(), path: path.clone() }
     };
     let notes = report.notes.iter().map(note).collect();
     VacuumJson { notes, contents: report.contents, bytes: report.bytes, dry_run }

@@ -5,18 +5,18 @@ use std::time::Duration;
 use memoranda_engine::HistoryFilter;
 use memoranda_engine::core::id::CommitId;
 
-use super::undo::described;
+use super::undo::describe_commit;
+use crate::context::CommandContext;
 use crate::error::Result;
 use crate::exit::Exit;
+use crate::json_output::{CommitJson, short_id};
 use crate::output::{FAINT, HIT, PLACE, STRONG, visible};
-use crate::session::Session;
 use crate::time;
-use crate::wire::{CommitJson, short};
 
 /// How often the history is looked at.
-const INTERVAL: Duration = Duration::from_millis(300);
+const POLL_INTERVAL: Duration = Duration::from_millis(300);
 /// No more commits than this are told at a time.
-const MOST: usize = 1000;
+const MAX_COMMITS: usize = 1000;
 
 /// Notice edits in the files as they happen, and print every change until Ctrl-C.
 ///
@@ -33,36 +33,39 @@ JSON (--json):
 pub(crate) struct Args {}
 
 /// Watches until it is interrupted or nobody reads any more.
-pub(crate) fn run(session: &Session, _: &Args) -> Result<Exit> {
-    let memory = session.reading()?;
+pub(crate) fn run(context: &CommandContext, _: &Args) -> Result<Exit> {
+    let memory = context.open_synced()?;
     let filter =
-        HistoryFilter { project: session.project_asked(memory)?, ..HistoryFilter::default() };
+        HistoryFilter { project: context.requested_project(memory)?, ..HistoryFilter::default() };
     let mut last: Option<CommitId> = memory.log(&filter, 1, 0)?.first().map(|commit| commit.id);
     memory.start_background()?;
-    session.printer.say(format!("Watching {}; Ctrl-C ends it.", memory.store().home().display()));
+    context.printer.say(format!("Watching {}; Ctrl-C ends it.", memory.store().home().display()));
     loop {
         let newest = memory.log(&filter, 1, 0)?.first().map(|commit| commit.id);
         if newest != last {
-            let commits = memory.log(&filter, MOST, 0)?;
+            let commits = memory.log(&filter, MAX_COMMITS, 0)?;
             let new = commits.iter().take_while(|commit| Some(commit.id) != last);
             for commit in new.collect::<Vec<_>>().into_iter().rev() {
-                told(session, commit)?;
+                print_commit(context, commit)?;
             }
             last = newest;
         }
-        std::thread::sleep(INTERVAL);
+        std::thread::sleep(POLL_INTERVAL);
     }
 }
 
-fn told(session: &Session, commit: &memoranda_engine::core::change::Commit) -> Result<()> {
-    if session.is_json() {
-        return session.printer.json(&CommitJson::from(commit));
+fn print_commit(
+    context: &CommandContext,
+    commit: &memoranda_engine::core::change::Commit,
+) -> Result<()> {
+    if context.is_json() {
+        return context.printer.json(&CommitJson::from(commit));
     }
-    session.printer.line(format!(
+    context.printer.line(format!(
         "{HIT}{}{HIT:#}  {FAINT}{}{FAINT:#}  {STRONG}{}{STRONG:#}  {PLACE}{}{PLACE:#}",
-        short(commit),
+        short_id(commit),
         time::local(commit.time),
         visible(&commit.author.client),
-        visible(&described(commit))
+        visible(&describe_commit(commit))
     ))
 }

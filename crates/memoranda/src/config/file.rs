@@ -4,17 +4,17 @@ use std::path::{Path, PathBuf};
 
 use toml_edit::{DocumentMut, Item, TableLike, Value};
 
-use super::keys::{KEYS, Key, check_value, current_value, nearest};
+use super::keys::{ConfigKey, KEYS, check_value, current_value, nearest};
 use crate::error::{CommandError, Result};
 use crate::files;
 
 /// The configuration file, with its comments.
-pub(crate) struct File {
+pub(crate) struct ConfigFile {
     path: PathBuf,
     document: DocumentMut,
 }
 
-impl File {
+impl ConfigFile {
     /// Reads and checks the file; an absent one is empty.
     pub(crate) fn read(path: &Path) -> Result<Self> {
         let text = files::read_text(path)
@@ -73,7 +73,7 @@ impl File {
     }
 
     /// The table that holds a key, made if need be.
-    fn table(&mut self, key: &Key) -> Result<&mut dyn TableLike> {
+    fn table(&mut self, key: &ConfigKey) -> Result<&mut dyn TableLike> {
         let Some(name) = split(key.name).0 else { return Ok(self.document.as_table_mut()) };
         let new = || Item::Table(toml_edit::Table::new());
         let table = self.document.entry(name).or_insert_with(new).as_table_like_mut();
@@ -81,7 +81,7 @@ impl File {
     }
 
     /// Gives a key a value and writes the file; everything else in it stays.
-    pub(crate) fn set(&mut self, key: &Key, value: &str) -> Result<()> {
+    pub(crate) fn set(&mut self, key: &ConfigKey, value: &str) -> Result<()> {
         check_value(key, value).map_err(|why| {
             let error = CommandError::usage(why);
             if value.trim().is_empty() {
@@ -111,7 +111,7 @@ impl File {
     }
 
     /// Removes a key and writes the file; says whether it was there.
-    pub(crate) fn unset(&mut self, key: &Key) -> Result<bool> {
+    pub(crate) fn unset(&mut self, key: &ConfigKey) -> Result<bool> {
         if self.get(key.name).is_none() || self.table(key)?.remove(split(key.name).1).is_none() {
             return Ok(false);
         }
@@ -123,7 +123,7 @@ impl File {
     }
 }
 
-impl File {
+impl ConfigFile {
     /// Removes a table that holds nothing any more, unless a person wrote a comment above it.
     fn remove_if_bare(&mut self, name: &str) {
         let bare = self.document.get(name).and_then(Item::as_table).is_some_and(|table| {
@@ -149,8 +149,8 @@ fn plain(item: &Item) -> Option<String> {
     value.as_str().map(str::to_owned).or_else(|| value.as_integer().map(|n| n.to_string()))
 }
 
-fn configuration_kind() -> crate::error::Kind {
-    crate::error::Kind::Exit(crate::exit::Exit::Configuration)
+fn configuration_kind() -> crate::error::FailureKind {
+    crate::error::FailureKind::Exit(crate::exit::Exit::Configuration)
 }
 
 fn wrong(path: &Path, line: usize, what: &str) -> CommandError {

@@ -2,26 +2,26 @@
 
 use std::net::SocketAddr;
 
-use crate::env::{self, Variable};
+use crate::env::{self, EnvVariable};
 use crate::error::{CommandError, Result};
 
 /// One setting.
-pub(crate) struct Key {
+pub(crate) struct ConfigKey {
     /// Its name in the file.
     pub(crate) name: &'static str,
     /// What values it takes.
-    pub(crate) kind: KeyKind,
+    pub(crate) kind: ConfigKeyKind,
     /// What counts if nothing is set.
     pub(crate) default: &'static str,
     /// Environment variables that set it, the first one first.
-    pub(crate) variables: &'static [&'static Variable],
+    pub(crate) variables: &'static [&'static EnvVariable],
     /// What it does.
     pub(crate) doc: &'static str,
 }
 
 /// What values a setting takes.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub(crate) enum KeyKind {
+pub(crate) enum ConfigKeyKind {
     /// A path; `~/` is the person's folder.
     Folder,
     /// Any text.
@@ -38,7 +38,7 @@ pub(crate) enum KeyKind {
     Zone,
 }
 
-impl KeyKind {
+impl ConfigKeyKind {
     /// What values it takes, in words.
     pub(crate) fn describe(self) -> String {
         match self {
@@ -70,188 +70,188 @@ impl KeyKind {
 }
 
 /// Every setting.
-pub(crate) const KEYS: &[Key] = &[
-    Key {
+pub(crate) const KEYS: &[ConfigKey] = &[
+    ConfigKey {
         name: "home",
-        kind: KeyKind::Folder,
+        kind: ConfigKeyKind::Folder,
         default: "~/memoranda",
         variables: &[&env::MEMORANDA_HOME],
         doc: "The vault: the folder that holds the projects.",
     },
-    Key {
+    ConfigKey {
         name: "default_project",
-        kind: KeyKind::Text,
+        kind: ConfigKeyKind::Text,
         default: "main",
         variables: &[],
         doc: "The project that new notes go to, and in which names are looked for first.",
     },
-    Key {
+    ConfigKey {
         name: "editor",
-        kind: KeyKind::Text,
+        kind: ConfigKeyKind::Text,
         default: if cfg!(windows) { "notepad" } else { "vi" },
         variables: &[&env::VISUAL, &env::EDITOR],
         doc: "The command that `memoranda edit` opens a note with.",
     },
-    Key {
+    ConfigKey {
         name: "color",
-        kind: KeyKind::Choice(&["auto", "always", "never"]),
+        kind: ConfigKeyKind::Choice(&["auto", "always", "never"]),
         default: "auto",
         variables: &[&env::NO_COLOR],
         doc: "When output has colours. A set `NO_COLOR` means `never`.",
     },
-    Key {
+    ConfigKey {
         name: "file_sync_seconds",
-        kind: KeyKind::Seconds,
+        kind: ConfigKeyKind::Seconds,
         default: "60",
         variables: &[],
         doc: "How often a running process forces files to disk. Acknowledged writes are safe in \
               the log before.",
     },
-    Key {
+    ConfigKey {
         name: "lock_wait_seconds",
-        kind: KeyKind::Seconds,
+        kind: ConfigKeyKind::Seconds,
         default: "30",
         variables: &[],
         doc: "How long to wait while another process writes.",
     },
-    Key {
+    ConfigKey {
         name: "records.time_zone",
-        kind: KeyKind::Zone,
+        kind: ConfigKeyKind::Zone,
         default: "",
         variables: &[],
         doc: "The time zone that reminders go by, such as `Europe/Berlin`, instead of the system's.",
     },
-    Key {
+    ConfigKey {
         name: "memory.guidance",
-        kind: KeyKind::Text,
+        kind: ConfigKeyKind::Text,
         default: "",
         variables: &[],
         doc: "What you add to the guidance that agents get for the memory tool, such as `Only what \
               concerns the garden.`",
     },
-    Key {
+    ConfigKey {
         name: "memory.create",
-        kind: KeyKind::Choice(&["auto", "overwrite", "refuse"]),
+        kind: ConfigKeyKind::Choice(&["auto", "overwrite", "refuse"]),
         default: "auto",
         variables: &[],
         doc: "What the memory tool's `create` does when the file exists. `auto`: the wording `mcp` \
               overwrites (the old text is in the history), `claude` refuses.",
     },
-    Key {
+    ConfigKey {
         name: "memory.secrets",
-        kind: KeyKind::Choice(&["warn", "redact", "refuse"]),
+        kind: ConfigKeyKind::Choice(&["warn", "redact", "refuse"]),
         default: "warn",
         variables: &[],
         doc: "What happens to keys, tokens, passwords and the like in what the memory tool is to \
               write: written with a warning, replaced, or nothing is written.",
     },
-    Key {
+    ConfigKey {
         name: "memory.max_file_bytes",
-        kind: KeyKind::Number,
+        kind: ConfigKeyKind::Number,
         default: "10485760",
         variables: &[],
         doc: "The largest file that the memory tool writes.",
     },
-    Key {
+    ConfigKey {
         name: "memory.view_chars",
-        kind: KeyKind::Number,
+        kind: ConfigKeyKind::Number,
         default: "100000",
         variables: &[],
         doc: "The most characters that one view of the memory tool shows.",
     },
-    Key {
+    ConfigKey {
         name: "notes.overwrite",
-        kind: KeyKind::Choice(&["refuse", "overwrite"]),
+        kind: ConfigKeyKind::Choice(&["refuse", "overwrite"]),
         default: "refuse",
         variables: &[],
         doc: "What `write_note` does when the note exists and the caller does not say.",
     },
-    Key {
+    ConfigKey {
         name: "notes.project_folders",
-        kind: KeyKind::Choice(&["vault", "anywhere"]),
+        kind: ConfigKeyKind::Choice(&["vault", "anywhere"]),
         default: "vault",
         variables: &[],
         doc: "Which folders an agent may make a project of with `create_memory_project`: new ones \
               in the vault, or any. You add others with `memoranda project add`.",
     },
-    Key {
+    ConfigKey {
         name: "graph.max_observation_chars",
-        kind: KeyKind::Number,
+        kind: ConfigKeyKind::Number,
         default: "150",
         variables: &[],
         doc: "The most characters that a fact of the graph may have.",
     },
-    Key {
+    ConfigKey {
         name: "graph.max_sentences",
-        kind: KeyKind::Number,
+        kind: ConfigKeyKind::Number,
         default: "2",
         variables: &[],
         doc: "The most sentences that a fact of the graph may have.",
     },
-    Key {
+    ConfigKey {
         name: "banks.answer_tokens",
-        kind: KeyKind::Number,
+        kind: ConfigKeyKind::Number,
         default: "6000",
         variables: &[],
         doc: "About how many tokens an answer of the tool `activate` may have. What does not fit is \
               summarised, with the call that reads it.",
     },
-    Key {
+    ConfigKey {
         name: "banks.optimize_tokens",
-        kind: KeyKind::Number,
+        kind: ConfigKeyKind::Number,
         default: "50000",
         variables: &[],
         doc: "A bank larger than this, in tokens, is tidied by the next update: what it says twice \
               is merged, in a commit of its own that can be undone.",
     },
-    Key {
+    ConfigKey {
         name: "model.provider",
-        kind: KeyKind::Choice(&["none", "openai", "anthropic"]),
+        kind: ConfigKeyKind::Choice(&["none", "openai", "anthropic"]),
         default: "none",
         variables: &[],
         doc: "The language model that places what agents keep in banks. `openai` is every server \
               that speaks as OpenAI's does: Ollama, LM Studio, llama.cpp too. With `none`, fixed \
               rules do it.",
     },
-    Key {
+    ConfigKey {
         name: "model.url",
-        kind: KeyKind::Text,
+        kind: ConfigKeyKind::Text,
         default: "",
         variables: &[],
         doc: "The model's address, such as `http://127.0.0.1:11434/v1` for Ollama; without it, the \
               provider's own.",
     },
-    Key {
+    ConfigKey {
         name: "model.name",
-        kind: KeyKind::Text,
+        kind: ConfigKeyKind::Text,
         default: "",
         variables: &[],
         doc: "The model's name, such as `qwen3:4b`. Needed with a provider.",
     },
-    Key {
+    ConfigKey {
         name: "model.key_file",
-        kind: KeyKind::Text,
+        kind: ConfigKeyKind::Text,
         default: "",
         variables: &[],
         doc: "A file that holds the model's key, if `MEMORANDA_MODEL_KEY` is unset.",
     },
-    Key {
+    ConfigKey {
         name: "model.timeout_seconds",
-        kind: KeyKind::Seconds,
+        kind: ConfigKeyKind::Seconds,
         default: "10",
         variables: &[],
         doc: "How long the model may take, retries included. After that the rules decide.",
     },
-    Key {
+    ConfigKey {
         name: "model.max_answer_bytes",
-        kind: KeyKind::Number,
+        kind: ConfigKeyKind::Number,
         default: "1048576",
         variables: &[],
         doc: "The largest answer that is read from the model.",
     },
-    Key {
+    ConfigKey {
         name: "search.model",
-        kind: KeyKind::Text,
+        kind: ConfigKeyKind::Text,
         default: "",
         variables: &[],
         doc: "The model that compares meanings, instead of the built-in one: the folder of a sentence \
@@ -259,76 +259,76 @@ pub(crate) const KEYS: &[Key] = &[
               `local-models`), or the address of a server that makes vectors as OpenAI's does, such as \
               `http://127.0.0.1:11434/v1`.",
     },
-    Key {
+    ConfigKey {
         name: "search.model_name",
-        kind: KeyKind::Text,
+        kind: ConfigKeyKind::Text,
         default: "",
         variables: &[],
         doc: "The model's name at that server, such as `nomic-embed-text`. Needed with an address.",
     },
-    Key {
+    ConfigKey {
         name: "search.key_file",
-        kind: KeyKind::Text,
+        kind: ConfigKeyKind::Text,
         default: "",
         variables: &[],
         doc: "A file that holds the key for that server, if `MEMORANDA_SEARCH_KEY` is unset.",
     },
-    Key {
+    ConfigKey {
         name: "search.timeout_seconds",
-        kind: KeyKind::Seconds,
+        kind: ConfigKeyKind::Seconds,
         default: "2",
         variables: &[],
         doc: "How long a search waits for the model of `search.model`. After that it uses the \
               built-in model.",
     },
-    Key {
+    ConfigKey {
         name: "search.question_prefix",
-        kind: KeyKind::Text,
+        kind: ConfigKeyKind::Text,
         default: "",
         variables: &[],
         doc: "What the model of `search.model` wants to have before a question, such as `query: `.",
     },
-    Key {
+    ConfigKey {
         name: "search.passage_prefix",
-        kind: KeyKind::Text,
+        kind: ConfigKeyKind::Text,
         default: "",
         variables: &[],
         doc: "What it wants to have before a passage, such as `passage: `.",
     },
-    Key {
+    ConfigKey {
         name: "mcp.toolsets",
-        kind: KeyKind::Text,
+        kind: ConfigKeyKind::Text,
         default: "default",
         variables: &[&env::MEMORANDA_TOOLSETS],
         doc: "The sets of tools that `memoranda mcp` and `memoranda serve` offer, with commas \
               between them; `all` is every one.",
     },
-    Key {
+    ConfigKey {
         name: "mcp.wording",
-        kind: KeyKind::Choice(&["mcp", "claude"]),
+        kind: ConfigKeyKind::Choice(&["mcp", "claude"]),
         default: "mcp",
         variables: &[],
         doc: "The words in which the memory tool answers: those of the MCP tool, or those of the \
               Claude API's own SDKs.",
     },
-    Key {
+    ConfigKey {
         name: "serve.bind",
-        kind: KeyKind::Address,
+        kind: ConfigKeyKind::Address,
         default: "127.0.0.1:7337",
         variables: &[],
         doc: "Where `memoranda serve` listens.",
     },
-    Key {
+    ConfigKey {
         name: "serve.allow_hosts",
-        kind: KeyKind::Text,
+        kind: ConfigKeyKind::Text,
         default: "",
         variables: &[&env::MEMORANDA_ALLOW_HOSTS],
         doc: "Host names by which `memoranda serve` may be called in addition to this machine's \
               own, with commas between them.",
     },
-    Key {
+    ConfigKey {
         name: "serve.allow_origins",
-        kind: KeyKind::Text,
+        kind: ConfigKeyKind::Text,
         default: "",
         variables: &[&env::MEMORANDA_ALLOW_ORIGINS],
         doc: "Origins whose pages may call `memoranda serve` in addition to its own, such as \
@@ -337,7 +337,7 @@ pub(crate) const KEYS: &[Key] = &[
 ];
 
 /// Finds a setting; an unknown name is an error that suggests the nearest.
-pub(crate) fn key(name: &str) -> Result<&'static Key> {
+pub(crate) fn key(name: &str) -> Result<&'static ConfigKey> {
     KEYS.iter().find(|key| key.name == name).ok_or_else(|| {
         let error = CommandError::usage(format!("there is no setting {name:?}"));
         match nearest(name) {
@@ -349,7 +349,7 @@ pub(crate) fn key(name: &str) -> Result<&'static Key> {
 
 /// The setting whose name is most like this one.
 pub(super) fn nearest(name: &str) -> Option<&'static str> {
-    let score = |key: &Key| strsim::jaro_winkler(name, key.name);
+    let score = |key: &ConfigKey| strsim::jaro_winkler(name, key.name);
     let best = KEYS.iter().max_by(|a, b| score(a).total_cmp(&score(b)))?;
     (score(best) > 0.75).then_some(best.name)
 }
@@ -370,7 +370,7 @@ pub(crate) fn current_value<'a>(key: &str, value: &'a str) -> &'a str {
 }
 
 /// Says why a setting cannot have a value.
-pub(super) fn check_value(key: &Key, value: &str) -> Result<(), String> {
+pub(super) fn check_value(key: &ConfigKey, value: &str) -> Result<(), String> {
     if key.kind.takes(value) {
         return Ok(());
     }

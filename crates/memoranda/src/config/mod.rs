@@ -28,12 +28,12 @@ use crate::error::{CommandError, Result};
 use crate::output::ColorWhen;
 use crate::{env, files, time};
 
-pub(crate) use file::File;
-pub(crate) use keys::{KEYS, Key, address, current_value, key};
+pub(crate) use file::ConfigFile;
+pub(crate) use keys::{ConfigKey, KEYS, address, current_value, key};
 
 /// Where a value came from.
 #[derive(Clone, PartialEq, Eq, Debug)]
-pub(crate) enum Origin {
+pub(crate) enum SettingOrigin {
     /// A flag on the command line.
     Flag(&'static str),
     /// An environment variable.
@@ -46,18 +46,18 @@ pub(crate) enum Origin {
 
 /// The value of a setting, and where it came from.
 #[derive(Clone, PartialEq, Eq, Debug)]
-pub(crate) struct Setting {
+pub(crate) struct SettingValue {
     /// The setting's name.
     pub(crate) key: &'static str,
     /// Its value as text.
     pub(crate) value: String,
     /// Where it came from.
-    pub(crate) origin: Origin,
+    pub(crate) origin: SettingOrigin,
 }
 
 /// Where Memoranda's own files lie.
 #[derive(Clone, Debug)]
-pub(crate) struct Directories {
+pub(crate) struct AppDirectories {
     /// The person's own folder.
     pub(crate) user: PathBuf,
     /// The configuration file.
@@ -70,7 +70,7 @@ pub(crate) struct Directories {
     pub(crate) state: PathBuf,
 }
 
-impl Directories {
+impl AppDirectories {
     /// Finds them.
     pub(crate) fn find() -> Result<Self> {
         let base = etcetera::choose_base_strategy().map_err(|_| {
@@ -93,20 +93,20 @@ impl Directories {
 
 /// All settings, decided.
 #[derive(Clone, Debug)]
-pub(crate) struct Settings {
+pub(crate) struct AppSettings {
     /// Where Memoranda's own files lie.
-    pub(crate) directories: Directories,
+    pub(crate) directories: AppDirectories,
     /// One value for every key, in the order of [`KEYS`].
-    pub(crate) all: Vec<Setting>,
+    pub(crate) all: Vec<SettingValue>,
     /// The project that was asked for, by a flag or the environment.
     pub(crate) project: Option<String>,
 }
 
-impl Settings {
+impl AppSettings {
     /// Decides every setting.
     pub(crate) fn load(args: &GlobalArgs) -> Result<Self> {
-        let directories = Directories::find()?;
-        let file = File::read(&directories.config)?;
+        let directories = AppDirectories::find()?;
+        let file = ConfigFile::read(&directories.config)?;
         let flags = [
             ("home", "--home", args.home.as_ref().map(|home| home.display().to_string())),
             ("color", "--color", args.color.and_then(color_name)),
@@ -278,7 +278,7 @@ impl Settings {
     }
 
     /// A model's key, from a variable or the file that a setting names.
-    fn key(&self, variable: &env::Variable, setting: &str) -> Result<Option<ApiKey>> {
+    fn key(&self, variable: &env::EnvVariable, setting: &str) -> Result<Option<ApiKey>> {
         let file = Some(self.value(setting)).filter(|file| !file.is_empty());
         let text = match (variable.text(), file) {
             (Some(text), _) => text,
@@ -301,25 +301,25 @@ impl Settings {
 }
 
 fn decide(
-    key: &'static Key,
+    key: &'static ConfigKey,
     flags: &[(&str, &'static str, Option<String>)],
-    file: &File,
-) -> Setting {
-    let with = |value, origin| Setting { key: key.name, value, origin };
+    file: &ConfigFile,
+) -> SettingValue {
+    let with = |value, origin| SettingValue { key: key.name, value, origin };
     let flag = flags.iter().find(|(name, ..)| *name == key.name);
     if let Some((_, flag, Some(value))) = flag {
-        return with(value.clone(), Origin::Flag(flag));
+        return with(value.clone(), SettingOrigin::Flag(flag));
     }
     for variable in key.variables {
         if let Some(value) = variable.text() {
             // The convention: whatever it says, it means no colours.
             let value = if key.name == "color" { "never".to_owned() } else { value };
-            return with(value, Origin::Variable(variable.name));
+            return with(value, SettingOrigin::Variable(variable.name));
         }
     }
     match file.get(key.name) {
-        Some(value) => with(value, Origin::File),
-        None => with(key.default.to_owned(), Origin::BuiltIn),
+        Some(value) => with(value, SettingOrigin::File),
+        None => with(key.default.to_owned(), SettingOrigin::BuiltIn),
     }
 }
 

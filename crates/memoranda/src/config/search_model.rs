@@ -9,7 +9,7 @@ use std::time::Duration;
 use memoranda_engine::{AskOptions, ChosenModel, Embedder, ModelError};
 use memoranda_model::{EndpointOptions, ModelEndpoint, ModelProtocol};
 
-use super::Settings;
+use super::AppSettings;
 use crate::env;
 
 /// Vectors are long: thirty-two of three thousand numbers in JSON take more than a megabyte.
@@ -17,12 +17,12 @@ const MAX_ANSWER_BYTES: u64 = 64 << 20;
 
 /// A model that cannot be used, and why.
 #[derive(Debug)]
-struct Unusable {
+struct UnusableEmbedder {
     name: String,
     reason: String,
 }
 
-impl Embedder for Unusable {
+impl Embedder for UnusableEmbedder {
     fn name(&self) -> &str {
         &self.name
     }
@@ -36,7 +36,7 @@ impl Embedder for Unusable {
     }
 }
 
-impl Settings {
+impl AppSettings {
     /// The model that searches go by, if it is not the one that is built in.
     pub(crate) fn search_model(&self) -> Option<ChosenModel> {
         let value = self.value("search.model").trim();
@@ -61,7 +61,7 @@ impl Settings {
         let name = self.value("search.model_name").trim();
         let unusable = |reason: String| -> Arc<dyn Embedder> {
             let name = if name.is_empty() { url } else { name };
-            Arc::new(Unusable { name: name.to_owned(), reason })
+            Arc::new(UnusableEmbedder { name: name.to_owned(), reason })
         };
         let key = match self.key(&env::MEMORANDA_SEARCH_KEY, "search.key_file") {
             Ok(key) => key,
@@ -95,6 +95,6 @@ impl Settings {
         let name = path.file_name().unwrap_or(path.as_os_str()).to_string_lossy().into_owned();
         let reason = "this program was built without the feature `local-models`; build it with, or \
                       let `search.model` be the address of a server";
-        Arc::new(Unusable { name, reason: reason.to_owned() })
+        Arc::new(UnusableEmbedder { name, reason: reason.to_owned() })
     }
 }

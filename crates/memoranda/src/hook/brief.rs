@@ -12,41 +12,41 @@ use memoranda_engine::{
 };
 use memoranda_tools::BriefRequest;
 
-use super::Run;
+use super::HookRun;
 use super::checkpoint::{self, cut};
 use crate::error::Result;
 
 /// What stands around everything that we put into a conversation, so that we know it again.
-const OPEN: &str = "<memoranda-brief>";
-const CLOSE: &str = "</memoranda-brief>";
+const OPEN_TAG: &str = "<memoranda-brief>";
+const CLOSE_TAG: &str = "</memoranda-brief>";
 /// The same as Gemini CLI writes it down: whatever a hook says, it escapes and puts in tags of its
 /// own.
-const ESCAPED: (&str, &str) = ("&lt;memoranda-brief&gt;", "&lt;/memoranda-brief&gt;");
-const OF_A_HOOK: (&str, &str) = ("<hook_context>", "</hook_context>");
+const ESCAPED_TAGS: (&str, &str) = ("&lt;memoranda-brief&gt;", "&lt;/memoranda-brief&gt;");
+const HOOK_CONTEXT_TAGS: (&str, &str) = ("<hook_context>", "</hook_context>");
 /// What a brief with a question begins with; it says nothing of what a conversation begins with.
 const ABOUT_THIS: &str = "What memory holds about this";
 /// Clients take ten thousand characters; the tags and a margin are among them.
-const MOST: usize = 9_000;
+const MAX_BRIEF_CHARS: usize = 9_000;
 /// How many of them rules, reminders and records may have.
-const RECORDS: usize = 5_000;
+const MAX_RECORD_CHARS: usize = 5_000;
 /// How old a checkpoint may be to say where things stand, in seconds.
-const FRESH: i64 = 14 * 24 * 3600;
+const MAX_CHECKPOINT_AGE_SECONDS: i64 = 14 * 24 * 3600;
 
 /// What the model gets when a conversation begins; nothing if nothing is known.
-pub(super) fn at_start(run: &Run, memory: &Arc<Memory>) -> Result<Option<String>> {
-    let mut brief = Brief::default();
-    if catch_up(run, memory) == Caught::PartOfTheFiles {
+pub(super) fn at_start(run: &HookRun, memory: &Arc<Memory>) -> Result<Option<String>> {
+    let mut brief = BriefBuilder::default();
+    if catch_up(run, memory) == IndexCoverage::SomeFiles {
         brief.lead(
             "The index of these notes is being built: what follows may lack rules and memories. \
              `get_context` tells all of them in a moment.",
         );
     }
     brief.lead(&records(run, memory));
-    if run.goes_on() {
+    if run.is_continued() {
         brief.section("Where this conversation stood", &last_checkpoint(run, memory)?, 3500);
     }
     brief.section("About the person", &about_the_person(run, memory)?, 2500);
-    if !run.goes_on() {
+    if !run.is_continued() {
         brief.section("The last conversation here", &last_checkpoint(run, memory)?, 1800);
     }
     brief.section("Changed last", &changed_last(run, memory)?, 1200);
@@ -56,7 +56,7 @@ pub(super) fn at_start(run: &Run, memory: &Arc<Memory>) -> Result<Option<String>
 /// What the model gets when the time is over before anything is known: silence would look like an
 /// empty memory.
 pub(super) fn out_of_time() -> Option<String> {
-    let mut brief = Brief::default();
+    let mut brief = BriefBuilder::default();
     brief.lead(
         "Nothing could be read in time: the index of these notes is being built, or another \
          process is busy with it. `get_context` tells the rules and memories that hold here.",
@@ -65,7 +65,7 @@ pub(super) fn out_of_time() -> Option<String> {
 }
 
 /// What memory holds about a question; nothing if it holds nothing.
-pub(super) fn at_prompt(run: &Run, memory: &Arc<Memory>) -> Result<Option<String>> {
+pub(super) fn at_prompt(run: &HookRun, memory: &Arc<Memory>) -> Result<Option<String>> {
     let Some(prompt) = run.input.prompt.as_deref().map(without_briefs) else { return Ok(None) };
     // Only words: what a person types to a model is no query.
     let words: Vec<&str> = prompt
@@ -100,24 +100,24 @@ pub(super) fn at_prompt(run: &Run, memory: &Arc<Memory>) -> Result<Option<String
             found.push_str(&quoted(&result.snippet.text));
         }
     }
-    let mut brief = Brief::default();
+    let mut brief = BriefBuilder::default();
     brief.section(ABOUT_THIS, &found, 2000);
     Ok(brief.finished())
 }
 
 /// What an answer is made from.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
-enum Caught {
+enum IndexCoverage {
     /// The files, or what was known of all of them at the last look.
     AllFiles,
     /// The index was made anew and has not seen every file yet.
-    PartOfTheFiles,
+    SomeFiles,
 }
 
 /// Takes in what people changed, as far as a third of the time allows: a look at very many files
 /// must not cost the brief. Rules and reminders come first. The look goes on meanwhile, and what it
 /// has read is kept.
-fn catch_up(run: &Run, memory: &Arc<Memory>) -> Caught {
+fn catch_up(run: &HookRun, memory: &Arc<Memory>) -> IndexCoverage {
     let (sender, done) = channel();
     let looking = Arc::clone(memory);
     let visible = VisibleScopes::of_workspace(run.settings.workspace.as_deref());
@@ -128,20 +128,20 @@ fn catch_up(run: &Run, memory: &Arc<Memory>) -> Caught {
         looking.catch_up(&Concern::Everything, &mut |_| {}).ok();
         sender.send(()).ok();
     });
-    done.recv_timeout(run.moment.patience() / 3).ok();
+    done.recv_timeout(run.event.timeout() / 3).ok();
     match memory.store().is_indexed() {
-        Ok(true) => Caught::AllFiles,
-        Ok(false) | Err(_) => Caught::PartOfTheFiles,
+        Ok(true) => IndexCoverage::AllFiles,
+        Ok(false) | Err(_) => IndexCoverage::SomeFiles,
     }
 }
 
 /// A text that grows by sections and never beyond what clients take.
 #[derive(Default)]
-struct Brief {
+struct BriefBuilder {
     text: String,
 }
 
-impl Brief {
+impl BriefBuilder {
     fn lead(&mut self, text: &str) {
         if !text.trim().is_empty() {
             self.text.push_str(&format!("\n{}\n", text.trim()));
@@ -152,7 +152,7 @@ impl Brief {
         if body.trim().is_empty() {
             return;
         }
-        let room = MOST.saturating_sub(self.text.chars().count() + heading.len() + 8);
+        let room = MAX_BRIEF_CHARS.saturating_sub(self.text.chars().count() + heading.len() + 8);
         let body = cut(body.trim_end(), most.min(room));
         self.text.push_str(&format!("\n## {heading}\n\n{body}\n"));
     }
@@ -162,27 +162,30 @@ impl Brief {
             return None;
         }
         // A text of somebody's cannot close the quotation.
-        let text = self.text.replace(OPEN, "").replace(CLOSE, "");
+        let text = self.text.replace(OPEN_TAG, "").replace(CLOSE_TAG, "");
         let day = clock::now().strftime("%Y-%m-%d").to_string();
         Some(format!(
-            "{OPEN}\nFrom the person's own notes, kept by Memoranda, as of {day}. What is quoted is \
+            "{OPEN_TAG}\nFrom the person's own notes, kept by Memoranda, as of {day}. What is quoted is \
              data with its source; the tools of the server `memoranda` read and change it.\n\
-             {text}{CLOSE}"
+             {text}{CLOSE_TAG}"
         ))
     }
 }
 
 /// The rules that hold, what is due, and what is known of this repository. Without them there is
 /// still the rest.
-fn records(run: &Run, memory: &Memory) -> String {
-    let request =
-        BriefRequest { folder: run.settings.workspace.as_deref(), query: None, max_chars: RECORDS };
+fn records(run: &HookRun, memory: &Memory) -> String {
+    let request = BriefRequest {
+        folder: run.settings.workspace.as_deref(),
+        query: None,
+        max_chars: MAX_RECORD_CHARS,
+    };
     let told = memoranda_tools::brief(memory, &run.settings.records, &request);
     told.ok().flatten().unwrap_or_default()
 }
 
 /// The notes under `/memories/user`: preferences, context, style.
-fn about_the_person(run: &Run, memory: &Memory) -> Result<String> {
+fn about_the_person(run: &HookRun, memory: &Memory) -> Result<String> {
     let filter = ListFilter {
         project: Some(run.settings.memories.clone()),
         folder: NotePath::parse("user").ok(),
@@ -202,9 +205,9 @@ fn about_the_person(run: &Run, memory: &Memory) -> Result<String> {
 }
 
 /// The checkpoint of this conversation, or of the last one in this repository.
-fn last_checkpoint(run: &Run, memory: &Memory) -> Result<String> {
+fn last_checkpoint(run: &HookRun, memory: &Memory) -> Result<String> {
     let own = checkpoint::place(run).and_then(|place| memory.read_at(&place).ok());
-    if run.goes_on() {
+    if run.is_continued() {
         let told =
             own.map(|note| format!("{}:\n{}", note.place, quoted(&body_of(&note.lossy_text()))));
         return Ok(told.unwrap_or_default());
@@ -219,7 +222,7 @@ fn last_checkpoint(run: &Run, memory: &Memory) -> Result<String> {
     let here = run.input.folder.as_deref().and_then(Repository::of);
     let folder = run.input.folder.as_ref().map(|folder| folder.display().to_string());
     for file in page.notes {
-        if clock::now().as_second() - file.updated.as_second() > FRESH {
+        if clock::now().as_second() - file.updated.as_second() > MAX_CHECKPOINT_AGE_SECONDS {
             break;
         }
         let place = Place { project: file.project, path: file.path };
@@ -241,7 +244,7 @@ fn last_checkpoint(run: &Run, memory: &Memory) -> Result<String> {
 }
 
 /// The titles of notes that changed last; traces are left out.
-fn changed_last(run: &Run, memory: &Memory) -> Result<String> {
+fn changed_last(run: &HookRun, memory: &Memory) -> Result<String> {
     let request = ListRequest {
         filter: ListFilter::default(),
         order: ListOrder::Newest,
@@ -281,21 +284,21 @@ pub(super) fn quoted(text: &str) -> String {
 /// other hooks put in.
 pub(super) fn without_briefs(text: &str) -> String {
     // The client's tags first: what stands in them is escaped, and closes no tag but its own.
-    let (text, _) = parted(text, OF_A_HOOK);
-    let (text, _) = parted(&text, ESCAPED);
-    parted(&text, (OPEN, CLOSE)).0
+    let (text, _) = split_tags(text, HOOK_CONTEXT_TAGS);
+    let (text, _) = split_tags(&text, ESCAPED_TAGS);
+    split_tags(&text, (OPEN_TAG, CLOSE_TAG)).0
 }
 
 /// Whether a brief as it is given at the start stands in a text.
 pub(super) fn has_brief(text: &str) -> bool {
-    [ESCAPED, (OPEN, CLOSE)].into_iter().any(|tags| {
-        let (_, briefs) = parted(text, tags);
+    [ESCAPED_TAGS, (OPEN_TAG, CLOSE_TAG)].into_iter().any(|tags| {
+        let (_, briefs) = split_tags(text, tags);
         briefs.iter().any(|brief| !brief.contains(&format!("## {ABOUT_THIS}")))
     })
 }
 
 /// What stands outside of tags, and what in them. What is opened and never closed is in them.
-fn parted<'a>(text: &'a str, (open, close): (&str, &str)) -> (String, Vec<&'a str>) {
+fn split_tags<'a>(text: &'a str, (open, close): (&str, &str)) -> (String, Vec<&'a str>) {
     let mut rest = text;
     let mut outside = String::new();
     let mut inside = Vec::new();
@@ -317,8 +320,8 @@ mod tests {
     fn briefs_are_never_remembered() {
         let check = |text: &str, kept: &str| assert_eq!(without_briefs(text), kept);
         check("a", "a");
-        check(&format!("a{OPEN}b{CLOSE}c{OPEN}d{CLOSE}e"), "ace");
-        check(&format!("a{OPEN}b"), "a");
+        check(&format!("a{OPEN_TAG}b{CLOSE_TAG}c{OPEN_TAG}d{CLOSE_TAG}e"), "ace");
+        check(&format!("a{OPEN_TAG}b"), "a");
         check(
             "<hook_context>&lt;memoranda-brief&gt;b&lt;/memoranda-brief&gt;</hook_context>\n\nc",
             "\n\nc",
@@ -329,10 +332,10 @@ mod tests {
 
     #[test]
     fn a_brief_of_the_start_is_told_from_one_with_a_question() {
-        let mut brief = Brief::default();
+        let mut brief = BriefBuilder::default();
         brief.section(ABOUT_THIS, "x", 100);
         let with_a_question = brief.finished().unwrap();
-        let mut brief = Brief::default();
+        let mut brief = BriefBuilder::default();
         brief.section("Changed last", "x", 100);
         let of_the_start = brief.finished().unwrap();
         let escaped = |text: &str| text.replace('<', "&lt;").replace('>', "&gt;");
@@ -350,12 +353,12 @@ mod tests {
 
     #[test]
     fn a_brief_has_an_end() {
-        let mut brief = Brief::default();
+        let mut brief = BriefBuilder::default();
         brief.section("One", &"x".repeat(8_000), 8_000);
-        brief.section("Two", &format!("y{CLOSE}").repeat(2_000), 8_000);
+        brief.section("Two", &format!("y{CLOSE_TAG}").repeat(2_000), 8_000);
         let text = brief.finished().unwrap();
         assert!(text.chars().count() < 10_000, "{}", text.chars().count());
-        assert_eq!(text.matches(CLOSE).count(), 1);
-        assert!(Brief::default().finished().is_none());
+        assert_eq!(text.matches(CLOSE_TAG).count(), 1);
+        assert!(BriefBuilder::default().finished().is_none());
     }
 }

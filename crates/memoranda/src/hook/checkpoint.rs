@@ -6,28 +6,28 @@ use memoranda_engine::core::path::NotePath;
 use memoranda_engine::core::secrets;
 use memoranda_engine::{EngineError, Memory, Place, Repository, WriteMode, WriteRequest, clock};
 
-use super::transcript::{self, Ending};
-use super::{Harness, Moment, Run};
+use super::transcript::{self, TranscriptTail};
+use super::{HookClient, HookEvent, HookRun};
 use crate::error::Result;
 use crate::hook::brief::{quoted, without_briefs};
 
 /// The folder of checkpoints.
 pub(super) const FOLDER: &str = "sessions";
 /// Seconds between two checkpoints while a conversation goes on.
-const PAUSE: i64 = 600;
+const MIN_INTERVAL_SECONDS: i64 = 600;
 /// The heading over the client's own summary.
 const SUMMARY: &str = "## Summary by the client";
 
 /// Keeps a checkpoint of the conversation, if there is something to keep.
-pub(super) fn keep(run: &Run, memory: &Memory) -> Result<()> {
+pub(super) fn keep(run: &HookRun, memory: &Memory) -> Result<()> {
     let Some(place) = place(run) else { return Ok(()) };
     let old = memory.read_at(&place).ok();
-    if let (true, Some(old)) = (is_in_passing(run), &old)
-        && clock::now().as_second() - old.modified.as_second() < PAUSE
+    if let (true, Some(old)) = (is_periodic(run), &old)
+        && clock::now().as_second() - old.modified.as_second() < MIN_INTERVAL_SECONDS
     {
         return Ok(());
     }
-    let mut ending = run.input.transcript.as_deref().map(transcript::ending).unwrap_or_default();
+    let mut ending = run.input.transcript.as_deref().map(transcript::read_tail).unwrap_or_default();
     if let Some(answer) = &run.input.answer {
         ending.answered = Some(without_briefs(answer));
     }
@@ -36,12 +36,12 @@ pub(super) fn keep(run: &Run, memory: &Memory) -> Result<()> {
         Some(summary) => Some(quoted(&cut(&without_briefs(summary), 6000))),
         None => old.split_once(SUMMARY).map(|(_, rest)| format!("{}\n", rest.trim())),
     };
-    if ending == Ending::default() && run.input.summary.is_none() {
+    if ending == TranscriptTail::default() && run.input.summary.is_none() {
         return Ok(());
     }
-    let text = secrets::redact_all(&written(run, &ending, summary.as_deref()));
+    let text = secrets::redact_all(&checkpoint_text(run, &ending, summary.as_deref()));
     // Gemini CLI ends a conversation three times.
-    if says_the_same(&text, &old) {
+    if is_same_except_time(&text, &old) {
         return Ok(());
     }
     let request = WriteRequest {
@@ -51,34 +51,34 @@ pub(super) fn keep(run: &Run, memory: &Memory) -> Result<()> {
         mode: WriteMode::CreateOrOverwrite,
         message: Some("checkpoint of a conversation".to_owned()),
     };
-    memory.write(&run.who(), &request)?;
+    memory.write(&run.author(), &request)?;
     Ok(())
 }
 
 /// Whether nothing happens to the conversation now. Gemini CLI says with every question that it is
 /// about to compress of itself, whether it does or not.
-fn is_in_passing(run: &Run) -> bool {
+fn is_periodic(run: &HookRun) -> bool {
     let is_of_itself = run.input.reason.as_deref() == Some("auto");
-    match run.moment {
-        Moment::Stop => true,
-        Moment::PreCompact => run.harness == Harness::Gemini && is_of_itself,
+    match run.event {
+        HookEvent::Stop => true,
+        HookEvent::PreCompact => run.client == HookClient::Gemini && is_of_itself,
         _ => false,
     }
 }
 
 /// Where the checkpoint of a conversation lies; `None` if the conversation has no name.
-pub(super) fn place(run: &Run) -> Option<Place> {
+pub(super) fn place(run: &HookRun) -> Option<Place> {
     let id: String =
         run.input.session.chars().filter(char::is_ascii_alphanumeric).take(12).collect();
     if id.is_empty() {
         return None;
     }
-    let path = format!("{FOLDER}/{}-{}.md", run.harness.name(), id.to_lowercase());
+    let path = format!("{FOLDER}/{}-{}.md", run.client.name(), id.to_lowercase());
     let path = NotePath::parse(&path).map_err(EngineError::from).ok()?;
     Some(Place { project: run.settings.memories.clone(), path })
 }
 
-fn written(run: &Run, ending: &Ending, summary: Option<&str>) -> String {
+fn checkpoint_text(run: &HookRun, ending: &TranscriptTail, summary: Option<&str>) -> String {
     let repository = run.input.folder.as_deref().and_then(Repository::of);
     let folder = run.input.folder.as_ref().map(|folder| folder.display().to_string());
     let name = match (&repository, &run.input.folder) {
@@ -89,7 +89,7 @@ fn written(run: &Run, ending: &Ending, summary: Option<&str>) -> String {
         (None, None) => String::new(),
     };
     let time = clock::now().strftime("%Y-%m-%d %H:%M").to_string();
-    let client = run.harness.title();
+    let client = run.client.title();
     let title = if name.is_empty() {
         format!("Checkpoint {time}, {client}")
     } else {
@@ -103,17 +103,17 @@ fn written(run: &Run, ending: &Ending, summary: Option<&str>) -> String {
     };
     key("title", Some(&title));
     key("type", Some("checkpoint"));
-    key("client", Some(run.harness.name()));
+    key("client", Some(run.client.name()));
     key("session", Some(&run.input.session));
     key("folder", folder.as_deref());
     key("repository", repository.as_ref().and_then(|found| found.remote.as_deref()));
     key("branch", repository.as_ref().and_then(|found| found.branch.as_deref()));
     text.push_str(&format!("---\n# {title}\n\n"));
-    let when = match run.moment {
-        _ if is_in_passing(run) => "while the conversation went on",
-        Moment::PreCompact => "before the conversation was compacted",
-        Moment::PostCompact => "after the conversation was compacted",
-        Moment::SessionEnd => "when the conversation ended",
+    let when = match run.event {
+        _ if is_periodic(run) => "while the conversation went on",
+        HookEvent::PreCompact => "before the conversation was compacted",
+        HookEvent::PostCompact => "after the conversation was compacted",
+        HookEvent::SessionEnd => "when the conversation ended",
         _ => "while the conversation went on",
     };
     text.push_str(&format!(
@@ -135,7 +135,7 @@ fn written(run: &Run, ending: &Ending, summary: Option<&str>) -> String {
 }
 
 /// Whether two checkpoints differ in their time at most.
-fn says_the_same(new: &str, old: &str) -> bool {
+fn is_same_except_time(new: &str, old: &str) -> bool {
     let is_title = |line: &&str| line.starts_with("title: ") || line.starts_with("# Checkpoint ");
     new.lines().filter(|line| !is_title(line)).eq(old.lines().filter(|line| !is_title(line)))
 }

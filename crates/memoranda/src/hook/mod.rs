@@ -3,7 +3,7 @@
 
 mod brief;
 mod checkpoint;
-mod input;
+mod hook_input;
 mod transcript;
 
 use std::sync::Arc;
@@ -15,13 +15,13 @@ use memoranda_engine::core::change::{Author, ChangeChannel};
 use memoranda_engine::{Memory, OpenOptions};
 use serde_json::json;
 
+use crate::context::CommandContext;
 use crate::error::{CommandError, Result};
-use crate::session::Session;
-use input::Input;
+use hook_input::HookInput;
 
 /// Programs that run hooks.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, ValueEnum)]
-pub(crate) enum Harness {
+pub(crate) enum HookClient {
     /// Claude Code.
     ClaudeCode,
     /// Codex.
@@ -35,7 +35,7 @@ pub(crate) enum Harness {
     Cursor,
 }
 
-impl Harness {
+impl HookClient {
     /// All of them.
     #[cfg(test)]
     pub(crate) const ALL: [Self; 5] =
@@ -63,25 +63,25 @@ impl Harness {
         }
     }
 
-    /// What the harness is to read: text that the model gets, or that nothing is the matter.
-    fn answer(self, moment: Moment, text: Option<&str>) -> String {
-        let event = match (self, moment) {
-            (_, Moment::SessionStart) => "SessionStart",
+    /// What the client is to read: text that the model gets, or that nothing is the matter.
+    fn answer(self, event: HookEvent, text: Option<&str>) -> String {
+        let name = match (self, event) {
+            (_, HookEvent::SessionStart) => "SessionStart",
             // Gemini CLI has no event after compression; the next question is the first chance.
-            (Self::Gemini, Moment::Prompt | Moment::PostCompact) => "BeforeAgent",
-            (_, Moment::Prompt) => "UserPromptSubmit",
-            // At other moments no harness takes text.
+            (Self::Gemini, HookEvent::Prompt | HookEvent::PostCompact) => "BeforeAgent",
+            (_, HookEvent::Prompt) => "UserPromptSubmit",
+            // At other moments no client takes text.
             _ => "",
         };
-        let text = text.filter(|_| !event.is_empty());
+        let text = text.filter(|_| !name.is_empty());
         match (self, text) {
-            (Self::Cursor, Some(text)) if moment == Moment::SessionStart => {
+            (Self::Cursor, Some(text)) if event == HookEvent::SessionStart => {
                 json!({ "additional_context": text }).to_string()
             }
             // These two parse whatever is printed.
             (Self::Cursor, _) | (Self::Gemini, None) => "{}".to_owned(),
             (_, Some(text)) => json!({ "hookSpecificOutput": {
-                "hookEventName": event,
+                "hookEventName": name,
                 "additionalContext": text,
             } })
             .to_string(),
@@ -92,7 +92,7 @@ impl Harness {
 
 /// The moments of a conversation.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, ValueEnum)]
-pub(crate) enum Moment {
+pub(crate) enum HookEvent {
     /// It begins, or begins again: the model gets a brief.
     SessionStart,
     /// The person asks: the model gets what memory holds about it.
@@ -108,7 +108,7 @@ pub(crate) enum Moment {
     SessionEnd,
 }
 
-impl Moment {
+impl HookEvent {
     /// Its name on the command line.
     pub(crate) fn name(self) -> &'static str {
         match self {
@@ -122,7 +122,7 @@ impl Moment {
     }
 
     /// How long the conversation may wait for us. What takes longer is left.
-    fn patience(self) -> Duration {
+    fn timeout(self) -> Duration {
         match self {
             Self::SessionStart | Self::Prompt => Duration::from_millis(900),
             // A client that ends gives a second and a half to all hooks together.
@@ -133,25 +133,25 @@ impl Moment {
 }
 
 /// One run of a hook: who calls, when, and what it was told.
-struct Run {
-    harness: Harness,
-    moment: Moment,
-    input: Input,
+struct HookRun {
+    client: HookClient,
+    event: HookEvent,
+    input: HookInput,
     settings: memoranda_tools::ToolSettings,
 }
 
-impl Run {
-    fn who(&self) -> Author {
+impl HookRun {
+    fn author(&self) -> Author {
         Author {
-            client: self.harness.title().to_owned(),
-            tool: format!("hook {}", self.moment.name()),
+            client: self.client.title().to_owned(),
+            tool: format!("hook {}", self.event.name()),
             channel: ChangeChannel::Cli,
         }
     }
 
     /// Whether the conversation is no new one.
-    fn goes_on(&self) -> bool {
-        self.moment == Moment::PostCompact || self.input.goes_on()
+    fn is_continued(&self) -> bool {
+        self.event == HookEvent::PostCompact || self.input.is_continued()
     }
 
     /// Whether it can be seen without a look into the vault that there is nothing to do.
@@ -161,18 +161,23 @@ impl Run {
             !is_in_prompt
                 && self.input.transcript.as_deref().is_some_and(transcript::lost_its_brief)
         };
-        self.moment == Moment::PostCompact && self.harness == Harness::Gemini && !lost_its_brief()
+        self.event == HookEvent::PostCompact
+            && self.client == HookClient::Gemini
+            && !lost_its_brief()
     }
 
     fn act(&self, memory: &Arc<Memory>) -> Result<Option<String>> {
-        match self.moment {
-            Moment::SessionStart => brief::at_start(self, memory),
-            Moment::Prompt => brief::at_prompt(self, memory),
-            Moment::PostCompact if self.harness == Harness::Gemini => {
+        match self.event {
+            HookEvent::SessionStart => brief::at_start(self, memory),
+            HookEvent::Prompt => brief::at_prompt(self, memory),
+            HookEvent::PostCompact if self.client == HookClient::Gemini => {
                 checkpoint::keep(self, memory)?;
                 brief::at_start(self, memory)
             }
-            Moment::PreCompact | Moment::PostCompact | Moment::Stop | Moment::SessionEnd => {
+            HookEvent::PreCompact
+            | HookEvent::PostCompact
+            | HookEvent::Stop
+            | HookEvent::SessionEnd => {
                 checkpoint::keep(self, memory)?;
                 Ok(None)
             }
@@ -180,31 +185,36 @@ impl Run {
     }
 }
 
-/// Does what is to be done at a moment, and gives what the harness is to read. Problems are told
+/// Does what is to be done at a event, and gives what the client is to read. Problems are told
 /// as details, and never stop anybody.
-pub(crate) fn run(session: &Session, harness: Harness, moment: Moment, told: &[u8]) -> String {
-    let told = Input::read(told);
-    let text = match told.map(|input| within_patience(session, harness, moment, input)) {
+pub(crate) fn run(
+    context: &CommandContext,
+    client: HookClient,
+    event: HookEvent,
+    told: &[u8],
+) -> String {
+    let told = HookInput::read(told);
+    let text = match told.map(|input| run_with_timeout(context, client, event, input)) {
         Some(Ok(text)) => text,
         Some(Err(error)) => {
-            session.printer.detail(format!("nothing was done: {}", error.message));
+            context.printer.detail(format!("nothing was done: {}", error.message));
             None
         }
         None => {
-            session.printer.detail("nothing was done: standard input is not the JSON of a hook");
+            context.printer.detail("nothing was done: standard input is not the JSON of a hook");
             None
         }
     };
-    harness.answer(moment, text.as_deref())
+    client.answer(event, text.as_deref())
 }
 
-fn within_patience(
-    session: &Session,
-    harness: Harness,
-    moment: Moment,
-    input: Input,
+fn run_with_timeout(
+    context: &CommandContext,
+    client: HookClient,
+    event: HookEvent,
+    input: HookInput,
 ) -> Result<Option<String>> {
-    let settings = session.settings()?;
+    let settings = context.settings()?;
     // A hook makes no vault: who has none remembers nothing yet.
     let home = settings.home();
     if !home.join(".memoranda").is_dir() {
@@ -216,12 +226,12 @@ fn within_patience(
         cache: settings.directories.cache.clone(),
         state: settings.directories.state.clone(),
         file_sync: Duration::from_secs(settings.file_sync_seconds()),
-        lock_patience: moment.patience() / 2,
+        lock_patience: event.timeout() / 2,
     };
     let mut tools = settings.tools();
     tools.workspace = input.folder.clone().or(tools.workspace);
     let default = tools.notes.default_project.clone();
-    let run = Run { harness, moment, input, settings: tools };
+    let run = HookRun { client, event, input, settings: tools };
     if run.is_idle() {
         return Ok(None);
     }
@@ -239,9 +249,9 @@ fn within_patience(
             sender.send(Err(error)).ok();
         }
     });
-    match answer.recv_timeout(moment.patience()) {
+    match answer.recv_timeout(event.timeout()) {
         Ok(answered) => answered,
-        Err(_) if moment == Moment::SessionStart => Ok(brief::out_of_time()),
+        Err(_) if event == HookEvent::SessionStart => Ok(brief::out_of_time()),
         Err(_) => Ok(None),
     }
 }

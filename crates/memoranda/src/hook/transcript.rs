@@ -9,18 +9,18 @@ use crate::files;
 use crate::hook::brief::{has_brief, without_briefs};
 
 /// So much of the end is read.
-const TAIL: u64 = 512 * 1024;
+const MAX_TAIL_BYTES: u64 = 512 * 1024;
 /// So much is looked through for a brief: what Gemini CLI keeps of a conversation that it
 /// compressed is written on one line.
-const LONG_TAIL: u64 = 4 * 1024 * 1024;
+const MAX_BRIEF_SEARCH_BYTES: u64 = 4 * 1024 * 1024;
 /// So many questions are kept.
-const QUESTIONS: usize = 6;
+const MAX_QUESTIONS: usize = 6;
 /// How the summary begins that Gemini CLI makes of a conversation.
-const SNAPSHOT: &str = "<state_snapshot>";
+const SNAPSHOT_TAG: &str = "<state_snapshot>";
 
 /// The end of a conversation.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub(super) struct Ending {
+pub(super) struct TranscriptTail {
     /// What the person asked last, the oldest first.
     pub(super) asked: Vec<String>,
     /// What the model said last.
@@ -30,25 +30,25 @@ pub(super) struct Ending {
 }
 
 /// Reads the end of a transcript; nothing if there is none.
-pub(super) fn ending(path: &Path) -> Ending {
-    match files::tail(path, TAIL) {
-        Ok(bytes) => of_text(&String::from_utf8_lossy(&bytes)),
-        Err(_) => Ending::default(),
+pub(super) fn read_tail(path: &Path) -> TranscriptTail {
+    match files::tail(path, MAX_TAIL_BYTES) {
+        Ok(bytes) => parse_tail(&String::from_utf8_lossy(&bytes)),
+        Err(_) => TranscriptTail::default(),
     }
 }
 
 /// Whether Gemini CLI compressed the conversation, and no brief is in what it kept or came after.
 pub(super) fn lost_its_brief(path: &Path) -> bool {
-    let Ok(bytes) = files::tail(path, LONG_TAIL) else { return false };
+    let Ok(bytes) = files::tail(path, MAX_BRIEF_SEARCH_BYTES) else { return false };
     let text = String::from_utf8_lossy(&bytes);
     // From here on is all that the model is given.
     let Some(start) = text.rfind("\n{\"$set\":{\"messages\":") else { return false };
     let given = text.get(start..).unwrap_or_default().trim_start();
-    given.lines().next().is_some_and(|kept| kept.contains(SNAPSHOT)) && !has_brief(given)
+    given.lines().next().is_some_and(|kept| kept.contains(SNAPSHOT_TAG)) && !has_brief(given)
 }
 
-fn of_text(text: &str) -> Ending {
-    let mut reading = Reading::default();
+fn parse_tail(text: &str) -> TranscriptTail {
+    let mut reading = TranscriptReader::default();
     // One client wrote a single value, the others write a line a message.
     let whole = serde_json::from_str::<Value>(text).ok();
     let messages = whole.as_ref().and_then(|value| value.get("messages")?.as_array());
@@ -60,20 +60,20 @@ fn of_text(text: &str) -> Ending {
         }
     }
     let mut ending = reading.ending;
-    let surplus = ending.asked.len().saturating_sub(QUESTIONS);
+    let surplus = ending.asked.len().saturating_sub(MAX_QUESTIONS);
     ending.asked.drain(..surplus);
     ending
 }
 
 /// A transcript as it is read.
 #[derive(Default)]
-struct Reading {
-    ending: Ending,
+struct TranscriptReader {
+    ending: TranscriptTail,
     /// What the model said before what it said last.
     before: Option<String>,
 }
 
-impl Reading {
+impl TranscriptReader {
     fn take(&mut self, line: &Value) {
         let is_set = |key: &str| line[key] == true;
         if is_set("isMeta") || is_set("isSidechain") || is_set("isCompactSummary") {
@@ -88,14 +88,14 @@ impl Reading {
         let role = [&inner["role"], &line["role"], &line["type"]];
         match role.iter().find_map(|role| role.as_str()) {
             Some("user") => {
-                let asked = said(inner, |text, at| is_typed(inner, text, at));
+                let asked = message_text(inner, |text, at| is_typed(inner, text, at));
                 self.ending
                     .asked
                     .extend(asked.filter(|text| self.ending.asked.last() != Some(text)));
             }
             // What Claude Code answers in the model's place is no answer.
             Some("assistant" | "gemini" | "model") if inner["model"] != "<synthetic>" => {
-                if let Some(text) = said(inner, |_, _| true) {
+                if let Some(text) = message_text(inner, |_, _| true) {
                     self.before = self.ending.answered.replace(text);
                 }
             }
@@ -122,7 +122,7 @@ fn summary(line: &Value) -> Option<&str> {
         _ => {
             let mut kept = line["$set"]["messages"].as_array()?.iter();
             kept.find_map(|message| {
-                message["content"][0]["text"].as_str().filter(|text| text.starts_with(SNAPSHOT))
+                message["content"][0]["text"].as_str().filter(|text| text.starts_with(SNAPSHOT_TAG))
             })
         }
     };
@@ -130,7 +130,7 @@ fn summary(line: &Value) -> Option<&str> {
 }
 
 /// The words of a message: no results of tools, no briefs, and of its parts only what is meant.
-fn said(message: &Value, is_meant: impl Fn(&str, usize) -> bool) -> Option<String> {
+fn message_text(message: &Value, is_meant: impl Fn(&str, usize) -> bool) -> Option<String> {
     let content = ["content", "text"].iter().find_map(|key| message.get(key))?;
     let words = |text: &str, at: usize| {
         let text = without_briefs(text);
@@ -159,12 +159,12 @@ fn is_typed(message: &Value, text: &str, at: usize) -> bool {
     let from = &message["internal_chat_message_metadata_passthrough"]["content_item_metadata"][at];
     match from["provenance"]["type"].as_str() {
         Some(source) => source == "user",
-        None => !is_put_in(text),
+        None => !is_client_tag(text),
     }
 }
 
 /// What a client adds by itself stands in tags, such as `<system-reminder>`.
-fn is_put_in(text: &str) -> bool {
+fn is_client_tag(text: &str) -> bool {
     let text = text.trim_start();
     let Some(tag) = text.strip_prefix('<').and_then(|rest| rest.split(['>', ' ']).next()) else {
         return false;
@@ -178,7 +178,7 @@ mod tests {
 
     #[track_caller]
     fn check(text: &str, asked: &[&str], answered: Option<&str>) {
-        let ending = of_text(text);
+        let ending = parse_tail(text);
         assert_eq!(ending.asked, asked);
         assert_eq!(ending.answered.as_deref(), answered);
     }
@@ -248,7 +248,7 @@ mod tests {
             ("Of another model", "All is done.", Some("Of another model")),
             ("", "All is done.", None),
         ] {
-            let ending = of_text(&format!("{said}{}", line(message)));
+            let ending = parse_tail(&format!("{said}{}", line(message)));
             assert_eq!(ending.answered.as_deref(), Some(answered), "{message}");
             assert_eq!(ending.summary.as_deref(), summary, "{message}");
         }

@@ -22,7 +22,7 @@ pub(crate) fn with_block(text: &str, block: &str) -> Result<String, BlockError> 
     } else {
         format!("{BEGIN}\n{}\n{END}\n", block.trim_end()).replace('\n', ending)
     };
-    Ok(match find(text)? {
+    Ok(match find_block(text)? {
         Some((start, end)) if written.is_empty() => {
             // What set the block apart goes with it: a blank line, or at the end of a text that
             // had no last line ending, that.
@@ -46,17 +46,17 @@ pub(crate) fn generated_in(text: &str) -> Option<&str> {
     if text.contains(MARK) {
         return Some(text);
     }
-    parts(text).map(|[_, ours, _]| ours)
+    split_at_block(text).map(|[_, ours, _]| ours)
 }
 
 /// A text around its block and the block with its marks; `None` if there is no whole one.
-pub(super) fn parts(text: &str) -> Option<[&str; 3]> {
-    let (start, end) = find(text).ok()??;
+pub(super) fn split_at_block(text: &str) -> Option<[&str; 3]> {
+    let (start, end) = find_block(text).ok()??;
     Some([text.get(..start)?, text.get(start..end)?, text.get(end..)?])
 }
 
 /// Where the block is, its last line ending included.
-fn find(text: &str) -> Result<Option<(usize, usize)>, BlockError> {
+fn find_block(text: &str) -> Result<Option<(usize, usize)>, BlockError> {
     let (begins, ends) = (text.matches(BEGIN_SIGN).count(), text.matches(END).count());
     match (begins, ends) {
         (0, 0) => return Ok(None),

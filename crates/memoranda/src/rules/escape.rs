@@ -5,24 +5,24 @@
 const SIGNS: [&str; 2] = ["!-- memoranda:rules:", "!-- Made by `memoranda rules generate`"];
 const ESCAPED: &str = "lt;";
 /// What stands within what was escaped already, once for each time more.
-const AGAIN: &str = "amp;";
+const NESTED: &str = "amp;";
 
 /// Words in which no mark stands.
-pub(super) fn escaped(text: &str) -> String {
-    changed(text, |before| match before.strip_suffix('<') {
+pub(super) fn escape_marks(text: &str) -> String {
+    replace_before_signs(text, |before| match before.strip_suffix('<') {
         Some(before) => Some(format!("{before}&{ESCAPED}")),
         None => {
-            let (before, escapes) = escapes(before)?;
-            Some(format!("{before}&{AGAIN}{escapes}{ESCAPED}"))
+            let (before, escapes) = split_escapes(before)?;
+            Some(format!("{before}&{NESTED}{escapes}{ESCAPED}"))
         }
     })
 }
 
 /// What `escaped` was made from.
-pub(super) fn unescaped(text: &str) -> String {
-    changed(text, |before| {
-        let (before, escapes) = escapes(before)?;
-        Some(match escapes.strip_prefix(AGAIN) {
+pub(super) fn unescape_marks(text: &str) -> String {
+    replace_before_signs(text, |before| {
+        let (before, escapes) = split_escapes(before)?;
+        Some(match escapes.strip_prefix(NESTED) {
             Some(escapes) => format!("{before}&{escapes}{ESCAPED}"),
             None => format!("{before}<"),
         })
@@ -30,15 +30,15 @@ pub(super) fn unescaped(text: &str) -> String {
 }
 
 /// What stands before `&lt;`, and how often that is escaped in turn.
-fn escapes(text: &str) -> Option<(&str, &str)> {
+fn split_escapes(text: &str) -> Option<(&str, &str)> {
     let text = text.strip_suffix(ESCAPED)?;
-    let start = text.trim_end_matches(AGAIN).len();
+    let start = text.trim_end_matches(NESTED).len();
     let (before, escapes) = text.split_at_checked(start)?;
     Some((before.strip_suffix('&')?, escapes))
 }
 
 /// Changes what stands before each sign.
-fn changed(text: &str, change: impl Fn(&str) -> Option<String>) -> String {
+fn replace_before_signs(text: &str, change: impl Fn(&str) -> Option<String>) -> String {
     let mut done = String::new();
     let mut rest = text;
     loop {
@@ -80,8 +80,8 @@ mod tests {
                 "&lt;!-- memoranda:rules:&lt;!-- memoranda:rules:",
             ),
         ] {
-            assert_eq!(escaped(text), expected);
-            assert_eq!(unescaped(expected), text);
+            assert_eq!(escape_marks(text), expected);
+            assert_eq!(unescape_marks(expected), text);
         }
     }
 }

@@ -5,18 +5,18 @@
 
 mod block;
 mod escape;
-mod read;
+mod parse;
 mod render;
 mod target;
 
 pub(crate) use block::{BlockError, generated_in, with_block};
-pub(crate) use read::rules_in;
+pub(crate) use parse::rules_in;
 pub(crate) use render::{MARK, pages};
-pub(crate) use target::{Form, READ_FROM, TARGETS, Target, target};
+pub(crate) use target::{READ_FROM, RuleFileForm, RuleTarget, TARGETS, find_target};
 
 /// A rule, as a file states it.
 #[derive(Clone, PartialEq, Eq, Debug)]
-pub(crate) struct Rule {
+pub(crate) struct AgentRule {
     /// What it says.
     pub(crate) text: String,
     /// The files that it is for, as globs; all if empty.

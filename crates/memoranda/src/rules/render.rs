@@ -7,24 +7,24 @@ use std::fmt::Write as _;
 use memoranda_engine::core::note::permalink::slug;
 use memoranda_engine::records::normalize_globs;
 
-use super::Rule;
-use super::escape::escaped;
-use super::target::{Form, Target};
+use super::AgentRule;
+use super::escape::escape_marks;
+use super::target::{RuleFileForm, RuleTarget};
 
 /// What every file that belongs to Memoranda holds.
 pub(crate) const MARK: &str =
     "<!-- Made by `memoranda rules generate`; edit the rules, not this. -->";
 
 /// How a listed rule says for which files it is: For `a`, `b`: …
-const FOR: &str = "For `";
-const BETWEEN: &str = "`, `";
-const SAYS: &str = "`: ";
+const SCOPE_START: &str = "For `";
+const SCOPE_SEPARATOR: &str = "`, `";
+const SCOPE_END: &str = "`: ";
 /// How a rule for all files says so if its own words begin in that way.
-const FOR_ALL: &str = "For all files: ";
+const SCOPE_ALL: &str = "For all files: ";
 
 /// One file of a target.
 #[derive(Clone, PartialEq, Eq, Debug)]
-pub(crate) struct Page {
+pub(crate) struct RulePage {
     /// Where, relative to the repository.
     pub(crate) path: String,
     /// What it holds: the whole file, or for a block what stands between the marks.
@@ -32,40 +32,41 @@ pub(crate) struct Page {
 }
 
 /// The files that a target needs for these rules; none without rules.
-pub(crate) fn pages(target: &Target, rules: &[Rule]) -> Vec<Page> {
+pub(crate) fn pages(target: &RuleTarget, rules: &[AgentRule]) -> Vec<RulePage> {
     if rules.is_empty() {
         return Vec::new();
     }
     // What a reader cannot keep apart by files stands in one page, each rule with its files.
-    if matches!(target.form, Form::Block | Form::Plain) {
-        let list = listed(&rules.iter().collect::<Vec<_>>(), Files::All);
+    if matches!(target.form, RuleFileForm::Block | RuleFileForm::Plain) {
+        let list = render_list(&rules.iter().collect::<Vec<_>>(), ScopePlacement::PerRule);
         let text = match target.form {
-            Form::Block => list,
+            RuleFileForm::Block => list,
             _ => format!("{MARK}\n\n{list}"),
         };
-        return vec![Page { path: target.path.to_owned(), text }];
+        return vec![RulePage { path: target.path.to_owned(), text }];
     }
-    let mut by_paths: BTreeMap<Vec<String>, Vec<&Rule>> = BTreeMap::new();
+    let mut by_paths: BTreeMap<Vec<String>, Vec<&AgentRule>> = BTreeMap::new();
     for rule in rules {
         by_paths.entry(globs_of(rule)).or_default().push(rule);
     }
     let mut used: Vec<String> = Vec::new();
-    let mut page = |(paths, rules): (Vec<String>, Vec<&Rule>)| {
+    let mut page = |(paths, rules): (Vec<String>, Vec<&AgentRule>)| {
         let mut path = path_for(target, &paths);
         while used.contains(&path) {
             path = path.replacen("memoranda-", "memoranda-x-", 1);
         }
         used.push(path.clone());
         let head = head(target.form, &paths);
-        let files = if paths.is_empty() { Files::All } else { Files::OfHead };
-        let text = format!("{head}{MARK}\n\n{}", listed(&rules, files));
-        Page { path, text }
+        let placement =
+            if paths.is_empty() { ScopePlacement::PerRule } else { ScopePlacement::InHead };
+        let text = format!("{head}{MARK}\n\n{}", render_list(&rules, placement));
+        RulePage { path, text }
     };
     by_paths.into_iter().map(&mut page).collect()
 }
 
 /// The files that a rule is for, as every program reads them; none if it is for all.
-fn globs_of(rule: &Rule) -> Vec<String> {
+fn globs_of(rule: &AgentRule) -> Vec<String> {
     let mut globs: Vec<String> = rule.paths.iter().flat_map(|path| normalize_globs(path)).collect();
     globs.sort();
     globs.dedup();
@@ -83,22 +84,23 @@ pub(super) fn is_all(glob: &str) -> bool {
 /// The files that a list is for: then each rule says which of them it is for, or the head of the
 /// page says it for all.
 #[derive(Clone, Copy, PartialEq, Eq)]
-enum Files {
-    All,
-    OfHead,
+enum ScopePlacement {
+    PerRule,
+    InHead,
 }
 
 /// What stands before a rule's own words.
-fn scope_said(rule: &Rule, files: Files) -> String {
-    let begins_like_scope = [FOR, FOR_ALL].iter().any(|sign| rule.text.trim().starts_with(sign));
+fn scope_prefix(rule: &AgentRule, placement: ScopePlacement) -> String {
+    let begins_like_scope =
+        [SCOPE_START, SCOPE_ALL].iter().any(|sign| rule.text.trim().starts_with(sign));
     // A name that would end the sentence too early is meant all the same.
     let plain = |path: &String| path.replace(['`', '\n', '\r'], "?");
-    match (files, globs_of(rule).is_empty()) {
-        (Files::All, false) => {
+    match (placement, globs_of(rule).is_empty()) {
+        (ScopePlacement::PerRule, false) => {
             let paths: Vec<String> = rule.paths.iter().map(plain).collect();
-            format!("{FOR}{}{SAYS}", paths.join(BETWEEN))
+            format!("{SCOPE_START}{}{SCOPE_END}", paths.join(SCOPE_SEPARATOR))
         }
-        (Files::All, true) if begins_like_scope => FOR_ALL.to_owned(),
+        (ScopePlacement::PerRule, true) if begins_like_scope => SCOPE_ALL.to_owned(),
         _ => String::new(),
     }
 }
@@ -106,10 +108,10 @@ fn scope_said(rule: &Rule, files: Files) -> String {
 /// Rules as a list: those of no category first, then each category under its heading. What
 /// `read.rs` makes of it are the same rules: an item begins at the margin, and all of its further
 /// lines are indented or empty.
-fn listed(rules: &[&Rule], files: Files) -> String {
-    let mut by_category: BTreeMap<String, Vec<&Rule>> = BTreeMap::new();
+fn render_list(rules: &[&AgentRule], placement: ScopePlacement) -> String {
+    let mut by_category: BTreeMap<String, Vec<&AgentRule>> = BTreeMap::new();
     for rule in rules {
-        by_category.entry(one_line(&escaped(&rule.category))).or_default().push(rule);
+        by_category.entry(one_line(&escape_marks(&rule.category))).or_default().push(rule);
     }
     let mut text = String::from("# Rules\n");
     for (category, rules) in by_category {
@@ -118,8 +120,8 @@ fn listed(rules: &[&Rule], files: Files) -> String {
         }
         text.push('\n');
         for rule in rules {
-            let scope = scope_said(rule, files);
-            let rule_text = escaped(&rule.text);
+            let scope = scope_prefix(rule, placement);
+            let rule_text = escape_marks(&rule.text);
             let mut lines = rule_text.trim().lines();
             let first = lines.next().unwrap_or_default();
             let _ = writeln!(text, "- {scope}{}", first.trim_end());
@@ -137,19 +139,19 @@ fn listed(rules: &[&Rule], files: Files) -> String {
 }
 
 /// The files that a listed rule says it is for, and what it says then.
-pub(super) fn for_files(text: &str) -> Option<(Vec<String>, &str)> {
-    if let Some(rest) = text.strip_prefix(FOR_ALL) {
+pub(super) fn parse_scope_prefix(text: &str) -> Option<(Vec<String>, &str)> {
+    if let Some(rest) = text.strip_prefix(SCOPE_ALL) {
         return Some((Vec::new(), rest));
     }
-    let (named, rest) = text.strip_prefix(FOR)?.split_once(SAYS)?;
-    Some((named.split(BETWEEN).map(str::to_owned).collect(), rest))
+    let (named, rest) = text.strip_prefix(SCOPE_START)?.split_once(SCOPE_END)?;
+    Some((named.split(SCOPE_SEPARATOR).map(str::to_owned).collect(), rest))
 }
 
 fn one_line(text: &str) -> String {
     text.split_whitespace().collect::<Vec<_>>().join(" ")
 }
 
-fn path_for(target: &Target, paths: &[String]) -> String {
+fn path_for(target: &RuleTarget, paths: &[String]) -> String {
     let Some(first) = paths.first() else { return target.path.to_owned() };
     let name = slug(&first.replace(['*', '/', '.', '{', '}', ','], " "));
     let name = if name.is_empty() { "files".to_owned() } else { name };
@@ -158,42 +160,44 @@ fn path_for(target: &Target, paths: &[String]) -> String {
 }
 
 /// What a page begins with, for readers that want to be told when it holds.
-fn head(form: Form, paths: &[String]) -> String {
+fn head(form: RuleFileForm, paths: &[String]) -> String {
     let quoted = |glob: &String| format!("\"{}\"", glob.replace('\\', "\\\\").replace('"', "\\\""));
     let globs = paths.join(",");
     match (form, paths) {
-        (Form::PathList(_), []) | (Form::Block | Form::Plain, _) => String::new(),
-        (Form::PathList(key), paths) => {
+        (RuleFileForm::PathList(_), []) | (RuleFileForm::Block | RuleFileForm::Plain, _) => {
+            String::new()
+        }
+        (RuleFileForm::PathList(key), paths) => {
             let items: String =
                 paths.iter().map(|path| format!("  - {}\n", quoted(path))).collect();
             format!("---\n{key}:\n{items}---\n")
         }
-        (Form::Cursor, []) => {
+        (RuleFileForm::Cursor, []) => {
             "---\ndescription: Rules of this project\nalwaysApply: true\n---\n".to_owned()
         }
-        (Form::Cursor, _) => format!(
+        (RuleFileForm::Cursor, _) => format!(
             "---\ndescription: Rules of this project for certain files\nglobs: {globs}\n\
              alwaysApply: false\n---\n"
         ),
-        (Form::Copilot, []) => "---\napplyTo: \"**\"\n---\n".to_owned(),
-        (Form::Copilot, _) => format!("---\napplyTo: {}\n---\n", quoted(&globs)),
-        (Form::Windsurf, []) => "---\ntrigger: always_on\n---\n".to_owned(),
-        (Form::Windsurf, _) => format!("---\ntrigger: glob\nglobs: {globs}\n---\n"),
+        (RuleFileForm::Copilot, []) => "---\napplyTo: \"**\"\n---\n".to_owned(),
+        (RuleFileForm::Copilot, _) => format!("---\napplyTo: {}\n---\n", quoted(&globs)),
+        (RuleFileForm::Windsurf, []) => "---\ntrigger: always_on\n---\n".to_owned(),
+        (RuleFileForm::Windsurf, _) => format!("---\ntrigger: glob\nglobs: {globs}\n---\n"),
     }
 }
 
 #[cfg(test)]
 mod tests {
-    use super::super::target;
+    use super::super::find_target;
     use super::*;
 
-    fn rule(text: &str, paths: &[&str], category: &str) -> Rule {
+    fn rule(text: &str, paths: &[&str], category: &str) -> AgentRule {
         let paths = paths.iter().map(|&path| path.to_owned()).collect();
-        Rule { text: text.to_owned(), paths, category: category.to_owned() }
+        AgentRule { text: text.to_owned(), paths, category: category.to_owned() }
     }
 
-    fn check(name: &str, rules: &[Rule], expected: &[(&str, &str)]) {
-        let pages = pages(target(name).unwrap(), rules);
+    fn check(name: &str, rules: &[AgentRule], expected: &[(&str, &str)]) {
+        let pages = pages(find_target(name).unwrap(), rules);
         let found: Vec<_> = pages.iter().map(|p| (p.path.as_str(), p.text.as_str())).collect();
         assert_eq!(found, expected);
     }
@@ -280,7 +284,7 @@ mod tests {
     #[test]
     fn globs_that_look_alike_get_pages_of_their_own() {
         let rules = [rule("a", &["src/*.ts"], ""), rule("b", &["src/**/*.ts"], "")];
-        let pages = pages(target("cursor").unwrap(), &rules);
+        let pages = pages(find_target("cursor").unwrap(), &rules);
         assert_eq!(pages.len(), 2);
         assert_ne!(pages[0].path, pages[1].path);
     }

@@ -1,7 +1,7 @@
 //! The readers of rule files: one row each.
 
 /// One program, or several that read the same file, and how it wants its rules.
-pub(crate) struct Target {
+pub(crate) struct RuleTarget {
     /// What people type.
     pub(crate) name: &'static str,
     /// Other names for it.
@@ -9,7 +9,7 @@ pub(crate) struct Target {
     /// The file; of several, the one for rules that hold everywhere.
     pub(crate) path: &'static str,
     /// How it is written.
-    pub(crate) form: Form,
+    pub(crate) form: RuleFileForm,
     /// What shows that the program is used here: one of these exists.
     pub(crate) signs: &'static [&'static str],
     /// Whether `all` means it too.
@@ -18,7 +18,7 @@ pub(crate) struct Target {
 
 /// How a target's rules are written.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub(crate) enum Form {
+pub(crate) enum RuleFileForm {
     /// A block between marks in a file that people write.
     Block,
     /// A file of its own without frontmatter.
@@ -34,85 +34,85 @@ pub(crate) enum Form {
 }
 
 /// Every target, in the order in which they are written.
-pub(crate) const TARGETS: &[Target] = &[
-    Target {
+pub(crate) const TARGETS: &[RuleTarget] = &[
+    RuleTarget {
         name: "agents",
         also: &["codex", "opencode", "zed", "vscode"],
         path: "AGENTS.md",
-        form: Form::Block,
+        form: RuleFileForm::Block,
         signs: &["AGENTS.md", ".codex", ".zed", "opencode.json"],
         in_all: true,
     },
-    Target {
+    RuleTarget {
         name: "claude",
         also: &["claude-code"],
         path: ".claude/rules/memoranda.md",
-        form: Form::PathList("paths"),
+        form: RuleFileForm::PathList("paths"),
         signs: &["CLAUDE.md", ".claude"],
         in_all: true,
     },
     // The same reader as above: for those who want everything in one file.
-    Target {
+    RuleTarget {
         name: "claude-md",
         also: &[],
         path: "CLAUDE.md",
-        form: Form::Block,
+        form: RuleFileForm::Block,
         signs: &[],
         in_all: false,
     },
-    Target {
+    RuleTarget {
         name: "cursor",
         also: &[],
         path: ".cursor/rules/memoranda.mdc",
-        form: Form::Cursor,
+        form: RuleFileForm::Cursor,
         signs: &[".cursor", ".cursorrules"],
         in_all: true,
     },
-    Target {
+    RuleTarget {
         name: "copilot",
         also: &["github"],
         path: ".github/instructions/memoranda.instructions.md",
-        form: Form::Copilot,
+        form: RuleFileForm::Copilot,
         signs: &[".github/copilot-instructions.md", ".github/instructions"],
         in_all: true,
     },
-    Target {
+    RuleTarget {
         name: "windsurf",
         also: &[],
         path: ".windsurf/rules/memoranda.md",
-        form: Form::Windsurf,
+        form: RuleFileForm::Windsurf,
         signs: &[".windsurf", ".windsurfrules"],
         in_all: true,
     },
-    Target {
+    RuleTarget {
         name: "cline",
         also: &[],
         path: ".clinerules/memoranda.md",
-        form: Form::Plain,
+        form: RuleFileForm::Plain,
         signs: &[".clinerules"],
         in_all: true,
     },
-    Target {
+    RuleTarget {
         name: "roo",
         also: &[],
         path: ".roo/rules/memoranda.md",
-        form: Form::Plain,
+        form: RuleFileForm::Plain,
         signs: &[".roo"],
         in_all: true,
     },
-    Target {
+    RuleTarget {
         name: "gemini",
         also: &[],
         path: "GEMINI.md",
-        form: Form::Block,
+        form: RuleFileForm::Block,
         signs: &["GEMINI.md", ".gemini"],
         in_all: true,
     },
-    Target {
+    RuleTarget {
         name: "goose",
         also: &[],
         path: ".goosehints",
-        form: Form::Block,
+        form: RuleFileForm::Block,
         signs: &[".goosehints"],
         in_all: true,
     },
@@ -138,6 +138,6 @@ pub(crate) const READ_FROM: &[&str] = &[
 ];
 
 /// The target that a name means.
-pub(crate) fn target(name: &str) -> Option<&'static Target> {
+pub(crate) fn find_target(name: &str) -> Option<&'static RuleTarget> {
     TARGETS.iter().find(|target| target.name == name || target.also.contains(&name))
 }

@@ -5,26 +5,26 @@ use std::path::{Path, PathBuf};
 use crate::error::{CommandError, Result};
 use crate::exit::Exit;
 use crate::files;
-use crate::setup::format::{Broken, Format};
-use crate::setup::made;
-use crate::setup::place::Bases;
-use crate::setup::wiring::{State, Wire, as_found, connected, disconnected, state};
+use crate::setup::created_dirs;
+use crate::setup::entries::{ConfigEntry, EntryState, as_found, connected, disconnected, state};
+use crate::setup::format::{ConfigFormat, ConfigSyntaxError};
+use crate::setup::locations::BaseDirs;
 
 /// What stands behind the name of a backup.
 const BACKUP: &str = ".memoranda-backup";
 
 /// One file of a client, and what is ours in it.
-pub(crate) struct Target {
+pub(crate) struct ClientFile {
     /// The file.
     pub(crate) path: PathBuf,
     /// How it is written.
-    pub(crate) format: Format,
+    pub(crate) format: ConfigFormat,
     /// What is ours in it.
-    pub(crate) wires: Vec<Wire>,
+    pub(crate) entries: Vec<ConfigEntry>,
 }
 
 /// What would become of a file.
-pub(crate) struct Change {
+pub(crate) struct ClientFileChange {
     /// The file.
     pub(crate) path: PathBuf,
     /// What it holds; `None` if it does not exist.
@@ -32,12 +32,12 @@ pub(crate) struct Change {
     /// What it would hold; `None` if it would be gone.
     pub(crate) after: Option<String>,
     /// What becomes of the backup.
-    backup: Backup,
+    backup: BackupAction,
 }
 
 /// What becomes of the backup with a change.
 #[derive(Clone, Copy, PartialEq, Eq)]
-enum Backup {
+enum BackupAction {
     /// The file as it is becomes the backup.
     Make,
     /// The backup is the file as it was before anything of ours came into it, and stays so.
@@ -46,7 +46,7 @@ enum Backup {
     Drop,
 }
 
-impl Target {
+impl ClientFile {
     fn text(&self) -> Result<Option<String>> {
         match files::read_text(&self.path) {
             Err(error) if self.path.is_dir() => Err(error),
@@ -56,47 +56,47 @@ impl Target {
         }
     }
 
-    fn broken(&self, bases: &Bases, broken: &Broken) -> CommandError {
-        let shown = bases.shown(&self.path);
+    fn broken(&self, dirs: &BaseDirs, broken: &ConfigSyntaxError) -> CommandError {
+        let shown = dirs.shown(&self.path);
         CommandError::configuration(format!("{shown} was left alone: {broken}"))
             .hint("fix that line, or paste what `memoranda setup --print CLIENT` prints")
     }
 
     /// The server and the hooks, each for itself.
     pub(crate) fn apart(&self) -> (Option<Self>, Option<Self>) {
-        let of = |is_wanted: fn(&Wire) -> bool| {
-            let wires: Vec<Wire> =
-                self.wires.iter().filter(|wire| is_wanted(wire)).cloned().collect();
-            let target = Self { path: self.path.clone(), format: self.format, wires };
-            (!target.wires.is_empty()).then_some(target)
+        let of = |is_wanted: fn(&ConfigEntry) -> bool| {
+            let entries: Vec<ConfigEntry> =
+                self.entries.iter().filter(|entry_spec| is_wanted(entry_spec)).cloned().collect();
+            let target = Self { path: self.path.clone(), format: self.format, entries };
+            (!target.entries.is_empty()).then_some(target)
         };
-        let is_server = |wire: &Wire| matches!(wire, Wire::Server { .. });
-        let is_hook = |wire: &Wire| matches!(wire, Wire::Hook { .. });
+        let is_server = |entry_spec: &ConfigEntry| matches!(entry_spec, ConfigEntry::Server { .. });
+        let is_hook = |entry_spec: &ConfigEntry| matches!(entry_spec, ConfigEntry::Hook { .. });
         (of(is_server), of(is_hook))
     }
 
     /// How far it is wired.
-    pub(crate) fn state(&self, bases: &Bases) -> Result<State> {
+    pub(crate) fn state(&self, dirs: &BaseDirs) -> Result<EntryState> {
         let text = self.text()?.unwrap_or_default();
-        state(self.format, &text, &self.wires).map_err(|broken| self.broken(bases, &broken))
+        state(self.format, &text, &self.entries).map_err(|broken| self.broken(dirs, &broken))
     }
 
     /// What connecting would do; `None` if everything is as it should be.
-    pub(crate) fn connect(&self, bases: &Bases) -> Result<Option<Change>> {
+    pub(crate) fn connect(&self, dirs: &BaseDirs) -> Result<Option<ClientFileChange>> {
         let before = self.text()?;
         let text = before.as_deref().unwrap_or_default();
-        let after = connected(self.format, text, &self.wires)
-            .map_err(|broken| self.broken(bases, &broken))?;
+        let after = connected(self.format, text, &self.entries)
+            .map_err(|broken| self.broken(dirs, &broken))?;
         if after == text {
             return Ok(None);
         }
         let backup = match self.backup() {
-            Some(backup) if self.is_origin(&backup, text) => Backup::Keep,
+            Some(backup) if self.is_origin(&backup, text) => BackupAction::Keep,
             // Nothing is in the file but ours: it was we who made it, and it shall go with ours.
-            None if self.is_only_ours(text) => Backup::Keep,
-            _ => Backup::Make,
+            None if self.is_only_ours(text) => BackupAction::Keep,
+            _ => BackupAction::Make,
         };
-        Ok(Some(Change { path: self.path.clone(), before, after: Some(after), backup }))
+        Ok(Some(ClientFileChange { path: self.path.clone(), before, after: Some(after), backup }))
     }
 
     fn backup(&self) -> Option<String> {
@@ -105,47 +105,47 @@ impl Target {
 
     /// Whether a text has nothing of ours, and what is ours is all that has come to it since.
     fn is_origin(&self, backup: &str, text: &str) -> bool {
-        let again = as_found(self.format, text, &self.wires)
+        let again = as_found(self.format, text, &self.entries)
             .and_then(|found| connected(self.format, backup, &found));
         !self.has_ours(backup) && again.is_ok_and(|again| again == text)
     }
 
     fn has_ours(&self, text: &str) -> bool {
-        state(self.format, text, &self.wires).is_ok_and(|state| state != State::Absent)
+        state(self.format, text, &self.entries).is_ok_and(|state| state != EntryState::Absent)
     }
 
     fn is_only_ours(&self, text: &str) -> bool {
-        let left = disconnected(self.format, text, &self.wires);
+        let left = disconnected(self.format, text, &self.entries);
         self.has_ours(text) && left.is_ok_and(|left| left.is_empty())
     }
 
     /// The text with the empty objects that the person had before ours came into them.
     fn refilled(&self, left: String, backup: &str) -> String {
-        let wires = self.wires.iter().map(|wire| match wire {
-            Wire::Server { container, .. } => *container,
-            Wire::Hook { .. } | Wire::Version => "hooks",
+        let entries = self.entries.iter().map(|entry_spec| match entry_spec {
+            ConfigEntry::Server { container, .. } => *container,
+            ConfigEntry::Hook { .. } | ConfigEntry::Version => "hooks",
         });
         let none = serde_json::Value::Object(serde_json::Map::new());
         let value = |text: &str| self.format.value(text).unwrap_or_default();
         let had = value(backup);
-        wires.fold(left, |left, key| {
+        entries.fold(left, |left, key| {
             let is_gone = had.get(key) == Some(&none) && value(&left).get(key).is_none();
             match (self.format, is_gone) {
-                (Format::Json, true) => self.format.set(&left, &[key], &none).unwrap_or(left),
+                (ConfigFormat::Json, true) => self.format.set(&left, &[key], &none).unwrap_or(left),
                 _ => left,
             }
         })
     }
 
     /// What taking everything out would do; `None` if nothing is there.
-    pub(crate) fn disconnect(&self, bases: &Bases) -> Result<Option<Change>> {
+    pub(crate) fn disconnect(&self, dirs: &BaseDirs) -> Result<Option<ClientFileChange>> {
         let Some(before) = self.text()? else { return Ok(None) };
         let after = match self.backup() {
             // If nothing else happened since, the file becomes what it was, byte for byte.
             Some(backup) if self.is_origin(&backup, &before) && backup != before => Some(backup),
             backup => {
-                let left = disconnected(self.format, &before, &self.wires)
-                    .map_err(|broken| self.broken(bases, &broken))?;
+                let left = disconnected(self.format, &before, &self.entries)
+                    .map_err(|broken| self.broken(dirs, &broken))?;
                 if left == before {
                     return Ok(None);
                 }
@@ -161,21 +161,21 @@ impl Target {
                 }
             }
         };
-        Ok(Some(Change {
+        Ok(Some(ClientFileChange {
             path: self.path.clone(),
             before: Some(before),
             after,
-            backup: Backup::Drop,
+            backup: BackupAction::Drop,
         }))
     }
 }
 
-impl Change {
+impl ClientFileChange {
     /// Makes it; says where the backup is, if one was made.
-    pub(crate) fn apply(&self, bases: &Bases) -> Result<Option<PathBuf>> {
+    pub(crate) fn apply(&self, dirs: &BaseDirs) -> Result<Option<PathBuf>> {
         let now = files::read_text(&self.path)?;
         if now != self.before {
-            let shown = bases.shown(&self.path);
+            let shown = dirs.shown(&self.path);
             return Err(CommandError::new(
                 Exit::Conflict,
                 format!("{shown} changed in this moment; nothing was written"),
@@ -185,31 +185,31 @@ impl Change {
         let backup = backup_of(&self.path);
         let mut made = None;
         if let Some(before) = &self.before
-            && self.backup == Backup::Make
+            && self.backup == BackupAction::Make
         {
             files::replace_alike(&backup, before.as_bytes(), &self.path)?;
             made = Some(backup.clone());
         }
         if self.after.is_some() {
             // Written down before they are made: a folder that is forgotten would never go.
-            made::note(bases, &self.path)?;
+            created_dirs::record_missing(dirs, &self.path)?;
         }
         match &self.after {
             Some(after) => files::replace(&self.path, after.as_bytes())?,
             None => {
                 files::remove(&self.path)?;
-                made::tidy(bases, &self.path)?;
+                created_dirs::remove_created(dirs, &self.path)?;
             }
         }
-        if self.backup == Backup::Drop {
+        if self.backup == BackupAction::Drop {
             files::remove(&backup)?;
         }
         Ok(made)
     }
 }
 
-fn empty(format: Format) -> String {
-    if format == Format::Json { "{}\n".to_owned() } else { String::new() }
+fn empty(format: ConfigFormat) -> String {
+    if format == ConfigFormat::Json { "{}\n".to_owned() } else { String::new() }
 }
 
 fn backup_of(path: &Path) -> PathBuf {
@@ -218,6 +218,6 @@ fn backup_of(path: &Path) -> PathBuf {
     PathBuf::from(name)
 }
 
-fn configuration() -> crate::error::Kind {
-    crate::error::Kind::Exit(Exit::Configuration)
+fn configuration() -> crate::error::FailureKind {
+    crate::error::FailureKind::Exit(Exit::Configuration)
 }

@@ -7,28 +7,28 @@ use serde_json::Value;
 
 use crate::env;
 use crate::files;
-use crate::hook::Harness;
-use crate::setup::clients::{CLIENTS, Client};
-use crate::setup::format::{self, Format};
-use crate::setup::place::{Base, Bases};
-use crate::setup::wiring::NAME;
-use crate::setup::{Scope, hooks};
+use crate::hook::HookClient;
+use crate::setup::clients::{CLIENTS, ClientSpec};
+use crate::setup::entries::NAME;
+use crate::setup::format::{self, ConfigFormat};
+use crate::setup::locations::{BaseDir, BaseDirs};
+use crate::setup::{SetupScope, hooks};
 
 /// Something of ours in a client's file, and whether it works.
-pub(crate) struct Wired {
+pub(crate) struct InstalledEntry {
     /// The client.
-    pub(crate) client: &'static Client,
+    pub(crate) client: &'static ClientSpec,
     /// Its file.
     pub(crate) file: PathBuf,
     /// What it is.
-    pub(crate) part: Part,
+    pub(crate) part: EntryPart,
     /// Whether it works.
-    pub(crate) finding: Finding,
+    pub(crate) finding: EntryFinding,
 }
 
 /// What of ours stands in a client's file.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub(crate) enum Part {
+pub(crate) enum EntryPart {
     /// The server.
     Server,
     /// The hooks.
@@ -37,7 +37,7 @@ pub(crate) enum Part {
 
 /// Whether what stands in a client's file works.
 #[derive(Clone, PartialEq, Eq, Debug)]
-pub(crate) enum Finding {
+pub(crate) enum EntryFinding {
     /// It starts this program.
     This,
     /// It connects to an address.
@@ -53,58 +53,61 @@ pub(crate) enum Finding {
 }
 
 /// Looks at every client's files, the person's own and those of the folder at hand.
-pub(crate) fn check(bases: &Bases) -> Vec<Wired> {
-    let mut found: Vec<Wired> = Vec::new();
+pub(crate) fn check(dirs: &BaseDirs) -> Vec<InstalledEntry> {
+    let mut found: Vec<InstalledEntry> = Vec::new();
     for client in &CLIENTS {
-        for scope in [Scope::User, Scope::Project] {
-            let server = client.file(bases, scope).map(|file| (file, Part::Server, client.format));
-            let hooks =
-                client.hooks_file(bases, scope).map(|file| (file, Part::Hooks, Format::Json));
+        for scope in [SetupScope::User, SetupScope::Project] {
+            let server =
+                client.file(dirs, scope).map(|file| (file, EntryPart::Server, client.format));
+            let hooks = client
+                .hooks_file(dirs, scope)
+                .map(|file| (file, EntryPart::Hooks, ConfigFormat::Json));
             for (file, part, format) in server.into_iter().chain(hooks) {
-                let is_known = |wired: &Wired| wired.file == file && wired.part == part;
+                let is_known = |wired: &InstalledEntry| wired.file == file && wired.part == part;
                 if found.iter().any(is_known) {
                     continue;
                 }
                 let finding = match read(&file, format) {
                     Ok(None) => None,
                     Ok(Some(value)) => match started(client, part, &value) {
-                        Some(Finding::This)
-                            if part == Part::Hooks && !is_trusted(client, bases, &file, &value) =>
+                        Some(EntryFinding::This)
+                            if part == EntryPart::Hooks
+                                && !is_trusted(client, dirs, &file, &value) =>
                         {
-                            Some(Finding::Untrusted)
+                            Some(EntryFinding::Untrusted)
                         }
                         other => other,
                     },
                     // Once for a file that holds both.
                     Err(_) if found.iter().any(|wired| wired.file == file) => None,
-                    Err(why) => Some(Finding::Unreadable(why)),
+                    Err(why) => Some(EntryFinding::Unreadable(why)),
                 };
-                found.extend(finding.map(|finding| Wired { client, file, part, finding }));
+                found.extend(finding.map(|finding| InstalledEntry { client, file, part, finding }));
             }
         }
     }
     found
 }
 
-fn read(file: &Path, format: Format) -> Result<Option<Value>, String> {
+fn read(file: &Path, format: ConfigFormat) -> Result<Option<Value>, String> {
     let text = files::read_text(file).map_err(|error| error.message)?;
     text.map(|text| format.value(&text).map_err(|broken| broken.to_string())).transpose()
 }
 
 /// What becomes of our entry, if there is one.
-fn started(client: &Client, part: Part, value: &Value) -> Option<Finding> {
+fn started(client: &ClientSpec, part: EntryPart, value: &Value) -> Option<EntryFinding> {
     match part {
-        Part::Server => {
+        EntryPart::Server => {
             let entry = format::at(value, &[client.container, NAME])?;
             let text = |key: &str| entry.get(key).and_then(Value::as_str);
             let address = ["url", "serverUrl", "httpUrl"].into_iter().find_map(text);
             let listed = || entry.get("command")?.get(0)?.as_str();
             match text("command").or_else(|| text("cmd")).or_else(listed) {
                 Some(program) => Some(judged(program)),
-                None => address.map(|address| Finding::Address(address.to_owned())),
+                None => address.map(|address| EntryFinding::Address(address.to_owned())),
             }
         }
-        Part::Hooks => {
+        EntryPart::Hooks => {
             let events = value.get("hooks")?.as_object()?.values().filter_map(Value::as_array);
             let mut ours = events.flatten().filter(|entry| hooks::is_ours(entry));
             ours.find_map(hooks::program_of).map(judged)
@@ -114,11 +117,11 @@ fn started(client: &Client, part: Part, value: &Value) -> Option<Finding> {
 
 /// Whether a client runs our hooks. Codex runs none that the person has not trusted, and says in its
 /// settings which those are; the others ask nobody, or at once.
-fn is_trusted(client: &Client, bases: &Bases, file: &Path, value: &Value) -> bool {
-    if client.hooks != Some(Harness::Codex) {
+fn is_trusted(client: &ClientSpec, dirs: &BaseDirs, file: &Path, value: &Value) -> bool {
+    if client.hooks != Some(HookClient::Codex) {
         return true;
     }
-    let settings = read(&bases.path((Base::Codex, "config.toml")), Format::Toml);
+    let settings = read(&dirs.path((BaseDir::Codex, "config.toml")), ConfigFormat::Toml);
     let settings = settings.ok().flatten().unwrap_or_default();
     let state = format::at(&settings, &["hooks", "state"]).and_then(Value::as_object);
     let names = [Some(file.to_owned()), file.canonicalize().ok()];
@@ -147,19 +150,19 @@ fn snake_case(event: &str) -> String {
     event.char_indices().map(letter).collect()
 }
 
-fn judged(program: &str) -> Finding {
+fn judged(program: &str) -> EntryFinding {
     let is_path = program.contains(['/', '\\']);
     let path = if is_path {
         Some(PathBuf::from(program)).filter(|path| path.is_file())
     } else {
         env::find_program(program)
     };
-    let Some(path) = path else { return Finding::Missing(program.to_owned()) };
+    let Some(path) = path else { return EntryFinding::Missing(program.to_owned()) };
     let real = |path: &Path| path.canonicalize().ok();
     let this = env::this_program().and_then(|this| real(&this));
     if this.is_some() && real(&path) == this {
-        Finding::This
+        EntryFinding::This
     } else {
-        Finding::Other(path.display().to_string())
+        EntryFinding::Other(path.display().to_string())
     }
 }

@@ -2,46 +2,46 @@
 
 use serde_json::{Value, json};
 
-use crate::hook::Harness;
-use crate::setup::format::Format;
-use crate::setup::place::{Base, Place};
+use crate::hook::HookClient;
+use crate::setup::format::ConfigFormat;
+use crate::setup::locations::{BaseDir, FileLocation};
 
 /// A client, and how it is told about a server.
-pub(crate) struct Client {
+pub(crate) struct ClientSpec {
     /// Its name on the command line.
     pub(crate) name: &'static str,
     /// Its name for people.
     pub(crate) title: &'static str,
     /// How its file is written.
-    pub(crate) format: Format,
+    pub(crate) format: ConfigFormat,
     /// The key that holds its servers.
     pub(crate) container: &'static str,
     /// What a server looks like in it.
-    pub(crate) shape: Shape,
+    pub(crate) shape: EntryShape,
     /// Where its own file is: the first that exists, else the first whose folder does.
-    pub(crate) user: &'static [Place],
+    pub(crate) user: &'static [FileLocation],
     /// Where the file of a project is, if there is such a thing.
-    pub(crate) project: Option<Place>,
+    pub(crate) project: Option<FileLocation>,
     /// Files and folders that say that the client is used here.
-    pub(crate) signs: &'static [Place],
+    pub(crate) signs: &'static [FileLocation],
     /// Its program, if it has one to type.
     pub(crate) program: Option<&'static str>,
     /// How many tools it bears.
-    pub(crate) tools: Tools,
+    pub(crate) tools: ToolChoice,
     /// How it runs hooks, if it does.
-    pub(crate) hooks: Option<Harness>,
+    pub(crate) hooks: Option<HookClient>,
     /// What makes it read its file again.
     pub(crate) after: &'static str,
 }
 
 /// What serves every day, where all tools are in the way: the memory tool; notes, to write, read,
 /// change and find them; records, to know the rules and to keep them right.
-const FEW: &str = "memory,write_note,read_note,edit_note,search_notes,recent_activity,get_context,\
+const EVERYDAY_TOOLS: &str = "memory,write_note,read_note,edit_note,search_notes,recent_activity,get_context,\
                    get_rules,add_memory,search_memories,edit_memory,forget_memory";
 
 /// What a server looks like in a client's file.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub(crate) enum Shape {
+pub(crate) enum EntryShape {
     /// `{command, args}`.
     Plain,
     /// `{type: "stdio", command, args}`.
@@ -54,7 +54,7 @@ pub(crate) enum Shape {
 
 /// How many tools a client bears.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub(crate) enum Tools {
+pub(crate) enum ToolChoice {
     /// It loads them as they are needed, or bears the set `default`.
     Default,
     /// It hands all of them to the model with every request.
@@ -63,18 +63,18 @@ pub(crate) enum Tools {
     Fewest,
 }
 
-impl Tools {
+impl ToolChoice {
     /// The flags that ask for them.
     pub(crate) fn flags(self) -> &'static [&'static str] {
         match self {
             Self::Default => &[],
-            Self::Few => &["--tools", FEW],
+            Self::Few => &["--tools", EVERYDAY_TOOLS],
             Self::Fewest => &["--toolsets", "memory"],
         }
     }
 }
 
-impl Shape {
+impl EntryShape {
     /// The entry for a program and its arguments.
     pub(crate) fn entry(self, program: &str, args: &[String]) -> Value {
         match self {
@@ -99,204 +99,207 @@ impl Shape {
 }
 
 /// Every client, in the order in which they are listed.
-pub(crate) const CLIENTS: [Client; 12] = [
-    Client {
+pub(crate) const CLIENTS: [ClientSpec; 12] = [
+    ClientSpec {
         name: "claude-code",
         title: "Claude Code",
-        format: Format::Json,
+        format: ConfigFormat::Json,
         container: "mcpServers",
-        shape: Shape::Typed,
-        user: &[(Base::ClaudeState, ".claude.json")],
-        project: Some((Base::Project, ".mcp.json")),
-        signs: &[(Base::ClaudeState, ".claude.json"), (Base::Claude, "")],
+        shape: EntryShape::Typed,
+        user: &[(BaseDir::ClaudeState, ".claude.json")],
+        project: Some((BaseDir::Project, ".mcp.json")),
+        signs: &[(BaseDir::ClaudeState, ".claude.json"), (BaseDir::Claude, "")],
         program: Some("claude"),
-        tools: Tools::Default,
-        hooks: Some(Harness::ClaudeCode),
+        tools: ToolChoice::Default,
+        hooks: Some(HookClient::ClaudeCode),
         after: "start a new session",
     },
-    Client {
+    ClientSpec {
         name: "claude-desktop",
         title: "Claude Desktop",
-        format: Format::Json,
+        format: ConfigFormat::Json,
         container: "mcpServers",
-        shape: Shape::Plain,
-        user: &[(Base::Support, "Claude/claude_desktop_config.json")],
+        shape: EntryShape::Plain,
+        user: &[(BaseDir::Support, "Claude/claude_desktop_config.json")],
         project: None,
-        signs: &[(Base::Support, "Claude")],
+        signs: &[(BaseDir::Support, "Claude")],
         program: None,
-        tools: Tools::Default,
+        tools: ToolChoice::Default,
         hooks: None,
         after: "quit Claude Desktop and open it again",
     },
-    Client {
+    ClientSpec {
         name: "cursor",
         title: "Cursor",
-        format: Format::Json,
+        format: ConfigFormat::Json,
         container: "mcpServers",
-        shape: Shape::Plain,
-        user: &[(Base::Home, ".cursor/mcp.json")],
-        project: Some((Base::Project, ".cursor/mcp.json")),
-        signs: &[(Base::Home, ".cursor")],
+        shape: EntryShape::Plain,
+        user: &[(BaseDir::Home, ".cursor/mcp.json")],
+        project: Some((BaseDir::Project, ".cursor/mcp.json")),
+        signs: &[(BaseDir::Home, ".cursor")],
         program: Some("cursor"),
-        tools: Tools::Default,
-        hooks: Some(Harness::Cursor),
+        tools: ToolChoice::Default,
+        hooks: Some(HookClient::Cursor),
         after: "switch the server on in Cursor's settings, under MCP",
     },
-    Client {
+    ClientSpec {
         name: "vscode",
         title: "VS Code",
-        format: Format::Json,
+        format: ConfigFormat::Json,
         container: "servers",
-        shape: Shape::Typed,
+        shape: EntryShape::Typed,
         user: &[
-            (Base::Support, "Code/User/mcp.json"),
-            (Base::Support, "Code - Insiders/User/mcp.json"),
-            (Base::Support, "VSCodium/User/mcp.json"),
+            (BaseDir::Support, "Code/User/mcp.json"),
+            (BaseDir::Support, "Code - Insiders/User/mcp.json"),
+            (BaseDir::Support, "VSCodium/User/mcp.json"),
         ],
-        project: Some((Base::Project, ".vscode/mcp.json")),
+        project: Some((BaseDir::Project, ".vscode/mcp.json")),
         signs: &[
-            (Base::Support, "Code"),
-            (Base::Support, "Code - Insiders"),
-            (Base::Support, "VSCodium"),
+            (BaseDir::Support, "Code"),
+            (BaseDir::Support, "Code - Insiders"),
+            (BaseDir::Support, "VSCodium"),
         ],
         program: Some("code"),
-        tools: Tools::Default,
-        hooks: Some(Harness::VsCode),
+        tools: ToolChoice::Default,
+        hooks: Some(HookClient::VsCode),
         after: "VS Code asks whether to trust the server when it starts",
     },
-    Client {
+    ClientSpec {
         name: "codex",
         title: "Codex",
-        format: Format::Toml,
+        format: ConfigFormat::Toml,
         container: "mcp_servers",
-        shape: Shape::Plain,
-        user: &[(Base::Codex, "config.toml")],
-        project: Some((Base::Project, ".codex/config.toml")),
-        signs: &[(Base::Codex, "")],
+        shape: EntryShape::Plain,
+        user: &[(BaseDir::Codex, "config.toml")],
+        project: Some((BaseDir::Project, ".codex/config.toml")),
+        signs: &[(BaseDir::Codex, "")],
         program: Some("codex"),
-        tools: Tools::Default,
-        hooks: Some(Harness::Codex),
+        tools: ToolChoice::Default,
+        hooks: Some(HookClient::Codex),
         after: "start a new session",
     },
-    Client {
+    ClientSpec {
         name: "gemini",
         title: "Gemini CLI",
-        format: Format::Json,
+        format: ConfigFormat::Json,
         container: "mcpServers",
-        shape: Shape::Plain,
-        user: &[(Base::Home, ".gemini/settings.json")],
-        project: Some((Base::Project, ".gemini/settings.json")),
-        signs: &[(Base::Home, ".gemini")],
+        shape: EntryShape::Plain,
+        user: &[(BaseDir::Home, ".gemini/settings.json")],
+        project: Some((BaseDir::Project, ".gemini/settings.json")),
+        signs: &[(BaseDir::Home, ".gemini")],
         program: Some("gemini"),
-        tools: Tools::Few,
-        hooks: Some(Harness::Gemini),
+        tools: ToolChoice::Few,
+        hooks: Some(HookClient::Gemini),
         after: "start a new session; with `gemini -p` add `--allowed-mcp-server-names memoranda`, \
                 or its tools are left out",
     },
-    Client {
+    ClientSpec {
         name: "zed",
         title: "Zed",
-        format: Format::Json,
+        format: ConfigFormat::Json,
         container: "context_servers",
-        shape: Shape::Plain,
-        user: &[(Base::Config, "zed/settings.json")],
-        project: Some((Base::Project, ".zed/settings.json")),
-        signs: &[(Base::Config, "zed")],
+        shape: EntryShape::Plain,
+        user: &[(BaseDir::Config, "zed/settings.json")],
+        project: Some((BaseDir::Project, ".zed/settings.json")),
+        signs: &[(BaseDir::Config, "zed")],
         program: Some("zed"),
-        tools: Tools::Few,
+        tools: ToolChoice::Few,
         hooks: None,
         after: "Zed notices at once",
     },
-    Client {
+    ClientSpec {
         name: "windsurf",
         title: "Windsurf",
-        format: Format::Json,
+        format: ConfigFormat::Json,
         container: "mcpServers",
-        shape: Shape::Plain,
-        user: &[(Base::Home, ".codeium/windsurf/mcp_config.json")],
+        shape: EntryShape::Plain,
+        user: &[(BaseDir::Home, ".codeium/windsurf/mcp_config.json")],
         project: None,
-        signs: &[(Base::Home, ".codeium/windsurf")],
+        signs: &[(BaseDir::Home, ".codeium/windsurf")],
         program: Some("windsurf"),
-        tools: Tools::Few,
+        tools: ToolChoice::Few,
         hooks: None,
         after: "press Refresh in Windsurf's MCP settings",
     },
-    Client {
+    ClientSpec {
         name: "cline",
         title: "Cline",
-        format: Format::Json,
+        format: ConfigFormat::Json,
         container: "mcpServers",
-        shape: Shape::Plain,
+        shape: EntryShape::Plain,
         user: &[
-            (Base::Home, ".cline/data/settings/cline_mcp_settings.json"),
+            (BaseDir::Home, ".cline/data/settings/cline_mcp_settings.json"),
             (
-                Base::Support,
+                BaseDir::Support,
                 "Code/User/globalStorage/saoudrizwan.claude-dev/settings/cline_mcp_settings.json",
             ),
-            (Base::Home, ".cline/mcp.json"),
+            (BaseDir::Home, ".cline/mcp.json"),
         ],
         project: None,
         signs: &[
-            (Base::Home, ".cline"),
-            (Base::Support, "Code/User/globalStorage/saoudrizwan.claude-dev"),
+            (BaseDir::Home, ".cline"),
+            (BaseDir::Support, "Code/User/globalStorage/saoudrizwan.claude-dev"),
         ],
         program: Some("cline"),
-        tools: Tools::Few,
+        tools: ToolChoice::Few,
         hooks: None,
         after: "Cline notices at once",
     },
-    Client {
+    ClientSpec {
         name: "goose",
         title: "Goose",
-        format: Format::Yaml,
+        format: ConfigFormat::Yaml,
         container: "extensions",
-        shape: Shape::Goose,
+        shape: EntryShape::Goose,
         user: &[
-            (Base::Config, "goose/config.yaml"),
-            (Base::Config, "Block/goose/config/config.yaml"),
+            (BaseDir::Config, "goose/config.yaml"),
+            (BaseDir::Config, "Block/goose/config/config.yaml"),
         ],
         project: None,
-        signs: &[(Base::Config, "goose"), (Base::Config, "Block/goose")],
+        signs: &[(BaseDir::Config, "goose"), (BaseDir::Config, "Block/goose")],
         program: Some("goose"),
-        tools: Tools::Few,
+        tools: ToolChoice::Few,
         hooks: None,
         after: "start a new session",
     },
-    Client {
+    ClientSpec {
         name: "opencode",
         title: "OpenCode",
-        format: Format::Json,
+        format: ConfigFormat::Json,
         container: "mcp",
-        shape: Shape::OneList,
+        shape: EntryShape::OneList,
         user: &[
-            (Base::Config, "opencode/opencode.json"),
-            (Base::Config, "opencode/opencode.jsonc"),
+            (BaseDir::Config, "opencode/opencode.json"),
+            (BaseDir::Config, "opencode/opencode.jsonc"),
         ],
-        project: Some((Base::Project, "opencode.json")),
-        signs: &[(Base::Config, "opencode")],
+        project: Some((BaseDir::Project, "opencode.json")),
+        signs: &[(BaseDir::Config, "opencode")],
         program: Some("opencode"),
-        tools: Tools::Few,
+        tools: ToolChoice::Few,
         hooks: None,
         after: "start a new session",
     },
-    Client {
+    ClientSpec {
         name: "lm-studio",
         title: "LM Studio",
-        format: Format::Json,
+        format: ConfigFormat::Json,
         container: "mcpServers",
-        shape: Shape::Plain,
-        user: &[(Base::Home, ".lmstudio/mcp.json"), (Base::Home, ".cache/lm-studio/mcp.json")],
+        shape: EntryShape::Plain,
+        user: &[
+            (BaseDir::Home, ".lmstudio/mcp.json"),
+            (BaseDir::Home, ".cache/lm-studio/mcp.json"),
+        ],
         project: None,
-        signs: &[(Base::Home, ".lmstudio"), (Base::Home, ".cache/lm-studio")],
+        signs: &[(BaseDir::Home, ".lmstudio"), (BaseDir::Home, ".cache/lm-studio")],
         program: Some("lms"),
-        tools: Tools::Fewest,
+        tools: ToolChoice::Fewest,
         hooks: None,
         after: "LM Studio notices at once",
     },
 ];
 
 /// The client of a name, as people type it.
-pub(crate) fn client(name: &str) -> Option<&'static Client> {
+pub(crate) fn client(name: &str) -> Option<&'static ClientSpec> {
     let plain = |name: &str| {
         let letters = name.chars().filter(|c| c.is_alphanumeric());
         letters.collect::<String>().to_lowercase()
@@ -343,7 +346,7 @@ mod tests {
         let ours = client("gemini")
             .unwrap()
             .shape
-            .entry("memoranda", &["mcp", "--tools", FEW].map(str::to_owned));
+            .entry("memoranda", &["mcp", "--tools", EVERYDAY_TOOLS].map(str::to_owned));
         assert_eq!(shipped["mcpServers"]["memoranda"], ours);
     }
 
@@ -363,7 +366,7 @@ mod tests {
             let tools = selection.resolve().unwrap();
             assert!(!tools.is_empty(), "{}", row.name);
             // What its users have beside us must fit too.
-            let most = if row.tools == Tools::Default { 60 } else { 15 };
+            let most = if row.tools == ToolChoice::Default { 60 } else { 15 };
             assert!(tools.len() <= most, "{}: {} tools", row.name, tools.len());
         }
     }

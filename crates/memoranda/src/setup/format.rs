@@ -10,7 +10,7 @@ use crate::setup::{json, toml, yaml};
 
 /// How a file is written.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub(crate) enum Format {
+pub(crate) enum ConfigFormat {
     /// JSON, with comments and trailing commas where people put them.
     Json,
     /// TOML.
@@ -21,14 +21,14 @@ pub(crate) enum Format {
 
 /// Why a text cannot be edited.
 #[derive(Clone, PartialEq, Eq, Debug)]
-pub(crate) struct Broken {
+pub(crate) struct ConfigSyntaxError {
     /// The line, from 1.
     pub(crate) line: usize,
     /// What is wrong with it.
     pub(crate) what: String,
 }
 
-impl Broken {
+impl ConfigSyntaxError {
     /// Something that is wrong at a byte of a text.
     pub(crate) fn at(text: &str, byte: usize, what: impl Into<String>) -> Self {
         let before = text.as_bytes().get(..byte).unwrap_or(text.as_bytes());
@@ -37,15 +37,15 @@ impl Broken {
     }
 }
 
-impl fmt::Display for Broken {
+impl fmt::Display for ConfigSyntaxError {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         write!(f, "line {}: {}", self.line, self.what)
     }
 }
 
-impl Format {
+impl ConfigFormat {
     /// What the text says, without its form.
-    pub(crate) fn value(self, text: &str) -> Result<Value, Broken> {
+    pub(crate) fn value(self, text: &str) -> Result<Value, ConfigSyntaxError> {
         match self {
             Self::Json => json::value(text),
             Self::Toml => toml::value(text),
@@ -54,7 +54,12 @@ impl Format {
     }
 
     /// The text with a key set, the way to it made if need be.
-    pub(crate) fn set(self, text: &str, path: &[&str], value: &Value) -> Result<String, Broken> {
+    pub(crate) fn set(
+        self,
+        text: &str,
+        path: &[&str],
+        value: &Value,
+    ) -> Result<String, ConfigSyntaxError> {
         match self {
             Self::Json => json::set(text, path, value),
             Self::Toml => toml::set(text, path, value),
@@ -63,7 +68,7 @@ impl Format {
     }
 
     /// The text without a key, and without what then stands empty on the way to it.
-    pub(crate) fn remove(self, text: &str, path: &[&str]) -> Result<String, Broken> {
+    pub(crate) fn remove(self, text: &str, path: &[&str]) -> Result<String, ConfigSyntaxError> {
         match self {
             Self::Json => json::remove(text, path),
             Self::Toml => toml::remove(text, path),

@@ -1,26 +1,26 @@
-//! How hooks are written into each harness's file.
+//! How hooks are written into each client's file.
 
 use serde_json::{Value, json};
 
-use crate::hook::{Harness, Moment};
-use crate::setup::place::{Base, Place};
+use crate::hook::{HookClient, HookEvent};
+use crate::setup::locations::{BaseDir, FileLocation};
 
-/// How a harness is told to run a command.
-pub(crate) struct Wires {
+/// How a client is told to run a command.
+pub(crate) struct HookSpec {
     /// The person's file.
-    pub(crate) user: Place,
+    pub(crate) user: FileLocation,
     /// The file of a project.
-    pub(crate) project: Place,
+    pub(crate) project: FileLocation,
     /// What an entry looks like.
-    style: Style,
-    /// Which moment of a conversation has which name.
-    events: &'static [(Moment, &'static str)],
+    style: HookStyle,
+    /// Which event of a conversation has which name.
+    events: &'static [(HookEvent, &'static str)],
     /// What the person has to do before they run, if anything.
     pub(crate) after: Option<&'static str>,
 }
 
 #[derive(Clone, Copy, PartialEq, Eq)]
-enum Style {
+enum HookStyle {
     /// `{matcher, hooks: [{type, command, timeout}]}`, with seconds.
     Grouped,
     /// The same with a name and milliseconds.
@@ -31,131 +31,130 @@ enum Style {
     Bare,
 }
 
-/// How long a harness waits for us, in seconds. We need a fraction of one; at the end no client
+/// How long a client waits for us, in seconds. We need a fraction of one; at the end no client
 /// waits for long.
-fn seconds(moment: Moment) -> u64 {
-    if moment == Moment::SessionEnd { 3 } else { 10 }
+fn timeout_seconds(event: HookEvent) -> u64 {
+    if event == HookEvent::SessionEnd { 3 } else { 10 }
 }
 
-/// How a harness is told.
-pub(crate) fn wires(harness: Harness) -> Wires {
-    match harness {
-        Harness::ClaudeCode => Wires {
-            user: (Base::Claude, "settings.json"),
-            project: (Base::Project, ".claude/settings.json"),
-            style: Style::Grouped,
+/// How a client is told.
+pub(crate) fn hook_spec(client: HookClient) -> HookSpec {
+    match client {
+        HookClient::ClaudeCode => HookSpec {
+            user: (BaseDir::Claude, "settings.json"),
+            project: (BaseDir::Project, ".claude/settings.json"),
+            style: HookStyle::Grouped,
             events: &[
-                (Moment::SessionStart, "SessionStart"),
-                (Moment::PreCompact, "PreCompact"),
-                (Moment::PostCompact, "PostCompact"),
-                (Moment::SessionEnd, "SessionEnd"),
+                (HookEvent::SessionStart, "SessionStart"),
+                (HookEvent::PreCompact, "PreCompact"),
+                (HookEvent::PostCompact, "PostCompact"),
+                (HookEvent::SessionEnd, "SessionEnd"),
             ],
             after: None,
         },
-        Harness::Codex => Wires {
-            user: (Base::Codex, "hooks.json"),
-            project: (Base::Project, ".codex/hooks.json"),
-            style: Style::Grouped,
+        HookClient::Codex => HookSpec {
+            user: (BaseDir::Codex, "hooks.json"),
+            project: (BaseDir::Project, ".codex/hooks.json"),
+            style: HookStyle::Grouped,
             events: &[
-                (Moment::SessionStart, "SessionStart"),
-                (Moment::PreCompact, "PreCompact"),
-                (Moment::PostCompact, "PostCompact"),
+                (HookEvent::SessionStart, "SessionStart"),
+                (HookEvent::PreCompact, "PreCompact"),
+                (HookEvent::PostCompact, "PostCompact"),
                 // The end comes a minute late, when its window is long closed.
-                (Moment::Stop, "Stop"),
-                (Moment::SessionEnd, "SessionEnd"),
+                (HookEvent::Stop, "Stop"),
+                (HookEvent::SessionEnd, "SessionEnd"),
             ],
             after: Some(
                 "start `codex` and trust the hooks when it asks (`/hooks`); until then they do not run",
             ),
         },
-        Harness::VsCode => Wires {
-            user: (Base::Home, ".copilot/hooks/memoranda.json"),
-            project: (Base::Project, ".github/hooks/memoranda.json"),
-            style: Style::Flat,
+        HookClient::VsCode => HookSpec {
+            user: (BaseDir::Home, ".copilot/hooks/memoranda.json"),
+            project: (BaseDir::Project, ".github/hooks/memoranda.json"),
+            style: HookStyle::Flat,
             events: &[
-                (Moment::SessionStart, "SessionStart"),
-                (Moment::PreCompact, "PreCompact"),
-                (Moment::Stop, "Stop"),
+                (HookEvent::SessionStart, "SessionStart"),
+                (HookEvent::PreCompact, "PreCompact"),
+                (HookEvent::Stop, "Stop"),
             ],
             after: None,
         },
-        Harness::Gemini => Wires {
-            user: (Base::Home, ".gemini/settings.json"),
-            project: (Base::Project, ".gemini/settings.json"),
-            style: Style::GroupedNamed,
+        HookClient::Gemini => HookSpec {
+            user: (BaseDir::Home, ".gemini/settings.json"),
+            project: (BaseDir::Project, ".gemini/settings.json"),
+            style: HookStyle::GroupedNamed,
             events: &[
-                (Moment::SessionStart, "SessionStart"),
-                (Moment::PostCompact, "BeforeAgent"),
-                (Moment::PreCompact, "PreCompress"),
-                (Moment::SessionEnd, "SessionEnd"),
+                (HookEvent::SessionStart, "SessionStart"),
+                (HookEvent::PostCompact, "BeforeAgent"),
+                (HookEvent::PreCompact, "PreCompress"),
+                (HookEvent::SessionEnd, "SessionEnd"),
             ],
             after: None,
         },
-        Harness::Cursor => Wires {
-            user: (Base::Home, ".cursor/hooks.json"),
-            project: (Base::Project, ".cursor/hooks.json"),
-            style: Style::Bare,
+        HookClient::Cursor => HookSpec {
+            user: (BaseDir::Home, ".cursor/hooks.json"),
+            project: (BaseDir::Project, ".cursor/hooks.json"),
+            style: HookStyle::Bare,
             events: &[
-                (Moment::SessionStart, "sessionStart"),
-                (Moment::PreCompact, "preCompact"),
-                (Moment::Stop, "stop"),
+                (HookEvent::SessionStart, "sessionStart"),
+                (HookEvent::PreCompact, "preCompact"),
+                (HookEvent::Stop, "stop"),
             ],
             after: None,
         },
     }
 }
 
-impl Wires {
+impl HookSpec {
     /// Every entry: the name of its event, and what stands in its list.
     pub(crate) fn entries(
         &self,
-        harness: Harness,
+        client: HookClient,
         program: &str,
         flags: &[String],
     ) -> Vec<(&'static str, Value)> {
-        let entry = |(moment, event): &(Moment, &'static str)| {
-            let command = command(program, *moment, harness, flags);
-            (*event, self.entry(*moment, &command))
+        let entry = |(event, name): &(HookEvent, &'static str)| {
+            let command = command(program, *event, client, flags);
+            (*name, self.entry(*event, &command))
         };
         self.events.iter().map(entry).collect()
     }
 
-    fn entry(&self, moment: Moment, command: &str) -> Value {
+    fn entry(&self, event: HookEvent, command: &str) -> Value {
         match self.style {
-            Style::Grouped => {
-                let run =
-                    json!({ "type": "command", "command": command, "timeout": seconds(moment) });
-                match moment {
+            HookStyle::Grouped => {
+                let run = json!({ "type": "command", "command": command, "timeout": timeout_seconds(event) });
+                match event {
                     // A conversation that was compacted begins again, and needs its brief again.
-                    Moment::SessionStart => {
+                    HookEvent::SessionStart => {
                         json!({ "matcher": "startup|resume|clear|compact|fork", "hooks": [run] })
                     }
                     _ => json!({ "hooks": [run] }),
                 }
             }
-            Style::GroupedNamed => json!({ "hooks": [{
+            HookStyle::GroupedNamed => json!({ "hooks": [{
                 "name": "memoranda",
                 "type": "command",
                 "command": command,
-                "timeout": seconds(moment) * 1000,
+                "timeout": timeout_seconds(event) * 1000,
             }] }),
-            Style::Flat => {
-                json!({ "type": "command", "command": command, "timeout": seconds(moment) })
+            HookStyle::Flat => {
+                json!({ "type": "command", "command": command, "timeout": timeout_seconds(event) })
             }
-            Style::Bare => json!({ "command": command }),
+            HookStyle::Bare => json!({ "command": command }),
         }
     }
 
     /// Whether the file must say its version.
     pub(crate) fn has_version(&self) -> bool {
-        self.style == Style::Bare
+        self.style == HookStyle::Bare
     }
 }
 
-/// What a harness's shell is to run.
-fn command(program: &str, moment: Moment, harness: Harness, flags: &[String]) -> String {
-    let mut words = vec![quoted(program), "hook".into(), moment.name().into()];
-    words.extend(["--client".into(), harness.name().into()]);
+/// What a client's shell is to run.
+fn command(program: &str, event: HookEvent, client: HookClient, flags: &[String]) -> String {
+    let mut words = vec![quoted(program), "hook".into(), event.name().into()];
+    words.extend(["--client".into(), client.name().into()]);
     words.extend(flags.iter().map(|flag| quoted(flag)));
     words.join(" ")
 }
@@ -202,15 +201,15 @@ mod tests {
     /// The packages bring the same hooks that `memoranda setup --hooks` installs.
     #[test]
     fn packages_bring_the_same_hooks() {
-        for (harness, file) in [
-            (Harness::ClaudeCode, "plugin/hooks/hooks.json"),
-            (Harness::Codex, "plugin/hooks/codex.json"),
-            (Harness::Gemini, "gemini/hooks/hooks.json"),
+        for (client, file) in [
+            (HookClient::ClaudeCode, "plugin/hooks/hooks.json"),
+            (HookClient::Codex, "plugin/hooks/codex.json"),
+            (HookClient::Gemini, "gemini/hooks/hooks.json"),
         ] {
             let packages = concat!(env!("CARGO_MANIFEST_DIR"), "/../../packages/");
             let text = std::fs::read_to_string(format!("{packages}{file}")).unwrap();
             let shipped: Value = serde_json::from_str(&text).unwrap();
-            let ours = wires(harness).entries(harness, "memoranda", &[]);
+            let ours = hook_spec(client).entries(client, "memoranda", &[]);
             assert_eq!(shipped["hooks"].as_object().unwrap().len(), ours.len(), "{file}");
             for (event, entry) in ours {
                 assert_eq!(shipped["hooks"][event], json!([entry]), "{file}: {event}");
@@ -220,8 +219,8 @@ mod tests {
 
     #[test]
     fn ours_are_known_again_and_others_left() {
-        for harness in Harness::ALL {
-            let all = wires(harness).entries(harness, "/opt/my tools/memoranda", &[]);
+        for client in HookClient::ALL {
+            let all = hook_spec(client).entries(client, "/opt/my tools/memoranda", &[]);
             assert!(all.iter().any(|(_, entry)| entry.to_string().contains("session-start")));
             for (event, entry) in all {
                 assert!(is_ours(&entry), "{event}: {entry}");

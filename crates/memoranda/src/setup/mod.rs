@@ -4,32 +4,32 @@
 mod change;
 mod check;
 mod clients;
+mod created_dirs;
+mod entries;
 mod format;
 mod hooks;
 mod json;
-mod made;
-mod place;
+mod locations;
 mod temporary_install;
 mod toml;
-mod wiring;
 mod yaml;
 
 use std::path::{Path, PathBuf};
 
 use clap::ValueEnum;
 
-pub(crate) use change::{Change, Target};
-pub(crate) use check::{Finding, Part, Wired, check};
-pub(crate) use clients::{CLIENTS, Client, client};
-pub(crate) use place::Bases;
+pub(crate) use change::{ClientFile, ClientFileChange};
+pub(crate) use check::{EntryFinding, EntryPart, InstalledEntry, check};
+pub(crate) use clients::{CLIENTS, ClientSpec, client};
+pub(crate) use entries::{EntryState, NAME};
+pub(crate) use locations::BaseDirs;
 pub(crate) use temporary_install::find_runner;
-pub(crate) use wiring::{NAME, State};
 
-use wiring::Wire;
+use entries::ConfigEntry;
 
 /// For whom a client is connected.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, ValueEnum)]
-pub(crate) enum Scope {
+pub(crate) enum SetupScope {
     /// For you, in every project.
     User,
     /// For everybody who works in this folder.
@@ -38,7 +38,7 @@ pub(crate) enum Scope {
 
 /// Whether hooks are meant too.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub(crate) enum Hooks {
+pub(crate) enum HookInstall {
     /// They are.
     With,
     /// Only the server.
@@ -47,7 +47,7 @@ pub(crate) enum Hooks {
 
 /// How our program is started.
 #[derive(Clone, Debug)]
-pub(crate) struct Program {
+pub(crate) struct ServerProgram {
     /// The program.
     pub(crate) path: String,
     /// Flags of every command, such as the vault's folder.
@@ -56,8 +56,8 @@ pub(crate) struct Program {
     pub(crate) toolsets: Option<String>,
 }
 
-impl Program {
-    fn server_args(&self, client: &Client) -> Vec<String> {
+impl ServerProgram {
+    fn server_args(&self, client: &ClientSpec) -> Vec<String> {
         let mut args = vec!["mcp".to_owned()];
         args.extend(self.flags.iter().cloned());
         match &self.toolsets {
@@ -68,19 +68,19 @@ impl Program {
     }
 }
 
-impl Client {
+impl ClientSpec {
     /// Whether it seems to be used on this machine.
-    pub(crate) fn is_here(&self, bases: &Bases) -> bool {
-        self.signs.iter().any(|sign| bases.path(*sign).exists())
+    pub(crate) fn is_here(&self, dirs: &BaseDirs) -> bool {
+        self.signs.iter().any(|sign| dirs.path(*sign).exists())
             || self.program.is_some_and(|program| crate::env::find_program(program).is_some())
     }
 
     /// The file that its servers stand in; `None` if it has none of that scope.
-    pub(crate) fn file(&self, bases: &Bases, scope: Scope) -> Option<PathBuf> {
+    pub(crate) fn file(&self, dirs: &BaseDirs, scope: SetupScope) -> Option<PathBuf> {
         match scope {
-            Scope::Project => self.project.map(|place| bases.path(place)),
-            Scope::User => {
-                let paths: Vec<_> = self.user.iter().map(|place| bases.path(*place)).collect();
+            SetupScope::Project => self.project.map(|place| dirs.path(place)),
+            SetupScope::User => {
+                let paths: Vec<_> = self.user.iter().map(|place| dirs.path(*place)).collect();
                 let existing = paths.iter().find(|path| path.exists());
                 let homely = || paths.iter().find(|path| path.parent().is_some_and(Path::exists));
                 existing.or_else(homely).or(paths.first()).cloned()
@@ -89,52 +89,54 @@ impl Client {
     }
 
     /// The file that its hooks stand in, if it has hooks.
-    pub(crate) fn hooks_file(&self, bases: &Bases, scope: Scope) -> Option<PathBuf> {
-        let wires = hooks::wires(self.hooks?);
-        Some(bases.path(match scope {
-            Scope::User => wires.user,
-            Scope::Project => wires.project,
+    pub(crate) fn hooks_file(&self, dirs: &BaseDirs, scope: SetupScope) -> Option<PathBuf> {
+        let entries = hooks::hook_spec(self.hooks?);
+        Some(dirs.path(match scope {
+            SetupScope::User => entries.user,
+            SetupScope::Project => entries.project,
         }))
     }
 
     /// What the person has to do before its hooks run, if anything.
     pub(crate) fn after_hooks(&self) -> Option<&'static str> {
-        hooks::wires(self.hooks?).after
+        hooks::hook_spec(self.hooks?).after
     }
 
     /// Every file to be changed, and what is ours in each.
     pub(crate) fn targets(
         &self,
-        bases: &Bases,
-        scope: Scope,
-        with: Hooks,
-        program: &Program,
-    ) -> Vec<Target> {
-        let Some(path) = self.file(bases, scope) else { return Vec::new() };
+        dirs: &BaseDirs,
+        scope: SetupScope,
+        with: HookInstall,
+        program: &ServerProgram,
+    ) -> Vec<ClientFile> {
+        let Some(path) = self.file(dirs, scope) else { return Vec::new() };
         let entry = self.shape.entry(&program.path, &program.server_args(self));
-        let server = Wire::Server { container: self.container, entry };
-        let mut targets = vec![Target { path, format: self.format, wires: vec![server] }];
-        let (Some(harness), Some(path), Hooks::With) =
-            (self.hooks, self.hooks_file(bases, scope), with)
+        let server = ConfigEntry::Server { container: self.container, entry };
+        let mut targets = vec![ClientFile { path, format: self.format, entries: vec![server] }];
+        let (Some(client), Some(path), HookInstall::With) =
+            (self.hooks, self.hooks_file(dirs, scope), with)
         else {
             return targets;
         };
-        let wires = hooks::wires(harness);
+        let entries = hooks::hook_spec(client);
         let mut ours = Vec::new();
-        if wires.has_version() {
-            ours.push(Wire::Version);
+        if entries.has_version() {
+            ours.push(ConfigEntry::Version);
         }
-        let entries = wires.entries(harness, &program.path, &program.flags);
-        ours.extend(entries.into_iter().map(|(event, entry)| Wire::Hook { event, entry }));
+        let entries = entries.entries(client, &program.path, &program.flags);
+        ours.extend(entries.into_iter().map(|(event, entry)| ConfigEntry::Hook { event, entry }));
         match targets.iter_mut().find(|target| target.path == path) {
-            Some(target) => target.wires.extend(ours),
-            None => targets.push(Target { path, format: format::Format::Json, wires: ours }),
+            Some(target) => target.entries.extend(ours),
+            None => {
+                targets.push(ClientFile { path, format: format::ConfigFormat::Json, entries: ours })
+            }
         }
         targets
     }
 
     /// What a person would paste into the file.
-    pub(crate) fn snippet(&self, program: &Program) -> String {
+    pub(crate) fn snippet(&self, program: &ServerProgram) -> String {
         let entry = self.shape.entry(&program.path, &program.server_args(self));
         self.format.snippet(&[self.container, NAME], &entry)
     }

@@ -8,20 +8,20 @@ use std::ops::Range;
 use serde_json::{Map, Value};
 use toml_edit::{Document, Item, Table, Value as TomlValue};
 
-use crate::setup::format::{Broken, line_end, line_start, next_line, spliced};
+use crate::setup::format::{ConfigSyntaxError, line_end, line_start, next_line, spliced};
 use crate::setup::json;
 
 /// What a text says.
-pub(crate) fn value(text: &str) -> Result<Value, Broken> {
+pub(crate) fn value(text: &str) -> Result<Value, ConfigSyntaxError> {
     Ok(of_table(parsed(text)?.as_table()))
 }
 
 /// The text with our table in it, as the last one or where it stood.
-pub(crate) fn set(text: &str, path: &[&str], value: &Value) -> Result<String, Broken> {
+pub(crate) fn set(text: &str, path: &[&str], value: &Value) -> Result<String, ConfigSyntaxError> {
     let document = parsed(text)?;
     if let Some(at) = inline_parent(&document, path) {
         let what = format!("{:?} is written on one line; write it as a table", at.0);
-        return Err(Broken::at(text, at.1, what));
+        return Err(ConfigSyntaxError::at(text, at.1, what));
     }
     let line = line_end(text);
     let block = written(path, value, line);
@@ -41,7 +41,7 @@ pub(crate) fn set(text: &str, path: &[&str], value: &Value) -> Result<String, Br
 }
 
 /// The text without our table, its sub-tables, and the empty line that was put before it.
-pub(crate) fn remove(text: &str, path: &[&str]) -> Result<String, Broken> {
+pub(crate) fn remove(text: &str, path: &[&str]) -> Result<String, ConfigSyntaxError> {
     let document = parsed(text)?;
     let mut ranges = blocks(text, &document, path);
     if let Some(first) = ranges.first_mut() {
@@ -58,15 +58,19 @@ pub(crate) fn remove(text: &str, path: &[&str]) -> Result<String, Broken> {
         && let Some((_, at)) = inline_parent(&document, path)
         && found(document.as_item(), path).is_some()
     {
-        return Err(Broken::at(text, at, "it is written on one line; take it out by hand"));
+        return Err(ConfigSyntaxError::at(
+            text,
+            at,
+            "it is written on one line; take it out by hand",
+        ));
     }
     Ok(cut(text, ranges))
 }
 
-fn parsed(text: &str) -> Result<Document<&str>, Broken> {
+fn parsed(text: &str) -> Result<Document<&str>, ConfigSyntaxError> {
     Document::parse(text).map_err(|error| {
         let at = error.span().map_or(0, |span| span.start);
-        Broken::at(text, at, error.message().lines().next().unwrap_or("not TOML"))
+        ConfigSyntaxError::at(text, at, error.message().lines().next().unwrap_or("not TOML"))
     })
 }
 

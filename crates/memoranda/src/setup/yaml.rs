@@ -5,24 +5,24 @@ use std::ops::Range;
 use granit_parser::{Event, Parser, ScalarStyle, StructureStyle};
 use serde_json::{Map, Value};
 
-use crate::setup::format::{Broken, line_end, line_start, next_line, spliced};
+use crate::setup::format::{ConfigSyntaxError, line_end, line_start, next_line, spliced};
 use crate::setup::json::ordered;
 
 const MAX_DEPTH: usize = 48;
 
 /// A value and where it stands.
-struct Node {
+struct YamlNode {
     start: usize,
     end: usize,
-    kind: Kind,
+    kind: YamlNodeKind,
 }
 
-enum Kind {
+enum YamlNodeKind {
     Mapping {
-        entries: Vec<Entry>,
+        entries: Vec<YamlEntry>,
         flow: bool,
     },
-    Sequence(Vec<Node>),
+    Sequence(Vec<YamlNode>),
     /// A scalar as it is written, so that `yes` and `010` stay what they are. An alias counts too.
     Scalar {
         text: String,
@@ -30,19 +30,19 @@ enum Kind {
     },
 }
 
-struct Entry {
+struct YamlEntry {
     key: String,
     start: usize,
-    value: Node,
+    value: YamlNode,
 }
 
 /// What a text says; scalars are texts.
-pub(crate) fn value(text: &str) -> Result<Value, Broken> {
+pub(crate) fn value(text: &str) -> Result<Value, ConfigSyntaxError> {
     Ok(read(text)?.map_or_else(|| Value::Object(Map::new()), |node| node.value()))
 }
 
 /// The text with a key set, the mappings on the way made if need be.
-pub(crate) fn set(text: &str, path: &[&str], value: &Value) -> Result<String, Broken> {
+pub(crate) fn set(text: &str, path: &[&str], value: &Value) -> Result<String, ConfigSyntaxError> {
     let Some(root) = read(text)? else {
         let mut result = text.to_owned();
         end_line(&mut result);
@@ -50,19 +50,21 @@ pub(crate) fn set(text: &str, path: &[&str], value: &Value) -> Result<String, Br
         return Ok(result);
     };
     let mut node = &root;
-    let mut parent: Option<&Entry> = None;
+    let mut parent: Option<&YamlEntry> = None;
     for (n, key) in path.iter().enumerate() {
         let rest = path.get(n..).unwrap_or_default();
         let entries = match &node.kind {
-            Kind::Mapping { entries, flow: false } => entries,
-            Kind::Mapping { flow: true, .. } => return Ok(in_flow(text, node, rest, value)),
+            YamlNodeKind::Mapping { entries, flow: false } => entries,
+            YamlNodeKind::Mapping { flow: true, .. } => {
+                return Ok(in_flow(text, node, rest, value));
+            }
             // `extensions:` with nothing behind it, in any of the ways of writing that.
-            Kind::Scalar { bare: true, text: written } if is_nothing(written) => {
+            YamlNodeKind::Scalar { bare: true, text: written } if is_nothing(written) => {
                 return Ok(first_child(text, parent, node, rest, value));
             }
             _ => {
                 let what = format!("{:?} is not a mapping", path[..n].join("."));
-                return Err(Broken::at(text, node.start, what));
+                return Err(ConfigSyntaxError::at(text, node.start, what));
             }
         };
         match entries.iter().rfind(|entry| entry.key == *key) {
@@ -80,13 +82,15 @@ pub(crate) fn set(text: &str, path: &[&str], value: &Value) -> Result<String, Br
 }
 
 /// The text without a key; a mapping that is empty then goes too.
-pub(crate) fn remove(text: &str, path: &[&str]) -> Result<String, Broken> {
+pub(crate) fn remove(text: &str, path: &[&str]) -> Result<String, ConfigSyntaxError> {
     let Some(root) = read(text)? else { return Ok(text.to_owned()) };
     let mut node = &root;
     // The outermost entry that holds nothing but our key.
-    let mut doomed: Option<(&Entry, bool)> = None;
+    let mut doomed: Option<(&YamlEntry, bool)> = None;
     for key in path {
-        let Kind::Mapping { entries, flow } = &node.kind else { return Ok(text.to_owned()) };
+        let YamlNodeKind::Mapping { entries, flow } = &node.kind else {
+            return Ok(text.to_owned());
+        };
         let Some(entry) = entries.iter().rfind(|entry| entry.key == *key) else {
             return Ok(text.to_owned());
         };
@@ -112,7 +116,7 @@ fn is_nothing(word: &str) -> bool {
 }
 
 /// An entry in braces, with the comma that goes with it.
-fn item_of(text: &str, entry: &Entry) -> Range<usize> {
+fn item_of(text: &str, entry: &YamlEntry) -> Range<usize> {
     let (start, end) = (entry.start, entry.value.end);
     let behind = text[end..].trim_start();
     if let Some(rest) = behind.strip_prefix(',') {
@@ -124,7 +128,7 @@ fn item_of(text: &str, entry: &Entry) -> Range<usize> {
 }
 
 /// From the line of a key to the last line of its value.
-fn lines_of(text: &str, entry: &Entry) -> (usize, usize) {
+fn lines_of(text: &str, entry: &YamlEntry) -> (usize, usize) {
     let end = entry.value.end.max(entry.start);
     // Empty lines behind a block scalar belong to whatever follows.
     let end = text[..end].trim_end().len().max(entry.start);
@@ -132,7 +136,7 @@ fn lines_of(text: &str, entry: &Entry) -> (usize, usize) {
 }
 
 /// After the last entry of a mapping.
-fn sibling(text: &str, entries: &[Entry], path: &[&str], value: &Value) -> String {
+fn sibling(text: &str, entries: &[YamlEntry], path: &[&str], value: &Value) -> String {
     let Some(last) = entries.last() else { return text.to_owned() };
     let indent = last.start - line_start(text, last.start);
     let (_, end) = lines_of(text, last);
@@ -147,8 +151,8 @@ fn sibling(text: &str, entries: &[Entry], path: &[&str], value: &Value) -> Strin
 /// The first entry of a mapping that was not written yet.
 fn first_child(
     text: &str,
-    parent: Option<&Entry>,
-    node: &Node,
+    parent: Option<&YamlEntry>,
+    node: &YamlNode,
     path: &[&str],
     value: &Value,
 ) -> String {
@@ -169,12 +173,12 @@ fn first_child(
 }
 
 /// The first entry of a mapping in braces; JSON is YAML there.
-fn in_flow(text: &str, node: &Node, path: &[&str], value: &Value) -> String {
+fn in_flow(text: &str, node: &YamlNode, path: &[&str], value: &Value) -> String {
     let Some((first, rest)) = path.split_first() else { return text.to_owned() };
     let inner = rest.iter().rev().fold(value.clone(), |inner, key| {
         Value::Object(Map::from_iter([((*key).to_owned(), inner)]))
     });
-    let Kind::Mapping { entries, .. } = &node.kind else { return text.to_owned() };
+    let YamlNodeKind::Mapping { entries, .. } = &node.kind else { return text.to_owned() };
     if let Some(entry) = entries.iter().rfind(|entry| entry.key == *first) {
         return spliced(text, vec![(entry.value.start..entry.value.end, inner.to_string())]);
     }
@@ -227,13 +231,13 @@ fn scalar(text: &str) -> String {
     }
 }
 
-impl Node {
+impl YamlNode {
     fn value(&self) -> Value {
         match &self.kind {
-            Kind::Scalar { text, bare: true } if is_nothing(text) => Value::Null,
-            Kind::Scalar { text, .. } => Value::from(text.as_str()),
-            Kind::Sequence(items) => Value::Array(items.iter().map(Self::value).collect()),
-            Kind::Mapping { entries, .. } => {
+            YamlNodeKind::Scalar { text, bare: true } if is_nothing(text) => Value::Null,
+            YamlNodeKind::Scalar { text, .. } => Value::from(text.as_str()),
+            YamlNodeKind::Sequence(items) => Value::Array(items.iter().map(Self::value).collect()),
+            YamlNodeKind::Mapping { entries, .. } => {
                 let entries = entries.iter().map(|e| (e.key.clone(), e.value.value()));
                 Value::Object(entries.collect::<Map<_, _>>())
             }
@@ -241,10 +245,10 @@ impl Node {
     }
 }
 
-type Events<'t> = Parser<'t, granit_parser::StrInput<'t>>;
+type YamlEvents<'t> = Parser<'t, granit_parser::StrInput<'t>>;
 
 /// Reads the one document of a text; `None` if it holds nothing.
-fn read(text: &str) -> Result<Option<Node>, Broken> {
+fn read(text: &str) -> Result<Option<YamlNode>, ConfigSyntaxError> {
     let bom = if text.starts_with('\u{feff}') { '\u{feff}'.len_utf8() } else { 0 };
     let source = text.get(bom..).unwrap_or_default();
     let options = granit_parser::options! {
@@ -260,7 +264,10 @@ fn read(text: &str) -> Result<Option<Node>, Broken> {
             Event::MappingStart(..) | Event::SequenceStart(..) | Event::Scalar(..)
                 if root.is_some() =>
             {
-                return Err(Broken { line: span.start.line(), what: "a second document".into() });
+                return Err(ConfigSyntaxError {
+                    line: span.start.line(),
+                    what: "a second document".into(),
+                });
             }
             Event::Scalar(text, ..) if text.is_empty() => {}
             Event::MappingStart(..) | Event::SequenceStart(..) | Event::Scalar(..) => {
@@ -270,28 +277,31 @@ fn read(text: &str) -> Result<Option<Node>, Broken> {
         }
     }
     match root {
-        Some(Node { kind: Kind::Mapping { .. }, .. }) | None => Ok(root),
-        Some(other) => Err(Broken::at(text, other.start, "the file is not a mapping")),
+        Some(YamlNode { kind: YamlNodeKind::Mapping { .. }, .. }) | None => Ok(root),
+        Some(other) => Err(ConfigSyntaxError::at(text, other.start, "the file is not a mapping")),
     }
 }
 
-fn scan(error: &granit_parser::ScanError) -> Broken {
-    Broken { line: error.marker().line(), what: error.info().to_string() }
+fn scan(error: &granit_parser::ScanError) -> ConfigSyntaxError {
+    ConfigSyntaxError { line: error.marker().line(), what: error.info().to_string() }
 }
 
 fn node(
-    events: &mut Events<'_>,
+    events: &mut YamlEvents<'_>,
     event: Event<'_>,
     span: &granit_parser::Span,
     bom: usize,
     depth: usize,
-) -> Result<Node, Broken> {
+) -> Result<YamlNode, ConfigSyntaxError> {
     if depth > MAX_DEPTH {
-        return Err(Broken { line: span.start.line(), what: "it is nested too deeply".into() });
+        return Err(ConfigSyntaxError {
+            line: span.start.line(),
+            what: "it is nested too deeply".into(),
+        });
     }
     let range = span.byte_range().unwrap_or_default();
     let (start, mut end) = (range.start + bom, range.end + bom);
-    let inner = |events: &mut Events<'_>, end: &mut usize, flow: bool| {
+    let inner = |events: &mut YamlEvents<'_>, end: &mut usize, flow: bool| {
         let (event, span) = match events.next() {
             Some(next) => next.map_err(|error| scan(&error))?,
             None => return Ok(None),
@@ -309,15 +319,15 @@ fn node(
     };
     let kind = match event {
         Event::Scalar(text, style, ..) => {
-            Kind::Scalar { text: text.into_owned(), bare: style == ScalarStyle::Plain }
+            YamlNodeKind::Scalar { text: text.into_owned(), bare: style == ScalarStyle::Plain }
         }
-        Event::Alias(id) => Kind::Scalar { text: format!("*{id}"), bare: false },
+        Event::Alias(id) => YamlNodeKind::Scalar { text: format!("*{id}"), bare: false },
         Event::SequenceStart(style, ..) => {
             let mut items = Vec::new();
             while let Some(item) = inner(events, &mut end, style == StructureStyle::Flow)? {
                 items.push(item);
             }
-            Kind::Sequence(items)
+            YamlNodeKind::Sequence(items)
         }
         Event::MappingStart(style, ..) => {
             let flow = style == StructureStyle::Flow;
@@ -325,23 +335,24 @@ fn node(
             while let Some(key) = inner(events, &mut end, flow)? {
                 let Some(value) = inner(events, &mut end, flow)? else { break };
                 let name = match key.kind {
-                    Kind::Scalar { text, .. } => text,
+                    YamlNodeKind::Scalar { text, .. } => text,
                     _ => "?".to_owned(),
                 };
                 // Nothing behind the colon has no place of its own.
-                let is_empty = matches!(&value.kind, Kind::Scalar { text, .. } if text.is_empty());
+                let is_empty =
+                    matches!(&value.kind, YamlNodeKind::Scalar { text, .. } if text.is_empty());
                 let value = if is_empty && value.start >= value.end {
-                    Node { start: key.end, end: key.end, kind: value.kind }
+                    YamlNode { start: key.end, end: key.end, kind: value.kind }
                 } else {
                     value
                 };
-                entries.push(Entry { key: name, start: key.start, value });
+                entries.push(YamlEntry { key: name, start: key.start, value });
             }
-            Kind::Mapping { entries, flow }
+            YamlNodeKind::Mapping { entries, flow }
         }
-        _ => Kind::Scalar { text: String::new(), bare: true },
+        _ => YamlNodeKind::Scalar { text: String::new(), bare: true },
     };
-    Ok(Node { start, end, kind })
+    Ok(YamlNode { start, end, kind })
 }
 
 #[cfg(test)]

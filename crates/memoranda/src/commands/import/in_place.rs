@@ -7,54 +7,54 @@ use memoranda_import::{
 };
 use serde::Serialize;
 
-use super::{Args, LookedAt, NamedPath, same};
+use super::{Args, ImportVault, NamedPath, is_same_folder};
 use crate::commands::project::ProjectJson;
-use crate::config::{File, Origin, key};
+use crate::config::{ConfigFile, SettingOrigin, key};
+use crate::context::CommandContext;
 use crate::error::{CommandError, Result};
 use crate::exit::Exit;
 use crate::output::{FAINT, PLACE, STRONG, counted, visible};
-use crate::progress::Progress;
-use crate::session::Session;
+use crate::progress::ProgressBar;
 
 /// So many files that are left out are named.
-const MOST_NAMED: usize = 20;
+const MAX_NAMED_FILES: usize = 20;
 
 #[derive(Serialize)]
-struct PlacedJson {
+struct InPlaceJson {
     source: &'static str,
     from: Vec<String>,
     dry_run: bool,
     default_project: String,
     projects: Vec<ProjectJson>,
-    left_out: Vec<LeftOut>,
+    left_out: Vec<LeftOutJson>,
 }
 
 /// What did not become part of a project, and why: a file, or the folder of a whole project.
 #[derive(Serialize)]
-struct LeftOut {
+struct LeftOutJson {
     project: String,
     path: String,
     reason: String,
 }
 
 /// A folder's name where it comes from, and the project that it is here.
-struct Named {
+struct ProjectNaming {
     there: Option<String>,
     here: String,
 }
 
 /// Makes folders projects, their files as they are.
 pub(super) fn add(
-    session: &Session,
+    context: &CommandContext,
     args: &Args,
     source: ImportSource,
     places: &[NamedPath],
 ) -> Result<Exit> {
-    let looked_at = LookedAt::open(session, args)?;
-    let memory = looked_at.memory(session)?;
+    let vault = ImportVault::open(context, args)?;
+    let memory = vault.memory(context)?;
     let (mut added, mut named, mut left_out) = (Vec::new(), Vec::new(), Vec::new());
     for (there, folder) in places {
-        let wanted = session.settings()?.project.clone().filter(|_| places.len() == 1);
+        let wanted = context.settings()?.project.clone().filter(|_| places.len() == 1);
         let own = folder.file_name().map(|name| name.to_string_lossy().into_owned());
         let name =
             wanted.unwrap_or_else(|| project_name(&there.clone().or(own).unwrap_or_default()));
@@ -73,12 +73,13 @@ pub(super) fn add(
             if places.len() == 1 {
                 return Err(CommandError::new(Exit::NotFound, message));
             }
-            session.printer.warn(format!("{}; it is left out", visible(&message)));
-            left_out.push(LeftOut { project, path, reason });
+            context.printer.warn(format!("{}; it is left out", visible(&message)));
+            left_out.push(LeftOutJson { project, path, reason });
             continue;
         }
         let folder = std::path::absolute(folder).unwrap_or_else(|_| folder.clone());
-        let known = memory.projects()?.into_iter().find(|info| same(&info.project.path, &folder));
+        let known =
+            memory.projects()?.into_iter().find(|info| is_same_folder(&info.project.path, &folder));
         let shown = visible(&folder.display().to_string()).into_owned();
         let here = match known {
             Some(info) => {
@@ -89,12 +90,12 @@ pub(super) fn add(
             None => {
                 let here = free_project(memory, &name)?;
                 if here != name {
-                    session.printer.warn(format!(
+                    context.printer.warn(format!(
                         "there is a project {name} with notes already: {shown} is called {here} here"
                     ));
                 }
                 if args.dry_run {
-                    session.printer.say(format!("Would make {shown} the project {here}"));
+                    context.printer.say(format!("Would make {shown} the project {here}"));
                 } else {
                     // One that holds nothing gives way.
                     memory.remove_project(&here).ok();
@@ -104,21 +105,21 @@ pub(super) fn add(
                 here
             }
         };
-        named.push(Named { there: there.clone(), here });
+        named.push(ProjectNaming { there: there.clone(), here });
     }
-    let mut exit = Exit::Done;
-    if matches!(looked_at, LookedAt::Real) {
-        session.reading()?;
+    let mut exit = Exit::Success;
+    if matches!(vault, ImportVault::Real) {
+        context.open_synced()?;
         let names = added.iter().map(|(info, _): &(ProjectInfo, _)| &info.project.name);
-        let files = files_left_out(session, memory, names)?;
-        for file in files.iter().take(MOST_NAMED) {
+        let files = files_left_out(context, memory, names)?;
+        for file in files.iter().take(MAX_NAMED_FILES) {
             let place = format!("{}/{}", file.project, file.path);
-            session.printer.warn(format!("{} is left out: {}", visible(&place), file.reason));
+            context.printer.warn(format!("{} is left out: {}", visible(&place), file.reason));
             exit = Exit::NotFound;
         }
-        if let Some(further) = files.len().checked_sub(MOST_NAMED).filter(|more| *more > 0) {
+        if let Some(further) = files.len().checked_sub(MAX_NAMED_FILES).filter(|more| *more > 0) {
             let more = format!("{further} more are left out; `memoranda scan -v` names them all");
-            session.printer.warn(more);
+            context.printer.warn(more);
         }
         left_out.extend(files);
     }
@@ -127,47 +128,47 @@ pub(super) fn add(
         let notes = memory.store().notes_in(&info.project.name)?;
         let info = ProjectInfo { notes, ..info };
         let (name, path) = (&info.project.name, info.project.path.display());
-        if !session.is_json() {
+        if !context.is_json() {
             let sentence = format!(
                 "{PLACE}{path}{PLACE:#} {what}: {STRONG}{name}{STRONG:#} {FAINT}({}){FAINT:#}",
                 counted(notes as usize, "note")
             );
-            session.printer.done(&ProjectJson::from(&info), sentence)?;
+            context.printer.done(&ProjectJson::from(&info), sentence)?;
         }
         projects.push(ProjectJson::from(&info));
     }
-    let default_project = default_project(session, args, source, &named)?;
-    if let Some(rules) = global_ignore_file(source, &session.settings()?.directories.user) {
-        session.printer.hint(format!(
+    let default_project = default_project(context, args, source, &named)?;
+    if let Some(rules) = global_ignore_file(source, &context.settings()?.directories.user) {
+        context.printer.hint(format!(
             "what {} names is left out by Basic Memory alone; a copy of it in a project's folder \
              does so here",
             visible(&rules.display().to_string())
         ));
     }
-    if session.is_json() {
+    if context.is_json() {
         let from = places.iter().map(|(_, path)| path.display().to_string()).collect();
         let (source, dry_run) = (source.name(), args.dry_run);
-        let json = PlacedJson { source, from, dry_run, default_project, projects, left_out };
-        session.printer.json(&json)?;
+        let json = InPlaceJson { source, from, dry_run, default_project, projects, left_out };
+        context.printer.json(&json)?;
     }
     Ok(exit)
 }
 
 /// The files of projects that cannot be notes, or cannot be read.
 fn files_left_out<'a>(
-    session: &Session,
+    context: &CommandContext,
     memory: &Memory,
     names: impl Iterator<Item = &'a ProjectName>,
-) -> Result<Vec<LeftOut>> {
+) -> Result<Vec<LeftOutJson>> {
     let mut left_out = Vec::new();
-    for name in names.filter(|_| !session.args.no_scan) {
-        let mut progress = Progress::new(&session.printer);
+    for name in names.filter(|_| !context.args.no_scan) {
+        let mut progress = ProgressBar::new(&context.printer);
         let report = memory.store().sync_project(name, &mut |step| progress.update(step));
         drop(progress);
         let report = report.map_err(EngineError::from)?;
         let skipped = report.skipped.into_iter().map(|(_, path, why)| (path, why.to_owned()));
         let unreadable = report.unreadable.into_iter().map(|(_, path, why)| (path, why));
-        left_out.extend(unreadable.chain(skipped).map(|(path, reason)| LeftOut {
+        left_out.extend(unreadable.chain(skipped).map(|(path, reason)| LeftOutJson {
             project: name.to_string(),
             path,
             reason,
@@ -197,12 +198,12 @@ fn free_project(memory: &Memory, name: &str) -> Result<String> {
 
 /// Takes the other program's default project over if there is none here yet; the one that counts.
 fn default_project(
-    session: &Session,
+    context: &CommandContext,
     args: &Args,
     source: ImportSource,
-    named: &[Named],
+    named: &[ProjectNaming],
 ) -> Result<String> {
-    let settings = session.settings()?;
+    let settings = context.settings()?;
     let ours = settings.default_project().to_owned();
     let theirs = match source {
         ImportSource::BasicMemory => basic_memory_default_project(&settings.directories.user),
@@ -217,20 +218,21 @@ fn default_project(
         return Ok(ours);
     }
     let key = key("default_project")?;
-    let is_open = settings.all.iter().any(|s| s.key == key.name && s.origin == Origin::BuiltIn);
+    let is_open =
+        settings.all.iter().any(|s| s.key == key.name && s.origin == SettingOrigin::BuiltIn);
     if !is_open || *here != project_name(&theirs) {
-        session.printer.warn(format!(
+        context.printer.warn(format!(
             "Basic Memory's default project is {here} here, and the default is {ours}; `memoranda \
              config set default_project {here}` changes it"
         ));
         return Ok(ours);
     }
     if args.dry_run {
-        session.printer.say(format!("Would make {here} the default project, as it was there"));
+        context.printer.say(format!("Would make {here} the default project, as it was there"));
         return Ok(ours);
     }
-    File::read(&settings.directories.config)?.set(key, here)?;
-    session.printer.say(format!(
+    ConfigFile::read(&settings.directories.config)?.set(key, here)?;
+    context.printer.say(format!(
         "{here} is the default project now, as it was there; `memoranda config unset \
          default_project` takes that back"
     ));

@@ -7,16 +7,17 @@ use memoranda_engine::core::diff::{DiffLabels, unified_diff};
 use memoranda_engine::records::{MemoryRecord, RecordScope, active_rules};
 use serde::Serialize;
 
-use super::ever_known::EverKnown;
-use super::failed;
+use super::known_rules::KnownRules;
+use super::record_error;
+use crate::context::CommandContext;
 use crate::error::{CommandError, Result};
 use crate::exit::Exit;
 use crate::output::{PLACE, STRONG, counted, visible};
 use crate::rules::{
-    BlockError, Form, MARK, Rule, TARGETS, Target, generated_in, pages, target, with_block,
+    AgentRule, BlockError, MARK, RuleFileForm, RuleTarget, TARGETS, find_target, generated_in,
+    pages, with_block,
 };
-use crate::session::Session;
-use crate::{files, paint};
+use crate::{diff_color, files};
 
 #[derive(Serialize)]
 struct GeneratedJson {
@@ -24,25 +25,25 @@ struct GeneratedJson {
     scope: String,
     rules: usize,
     dry_run: bool,
-    files: Vec<FileJson>,
-    troubles: Vec<TroubleJson>,
+    files: Vec<RuleFileJson>,
+    troubles: Vec<RuleTroubleJson>,
 }
 
 #[derive(Serialize)]
-struct TroubleJson {
+struct RuleTroubleJson {
     target: &'static str,
     message: String,
 }
 
 #[derive(Serialize)]
-struct FileJson {
+struct RuleFileJson {
     target: &'static str,
     path: String,
     change: &'static str,
 }
 
 /// What becomes of one file.
-struct Plan {
+struct RuleFilePlan {
     target: &'static str,
     path: String,
     before: Option<String>,
@@ -50,13 +51,13 @@ struct Plan {
     after: Option<String>,
 }
 
-impl Plan {
+impl RuleFilePlan {
     fn differs(&self) -> bool {
         self.before != self.after
     }
 
     /// What was written between our marks, and is no rule that was ever known here, is not replaced.
-    fn refuse_unknown(&self, known: &EverKnown<'_>) -> Result<()> {
+    fn refuse_unknown(&self, known: &KnownRules<'_>) -> Result<()> {
         let ours = self.before.as_deref().filter(|_| self.differs()).and_then(generated_in);
         let Some(ours) = ours else { return Ok(()) };
         let unknown = known.unknown_in(ours)?;
@@ -87,7 +88,7 @@ impl Plan {
 
 /// What is to be done with the files.
 #[derive(Clone, Copy, PartialEq, Eq)]
-pub(super) enum Mode {
+pub(super) enum GenerateMode {
     Check,
     DryRun,
     Write,
@@ -103,38 +104,38 @@ pub(super) enum WithoutRules {
 
 /// What becomes of generated text that says what this vault never knew: somebody wrote it there.
 #[derive(Clone, Copy, PartialEq, Eq)]
-pub(super) enum Unknown {
+pub(super) enum UnknownText {
     Refuse,
     Replace,
 }
 
 /// What was asked for.
-pub(super) struct Generate {
+pub(super) struct GenerateRequest {
     pub(super) root: PathBuf,
     pub(super) scopes: Vec<RecordScope>,
-    pub(super) targets: Vec<&'static Target>,
-    pub(super) mode: Mode,
+    pub(super) targets: Vec<&'static RuleTarget>,
+    pub(super) mode: GenerateMode,
     pub(super) without_rules: WithoutRules,
-    pub(super) unknown: Unknown,
+    pub(super) unknown: UnknownText,
 }
 
 /// What was found out: the plans, and the targets that cannot be served.
-struct Drawn {
-    rules: Vec<Rule>,
-    plans: Vec<Plan>,
+struct GeneratePlan {
+    rules: Vec<AgentRule>,
+    plans: Vec<RuleFilePlan>,
     troubles: Vec<(&'static str, CommandError)>,
 }
 
 /// The targets that were named, or those that are in use here.
-pub(super) fn chosen(root: &Path, names: &[String]) -> Result<Vec<&'static Target>> {
+pub(super) fn choose_targets(root: &Path, names: &[String]) -> Result<Vec<&'static RuleTarget>> {
     if names.is_empty() {
-        let in_use = |t: &&Target| t.signs.iter().any(|sign| root.join(sign).exists());
+        let in_use = |t: &&RuleTarget| t.signs.iter().any(|sign| root.join(sign).exists());
         let found: Vec<_> = TARGETS.iter().filter(in_use).collect();
         return Ok(if found.is_empty() { TARGETS.iter().take(1).collect() } else { found });
     }
-    let mut chosen: Vec<&'static Target> = Vec::new();
+    let mut chosen: Vec<&'static RuleTarget> = Vec::new();
     for name in names {
-        let meant: Vec<_> = match (name.as_str(), target(name)) {
+        let meant: Vec<_> = match (name.as_str(), find_target(name)) {
             ("all", _) => TARGETS.iter().filter(|target| target.in_all).collect(),
             (_, Some(target)) => vec![target],
             (_, None) => {
@@ -153,50 +154,56 @@ pub(super) fn chosen(root: &Path, names: &[String]) -> Result<Vec<&'static Targe
 }
 
 /// Writes the files, or says what would be written.
-pub(super) fn run(session: &Session, memory: &Memory, asked: &Generate) -> Result<Exit> {
+pub(super) fn run(
+    context: &CommandContext,
+    memory: &Memory,
+    asked: &GenerateRequest,
+) -> Result<Exit> {
     let mut rules = Vec::new();
-    let now = session.settings()?.tools().records.now();
+    let now = context.settings()?.tools().records.now();
     for scope in &asked.scopes {
-        rules.extend(active_rules(memory, scope, &now).map_err(failed)?.into_iter().map(rule_of));
+        rules.extend(
+            active_rules(memory, scope, &now).map_err(record_error)?.into_iter().map(rule_of),
+        );
     }
-    let mut drawn = Drawn { rules, plans: Vec::new(), troubles: Vec::new() };
-    let known = EverKnown::new(memory, &asked.scopes);
+    let mut plan_set = GeneratePlan { rules, plans: Vec::new(), troubles: Vec::new() };
+    let known = KnownRules::new(memory, &asked.scopes);
     for target in &asked.targets {
-        let planned = planned(&asked.root, target, &drawn.rules).and_then(|plans| {
+        let planned = plan_target(&asked.root, target, &plan_set.rules).and_then(|plans| {
             // Without a single rule nothing is written unless somebody asks for that.
-            if asked.unknown == Unknown::Refuse && !drawn.rules.is_empty() {
+            if asked.unknown == UnknownText::Refuse && !plan_set.rules.is_empty() {
                 plans.iter().try_for_each(|plan| plan.refuse_unknown(&known))?;
             }
             Ok(plans)
         });
         match planned {
-            Ok(plans) => drawn.plans.extend(plans),
-            Err(trouble) => drawn.troubles.push((target.name, trouble)),
+            Ok(plans) => plan_set.plans.extend(plans),
+            Err(trouble) => plan_set.troubles.push((target.name, trouble)),
         }
     }
-    if asked.mode == Mode::Write {
-        drawn.refuse_loss(asked)?;
-        drawn.write(&asked.root);
+    if asked.mode == GenerateMode::Write {
+        plan_set.refuse_loss(asked)?;
+        plan_set.write(&asked.root);
     }
-    let differs = drawn.plans.iter().any(Plan::differs);
-    tell(session, asked, &drawn)?;
-    let mut troubles = drawn.troubles.into_iter().map(|(_, trouble)| trouble);
+    let differs = plan_set.plans.iter().any(RuleFilePlan::differs);
+    print_plan(context, asked, &plan_set)?;
+    let mut troubles = plan_set.troubles.into_iter().map(|(_, trouble)| trouble);
     match troubles.next_back() {
         Some(last) => {
             for trouble in troubles {
-                session.printer.warn(&trouble.message);
-                trouble.hints.iter().for_each(|hint| session.printer.hint(hint));
+                context.printer.warn(&trouble.message);
+                trouble.hints.iter().for_each(|hint| context.printer.hint(hint));
             }
             Err(last)
         }
-        None if asked.mode == Mode::Check && differs => Ok(Exit::NotFound),
-        None => Ok(Exit::Done),
+        None if asked.mode == GenerateMode::Check && differs => Ok(Exit::NotFound),
+        None => Ok(Exit::Success),
     }
 }
 
-impl Drawn {
+impl GeneratePlan {
     /// Without a single rule, files that hold some are not emptied by the way.
-    fn refuse_loss(&self, asked: &Generate) -> Result<()> {
+    fn refuse_loss(&self, asked: &GenerateRequest) -> Result<()> {
         let lost: Vec<&str> = self
             .plans
             .iter()
@@ -238,56 +245,60 @@ impl Drawn {
     }
 }
 
-impl Generate {
+impl GenerateRequest {
     fn scope(&self) -> String {
         self.scopes.iter().map(RecordScope::name).collect::<Vec<_>>().join(", ")
     }
 }
 
-fn tell(session: &Session, asked: &Generate, drawn: &Drawn) -> Result<()> {
-    let (printer, mode, scope) = (&session.printer, asked.mode, asked.scope());
-    if session.is_json() {
-        let file = |plan: &Plan| FileJson {
+fn print_plan(
+    context: &CommandContext,
+    asked: &GenerateRequest,
+    plan_set: &GeneratePlan,
+) -> Result<()> {
+    let (printer, mode, scope) = (&context.printer, asked.mode, asked.scope());
+    if context.is_json() {
+        let file = |plan: &RuleFilePlan| RuleFileJson {
             target: plan.target,
             path: plan.path.clone(),
             change: plan.change(),
         };
-        let trouble = |(target, trouble): &(&'static str, CommandError)| TroubleJson {
+        let trouble = |(target, trouble): &(&'static str, CommandError)| RuleTroubleJson {
             target,
             message: trouble.message.clone(),
         };
         return printer.json(&GeneratedJson {
             root: asked.root.display().to_string(),
             scope,
-            rules: drawn.rules.len(),
-            dry_run: mode != Mode::Write,
-            files: drawn.plans.iter().map(file).collect(),
-            troubles: drawn.troubles.iter().map(trouble).collect(),
+            rules: plan_set.rules.len(),
+            dry_run: mode != GenerateMode::Write,
+            files: plan_set.plans.iter().map(file).collect(),
+            troubles: plan_set.troubles.iter().map(trouble).collect(),
         });
     }
-    for plan in &drawn.plans {
-        if mode == Mode::DryRun {
+    for plan in &plan_set.plans {
+        if mode == GenerateMode::DryRun {
             let (before, after) = (plan.before.as_deref(), plan.after.as_deref());
             let name = |text: Option<&str>| if text.is_some() { &plan.path } else { "/dev/null" };
             let labels = DiffLabels { before: name(before), after: name(after) };
             let text = unified_diff(before.unwrap_or(""), after.unwrap_or(""), 3, labels);
-            paint::diff(printer, &text)?;
+            diff_color::print_diff(printer, &text)?;
         } else {
             let change = plan.change();
             printer.line(format!("{change:9} {PLACE}{}{PLACE:#}", visible(&plan.path)))?;
         }
     }
-    printer.say(format!("{} of {STRONG}{scope}{STRONG:#}", counted(drawn.rules.len(), "rule")));
-    if drawn.rules.is_empty() {
+    printer.say(format!("{} of {STRONG}{scope}{STRONG:#}", counted(plan_set.rules.len(), "rule")));
+    if plan_set.rules.is_empty() {
         printer.hint("`memoranda rules import` makes rules of AGENTS.md, CLAUDE.md and the like");
-    } else if mode == Mode::Check && drawn.plans.iter().any(Plan::differs) {
+    } else if mode == GenerateMode::Check && plan_set.plans.iter().any(RuleFilePlan::differs) {
         printer.hint("`memoranda rules generate` writes them");
     }
     Ok(())
 }
 
-fn rule_of(record: MemoryRecord) -> Rule {
-    Rule {
+fn rule_of(record: MemoryRecord) -> AgentRule {
+    AgentRule {
         text: record.content,
         paths: record.paths,
         category: record.category.unwrap_or_default(),
@@ -295,7 +306,11 @@ fn rule_of(record: MemoryRecord) -> Rule {
 }
 
 /// What becomes of a target's files: those that are needed, and those of ours that no longer are.
-fn planned(root: &Path, target: &'static Target, rules: &[Rule]) -> Result<Vec<Plan>> {
+fn plan_target(
+    root: &Path,
+    target: &'static RuleTarget,
+    rules: &[AgentRule],
+) -> Result<Vec<RuleFilePlan>> {
     let pages = pages(target, rules);
     let read = |path: &str| {
         let text = files::read_text(&root.join(path))?;
@@ -310,8 +325,9 @@ fn planned(root: &Path, target: &'static Target, rules: &[Rule]) -> Result<Vec<P
             }
         }
     };
-    let plan = |path: String, before, after| Plan { target: target.name, path, before, after };
-    if target.form == Form::Block {
+    let plan =
+        |path: String, before, after| RuleFilePlan { target: target.name, path, before, after };
+    if target.form == RuleFileForm::Block {
         let path = target.path.to_owned();
         let before = read(&path)?;
         let block = pages.first().map_or("", |page| page.text.as_str());

@@ -11,17 +11,17 @@ use memoranda_engine::{Memory, clock};
 use serde::Serialize;
 use serde_json::json;
 
-use super::ever_known::EverKnown;
-use super::failed;
+use super::known_rules::KnownRules;
+use super::record_error;
+use crate::context::CommandContext;
 use crate::error::{CommandError, Result};
 use crate::exit::Exit;
 use crate::files;
 use crate::output::{FAINT, PLACE, STRONG, counted, visible};
-use crate::rules::{READ_FROM, Rule, generated_in, rules_in};
-use crate::session::Session;
+use crate::rules::{AgentRule, READ_FROM, generated_in, rules_in};
 
 #[derive(Serialize)]
-struct ImportedJson {
+struct RulesImportJson {
     scope: String,
     dry_run: bool,
     known: usize,
@@ -51,17 +51,17 @@ pub(super) struct RuleFile {
 
 /// Reads the files, and makes rules of what is not known.
 pub(super) fn run(
-    session: &Session,
+    context: &CommandContext,
     memory: &Memory,
     rule_files: &[RuleFile],
     scope: &RecordScope,
     dry_run: bool,
 ) -> Result<Exit> {
-    let before =
-        active_rules(memory, scope, &session.settings()?.tools().records.now()).map_err(failed)?;
-    let ever_known = EverKnown::new(memory, std::slice::from_ref(scope));
-    let mut known: Vec<Known> =
-        before.iter().map(|rule| Known::new(&rule.content, &rule.paths)).collect();
+    let before = active_rules(memory, scope, &context.settings()?.tools().records.now())
+        .map_err(record_error)?;
+    let known_rules = KnownRules::new(memory, std::slice::from_ref(scope));
+    let mut known: Vec<RuleIdentity> =
+        before.iter().map(|rule| RuleIdentity::new(&rule.content, &rule.paths)).collect();
     let (mut rules, mut prose, mut known_before) = (Vec::new(), 0, 0);
     for file in rule_files {
         let Some(text) = files::read_text(&file.path)? else {
@@ -69,16 +69,18 @@ pub(super) fn run(
         };
         let found = rules_in(&text);
         let generated: HashSet<String> = generated_in(&text)
-            .map(|ours| rules_in(ours).rules.iter().map(|(_, rule)| words(&rule.text)).collect())
+            .map(|ours| {
+                rules_in(ours).rules.iter().map(|(_, rule)| normalized_words(&rule.text)).collect()
+            })
             .unwrap_or_default();
         prose += found.prose.len();
         for (line, mut rule) in found.rules {
             if rule.paths.is_empty() {
                 rule.paths.extend(file.within.iter().map(|folder| format!("{folder}/**")));
             }
-            let new = Known::new(&rule.text, &rule.paths);
+            let new = RuleIdentity::new(&rule.text, &rule.paths);
             // What was generated may be older than the rules: what they no longer say is no news.
-            let is_old = generated.contains(&new.words) && ever_known.has(&rule.text)?;
+            let is_old = generated.contains(&new.words) && known_rules.has(&rule.text)?;
             if is_old || known.iter().any(|known| known.covers(&new)) {
                 known_before += 1;
                 continue;
@@ -100,12 +102,12 @@ pub(super) fn run(
     let (added, commit) = if dry_run || new.is_empty() {
         (Vec::new(), None)
     } else {
-        add_records(memory, &session.who(), &new, Some("rules import")).map_err(failed)?
+        add_records(memory, &context.author(), &new, Some("rules import")).map_err(record_error)?
     };
     let commit = commit.map(|commit| commit.id.to_string());
-    let printer = &session.printer;
-    if session.is_json() {
-        let rule = |(n, (file, line, rule)): (usize, &(String, usize, Rule))| RuleJson {
+    let printer = &context.printer;
+    if context.is_json() {
+        let rule = |(n, (file, line, rule)): (usize, &(String, usize, AgentRule))| RuleJson {
             text: rule.text.clone(),
             paths: rule.paths.clone(),
             category: rule.category.clone(),
@@ -115,7 +117,7 @@ pub(super) fn run(
         };
         let rules = rules.iter().enumerate().map(rule).collect();
         let scope = scope.name().to_owned();
-        printer.json(&ImportedJson {
+        printer.json(&RulesImportJson {
             scope,
             dry_run,
             known: known_before,
@@ -123,7 +125,7 @@ pub(super) fn run(
             commit,
             rules,
         })?;
-        return Ok(Exit::Done);
+        return Ok(Exit::Success);
     }
     for (file, line, rule) in &rules {
         let place = format!("{PLACE}{}:{line}{PLACE:#}", visible(file));
@@ -142,18 +144,18 @@ pub(super) fn run(
             .say(format!("{FAINT}Left out: {} outside of lists{FAINT:#}", counted(prose, "line")));
     }
     if let Some(commit) = commit {
-        session.hint_undo(commit.get(..8).unwrap_or(&commit));
+        context.hint_undo(commit.get(..8).unwrap_or(&commit));
     }
-    Ok(Exit::Done)
+    Ok(Exit::Success)
 }
 
 /// Files whose rules hold for the folder that they lie in and all below.
-const OF_FOLDERS: [&str; 3] = ["AGENTS.md", "CLAUDE.md", "GEMINI.md"];
+const FOLDER_RULE_FILES: [&str; 3] = ["AGENTS.md", "CLAUDE.md", "GEMINI.md"];
 /// Folders that hold other people's work, or what is made anew.
-const NOT_OURS: [&str; 7] =
+const SKIPPED_FOLDERS: [&str; 7] =
     ["node_modules", "target", "vendor", "dist", "build", "third_party", "venv"];
 /// How deep in a repository rules are looked for.
-const DEPTH: usize = 8;
+const MAX_DEPTH: usize = 8;
 
 /// The files that were named, or all that agents usually read.
 pub(super) fn rule_files(
@@ -165,15 +167,15 @@ pub(super) fn rule_files(
     if named.is_empty() {
         let usual = READ_FROM.iter().map(|path| root.join(path)).filter(|path| path.exists());
         usual.for_each(|path| found.extend(files_at(path)));
-        let of_folders = files::files_below(root, DEPTH, &|folder| {
+        let of_folders = files::files_below(root, MAX_DEPTH, &|folder| {
             let name = folder.file_name().unwrap_or_default().to_string_lossy();
-            let is_other = name.starts_with('.') || NOT_OURS.contains(&name.as_ref());
+            let is_other = name.starts_with('.') || SKIPPED_FOLDERS.contains(&name.as_ref());
             // A repository within has rules of its own.
             !is_other && !folder.join(".git").exists()
         });
         let is_one = |path: &PathBuf| {
             let name = path.file_name().unwrap_or_default();
-            OF_FOLDERS.iter().any(|known| name == *known) && path.parent() != Some(root)
+            FOLDER_RULE_FILES.iter().any(|known| name == *known) && path.parent() != Some(root)
         };
         found.extend(of_folders.into_iter().filter(is_one));
     } else {
@@ -192,7 +194,7 @@ fn files_at(path: PathBuf) -> Vec<PathBuf> {
     if !path.is_dir() {
         return vec![path];
     }
-    let mut files = files::files_below(&path, DEPTH, &|_| true);
+    let mut files = files::files_below(&path, MAX_DEPTH, &|_| true);
     files.retain(|file| file.extension().is_some_and(|ending| ending == "md" || ending == "mdc"));
     files
 }
@@ -202,14 +204,14 @@ fn rule_file(root: &Path, path: PathBuf) -> RuleFile {
     let name = plain(path.strip_prefix(root).unwrap_or(&path));
     let folder = path.parent().and_then(|folder| folder.strip_prefix(root).ok()).map(plain);
     let is_of_folder =
-        path.file_name().is_some_and(|own| OF_FOLDERS.iter().any(|name| own == *name));
+        path.file_name().is_some_and(|own| FOLDER_RULE_FILES.iter().any(|name| own == *name));
     // `.claude/CLAUDE.md` is for all of the repository.
     let within =
         folder.filter(|folder| is_of_folder && !folder.is_empty() && !folder.starts_with('.'));
     RuleFile { path, name, within }
 }
 
-fn record(scope: &RecordScope, file: &str, line: usize, rule: &Rule) -> NewRecord {
+fn record(scope: &RecordScope, file: &str, line: usize, rule: &AgentRule) -> NewRecord {
     let origin = json!({ "imported_from": file, "line": line });
     NewRecord {
         paths: rule.paths.clone(),
@@ -220,21 +222,21 @@ fn record(scope: &RecordScope, file: &str, line: usize, rule: &Rule) -> NewRecor
 }
 
 /// The words of a rule, whatever the blanks and the case.
-pub(super) fn words(text: &str) -> String {
+pub(super) fn normalized_words(text: &str) -> String {
     text.split_whitespace().collect::<Vec<_>>().join(" ").to_lowercase()
 }
 
 /// What makes two rules the same: their words, whatever the blanks and the case, for the same files.
-struct Known {
+struct RuleIdentity {
     words: String,
     paths: BTreeSet<String>,
 }
 
-impl Known {
+impl RuleIdentity {
     fn new(text: &str, paths: &[String]) -> Self {
         // However the files are named, they are the same.
         let paths = paths.iter().flat_map(|path| normalize_globs(path)).collect();
-        Self { words: words(text), paths }
+        Self { words: normalized_words(text), paths }
     }
 
     /// Whether another says nothing that this one does not.

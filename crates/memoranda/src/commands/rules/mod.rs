@@ -1,8 +1,8 @@
 //! `memoranda rules`: the rule files of a repository, from the rules that are remembered, and back.
 
-mod ever_known;
 mod generate;
 mod import;
+mod known_rules;
 
 use std::path::PathBuf;
 
@@ -10,11 +10,11 @@ use clap::Subcommand;
 use memoranda_engine::Repository;
 use memoranda_engine::records::{RecordError, RecordScope};
 
+use crate::context::CommandContext;
 use crate::env;
 use crate::error::{CommandError, Result};
 use crate::exit::Exit;
-use crate::session::Session;
-use generate::{Generate, Mode, Unknown, WithoutRules};
+use generate::{GenerateMode, GenerateRequest, UnknownText, WithoutRules};
 
 /// Write rules into the files that agents read, or read such files as rules.
 ///
@@ -27,11 +27,11 @@ Examples:
   memoranda rules generate --check whether the files are as the rules are")]
 pub(crate) struct Args {
     #[command(subcommand)]
-    action: Action,
+    action: RulesAction,
 }
 
 #[derive(Subcommand)]
-enum Action {
+enum RulesAction {
     /// Write the rules of this repository into the files that agents read.
     ///
     /// Where a program reads several files, one of our own is written; elsewhere a block between
@@ -98,43 +98,43 @@ JSON (--json):
 }
 
 /// Does what was asked.
-pub(crate) fn run(session: &Session, args: &Args) -> Result<Exit> {
+pub(crate) fn run(context: &CommandContext, args: &Args) -> Result<Exit> {
     let memory = match &args.action {
-        Action::Import { .. } => {
-            session.made()?;
-            session.reading()?
+        RulesAction::Import { .. } => {
+            context.open_or_create()?;
+            context.open_synced()?
         }
-        Action::Generate { .. } => session.reading()?,
+        RulesAction::Generate { .. } => context.open_synced()?,
     };
     let workspace = env::workspace().unwrap_or_default();
     let repository = Repository::of(&workspace);
     let root = repository.map_or_else(|| workspace.clone(), |repository| repository.root);
     let project = RecordScope::of_workspace(&root);
     match &args.action {
-        Action::Generate { targets, check, dry_run, global, remove, force } => {
+        RulesAction::Generate { targets, check, dry_run, global, remove, force } => {
             let mode = match (check, dry_run) {
-                (true, _) => Mode::Check,
-                (false, true) => Mode::DryRun,
-                (false, false) => Mode::Write,
+                (true, _) => GenerateMode::Check,
+                (false, true) => GenerateMode::DryRun,
+                (false, false) => GenerateMode::Write,
             };
-            let asked = Generate {
+            let asked = GenerateRequest {
                 scopes: scopes(project, *global)?,
-                targets: generate::chosen(&root, targets)?,
+                targets: generate::choose_targets(&root, targets)?,
                 root,
                 mode,
                 without_rules: if *remove { WithoutRules::Remove } else { WithoutRules::Keep },
-                unknown: if *force { Unknown::Replace } else { Unknown::Refuse },
+                unknown: if *force { UnknownText::Replace } else { UnknownText::Refuse },
             };
-            generate::run(session, memory, &asked)
+            generate::run(context, memory, &asked)
         }
-        Action::Import { files, dry_run, global } => {
+        RulesAction::Import { files, dry_run, global } => {
             let scope = match (global, project) {
                 (true, _) => RecordScope::Global,
                 (false, Some(project)) => project,
                 (false, None) => return Err(no_project()),
             };
             let files = import::rule_files(&root, &workspace, files)?;
-            import::run(session, memory, &files, &scope, *dry_run)
+            import::run(context, memory, &files, &scope, *dry_run)
         }
     }
 }
@@ -153,7 +153,7 @@ fn scopes(project: Option<RecordScope>, with_global: bool) -> Result<Vec<RecordS
     }
 }
 
-fn failed(error: RecordError) -> CommandError {
+fn record_error(error: RecordError) -> CommandError {
     match error {
         RecordError::Engine(error) => error.into(),
         other => CommandError::usage(other.to_string()),

@@ -9,25 +9,25 @@ use std::ops::Range;
 
 use serde_json::{Map, Value};
 
-use crate::setup::format::{Broken, line_start, spliced};
-use read::{Kind, Node};
-use render::Style;
+use crate::setup::format::{ConfigSyntaxError, line_start, spliced};
+use read::{JsonNode, JsonNodeKind};
+use render::JsonStyle;
 
 pub(crate) use render::ordered;
 
 /// What a text says; an empty one is an empty object.
-pub(crate) fn value(text: &str) -> Result<Value, Broken> {
+pub(crate) fn value(text: &str) -> Result<Value, ConfigSyntaxError> {
     Ok(read::read(text)?.map_or_else(|| Value::Object(Map::new()), |node| node.value()))
 }
 
 /// The text with a key set, the objects on the way made if need be.
-pub(crate) fn set(text: &str, path: &[&str], value: &Value) -> Result<String, Broken> {
-    let style = Style::of(text);
+pub(crate) fn set(text: &str, path: &[&str], value: &Value) -> Result<String, ConfigSyntaxError> {
+    let style = JsonStyle::of(text);
     let Some(root) = read::read(text)? else { return Ok(fresh(text, &style, path, value)) };
     let mut node = &root;
     for (n, key) in path.iter().enumerate() {
-        let Kind::Object(members) = &node.kind else {
-            return Err(Broken::at(text, node.start, not_an(path, n, "object")));
+        let JsonNodeKind::Object(members) = &node.kind else {
+            return Err(ConfigSyntaxError::at(text, node.start, not_an(path, n, "object")));
         };
         // Of a key that is written twice the last counts.
         match members.iter().rfind(|member| member.key == *key) {
@@ -48,13 +48,13 @@ pub(crate) fn set(text: &str, path: &[&str], value: &Value) -> Result<String, Br
 }
 
 /// The text without a key, and without objects that are empty then.
-pub(crate) fn remove(text: &str, path: &[&str]) -> Result<String, Broken> {
+pub(crate) fn remove(text: &str, path: &[&str]) -> Result<String, ConfigSyntaxError> {
     let mut text = text.to_owned();
     let mut path = path;
     while let Some((last, parents)) = path.split_last() {
         let Some(root) = read::read(&text)? else { return Ok(text) };
         let Some(parent) = found(&root, parents) else { return Ok(text) };
-        let Kind::Object(members) = &parent.kind else { return Ok(text) };
+        let JsonNodeKind::Object(members) = &parent.kind else { return Ok(text) };
         let Some(n) = members.iter().position(|member| member.key == *last) else {
             return Ok(text);
         };
@@ -75,14 +75,14 @@ pub(crate) fn remove(text: &str, path: &[&str]) -> Result<String, Broken> {
 }
 
 /// The text with one more item in the list at a path, the way to it made if need be.
-pub(crate) fn append(text: &str, path: &[&str], item: &Value) -> Result<String, Broken> {
-    let style = Style::of(text);
+pub(crate) fn append(text: &str, path: &[&str], item: &Value) -> Result<String, ConfigSyntaxError> {
+    let style = JsonStyle::of(text);
     let root = read::read(text)?;
     let Some(list) = root.as_ref().and_then(|root| found(root, path)) else {
         return set(text, path, &Value::Array(vec![item.clone()]));
     };
-    let Kind::Array(items) = &list.kind else {
-        return Err(Broken::at(text, list.start, not_an(path, path.len(), "array")));
+    let JsonNodeKind::Array(items) = &list.kind else {
+        return Err(ConfigSyntaxError::at(text, list.start, not_an(path, path.len(), "array")));
     };
     let ranges: Vec<_> = items.iter().map(|item| item.start..item.end).collect();
     Ok(inserted(text, list, &ranges, &style, None, item))
@@ -93,12 +93,12 @@ pub(crate) fn remove_items(
     text: &str,
     path: &[&str],
     fits: impl Fn(&Value) -> bool,
-) -> Result<String, Broken> {
+) -> Result<String, ConfigSyntaxError> {
     let mut text = text.to_owned();
     loop {
         let Some(root) = read::read(&text)? else { return Ok(text) };
         let Some(list) = found(&root, path) else { return Ok(text) };
-        let Kind::Array(items) = &list.kind else { return Ok(text) };
+        let JsonNodeKind::Array(items) = &list.kind else { return Ok(text) };
         let Some(n) = items.iter().position(|item| fits(&item.value())) else { return Ok(text) };
         let ranges: Vec<_> = items.iter().map(|item| item.start..item.end).collect();
         let was_last = items.len() == 1;
@@ -121,9 +121,9 @@ fn not_an(path: &[&str], n: usize, what: &str) -> String {
     }
 }
 
-fn found<'n>(root: &'n Node, path: &[&str]) -> Option<&'n Node> {
+fn found<'n>(root: &'n JsonNode, path: &[&str]) -> Option<&'n JsonNode> {
     path.iter().try_fold(root, |node, key| match &node.kind {
-        Kind::Object(members) => {
+        JsonNodeKind::Object(members) => {
             members.iter().rfind(|member| member.key == *key).map(|member| &member.value)
         }
         _ => None,
@@ -138,7 +138,7 @@ fn nested(path: &[&str], value: &Value) -> Value {
 }
 
 /// A text that held nothing but blanks and comments, with one value in it.
-fn fresh(text: &str, style: &Style, path: &[&str], value: &Value) -> String {
+fn fresh(text: &str, style: &JsonStyle, path: &[&str], value: &Value) -> String {
     let mut result = text.trim_end().to_owned();
     if !result.is_empty() && result != "\u{feff}" {
         result.push_str(style.line_end);
@@ -151,9 +151,9 @@ fn fresh(text: &str, style: &Style, path: &[&str], value: &Value) -> String {
 /// Puts an item at the end of an object or list.
 fn inserted(
     text: &str,
-    node: &Node,
+    node: &JsonNode,
     items: &[Range<usize>],
-    style: &Style,
+    style: &JsonStyle,
     key: Option<&str>,
     value: &Value,
 ) -> String {
@@ -204,7 +204,7 @@ fn inserted(
 }
 
 /// Takes the item of this number out, with its comma and its line.
-fn without_item(text: &str, node: &Node, items: &[Range<usize>], n: usize) -> String {
+fn without_item(text: &str, node: &JsonNode, items: &[Range<usize>], n: usize) -> String {
     let Some(item) = items.get(n) else { return text.to_owned() };
     let own_comma = comma_after(text, item.end);
     let mut end = own_comma.map_or(item.end, |comma| comma + 1);
@@ -258,7 +258,7 @@ fn emptied(text: &str, start: usize) -> String {
     }
 }
 
-fn is_bare(text: &str, node: &Node) -> bool {
+fn is_bare(text: &str, node: &JsonNode) -> bool {
     text.get(node.start + 1..node.end - 1).is_some_and(|inner| inner.trim().is_empty())
 }
 

@@ -2,39 +2,39 @@
 
 use serde_json::{Map, Value};
 
-use crate::setup::format::Broken;
+use crate::setup::format::ConfigSyntaxError;
 
 /// Deeper than any client nests its settings.
 const MAX_DEPTH: usize = 96;
 
 /// A value and where it stands.
-pub(super) struct Node {
+pub(super) struct JsonNode {
     pub(super) start: usize,
     pub(super) end: usize,
-    pub(super) kind: Kind,
+    pub(super) kind: JsonNodeKind,
 }
 
 /// What a value is.
-pub(super) enum Kind {
-    Object(Vec<Member>),
-    Array(Vec<Node>),
+pub(super) enum JsonNodeKind {
+    Object(Vec<JsonMember>),
+    Array(Vec<JsonNode>),
     Scalar(Value),
 }
 
 /// One key of an object.
-pub(super) struct Member {
+pub(super) struct JsonMember {
     pub(super) key: String,
     pub(super) start: usize,
-    pub(super) value: Node,
+    pub(super) value: JsonNode,
 }
 
-impl Node {
+impl JsonNode {
     /// The value without its places. Of a key that is written twice the last counts.
     pub(super) fn value(&self) -> Value {
         match &self.kind {
-            Kind::Scalar(value) => value.clone(),
-            Kind::Array(items) => Value::Array(items.iter().map(Self::value).collect()),
-            Kind::Object(members) => {
+            JsonNodeKind::Scalar(value) => value.clone(),
+            JsonNodeKind::Array(items) => Value::Array(items.iter().map(Self::value).collect()),
+            JsonNodeKind::Object(members) => {
                 let entries = members.iter().map(|m| (m.key.clone(), m.value.value()));
                 Value::Object(entries.collect::<Map<_, _>>())
             }
@@ -43,8 +43,8 @@ impl Node {
 }
 
 /// Reads a whole text; `None` if it holds nothing but blanks and comments.
-pub(super) fn read(text: &str) -> Result<Option<Node>, Broken> {
-    let mut reader = Reader { text, at: 0 };
+pub(super) fn read(text: &str) -> Result<Option<JsonNode>, ConfigSyntaxError> {
+    let mut reader = JsonParser { text, at: 0 };
     if text.starts_with('\u{feff}') {
         reader.at = '\u{feff}'.len_utf8();
     }
@@ -62,7 +62,7 @@ pub(super) fn read(text: &str) -> Result<Option<Node>, Broken> {
 
 /// The first place from `at` on that is no blank and no comment.
 pub(super) fn after_trivia(text: &str, at: usize) -> usize {
-    let mut reader = Reader { text, at };
+    let mut reader = JsonParser { text, at };
     // What was read once can be read again.
     reader.skip().ok();
     reader.at
@@ -74,12 +74,12 @@ pub(super) fn end_of_trivia(text: &str, at: usize, close: usize) -> usize {
     at + inner.trim_end_matches([' ', '\t', '\r', '\n']).len()
 }
 
-struct Reader<'t> {
+struct JsonParser<'t> {
     text: &'t str,
     at: usize,
 }
 
-impl Reader<'_> {
+impl JsonParser<'_> {
     fn rest(&self) -> &str {
         self.text.get(self.at..).unwrap_or_default()
     }
@@ -88,11 +88,11 @@ impl Reader<'_> {
         self.text.as_bytes().get(self.at).copied()
     }
 
-    fn broken(&self, what: impl Into<String>) -> Broken {
-        Broken::at(self.text, self.at, what)
+    fn broken(&self, what: impl Into<String>) -> ConfigSyntaxError {
+        ConfigSyntaxError::at(self.text, self.at, what)
     }
 
-    fn skip(&mut self) -> Result<(), Broken> {
+    fn skip(&mut self) -> Result<(), ConfigSyntaxError> {
         loop {
             match self.peek() {
                 Some(b' ' | b'\t' | b'\r' | b'\n') => self.at += 1,
@@ -108,7 +108,7 @@ impl Reader<'_> {
         }
     }
 
-    fn value(&mut self, depth: usize) -> Result<Node, Broken> {
+    fn value(&mut self, depth: usize) -> Result<JsonNode, ConfigSyntaxError> {
         if depth > MAX_DEPTH {
             return Err(self.broken("it is nested too deeply"));
         }
@@ -116,14 +116,14 @@ impl Reader<'_> {
         let kind = match self.peek() {
             Some(b'{') => self.object(depth)?,
             Some(b'[') => self.array(depth)?,
-            Some(b'"') => Kind::Scalar(Value::String(self.string()?)),
+            Some(b'"') => JsonNodeKind::Scalar(Value::String(self.string()?)),
             Some(_) => self.word()?,
             None => return Err(self.broken("the text ends where a value should stand")),
         };
-        Ok(Node { start, end: self.at, kind })
+        Ok(JsonNode { start, end: self.at, kind })
     }
 
-    fn object(&mut self, depth: usize) -> Result<Kind, Broken> {
+    fn object(&mut self, depth: usize) -> Result<JsonNodeKind, ConfigSyntaxError> {
         self.at += 1;
         let mut members = Vec::new();
         loop {
@@ -131,7 +131,7 @@ impl Reader<'_> {
             match self.peek() {
                 Some(b'}') => {
                     self.at += 1;
-                    return Ok(Kind::Object(members));
+                    return Ok(JsonNodeKind::Object(members));
                 }
                 Some(b'"') => {}
                 None => return Err(self.broken("a `{` is never closed")),
@@ -146,12 +146,12 @@ impl Reader<'_> {
             self.at += 1;
             self.skip()?;
             let value = self.value(depth + 1)?;
-            members.push(Member { key, start, value });
+            members.push(JsonMember { key, start, value });
             self.separator(b'}')?;
         }
     }
 
-    fn array(&mut self, depth: usize) -> Result<Kind, Broken> {
+    fn array(&mut self, depth: usize) -> Result<JsonNodeKind, ConfigSyntaxError> {
         self.at += 1;
         let mut items = Vec::new();
         loop {
@@ -159,7 +159,7 @@ impl Reader<'_> {
             match self.peek() {
                 Some(b']') => {
                     self.at += 1;
-                    return Ok(Kind::Array(items));
+                    return Ok(JsonNodeKind::Array(items));
                 }
                 None => return Err(self.broken("a `[` is never closed")),
                 Some(_) => items.push(self.value(depth + 1)?),
@@ -169,7 +169,7 @@ impl Reader<'_> {
     }
 
     /// A comma, or the end of the collection, which is left to its reader.
-    fn separator(&mut self, close: u8) -> Result<(), Broken> {
+    fn separator(&mut self, close: u8) -> Result<(), ConfigSyntaxError> {
         self.skip()?;
         match self.peek() {
             Some(b',') => {
@@ -182,7 +182,7 @@ impl Reader<'_> {
         }
     }
 
-    fn string(&mut self) -> Result<String, Broken> {
+    fn string(&mut self) -> Result<String, ConfigSyntaxError> {
         let bytes = self.text.as_bytes();
         let start = self.at;
         let mut end = start + 1;
@@ -201,13 +201,13 @@ impl Reader<'_> {
         Ok(text)
     }
 
-    fn word(&mut self) -> Result<Kind, Broken> {
+    fn word(&mut self) -> Result<JsonNodeKind, ConfigSyntaxError> {
         let ends = |c: char| c.is_whitespace() || ",]}/:".contains(c);
         let length = self.rest().find(ends).unwrap_or(self.rest().len());
         let word = self.rest().get(..length).unwrap_or_default();
         let value = serde_json::from_str(word)
             .map_err(|_| self.broken(format!("{word:?} is no value that JSON knows")))?;
         self.at += length;
-        Ok(Kind::Scalar(value))
+        Ok(JsonNodeKind::Scalar(value))
     }
 }

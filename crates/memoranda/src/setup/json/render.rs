@@ -2,11 +2,11 @@
 
 use serde_json::{Map, Value};
 
-use super::read::Node;
+use super::read::JsonNode;
 use crate::setup::format::{line_end, line_start};
 
 /// How a file is written.
-pub(super) struct Style {
+pub(super) struct JsonStyle {
     /// One step to the right.
     pub(super) unit: String,
     /// What ends a line.
@@ -14,7 +14,7 @@ pub(super) struct Style {
     is_one_line: bool,
 }
 
-impl Style {
+impl JsonStyle {
     /// Looks at how a text is written.
     pub(super) fn of(text: &str) -> Self {
         let trimmed = text.trim_start_matches('\u{feff}').trim();
@@ -39,7 +39,7 @@ impl Style {
     pub(super) fn render_beside(
         &self,
         text: &str,
-        old: &Node,
+        old: &JsonNode,
         value: &Value,
         indent: &str,
     ) -> String {

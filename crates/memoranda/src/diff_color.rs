@@ -3,11 +3,12 @@
 use memoranda_engine::FileDiff;
 
 use crate::error::Result;
-use crate::output::{BAD, FAINT, Format, GOOD, PLACE, Printer, STRONG, visible_lines};
+use crate::output::{BAD, FAINT, GOOD, OutputFormat, PLACE, Printer, STRONG, visible_lines};
 
 /// Prints a unified diff; to a terminal in colour, else exactly as it is, so that `patch` takes it.
-pub(crate) fn diff(printer: &Printer, unified: &str) -> Result<()> {
-    if printer.format == Format::Plain || !printer.is_terminal() && !printer.is_color_forced() {
+pub(crate) fn print_diff(printer: &Printer, unified: &str) -> Result<()> {
+    if printer.format == OutputFormat::Plain || !printer.is_terminal() && !printer.is_color_forced()
+    {
         return printer.bytes(unified.as_bytes());
     }
     for line in unified.split_inclusive('\n') {
@@ -27,12 +28,12 @@ pub(crate) fn diff(printer: &Printer, unified: &str) -> Result<()> {
 }
 
 /// Prints how files changed, each under its heading if it was moved or is no longer there.
-pub(crate) fn diffs(printer: &Printer, files: &[FileDiff]) -> Result<()> {
+pub(crate) fn print_file_diffs(printer: &Printer, files: &[FileDiff]) -> Result<()> {
     for file in files {
         if let Some(from) = &file.moved_from {
             printer.line(format!("moved {from} → {}", file.place))?;
         }
-        diff(printer, &file.unified)?;
+        print_diff(printer, &file.unified)?;
     }
     Ok(())
 }

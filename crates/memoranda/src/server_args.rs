@@ -7,18 +7,18 @@ use memoranda_engine::Memory;
 use memoranda_server::{ServerConfig, ServerError};
 use memoranda_tools::{AccessMode, DiagnosticsMode, ToolSelection, ToolSettings, Wording};
 
+use crate::context::CommandContext;
 use crate::env;
 use crate::error::{CommandError, Result};
 use crate::exit::Exit;
-use crate::session::Session;
-use crate::trace;
+use crate::logging;
 
 /// The version that clients are told.
 const VERSION: &str = env!("CARGO_PKG_VERSION");
 
 /// The flags of both servers.
 #[derive(clap::Args)]
-pub(crate) struct OfferArgs {
+pub(crate) struct ServerArgs {
     /// The sets of tools to offer; `default` and `all` are sets too.
     #[arg(long, alias = "toolset", value_name = "SETS", value_delimiter = ',')]
     toolsets: Option<Vec<String>>,
@@ -62,32 +62,35 @@ enum WordingName {
 
 impl WordingArgs {
     /// How the tools behave, with what was said on the command line.
-    pub(crate) fn tool_settings(self, session: &Session) -> Result<ToolSettings> {
-        let settings = session.settings()?.tools();
+    pub(crate) fn tool_settings(self, context: &CommandContext) -> Result<ToolSettings> {
+        let settings = context.settings()?.tools();
         let wording = match self.wording {
             Some(WordingName::Mcp) => Wording::Mcp,
             Some(WordingName::Claude) => Wording::Claude,
             None => settings.wording,
         };
-        let model = session.settings()?.model()?;
+        let model = context.settings()?.model()?;
         Ok(ToolSettings { wording, model, ..settings })
     }
 }
 
-impl OfferArgs {
+impl ServerArgs {
     /// Opens the vault and says what is offered of it. From here on, what the server notes about
     /// itself goes to standard error.
-    pub(crate) fn open(&self, session: &Session) -> Result<(Arc<Memory>, ServerConfig)> {
-        trace::start(session.args.talk());
+    pub(crate) fn open_vault(
+        &self,
+        context: &CommandContext,
+    ) -> Result<(Arc<Memory>, ServerConfig)> {
+        logging::init(context.args.verbosity());
         let mut config = ServerConfig::standard(VERSION);
-        config.selection = self.selection(session)?;
-        config.settings = self.wording.tool_settings(session)?;
+        config.selection = self.selection(context)?;
+        config.settings = self.wording.tool_settings(context)?;
         if self.debug {
             config.settings.banks.diagnostics = DiagnosticsMode::Dump;
         }
         // Before the vault is made: a wrong word makes nothing.
-        config.selection.resolve().map_err(|error| failed(ServerError::from(error)))?;
-        let memory = session.open()?;
+        config.selection.resolve().map_err(|error| server_error(ServerError::from(error)))?;
+        let memory = context.open_memory()?;
         // A slip of the finger makes no project, and a server without its project does nothing.
         if let Some(only) = &config.settings.notes.only_project
             && !config.settings.makes_project(only)
@@ -97,14 +100,14 @@ impl OfferArgs {
         Ok((Arc::new(memory), config))
     }
 
-    fn selection(&self, session: &Session) -> Result<ToolSelection> {
-        let listed = |variable: &env::Variable| variable.text().map(|text| words(&text));
+    fn selection(&self, context: &CommandContext) -> Result<ToolSelection> {
+        let listed = |variable: &env::EnvVariable| variable.text().map(|text| comma_list(&text));
         let tools = self.tools.clone().or_else(|| listed(&env::MEMORANDA_TOOLS));
         let mut toolsets = match &self.toolsets {
             Some(sets) => sets.clone(),
             // Naming tools on the command line means these and no set.
             None if self.tools.is_some() => Vec::new(),
-            None => words(session.settings()?.toolsets()),
+            None => comma_list(context.settings()?.toolsets()),
         };
         if self.toolsets.is_none() && toolsets == ["default"] {
             // Nobody chose a set: what stands for it is left to those who ask.
@@ -123,7 +126,7 @@ impl OfferArgs {
 }
 
 /// Why a server could not start or could not go on, for the person.
-pub(crate) fn failed(error: ServerError) -> CommandError {
+pub(crate) fn server_error(error: ServerError) -> CommandError {
     let message = error.to_string();
     match error {
         ServerError::Selection(_) => CommandError::configuration(message)
@@ -151,6 +154,6 @@ pub(crate) fn failed(error: ServerError) -> CommandError {
 }
 
 /// Splits a list with commas into its words.
-pub(crate) fn words(text: &str) -> Vec<String> {
+pub(crate) fn comma_list(text: &str) -> Vec<String> {
     text.split(',').map(str::trim).filter(|word| !word.is_empty()).map(str::to_owned).collect()
 }

@@ -2,7 +2,7 @@
 
 use serde_json::Value;
 
-use crate::setup::format::{self, Broken, Format};
+use crate::setup::format::{self, ConfigFormat, ConfigSyntaxError};
 use crate::setup::{hooks, json};
 
 /// The name of our server in every client.
@@ -10,7 +10,7 @@ pub(crate) const NAME: &str = "memoranda";
 
 /// One thing that is ours in a file.
 #[derive(Clone, PartialEq, Debug)]
-pub(crate) enum Wire {
+pub(crate) enum ConfigEntry {
     /// The entry of the server.
     Server {
         /// The key that holds the servers.
@@ -31,7 +31,7 @@ pub(crate) enum Wire {
 
 /// How far a file is wired.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub(crate) enum State {
+pub(crate) enum EntryState {
     /// Nothing of ours is there.
     Absent,
     /// Something of ours is there, but not as it should be.
@@ -41,38 +41,43 @@ pub(crate) enum State {
 }
 
 /// How far a text is wired.
-pub(crate) fn state(format: Format, text: &str, wires: &[Wire]) -> Result<State, Broken> {
+pub(crate) fn state(
+    format: ConfigFormat,
+    text: &str,
+    entries: &[ConfigEntry],
+) -> Result<EntryState, ConfigSyntaxError> {
     let value = format.value(text)?;
-    let wanted = |wire: &&Wire| !matches!(wire, Wire::Version);
-    let current = wires.iter().filter(wanted).all(|wire| is_current(format, &value, wire));
-    let present = wires.iter().any(|wire| is_present(&value, wire));
+    let wanted = |entry_spec: &&ConfigEntry| !matches!(entry_spec, ConfigEntry::Version);
+    let current =
+        entries.iter().filter(wanted).all(|entry_spec| is_current(format, &value, entry_spec));
+    let present = entries.iter().any(|entry_spec| is_present(&value, entry_spec));
     Ok(match (current, present) {
-        (true, _) => State::Current,
-        (false, true) => State::Different,
-        (false, false) => State::Absent,
+        (true, _) => EntryState::Current,
+        (false, true) => EntryState::Different,
+        (false, false) => EntryState::Absent,
     })
 }
 
-fn is_current(format: Format, value: &Value, wire: &Wire) -> bool {
-    match wire {
-        Wire::Server { container, entry } => {
+fn is_current(format: ConfigFormat, value: &Value, entry_spec: &ConfigEntry) -> bool {
+    match entry_spec {
+        ConfigEntry::Server { container, entry } => {
             // YAML keeps scalars as they are written, so both sides are read the same way.
             let path = [*container, NAME];
             let wanted = format.value(&format.snippet(&path, entry)).unwrap_or_default();
             format::at(value, &path).is_some_and(|found| Some(found) == format::at(&wanted, &path))
         }
-        Wire::Hook { event, entry } => {
+        ConfigEntry::Hook { event, entry } => {
             listed(value, event).iter().filter(|found| hooks::is_ours(found)).eq([entry])
         }
-        Wire::Version => value.get("version").is_some(),
+        ConfigEntry::Version => value.get("version").is_some(),
     }
 }
 
-fn is_present(value: &Value, wire: &Wire) -> bool {
-    match wire {
-        Wire::Server { container, .. } => format::at(value, &[container, NAME]).is_some(),
-        Wire::Hook { event, .. } => listed(value, event).iter().any(hooks::is_ours),
-        Wire::Version => false,
+fn is_present(value: &Value, entry_spec: &ConfigEntry) -> bool {
+    match entry_spec {
+        ConfigEntry::Server { container, .. } => format::at(value, &[container, NAME]).is_some(),
+        ConfigEntry::Hook { event, .. } => listed(value, event).iter().any(hooks::is_ours),
+        ConfigEntry::Version => false,
     }
 }
 
@@ -81,20 +86,24 @@ fn listed<'v>(value: &'v Value, event: &str) -> &'v [Value] {
 }
 
 /// What is ours, as a text has it: of an earlier time perhaps, or with flags that a person chose.
-pub(crate) fn as_found(format: Format, text: &str, wires: &[Wire]) -> Result<Vec<Wire>, Broken> {
+pub(crate) fn as_found(
+    format: ConfigFormat,
+    text: &str,
+    entries: &[ConfigEntry],
+) -> Result<Vec<ConfigEntry>, ConfigSyntaxError> {
     let value = format.value(text)?;
-    let found = |wire: &Wire| match wire {
-        Wire::Server { container, entry } => {
+    let found = |entry_spec: &ConfigEntry| match entry_spec {
+        ConfigEntry::Server { container, entry } => {
             let entry = typed(format::at(&value, &[container, NAME])?, entry);
-            Some(Wire::Server { container, entry })
+            Some(ConfigEntry::Server { container, entry })
         }
-        Wire::Hook { event, .. } => {
+        ConfigEntry::Hook { event, .. } => {
             let entry = listed(&value, event).iter().find(|entry| hooks::is_ours(entry))?.clone();
-            Some(Wire::Hook { event, entry })
+            Some(ConfigEntry::Hook { event, entry })
         }
-        Wire::Version => Some(Wire::Version),
+        ConfigEntry::Version => Some(ConfigEntry::Version),
     };
-    Ok(wires.iter().filter_map(found).collect())
+    Ok(entries.iter().filter_map(found).collect())
 }
 
 /// A value whose scalars are what they are in another: YAML is read as it is written, in letters.
@@ -114,71 +123,90 @@ fn typed(found: &Value, like: &Value) -> Value {
 }
 
 /// The text with everything of ours in it.
-pub(crate) fn connected(format: Format, text: &str, wires: &[Wire]) -> Result<String, Broken> {
+pub(crate) fn connected(
+    format: ConfigFormat,
+    text: &str,
+    entries: &[ConfigEntry],
+) -> Result<String, ConfigSyntaxError> {
     let mut new = text.to_owned();
-    for wire in wires {
-        if is_current(format, &format.value(&new)?, wire) {
+    for entry_spec in entries {
+        if is_current(format, &format.value(&new)?, entry_spec) {
             continue;
         }
-        new = match wire {
-            Wire::Server { container, entry } => format.set(&new, &[container, NAME], entry)?,
-            Wire::Hook { event, entry } => {
+        new = match entry_spec {
+            ConfigEntry::Server { container, entry } => {
+                format.set(&new, &[container, NAME], entry)?
+            }
+            ConfigEntry::Hook { event, entry } => {
                 let path = ["hooks", *event];
                 let others = json::remove_items(&new, &path, hooks::is_ours)?;
                 json::append(&others, &path, entry)?
             }
-            Wire::Version => json::set(&new, &["version"], &Value::from(1))?,
+            ConfigEntry::Version => json::set(&new, &["version"], &Value::from(1))?,
         };
     }
-    proven(format, text, new, wires)
+    proven(format, text, new, entries)
 }
 
 /// The text with nothing of ours in it.
-pub(crate) fn disconnected(format: Format, text: &str, wires: &[Wire]) -> Result<String, Broken> {
+pub(crate) fn disconnected(
+    format: ConfigFormat,
+    text: &str,
+    entries: &[ConfigEntry],
+) -> Result<String, ConfigSyntaxError> {
     let mut new = text.to_owned();
-    for wire in wires {
-        new = match wire {
-            Wire::Server { container, .. } => format.remove(&new, &[container, NAME])?,
-            Wire::Hook { event, .. } => {
+    for entry_spec in entries {
+        new = match entry_spec {
+            ConfigEntry::Server { container, .. } => format.remove(&new, &[container, NAME])?,
+            ConfigEntry::Hook { event, .. } => {
                 json::remove_items(&new, &["hooks", event], hooks::is_ours)?
             }
-            Wire::Version => new,
+            ConfigEntry::Version => new,
         };
     }
     let is_alone =
         |value: &Value| value.as_object().is_some_and(|map| map.keys().all(|key| key == "version"));
     // A version of nothing is nothing.
-    if wires.contains(&Wire::Version) && new != text && is_alone(&format.value(&new)?) {
+    if entries.contains(&ConfigEntry::Version) && new != text && is_alone(&format.value(&new)?) {
         new = json::remove(&new, &["version"])?;
     }
     let new = json_husk(format, new);
-    proven(format, text, new, wires)
+    proven(format, text, new, entries)
 }
 
 /// `hooks: {}` goes with the last hook; a file of blanks is empty.
-fn json_husk(format: Format, text: String) -> String {
+fn json_husk(format: ConfigFormat, text: String) -> String {
     let is_husk = match format {
-        Format::Json => matches!(text.trim_start_matches('\u{feff}').trim(), "{}" | ""),
-        Format::Toml | Format::Yaml => text.trim_start_matches('\u{feff}').trim().is_empty(),
+        ConfigFormat::Json => matches!(text.trim_start_matches('\u{feff}').trim(), "{}" | ""),
+        ConfigFormat::Toml | ConfigFormat::Yaml => {
+            text.trim_start_matches('\u{feff}').trim().is_empty()
+        }
     };
     if is_husk { String::new() } else { text }
 }
 
 /// An edit is believed only if the file says the same as before, but for what is ours.
-fn proven(format: Format, old: &str, new: String, wires: &[Wire]) -> Result<String, Broken> {
-    if others(format.value(old)?, wires) == others(format.value(&new)?, wires) {
+fn proven(
+    format: ConfigFormat,
+    old: &str,
+    new: String,
+    entries: &[ConfigEntry],
+) -> Result<String, ConfigSyntaxError> {
+    if others(format.value(old)?, entries) == others(format.value(&new)?, entries) {
         Ok(new)
     } else {
-        Err(Broken { line: 1, what: "it cannot be edited without touching more".into() })
+        Err(ConfigSyntaxError { line: 1, what: "it cannot be edited without touching more".into() })
     }
 }
 
 /// What a file says beside what is ours.
-fn others(mut value: Value, wires: &[Wire]) -> Value {
-    for wire in wires {
-        match wire {
-            Wire::Server { container, .. } => value = format::without(&value, &[container, NAME]),
-            Wire::Hook { event, .. } => {
+fn others(mut value: Value, entries: &[ConfigEntry]) -> Value {
+    for entry_spec in entries {
+        match entry_spec {
+            ConfigEntry::Server { container, .. } => {
+                value = format::without(&value, &[container, NAME])
+            }
+            ConfigEntry::Hook { event, .. } => {
                 if let Some(Value::Array(list)) =
                     value.get_mut("hooks").and_then(|hooks| hooks.get_mut(*event))
                 {
@@ -188,7 +216,7 @@ fn others(mut value: Value, wires: &[Wire]) -> Value {
                     }
                 }
             }
-            Wire::Version => value = format::without(&value, &["version"]),
+            ConfigEntry::Version => value = format::without(&value, &["version"]),
         }
     }
     value

@@ -1,4 +1,4 @@
-//! What a harness tells a hook. Harnesses differ in names; what is missing is missing.
+//! What a client tells a hook. Harnesses differ in names; what is missing is missing.
 
 use std::path::PathBuf;
 
@@ -6,7 +6,7 @@ use serde_json::Value;
 
 /// What was told.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub(super) struct Input {
+pub(super) struct HookInput {
     /// The conversation.
     pub(super) session: String,
     /// The folder that is worked in.
@@ -23,7 +23,7 @@ pub(super) struct Input {
     pub(super) answer: Option<String>,
 }
 
-impl Input {
+impl HookInput {
     /// Reads it; `None` if it is no JSON object.
     pub(super) fn read(bytes: &[u8]) -> Option<Self> {
         let bytes = bytes.strip_prefix(b"\xef\xbb\xbf").unwrap_or(bytes);
@@ -47,7 +47,7 @@ impl Input {
 
     /// Whether the conversation goes on: after something was cut out of it, after a pause, or
     /// under another name.
-    pub(super) fn goes_on(&self) -> bool {
+    pub(super) fn is_continued(&self) -> bool {
         matches!(self.reason.as_deref(), Some("compact" | "resume" | "fork"))
     }
 }

@@ -3,25 +3,25 @@
 use tracing::span::{Attributes, Id, Record};
 use tracing::{Event, Level, Metadata, Subscriber};
 
-use crate::output::{self, Talk};
+use crate::output::{self, Verbosity};
 
 /// Sends notes up to a level to standard error from now on.
-pub(crate) fn start(talk: Talk) {
-    let level = match talk {
-        Talk::Quiet => Level::ERROR,
-        Talk::Normal => Level::WARN,
-        Talk::Verbose => Level::DEBUG,
+pub(crate) fn init(verbosity: Verbosity) {
+    let level = match verbosity {
+        Verbosity::Quiet => Level::ERROR,
+        Verbosity::Normal => Level::WARN,
+        Verbosity::Verbose => Level::DEBUG,
     };
     // Only the first in a process counts, and there is one command in a process.
-    tracing::subscriber::set_global_default(Lines { level }).ok();
+    tracing::subscriber::set_global_default(StderrSubscriber { level }).ok();
 }
 
 /// One line a note; spans are not kept.
-struct Lines {
+struct StderrSubscriber {
     level: Level,
 }
 
-impl Subscriber for Lines {
+impl Subscriber for StderrSubscriber {
     fn enabled(&self, metadata: &Metadata<'_>) -> bool {
         // The protocol's library tells much that is nobody's concern.
         let most = match metadata.target().split("::").next() {

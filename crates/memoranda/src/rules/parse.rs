@@ -4,63 +4,63 @@
 use memoranda_engine::core::globs;
 use memoranda_engine::core::note::{Frontmatter, MetaValue, parse};
 
-use super::escape::unescaped;
-use super::render::{for_files, is_all};
-use super::{MARK, Rule, block};
+use super::escape::unescape_marks;
+use super::render::{is_all, parse_scope_prefix};
+use super::{AgentRule, MARK, block};
 
 /// What a file was found to hold.
 #[derive(Clone, PartialEq, Eq, Debug, Default)]
-pub(crate) struct Found {
+pub(crate) struct ParsedRules {
     /// Its rules, each with the line that it begins on, from 1.
-    pub(crate) rules: Vec<(usize, Rule)>,
+    pub(crate) rules: Vec<(usize, AgentRule)>,
     /// Lines outside of lists, and so no rules.
     pub(crate) prose: Vec<String>,
 }
 
 /// The rules in a file.
-pub(crate) fn rules_in(text: &str) -> Found {
+pub(crate) fn rules_in(text: &str) -> ParsedRules {
     let note = parse(text);
-    let start = if note.body.start > 0 { note.body.start } else { fenced(text) };
+    let start = if note.body.start > 0 { note.body.start } else { head_length(text) };
     let (head, body) = text.split_at_checked(start).unwrap_or(("", text));
-    let mut paths = scope(head, &note.frontmatter);
+    let mut paths = head_globs(head, &note.frontmatter);
     paths.retain(|glob| !is_all(glob));
-    let mut reader = Reader {
-        found: Found::default(),
+    let mut reader = RuleParser {
+        found: ParsedRules::default(),
         paths,
         category: String::new(),
-        author: Author::Person,
+        author: TextAuthor::Person,
         item: None,
         number: head.matches('\n').count() + 1,
     };
     if text.contains(MARK) {
-        reader.paths.iter_mut().for_each(as_meant);
-        reader.part(body, Author::Memoranda);
+        reader.paths.iter_mut().for_each(anchor_glob);
+        reader.part(body, TextAuthor::Memoranda);
         return reader.found;
     }
     // Our block ends what stands open above it, and nothing of it goes on below.
-    match block::parts(body) {
+    match block::split_at_block(body) {
         Some([above, ours, below]) => {
-            reader.part(above, Author::Person);
-            reader.part(ours, Author::Memoranda);
-            reader.part(below, Author::Person);
+            reader.part(above, TextAuthor::Person);
+            reader.part(ours, TextAuthor::Memoranda);
+            reader.part(below, TextAuthor::Person);
         }
-        None => reader.part(body, Author::Person),
+        None => reader.part(body, TextAuthor::Person),
     }
     reader.found
 }
 
 /// A glob in a head that we wrote names files from the root.
-fn as_meant(glob: &mut String) {
+fn anchor_glob(glob: &mut String) {
     if !glob.contains('/') {
         glob.insert(0, '/');
     }
 }
 
 /// Where the text begins after a head between dashes, also one that is no YAML.
-fn fenced(text: &str) -> usize {
-    const LONGEST: usize = 100;
+fn head_length(text: &str) -> usize {
+    const MAX_HEAD_LINES: usize = 100;
     let mut end = 0;
-    for (n, line) in text.split_inclusive('\n').take(LONGEST).enumerate() {
+    for (n, line) in text.split_inclusive('\n').take(MAX_HEAD_LINES).enumerate() {
         end += line.len();
         match (n, line.trim_end()) {
             (0, "---") => {}
@@ -74,7 +74,7 @@ fn fenced(text: &str) -> usize {
 
 /// The globs that a file's head names. Cursor and Windsurf write them without quotes, which is no
 /// YAML where they begin with a star; then the lines themselves are read.
-fn scope(head: &str, frontmatter: &Frontmatter) -> Vec<String> {
+fn head_globs(head: &str, frontmatter: &Frontmatter) -> Vec<String> {
     const KEYS: [&str; 3] = ["paths", "globs", "applyTo"];
     // What always applies is for all files, whatever else stands there.
     let says = |key: &str, value: &str| {
@@ -107,26 +107,26 @@ fn scope(head: &str, frontmatter: &Frontmatter) -> Vec<String> {
 
 /// Who wrote what is being read.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
-enum Author {
+enum TextAuthor {
     Person,
     /// Then a rule can begin with the files that it is for.
     Memoranda,
 }
 
-struct Reader {
-    found: Found,
+struct RuleParser {
+    found: ParsedRules,
     paths: Vec<String>,
     category: String,
-    author: Author,
+    author: TextAuthor,
     /// The rule that is being read, and its line.
     item: Option<(usize, Vec<String>)>,
     /// The number of the next line.
     number: usize,
 }
 
-impl Reader {
+impl RuleParser {
     /// Reads what one author wrote.
-    fn part(&mut self, text: &str, author: Author) {
+    fn part(&mut self, text: &str, author: TextAuthor) {
         self.author = author;
         let mut fence: Option<String> = None;
         let mut is_comment = false;
@@ -139,7 +139,7 @@ impl Reader {
                 continue;
             }
             // Of our own rules, all that is indented is part of one, whatever it looks like.
-            let is_own = author == Author::Memoranda && line.starts_with("  ");
+            let is_own = author == TextAuthor::Memoranda && line.starts_with("  ");
             match &fence {
                 _ if is_own => {
                     fence = None;
@@ -209,20 +209,21 @@ impl Reader {
         let mut text = lines.join("\n").trim().to_owned();
         let (mut paths, mut category) = (self.paths.clone(), self.category.clone());
         let is_rule = match self.author {
-            Author::Person => text.contains(char::is_alphanumeric),
-            Author::Memoranda => {
+            TextAuthor::Person => text.contains(char::is_alphanumeric),
+            TextAuthor::Memoranda => {
                 // Where the head says for which files the rules are, they do not say it again.
-                if let Some((globs, rest)) = for_files(&text).filter(|_| paths.is_empty()) {
+                if let Some((globs, rest)) = parse_scope_prefix(&text).filter(|_| paths.is_empty())
+                {
                     (paths, text) = (globs, rest.trim().to_owned());
                 }
-                (text, category) = (unescaped(&text), unescaped(&category));
+                (text, category) = (unescape_marks(&text), unescape_marks(&category));
                 !text.is_empty()
             }
         };
         if !is_rule {
             return;
         }
-        let rule = Rule { text, paths, category };
+        let rule = AgentRule { text, paths, category };
         self.found.rules.push((number, rule));
     }
 }
@@ -257,7 +258,7 @@ mod tests {
     use memoranda_engine::records::normalize_globs;
     use proptest::prelude::*;
 
-    use super::super::{Form, TARGETS, pages, with_block};
+    use super::super::{RuleFileForm, TARGETS, pages, with_block};
     use super::*;
 
     fn check(text: &str, expected: &[(usize, &str, &str)], prose: usize) {
@@ -312,7 +313,7 @@ mod tests {
         let copilot = "---\napplyTo: \"**\"\n---\n- All\n";
         assert_eq!(
             rules_in(copilot).rules[0],
-            (4, Rule { text: "All".into(), paths: Vec::new(), category: String::new() })
+            (4, AgentRule { text: "All".into(), paths: Vec::new(), category: String::new() })
         );
     }
 
@@ -326,8 +327,8 @@ mod tests {
         }
     }
 
-    fn rule(text: &str, paths: &[&str], category: &str) -> Rule {
-        Rule {
+    fn rule(text: &str, paths: &[&str], category: &str) -> AgentRule {
+        AgentRule {
             text: text.to_owned(),
             paths: paths.iter().map(|&path| path.to_owned()).collect(),
             category: category.to_owned(),
@@ -336,7 +337,7 @@ mod tests {
 
     /// The same rule as a file can state it: without blanks at the ends of lines, in the order of
     /// its words, for files in whatever way they are named.
-    fn stated(rule: &Rule) -> (String, Vec<String>, String) {
+    fn stated(rule: &AgentRule) -> (String, Vec<String>, String) {
         let lines: Vec<_> = rule.text.trim().lines().map(str::trim_end).collect();
         let mut paths: Vec<String> = rule.paths.iter().flat_map(|p| normalize_globs(p)).collect();
         paths.sort();
@@ -349,14 +350,14 @@ mod tests {
     }
 
     /// What is written for each target, between what a person wrote, is read as it was.
-    fn check_read_back(rules: &[Rule], person: &str) {
+    fn check_read_back(rules: &[AgentRule], person: &str) {
         let mut expected: Vec<_> = rules.iter().map(stated).collect();
         expected.sort();
         for target in TARGETS {
             let mut found = Vec::new();
             for page in pages(target, rules) {
                 let (text, own) = match target.form {
-                    Form::Block => {
+                    RuleFileForm::Block => {
                         let text = with_block(person, &page.text).unwrap();
                         (format!("{text}\nWords.\n\n- Mine\n"), 2)
                     }
@@ -445,7 +446,7 @@ mod tests {
             ),
             person in proptest::sample::select(vec!["- Mine\n", "- Mine\n```\nx\n", "- Mine"]),
         ) {
-            let mut rules: Vec<Rule> = Vec::new();
+            let mut rules: Vec<AgentRule> = Vec::new();
             for (text, path, category) in &texts {
                 let paths: Vec<&str> = [*path].into_iter().filter(|p| !p.is_empty()).collect();
                 rules.push(rule(text, &paths, category));

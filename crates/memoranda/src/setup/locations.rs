@@ -2,12 +2,12 @@
 
 use std::path::{Path, PathBuf};
 
-use crate::config::Directories;
+use crate::config::AppDirectories;
 use crate::env;
 
 /// A folder that a path is relative to.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub(crate) enum Base {
+pub(crate) enum BaseDir {
     /// The person's own folder.
     Home,
     /// Where configuration lies: `~/.config`, or `%APPDATA%` on Windows.
@@ -26,11 +26,11 @@ pub(crate) enum Base {
 }
 
 /// A path below one of these folders.
-pub(crate) type Place = (Base, &'static str);
+pub(crate) type FileLocation = (BaseDir, &'static str);
 
 /// The folders, on this machine.
 #[derive(Clone, Debug)]
-pub(crate) struct Bases {
+pub(crate) struct BaseDirs {
     /// The person's own folder.
     pub(crate) home: PathBuf,
     config: PathBuf,
@@ -43,9 +43,9 @@ pub(crate) struct Bases {
     pub(crate) made: PathBuf,
 }
 
-impl Bases {
+impl BaseDirs {
     /// Finds them.
-    pub(crate) fn find(directories: &Directories) -> Self {
+    pub(crate) fn find(directories: &AppDirectories) -> Self {
         let home = directories.user.clone();
         let config = directories.config_base.clone();
         let support = if cfg!(target_os = "macos") {
@@ -61,15 +61,15 @@ impl Bases {
     }
 
     /// The path of a place.
-    pub(crate) fn path(&self, (base, rest): Place) -> PathBuf {
+    pub(crate) fn path(&self, (base, rest): FileLocation) -> PathBuf {
         let folder = match base {
-            Base::Home => self.home.clone(),
-            Base::Config => self.config.clone(),
-            Base::Support => self.support.clone(),
-            Base::ClaudeState => self.claude.clone().unwrap_or_else(|| self.home.clone()),
-            Base::Claude => self.claude.clone().unwrap_or_else(|| self.home.join(".claude")),
-            Base::Codex => self.codex.clone().unwrap_or_else(|| self.home.join(".codex")),
-            Base::Project => self.project.clone(),
+            BaseDir::Home => self.home.clone(),
+            BaseDir::Config => self.config.clone(),
+            BaseDir::Support => self.support.clone(),
+            BaseDir::ClaudeState => self.claude.clone().unwrap_or_else(|| self.home.clone()),
+            BaseDir::Claude => self.claude.clone().unwrap_or_else(|| self.home.join(".claude")),
+            BaseDir::Codex => self.codex.clone().unwrap_or_else(|| self.home.join(".codex")),
+            BaseDir::Project => self.project.clone(),
         };
         if rest.is_empty() { folder } else { folder.join(rest) }
     }

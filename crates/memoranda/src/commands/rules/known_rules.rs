@@ -10,20 +10,20 @@ use memoranda_engine::core::path::NotePath;
 use memoranda_engine::records::{RecordKind, RecordScope, records_of_kind};
 use memoranda_engine::{HistoryFilter, Memory};
 
-use super::failed;
-use super::import::words;
+use super::import::normalized_words;
+use super::record_error;
 use crate::error::Result;
 use crate::rules::rules_in;
 
 /// The rules of some scopes and of everyone, now and at any time before.
-pub(super) struct EverKnown<'m> {
+pub(super) struct KnownRules<'m> {
     memory: &'m Memory,
     scopes: Vec<RecordScope>,
     now: OnceCell<HashSet<String>>,
     before: OnceCell<HashSet<String>>,
 }
 
-impl<'m> EverKnown<'m> {
+impl<'m> KnownRules<'m> {
     pub(super) fn new(memory: &'m Memory, scopes: &[RecordScope]) -> Self {
         let mut scopes = scopes.to_vec();
         // An earlier run may have written those too.
@@ -38,7 +38,7 @@ impl<'m> EverKnown<'m> {
         let found = rules_in(text);
         let mut unknown: Vec<String> = found.rules.into_iter().map(|(_, rule)| rule.text).collect();
         let keep_unknown = |unknown: &mut Vec<String>, known: &HashSet<String>| {
-            unknown.retain(|text| !known.contains(&words(text)));
+            unknown.retain(|text| !known.contains(&normalized_words(text)));
         };
         keep_unknown(&mut unknown, known(&self.now, || self.rules_now())?);
         if !unknown.is_empty() {
@@ -51,7 +51,7 @@ impl<'m> EverKnown<'m> {
 
     /// Whether a rule said so at any time.
     pub(super) fn has(&self, text: &str) -> Result<bool> {
-        let words = words(text);
+        let words = normalized_words(text);
         Ok(known(&self.now, || self.rules_now())?.contains(&words)
             || known(&self.before, || self.rules_before())?.contains(&words))
     }
@@ -59,8 +59,9 @@ impl<'m> EverKnown<'m> {
     fn rules_now(&self) -> Result<HashSet<String>> {
         let mut known = HashSet::new();
         for scope in &self.scopes {
-            let rules = records_of_kind(self.memory, scope, RecordKind::Rule).map_err(failed)?;
-            known.extend(rules.iter().map(|rule| words(&rule.content)));
+            let rules =
+                records_of_kind(self.memory, scope, RecordKind::Rule).map_err(record_error)?;
+            known.extend(rules.iter().map(|rule| normalized_words(&rule.content)));
         }
         Ok(known)
     }
@@ -81,7 +82,7 @@ impl<'m> EverKnown<'m> {
                     let Ok(bytes) = self.memory.store().content(hash) else { continue };
                     let text = String::from_utf8_lossy(&bytes);
                     let body = note::parse(&text).body;
-                    known.insert(words(text.get(body).unwrap_or_default()));
+                    known.insert(normalized_words(text.get(body).unwrap_or_default()));
                 }
             }
         }

@@ -11,53 +11,53 @@ use memoranda_engine::{
 };
 
 use crate::cli::GlobalArgs;
-use crate::config::Settings;
+use crate::config::AppSettings;
 use crate::error::{CommandError, Result, quoted};
-use crate::output::{Format, Printer};
-use crate::progress::Progress;
+use crate::output::{OutputFormat, Printer};
+use crate::progress::ProgressBar;
 
 /// One run of the program.
-pub(crate) struct Session {
+pub(crate) struct CommandContext {
     /// The way to the person.
     pub(crate) printer: Printer,
     /// What was said for every command.
     pub(crate) args: GlobalArgs,
-    settings: Result<Settings>,
+    settings: Result<AppSettings>,
     command: String,
     memory: OnceCell<Memory>,
 }
 
 /// What a person named: a note, or a folder of notes.
-pub(crate) enum Target {
+pub(crate) enum NoteOrFolder {
     /// A note.
     Note(Place),
     /// A folder.
     Folder(Place),
 }
 
-impl Session {
+impl CommandContext {
     /// Begins a run.
     pub(crate) fn new(
         printer: Printer,
         args: GlobalArgs,
-        settings: Result<Settings>,
+        settings: Result<AppSettings>,
         command: &str,
     ) -> Self {
         Self { printer, args, settings, command: command.to_owned(), memory: OnceCell::new() }
     }
 
     /// The settings, if the configuration is sound.
-    pub(crate) fn settings(&self) -> Result<&Settings> {
+    pub(crate) fn settings(&self) -> Result<&AppSettings> {
         self.settings.as_ref().map_err(Clone::clone)
     }
 
     /// Whether data is wanted as JSON.
     pub(crate) fn is_json(&self) -> bool {
-        self.printer.format == Format::Json
+        self.printer.format == OutputFormat::Json
     }
 
     /// Who acts.
-    pub(crate) fn who(&self) -> Author {
+    pub(crate) fn author(&self) -> Author {
         Author {
             client: concat!("memoranda ", env!("CARGO_PKG_VERSION")).to_owned(),
             tool: self.command.clone(),
@@ -66,16 +66,16 @@ impl Session {
     }
 
     /// The vault, made if there is none.
-    pub(crate) fn made(&self) -> Result<&Memory> {
+    pub(crate) fn open_or_create(&self) -> Result<&Memory> {
         if let Some(memory) = self.memory.get() {
             return Ok(memory);
         }
-        let memory = self.open()?;
+        let memory = self.open_memory()?;
         Ok(self.memory.get_or_init(|| memory))
     }
 
     /// The vault for one's own, made if there is none.
-    pub(crate) fn open(&self) -> Result<Memory> {
+    pub(crate) fn open_memory(&self) -> Result<Memory> {
         let settings = self.settings()?;
         let memory = Memory::open(OpenOptions {
             home: settings.home(),
@@ -93,14 +93,14 @@ impl Session {
     }
 
     /// The vault, which must be there.
-    pub(crate) fn memory(&self) -> Result<&Memory> {
+    pub(crate) fn open_existing(&self) -> Result<&Memory> {
         if !self.has_vault()? {
             let home = self.settings()?.home();
             let shown = home.display();
             return Err(CommandError::configuration(format!("there is no vault at {shown}"))
                 .hint("`memoranda init` makes it; `--home DIR` names another"));
         }
-        self.made()
+        self.open_or_create()
     }
 
     /// Whether there is a vault.
@@ -110,7 +110,7 @@ impl Session {
 
     /// An empty vault that vanishes with the folder beside it: where there is none, a dry run has
     /// something to look at, and makes nothing.
-    pub(crate) fn imagined(&self) -> Result<(Memory, tempfile::TempDir)> {
+    pub(crate) fn open_scratch(&self) -> Result<(Memory, tempfile::TempDir)> {
         let folder = crate::files::private_folder("memoranda-dry-run-");
         let folder = folder.map_err(|e| CommandError::io("make a folder for the dry run", &e))?;
         let memory = Memory::open(OpenOptions {
@@ -124,45 +124,45 @@ impl Session {
     }
 
     /// The vault, with everything that people changed in its files taken in.
-    pub(crate) fn reading(&self) -> Result<&Memory> {
-        self.taken_in(self.memory()?, &Concern::Everything)
+    pub(crate) fn open_synced(&self) -> Result<&Memory> {
+        self.sync_first(self.open_existing()?, &Concern::Everything)
     }
 
     /// The vault, made if there is none, with everything taken in that people changed in what
     /// matters.
-    pub(crate) fn current(&self, concern: &Concern) -> Result<&Memory> {
-        self.taken_in(self.made()?, concern)
+    pub(crate) fn open_synced_for(&self, concern: &Concern) -> Result<&Memory> {
+        self.sync_first(self.open_or_create()?, concern)
     }
 
-    fn taken_in<'a>(&self, memory: &'a Memory, concern: &Concern) -> Result<&'a Memory> {
+    fn sync_first<'a>(&self, memory: &'a Memory, concern: &Concern) -> Result<&'a Memory> {
         if self.args.no_scan {
             return Ok(memory);
         }
-        let mut progress = Progress::new(&self.printer);
+        let mut progress = ProgressBar::new(&self.printer);
         let report = memory.catch_up(concern, &mut |step| progress.update(step))?;
         drop(progress);
-        self.tell_of(report.as_ref());
+        self.warn_unreachable(report.as_ref());
         Ok(memory)
     }
 
     /// Takes in a project whose folder is new, also when a process watches: that one may not have
     /// come to it yet.
-    pub(crate) fn take_in(&self, memory: &Memory, project: &ProjectName) -> Result<()> {
+    pub(crate) fn sync_project(&self, memory: &Memory, project: &ProjectName) -> Result<()> {
         if self.args.no_scan {
             return Ok(());
         }
         if !memory.store().is_watched() {
-            return self.taken_in(memory, &Concern::Everything).map(drop);
+            return self.sync_first(memory, &Concern::Everything).map(drop);
         }
-        let mut progress = Progress::new(&self.printer);
+        let mut progress = ProgressBar::new(&self.printer);
         let report = memory.store().sync_project(project, &mut |step| progress.update(step))?;
         drop(progress);
-        self.tell_of(Some(&report));
+        self.warn_unreachable(Some(&report));
         Ok(())
     }
 
     /// Says what a look at the files could not reach.
-    fn tell_of(&self, report: Option<&ScanReport>) {
+    fn warn_unreachable(&self, report: Option<&ScanReport>) {
         for (project, reason) in report.iter().flat_map(|report| &report.unavailable) {
             self.printer.warn(format!(
                 "the folder of project {project} cannot be reached: {reason}; what is known of it stays"
@@ -175,7 +175,7 @@ impl Session {
 
     /// The project that new notes go to. One that was named must exist: a slip of the finger
     /// makes no project.
-    pub(crate) fn project_for_new(&self, memory: &Memory) -> Result<ProjectName> {
+    pub(crate) fn project_for_new_notes(&self, memory: &Memory) -> Result<ProjectName> {
         let settings = self.settings()?;
         match &settings.project {
             Some(name) if name != DEFAULT_PROJECT && name != settings.default_project() => {
@@ -187,13 +187,18 @@ impl Session {
     }
 
     /// The project that was asked for, if one was.
-    pub(crate) fn project_asked(&self, memory: &Memory) -> Result<Option<ProjectName>> {
+    pub(crate) fn requested_project(&self, memory: &Memory) -> Result<Option<ProjectName>> {
         let asked = self.settings()?.project.as_ref();
         asked.map(|name| Ok(memory.store().project(name)?.name)).transpose()
     }
 
     /// The note that a name means: in the project asked for, else in the default one first.
-    pub(crate) fn resolve(&self, memory: &Memory, name: &str, intent: Intent) -> Result<Resolved> {
+    pub(crate) fn resolve_note(
+        &self,
+        memory: &Memory,
+        name: &str,
+        intent: Intent,
+    ) -> Result<Resolved> {
         // What is kept from agents is not kept from the person.
         let resolve =
             |project: Option<&str>, name: &str| match memory.resolve(project, name, intent) {
@@ -221,7 +226,7 @@ impl Session {
     }
 
     /// The project to pass for a name in the history.
-    pub(crate) fn project_of_name(&self, name: &str) -> Result<(Option<&str>, String)> {
+    pub(crate) fn strip_project_prefix(&self, name: &str) -> Result<(Option<&str>, String)> {
         let project = self.settings()?.project.as_deref();
         let prefix = project.map(|project| format!("{project}/"));
         let within = prefix.and_then(|prefix| name.strip_prefix(&prefix));
@@ -229,10 +234,15 @@ impl Session {
     }
 
     /// The note or the folder that a name means. A slash at the end asks for a folder.
-    pub(crate) fn target(&self, memory: &Memory, name: &str, intent: Intent) -> Result<Target> {
+    pub(crate) fn resolve_note_or_folder(
+        &self,
+        memory: &Memory,
+        name: &str,
+        intent: Intent,
+    ) -> Result<NoteOrFolder> {
         let missing = match name.strip_suffix('/') {
-            None => match self.resolve(memory, name, intent) {
-                Ok(found) => return Ok(Target::Note(found.place)),
+            None => match self.resolve_note(memory, name, intent) {
+                Ok(found) => return Ok(NoteOrFolder::Note(found.place)),
                 Err(e) => e,
             },
             Some(_) => CommandError::new(
@@ -241,15 +251,15 @@ impl Session {
             )
             .hint("`memoranda list` lists the notes and their folders"),
         };
-        match self.folder(memory, name.trim_end_matches('/'))? {
-            Some(place) => Ok(Target::Folder(place)),
+        match self.find_folder(memory, name.trim_end_matches('/'))? {
+            Some(place) => Ok(NoteOrFolder::Folder(place)),
             None => Err(missing),
         }
     }
 
     /// The folder of a name, if there is one with something in it.
-    fn folder(&self, memory: &Memory, name: &str) -> Result<Option<Place>> {
-        for (project, path) in self.places(memory, name)? {
+    fn find_folder(&self, memory: &Memory, name: &str) -> Result<Option<Place>> {
+        for (project, path) in self.candidate_locations(memory, name)? {
             let Ok(path) = NotePath::parse(&path) else { continue };
             let path = memory.folder_at(&project, &path)?.unwrap_or(path);
             let below = memory.store().below(&project, &path)?;
@@ -261,7 +271,11 @@ impl Session {
     }
 
     /// Where a path without a known project may lie, the likeliest first.
-    pub(crate) fn places(&self, memory: &Memory, name: &str) -> Result<Vec<(ProjectName, String)>> {
+    pub(crate) fn candidate_locations(
+        &self,
+        memory: &Memory,
+        name: &str,
+    ) -> Result<Vec<(ProjectName, String)>> {
         let settings = self.settings()?;
         let mut places = Vec::new();
         let asked = settings.project.as_deref();
@@ -299,7 +313,7 @@ impl Session {
 
     /// Gives a hint about the next command, to people only.
     pub(crate) fn hint_after(&self, hint: &str) {
-        if self.printer.format == Format::Pretty {
+        if self.printer.format == OutputFormat::Pretty {
             self.printer.hint(hint);
         }
     }

@@ -62,7 +62,7 @@ impl From<&FileChange> for FileChangeJson {
         Self {
             project: file.project.to_string(),
             path: file.path.to_string(),
-            action: action(file),
+            action: change_action(file),
             moved_from: file.moved_from.as_ref().map(ToString::to_string),
             before: file.before.map(|hash| hash.to_string()),
             after: file.after.map(|hash| hash.to_string()),
@@ -71,7 +71,7 @@ impl From<&FileChange> for FileChangeJson {
 }
 
 /// What a commit did to a file, in one word.
-pub(crate) fn action(file: &FileChange) -> &'static str {
+pub(crate) fn change_action(file: &FileChange) -> &'static str {
     match (&file.moved_from, file.before, file.after) {
         (Some(_), _, _) => "moved",
         (None, _, None) => "deleted",
@@ -82,7 +82,7 @@ pub(crate) fn action(file: &FileChange) -> &'static str {
 
 /// A note in a list.
 #[derive(Serialize)]
-pub(crate) struct SummaryJson {
+pub(crate) struct NoteSummaryJson {
     project: String,
     path: String,
     title: String,
@@ -94,7 +94,7 @@ pub(crate) struct SummaryJson {
     version: Option<String>,
 }
 
-impl From<&FileSummary> for SummaryJson {
+impl From<&FileSummary> for NoteSummaryJson {
     fn from(file: &FileSummary) -> Self {
         Self {
             project: file.project.to_string(),
@@ -111,6 +111,6 @@ impl From<&FileSummary> for SummaryJson {
 }
 
 /// The first eight characters of a commit's id, which is what people see of it.
-pub(crate) fn short(commit: &Commit) -> String {
+pub(crate) fn short_id(commit: &Commit) -> String {
     commit.id.as_str().chars().take(8).collect()
 }
