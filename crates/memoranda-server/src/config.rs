@@ -13,7 +13,7 @@ use subtle::ConstantTimeEq as _;
 
 use crate::error::ServerError;
 use crate::guard::parse_origin;
-use crate::mcp::{Logging, Sessions};
+use crate::mcp::{LogDestination, SessionMode};
 
 /// Everything that a server may do and how.
 #[derive(Clone)]
@@ -25,11 +25,11 @@ pub struct ServerConfig {
     /// The version that clients are told.
     pub server_version: String,
     /// What is offered beside the dialects.
-    pub extra: Extra,
+    pub extra: ExtraDefinitions,
     /// Whether HTTP keeps sessions for clients of the revisions that know them.
-    pub sessions: Sessions,
+    pub sessions: SessionMode,
     /// Where what is noted while a tool runs goes.
-    pub logging: Logging,
+    pub logging: LogDestination,
     /// Where HTTP listens.
     pub bind: SocketAddr,
     /// How HTTP clients authenticate.
@@ -59,9 +59,9 @@ impl ServerConfig {
             selection: ToolSelection::default(),
             settings: ToolSettings::standard(),
             server_version: server_version.into(),
-            extra: Extra::default(),
-            sessions: Sessions::None,
-            logging: Logging::Process,
+            extra: ExtraDefinitions::default(),
+            sessions: SessionMode::None,
+            logging: LogDestination::Process,
             bind: SocketAddr::new(IpAddr::V4(Ipv4Addr::LOCALHOST), DEFAULT_PORT),
             authentication: ClientAuthentication::Undecided,
             allowed_hosts: Vec::new(),
@@ -108,23 +108,23 @@ pub enum ClientAuthentication {
 
 /// What is offered beside the dialects, whatever the selection: for tests and embedders.
 #[derive(Clone, Copy, Default)]
-pub struct Extra {
+pub struct ExtraDefinitions {
     /// Tools.
     pub tools: &'static [ToolDef],
     /// Prompts.
     pub prompts: &'static [PromptDef],
     /// Those of the prompts that say more than text, or ask.
-    pub speakers: &'static [Speaker],
+    pub prompt_handlers: &'static [PromptHandler],
     /// Resources.
     pub resources: &'static [ResourceDef],
 }
 
 /// A prompt that says more than text, or asks.
-pub struct Speaker {
+pub struct PromptHandler {
     /// The prompt's name.
     pub prompt: &'static str,
     /// What it says, given its arguments in order. What it attaches comes before the text.
-    pub say: fn(&ClientContext, &[Option<String>]) -> String,
+    pub respond: fn(&ClientContext, &[Option<String>]) -> String,
 }
 
 /// The port that HTTP listens on when none is said.

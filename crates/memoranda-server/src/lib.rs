@@ -5,17 +5,19 @@
 //! synchronous, so every call runs on the blocking pool.
 
 mod api;
-mod call;
 mod config;
 mod connections;
 mod error;
 mod guard;
 mod mcp;
-mod offer;
 mod run;
+mod tool_call;
+mod tool_catalog;
 
-pub use api::{ROUTES, Route};
-pub use config::{BearerToken, ClientAuthentication, Extra, ServerConfig, Speaker};
+pub use api::{HttpRoute, ROUTES};
+pub use config::{
+    BearerToken, ClientAuthentication, ExtraDefinitions, PromptHandler, ServerConfig,
+};
 pub use error::ServerError;
-pub use mcp::{Logging, Sessions, protocol_revisions, said, serve_stream};
+pub use mcp::{LogDestination, SessionMode, format_event, protocol_revisions, serve_stream};
 pub use run::{HttpServer, run_http, run_stdio};

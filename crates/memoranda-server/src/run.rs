@@ -8,30 +8,30 @@ use std::time::Duration;
 use memoranda_engine::Memory;
 use tokio::runtime::{Builder, Runtime};
 
-use crate::api::{App, router};
+use crate::api::{ApiState, router};
 use crate::config::{ClientAuthentication, ServerConfig};
 use crate::connections::{ConnectionLimits, serve_connections};
 use crate::error::ServerError;
 use crate::guard::RequestGuard;
 use crate::mcp;
-use crate::offer::Offer;
+use crate::tool_catalog::ToolCatalog;
 
 /// How many calls run at once for one client.
-const STDIO_CALLS: usize = 8;
+const MAX_STDIO_CALLS: usize = 8;
 /// How many calls run at once for all clients of HTTP.
-const HTTP_CALLS: usize = 32;
+const MAX_HTTP_CALLS: usize = 32;
 /// How long calls that are under way may take to end when the server does.
-const LAST_CALLS: Duration = Duration::from_millis(500);
+const DRAIN_TIMEOUT: Duration = Duration::from_millis(500);
 
 /// Serves one client over stdin and stdout until stdin closes.
 #[expect(clippy::needless_pass_by_value, reason = "the server owns what it serves")]
 pub fn run_stdio(memory: Arc<Memory>, config: ServerConfig) -> Result<(), ServerError> {
-    let runtime = runtime(STDIO_CALLS)?;
+    let runtime = runtime(MAX_STDIO_CALLS)?;
     let done = runtime.block_on(async {
         let (read, write) = rmcp::transport::stdio_pipes();
         mcp::serve_stream(memory, &config, read, write).await
     });
-    runtime.shutdown_timeout(LAST_CALLS);
+    runtime.shutdown_timeout(DRAIN_TIMEOUT);
     done
 }
 
@@ -43,7 +43,7 @@ pub fn run_http(
 ) -> Result<(), ServerError> {
     let server = HttpServer::bind(config)?;
     listening(server.address());
-    server.run_until(memory, interrupted())
+    server.run_until(memory, wait_for_interrupt())
 }
 
 /// A server that listens and does not answer yet.
@@ -81,9 +81,9 @@ impl HttpServer {
         memory: Arc<Memory>,
         stop: impl Future<Output = ()>,
     ) -> Result<(), ServerError> {
-        let runtime = runtime(HTTP_CALLS)?;
+        let runtime = runtime(MAX_HTTP_CALLS)?;
         let done = runtime.block_on(self.serve(memory, stop));
-        runtime.shutdown_timeout(LAST_CALLS);
+        runtime.shutdown_timeout(DRAIN_TIMEOUT);
         done
     }
 
@@ -94,8 +94,8 @@ impl HttpServer {
     ) -> Result<(), ServerError> {
         let io = |source| ServerError::Io { doing: "serve HTTP", source };
         let listener = tokio::net::TcpListener::from_std(self.listener).map_err(io)?;
-        let offer = Arc::new(Offer::new(Arc::clone(&memory), &self.config)?);
-        let app = App { mcp: mcp::service(Arc::clone(&offer), &self.config), offer };
+        let catalog = Arc::new(ToolCatalog::new(Arc::clone(&memory), &self.config)?);
+        let app = ApiState { mcp: mcp::service(Arc::clone(&catalog), &self.config), catalog };
         let router = router(app, RequestGuard::new(&self.config));
         tokio::task::spawn_blocking(move || {
             if let Err(error) = memory.start_background() {
@@ -105,7 +105,7 @@ impl HttpServer {
         let limits = ConnectionLimits {
             head_timeout: self.config.head_timeout,
             max_unauthenticated: self.config.max_unauthenticated_connections,
-            drain_timeout: LAST_CALLS,
+            drain_timeout: DRAIN_TIMEOUT,
         };
         serve_connections(&listener, router, limits, stop).await;
         Ok(())
@@ -122,7 +122,7 @@ fn runtime(calls: usize) -> Result<Runtime, ServerError> {
 }
 
 /// Done when the person or the system asks the process to end.
-async fn interrupted() {
+async fn wait_for_interrupt() {
     #[cfg(unix)]
     {
         use tokio::signal::unix::{SignalKind, signal};

@@ -45,7 +45,7 @@ impl Subscriber for StderrSubscriber {
 
     fn event(&self, event: &Event<'_>) {
         let level = event.metadata().level().as_str().to_lowercase();
-        output::note(&format!("memoranda: {level}: {}", memoranda_server::said(event)));
+        output::note(&format!("memoranda: {level}: {}", memoranda_server::format_event(event)));
     }
 
     fn enter(&self, _: &Id) {}

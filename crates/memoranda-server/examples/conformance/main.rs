@@ -11,7 +11,7 @@
     reason = "a test program: it says where it listens, and fails by panicking"
 )]
 
-mod asking;
+mod elicitation;
 mod prompts;
 mod resources;
 mod tools;
@@ -20,7 +20,9 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use memoranda_engine::{Memory, OpenOptions};
-use memoranda_server::{ClientAuthentication, Extra, Logging, ServerConfig, Sessions, run_http};
+use memoranda_server::{
+    ClientAuthentication, ExtraDefinitions, LogDestination, ServerConfig, SessionMode, run_http,
+};
 
 /// A picture of one red point, and a silent sound.
 const PIXEL: &str = "iVBORw0KGgoAAAANSUhEUgAAAAEAAAABCAYAAAAfFcSJAAAADUlEQVR42mP8z8BQDwAEhQGAhKmMIQAAAABJRU5ErkJggg==";
@@ -39,14 +41,14 @@ fn main() {
         bind: "127.0.0.1:0".parse().unwrap(),
         // The suite cannot send a token.
         authentication: ClientAuthentication::Disabled,
-        extra: Extra {
+        extra: ExtraDefinitions {
             tools: tools::TOOLS,
             prompts: prompts::PROMPTS,
-            speakers: prompts::SPEAKERS,
+            prompt_handlers: prompts::SPEAKERS,
             resources: resources::RESOURCES,
         },
-        sessions: Sessions::Kept,
-        logging: Logging::Client,
+        sessions: SessionMode::Kept,
+        logging: LogDestination::Client,
         ..ServerConfig::standard("0.0.0")
     };
     let listening = |address| println!("http://{address}/mcp");

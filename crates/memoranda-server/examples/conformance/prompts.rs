@@ -1,6 +1,6 @@
 //! Prompts: text, arguments, a picture, a resource, a question.
 
-use memoranda_server::Speaker;
+use memoranda_server::PromptHandler;
 use memoranda_tools::{
     ClientContext, ClientQuestion, PromptArgument, PromptDef, PromptMessage, SideContent, Toolset,
 };
@@ -39,10 +39,10 @@ pub(crate) const PROMPTS: &[PromptDef] = &[
     prompt("test_input_required_result_prompt", &[]),
 ];
 
-pub(crate) const SPEAKERS: &[Speaker] = &[
-    Speaker { prompt: "test_prompt_with_embedded_resource", say: embedded },
-    Speaker { prompt: "test_prompt_with_image", say: image },
-    Speaker { prompt: "test_input_required_result_prompt", say: asking },
+pub(crate) const SPEAKERS: &[PromptHandler] = &[
+    PromptHandler { prompt: "test_prompt_with_embedded_resource", respond: embedded },
+    PromptHandler { prompt: "test_prompt_with_image", respond: image },
+    PromptHandler { prompt: "test_input_required_result_prompt", respond: asking },
 ];
 
 fn embedded(client: &ClientContext, arguments: &[Option<String>]) -> String {

@@ -5,14 +5,15 @@ use serde_json::json;
 
 use crate::PIXEL;
 
-type Read = fn(&memoranda_engine::Memory, &memoranda_tools::ToolSettings, &[&str]) -> Answer;
-type Answer = memoranda_engine::Result<Option<String>>;
+type ReadResource =
+    fn(&memoranda_engine::Memory, &memoranda_tools::ToolSettings, &[&str]) -> ResourceText;
+type ResourceText = memoranda_engine::Result<Option<String>>;
 
 const fn resource(
     uri: &'static str,
     name: &'static str,
     mime: &'static str,
-    read: Read,
+    read: ReadResource,
 ) -> ResourceDef {
     let title = name;
     let toolset = Toolset::Memory;

@@ -8,7 +8,7 @@ use memoranda_tools::{
 };
 use serde_json::{Value, json};
 
-use crate::asking::{self, sampling_tool};
+use crate::elicitation::{self, sampling_tool};
 use crate::{PIXEL, SILENCE};
 
 /// A row of the table, for a fixture without arguments.
@@ -74,17 +74,17 @@ pub(crate) const TOOLS: &[ToolDef] = &[
     sampling_tool("test_missing_capability"),
     sampling_tool("test_sampling"),
     sampling_tool("test_input_required_result_sampling"),
-    fixture("test_elicitation", asking::person),
-    fixture("test_elicitation_sep1034_defaults", asking::defaults),
-    fixture("test_elicitation_sep1330_enums", asking::choices),
-    fixture("test_streaming_elicitation", asking::name),
-    fixture("test_input_required_result_elicitation", asking::name),
-    fixture("test_input_required_result_list_roots", asking::folders),
-    fixture("test_input_required_result_request_state", asking::confirmed),
-    fixture("test_input_required_result_tampered_state", asking::confirmed),
-    fixture("test_input_required_result_multiple_inputs", asking::everything),
-    fixture("test_input_required_result_capabilities", asking::everything),
-    fixture("test_input_required_result_multi_round", asking::in_rounds),
+    fixture("test_elicitation", elicitation::person),
+    fixture("test_elicitation_sep1034_defaults", elicitation::defaults),
+    fixture("test_elicitation_sep1330_enums", elicitation::choices),
+    fixture("test_streaming_elicitation", elicitation::name),
+    fixture("test_input_required_result_elicitation", elicitation::name),
+    fixture("test_input_required_result_list_roots", elicitation::folders),
+    fixture("test_input_required_result_request_state", elicitation::confirmed),
+    fixture("test_input_required_result_tampered_state", elicitation::confirmed),
+    fixture("test_input_required_result_multiple_inputs", elicitation::everything),
+    fixture("test_input_required_result_capabilities", elicitation::everything),
+    fixture("test_input_required_result_multi_round", elicitation::in_rounds),
 ];
 
 /// Notes something at the beginning, in the middle and in the end.

@@ -2,7 +2,7 @@
 
 mod routes;
 
-pub use routes::{ROUTES, Route};
+pub use routes::{HttpRoute, ROUTES};
 pub(crate) use routes::{is_public, router};
 
 use std::sync::Arc;
@@ -21,34 +21,34 @@ use memoranda_tools::{
 };
 use serde_json::{Map, Value, json};
 
-use crate::call::{Job, Turn, client_name};
 use crate::guard::HttpError;
 use crate::mcp::McpService;
-use crate::offer::{Offer, Offered, asked_by};
+use crate::tool_call::{CallPermit, ToolCall, client_name};
+use crate::tool_catalog::{RequestTools, ToolCatalog, selection_from_headers};
 
 /// What the routes work with.
-pub(crate) struct App {
-    pub(crate) offer: Arc<Offer>,
+pub(crate) struct ApiState {
+    pub(crate) catalog: Arc<ToolCatalog>,
     pub(crate) mcp: McpService,
 }
 
-type Answer = Result<Json<Value>, HttpError>;
+type ApiResponse = Result<Json<Value>, HttpError>;
 
 /// Whether all is well; nothing about the vault or the machine.
-async fn health(State(app): State<Arc<App>>) -> Json<Value> {
-    Json(json!({ "status": "ok", "name": "memoranda", "version": app.offer.version }))
+async fn health(State(app): State<Arc<ApiState>>) -> Json<Value> {
+    Json(json!({ "status": "ok", "name": "memoranda", "version": app.catalog.version }))
 }
 
 /// Calls a tool: the body is its arguments.
 async fn tool(
-    State(app): State<Arc<App>>,
+    State(app): State<Arc<ApiState>>,
     Path(name): Path<String>,
     headers: HeaderMap,
     body: Bytes,
-) -> Answer {
+) -> ApiResponse {
     let tool = offered_tool(&app, &headers, &name)?;
     let arguments = Value::Object(object(&body)?);
-    let result = call(&app, tool, Arc::clone(&app.offer.settings), &headers, arguments).await?;
+    let result = call(&app, tool, Arc::clone(&app.catalog.settings), &headers, arguments).await?;
     Ok(Json(json!({
         "structured": result.structured,
         "text": result.text,
@@ -58,18 +58,25 @@ async fn tool(
 
 /// Does what a `tool_use` block of the Claude API asks for, and answers with the `tool_result`
 /// block that goes back.
-async fn memory_tool(State(app): State<Arc<App>>, headers: HeaderMap, body: Bytes) -> Answer {
+async fn memory_tool(
+    State(app): State<Arc<ApiState>>,
+    headers: HeaderMap,
+    body: Bytes,
+) -> ApiResponse {
     let tool = offered_tool(&app, &headers, "memory")?;
     let asked = ToolUse::parse(object(&body)?).map_err(|error| bad_request(error.to_string()))?;
     let settings =
-        ToolSettings { wording: Wording::Claude, ..ToolSettings::clone(&app.offer.settings) };
+        ToolSettings { wording: Wording::Claude, ..ToolSettings::clone(&app.catalog.settings) };
     let result = call(&app, tool, Arc::new(settings), &headers, asked.input.clone()).await?;
     Ok(Json(asked.result(&result)))
 }
 
 /// Hands a request to the protocol's own service, with the tools that it may use.
-async fn mcp(State(app): State<Arc<App>>, mut request: Request) -> Result<Response, HttpError> {
-    let mut asked = asked_by(request.headers());
+async fn mcp(
+    State(app): State<Arc<ApiState>>,
+    mut request: Request,
+) -> Result<Response, HttpError> {
+    let mut asked = selection_from_headers(request.headers());
     narrow_by_path(&mut asked, request.uri().path());
     if asked != ToolSelection::default() {
         let offered = offered(&app, &asked)?;
@@ -113,8 +120,8 @@ fn narrow_by_path(asked: &mut ToolSelection, path: &str) {
     }
 }
 
-fn offered(app: &App, asked: &ToolSelection) -> Result<Offered, HttpError> {
-    app.offer.asked(asked).map_err(|error| {
+fn offered(app: &ApiState, asked: &ToolSelection) -> Result<RequestTools, HttpError> {
+    app.catalog.select(asked).map_err(|error| {
         bad_request(match error {
             SelectionError::NoTool(name) => format!("There is no tool {name:?}."),
             error => error.to_string(),
@@ -122,14 +129,18 @@ fn offered(app: &App, asked: &ToolSelection) -> Result<Offered, HttpError> {
     })
 }
 
-fn offered_tool(app: &App, headers: &HeaderMap, name: &str) -> Result<&'static ToolDef, HttpError> {
-    offered(app, &asked_by(headers))?.tool(name).ok_or_else(|| {
+fn offered_tool(
+    app: &ApiState,
+    headers: &HeaderMap,
+    name: &str,
+) -> Result<&'static ToolDef, HttpError> {
+    offered(app, &selection_from_headers(headers))?.tool(name).ok_or_else(|| {
         HttpError::new(StatusCode::NOT_FOUND, format!("There is no tool {name:?} here."))
     })
 }
 
 async fn call(
-    app: &App,
+    app: &ApiState,
     tool: &'static ToolDef,
     settings: Arc<ToolSettings>,
     headers: &HeaderMap,
@@ -137,14 +148,14 @@ async fn call(
 ) -> Result<ToolResult, HttpError> {
     let agent = headers.get(USER_AGENT).and_then(|value| value.to_str().ok());
     let client = agent.and_then(|agent| client_name([agent]));
-    let who = Who {
+    let author = Who {
         client: client.unwrap_or_else(|| "unknown".to_owned()),
         tool: tool.name.to_owned(),
         channel: ChangeChannel::Http,
     };
-    let (memory, client) = (Arc::clone(&app.offer.memory), ClientContext::default());
-    let job = Job { memory, settings, tool, who, arguments, client };
-    let answered = job.run(Turn::Free, None, None).await;
+    let (memory, client) = (Arc::clone(&app.catalog.memory), ClientContext::default());
+    let job = ToolCall { memory, settings, tool, author, arguments, client };
+    let answered = job.run(CallPermit::Free, None, None).await;
     // Nobody can be asked here: a tool that asks has said what it lacks in its answer.
     answered
         .map(|(result, _)| result)

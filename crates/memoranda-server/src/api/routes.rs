@@ -8,11 +8,11 @@ use axum::http::{Method, StatusCode};
 use axum::routing::{MethodRouter, any, get, post};
 use axum::{Router, middleware};
 
-use super::{App, health, mcp, memory_tool, tool};
+use super::{ApiState, health, mcp, memory_tool, tool};
 use crate::guard::{HttpError, RequestGuard, guard};
 
 /// One route.
-pub struct Route {
+pub struct HttpRoute {
     /// The method by which it does something.
     pub method: &'static str,
     /// The path; `{…}` stands for one part of it.
@@ -21,47 +21,47 @@ pub struct Route {
     pub summary: &'static str,
     /// True if the route answers without a token.
     pub is_public: bool,
-    endpoint: Endpoint,
+    endpoint: RouteEndpoint,
 }
 
 #[derive(Clone, Copy)]
-enum Endpoint {
+enum RouteEndpoint {
     Mcp,
     Tool,
     MemoryTool,
     Health,
 }
 
-const fn mcp_at(path: &'static str, summary: &'static str) -> Route {
-    Route { method: "POST", path, summary, is_public: false, endpoint: Endpoint::Mcp }
+const fn mcp_at(path: &'static str, summary: &'static str) -> HttpRoute {
+    HttpRoute { method: "POST", path, summary, is_public: false, endpoint: RouteEndpoint::Mcp }
 }
 
 /// Every route there is.
-pub const ROUTES: &[Route] = &[
+pub const ROUTES: &[HttpRoute] = &[
     mcp_at("/mcp", "the Model Context Protocol"),
     mcp_at("/mcp/readonly", "the same, with tools that change nothing"),
     mcp_at("/mcp/x/{toolset}", "the same, with the tools of one set"),
     mcp_at("/mcp/x/{toolset}/readonly", "the same, with those that change nothing"),
-    Route {
+    HttpRoute {
         method: "POST",
         path: "/api/tools/{name}",
         summary: "call a tool: the body is its arguments",
         is_public: false,
-        endpoint: Endpoint::Tool,
+        endpoint: RouteEndpoint::Tool,
     },
-    Route {
+    HttpRoute {
         method: "POST",
         path: "/api/memory-tool",
         summary: "do a tool_use block of the Claude API, answer with the tool_result",
         is_public: false,
-        endpoint: Endpoint::MemoryTool,
+        endpoint: RouteEndpoint::MemoryTool,
     },
-    Route {
+    HttpRoute {
         method: "GET",
         path: "/api/health",
         summary: "whether all is well",
         is_public: true,
-        endpoint: Endpoint::Health,
+        endpoint: RouteEndpoint::Health,
     },
 ];
 
@@ -70,8 +70,8 @@ pub(crate) fn is_public(method: &Method, path: &str) -> bool {
     ROUTES.iter().any(|route| route.is_public && route.method == method && route.path == path)
 }
 
-impl Endpoint {
-    fn handler(self) -> MethodRouter<Arc<App>> {
+impl RouteEndpoint {
+    fn handler(self) -> MethodRouter<Arc<ApiState>> {
         match self {
             // The protocol's own service says which methods it takes.
             Self::Mcp => any(mcp),
@@ -83,7 +83,7 @@ impl Endpoint {
 }
 
 /// All routes behind the guard.
-pub(crate) fn router(app: App, guards: RequestGuard) -> Router {
+pub(crate) fn router(app: ApiState, guards: RequestGuard) -> Router {
     let mut router = Router::new();
     for route in ROUTES {
         router = router.route(route.path, route.endpoint.handler());

@@ -5,19 +5,19 @@ use memoranda_engine::{Memory, NameField};
 use rmcp::ErrorData;
 use rmcp::model::{CompleteRequestParams, CompleteResult, CompletionInfo, Reference};
 
-use super::failed_beneath;
-use super::resources::TEMPLATE;
-use crate::offer::Offered;
+use super::internal_error;
+use super::resources::URI_TEMPLATE;
+use crate::tool_catalog::RequestTools;
 
 /// What an argument could become.
 pub(super) fn complete(
     memory: &Memory,
-    offered: &Offered,
+    offered: &RequestTools,
     request: &CompleteRequestParams,
 ) -> Result<CompleteResult, ErrorData> {
-    let (name, begun) = (request.argument.name.as_str(), request.argument.value.as_str());
-    let known = match &request.r#ref {
-        Reference::Resource(template) if template.uri == TEMPLATE => {
+    let (name, prefix) = (request.argument.name.as_str(), request.argument.value.as_str());
+    let is_known = match &request.r#ref {
+        Reference::Resource(template) if template.uri == URI_TEMPLATE => {
             matches!(name, "project" | "permalink")
         }
         Reference::Prompt(prompt) => {
@@ -29,10 +29,10 @@ pub(super) fn complete(
     };
     let found = match name {
         // Someone is typing: what is not known yet is no mistake, there is only nothing to offer.
-        _ if !known => fitting(Vec::new(), begun)?,
+        _ if !is_known => matching_values(Vec::new(), prefix)?,
         "project" => match offered.only_project() {
-            Some(only) => fitting(vec![only.to_owned()], begun)?,
-            None => fitting(projects(memory)?, begun)?,
+            Some(only) => matching_values(vec![only.to_owned()], prefix)?,
+            None => matching_values(project_names(memory)?, prefix)?,
         },
         "permalink" => {
             let context = request.context.as_ref();
@@ -40,54 +40,56 @@ pub(super) fn complete(
             let project = project.map(String::as_str);
             match (offered.only_project(), project) {
                 (Some(only), Some(named)) if !named.eq_ignore_ascii_case(only) => {
-                    fitting(Vec::new(), begun)?
+                    matching_values(Vec::new(), prefix)?
                 }
-                (only, project) => names(memory, only.or(project), NameField::Address, begun)?,
+                (only, project) => {
+                    note_names(memory, only.or(project), NameField::Address, prefix)?
+                }
             }
         }
-        "topic" => names(memory, offered.only_project(), NameField::Title, begun)?,
+        "topic" => note_names(memory, offered.only_project(), NameField::Title, prefix)?,
         // What to remember is not known before.
-        _ => fitting(Vec::new(), begun)?,
+        _ => matching_values(Vec::new(), prefix)?,
     };
     Ok(CompleteResult::new(found))
 }
 
-fn projects(memory: &Memory) -> Result<Vec<String>, ErrorData> {
-    let projects =
-        memory.store().projects().map_err(|error| failed_beneath("list the projects", &error))?;
-    Ok(projects.into_iter().map(|project| project.name.to_string()).collect())
+fn project_names(memory: &Memory) -> Result<Vec<String>, ErrorData> {
+    let project_names =
+        memory.store().projects().map_err(|error| internal_error("list the projects", &error))?;
+    Ok(project_names.into_iter().map(|project| project.name.to_string()).collect())
 }
 
 /// The notes of a project, or of all, by one of their names.
-fn names(
+fn note_names(
     memory: &Memory,
     project: Option<&str>,
     of: NameField,
-    begun: &str,
+    prefix: &str,
 ) -> Result<CompletionInfo, ErrorData> {
     let project = match project.map(ProjectName::parse) {
-        Some(Err(_)) => return fitting(Vec::new(), begun),
+        Some(Err(_)) => return matching_values(Vec::new(), prefix),
         Some(Ok(project)) => Some(project),
         None => None,
     };
     let most = CompletionInfo::MAX_VALUES;
     let (found, total) = memory
         .store()
-        .names(project.as_ref(), of, begun, most)
-        .map_err(|error| failed_beneath("list the notes", &error))?;
+        .names(project.as_ref(), of, prefix, most)
+        .map_err(|error| internal_error("list the notes", &error))?;
     let has_more = total > found.len() as u64;
     CompletionInfo::with_pagination(found, u32::try_from(total).ok(), has_more)
-        .map_err(|error| failed_beneath("complete the argument", &error))
+        .map_err(|error| internal_error("complete the argument", &error))
 }
 
 /// The candidates that begin with what was typed, then those that hold it; as many as may be.
-fn fitting(candidates: Vec<String>, begun: &str) -> Result<CompletionInfo, ErrorData> {
-    let begun = begun.to_lowercase();
+fn matching_values(candidates: Vec<String>, prefix: &str) -> Result<CompletionInfo, ErrorData> {
+    let prefix = prefix.to_lowercase();
     let (mut first, mut second) = (Vec::<String>::new(), Vec::new());
     for candidate in candidates {
         let lower = candidate.to_lowercase();
-        let found = if lower.starts_with(&begun) { &mut first } else { &mut second };
-        if lower.contains(&begun) && !found.contains(&candidate) {
+        let found = if lower.starts_with(&prefix) { &mut first } else { &mut second };
+        if lower.contains(&prefix) && !found.contains(&candidate) {
             found.push(candidate);
         }
     }
@@ -96,7 +98,7 @@ fn fitting(candidates: Vec<String>, begun: &str) -> Result<CompletionInfo, Error
     let has_more = first.len() > CompletionInfo::MAX_VALUES;
     first.truncate(CompletionInfo::MAX_VALUES);
     CompletionInfo::with_pagination(first, total, has_more)
-        .map_err(|error| failed_beneath("complete the argument", &error))
+        .map_err(|error| internal_error("complete the argument", &error))
 }
 
 #[cfg(test)]
@@ -106,10 +108,10 @@ mod tests {
     #[test]
     fn what_begins_so_comes_before_what_holds_it() {
         let candidates = ["work", "Main", "homework", "work"].map(str::to_owned).to_vec();
-        let found = fitting(candidates, "WORK").unwrap();
+        let found = matching_values(candidates, "WORK").unwrap();
         assert_eq!(found.values, ["work", "homework"]);
         assert_eq!((found.total, found.has_more), (Some(2), Some(false)));
-        let many = fitting((0..150).map(|n| n.to_string()).collect(), "").unwrap();
+        let many = matching_values((0..150).map(|n| n.to_string()).collect(), "").unwrap();
         assert_eq!((many.values.len(), many.total, many.has_more), (100, Some(150), Some(true)));
     }
 }

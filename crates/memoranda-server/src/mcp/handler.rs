@@ -17,7 +17,7 @@ use rmcp::model::{
     GetPromptResponse, Implementation, InitializeRequestParams, InitializeResult, JsonObject,
     ListPromptsResult, ListResourceTemplatesResult, ListResourcesResult, ListToolsResult,
     LoggingLevel, PaginatedRequestParams, ProgressNotificationParam, ReadResourceRequestParams,
-    ReadResourceResponse, ServerCapabilities, ServerConfig, SetLevelRequestMethod,
+    ReadResourceResponse, ServerCapabilities, ServerConfig as ServerInfo, SetLevelRequestMethod,
     SetLevelRequestParams, SubscribeRequestParams, SubscriptionFilter, Tool,
     UnsubscribeRequestParams,
 };
@@ -26,53 +26,62 @@ use rmcp::{ErrorData, RoleServer, ServerHandler};
 use serde_json::Value;
 use tokio::sync::mpsc;
 
-use super::ask::{Asked, ROUNDS, Resumed, ask, is_one_way};
-use super::logging::{Logging, Note, Notes};
-use super::subscriptions::Subscriptions;
-use super::{about, blocking, completion, prompts, resources, tools};
-use crate::call::{Job, Progress, Turns, client_name, first_look};
-use crate::offer::{Offer, Offered};
+use super::elicitation::{ElicitationAnswers, ElicitationOutcome, MAX_ROUNDS, elicit, is_one_way};
+use super::logging::{ClientLogSubscriber, LogDestination, LogNotification};
+use super::subscriptions::ResourceSubscriptions;
+use super::{completion, prompts, request_subject, resources, run_blocking, tools};
+use crate::tool_call::{CallOrder, CallProgress, ToolCall, await_first_scan, client_name};
+use crate::tool_catalog::{RequestTools, ToolCatalog};
 
 /// How long clients may keep what changes only with the configuration: an hour.
-const LISTS_FRESH_MS: u64 = 60 * 60 * 1000;
+const LIST_TTL_MS: u64 = 60 * 60 * 1000;
 
 /// The vault's background work begins so long after the first request: answers come first.
-const FIRST_ANSWERS: Duration = Duration::from_millis(150);
+const BACKGROUND_START_DELAY: Duration = Duration::from_millis(150);
 
-type Context = RequestContext<RoleServer>;
+type McpContext = RequestContext<RoleServer>;
 
 /// Answers the requests of the protocol. Holds nothing about its connection but what the client
 /// has subscribed to, and whose turn it is.
-pub(crate) struct Handler {
-    offer: Arc<Offer>,
-    begun: Arc<AtomicBool>,
-    pub(super) subscriptions: Arc<Subscriptions>,
-    turns: Turns,
+pub(crate) struct McpHandler {
+    catalog: Arc<ToolCatalog>,
+    background_started: Arc<AtomicBool>,
+    pub(super) subscriptions: Arc<ResourceSubscriptions>,
+    order: CallOrder,
     /// How much of what is noted the client wants to be told.
-    wants: Mutex<Option<LoggingLevel>>,
+    log_level: Mutex<Option<LoggingLevel>>,
 }
 
-impl Handler {
-    pub(crate) fn new(offer: Arc<Offer>) -> Self {
-        let (subscriptions, wants) = (Arc::default(), Mutex::default());
-        Self { offer, begun: Arc::default(), subscriptions, turns: Turns::default(), wants }
+impl McpHandler {
+    pub(crate) fn new(catalog: Arc<ToolCatalog>) -> Self {
+        let (subscriptions, log_level) = (Arc::default(), Mutex::default());
+        Self {
+            catalog,
+            background_started: Arc::default(),
+            subscriptions,
+            order: CallOrder::default(),
+            log_level,
+        }
     }
 
     /// One for another connection, with the same to offer.
-    pub(crate) fn for_another(&self) -> Self {
-        Self { begun: Arc::clone(&self.begun), ..Self::new(Arc::clone(&self.offer)) }
+    pub(crate) fn for_connection(&self) -> Self {
+        Self {
+            background_started: Arc::clone(&self.background_started),
+            ..Self::new(Arc::clone(&self.catalog))
+        }
     }
 
     /// Starts the vault's background work, once, when the first answers are out.
-    fn begin(&self) {
-        if self.begun.swap(true, Ordering::Relaxed) {
+    fn start_background_once(&self) {
+        if self.background_started.swap(true, Ordering::Relaxed) {
             return;
         }
-        let offer = Arc::clone(&self.offer);
+        let catalog = Arc::clone(&self.catalog);
         tokio::spawn(async move {
-            tokio::time::sleep(FIRST_ANSWERS).await;
+            tokio::time::sleep(BACKGROUND_START_DELAY).await;
             tokio::task::spawn_blocking(move || {
-                if let Err(error) = offer.memory.start_background() {
+                if let Err(error) = catalog.memory.start_background() {
                     tracing::warn!(%error, "edits by hand are not noticed as they happen");
                 }
             });
@@ -80,13 +89,13 @@ impl Handler {
     }
 
     /// The tools that this request may use.
-    fn offered(&self, context: &Context) -> Offered {
+    fn request_tools(&self, context: &McpContext) -> RequestTools {
         let parts = context.extensions.get::<Parts>();
-        let narrowed = parts.and_then(|parts| parts.extensions.get::<Offered>());
-        narrowed.cloned().unwrap_or_else(|| self.offer.all())
+        let narrowed = parts.and_then(|parts| parts.extensions.get::<RequestTools>());
+        narrowed.cloned().unwrap_or_else(|| self.catalog.all())
     }
 
-    fn info(&self, offered: &Offered) -> ServerConfig {
+    fn server_info(&self, request_tools: &RequestTools) -> ServerInfo {
         let mut capabilities = ServerCapabilities::builder()
             .enable_tools()
             .enable_prompts()
@@ -94,23 +103,23 @@ impl Handler {
             .enable_resources_subscribe()
             .enable_completions()
             .build();
-        if self.offer.logging == Logging::Client {
+        if self.catalog.logging == LogDestination::Client {
             capabilities.logging = Some(JsonObject::default());
         }
-        let about = Implementation::new("memoranda", &self.offer.version)
+        let request_subject = Implementation::new("memoranda", &self.catalog.version)
             .with_title("Memoranda")
             .with_description("One memory for all of a person's agents");
-        ServerConfig::new(capabilities)
-            .with_server_info(about)
-            .with_instructions(self.offer.instructions(offered))
+        ServerInfo::new(capabilities)
+            .with_server_info(request_subject)
+            .with_instructions(self.catalog.instructions(request_tools))
     }
 
     /// How much of what is noted this request's client wants to be told, if it is told any.
-    fn wanted(&self, context: &Context) -> Option<LoggingLevel> {
-        if self.offer.logging == Logging::Process {
+    fn log_level(&self, context: &McpContext) -> Option<LoggingLevel> {
+        if self.catalog.logging == LogDestination::Process {
             return None;
         }
-        let kept = self.wants.lock().unwrap_or_else(PoisonError::into_inner);
+        let kept = self.log_level.lock().unwrap_or_else(PoisonError::into_inner);
         context.meta.log_level().or(*kept)
     }
 
@@ -118,29 +127,33 @@ impl Handler {
         &self,
         tool: &'static ToolDef,
         request: CallToolRequestParams,
-        context: Context,
+        context: McpContext,
     ) -> Result<CallToolResponse, ErrorData> {
-        let about = about("tools/call", tool.name, request.arguments.as_ref());
-        let (seal, state) = (&self.offer.seal, request.request_state.as_deref());
-        let mut resumed = Resumed::open(seal, &about, request.input_responses, state)?;
+        let request_subject = request_subject("tools/call", tool.name, request.arguments.as_ref());
+        let (signer, state) = (&self.catalog.signer, request.request_state.as_deref());
+        let mut resumed =
+            ElicitationAnswers::verify(signer, &request_subject, request.input_responses, state)?;
         let arguments = Value::Object(request.arguments.unwrap_or_default());
-        for _ in 0..ROUNDS {
-            let job = Job {
-                memory: Arc::clone(&self.offer.memory),
-                settings: Arc::clone(&self.offer.settings),
+        for _ in 0..MAX_ROUNDS {
+            let call = ToolCall {
+                memory: Arc::clone(&self.catalog.memory),
+                settings: Arc::clone(&self.catalog.settings),
                 tool,
-                who: who(tool, &context),
+                author: call_author(tool, &context),
                 arguments: arguments.clone(),
-                client: resumed.exchange(),
+                client: resumed.into_context(),
             };
-            let (result, said) = follow(job, &self.turns, &context, self.wanted(&context)).await?;
-            if said.questions.is_empty() {
-                return Ok(tools::answer(result, said.attached).into());
+            let (result, output) =
+                run_call(call, &self.order, &context, self.log_level(&context)).await?;
+            if output.questions.is_empty() {
+                return Ok(tools::call_result(result, output.attached).into());
             }
-            match ask(&context, seal, &about, said, self.offer.sessions).await? {
-                Asked::Later(required) => return Ok(required.into()),
-                Asked::Now(answered) => resumed = answered,
-                Asked::Never => return Ok(tools::answer(result, Vec::new()).into()),
+            match elicit(&context, signer, &request_subject, output, self.catalog.sessions).await? {
+                ElicitationOutcome::Later(required) => return Ok(required.into()),
+                ElicitationOutcome::Now(answered) => resumed = answered,
+                ElicitationOutcome::Never => {
+                    return Ok(tools::call_result(result, Vec::new()).into());
+                }
             }
         }
         Err(ErrorData::internal_error("The tool asks without end.", None))
@@ -148,27 +161,27 @@ impl Handler {
 }
 
 /// Makes a call, and tells the client how far it has come.
-async fn follow(
-    job: Job,
-    turns: &Turns,
-    context: &Context,
-    wanted: Option<LoggingLevel>,
+async fn run_call(
+    call: ToolCall,
+    order: &CallOrder,
+    context: &McpContext,
+    log_level: Option<LoggingLevel>,
 ) -> Result<(ToolResult, SideOutput), ErrorData> {
-    let (note, mut noted) = mpsc::channel::<Note>(64);
-    let notes = wanted.map(|level| Notes::new(level, note));
+    let (note, mut noted) = mpsc::channel::<LogNotification>(64);
+    let notes = log_level.map(|level| ClientLogSubscriber::new(level, note));
     let token = context.meta.get_progress_token();
-    let (tell, mut told) = mpsc::channel::<Progress>(16);
-    let begun = AtomicBool::new(false);
+    let (tell, mut told) = mpsc::channel::<CallProgress>(16);
+    let background_started = AtomicBool::new(false);
     let mut running = std::pin::pin!(async {
-        let turn = turns.take(job.tool).await;
-        begun.store(true, Ordering::Relaxed);
-        job.run(turn, token.is_some().then_some(tell), notes).await
+        let permit = order.acquire(call.tool).await;
+        background_started.store(true, Ordering::Relaxed);
+        call.run(permit, token.is_some().then_some(tell), notes).await
     });
     loop {
         tokio::select! {
             biased;
             () = context.ct.cancelled() => {
-                let how = match begun.load(Ordering::Relaxed) {
+                let how = match background_started.load(Ordering::Relaxed) {
                     false => "The call was cancelled before it began: nothing was done.",
                     true => {
                         "The call was cancelled while it was made: look at what is there before \
@@ -180,7 +193,7 @@ async fn follow(
             Some(progress) = told.recv(), if token.is_some() => {
                 let Some(token) = token.clone() else { continue };
                 let mut note = ProgressNotificationParam::new(token, progress.done as f64)
-                    .with_message(progress.doing);
+                    .with_message(progress.message);
                 if progress.total > 0 {
                     note = note.with_total(progress.total as f64);
                 }
@@ -204,8 +217,10 @@ async fn follow(
 
 /// Who calls, for the history: by the request's own word or the handshake's. A stateless HTTP
 /// request of the older revisions carries neither; there the user agent has to do.
-fn who(tool: &ToolDef, context: &Context) -> Who {
-    let named = |about: &Implementation| client_name([about.name.as_str(), about.version.as_str()]);
+fn call_author(tool: &ToolDef, context: &McpContext) -> Who {
+    let named = |request_subject: &Implementation| {
+        client_name([request_subject.name.as_str(), request_subject.version.as_str()])
+    };
     let client = match context.extensions.get::<Parts>() {
         Some(parts) => context.meta.client_info().as_ref().and_then(named).or_else(|| {
             let agent = parts.headers.get(USER_AGENT)?.to_str().ok()?;
@@ -220,59 +235,59 @@ fn who(tool: &ToolDef, context: &Context) -> Who {
     }
 }
 
-impl ServerHandler for Handler {
-    fn get_info(&self) -> ServerConfig {
-        self.info(&self.offer.all())
+impl ServerHandler for McpHandler {
+    fn get_info(&self) -> ServerInfo {
+        self.server_info(&self.catalog.all())
     }
 
     fn get_tool(&self, name: &str) -> Option<Tool> {
-        self.offer.all().tool(name).map(|def| tools::listed(def, &self.offer.settings))
+        self.catalog.all().tool(name).map(|def| tools::tool_definition(def, &self.catalog.settings))
     }
 
     async fn initialize(
         &self,
         request: InitializeRequestParams,
-        context: Context,
+        context: McpContext,
     ) -> Result<InitializeResult, ErrorData> {
-        self.begin();
+        self.start_background_once();
         context.peer.set_peer_info(request.clone());
-        let mut info = self.negotiate_initialize(&request)?;
-        info.instructions = self.info(&self.offered(&context)).instructions;
-        if is_one_way(&context, self.offer.sessions)
-            && let Some(resources) = &mut info.capabilities.resources
+        let mut server_info = self.negotiate_initialize(&request)?;
+        server_info.instructions = self.server_info(&self.request_tools(&context)).instructions;
+        if is_one_way(&context, self.catalog.sessions)
+            && let Some(resources) = &mut server_info.capabilities.resources
         {
             resources.subscribe = None;
         }
-        Ok(info)
+        Ok(server_info)
     }
 
-    async fn discover(&self, context: Context) -> Result<DiscoverResult, ErrorData> {
-        self.begin();
+    async fn discover(&self, context: McpContext) -> Result<DiscoverResult, ErrorData> {
+        self.start_background_once();
         let versions = self.supported_protocol_versions().into_owned();
-        let info = self.info(&self.offered(&context));
-        Ok(DiscoverResult::from_server_info(versions, info)
-            .with_ttl_ms(LISTS_FRESH_MS)
-            .with_cache_scope(scope(&context)))
+        let server_info = self.server_info(&self.request_tools(&context));
+        Ok(DiscoverResult::from_server_info(versions, server_info)
+            .with_ttl_ms(LIST_TTL_MS)
+            .with_cache_scope(cache_scope(&context)))
     }
 
     async fn list_tools(
         &self,
         _: Option<PaginatedRequestParams>,
-        context: Context,
+        context: McpContext,
     ) -> Result<ListToolsResult, ErrorData> {
-        self.begin();
-        let mut list = tools::list(&self.offered(&context), &self.offer.settings);
-        (list.ttl_ms, list.cache_scope) = freshness(&context);
+        self.start_background_once();
+        let mut list = tools::list_tools(&self.request_tools(&context), &self.catalog.settings);
+        (list.ttl_ms, list.cache_scope) = list_cache(&context);
         Ok(list)
     }
 
     async fn call_tool(
         &self,
         request: CallToolRequestParams,
-        context: Context,
+        context: McpContext,
     ) -> Result<CallToolResponse, ErrorData> {
-        self.begin();
-        let Some(tool) = self.offered(&context).tool(&request.name) else {
+        self.start_background_once();
+        let Some(tool) = self.request_tools(&context).tool(&request.name) else {
             let unknown = format!("There is no tool {:?}.", request.name);
             return Err(ErrorData::invalid_params(unknown, None));
         };
@@ -282,34 +297,34 @@ impl ServerHandler for Handler {
     async fn list_prompts(
         &self,
         _: Option<PaginatedRequestParams>,
-        context: Context,
+        context: McpContext,
     ) -> Result<ListPromptsResult, ErrorData> {
-        let mut list = prompts::list(&self.offered(&context));
-        (list.ttl_ms, list.cache_scope) = freshness(&context);
+        let mut list = prompts::list_prompts(&self.request_tools(&context));
+        (list.ttl_ms, list.cache_scope) = list_cache(&context);
         Ok(list)
     }
 
     async fn get_prompt(
         &self,
         request: GetPromptRequestParams,
-        context: Context,
+        context: McpContext,
     ) -> Result<GetPromptResponse, ErrorData> {
-        self.begin();
-        let offer = Arc::clone(&self.offer);
-        prompts::get(offer, &self.offered(&context), request, &context).await
+        self.start_background_once();
+        let catalog = Arc::clone(&self.catalog);
+        prompts::get_prompt(catalog, &self.request_tools(&context), request, &context).await
     }
 
     async fn list_resources(
         &self,
         request: Option<PaginatedRequestParams>,
-        context: Context,
+        context: McpContext,
     ) -> Result<ListResourcesResult, ErrorData> {
-        self.begin();
-        let (offer, offered) = (Arc::clone(&self.offer), self.offered(&context));
+        self.start_background_once();
+        let (catalog, request_tools) = (Arc::clone(&self.catalog), self.request_tools(&context));
         let cursor = request.and_then(|request| request.cursor);
-        blocking(move || {
-            first_look(&offer.memory, &Concern::Everything, &|_, _| ());
-            resources::list(&offer.memory, &offered, cursor.as_deref())
+        run_blocking(move || {
+            await_first_scan(&catalog.memory, &Concern::Everything, &|_, _| ());
+            resources::list_resources(&catalog.memory, &request_tools, cursor.as_deref())
         })
         .await
     }
@@ -317,36 +332,36 @@ impl ServerHandler for Handler {
     async fn list_resource_templates(
         &self,
         _: Option<PaginatedRequestParams>,
-        context: Context,
+        context: McpContext,
     ) -> Result<ListResourceTemplatesResult, ErrorData> {
-        let mut list = resources::templates(&self.offered(&context));
-        (list.ttl_ms, list.cache_scope) = freshness(&context);
+        let mut list = resources::list_templates(&self.request_tools(&context));
+        (list.ttl_ms, list.cache_scope) = list_cache(&context);
         Ok(list)
     }
 
     async fn read_resource(
         &self,
         request: ReadResourceRequestParams,
-        context: Context,
+        context: McpContext,
     ) -> Result<ReadResourceResponse, ErrorData> {
-        self.begin();
-        let (offer, offered) = (Arc::clone(&self.offer), self.offered(&context));
+        self.start_background_once();
+        let (catalog, request_tools) = (Arc::clone(&self.catalog), self.request_tools(&context));
         let read = move || {
-            first_look(&offer.memory, &Concern::Everything, &|_, _| ());
-            resources::read(&offer, &offered, &request.uri)
+            await_first_scan(&catalog.memory, &Concern::Everything, &|_, _| ());
+            resources::read_resource(&catalog, &request_tools, &request.uri)
         };
-        Ok(blocking(read).await?.into())
+        Ok(run_blocking(read).await?.into())
     }
 
     fn accepted_subscription_filter(
         &self,
         requested: &SubscriptionFilter,
     ) -> Option<SubscriptionFilter> {
-        Some(self.subscriptions.accept(&self.offer, requested))
+        Some(self.subscriptions.accept(&self.catalog, requested))
     }
 
     async fn listen(&self, context: SubscriptionContext) -> Result<(), ErrorData> {
-        self.begin();
+        self.start_background_once();
         self.subscriptions.listen(context).await;
         Ok(())
     }
@@ -354,22 +369,22 @@ impl ServerHandler for Handler {
     async fn subscribe(
         &self,
         request: SubscribeRequestParams,
-        context: Context,
+        context: McpContext,
     ) -> Result<(), ErrorData> {
-        self.begin();
-        if is_one_way(&context, self.offer.sessions) {
+        self.start_background_once();
+        if is_one_way(&context, self.catalog.sessions) {
             let why = "Without a session there is no stream for what changes; use revision \
                        2026-07-28 and subscriptions/listen.";
             return Err(ErrorData::new(ErrorCode::METHOD_NOT_FOUND, why, None));
         }
-        let (offered, peer) = (self.offered(&context), context.peer);
-        self.subscriptions.add(&self.offer, offered, peer, request.uri).await
+        let (request_tools, peer) = (self.request_tools(&context), context.peer);
+        self.subscriptions.add(&self.catalog, request_tools, peer, request.uri).await
     }
 
     async fn unsubscribe(
         &self,
         request: UnsubscribeRequestParams,
-        _: Context,
+        _: McpContext,
     ) -> Result<(), ErrorData> {
         self.subscriptions.remove(&request.uri);
         Ok(())
@@ -378,24 +393,26 @@ impl ServerHandler for Handler {
     async fn set_level(
         &self,
         request: SetLevelRequestParams,
-        context: Context,
+        context: McpContext,
     ) -> Result<(), ErrorData> {
         // Without a session there is nobody for whom to keep it.
-        if self.offer.logging == Logging::Process || is_one_way(&context, self.offer.sessions) {
+        if self.catalog.logging == LogDestination::Process
+            || is_one_way(&context, self.catalog.sessions)
+        {
             return Err(ErrorData::method_not_found::<SetLevelRequestMethod>());
         }
-        *self.wants.lock().unwrap_or_else(PoisonError::into_inner) = Some(request.level);
+        *self.log_level.lock().unwrap_or_else(PoisonError::into_inner) = Some(request.level);
         Ok(())
     }
 
     async fn complete(
         &self,
         request: CompleteRequestParams,
-        context: Context,
+        context: McpContext,
     ) -> Result<CompleteResult, ErrorData> {
-        self.begin();
-        let (offer, offered) = (Arc::clone(&self.offer), self.offered(&context));
-        blocking(move || completion::complete(&offer.memory, &offered, &request)).await
+        self.start_background_once();
+        let (catalog, request_tools) = (Arc::clone(&self.catalog), self.request_tools(&context));
+        run_blocking(move || completion::complete(&catalog.memory, &request_tools, &request)).await
     }
 
     /// A request that is none of the protocol's: of an unknown method, or of a known one with
@@ -403,7 +420,7 @@ impl ServerHandler for Handler {
     async fn on_custom_request(
         &self,
         request: CustomRequest,
-        _: Context,
+        _: McpContext,
     ) -> Result<CustomResult, ErrorData> {
         const KNOWN: [&str; 4] =
             ["tools/call", "prompts/get", "resources/read", "completion/complete"];
@@ -417,18 +434,20 @@ impl ServerHandler for Handler {
 
 /// Who may keep what changes only with the configuration: anyone, unless this request made it
 /// differ.
-fn scope(context: &Context) -> CacheScope {
+fn cache_scope(context: &McpContext) -> CacheScope {
     let parts = context.extensions.get::<Parts>();
-    match parts.and_then(|parts| parts.extensions.get::<Offered>()) {
+    match parts.and_then(|parts| parts.extensions.get::<RequestTools>()) {
         Some(_) => CacheScope::Private,
         None => CacheScope::Public,
     }
 }
 
 /// How long a list may be kept, and by whom. The older revisions know nothing of that.
-fn freshness(context: &Context) -> (Option<u64>, Option<CacheScope>) {
+fn list_cache(context: &McpContext) -> (Option<u64>, Option<CacheScope>) {
     match context.protocol_version() {
-        Some(version) if !version.has_initialize() => (Some(LISTS_FRESH_MS), Some(scope(context))),
+        Some(version) if !version.has_initialize() => {
+            (Some(LIST_TTL_MS), Some(cache_scope(context)))
+        }
         _ => (None, None),
     }
 }

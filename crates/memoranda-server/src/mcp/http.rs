@@ -13,14 +13,14 @@ use rmcp::transport::streamable_http_server::session::local::LocalSessionManager
 use rmcp::transport::streamable_http_server::session::never::NeverSessionManager;
 use rmcp::transport::streamable_http_server::{StreamableHttpServerConfig, StreamableHttpService};
 
-use super::{Handler, Sessions};
+use super::{McpHandler, SessionMode};
 use crate::config::ServerConfig;
-use crate::offer::Offer;
+use crate::tool_catalog::ToolCatalog;
 
 /// The service behind `/mcp`.
 pub(crate) enum McpService {
-    Stateless(StreamableHttpService<Handler, NeverSessionManager>),
-    Sessions(StreamableHttpService<Handler, LocalSessionManager>),
+    Stateless(StreamableHttpService<McpHandler, NeverSessionManager>),
+    SessionMode(StreamableHttpService<McpHandler, LocalSessionManager>),
 }
 
 impl McpService {
@@ -28,28 +28,28 @@ impl McpService {
     pub(crate) async fn handle(&self, request: Request) -> Response {
         match self {
             Self::Stateless(service) => service.handle(request).await.map(Body::new),
-            Self::Sessions(service) => service.handle(request).await.map(Body::new),
+            Self::SessionMode(service) => service.handle(request).await.map(Body::new),
         }
     }
 }
 
 /// Makes the service behind `/mcp`. The guard has checked Host and Origin of every request: it
 /// compares an origin with the Host of its request, which a fixed list cannot express.
-pub(crate) fn service(offer: Arc<Offer>, config: &ServerConfig) -> McpService {
+pub(crate) fn service(catalog: Arc<ToolCatalog>, config: &ServerConfig) -> McpService {
     let settings = StreamableHttpServerConfig::default()
-        .with_legacy_session_mode(config.sessions == Sessions::Kept)
+        .with_legacy_session_mode(config.sessions == SessionMode::Kept)
         .with_json_response(true)
         .disable_allowed_hosts()
         .disable_allowed_origins()
         .with_max_request_body_bytes(config.body_limit);
-    let handler = Handler::new(offer);
-    let handler = move || Ok(handler.for_another());
+    let handler = McpHandler::new(catalog);
+    let handler = move || Ok(handler.for_connection());
     match config.sessions {
-        Sessions::None => {
+        SessionMode::None => {
             McpService::Stateless(StreamableHttpService::new(handler, Arc::default(), settings))
         }
-        Sessions::Kept => {
-            McpService::Sessions(StreamableHttpService::new(handler, Arc::default(), settings))
+        SessionMode::Kept => {
+            McpService::SessionMode(StreamableHttpService::new(handler, Arc::default(), settings))
         }
     }
 }

@@ -17,7 +17,7 @@ use tracing::{Event, Level, Metadata, Subscriber};
 
 /// Where what is noted while a tool runs goes.
 #[derive(Clone, Copy, Default, PartialEq, Eq, Debug)]
-pub enum Logging {
+pub enum LogDestination {
     /// To wherever the process sends its log. Clients are told nothing.
     #[default]
     Process,
@@ -26,17 +26,17 @@ pub enum Logging {
 }
 
 /// Something that was noted.
-pub(crate) type Note = LoggingMessageNotificationParam;
+pub(crate) type LogNotification = LoggingMessageNotificationParam;
 
 /// Passes on what is noted, up to a level.
-pub(crate) struct Notes {
-    most: LevelFilter,
-    tell: mpsc::Sender<Note>,
+pub(crate) struct ClientLogSubscriber {
+    max_level: LevelFilter,
+    notifications: mpsc::Sender<LogNotification>,
 }
 
-impl Notes {
-    pub(super) fn new(asked: LoggingLevel, tell: mpsc::Sender<Note>) -> Self {
-        let most = match asked {
+impl ClientLogSubscriber {
+    pub(super) fn new(level: LoggingLevel, notifications: mpsc::Sender<LogNotification>) -> Self {
+        let max_level = match level {
             LoggingLevel::Debug => LevelFilter::DEBUG,
             LoggingLevel::Info => LevelFilter::INFO,
             LoggingLevel::Notice | LoggingLevel::Warning => LevelFilter::WARN,
@@ -46,13 +46,13 @@ impl Notes {
                 LevelFilter::OFF
             }
         };
-        Self { most, tell }
+        Self { max_level, notifications }
     }
 }
 
-impl Subscriber for Notes {
+impl Subscriber for ClientLogSubscriber {
     fn enabled(&self, metadata: &Metadata<'_>) -> bool {
-        metadata.is_event() && *metadata.level() <= self.most
+        metadata.is_event() && *metadata.level() <= self.max_level
     }
 
     fn new_span(&self, _: &Attributes<'_>) -> Id {
@@ -70,10 +70,10 @@ impl Subscriber for Notes {
             Level::INFO => LoggingLevel::Info,
             _ => LoggingLevel::Debug,
         };
-        let text = Value::String(said(event));
-        let note = Note::new(level, text).with_logger(event.metadata().target());
+        let text = Value::String(format_event(event));
+        let note = LogNotification::new(level, text).with_logger(event.metadata().target());
         // A client that does not keep up hears less.
-        self.tell.try_send(note).ok();
+        self.notifications.try_send(note).ok();
     }
 
     fn enter(&self, _: &Id) {}
@@ -82,19 +82,19 @@ impl Subscriber for Notes {
 }
 
 /// What an event says, on one line: its message, then its fields.
-pub fn said(event: &Event<'_>) -> String {
-    let mut line = Line::default();
+pub fn format_event(event: &Event<'_>) -> String {
+    let mut line = EventLine::default();
     event.record(&mut line);
     line.message + &line.fields
 }
 
 #[derive(Default)]
-struct Line {
+struct EventLine {
     message: String,
     fields: String,
 }
 
-impl Visit for Line {
+impl Visit for EventLine {
     fn record_str(&mut self, field: &Field, value: &str) {
         self.record_debug(field, &format_args!("{value}"));
     }

@@ -4,26 +4,26 @@
 //! The revisions before begin with `initialize`. `rmcp` tells them apart; nothing here is
 //! remembered from one request to the next but what a client of theirs has subscribed to.
 
-mod ask;
 mod completion;
+mod elicitation;
 mod handler;
 mod http;
+mod line_filter;
 mod logging;
 mod prompts;
-mod readable;
 mod resources;
 mod stdio;
 mod subscriptions;
 mod tools;
 
-pub(crate) use ask::Seal;
-pub use ask::Sessions;
-pub(crate) use handler::Handler;
+pub use elicitation::SessionMode;
+pub(crate) use elicitation::StateSigner;
+pub(crate) use handler::McpHandler;
 pub(crate) use http::{McpService, service};
-pub(crate) use logging::Notes;
-pub use logging::{Logging, said};
+pub(crate) use logging::ClientLogSubscriber;
+pub use logging::{LogDestination, format_event};
 pub use stdio::serve_stream;
-pub(crate) use subscriptions::Feed;
+pub(crate) use subscriptions::ChangeFeed;
 
 use rmcp::ErrorData;
 use rmcp::model::{JsonObject, ProtocolVersion};
@@ -34,13 +34,13 @@ pub fn protocol_revisions() -> Vec<&'static str> {
 }
 
 /// Something failed beneath; the log on stderr tells what, the client only that.
-fn failed_beneath(doing: &'static str, error: &dyn std::fmt::Display) -> ErrorData {
+fn internal_error(doing: &'static str, error: &dyn std::fmt::Display) -> ErrorData {
     tracing::warn!(%error, "could not {doing}");
     ErrorData::internal_error(format!("Could not {doing}; the server's log tells more."), None)
 }
 
 /// What was wrong, as a sentence for the one who asked.
-fn sentence(error: &dyn std::fmt::Display) -> String {
+fn to_sentence(error: &dyn std::fmt::Display) -> String {
     let text = error.to_string();
     let mut chars = text.chars();
     let first = chars.next().map(|c| c.to_uppercase().to_string()).unwrap_or_default();
@@ -49,15 +49,15 @@ fn sentence(error: &dyn std::fmt::Display) -> String {
 }
 
 /// What a request is about: a word that was kept for one serves no other.
-fn about(method: &str, name: &str, arguments: Option<&JsonObject>) -> String {
+fn request_subject(method: &str, name: &str, arguments: Option<&JsonObject>) -> String {
     let arguments = arguments.map(serde_json::to_string).and_then(Result::ok);
     format!("{method} {name} {}", arguments.unwrap_or_default())
 }
 
 /// Runs what may wait for the disk.
-async fn blocking<T: Send + 'static>(
+async fn run_blocking<T: Send + 'static>(
     work: impl FnOnce() -> Result<T, ErrorData> + Send + 'static,
 ) -> Result<T, ErrorData> {
     let done = tokio::task::spawn_blocking(work).await;
-    done.unwrap_or_else(|error| Err(failed_beneath("answer", &error)))
+    done.unwrap_or_else(|error| Err(internal_error("answer", &error)))
 }

@@ -12,19 +12,19 @@ use rmcp::service::RequestContext;
 use rmcp::{ErrorData, RoleServer};
 use serde_json::Value;
 
-use super::ask::{Asked, ROUNDS, Resumed, ask};
-use super::tools::block;
-use super::{about, blocking, failed_beneath, sentence};
-use crate::call::first_look;
-use crate::config::Speaker;
-use crate::offer::{Offer, Offered};
+use super::elicitation::{ElicitationAnswers, ElicitationOutcome, MAX_ROUNDS, elicit};
+use super::tools::content_block;
+use super::{internal_error, request_subject, run_blocking, to_sentence};
+use crate::config::PromptHandler;
+use crate::tool_call::await_first_scan;
+use crate::tool_catalog::{RequestTools, ToolCatalog};
 
 /// The prompts of the sets that are on.
-pub(super) fn list(offered: &Offered) -> ListPromptsResult {
-    ListPromptsResult::with_all_items(offered.prompts().map(listed).collect())
+pub(super) fn list_prompts(offered: &RequestTools) -> ListPromptsResult {
+    ListPromptsResult::with_all_items(offered.prompts().map(prompt_definition).collect())
 }
 
-fn listed(def: &'static PromptDef) -> Prompt {
+fn prompt_definition(def: &'static PromptDef) -> Prompt {
     let argument = |argument: &memoranda_tools::PromptArgument| {
         PromptArgument::new(argument.name)
             .with_description(argument.description)
@@ -35,9 +35,9 @@ fn listed(def: &'static PromptDef) -> Prompt {
 }
 
 /// What a prompt says.
-pub(super) async fn get(
-    offer: Arc<Offer>,
-    offered: &Offered,
+pub(super) async fn get_prompt(
+    catalog: Arc<ToolCatalog>,
+    offered: &RequestTools,
     request: GetPromptRequestParams,
     context: &RequestContext<RoleServer>,
 ) -> Result<GetPromptResponse, ErrorData> {
@@ -45,64 +45,82 @@ pub(super) async fn get(
     let def = def.ok_or_else(|| {
         ErrorData::invalid_params(format!("There is no prompt {:?}.", request.name), None)
     })?;
-    let about = about("prompts/get", def.name, request.arguments.as_ref());
-    let arguments = given(def, request.arguments.unwrap_or_default())?;
-    if let Some(speaker) = offered.speaker(def.name) {
+    let request_subject = request_subject("prompts/get", def.name, request.arguments.as_ref());
+    let arguments = ordered_arguments(def, request.arguments.unwrap_or_default())?;
+    if let Some(prompt_handler) = offered.prompt_handler(def.name) {
         let state = request.request_state.as_deref();
-        let resumed = Resumed::open(&offer.seal, &about, request.input_responses, state)?;
-        return speak(&offer, def, speaker, &arguments, resumed, &about, context).await;
+        let resumed = ElicitationAnswers::verify(
+            &catalog.signer,
+            &request_subject,
+            request.input_responses,
+            state,
+        )?;
+        return run_prompt_handler(
+            &catalog,
+            def,
+            prompt_handler,
+            &arguments,
+            resumed,
+            &request_subject,
+            context,
+        )
+        .await;
     }
     let tools = offered.shared_tools();
-    let said = blocking(move || {
-        first_look(&offer.memory, &Concern::Everything, &|_, _| ());
-        let (memory, settings) = (&*offer.memory, &*offer.settings);
+    let output = run_blocking(move || {
+        await_first_scan(&catalog.memory, &Concern::Everything, &|_, _| ());
+        let (memory, settings) = (&*catalog.memory, &*catalog.settings);
         let call = PromptCall { memory, settings, tools: &tools, arguments: &arguments };
-        let said = (def.render)(&call).map_err(|error| match error {
+        let output = (def.render)(&call).map_err(|error| match error {
             EngineError::Invalid(_)
             | EngineError::Project(_)
             | EngineError::Store(StoreError::NoProject { .. }) => {
-                ErrorData::invalid_params(sentence(&error), None)
+                ErrorData::invalid_params(to_sentence(&error), None)
             }
-            error => failed_beneath("make the prompt", &error),
+            error => internal_error("make the prompt", &error),
         })?;
-        let message = PromptMessage::new_text(Role::User, said.text);
+        let message = PromptMessage::new_text(Role::User, output.text);
         Ok(GetPromptResult::new(vec![message]).with_description(def.description))
     });
-    Ok(said.await?.into())
+    Ok(output.await?.into())
 }
 
 /// What a prompt says that says more than text, or asks.
-async fn speak(
-    offer: &Offer,
+async fn run_prompt_handler(
+    catalog: &ToolCatalog,
     def: &'static PromptDef,
-    speaker: &'static Speaker,
+    prompt_handler: &'static PromptHandler,
     arguments: &[Option<String>],
-    mut resumed: Resumed,
-    about: &str,
+    mut resumed: ElicitationAnswers,
+    request_subject: &str,
     context: &RequestContext<RoleServer>,
 ) -> Result<GetPromptResponse, ErrorData> {
-    for _ in 0..ROUNDS {
-        let exchange = resumed.exchange();
-        let text = (speaker.say)(&exchange, arguments);
-        let said = exchange.into_side_output();
-        if said.questions.is_empty() {
-            let blocks = said.attached.into_iter().map(block);
+    for _ in 0..MAX_ROUNDS {
+        let into_context = resumed.into_context();
+        let text = (prompt_handler.respond)(&into_context, arguments);
+        let output = into_context.into_side_output();
+        if output.questions.is_empty() {
+            let blocks = output.attached.into_iter().map(content_block);
             let blocks = blocks.chain(std::iter::once(ContentBlock::text(text)));
-            let messages = blocks.map(|block| PromptMessage::new(Role::User, block)).collect();
+            let messages =
+                blocks.map(|content_block| PromptMessage::new(Role::User, content_block)).collect();
             return Ok(GetPromptResult::new(messages).with_description(def.description).into());
         }
-        match ask(context, &offer.seal, about, said, offer.sessions).await? {
-            Asked::Later(required) => return Ok(required.into()),
-            Asked::Now(answered) => resumed = answered,
-            Asked::Never => return Err(ErrorData::invalid_request(text, None)),
+        match elicit(context, &catalog.signer, request_subject, output, catalog.sessions).await? {
+            ElicitationOutcome::Later(required) => return Ok(required.into()),
+            ElicitationOutcome::Now(answered) => resumed = answered,
+            ElicitationOutcome::Never => return Err(ErrorData::invalid_request(text, None)),
         }
     }
     Err(ErrorData::internal_error("The prompt asks without end.", None))
 }
 
 /// The arguments in the order of the definition.
-fn given(def: &PromptDef, mut arguments: JsonObject) -> Result<Vec<Option<String>>, ErrorData> {
-    let given = def.arguments.iter().map(|argument| {
+fn ordered_arguments(
+    def: &PromptDef,
+    mut arguments: JsonObject,
+) -> Result<Vec<Option<String>>, ErrorData> {
+    let ordered_arguments = def.arguments.iter().map(|argument| {
         let value = match arguments.remove(argument.name) {
             None | Some(Value::Null) => None,
             Some(Value::String(text)) => Some(text),
@@ -115,5 +133,5 @@ fn given(def: &PromptDef, mut arguments: JsonObject) -> Result<Vec<Option<String
         }
         Ok(value)
     });
-    given.collect()
+    ordered_arguments.collect()
 }

@@ -16,63 +16,66 @@ use rmcp::model::{
     ResourceContents, ResourceTemplate,
 };
 
-use super::{failed_beneath, sentence};
-use crate::offer::{Offer, Offered};
+use super::{internal_error, to_sentence};
+use crate::tool_catalog::{RequestTools, ToolCatalog};
 
 /// How notes are addressed, for clients that fill it in.
-pub(super) const TEMPLATE: &str = "memoranda://{project}/{+permalink}";
+pub(super) const URI_TEMPLATE: &str = "memoranda://{project}/{+permalink}";
 
-const SCHEME: &str = "memoranda://";
+const URI_SCHEME: &str = "memoranda://";
 /// How many notes a page lists.
-const PAGE: usize = 100;
+const PAGE_NOTES: usize = 100;
 /// How many notes are listed in all: beyond that, search finds them.
-const MOST: usize = 5000;
+const MAX_LISTED_NOTES: usize = 5000;
 
 /// A page of notes, the last changed first.
-pub(super) fn list(
+pub(super) fn list_resources(
     memory: &Memory,
-    offered: &Offered,
+    offered: &RequestTools,
     cursor: Option<&str>,
 ) -> Result<ListResourcesResult, ErrorData> {
     let offset = match cursor {
         None => 0,
-        Some(cursor) => cursor.parse().ok().filter(|offset| *offset <= MOST).ok_or_else(|| {
-            ErrorData::invalid_params(format!("{cursor:?} is no cursor of this list."), None)
-        })?,
+        Some(cursor) => {
+            cursor.parse().ok().filter(|offset| *offset <= MAX_LISTED_NOTES).ok_or_else(|| {
+                ErrorData::invalid_params(format!("{cursor:?} is no cursor of this list."), None)
+            })?
+        }
     };
     let only = offered.only_project().map(|only| memory.store().project(only)).transpose();
     let only = match only {
         Ok(only) => only.map(|project| project.name),
         // It is made by the first write.
-        Err(StoreError::NoProject { .. }) => return Ok(own(offered)),
-        Err(error) => return Err(failed_beneath("list the notes", &error)),
+        Err(StoreError::NoProject { .. }) => return Ok(extra_resources(offered)),
+        Err(error) => return Err(internal_error("list the notes", &error)),
     };
     let request = ListRequest {
         filter: ListFilter { project: only, ..ListFilter::default() },
         order: ListOrder::Newest,
-        limit: PAGE.min(MOST - offset),
+        limit: PAGE_NOTES.min(MAX_LISTED_NOTES - offset),
         offset,
     };
-    let page = memory.list(&request).map_err(|error| failed_beneath("list the notes", &error))?;
+    let page = memory.list(&request).map_err(|error| internal_error("list the notes", &error))?;
     let next = offset + page.notes.len();
     let mut result = match offset {
-        0 => own(offered),
+        0 => extra_resources(offered),
         _ => ListResourcesResult::with_all_items(Vec::new()),
     };
-    result.resources.extend(page.notes.iter().map(|note| listed(memory, note)));
-    if page.has_more && next < MOST {
+    result.resources.extend(page.notes.iter().map(|note| note_resource(memory, note)));
+    if page.has_more && next < MAX_LISTED_NOTES {
         result.next_cursor = Some(next.to_string());
     }
     Ok(result)
 }
 
 /// What there is beside the notes.
-fn own(offered: &Offered) -> ListResourcesResult {
-    let own = offered.resources().filter(|def| !def.is_template()).map(described);
-    ListResourcesResult::with_all_items(own.collect())
+fn extra_resources(offered: &RequestTools) -> ListResourcesResult {
+    let extra_resources =
+        offered.resources().filter(|def| !def.is_template()).map(definition_resource);
+    ListResourcesResult::with_all_items(extra_resources.collect())
 }
 
-fn listed(memory: &Memory, note: &FileSummary) -> Resource {
+fn note_resource(memory: &Memory, note: &FileSummary) -> Resource {
     let mut annotations = Annotations::default();
     annotations.last_modified = Some(note.updated.to_string());
     Resource::new(uri(memory, note), note.path.as_str())
@@ -96,10 +99,14 @@ fn name<'n>(memory: &Memory, note: &'n FileSummary) -> &'n str {
 }
 
 fn uri(memory: &Memory, note: &FileSummary) -> String {
-    format!("{SCHEME}{}/{}", encoded(note.project.as_str()), encoded(name(memory, note)))
+    format!(
+        "{URI_SCHEME}{}/{}",
+        percent_encoded(note.project.as_str()),
+        percent_encoded(name(memory, note))
+    )
 }
 
-fn described(def: &ResourceDef) -> Resource {
+fn definition_resource(def: &ResourceDef) -> Resource {
     Resource::new(def.uri, def.name)
         .with_title(def.title)
         .with_description(def.description)
@@ -107,8 +114,8 @@ fn described(def: &ResourceDef) -> Resource {
 }
 
 /// The ways in which notes are addressed.
-pub(super) fn templates(offered: &Offered) -> ListResourceTemplatesResult {
-    let template = ResourceTemplate::new(TEMPLATE, "note")
+pub(super) fn list_templates(offered: &RequestTools) -> ListResourceTemplatesResult {
+    let template = ResourceTemplate::new(URI_TEMPLATE, "note")
         .with_title("Note")
         .with_description("A note of a project, by its permalink or path")
         .with_mime_type("text/markdown");
@@ -122,59 +129,61 @@ pub(super) fn templates(offered: &Offered) -> ListResourceTemplatesResult {
 }
 
 /// Whether something could be read at an address, now or later.
-pub(super) fn is_address(offered: &Offered, uri: &str) -> bool {
-    address(uri).is_some() || offered.resources().any(|def| def.matches(uri).is_some())
+pub(super) fn is_readable_uri(offered: &RequestTools, uri: &str) -> bool {
+    parse_note_uri(uri).is_some() || offered.resources().any(|def| def.matches(uri).is_some())
 }
 
 /// The project and the name in the address of a note.
-fn address(uri: &str) -> Option<(String, String)> {
-    let (project, name) = uri.strip_prefix(SCHEME)?.split_once('/')?;
-    Some((decoded(project)?, decoded(name)?))
+fn parse_note_uri(uri: &str) -> Option<(String, String)> {
+    let (project, name) = uri.strip_prefix(URI_SCHEME)?.split_once('/')?;
+    Some((percent_decoded(project)?, percent_decoded(name)?))
 }
 
 /// Reads what an address means: a resource of a dialect, or a note.
-pub(super) fn read(
-    offer: &Offer,
-    offered: &Offered,
+pub(super) fn read_resource(
+    catalog: &ToolCatalog,
+    offered: &RequestTools,
     uri: &str,
 ) -> Result<ReadResourceResult, ErrorData> {
     for def in offered.resources() {
         let Some(values) = def.matches(uri) else { continue };
         let text =
-            (def.read)(&offer.memory, &offer.settings, &values).map_err(|error| match error {
-                EngineError::Store(StoreError::NoProject { .. }) => {
-                    let data = serde_json::json!({ "uri": uri });
-                    ErrorData::resource_not_found(sentence(&error), Some(data))
-                }
-                error => failed_beneath("read the resource", &error),
-            })?;
+            (def.read)(&catalog.memory, &catalog.settings, &values).map_err(
+                |error| match error {
+                    EngineError::Store(StoreError::NoProject { .. }) => {
+                        let data = serde_json::json!({ "uri": uri });
+                        ErrorData::resource_not_found(to_sentence(&error), Some(data))
+                    }
+                    error => internal_error("read the resource", &error),
+                },
+            )?;
         if let Some(text) = text {
-            let contents = match is_text(def.mime) {
+            let contents = match is_text_type(def.mime) {
                 true => ResourceContents::text(text, uri),
                 false => ResourceContents::blob(text, uri),
             };
             return Ok(ReadResourceResult::new(vec![contents.with_mime_type(def.mime)]));
         }
     }
-    read_note(&offer.memory, offered, uri)
+    read_note(&catalog.memory, offered, uri)
 }
 
 fn read_note(
     memory: &Memory,
-    offered: &Offered,
+    offered: &RequestTools,
     uri: &str,
 ) -> Result<ReadResourceResult, ErrorData> {
     let missing = |why: String| {
         let data = serde_json::json!({ "uri": uri });
         ErrorData::resource_not_found(why, Some(data))
     };
-    let Some((project, name)) = address(uri) else {
-        return Err(missing(format!("Resources are addressed as {TEMPLATE}.")));
+    let Some((project, name)) = parse_note_uri(uri) else {
+        return Err(missing(format!("Resources are addressed as {URI_TEMPLATE}.")));
     };
     if let Some(only) = offered.only_project().filter(|only| !project.eq_ignore_ascii_case(only)) {
         return Err(missing(format!("This server works in the project {only} only.")));
     }
-    let note = find(memory, &project, &name).map_err(|error| match error {
+    let note = find_note(memory, &project, &name).map_err(|error| match error {
         EngineError::NotFound { .. }
         | EngineError::Ambiguous { .. }
         | EngineError::Ignored { .. }
@@ -184,7 +193,7 @@ fn read_note(
         EngineError::Store(StoreError::NoProject { .. } | StoreError::NotAFile { .. }) => {
             missing(format!("There is no note {name:?} in {project:?}."))
         }
-        error => failed_beneath("read the note", &error),
+        error => internal_error("read the note", &error),
     })?;
     let Ok(text) = note.text() else {
         return Err(missing(format!("{} is not text.", note.place)));
@@ -194,7 +203,7 @@ fn read_note(
     Ok(ReadResourceResult::new(vec![contents]))
 }
 
-fn find(memory: &Memory, project: &str, name: &str) -> Result<ReadNote, EngineError> {
+fn find_note(memory: &Memory, project: &str, name: &str) -> Result<ReadNote, EngineError> {
     let project = memory.store().project(project)?.name;
     let place = match memory.resolve_in(&project, name, Intent::Read) {
         Ok(Some(resolved)) => resolved.place,
@@ -220,7 +229,7 @@ fn find(memory: &Memory, project: &str, name: &str) -> Result<ReadNote, EngineEr
 }
 
 /// Whether a kind is text for people or programs; all others come in base64.
-fn is_text(mime: &str) -> bool {
+fn is_text_type(mime: &str) -> bool {
     mime.starts_with("text/") || mime.starts_with("application/json")
 }
 
@@ -233,7 +242,7 @@ fn mime(path: &str) -> &'static str {
 }
 
 /// A name as part of an address: what an address cannot hold becomes `%xx`.
-fn encoded(text: &str) -> String {
+fn percent_encoded(text: &str) -> String {
     let mut out = String::with_capacity(text.len());
     for byte in text.bytes() {
         match byte {
@@ -250,7 +259,7 @@ fn encoded(text: &str) -> String {
 }
 
 /// The name in an address; `None` if it is none.
-fn decoded(text: &str) -> Option<String> {
+fn percent_decoded(text: &str) -> Option<String> {
     let mut out = Vec::with_capacity(text.len());
     let mut bytes = text.bytes();
     while let Some(byte) = bytes.next() {
@@ -272,11 +281,11 @@ mod tests {
     #[test]
     fn names_come_back_from_addresses() {
         for name in ["plans/q3", "a b", "日記/一", "100%", "x.json", "?#[]"] {
-            assert_eq!(decoded(&encoded(name)).as_deref(), Some(name));
-            assert!(encoded(name).is_ascii());
+            assert_eq!(percent_decoded(&percent_encoded(name)).as_deref(), Some(name));
+            assert!(percent_encoded(name).is_ascii());
         }
         for bad in ["%", "%4", "%zz", "%ff"] {
-            assert_eq!(decoded(bad), None, "{bad}");
+            assert_eq!(percent_decoded(bad), None, "{bad}");
         }
     }
 

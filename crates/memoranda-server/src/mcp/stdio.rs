@@ -19,19 +19,19 @@ use tokio::io::{AsyncRead, AsyncWrite};
 use tokio::sync::Notify;
 use tokio::sync::mpsc::{UnboundedReceiver, unbounded_channel};
 
-use super::Handler;
-use super::readable::{Fault, Readable, Unreadable};
+use super::McpHandler;
+use super::line_filter::{LineError, LineFilter, RejectedLine};
 use crate::config::ServerConfig;
 use crate::error::ServerError;
-use crate::offer::Offer;
+use crate::tool_catalog::ToolCatalog;
 
 /// The longest line that is read. The largest file that may be written fits in, escapes and all.
-const LONGEST_LINE: usize = 64 << 20;
+const MAX_LINE_BYTES: usize = 64 << 20;
 
 /// When the stream has ended, calls may still be answered as long as the next answer is not longer
 /// in coming than this, but no longer than the second value.
-const NEXT_ANSWER: Duration = Duration::from_secs(1);
-const LAST_ANSWER: Duration = Duration::from_secs(20);
+const NEXT_ANSWER_TIMEOUT: Duration = Duration::from_secs(1);
+const DRAIN_TIMEOUT: Duration = Duration::from_secs(20);
 
 /// Serves one client over a stream of lines until it ends. Must be called within a runtime.
 pub async fn serve_stream<R, W>(
@@ -44,13 +44,13 @@ where
     R: AsyncRead + Send + Unpin + 'static,
     W: AsyncWrite + Send + Unpin + 'static,
 {
-    let handler = Handler::new(Arc::new(Offer::new(memory, config)?));
+    let handler = McpHandler::new(Arc::new(ToolCatalog::new(memory, config)?));
     let (tell, unreadable) = unbounded_channel();
-    let read = Readable::new(read, LONGEST_LINE, tell);
-    let lines = AsyncRwTransport::new_server(read, write).with_max_line_length(LONGEST_LINE);
+    let read = LineFilter::new(read, MAX_LINE_BYTES, tell);
+    let lines = AsyncRwTransport::new_server(read, write).with_max_line_length(MAX_LINE_BYTES);
     let subscriptions = Arc::clone(&handler.subscriptions);
     let (ended, answered) = (Arc::new(Notify::new()), Arc::new(Notify::new()));
-    let opening = Opening {
+    let opening = HandshakeTransport {
         lines,
         unreadable,
         opened: false,
@@ -64,9 +64,12 @@ where
                 ended.notified().await;
                 subscriptions.close();
                 let last = async {
-                    while tokio::time::timeout(NEXT_ANSWER, answered.notified()).await.is_ok() {}
+                    while tokio::time::timeout(NEXT_ANSWER_TIMEOUT, answered.notified())
+                        .await
+                        .is_ok()
+                    {}
                 };
-                tokio::time::timeout(LAST_ANSWER, last).await.ok();
+                tokio::time::timeout(DRAIN_TIMEOUT, last).await.ok();
                 stop.cancel();
                 std::future::pending::<()>().await;
             };
@@ -92,10 +95,10 @@ where
 ///
 /// A client that gives up on `server/discover` and greets with `initialize` instead says so in
 /// between with a notification, which must not end the server.
-struct Opening<T> {
+struct HandshakeTransport<T> {
     lines: T,
     /// Lines that are no messages.
-    unreadable: UnboundedReceiver<Unreadable>,
+    unreadable: UnboundedReceiver<RejectedLine>,
     opened: bool,
     /// Told when the stream has ended.
     ended: Arc<Notify>,
@@ -103,13 +106,15 @@ struct Opening<T> {
     answered: Arc<Notify>,
 }
 
-impl<T: Transport<RoleServer>> Opening<T> {
+impl<T: Transport<RoleServer>> HandshakeTransport<T> {
     /// Answers a line that is no message.
-    async fn refuse(&mut self, Unreadable { id, fault }: Unreadable) {
+    async fn refuse(&mut self, RejectedLine { id, fault }: RejectedLine) {
         tracing::debug!(?fault, "a line is no message");
         let error = match fault {
-            Fault::NoJson(reason) => ErrorData::parse_error(format!("Parse error: {reason}"), None),
-            Fault::NoRequest(reason) => {
+            LineError::NoJson(reason) => {
+                ErrorData::parse_error(format!("Parse error: {reason}"), None)
+            }
+            LineError::NoRequest(reason) => {
                 ErrorData::invalid_request(format!("Invalid request: {reason}"), None)
             }
         };
@@ -118,7 +123,7 @@ impl<T: Transport<RoleServer>> Opening<T> {
     }
 }
 
-impl<T: Transport<RoleServer>> Transport<RoleServer> for Opening<T> {
+impl<T: Transport<RoleServer>> Transport<RoleServer> for HandshakeTransport<T> {
     type Error = T::Error;
 
     fn send(

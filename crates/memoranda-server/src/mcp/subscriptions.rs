@@ -16,37 +16,37 @@ use rmcp::service::{Peer, SubscriptionContext, SubscriptionSink};
 use rmcp::{ErrorData, RoleServer};
 use tokio::sync::{Notify, watch};
 
-use super::{blocking, failed_beneath, resources};
-use crate::offer::{Offer, Offered};
+use super::{internal_error, resources, run_blocking};
+use crate::tool_catalog::{RequestTools, ToolCatalog};
 
 /// How many addresses one client may follow at once.
-const MOST: usize = 500;
+const MAX_URIS: usize = 500;
 
 /// Changes that come within this time of one another are looked at once.
-const GATHERED: Duration = Duration::from_millis(50);
+const CHANGE_DEBOUNCE: Duration = Duration::from_millis(50);
 
 /// What was last read at each address; `None` where there was nothing.
-type Seen = Arc<Mutex<BTreeMap<String, Option<blake3::Hash>>>>;
+type SeenHashes = Arc<Mutex<BTreeMap<String, Option<blake3::Hash>>>>;
 
 /// The watch on the vault, while somebody wants to hear of changes.
 #[derive(Default)]
-pub(crate) struct Feed(Mutex<Weak<Changes>>);
+pub(crate) struct ChangeFeed(Mutex<Weak<SharedChanges>>);
 
-struct Changes {
-    heard: watch::Receiver<()>,
+struct SharedChanges {
+    changed: watch::Receiver<()>,
     _following: ChangeSubscription,
 }
 
-impl Feed {
-    fn join(&self, memory: &Memory) -> Result<Arc<Changes>, ErrorData> {
-        let mut current = locked(&self.0);
+impl ChangeFeed {
+    fn subscribe(&self, memory: &Memory) -> Result<Arc<SharedChanges>, ErrorData> {
+        let mut current = lock(&self.0);
         if let Some(changes) = current.upgrade() {
             return Ok(changes);
         }
-        let (tell, heard) = watch::channel(());
-        let following = memory.store().follow(move || tell.send_replace(()));
-        let _following = following.map_err(|error| failed_beneath("follow changes", &error))?;
-        let changes = Arc::new(Changes { heard, _following });
+        let (run, changed) = watch::channel(());
+        let following = memory.store().follow(move || run.send_replace(()));
+        let _following = following.map_err(|error| internal_error("follow changes", &error))?;
+        let changes = Arc::new(SharedChanges { changed, _following });
         *current = Arc::downgrade(&changes);
         Ok(changes)
     }
@@ -54,50 +54,50 @@ impl Feed {
 
 /// What the client of one connection has subscribed to.
 #[derive(Default)]
-pub(crate) struct Subscriptions {
+pub(crate) struct ResourceSubscriptions {
     /// In the revisions with a handshake.
-    seen: Seen,
-    telling: Mutex<Option<tokio::task::AbortHandle>>,
+    seen: SeenHashes,
+    task: Mutex<Option<tokio::task::AbortHandle>>,
     /// Requests to listen that are being acknowledged.
-    accepted: Mutex<Vec<Follower>>,
+    accepted: Mutex<Vec<ResourceFollower>>,
     /// Told when the client will say nothing more.
     closed: Notify,
 }
 
-impl Subscriptions {
+impl ResourceSubscriptions {
     /// From now on `peer` hears when what is read at this address changes.
     pub(super) async fn add(
         &self,
-        offer: &Arc<Offer>,
-        offered: Offered,
+        catalog: &Arc<ToolCatalog>,
+        offered: RequestTools,
         peer: Peer<RoleServer>,
         uri: String,
     ) -> Result<(), ErrorData> {
-        if !resources::is_address(&offered, &uri) {
+        if !resources::is_readable_uri(&offered, &uri) {
             let data = serde_json::json!({ "uri": uri });
             let why = "Nothing that can be read has this address.";
             return Err(ErrorData::resource_not_found(why, Some(data)));
         }
-        if locked(&self.seen).len() >= MOST {
-            let full = format!("{MOST} addresses are followed; unsubscribe from one first.");
+        if lock(&self.seen).len() >= MAX_URIS {
+            let full = format!("{MAX_URIS} addresses are followed; unsubscribe from one first.");
             return Err(ErrorData::invalid_params(full, None));
         }
-        let follower = Follower::new(offer, offered, Arc::clone(&self.seen))?;
-        let follower = blocking(move || Ok(follower.read_first([uri]))).await?;
-        let mut telling = locked(&self.telling);
-        if telling.as_ref().is_none_or(tokio::task::AbortHandle::is_finished) {
-            let task = tokio::spawn(follower.tell(Listener::Connection(peer)));
-            *telling = Some(task.abort_handle());
+        let follower = ResourceFollower::new(catalog, offered, Arc::clone(&self.seen))?;
+        let follower = run_blocking(move || Ok(follower.record_current([uri]))).await?;
+        let mut task = lock(&self.task);
+        if task.as_ref().is_none_or(tokio::task::AbortHandle::is_finished) {
+            let spawned = tokio::spawn(follower.run(UpdateListener::Connection(peer)));
+            *task = Some(spawned.abort_handle());
         }
         Ok(())
     }
 
     /// The client wants to hear no more of this address.
     pub(super) fn remove(&self, uri: &str) {
-        let mut seen = locked(&self.seen);
+        let mut seen = lock(&self.seen);
         seen.remove(uri);
         if seen.is_empty() {
-            self.end();
+            self.stop_task();
         }
     }
 
@@ -105,19 +105,19 @@ impl Subscriptions {
     /// whatever changes after that is told.
     pub(super) fn accept(
         &self,
-        offer: &Arc<Offer>,
+        catalog: &Arc<ToolCatalog>,
         requested: &SubscriptionFilter,
     ) -> SubscriptionFilter {
-        let offered = offer.all();
+        let offered = catalog.all();
         let wanted = requested.resource_subscriptions.iter().flatten();
-        let known = wanted.filter(|uri| resources::is_address(&offered, uri)).cloned();
-        let known: Vec<String> = known.take(MOST).collect();
+        let known = wanted.filter(|uri| resources::is_readable_uri(&offered, uri)).cloned();
+        let known: Vec<String> = known.take(MAX_URIS).collect();
         if known.is_empty() {
             return SubscriptionFilter::default();
         }
-        match Follower::new(offer, offered, Seen::default()) {
+        match ResourceFollower::new(catalog, offered, SeenHashes::default()) {
             Ok(follower) => {
-                locked(&self.accepted).push(follower.read_first(known.clone()));
+                lock(&self.accepted).push(follower.record_current(known.clone()));
                 SubscriptionFilter::builder().resource_subscriptions(known).build()
             }
             // Why is in the log; nothing that cannot be told is accepted.
@@ -128,11 +128,13 @@ impl Subscriptions {
     /// Tells of what was accepted of a request to listen, until it is cancelled.
     pub(super) async fn listen(&self, context: SubscriptionContext) {
         let wanted = context.accepted().resource_subscriptions.as_deref().unwrap_or_default();
-        let follower = self.take(wanted);
+        let follower = self.take_accepted(wanted);
         // What else could be listened to never changes: it is as the person configured it.
         let told = async {
             match follower {
-                Some(follower) => follower.tell(Listener::Request(context.sink().clone())).await,
+                Some(follower) => {
+                    follower.run(UpdateListener::Request(context.sink().clone())).await
+                }
                 None => std::future::pending().await,
             }
         };
@@ -148,38 +150,38 @@ impl Subscriptions {
         self.closed.notify_waiters();
     }
 
-    fn take(&self, uris: &[String]) -> Option<Follower> {
-        let mut accepted = locked(&self.accepted);
-        let follows = |follower: &Follower| {
-            let seen = locked(&follower.seen);
+    fn take_accepted(&self, uris: &[String]) -> Option<ResourceFollower> {
+        let mut accepted = lock(&self.accepted);
+        let follows = |follower: &ResourceFollower| {
+            let seen = lock(&follower.seen);
             seen.len() <= uris.len() && uris.iter().all(|uri| seen.contains_key(uri))
         };
         let position = accepted.iter().position(follows).filter(|_| !uris.is_empty())?;
         Some(accepted.swap_remove(position))
     }
 
-    fn end(&self) {
-        if let Some(telling) = locked(&self.telling).take() {
-            telling.abort();
+    fn stop_task(&self) {
+        if let Some(task) = lock(&self.task).take() {
+            task.abort();
         }
     }
 }
 
-impl Drop for Subscriptions {
+impl Drop for ResourceSubscriptions {
     fn drop(&mut self) {
-        self.end();
+        self.stop_task();
     }
 }
 
 /// Who hears of changes.
-enum Listener {
+enum UpdateListener {
     Connection(Peer<RoleServer>),
     Request(SubscriptionSink),
 }
 
-impl Listener {
+impl UpdateListener {
     /// Tells of an address; false if nobody listens any more.
-    async fn hears(&self, uri: String) -> bool {
+    async fn notify(&self, uri: String) -> bool {
         match self {
             Self::Connection(peer) => {
                 let note = ResourceUpdatedNotificationParam::new(uri);
@@ -191,39 +193,43 @@ impl Listener {
 }
 
 /// Compares what is read at addresses with what was read there last.
-struct Follower {
-    offer: Arc<Offer>,
-    offered: Offered,
-    seen: Seen,
-    changes: Arc<Changes>,
+struct ResourceFollower {
+    catalog: Arc<ToolCatalog>,
+    offered: RequestTools,
+    seen: SeenHashes,
+    changes: Arc<SharedChanges>,
 }
 
-impl Follower {
-    fn new(offer: &Arc<Offer>, offered: Offered, seen: Seen) -> Result<Self, ErrorData> {
-        let changes = offer.feed.join(&offer.memory)?;
-        Ok(Self { offer: Arc::clone(offer), offered, seen, changes })
+impl ResourceFollower {
+    fn new(
+        catalog: &Arc<ToolCatalog>,
+        offered: RequestTools,
+        seen: SeenHashes,
+    ) -> Result<Self, ErrorData> {
+        let changes = catalog.feed.subscribe(&catalog.memory)?;
+        Ok(Self { catalog: Arc::clone(catalog), offered, seen, changes })
     }
 
     /// Notes what is read now: every later change is one.
-    fn read_first(self, uris: impl IntoIterator<Item = String>) -> Self {
+    fn record_current(self, uris: impl IntoIterator<Item = String>) -> Self {
         for uri in uris {
-            let now = self.read(&uri).unwrap_or_default();
-            locked(&self.seen).entry(uri).or_insert(now);
+            let now = self.current_hash(&uri).unwrap_or_default();
+            lock(&self.seen).entry(uri).or_insert(now);
         }
         self
     }
 
     /// Tells `listener` of every change, until it hears no more.
-    async fn tell(self, listener: Listener) {
-        let mut heard = self.changes.heard.clone();
+    async fn run(self, listener: UpdateListener) {
+        let mut changed = self.changes.changed.clone();
         let this = Arc::new(self);
-        while heard.changed().await.is_ok() {
-            tokio::time::sleep(GATHERED).await;
-            heard.mark_unchanged();
+        while changed.changed().await.is_ok() {
+            tokio::time::sleep(CHANGE_DEBOUNCE).await;
+            changed.mark_unchanged();
             let looking = Arc::clone(&this);
-            let changed = blocking(move || Ok(looking.changed())).await.unwrap_or_default();
+            let changed = run_blocking(move || Ok(looking.changed())).await.unwrap_or_default();
             for uri in changed {
-                if !listener.hears(uri).await {
+                if !listener.notify(uri).await {
                     return;
                 }
             }
@@ -231,12 +237,12 @@ impl Follower {
     }
 
     fn changed(&self) -> Vec<String> {
-        let known = locked(&self.seen).clone();
+        let known = lock(&self.seen).clone();
         let mut changed = Vec::new();
         for (uri, before) in known {
             // What cannot be read now is not gone: the next change brings another look.
-            let Some(now) = self.read(&uri).filter(|now| *now != before) else { continue };
-            if let Some(seen) = locked(&self.seen).get_mut(&uri) {
+            let Some(now) = self.current_hash(&uri).filter(|now| *now != before) else { continue };
+            if let Some(seen) = lock(&self.seen).get_mut(&uri) {
                 *seen = now;
                 changed.push(uri);
             }
@@ -245,8 +251,8 @@ impl Follower {
     }
 
     /// What is at an address, as a hash: `Some(None)` if nothing is, `None` if it cannot be read.
-    fn read(&self, uri: &str) -> Option<Option<blake3::Hash>> {
-        match resources::read(&self.offer, &self.offered, uri) {
+    fn current_hash(&self, uri: &str) -> Option<Option<blake3::Hash>> {
+        match resources::read_resource(&self.catalog, &self.offered, uri) {
             Ok(found) => serde_json::to_vec(&found).ok().map(|found| Some(blake3::hash(&found))),
             Err(error) if error.code == ErrorCode::RESOURCE_NOT_FOUND => Some(None),
             Err(_) => None,
@@ -254,7 +260,7 @@ impl Follower {
     }
 }
 
-fn locked<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
+fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
     // A panic elsewhere leaves the list as it was.
     mutex.lock().unwrap_or_else(PoisonError::into_inner)
 }

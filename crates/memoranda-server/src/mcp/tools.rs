@@ -9,45 +9,45 @@ use rmcp::model::{
 };
 use serde_json::Value;
 
-use crate::offer::Offered;
+use crate::tool_catalog::RequestTools;
 
 /// A row of the table as it is listed.
-pub(crate) fn listed(def: &'static ToolDef, settings: &ToolSettings) -> Tool {
+pub(crate) fn tool_definition(def: &'static ToolDef, settings: &ToolSettings) -> Tool {
     let hints = ToolAnnotations::new()
         .read_only(def.hints.read_only)
         .destructive(def.hints.destructive)
         .idempotent(def.hints.idempotent)
         .open_world(def.hints.open_world);
-    Tool::new(def.name, def.description(settings), schema(def.input_schema(settings)))
+    Tool::new(def.name, def.description(settings), schema_object(def.input_schema(settings)))
         .with_title(def.title)
-        .with_raw_output_schema(schema((def.output)()))
+        .with_raw_output_schema(schema_object((def.output)()))
         .with_annotations(hints)
 }
 
 /// All tools that are offered, in the order of the table.
-pub(crate) fn list(offered: &Offered, settings: &ToolSettings) -> ListToolsResult {
-    let tools = offered.tools().iter().map(|def| listed(def, settings)).collect();
+pub(crate) fn list_tools(offered: &RequestTools, settings: &ToolSettings) -> ListToolsResult {
+    let tools = offered.tools().iter().map(|def| tool_definition(def, settings)).collect();
     ListToolsResult::with_all_items(tools)
 }
 
 /// An answer, as text and as structure, with what is attached to it.
-pub(crate) fn answer(result: ToolResult, attached: Vec<SideContent>) -> CallToolResult {
+pub(crate) fn call_result(result: ToolResult, attached: Vec<SideContent>) -> CallToolResult {
     let mut content = Vec::with_capacity(1 + attached.len());
     if attached.is_empty() || !result.text.is_empty() {
         content.push(ContentBlock::text(result.text));
     }
-    content.extend(attached.into_iter().map(block));
-    let mut answer = if result.is_error {
+    content.extend(attached.into_iter().map(content_block));
+    let mut call_result = if result.is_error {
         CallToolResult::error(content)
     } else {
         CallToolResult::success(content)
     };
-    answer.structured_content = Some(result.structured);
-    answer
+    call_result.structured_content = Some(result.structured);
+    call_result
 }
 
 /// Content beside the text, on the wire.
-pub(super) fn block(content: SideContent) -> ContentBlock {
+pub(super) fn content_block(content: SideContent) -> ContentBlock {
     match content {
         SideContent::Image { data, mime } => ContentBlock::image(data, mime),
         SideContent::Audio { data, mime } => ContentBlock::audio(data, mime),
@@ -58,9 +58,9 @@ pub(super) fn block(content: SideContent) -> ContentBlock {
     }
 }
 
-fn schema(value: Value) -> Arc<JsonObject> {
+fn schema_object(value: Value) -> Arc<JsonObject> {
     match value {
-        Value::Object(schema) => Arc::new(schema),
+        Value::Object(schema_object) => Arc::new(schema_object),
         _ => Arc::default(),
     }
 }
@@ -73,10 +73,10 @@ mod tests {
 
     #[test]
     fn answers_carry_text_and_structure() {
-        let done = answer(ToolResult::ok("Done".into(), json!({ "result": "Done" })), vec![]);
+        let done = call_result(ToolResult::ok("Done".into(), json!({ "result": "Done" })), vec![]);
         assert_eq!(done.is_error, Some(false));
         assert_eq!(done.structured_content, Some(json!({ "result": "Done" })));
-        let failed = answer(ToolResult::error("No"), vec![]);
+        let failed = call_result(ToolResult::error("No"), vec![]);
         assert_eq!(failed.is_error, Some(true));
         assert_eq!(failed.structured_content, Some(json!({ "error": "No", "is_error": true })));
     }

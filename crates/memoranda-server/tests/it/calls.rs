@@ -6,17 +6,19 @@ use memoranda_server::ServerConfig;
 use memoranda_tools::{ToolSelection, ToolSettings};
 use serde_json::{Value, json};
 
-use crate::support::{Client, ERAS, EXTRA, Era, PATIENCE, Vault, config, noticed};
+use crate::support::{
+    ERAS, EXTRA_DEFINITIONS, LineClient, PATIENCE, ProtocolEra, ServerVault, config, was_cancelled,
+};
 
 fn with_fixtures() -> ServerConfig {
-    ServerConfig { extra: EXTRA, ..config() }
+    ServerConfig { extra: EXTRA_DEFINITIONS, ..config() }
 }
 
 #[tokio::test]
 async fn progress_is_told_to_those_who_ask() {
     for era in ERAS {
-        let vault = Vault::new();
-        let (mut client, _) = Client::open(&vault, with_fixtures(), era).await;
+        let vault = ServerVault::new();
+        let (mut client, _) = LineClient::open(&vault, with_fixtures(), era).await;
         let begun = Instant::now();
         let slow = json!({ "name": "slow", "arguments": { "steps": 40 }, "_meta": { "progressToken": "p" } });
         let done = client.result("tools/call", slow).await;
@@ -39,8 +41,8 @@ async fn progress_is_told_to_those_who_ask() {
 #[tokio::test]
 async fn a_cancelled_call_ends_and_is_not_answered() {
     for era in ERAS {
-        let vault = Vault::new();
-        let (mut client, _) = Client::open(&vault, with_fixtures(), era).await;
+        let vault = ServerVault::new();
+        let (mut client, _) = LineClient::open(&vault, with_fixtures(), era).await;
         let name = format!("cancelled in {era:?}");
         let slow = json!({ "name": "slow", "arguments": { "steps": 30_000, "name": name }, "_meta": { "progressToken": 1 } });
         let id = client.begin("tools/call", slow).await;
@@ -50,7 +52,7 @@ async fn a_cancelled_call_ends_and_is_not_answered() {
             .tell("notifications/cancelled", json!({ "requestId": id, "reason": "enough" }))
             .await;
         let seen = name.clone();
-        assert!(tokio::task::spawn_blocking(move || noticed(&seen)).await.unwrap(), "{name}");
+        assert!(tokio::task::spawn_blocking(move || was_cancelled(&seen)).await.unwrap(), "{name}");
         let (rest, ended) = client.close().await;
         assert!(rest.iter().all(|message| message["id"] != json!(id)), "{rest:?}");
         assert!(ended.is_ok());
@@ -59,8 +61,8 @@ async fn a_cancelled_call_ends_and_is_not_answered() {
 
 #[tokio::test]
 async fn a_tool_that_breaks_down_takes_nothing_with_it() {
-    let vault = Vault::new();
-    let (mut client, _) = Client::open(&vault, with_fixtures(), Era::Stateless).await;
+    let vault = ServerVault::new();
+    let (mut client, _) = LineClient::open(&vault, with_fixtures(), ProtocolEra::Stateless).await;
     let broken = client.ask("tools/call", json!({ "name": "broken" })).await;
     assert_eq!(broken["error"]["code"], -32603);
     assert!(!broken.to_string().contains("on purpose"));
@@ -69,19 +71,19 @@ async fn a_tool_that_breaks_down_takes_nothing_with_it() {
 
 #[tokio::test]
 async fn the_end_of_the_stream_ends_the_server() {
-    let vault = Vault::new();
+    let vault = ServerVault::new();
     // Before a word was said.
     let started = Instant::now();
-    let silent = Client::connect(&vault, config(), Era::Stateless);
+    let silent = LineClient::connect(&vault, config(), ProtocolEra::Stateless);
     let (said, ended) = silent.close().await;
     assert!(said.is_empty() && ended.is_ok());
     // In the middle of a greeting.
-    let mut broken = Client::connect(&vault, config(), Era::Stateless);
+    let mut broken = LineClient::connect(&vault, config(), ProtocolEra::Stateless);
     broken.send(&json!("no message")).await;
     assert!(broken.close().await.1.is_ok());
     // After some talk.
     for era in ERAS {
-        let (client, _) = Client::open(&vault, config(), era).await;
+        let (client, _) = LineClient::open(&vault, config(), era).await;
         let (said, ended) = client.close().await;
         assert!(said.is_empty() && ended.is_ok());
     }
@@ -91,8 +93,8 @@ async fn the_end_of_the_stream_ends_the_server() {
 #[tokio::test]
 async fn what_was_asked_before_the_end_is_answered() {
     for era in ERAS {
-        let vault = Vault::new();
-        let (mut client, _) = Client::open(&vault, with_fixtures(), era).await;
+        let vault = ServerVault::new();
+        let (mut client, _) = LineClient::open(&vault, with_fixtures(), era).await;
         let note = json!({ "command": "create", "path": "/memories/last.md", "file_text": "x" });
         let id = client.begin("tools/call", json!({ "name": "memory", "arguments": note })).await;
         let slow = client
@@ -113,8 +115,8 @@ async fn what_was_asked_before_the_end_is_answered() {
 #[tokio::test]
 async fn a_call_that_takes_too_long_does_not_hold_the_end() {
     for era in ERAS {
-        let vault = Vault::new();
-        let (mut client, _) = Client::open(&vault, with_fixtures(), era).await;
+        let vault = ServerVault::new();
+        let (mut client, _) = LineClient::open(&vault, with_fixtures(), era).await;
         let name = format!("left behind in {era:?}");
         let slow = json!({ "name": "slow", "arguments": { "steps": 30_000, "name": name } });
         client.begin("tools/call", slow).await;
@@ -122,14 +124,14 @@ async fn a_call_that_takes_too_long_does_not_hold_the_end() {
         assert!(client.close().await.1.is_ok());
         // Those who wait for one answer after the other would wait for 20 s.
         assert!(started.elapsed() < Duration::from_secs(15), "{:?}", started.elapsed());
-        assert!(tokio::task::spawn_blocking(move || noticed(&name)).await.unwrap());
+        assert!(tokio::task::spawn_blocking(move || was_cancelled(&name)).await.unwrap());
     }
 }
 
 #[tokio::test]
 async fn what_comes_before_the_greeting_is_passed_over() {
-    let vault = Vault::new();
-    let mut client = Client::connect(&vault, config(), Era::Stateless);
+    let vault = ServerVault::new();
+    let mut client = LineClient::connect(&vault, config(), ProtocolEra::Stateless);
     let early = json!({ "jsonrpc": "2.0", "id": 90, "method": "tools/list", "params": {} });
     client.tell("notifications/cancelled", json!({ "requestId": 0 })).await;
     client.send(&early).await;
@@ -141,12 +143,12 @@ async fn what_comes_before_the_greeting_is_passed_over() {
 
 #[tokio::test]
 async fn only_chosen_tools_are_offered() {
-    let vault = Vault::new();
+    let vault = ServerVault::new();
     let exclude = vec!["memory".to_owned()];
     let nothing = ToolSelection { exclude: exclude.clone(), ..config().selection };
     let selection = ToolSelection { tools: vec!["list".into()], ..nothing.clone() };
     let chosen = ServerConfig { selection, ..config() };
-    let (mut client, about) = Client::open(&vault, chosen, Era::Stateless).await;
+    let (mut client, about) = LineClient::open(&vault, chosen, ProtocolEra::Stateless).await;
     let tools = client.result("tools/list", json!({})).await;
     assert_eq!(tools["tools"].as_array().unwrap().len(), 1, "{tools}");
     assert_eq!(tools["tools"][0]["name"], "list");
@@ -157,20 +159,25 @@ async fn only_chosen_tools_are_offered() {
     for selection in
         [ToolSelection { tools: vec!["nope".into()], ..ToolSelection::default() }, nothing]
     {
-        let wrong = Client::connect(&vault, ServerConfig { selection, ..config() }, Era::Stateless);
+        let wrong = LineClient::connect(
+            &vault,
+            ServerConfig { selection, ..config() },
+            ProtocolEra::Stateless,
+        );
         assert!(wrong.close().await.1.is_err());
     }
 }
 
 #[tokio::test]
 async fn a_person_adds_to_the_instructions() {
-    let vault = Vault::new();
+    let vault = ServerVault::new();
     let settings = ToolSettings {
         guidance: Some("Mind the tulips. ".repeat(500)),
         ..ToolSettings::standard()
     };
     let guided = ServerConfig { settings, ..config() };
-    let (_client, about) = Client::open(&vault, guided, Era::Handshake("2025-11-25")).await;
+    let (_client, about) =
+        LineClient::open(&vault, guided, ProtocolEra::Handshake("2025-11-25")).await;
     let instructions = about["instructions"].as_str().unwrap();
     assert!(instructions.contains("Mind the tulips") && instructions.len() <= 2048);
 }
@@ -185,9 +192,9 @@ async fn the_guide_speaks_of_the_tools_that_are_there() {
         (few, &["recent_activity"]),
         (config().selection, &[]),
     ] {
-        let vault = Vault::new();
+        let vault = ServerVault::new();
         let chosen = ServerConfig { selection, ..config() };
-        let (mut client, _) = Client::open(&vault, chosen, Era::Stateless).await;
+        let (mut client, _) = LineClient::open(&vault, chosen, ProtocolEra::Stateless).await;
         let guide = client.result("prompts/get", json!({ "name": "memory_guide" })).await;
         let guide = guide["messages"][0]["content"]["text"].as_str().unwrap().to_owned();
         for tool in ["search_notes", "recent_activity", "build_context"] {
@@ -199,8 +206,9 @@ async fn the_guide_speaks_of_the_tools_that_are_there() {
 
 #[tokio::test]
 async fn no_line_is_left_without_an_answer() {
-    let vault = Vault::new();
-    let (mut client, _) = Client::open(&vault, config(), Era::Handshake("2025-11-25")).await;
+    let vault = ServerVault::new();
+    let (mut client, _) =
+        LineClient::open(&vault, config(), ProtocolEra::Handshake("2025-11-25")).await;
     let call = |id: u64, arguments: &str| {
         format!(
             r#"{{"jsonrpc":"2.0","id":{id},"method":"tools/call","params":{{"name":"memory","arguments":{arguments}}}}}"#
@@ -258,8 +266,9 @@ async fn a_last_line_needs_no_end() {
         ("", &hello[..hello.len() - 1], json!(7), Some(-32700)),
         ("", r#"{"jsonrpc":"2.0","id":8,"method":"ping","params":5}"#, json!(8), Some(-32600)),
     ] {
-        let vault = Vault::new();
-        let mut client = Client::connect(&vault, config(), Era::Handshake("2025-11-25"));
+        let vault = ServerVault::new();
+        let mut client =
+            LineClient::connect(&vault, config(), ProtocolEra::Handshake("2025-11-25"));
         client.text(before).await;
         client.text(last).await;
         let (answers, ended) = client.close().await;
@@ -272,8 +281,8 @@ async fn a_last_line_needs_no_end() {
 #[tokio::test]
 async fn what_comes_at_once_is_done_in_its_order() {
     for era in ERAS {
-        let vault = Vault::new();
-        let (mut client, _) = Client::open(&vault, config(), era).await;
+        let vault = ServerVault::new();
+        let (mut client, _) = LineClient::open(&vault, config(), era).await;
         for round in 0..20 {
             let path = |name: &str| format!("/memories/{round}/{name}.md");
             let memory = |arguments: Value| json!({ "name": "memory", "arguments": arguments });
@@ -303,8 +312,8 @@ async fn what_comes_at_once_is_done_in_its_order() {
 #[tokio::test]
 async fn all_that_was_asked_before_the_end_is_answered() {
     const CALLS: usize = 300;
-    let vault = Vault::new();
-    let (mut client, _) = Client::open(&vault, config(), ERAS[0]).await;
+    let vault = ServerVault::new();
+    let (mut client, _) = LineClient::open(&vault, config(), ERAS[0]).await;
     for n in 0..CALLS {
         let create =
             json!({ "command": "create", "path": format!("/memories/{n}.md"), "file_text": "x" });

@@ -9,7 +9,9 @@ use memoranda_server::{
 };
 use serde_json::json;
 
-use crate::support::{EXTRA, Http, PATIENCE, Reply, Vault, config, noticed};
+use crate::support::{
+    EXTRA_DEFINITIONS, HttpReply, PATIENCE, ServerVault, TestServer, config, was_cancelled,
+};
 
 const TOKEN: &str = "correct-horse-battery-staple";
 const TOKEN_FILE: &str = "/state/memoranda/1/http-token";
@@ -41,22 +43,22 @@ fn everywhere() -> Vec<(&'static str, String)> {
     known.chain(more.map(|(method, path)| (method, path.to_owned()))).collect()
 }
 
-fn send(http: &Http, (method, path): &(&str, String), more: &[(&str, &str)]) -> Reply {
+fn send(http: &TestServer, (method, path): &(&str, String), more: &[(&str, &str)]) -> HttpReply {
     let mut headers = vec![("Accept", "application/json, text/event-stream")];
     headers.extend(more);
     http.send(method, path, &headers, &body(path))
 }
 
 /// Who it is, what they get, and the headers by which they are known.
-type Stranger<'a> = (&'a str, u16, &'a [(&'a str, &'a str)]);
+type ForeignRequest<'a> = (&'a str, u16, &'a [(&'a str, &'a str)]);
 
 #[test]
 fn strangers_get_in_nowhere() {
-    let vault = Vault::new();
-    let http = Http::start(&vault, guarded());
+    let vault = ServerVault::new();
+    let http = TestServer::start(&vault, guarded());
     let right = format!("Bearer {TOKEN}");
     let right = ("Authorization", right.as_str());
-    let strangers: [Stranger<'_>; 15] = [
+    let strangers: [ForeignRequest<'_>; 15] = [
         ("wrong Host", 403, &[("Host", "evil.example"), right]),
         ("rebound Host", 403, &[("Host", "localhost.evil.example:7337"), right]),
         ("two Hosts", 400, &[("Host", "localhost"), ("Host", "evil.example"), right]),
@@ -103,8 +105,8 @@ fn strangers_get_in_nowhere() {
 
 #[test]
 fn the_owner_gets_in_everywhere() {
-    let vault = Vault::new();
-    let http = Http::start(&vault, guarded());
+    let vault = ServerVault::new();
+    let http = TestServer::start(&vault, guarded());
     let right = format!("Bearer {TOKEN}");
     let port = http.address.port();
     let (own, own_name) = (format!("http://{}", http.address), format!("localhost:{port}"));
@@ -138,8 +140,8 @@ fn the_owner_gets_in_everywhere() {
 
 #[test]
 fn without_a_token_hosts_and_origins_still_count() {
-    let vault = Vault::new();
-    let http = Http::start(&vault, config());
+    let vault = ServerVault::new();
+    let http = TestServer::start(&vault, config());
     let health = ("GET", "/api/health".to_owned());
     assert_eq!(send(&http, &health, &[]).status, 200);
     assert_eq!(send(&http, &health, &[("Host", "localhost")]).status, 200);
@@ -165,14 +167,14 @@ const TYPES: [(&str, bool); 7] = [
 /// Every combination of what a client can send, against the rules in five lines.
 #[test]
 fn every_combination_of_headers_is_judged_by_the_rules() {
-    let vault = Vault::new();
+    let vault = ServerVault::new();
     let allowed = "https://app.example:8443";
     let config = ServerConfig {
         allowed_hosts: vec!["notes.example".into()],
         allowed_origins: vec![allowed.into()],
         ..guarded()
     };
-    let http = Http::start(&vault, config);
+    let http = TestServer::start(&vault, config);
     let (address, port) = (http.address.to_string(), http.address.port());
     let hosts = [address, format!("localhost:{port}"), "notes.example".into(), "evil.test".into()];
     let routes = [
@@ -242,8 +244,8 @@ fn every_combination_of_headers_is_judged_by_the_rules() {
 /// A page can send an empty POST, or a body with any method, without asking first.
 #[test]
 fn a_body_that_is_not_declared_as_json_is_refused() {
-    let vault = Vault::new();
-    let http = Http::start(&vault, config());
+    let vault = ServerVault::new();
+    let http = TestServer::start(&vault, config());
     for route in everywhere() {
         for (kind, is_json) in TYPES {
             let reply = send(&http, &route, &[("Content-Type", kind)]);
@@ -261,10 +263,10 @@ fn a_body_that_is_not_declared_as_json_is_refused() {
 
 #[test]
 fn a_page_of_an_allowed_origin_may_ask_first_and_no_other() {
-    let vault = Vault::new();
+    let vault = ServerVault::new();
     let origin = "https://app.example";
     let config = ServerConfig { allowed_origins: vec![origin.into()], ..guarded() };
-    let http = Http::start(&vault, config);
+    let http = TestServer::start(&vault, config);
     let preflight = |origin: &str| {
         let headers = [
             ("Origin", origin),
@@ -298,23 +300,23 @@ fn a_page_of_an_allowed_origin_may_ask_first_and_no_other() {
 
 #[test]
 fn the_file_of_the_token_is_named_to_this_machine_alone() {
-    let vault = Vault::new();
-    let local = Http::start(&vault, guarded());
-    let post = |http: &Http| http.send("POST", "/mcp", &[], "{}").json()["error"].to_string();
+    let vault = ServerVault::new();
+    let local = TestServer::start(&vault, guarded());
+    let post = |http: &TestServer| http.send("POST", "/mcp", &[], "{}").json()["error"].to_string();
     assert!(post(&local).contains(TOKEN_FILE));
-    let wide = Http::start_at(&vault, "0.0.0.0:0", guarded());
+    let wide = TestServer::start_at(&vault, "0.0.0.0:0", guarded());
     assert!(!post(&wide).contains(TOKEN_FILE) && post(&wide).contains("Bearer TOKEN"));
 }
 
 #[test]
 fn listed_hosts_and_origins_are_let_in() {
-    let vault = Vault::new();
+    let vault = ServerVault::new();
     let listed = ServerConfig {
         allowed_hosts: vec!["notes.example".into()],
         allowed_origins: vec!["https://notes.example".into()],
         ..config()
     };
-    let http = Http::start(&vault, listed);
+    let http = TestServer::start(&vault, listed);
     let mcp = ("POST", "/mcp".to_owned());
     let page = [("Host", "notes.example"), ("Origin", "https://notes.example")];
     assert_eq!(send(&http, &mcp, &page).status, 200);
@@ -340,8 +342,8 @@ fn what_others_can_reach_needs_a_token() {
 
 #[test]
 fn bodies_are_bounded() {
-    let vault = Vault::new();
-    let http = Http::start(&vault, ServerConfig { body_limit: 1000, ..config() });
+    let vault = ServerVault::new();
+    let http = TestServer::start(&vault, ServerConfig { body_limit: 1000, ..config() });
     for route in everywhere() {
         let fits = http.send(route.0, &route.1, &[], &" ".repeat(1000));
         assert_ne!(fits.status, 413, "{route:?}");
@@ -360,8 +362,8 @@ fn bodies_are_bounded() {
 /// in its words.
 #[test]
 fn a_large_file_fits_where_a_body_may() {
-    let vault = Vault::new();
-    let http = Http::start(&vault, config());
+    let vault = ServerVault::new();
+    let http = TestServer::start(&vault, config());
     for (n, path) in ["/api/tools/memory", "/api/memory-tool"].into_iter().enumerate() {
         let text = format!("{}\n", "a long line of a file ".repeat(100)).repeat(1_500);
         let place = format!("/memories/{n}.md");
@@ -378,14 +380,14 @@ fn a_large_file_fits_where_a_body_may() {
 
 #[test]
 fn requests_take_only_so_long() {
-    let vault = Vault::new();
+    let vault = ServerVault::new();
     let patience = Duration::from_millis(300);
-    let hasty = ServerConfig { request_timeout: patience, extra: EXTRA, ..config() };
-    let http = Http::start(&vault, hasty);
+    let hasty = ServerConfig { request_timeout: patience, extra: EXTRA_DEFINITIONS, ..config() };
+    let http = TestServer::start(&vault, hasty);
     let started = Instant::now();
     let slow = json!({ "steps": 30_000, "name": "too slow" }).to_string();
     assert_eq!(http.send("POST", "/api/tools/slow", &[], &slow).status, 504);
-    assert!(noticed("too slow"));
+    assert!(was_cancelled("too slow"));
     let head = "POST /api/tools/memory HTTP/1.1\r\nHost: localhost\r\n\
         Content-Type: application/json\r\nContent-Length: 10\r\n\r\n{";
     assert_eq!(http.raw(head.as_bytes()).status, 408);
@@ -409,9 +411,12 @@ fn closed_after(mut stream: TcpStream) -> Duration {
 
 #[test]
 fn a_request_head_takes_only_so_long() {
-    let vault = Vault::new();
+    let vault = ServerVault::new();
     let head_timeout = Duration::from_millis(400);
-    let http = Http::start(&vault, ServerConfig { head_timeout, extra: EXTRA, ..config() });
+    let http = TestServer::start(
+        &vault,
+        ServerConfig { head_timeout, extra: EXTRA_DEFINITIONS, ..config() },
+    );
     let connect = || TcpStream::connect(http.address).unwrap();
     for begun in ["", "POST", "GET /api/health HTTP/1.1\r\nHost: localhost\r\nX: "] {
         let mut stream = connect();
@@ -440,10 +445,10 @@ fn a_request_head_takes_only_so_long() {
 
 #[test]
 fn half_requests_shut_nobody_out() {
-    let vault = Vault::new();
+    let vault = ServerVault::new();
     let head_timeout = PATIENCE * 2;
     let config = ServerConfig { max_unauthenticated_connections: 8, head_timeout, ..guarded() };
-    let http = Http::start(&vault, config);
+    let http = TestServer::start(&vault, config);
     let request = format!(
         "POST /api/tools/memory HTTP/1.1\r\nHost: localhost\r\nAuthorization: Bearer {TOKEN}\r\n\
          Content-Type: application/json\r\nContent-Length: 2\r\n\r\n{{}}"
@@ -476,8 +481,8 @@ fn half_requests_shut_nobody_out() {
 
 #[test]
 fn a_request_that_runs_is_answered_when_the_server_is_stopped() {
-    let vault = Vault::new();
-    let http = Http::start(&vault, ServerConfig { extra: EXTRA, ..config() });
+    let vault = ServerVault::new();
+    let http = TestServer::start(&vault, ServerConfig { extra: EXTRA_DEFINITIONS, ..config() });
     let address = http.address;
     let idle = TcpStream::connect(address).unwrap();
     let caller = std::thread::spawn(move || {

@@ -8,7 +8,7 @@ use memoranda_server::ServerConfig;
 use memoranda_tools::ToolSelection;
 use serde_json::{Value, json};
 
-use crate::support::{ERAS, EXTRA, Era, Http, Vault, config};
+use crate::support::{ERAS, EXTRA_DEFINITIONS, ProtocolEra, ServerVault, TestServer, config};
 
 fn names(list: &Value) -> Vec<&str> {
     let tools = list["result"]["tools"].as_array().unwrap();
@@ -18,9 +18,9 @@ fn names(list: &Value) -> Vec<&str> {
 #[test]
 fn the_protocol_works_in_every_era() {
     for era in ERAS {
-        let vault = Vault::new();
-        let http = Http::start(&vault, config());
-        if let Era::Handshake(version) = era {
+        let vault = ServerVault::new();
+        let http = TestServer::start(&vault, config());
+        if let ProtocolEra::Handshake(version) = era {
             let hello = json!({
                 "protocolVersion": version, "capabilities": {},
                 "clientInfo": { "name": "tester", "version": "1.0" },
@@ -46,12 +46,12 @@ fn the_protocol_works_in_every_era() {
         );
         assert_eq!(made.json()["result"]["isError"], false, "{made:?}");
         let history = vault.memory.store().history(&HistoryFilter::default(), 1, 0).unwrap();
-        let client = if era == Era::Stateless { "tester 1.0" } else { "agent/7" };
+        let client = if era == ProtocolEra::Stateless { "tester 1.0" } else { "agent/7" };
         assert_eq!(history[0].author.client, client);
         assert_eq!(history[0].author.channel, ChangeChannel::Mcp);
         let missing = json!({ "uri": "memoranda://memories/none" });
         let missing = http.mcp(era, "/mcp", &[], "resources/read", missing).json();
-        let code = if era == Era::Stateless { -32602 } else { -32002 };
+        let code = if era == ProtocolEra::Stateless { -32602 } else { -32002 };
         assert_eq!(missing["error"]["code"], code);
         let unknown = http.mcp(era, "/mcp", &[], "tools/call", json!({ "name": "nope" })).json();
         assert_eq!(unknown["error"]["code"], -32602);
@@ -60,8 +60,8 @@ fn the_protocol_works_in_every_era() {
 
 #[test]
 fn a_text_that_was_cut_within_a_sign_is_not_lost() {
-    let vault = Vault::new();
-    let http = Http::start(&vault, config());
+    let vault = ServerVault::new();
+    let http = TestServer::start(&vault, config());
     let input = |name: &str| {
         let text = r"cut \ud83d";
         format!(
@@ -93,8 +93,8 @@ fn a_text_that_was_cut_within_a_sign_is_not_lost() {
 
 #[test]
 fn progress_comes_as_events_before_the_answer() {
-    let vault = Vault::new();
-    let http = Http::start(&vault, ServerConfig { extra: EXTRA, ..config() });
+    let vault = ServerVault::new();
+    let http = TestServer::start(&vault, ServerConfig { extra: EXTRA_DEFINITIONS, ..config() });
     for era in ERAS {
         let slow = json!({ "name": "slow", "arguments": { "steps": 30 }, "_meta": { "progressToken": 7 } });
         let reply = http.mcp(era, "/mcp", &[], "tools/call", slow);
@@ -107,9 +107,9 @@ fn progress_comes_as_events_before_the_answer() {
 
 #[test]
 fn headers_and_paths_narrow_and_never_widen() {
-    let vault = Vault::new();
-    let era = Era::Stateless;
-    let http = Http::start(&vault, ServerConfig { extra: EXTRA, ..config() });
+    let vault = ServerVault::new();
+    let era = ProtocolEra::Stateless;
+    let http = TestServer::start(&vault, ServerConfig { extra: EXTRA_DEFINITIONS, ..config() });
     let list = |path: &str, headers: &[(&str, &str)]| {
         http.mcp(era, path, headers, "tools/list", json!({})).json()
     };
@@ -140,7 +140,7 @@ fn headers_and_paths_narrow_and_never_widen() {
     // Where the person chose nothing, a request may choose among all.
     let selection =
         ToolSelection { exclude: vec!["delete_note".into()], ..ToolSelection::default() };
-    let http = Http::start(&vault, ServerConfig { selection, ..config() });
+    let http = TestServer::start(&vault, ServerConfig { selection, ..config() });
     let list = |path: &str, headers: &[(&str, &str)]| {
         let list = http.mcp(era, path, headers, "tools/list", json!({})).json();
         names(&list).into_iter().map(str::to_owned).collect::<Vec<_>>()
@@ -159,7 +159,7 @@ fn headers_and_paths_narrow_and_never_widen() {
     drop(http);
 
     let selection = ToolSelection { exclude: vec!["memory".into()], ..ToolSelection::all() };
-    let http = Http::start(&vault, ServerConfig { selection, ..config() });
+    let http = TestServer::start(&vault, ServerConfig { selection, ..config() });
     for headers in [[("X-MCP-Tools", "memory")], [("X-MCP-Toolsets", "all")]] {
         let list = http.mcp(era, "/mcp", &headers, "tools/list", json!({})).json();
         assert!(!names(&list).contains(&"memory"), "{list}");
@@ -169,8 +169,8 @@ fn headers_and_paths_narrow_and_never_widen() {
 
 #[test]
 fn tools_go_by_their_names() {
-    let vault = Vault::new();
-    let http = Http::start(&vault, config());
+    let vault = ServerVault::new();
+    let http = TestServer::start(&vault, config());
     let create = json!({ "command": "create", "path": "/memories/a.md", "file_text": "# A\n" });
     let made =
         http.send("POST", "/api/tools/memory", &[("User-Agent", "curl/9")], &create.to_string());
@@ -194,8 +194,8 @@ fn tools_go_by_their_names() {
 
 #[test]
 fn the_memory_tool_takes_and_gives_blocks() {
-    let vault = Vault::new();
-    let http = Http::start(&vault, config());
+    let vault = ServerVault::new();
+    let http = TestServer::start(&vault, config());
     let post = |body: &Value| http.send("POST", "/api/memory-tool", &[], &body.to_string());
     let create = json!({ "command": "create", "path": "/memories/a.md", "file_text": "# A\n" });
     let block = json!({ "type": "tool_use", "id": "toolu_01", "name": "memory", "input": create });
@@ -229,8 +229,8 @@ fn the_memory_tool_takes_and_gives_blocks() {
 
 #[test]
 fn health_tells_nothing_of_the_machine() {
-    let vault = Vault::new();
-    let http = Http::start(&vault, config());
+    let vault = ServerVault::new();
+    let http = TestServer::start(&vault, config());
     let health = http.send("GET", "/api/health", &[], "").json();
     assert_eq!(health, json!({ "status": "ok", "name": "memoranda", "version": "9.9.9" }));
 }

@@ -2,14 +2,14 @@
 
 #![allow(clippy::unwrap_used, reason = "a test that cannot go on fails")]
 
-mod asking;
 mod calls;
-mod eras;
-mod extra;
+mod elicitation;
+mod extra_definitions;
 mod guard;
 mod http;
 mod only_project;
+mod protocol_eras;
 mod snapshots;
 mod subscriptions;
 mod support;
-mod tables;
+mod tool_tables;

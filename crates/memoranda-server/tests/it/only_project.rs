@@ -4,7 +4,7 @@ use memoranda_server::ServerConfig;
 use memoranda_tools::ToolSelection;
 use serde_json::{Value, json};
 
-use crate::support::{Client, ERAS, Vault};
+use crate::support::{ERAS, LineClient, ServerVault};
 
 /// A server with the notes tools, held to one project or not.
 fn held_to(project: Option<&str>) -> ServerConfig {
@@ -18,7 +18,7 @@ fn held_to(project: Option<&str>) -> ServerConfig {
     config
 }
 
-async fn completed(client: &mut Client, name: &str, project: Option<&str>) -> Value {
+async fn completed(client: &mut LineClient, name: &str, project: Option<&str>) -> Value {
     let mut ask = json!({
         "ref": { "type": "ref/resource", "uri": "memoranda://{project}/{+permalink}" },
         "argument": { "name": name, "value": "" },
@@ -32,8 +32,8 @@ async fn completed(client: &mut Client, name: &str, project: Option<&str>) -> Va
 #[tokio::test]
 async fn no_way_leads_to_another_project() {
     for era in ERAS {
-        let vault = Vault::new();
-        let (mut all, _) = Client::open(&vault, held_to(None), era).await;
+        let vault = ServerVault::new();
+        let (mut all, _) = LineClient::open(&vault, held_to(None), era).await;
         all.call("create_memory_project", json!({ "project_name": "work" })).await;
         for (project, title) in [("main", "Secret Salary"), ("work", "Job")] {
             let note = json!({ "title": title, "directory": "", "content": "the heron",
@@ -43,7 +43,7 @@ async fn no_way_leads_to_another_project() {
         let read = json!({ "uri": "memoranda://main/secret-salary" });
         assert!(all.ask("resources/read", read.clone()).await.get("error").is_none());
 
-        let (mut client, _) = Client::open(&vault, held_to(Some("work")), era).await;
+        let (mut client, _) = LineClient::open(&vault, held_to(Some("work")), era).await;
         let refused = client.ask("resources/read", read).await["error"].clone();
         let message = refused["message"].as_str().unwrap();
         assert!(message.contains("the project work only"), "{refused}");
@@ -89,10 +89,10 @@ async fn no_way_leads_to_another_project() {
 async fn nothing_points_to_where_it_may_not_look() {
     for (only, points_there) in [(None, true), (Some("memories"), true), (Some("work"), false)] {
         for era in ERAS {
-            let vault = Vault::new();
-            let (mut all, _) = Client::open(&vault, held_to(None), era).await;
+            let vault = ServerVault::new();
+            let (mut all, _) = LineClient::open(&vault, held_to(None), era).await;
             all.call("create_memory_project", json!({ "project_name": "work" })).await;
-            let (mut client, about) = Client::open(&vault, held_to(only), era).await;
+            let (mut client, about) = LineClient::open(&vault, held_to(only), era).await;
             let guide = client.result("prompts/get", json!({ "name": "memory_guide" })).await;
             let guide = guide["messages"][0]["content"]["text"].as_str().unwrap();
             assert_eq!(

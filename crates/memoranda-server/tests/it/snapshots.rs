@@ -11,15 +11,15 @@ use memoranda_server::ServerConfig;
 use memoranda_tools::ToolSelection;
 use serde_json::json;
 
-use crate::support::{Client, Era, Vault, config};
+use crate::support::{LineClient, ProtocolEra, ServerVault, config};
 
 #[tokio::test]
 async fn tool_definitions_are_as_they_were() {
     let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("../memoranda-tools/snapshots");
     let update = std::env::var("MEMORANDA_UPDATE_SNAPSHOTS").is_ok_and(|value| value == "1");
-    let vault = Vault::new();
+    let vault = ServerVault::new();
     let all = ServerConfig { selection: ToolSelection::all(), ..config() };
-    let (mut client, _) = Client::open(&vault, all, Era::Stateless).await;
+    let (mut client, _) = LineClient::open(&vault, all, ProtocolEra::Stateless).await;
     let list = client.result("tools/list", json!({})).await;
     let mut expected = BTreeSet::new();
     for tool in list["tools"].as_array().unwrap() {

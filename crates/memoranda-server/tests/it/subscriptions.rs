@@ -4,11 +4,14 @@
 
 use std::time::Duration;
 
-use memoranda_server::{Logging, ServerConfig};
+use memoranda_server::{LogDestination, ServerConfig};
 use serde_json::{Value, json};
 use tokio::time::timeout;
 
-use super::support::{Client, ERAS, EXTRA, Era, Http, PATIENCE, Vault, config, fixture};
+use super::support::{
+    ERAS, EXTRA_DEFINITIONS, LineClient, PATIENCE, ProtocolEra, ServerVault, TestServer, config,
+    fixture,
+};
 
 const NOTE: &str = "memoranda://memories/plan";
 const SILENCE: Duration = Duration::from_millis(400);
@@ -18,8 +21,8 @@ fn create(path: &str, text: &str) -> Value {
 }
 
 /// Follows addresses in the era's way; the request that stays open, if one does.
-async fn follow(client: &mut Client, era: Era, uris: &[&str]) -> Option<u64> {
-    if era == Era::Stateless {
+async fn follow(client: &mut LineClient, era: ProtocolEra, uris: &[&str]) -> Option<u64> {
+    if era == ProtocolEra::Stateless {
         let wanted = json!({ "notifications": { "resourceSubscriptions": uris } });
         let id = client.begin("subscriptions/listen", wanted).await;
         let accepted = client.next().await.unwrap();
@@ -34,7 +37,7 @@ async fn follow(client: &mut Client, era: Era, uris: &[&str]) -> Option<u64> {
 }
 
 /// The address that the next word from the server is about.
-async fn told(client: &mut Client) -> String {
+async fn told(client: &mut LineClient) -> String {
     loop {
         let said = match client.notifications.is_empty() {
             true => client.next().await.unwrap(),
@@ -46,19 +49,19 @@ async fn told(client: &mut Client) -> String {
     }
 }
 
-async fn is_silent(client: &mut Client) -> bool {
+async fn is_silent(client: &mut LineClient) -> bool {
     client.notifications.is_empty() && timeout(SILENCE, client.next()).await.is_err()
 }
 
 #[tokio::test]
 async fn a_note_is_followed_from_before_its_birth_until_its_end() {
     for era in ERAS {
-        let vault = Vault::new();
-        let (mut client, about) = Client::open(&vault, config(), era).await;
+        let vault = ServerVault::new();
+        let (mut client, about) = LineClient::open(&vault, config(), era).await;
         assert_eq!(about["capabilities"]["resources"]["subscribe"], true, "{era:?}");
         let listening = follow(&mut client, era, &[NOTE]).await;
 
-        let (mut other, _) = Client::open(&vault, config(), ERAS[0]).await;
+        let (mut other, _) = LineClient::open(&vault, config(), ERAS[0]).await;
         other.call("memory", create("/memories/plan.md", "first")).await;
         assert_eq!(told(&mut client).await, NOTE, "{era:?}: created by another");
         client.call("memory", create("/memories/plan.md", "second")).await;
@@ -81,8 +84,8 @@ async fn a_note_is_followed_from_before_its_birth_until_its_end() {
 #[tokio::test]
 async fn an_edit_by_hand_is_heard() {
     for era in ERAS {
-        let vault = Vault::new();
-        let (mut client, _) = Client::open(&vault, config(), era).await;
+        let vault = ServerVault::new();
+        let (mut client, _) = LineClient::open(&vault, config(), era).await;
         client.call("memory", create("/memories/plan.md", "first")).await;
         while !vault.memory.store().is_watched() {
             tokio::time::sleep(Duration::from_millis(10)).await;
@@ -96,8 +99,8 @@ async fn an_edit_by_hand_is_heard() {
 
 #[tokio::test]
 async fn only_what_can_be_read_is_followed() {
-    let vault = Vault::new();
-    let (mut client, _) = Client::open(&vault, config(), ERAS[1]).await;
+    let vault = ServerVault::new();
+    let (mut client, _) = LineClient::open(&vault, config(), ERAS[1]).await;
     for bad in
         ["", "memoranda://", "memoranda://memories", "file:///etc/passwd", "memoranda://a/%zz"]
     {
@@ -112,7 +115,7 @@ async fn only_what_can_be_read_is_followed() {
     let full = client.ask("resources/subscribe", json!({ "uri": "memoranda://memories/x" })).await;
     assert!(full["error"]["message"].as_str().unwrap().contains("unsubscribe"), "{full}");
 
-    let (mut client, _) = Client::open(&vault, config(), Era::Stateless).await;
+    let (mut client, _) = LineClient::open(&vault, config(), ProtocolEra::Stateless).await;
     let wanted = json!({ "notifications": {
         "toolsListChanged": true, "resourceSubscriptions": ["file:///etc/passwd", NOTE],
     } });
@@ -123,16 +126,16 @@ async fn only_what_can_be_read_is_followed() {
 
 #[tokio::test]
 async fn a_request_that_listens_does_not_keep_the_server() {
-    let vault = Vault::new();
-    let (mut client, _) = Client::open(&vault, config(), Era::Stateless).await;
-    follow(&mut client, Era::Stateless, &[NOTE]).await;
+    let vault = ServerVault::new();
+    let (mut client, _) = LineClient::open(&vault, config(), ProtocolEra::Stateless).await;
+    follow(&mut client, ProtocolEra::Stateless, &[NOTE]).await;
     assert!(timeout(PATIENCE, client.close()).await.unwrap().1.is_ok());
 }
 
 #[test]
 fn http_without_sessions_listens_and_does_not_subscribe() {
-    let vault = Vault::new();
-    let http = Http::start(&vault, config());
+    let vault = ServerVault::new();
+    let http = TestServer::start(&vault, config());
     let hello = json!({
         "protocolVersion": "2025-11-25", "capabilities": {},
         "clientInfo": { "name": "tester", "version": "1" },
@@ -141,13 +144,13 @@ fn http_without_sessions_listens_and_does_not_subscribe() {
     assert!(about["result"]["capabilities"]["resources"]["subscribe"].is_null(), "{about}");
     let refused = http.mcp(ERAS[1], "/mcp", &[], "resources/subscribe", json!({ "uri": NOTE }));
     assert_eq!(refused.json()["error"]["code"], -32601, "{refused:?}");
-    let about = http.mcp(Era::Stateless, "/mcp", &[], "server/discover", json!({})).json();
+    let about = http.mcp(ProtocolEra::Stateless, "/mcp", &[], "server/discover", json!({})).json();
     assert_eq!(about["result"]["capabilities"]["resources"]["subscribe"], true, "{about}");
 
     let (said, hears) = http.listen(NOTE);
     assert!(said.contains("subscriptions/acknowledged"), "{said}");
     let call = json!({ "name": "memory", "arguments": create("/memories/plan.md", "x") });
-    http.mcp(Era::Stateless, "/mcp", &[], "tools/call", call);
+    http.mcp(ProtocolEra::Stateless, "/mcp", &[], "tools/call", call);
     let said = hears.recv_timeout(PATIENCE).unwrap();
     assert!(said.contains("notifications/resources/updated") && said.contains(NOTE), "{said}");
 }
@@ -160,10 +163,10 @@ async fn notes_of_a_tool_reach_a_client_that_asked_and_no_other() {
         tracing::error!("worth a look");
         memoranda_tools::ToolResult::ok("Done".into(), json!({}))
     })];
-    let extra = memoranda_server::Extra { tools: &NOTING, ..EXTRA };
-    let told = ServerConfig { extra, logging: Logging::Client, ..config() };
+    let extra = memoranda_server::ExtraDefinitions { tools: &NOTING, ..EXTRA_DEFINITIONS };
+    let told = ServerConfig { extra, logging: LogDestination::Client, ..config() };
     let silent = ServerConfig { extra, ..config() };
-    let heard = |client: &Client| -> Vec<(String, String)> {
+    let heard = |client: &LineClient| -> Vec<(String, String)> {
         let text = |value: &Value| value.as_str().unwrap().to_owned();
         let notes = client.notifications.iter().filter(|n| n["method"] == "notifications/message");
         notes.map(|n| (text(&n["params"]["level"]), text(&n["params"]["data"]))).collect()
@@ -178,8 +181,8 @@ async fn notes_of_a_tool_reach_a_client_that_asked_and_no_other() {
         ("warning", vec![error]),
         ("critical", vec![]),
     ] {
-        let vault = Vault::new();
-        let (mut client, about) = Client::open(&vault, told.clone(), ERAS[1]).await;
+        let vault = ServerVault::new();
+        let (mut client, about) = LineClient::open(&vault, told.clone(), ERAS[1]).await;
         assert!(about["capabilities"]["logging"].is_object());
         client.call("noting", json!({})).await;
         assert_eq!(heard(&client), [], "before it asked");
@@ -187,12 +190,12 @@ async fn notes_of_a_tool_reach_a_client_that_asked_and_no_other() {
         client.call("noting", json!({})).await;
         assert_eq!(heard(&client), expected, "{level}");
 
-        let (mut client, _) = Client::open(&vault, told.clone(), Era::Stateless).await;
+        let (mut client, _) = LineClient::open(&vault, told.clone(), ProtocolEra::Stateless).await;
         let meta = json!({ "io.modelcontextprotocol/logLevel": level });
         client.result("tools/call", json!({ "name": "noting", "_meta": meta })).await;
         assert_eq!(heard(&client), expected, "{level}, stateless");
 
-        let (mut client, about) = Client::open(&vault, silent.clone(), ERAS[1]).await;
+        let (mut client, about) = LineClient::open(&vault, silent.clone(), ERAS[1]).await;
         assert!(about["capabilities"]["logging"].is_null());
         let refused = client.ask("logging/setLevel", json!({ "level": level })).await;
         assert_eq!(refused["error"]["code"], -32601, "{refused}");

@@ -9,7 +9,9 @@ use std::thread::JoinHandle;
 use std::time::Duration;
 
 use memoranda_engine::{Memory, OpenOptions};
-use memoranda_server::{ClientAuthentication, Extra, HttpServer, ServerConfig, ServerError};
+use memoranda_server::{
+    ClientAuthentication, ExtraDefinitions, HttpServer, ServerConfig, ServerError,
+};
 use memoranda_tools::{
     CallContext, ScanPolicy, ToolDef, ToolHandler, ToolHints, ToolResult, ToolSelection, ToolTier,
     Toolset,
@@ -21,12 +23,12 @@ use tokio::time::timeout;
 /// Long enough for any machine, short enough for a test that hangs.
 pub(crate) const PATIENCE: Duration = Duration::from_secs(60);
 
-pub(crate) struct Vault {
+pub(crate) struct ServerVault {
     pub(crate) memory: Arc<Memory>,
     _dir: tempfile::TempDir,
 }
 
-impl Vault {
+impl ServerVault {
     pub(crate) fn new() -> Self {
         let dir = tempfile::tempdir().unwrap();
         let memory = Memory::open(OpenOptions {
@@ -54,15 +56,18 @@ pub(crate) fn config() -> ServerConfig {
 
 /// The ways in which a client can begin.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub(crate) enum Era {
+pub(crate) enum ProtocolEra {
     Handshake(&'static str),
     Stateless,
 }
 
-pub(crate) const ERAS: [Era; 3] =
-    [Era::Handshake("2025-06-18"), Era::Handshake("2025-11-25"), Era::Stateless];
+pub(crate) const ERAS: [ProtocolEra; 3] = [
+    ProtocolEra::Handshake("2025-06-18"),
+    ProtocolEra::Handshake("2025-11-25"),
+    ProtocolEra::Stateless,
+];
 
-impl Era {
+impl ProtocolEra {
     /// Parameters as this era wants them.
     pub(crate) fn params(self, mut params: Value) -> Value {
         if self == Self::Stateless {
@@ -80,19 +85,19 @@ impl Era {
 }
 
 /// A client that speaks JSON-RPC by the line.
-pub(crate) struct Client {
+pub(crate) struct LineClient {
     read: BufReader<DuplexStream>,
     write: Option<DuplexStream>,
     server: tokio::task::JoinHandle<Result<(), ServerError>>,
-    era: Era,
+    era: ProtocolEra,
     next: u64,
     /// What the server said unasked.
     pub(crate) notifications: Vec<Value>,
 }
 
-impl Client {
+impl LineClient {
     /// A connection on which nothing was said yet.
-    pub(crate) fn connect(vault: &Vault, config: ServerConfig, era: Era) -> Self {
+    pub(crate) fn connect(vault: &ServerVault, config: ServerConfig, era: ProtocolEra) -> Self {
         let (write, server_read) = tokio::io::duplex(1 << 20);
         let (server_write, read) = tokio::io::duplex(1 << 20);
         let memory = Arc::clone(&vault.memory);
@@ -104,20 +109,24 @@ impl Client {
     }
 
     /// A connection that is open in its era's way; with what the server said of itself.
-    pub(crate) async fn open(vault: &Vault, config: ServerConfig, era: Era) -> (Self, Value) {
+    pub(crate) async fn open(
+        vault: &ServerVault,
+        config: ServerConfig,
+        era: ProtocolEra,
+    ) -> (Self, Value) {
         Self::open_able(vault, config, era, json!({})).await
     }
 
     /// The same, for a client that is able to do more than listen.
     pub(crate) async fn open_able(
-        vault: &Vault,
+        vault: &ServerVault,
         config: ServerConfig,
-        era: Era,
+        era: ProtocolEra,
         able: Value,
     ) -> (Self, Value) {
         let mut client = Self::connect(vault, config, era);
         let about = match era {
-            Era::Handshake(version) => {
+            ProtocolEra::Handshake(version) => {
                 let hello = json!({
                     "protocolVersion": version,
                     "capabilities": able,
@@ -127,7 +136,7 @@ impl Client {
                 client.tell("notifications/initialized", json!({})).await;
                 about
             }
-            Era::Stateless => client.ask("server/discover", json!({})).await,
+            ProtocolEra::Stateless => client.ask("server/discover", json!({})).await,
         };
         (client, about["result"].clone())
     }
@@ -210,11 +219,11 @@ impl Client {
 }
 
 /// What is offered beside the dialects.
-pub(crate) const EXTRA: Extra =
-    Extra { tools: &FIXTURES, prompts: &[], speakers: &[], resources: &[] };
+pub(crate) const EXTRA_DEFINITIONS: ExtraDefinitions =
+    ExtraDefinitions { tools: &FIXTURE_TOOLS, prompts: &[], prompt_handlers: &[], resources: &[] };
 
 /// Tools beside the dialects' own: one that takes its time, one that looks, one that breaks.
-static FIXTURES: [ToolDef; 3] = [
+static FIXTURE_TOOLS: [ToolDef; 3] = [
     fixture("slow", false, slow),
     fixture("peek", true, |_, _| ToolResult::ok("Seen".into(), json!({ "result": "Seen" }))),
     fixture("broken", false, |_, _| panic!("broken on purpose")),
@@ -243,7 +252,7 @@ pub(crate) const fn fixture(
 static CANCELLED: Mutex<BTreeSet<String>> = Mutex::new(BTreeSet::new());
 
 /// Whether the call of that name has noticed that nobody wants its answer.
-pub(crate) fn noticed(name: &str) -> bool {
+pub(crate) fn was_cancelled(name: &str) -> bool {
     let until = std::time::Instant::now() + PATIENCE;
     while std::time::Instant::now() < until {
         if CANCELLED.lock().unwrap().contains(name) {
@@ -271,7 +280,7 @@ fn slow(call: &CallContext<'_>, arguments: Value) -> ToolResult {
 }
 
 /// A server of HTTP on a port of its own.
-pub(crate) struct Http {
+pub(crate) struct TestServer {
     pub(crate) address: SocketAddr,
     stop: Option<tokio::sync::oneshot::Sender<()>>,
     thread: Option<JoinHandle<Result<(), ServerError>>>,
@@ -279,25 +288,25 @@ pub(crate) struct Http {
 
 /// What HTTP answered.
 #[derive(Debug)]
-pub(crate) struct Reply {
+pub(crate) struct HttpReply {
     pub(crate) status: u16,
     pub(crate) head: String,
     pub(crate) body: String,
 }
 
-impl Reply {
+impl HttpReply {
     pub(crate) fn json(&self) -> Value {
         serde_json::from_str(&self.body).unwrap_or_else(|_| panic!("{self:?}"))
     }
 }
 
-impl Http {
-    pub(crate) fn start(vault: &Vault, config: ServerConfig) -> Self {
+impl TestServer {
+    pub(crate) fn start(vault: &ServerVault, config: ServerConfig) -> Self {
         Self::start_at(vault, "127.0.0.1:0", config)
     }
 
     /// Starts a server that listens on `bind` and is called over loopback.
-    pub(crate) fn start_at(vault: &Vault, bind: &str, mut config: ServerConfig) -> Self {
+    pub(crate) fn start_at(vault: &ServerVault, bind: &str, mut config: ServerConfig) -> Self {
         config.bind = bind.parse().unwrap();
         let server = HttpServer::bind(config).unwrap();
         let address = SocketAddr::from(([127, 0, 0, 1], server.address().port()));
@@ -310,7 +319,7 @@ impl Http {
     }
 
     /// Sends bytes as they are and reads until the server closes.
-    pub(crate) fn raw(&self, bytes: &[u8]) -> Reply {
+    pub(crate) fn raw(&self, bytes: &[u8]) -> HttpReply {
         let mut stream = TcpStream::connect(self.address).unwrap();
         stream.set_read_timeout(Some(PATIENCE)).unwrap();
         // A server that refuses early may close before everything is written.
@@ -321,7 +330,7 @@ impl Http {
         let (head, body) = reply.split_once("\r\n\r\n").unwrap_or((reply.as_str(), ""));
         let status = head.split(' ').nth(1).and_then(|status| status.parse().ok());
         let status = status.unwrap_or_else(|| panic!("no reply: {reply:?}"));
-        Reply { status, head: head.to_ascii_lowercase(), body: body.to_owned() }
+        HttpReply { status, head: head.to_ascii_lowercase(), body: body.to_owned() }
     }
 
     /// Sends a request. `Host` and `Content-Type` are right unless they are among the headers; a
@@ -332,7 +341,7 @@ impl Http {
         path: &str,
         headers: &[(&str, &str)],
         body: &str,
-    ) -> Reply {
+    ) -> HttpReply {
         let mut request = format!("{method} {path} HTTP/1.1\r\nConnection: close\r\n");
         let is_given = |header: &str| headers.iter().any(|(name, _)| *name == header);
         if !is_given("Host") {
@@ -351,12 +360,12 @@ impl Http {
     /// A request of the protocol, as an older client sends it or a newer one.
     pub(crate) fn mcp(
         &self,
-        era: Era,
+        era: ProtocolEra,
         path: &str,
         more: &[(&str, &str)],
         method: &str,
         params: Value,
-    ) -> Reply {
+    ) -> HttpReply {
         let name = params["name"].as_str().or(params["uri"].as_str()).unwrap_or("").to_owned();
         let params = era.params(params);
         let body = json!({ "jsonrpc": "2.0", "id": 1, "method": method, "params": params });
@@ -365,8 +374,8 @@ impl Http {
             ("Accept", "application/json, text/event-stream"),
         ];
         match era {
-            Era::Handshake(version) => headers.push(("MCP-Protocol-Version", version)),
-            Era::Stateless => {
+            ProtocolEra::Handshake(version) => headers.push(("MCP-Protocol-Version", version)),
+            ProtocolEra::Stateless => {
                 headers.push(("MCP-Protocol-Version", "2026-07-28"));
                 headers.push(("Mcp-Method", method));
                 if !name.is_empty() {
@@ -379,11 +388,11 @@ impl Http {
     }
 }
 
-impl Http {
+impl TestServer {
     /// Opens a request that listens: the first of what it says, and the way to hear the rest.
     pub(crate) fn listen(&self, uri: &str) -> (String, Receiver<String>) {
         let params = json!({ "notifications": { "resourceSubscriptions": [uri] } });
-        let params = Era::Stateless.params(params);
+        let params = ProtocolEra::Stateless.params(params);
         let method = "subscriptions/listen";
         let body = json!({ "jsonrpc": "2.0", "id": 1, "method": method, "params": params });
         let body = body.to_string();
@@ -411,7 +420,7 @@ impl Http {
     }
 }
 
-impl Drop for Http {
+impl Drop for TestServer {
     fn drop(&mut self) {
         self.stop.take().unwrap().send(()).ok();
         let ended = self.thread.take().unwrap().join();

@@ -1,10 +1,10 @@
 //! Tools that ask the client: by the result in the newest revision, during the call before.
 
-use memoranda_server::{Extra, ServerConfig};
+use memoranda_server::{ExtraDefinitions, ServerConfig};
 use memoranda_tools::{ClientQuestion, ToolDef, ToolResult};
 use serde_json::{Value, json};
 
-use crate::support::{Client, Era, Http, Vault, config, fixture};
+use crate::support::{LineClient, ProtocolEra, ServerVault, TestServer, config, fixture};
 
 const ABLE: &str = "io.modelcontextprotocol/clientCapabilities";
 
@@ -22,7 +22,7 @@ static TOOLS: [ToolDef; 1] = [fixture("ask", true, |call, _| {
 })];
 
 fn asking() -> ServerConfig {
-    let extra = Extra { tools: &TOOLS, ..Extra::default() };
+    let extra = ExtraDefinitions { tools: &TOOLS, ..ExtraDefinitions::default() };
     ServerConfig { extra, ..config() }
 }
 
@@ -32,8 +32,8 @@ fn answer() -> Value {
 
 #[tokio::test]
 async fn the_questions_are_the_result_and_the_answers_come_with_the_next_call() {
-    let vault = Vault::new();
-    let (mut client, _) = Client::open(&vault, asking(), Era::Stateless).await;
+    let vault = ServerVault::new();
+    let (mut client, _) = LineClient::open(&vault, asking(), ProtocolEra::Stateless).await;
     let able = json!({ ABLE: { "elicitation": {} } });
     let call = json!({ "name": "ask", "arguments": {}, "_meta": able });
     let asked = client.result("tools/call", call.clone()).await;
@@ -66,22 +66,22 @@ async fn the_questions_are_the_result_and_the_answers_come_with_the_next_call() 
 
 #[tokio::test]
 async fn a_client_that_cannot_be_asked_is_told_so() {
-    let vault = Vault::new();
-    let (mut client, _) = Client::open(&vault, asking(), Era::Stateless).await;
+    let vault = ServerVault::new();
+    let (mut client, _) = LineClient::open(&vault, asking(), ProtocolEra::Stateless).await;
     let call = json!({ "name": "ask", "arguments": {} });
     let refused = client.ask("tools/call", call.clone()).await;
     assert_eq!(refused["error"]["code"], -32021, "{refused}");
     assert!(refused["error"]["data"]["requiredCapabilities"]["elicitation"].is_object());
     // The older revisions know no such error: the tool says what it lacks.
-    let era = Era::Handshake("2025-11-25");
-    let (mut client, _) = Client::open(&vault, asking(), era).await;
+    let era = ProtocolEra::Handshake("2025-11-25");
+    let (mut client, _) = LineClient::open(&vault, asking(), era).await;
     let said = client.result("tools/call", call.clone()).await;
     assert_eq!(
         (&said["isError"], &said["content"][0]["text"]),
         (&json!(true), &json!("It must be known who asks."))
     );
     // Nor can one be asked whose requests stand for themselves, whatever it is able to.
-    let http = Http::start(&vault, asking());
+    let http = TestServer::start(&vault, asking());
     let said = http.mcp(era, "/mcp", &[], "tools/call", call).json();
     assert_eq!(said["result"]["isError"], true, "{said}");
     let said = http.send("POST", "/api/tools/ask", &[], "{}").json();
@@ -90,11 +90,11 @@ async fn a_client_that_cannot_be_asked_is_told_so() {
 
 #[tokio::test]
 async fn an_older_client_is_asked_during_the_call() {
-    let vault = Vault::new();
+    let vault = ServerVault::new();
     for version in ["2025-06-18", "2025-11-25"] {
         let able = json!({ "elicitation": {} });
         let (mut client, _) =
-            Client::open_able(&vault, asking(), Era::Handshake(version), able).await;
+            LineClient::open_able(&vault, asking(), ProtocolEra::Handshake(version), able).await;
         let id = client.begin("tools/call", json!({ "name": "ask", "arguments": {} })).await;
         let question = client.next().await.unwrap();
         assert_eq!(question["method"], "elicitation/create", "{question}");

@@ -4,13 +4,13 @@ use memoranda_engine::HistoryFilter;
 use memoranda_engine::core::change::ChangeChannel;
 use serde_json::{Value, json};
 
-use crate::support::{Client, ERAS, Era, Vault, config};
+use crate::support::{ERAS, LineClient, ProtocolEra, ServerVault, config};
 
 const NOTE: &str = "---\ntitle: Tulips\n---\n- [fact] They bloom in spring #garden\n";
 
-async fn with_a_note(era: Era) -> (Vault, Client) {
-    let vault = Vault::new();
-    let (mut client, _) = Client::open(&vault, config(), era).await;
+async fn with_a_note(era: ProtocolEra) -> (ServerVault, LineClient) {
+    let vault = ServerVault::new();
+    let (mut client, _) = LineClient::open(&vault, config(), era).await;
     let note =
         json!({ "command": "create", "path": "/memories/garden/tulips.md", "file_text": NOTE });
     let made = client.call("memory", note).await;
@@ -21,14 +21,14 @@ async fn with_a_note(era: Era) -> (Vault, Client) {
 #[tokio::test]
 async fn the_server_introduces_itself() {
     for era in ERAS {
-        let vault = Vault::new();
-        let (client, about) = Client::open(&vault, config(), era).await;
+        let vault = ServerVault::new();
+        let (client, about) = LineClient::open(&vault, config(), era).await;
         let server = match era {
-            Era::Handshake(version) => {
+            ProtocolEra::Handshake(version) => {
                 assert_eq!(about["protocolVersion"], version);
                 about["serverInfo"].clone()
             }
-            Era::Stateless => {
+            ProtocolEra::Stateless => {
                 let versions: Vec<&str> = about["supportedVersions"]
                     .as_array()
                     .unwrap()
@@ -60,8 +60,8 @@ async fn the_server_introduces_itself() {
 #[tokio::test]
 async fn tools_are_listed_whole_and_small() {
     for era in ERAS {
-        let vault = Vault::new();
-        let (mut client, _) = Client::open(&vault, config(), era).await;
+        let vault = ServerVault::new();
+        let (mut client, _) = LineClient::open(&vault, config(), era).await;
         let list = client.result("tools/list", json!({})).await;
         assert_eq!(list, client.result("tools/list", json!({})).await);
         for tool in list["tools"].as_array().unwrap() {
@@ -72,14 +72,14 @@ async fn tools_are_listed_whole_and_small() {
             assert!(tool["inputSchema"].is_object() && tool["outputSchema"].is_object());
         }
         match era {
-            Era::Stateless => {
+            ProtocolEra::Stateless => {
                 assert_eq!(list["resultType"], "complete");
                 assert_eq!(
                     (&list["ttlMs"], &list["cacheScope"]),
                     (&json!(3_600_000), &json!("public"))
                 );
             }
-            Era::Handshake(_) => {
+            ProtocolEra::Handshake(_) => {
                 assert!(list.get("ttlMs").is_none() && list.get("resultType").is_none())
             }
         }
@@ -105,8 +105,8 @@ async fn a_call_is_answered_in_text_and_structure_and_kept_with_its_author() {
 #[tokio::test]
 async fn mistakes_are_told_in_the_way_that_fits() {
     for era in ERAS {
-        let vault = Vault::new();
-        let (mut client, _) = Client::open(&vault, config(), era).await;
+        let vault = ServerVault::new();
+        let (mut client, _) = LineClient::open(&vault, config(), era).await;
         // What the model can mend is a result.
         for arguments in [
             json!({ "command": "view", "path": "/memories/none.md" }),
@@ -147,7 +147,7 @@ async fn prompts_are_listed_and_said() {
 
 #[tokio::test]
 async fn every_listed_note_is_read_at_its_address() {
-    let (_vault, mut client) = with_a_note(Era::Stateless).await;
+    let (_vault, mut client) = with_a_note(ProtocolEra::Stateless).await;
     let old = "/memories/garden/tulips.md";
     let archived = json!({ "command": "rename", "old_path": old, "new_path": "/memories/old.md" });
     client.call("memory", archived).await;
@@ -198,7 +198,7 @@ async fn notes_are_resources() {
             templates["resourceTemplates"][0]["uriTemplate"],
             "memoranda://{project}/{+permalink}"
         );
-        let code = if era == Era::Stateless { -32602 } else { -32002 };
+        let code = if era == ProtocolEra::Stateless { -32602 } else { -32002 };
         let strays = [
             "memoranda://memories/none",
             "memoranda://nowhere/none",
@@ -222,8 +222,8 @@ async fn notes_are_resources() {
 
 #[tokio::test]
 async fn resources_come_in_pages_newest_first() {
-    let vault = Vault::new();
-    let (mut client, _) = Client::open(&vault, config(), Era::Stateless).await;
+    let vault = ServerVault::new();
+    let (mut client, _) = LineClient::open(&vault, config(), ProtocolEra::Stateless).await;
     for n in 0..103 {
         let note =
             json!({ "command": "create", "path": format!("/memories/n{n}.md"), "file_text": "x" });

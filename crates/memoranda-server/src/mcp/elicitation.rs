@@ -16,99 +16,105 @@ use rmcp::{ErrorData, RoleServer};
 use serde::de::DeserializeOwned;
 use serde_json::{Value, json};
 
-use super::failed_beneath;
+use super::internal_error;
 
 /// How often a call may ask before it is taken for one that never ends.
-pub(super) const ROUNDS: usize = 10;
+pub(super) const MAX_ROUNDS: usize = 10;
 
 /// How long a person may take to answer.
-const PATIENCE: Duration = Duration::from_secs(10 * 60);
+const ANSWER_TIMEOUT: Duration = Duration::from_secs(10 * 60);
 
 /// What a request brings along beside its arguments, as it goes on after questions.
 #[derive(Default)]
-pub(super) struct Resumed {
+pub(super) struct ElicitationAnswers {
     pub(super) answers: BTreeMap<String, Value>,
     pub(super) state: Option<String>,
 }
 
-impl Resumed {
+impl ElicitationAnswers {
     /// What a request brought, if what it was told to keep is what it was told.
-    pub(super) fn open(
-        seal: &Seal,
-        about: &str,
+    pub(super) fn verify(
+        signer: &StateSigner,
+        subject: &str,
         answers: Option<BTreeMap<String, Value>>,
         state: Option<&str>,
     ) -> Result<Self, ErrorData> {
-        let state = state.map(|state| seal.open(about, state)).transpose()?;
+        let state = state.map(|state| signer.verify(subject, state)).transpose()?;
         Ok(Self { answers: answers.unwrap_or_default(), state })
     }
 
-    pub(super) fn exchange(self) -> ClientContext {
+    pub(super) fn into_context(self) -> ClientContext {
         ClientContext::resumed(self.answers, self.state)
     }
 }
 
 /// What became of a tool's questions.
-pub(super) enum Asked {
+pub(super) enum ElicitationOutcome {
     /// The client answers with its next request.
     Later(InputRequiredResult),
     /// The client has answered.
-    Now(Resumed),
+    Now(ElicitationAnswers),
     /// This client cannot be asked.
     Never,
 }
 
 /// Brings a tool's questions to the client.
-pub(super) async fn ask(
+pub(super) async fn elicit(
     context: &RequestContext<RoleServer>,
-    seal: &Seal,
-    about: &str,
-    said: SideOutput,
-    sessions: Sessions,
-) -> Result<Asked, ErrorData> {
-    let able = context.client_capabilities().unwrap_or_default();
-    let (askable, other): (BTreeMap<_, _>, BTreeMap<_, _>) =
-        said.questions.into_iter().partition(|(_, question)| can(&able, question));
+    signer: &StateSigner,
+    subject: &str,
+    output: SideOutput,
+    sessions: SessionMode,
+) -> Result<ElicitationOutcome, ErrorData> {
+    let capabilities = context.client_capabilities().unwrap_or_default();
+    let (supported, unsupported): (BTreeMap<_, _>, BTreeMap<_, _>) = output
+        .questions
+        .into_iter()
+        .partition(|(_, question)| is_supported(&capabilities, question));
     let handshake = context.protocol_version().is_none_or(|version| version.has_initialize());
-    if askable.is_empty() {
-        return if handshake { Ok(Asked::Never) } else { Err(unable(other.values())) };
+    if supported.is_empty() {
+        return if handshake {
+            Ok(ElicitationOutcome::Never)
+        } else {
+            Err(missing_capability_error(unsupported.values()))
+        };
     }
     if !handshake {
         let mut requests = BTreeMap::new();
-        for (name, question) in askable {
-            requests.insert(name, read::<InputRequest>(wire(question))?);
+        for (name, question) in supported {
+            requests.insert(name, parse_request::<InputRequest>(to_request_json(question))?);
         }
-        let state = said.state.map(|state| seal.close(about, &state));
-        return Ok(Asked::Later(InputRequiredResult::new(Some(requests), state)));
+        let state = output.state.map(|state| signer.sign(subject, &state));
+        return Ok(ElicitationOutcome::Later(InputRequiredResult::new(Some(requests), state)));
     }
     // Nothing leads an answer back to the call that waits for it.
     if is_one_way(context, sessions) {
-        return Ok(Asked::Never);
+        return Ok(ElicitationOutcome::Never);
     }
     let mut answers = BTreeMap::new();
-    for (name, question) in askable {
-        let request = read::<ServerRequest>(wire(question))?;
+    for (name, question) in supported {
+        let request = parse_request::<ServerRequest>(to_request_json(question))?;
         let answer = tokio::select! {
-            answer = tokio::time::timeout(PATIENCE, context.peer.send_request(request)) => answer,
+            answer = tokio::time::timeout(ANSWER_TIMEOUT, context.peer.send_request(request)) => answer,
             () = context.ct.cancelled() => {
                 return Err(ErrorData::internal_error("The call was cancelled.", None));
             }
         };
         let answer = match answer {
             Ok(Ok(answer)) => answer,
-            Ok(Err(error)) => return Err(failed_beneath("ask the client", &error)),
-            Err(late) => return Err(failed_beneath("ask the client", &late)),
+            Ok(Err(error)) => return Err(internal_error("ask the client", &error)),
+            Err(late) => return Err(internal_error("ask the client", &late)),
         };
         let answer = serde_json::to_value(answer)
-            .map_err(|error| failed_beneath("read the client's answer", &error))?;
+            .map_err(|error| internal_error("read the client's answer", &error))?;
         answers.insert(name, answer);
     }
-    Ok(Asked::Now(Resumed { answers, state: said.state }))
+    Ok(ElicitationOutcome::Now(ElicitationAnswers { answers, state: output.state }))
 }
 
 /// Whether HTTP keeps sessions for clients of the revisions that know them.
 #[derive(Clone, Copy, Default, PartialEq, Eq, Debug)]
-pub enum Sessions {
+pub enum SessionMode {
     /// Every request stands for itself. A client over HTTP cannot be asked during a call.
     #[default]
     None,
@@ -118,20 +124,20 @@ pub enum Sessions {
 
 /// Whether the client hears nothing but answers: over HTTP without a session there is no stream
 /// for what the server says of itself, and every request stands alone.
-pub(super) fn is_one_way(context: &RequestContext<RoleServer>, sessions: Sessions) -> bool {
-    context.extensions.get::<Parts>().is_some() && sessions == Sessions::None
+pub(super) fn is_one_way(context: &RequestContext<RoleServer>, sessions: SessionMode) -> bool {
+    context.extensions.get::<Parts>().is_some() && sessions == SessionMode::None
 }
 
-fn can(able: &ClientCapabilities, question: &ClientQuestion) -> bool {
+fn is_supported(capabilities: &ClientCapabilities, question: &ClientQuestion) -> bool {
     match question {
-        ClientQuestion::Form { .. } => able.elicitation.is_some(),
-        ClientQuestion::Model { .. } => able.sampling.is_some(),
-        ClientQuestion::Folders => able.roots.is_some(),
+        ClientQuestion::Form { .. } => capabilities.elicitation.is_some(),
+        ClientQuestion::Model { .. } => capabilities.sampling.is_some(),
+        ClientQuestion::Folders => capabilities.roots.is_some(),
     }
 }
 
 /// The error that names what the client would have to be able to.
-fn unable<'a>(questions: impl Iterator<Item = &'a ClientQuestion>) -> ErrorData {
+fn missing_capability_error<'a>(questions: impl Iterator<Item = &'a ClientQuestion>) -> ErrorData {
     let mut required = json!({});
     for question in questions {
         let capability = match question {
@@ -141,13 +147,13 @@ fn unable<'a>(questions: impl Iterator<Item = &'a ClientQuestion>) -> ErrorData 
         };
         required[capability] = json!({});
     }
-    match read(required) {
+    match parse_request(required) {
         Ok(required) => ErrorData::missing_required_client_capability(required),
         Err(error) => error,
     }
 }
 
-fn wire(question: ClientQuestion) -> Value {
+fn to_request_json(question: ClientQuestion) -> Value {
     match question {
         ClientQuestion::Form { message, schema } => json!({
             "method": "elicitation/create",
@@ -164,30 +170,30 @@ fn wire(question: ClientQuestion) -> Value {
     }
 }
 
-fn read<T: DeserializeOwned>(value: Value) -> Result<T, ErrorData> {
-    serde_json::from_value(value).map_err(|error| failed_beneath("put the question", &error))
+fn parse_request<T: DeserializeOwned>(value: Value) -> Result<T, ErrorData> {
+    serde_json::from_value(value).map_err(|error| internal_error("put the question", &error))
 }
 
 /// Seals what a tool keeps at the client, so that it comes back unchanged or not at all.
 ///
 /// The key lives as long as the process: whoever answers a question of an earlier one is asked
 /// again from the start.
-pub(crate) struct Seal([u8; 32]);
+pub(crate) struct StateSigner([u8; 32]);
 
-impl Seal {
+impl StateSigner {
     pub(crate) fn new() -> Self {
         Self(clock::secret())
     }
 
-    fn close(&self, about: &str, state: &str) -> String {
-        format!("{}.{state}", self.mark(about, state))
+    fn sign(&self, subject: &str, state: &str) -> String {
+        format!("{}.{state}", self.signature(subject, state))
     }
 
-    fn open(&self, about: &str, sealed: &str) -> Result<String, ErrorData> {
-        let whole = sealed.split_once('.').and_then(|(mark, state)| {
-            let mark = blake3::Hash::from_hex(mark).ok()?;
+    fn verify(&self, subject: &str, sealed: &str) -> Result<String, ErrorData> {
+        let whole = sealed.split_once('.').and_then(|(signature, state)| {
+            let signature = blake3::Hash::from_hex(signature).ok()?;
             // Compared in constant time.
-            (mark == self.mark(about, state)).then(|| state.to_owned())
+            (signature == self.signature(subject, state)).then(|| state.to_owned())
         });
         whole.ok_or_else(|| {
             let message = "The requestState is not what this server gave; call again without it.";
@@ -196,10 +202,10 @@ impl Seal {
     }
 
     /// Bound to the request, so that no state serves another one.
-    fn mark(&self, about: &str, state: &str) -> blake3::Hash {
+    fn signature(&self, subject: &str, state: &str) -> blake3::Hash {
         let mut hasher = blake3::Hasher::new_keyed(&self.0);
-        hasher.update(&(about.len() as u64).to_le_bytes());
-        hasher.update(about.as_bytes()).update(state.as_bytes());
+        hasher.update(&(subject.len() as u64).to_le_bytes());
+        hasher.update(subject.as_bytes()).update(state.as_bytes());
         hasher.finalize()
     }
 }
@@ -210,25 +216,25 @@ mod tests {
 
     #[test]
     fn what_was_sealed_comes_back_unchanged_or_not_at_all() {
-        let seal = Seal::new();
-        let sealed = seal.close("tools/call x {}", "step 2");
-        assert_eq!(seal.open("tools/call x {}", &sealed).unwrap(), "step 2");
+        let signer = StateSigner::new();
+        let sealed = signer.sign("tools/call x {}", "step 2");
+        assert_eq!(signer.verify("tools/call x {}", &sealed).unwrap(), "step 2");
         let wrong = [
             ("tools/call y {}", sealed.clone()),
             ("tools/call x {}", format!("{sealed} ")),
             ("tools/call x {}", sealed.replace("step 2", "step 3")),
             ("tools/call x {}", "step 2".into()),
             ("tools/call x {}", ".step 2".into()),
-            ("tools/call x {}", Seal::new().close("tools/call x {}", "step 2")),
+            ("tools/call x {}", StateSigner::new().sign("tools/call x {}", "step 2")),
         ];
-        for (about, sealed) in wrong {
-            assert!(seal.open(about, &sealed).is_err(), "{sealed}");
+        for (subject, sealed) in wrong {
+            assert!(signer.verify(subject, &sealed).is_err(), "{sealed}");
         }
     }
 
     #[test]
     fn the_client_is_told_what_it_would_have_to_be_able_to() {
-        let error = unable([ClientQuestion::Folders].iter());
+        let error = missing_capability_error([ClientQuestion::Folders].iter());
         assert_eq!(error.code.0, -32021);
         assert_eq!(error.data, Some(json!({ "requiredCapabilities": { "roots": {} } })));
     }

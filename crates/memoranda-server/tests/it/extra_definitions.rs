@@ -1,13 +1,13 @@
 //! Prompts and resources of a table, and content that is no text, as clients get them.
 
-use memoranda_server::{Extra, ServerConfig};
+use memoranda_server::{ExtraDefinitions, ServerConfig};
 use memoranda_tools::{
     PromptArgument, PromptDef, PromptMessage, ResourceDef, SideContent, ToolDef, ToolResult,
     Toolset,
 };
 use serde_json::json;
 
-use crate::support::{Client, ERAS, Era, Vault, config, fixture};
+use crate::support::{ERAS, LineClient, ProtocolEra, ServerVault, config, fixture};
 
 static TOOLS: [ToolDef; 1] = [fixture("show", true, |call, _| {
     call.client.attach(SideContent::Image { data: "aGk=".into(), mime: "image/png".into() });
@@ -56,15 +56,20 @@ static RESOURCES: [ResourceDef; 3] = [
 ];
 
 fn with_extra() -> ServerConfig {
-    let extra = Extra { tools: &TOOLS, prompts: &PROMPTS, resources: &RESOURCES, speakers: &[] };
+    let extra = ExtraDefinitions {
+        tools: &TOOLS,
+        prompts: &PROMPTS,
+        resources: &RESOURCES,
+        prompt_handlers: &[],
+    };
     ServerConfig { extra, ..config() }
 }
 
 #[tokio::test]
 async fn prompts_and_resources_of_a_table_are_listed_and_given() {
     for era in ERAS {
-        let vault = Vault::new();
-        let (mut client, _) = Client::open(&vault, with_extra(), era).await;
+        let vault = ServerVault::new();
+        let (mut client, _) = LineClient::open(&vault, with_extra(), era).await;
         let list = client.result("prompts/list", json!({})).await;
         let greet = list["prompts"].as_array().unwrap().last().unwrap();
         assert_eq!((&greet["name"], &greet["title"]), (&json!("greet"), &json!("Greet")));
@@ -93,7 +98,7 @@ async fn prompts_and_resources_of_a_table_are_listed_and_given() {
             let contents = &read["contents"][0];
             assert_eq!((&contents[field], &contents["mimeType"]), (&json!(value), &json!(mime)));
         }
-        let code = if era == Era::Stateless { -32602 } else { -32002 };
+        let code = if era == ProtocolEra::Stateless { -32602 } else { -32002 };
         let missing = client.ask("resources/read", json!({ "uri": "test://part/none" })).await;
         assert_eq!(missing["error"]["code"], code, "{missing}");
     }
@@ -102,8 +107,8 @@ async fn prompts_and_resources_of_a_table_are_listed_and_given() {
 #[tokio::test]
 async fn content_beside_the_text_follows_it() {
     for era in ERAS {
-        let vault = Vault::new();
-        let (mut client, _) = Client::open(&vault, with_extra(), era).await;
+        let vault = ServerVault::new();
+        let (mut client, _) = LineClient::open(&vault, with_extra(), era).await;
         let shown = client.call("show", json!({})).await;
         let kinds: Vec<_> = shown["content"]
             .as_array()

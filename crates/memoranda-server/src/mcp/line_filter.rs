@@ -14,19 +14,19 @@ use tokio::io::{AsyncBufRead as _, AsyncRead, BufReader, ReadBuf};
 use tokio::sync::mpsc::UnboundedSender;
 
 /// So much of a line that is too long is kept to find its id in.
-const HEAD: usize = 64 << 10;
+const MAX_KEPT_BYTES: usize = 64 << 10;
 
 /// A line that is no message.
 #[derive(Clone, PartialEq, Eq, Debug)]
-pub(super) struct Unreadable {
+pub(super) struct RejectedLine {
     /// The id of the request that it was to be, if that can be seen.
     pub(super) id: Option<RequestId>,
-    pub(super) fault: Fault,
+    pub(super) fault: LineError,
 }
 
 /// What is wrong with a line.
 #[derive(Clone, PartialEq, Eq, Debug)]
-pub(super) enum Fault {
+pub(super) enum LineError {
     /// It is no JSON, or too long.
     NoJson(String),
     /// It is JSON, and no request.
@@ -34,7 +34,7 @@ pub(super) enum Fault {
 }
 
 /// A stream of lines, all of them JSON.
-pub(super) struct Readable<R> {
+pub(super) struct LineFilter<R> {
     read: BufReader<R>,
     /// The line that is being read.
     line: Vec<u8>,
@@ -43,11 +43,11 @@ pub(super) struct Readable<R> {
     longest: usize,
     /// What is passed on next, and how much of it was.
     passed: (Vec<u8>, usize),
-    tell: UnboundedSender<Unreadable>,
+    tell: UnboundedSender<RejectedLine>,
 }
 
-impl<R: AsyncRead> Readable<R> {
-    pub(super) fn new(read: R, longest: usize, tell: UnboundedSender<Unreadable>) -> Self {
+impl<R: AsyncRead> LineFilter<R> {
+    pub(super) fn new(read: R, longest: usize, tell: UnboundedSender<RejectedLine>) -> Self {
         let passed = (Vec::new(), 0);
         Self { read: BufReader::new(read), line: Vec::new(), beyond: 0, longest, passed, tell }
     }
@@ -57,7 +57,7 @@ impl<R: AsyncRead> Readable<R> {
         if self.beyond == 0 && self.line.len() + bytes.len() <= self.longest {
             self.line.extend_from_slice(bytes);
         } else {
-            self.line.truncate(HEAD);
+            self.line.truncate(MAX_KEPT_BYTES);
             self.beyond += bytes.len();
         }
     }
@@ -69,7 +69,7 @@ impl<R: AsyncRead> Readable<R> {
             0 => check(line),
             _ => {
                 let reason = format!("a message may have {} bytes at the most", self.longest);
-                Err(Unreadable { id: id_in(&line), fault: Fault::NoJson(reason) })
+                Err(RejectedLine { id: id_in(&line), fault: LineError::NoJson(reason) })
             }
         };
         match checked {
@@ -80,7 +80,7 @@ impl<R: AsyncRead> Readable<R> {
     }
 }
 
-impl<R: AsyncRead + Unpin> AsyncRead for Readable<R> {
+impl<R: AsyncRead + Unpin> AsyncRead for LineFilter<R> {
     fn poll_read(
         self: Pin<&mut Self>,
         context: &mut Context<'_>,
@@ -118,7 +118,7 @@ impl<R: AsyncRead + Unpin> AsyncRead for Readable<R> {
 }
 
 /// The line, mended if it was broken in a way that leaves no doubt.
-fn check(line: Vec<u8>) -> Result<Vec<u8>, Unreadable> {
+fn check(line: Vec<u8>) -> Result<Vec<u8>, RejectedLine> {
     if line.trim_ascii().is_empty() {
         return Ok(line);
     }
@@ -127,15 +127,15 @@ fn check(line: Vec<u8>) -> Result<Vec<u8>, Unreadable> {
             Some(unreadable) => Err(unreadable),
             None => Ok(line),
         },
-        Err(_) => readable_json(line.clone()).map_err(|error| Unreadable {
+        Err(_) => readable_json(line.clone()).map_err(|error| RejectedLine {
             id: id_in(&line),
-            fault: Fault::NoJson(error.to_string()),
+            fault: LineError::NoJson(error.to_string()),
         }),
     }
 }
 
 /// Why something with an id that is no answer is no request either.
-fn misshapen(message: &Value) -> Option<Unreadable> {
+fn misshapen(message: &Value) -> Option<RejectedLine> {
     let id = match message.get("id")? {
         Value::String(text) => RequestId::String(text.as_str().into()),
         Value::Number(number) => RequestId::Number(number.as_i64()?),
@@ -154,7 +154,7 @@ fn misshapen(message: &Value) -> Option<Unreadable> {
         () if !fits(params.and_then(|params| params.get("_meta"))) => "`_meta` must be an object",
         () => return None,
     };
-    Some(Unreadable { id: Some(id), fault: Fault::NoRequest(reason) })
+    Some(RejectedLine { id: Some(id), fault: LineError::NoRequest(reason) })
 }
 
 /// The id of a request whose line is no JSON, or not all of it.

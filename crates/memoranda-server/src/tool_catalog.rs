@@ -13,35 +13,35 @@ use memoranda_tools::{
     Toolset, instructions, prompts, resources,
 };
 
-use crate::config::{Extra, ServerConfig, Speaker};
-use crate::mcp::{Feed, Logging, Seal, Sessions};
+use crate::config::{ExtraDefinitions, PromptHandler, ServerConfig};
+use crate::mcp::{ChangeFeed, LogDestination, SessionMode, StateSigner};
 
 /// What every way in works with: the vault, the settings, the tools.
-pub(crate) struct Offer {
+pub(crate) struct ToolCatalog {
     pub(crate) memory: Arc<Memory>,
     pub(crate) settings: Arc<ToolSettings>,
     pub(crate) version: String,
     /// What seals the words that tools keep at the client.
-    pub(crate) seal: Seal,
-    pub(crate) sessions: Sessions,
-    pub(crate) logging: Logging,
+    pub(crate) signer: StateSigner,
+    pub(crate) sessions: SessionMode,
+    pub(crate) logging: LogDestination,
     /// The one watch on the vault for all who want to hear of changes.
-    pub(crate) feed: Feed,
-    offered: Offered,
+    pub(crate) feed: ChangeFeed,
+    offered: RequestTools,
     /// What a request may choose from.
-    widest: Arc<[&'static ToolDef]>,
+    selectable: Arc<[&'static ToolDef]>,
 }
 
 /// What one request may use. Cheap to clone.
 #[derive(Clone)]
-pub(crate) struct Offered {
+pub(crate) struct RequestTools {
     tools: Arc<[&'static ToolDef]>,
-    extra: Extra,
+    extra: ExtraDefinitions,
     /// The one project that notes may come from, if the server is held to one.
     only_project: Option<Arc<str>>,
 }
 
-impl Offer {
+impl ToolCatalog {
     pub(crate) fn new(memory: Arc<Memory>, config: &ServerConfig) -> Result<Self, SelectionError> {
         let selection = &config.selection;
         let mut tools = selection.resolve()?;
@@ -49,61 +49,63 @@ impl Offer {
         if tools.is_empty() {
             return Err(SelectionError::Nothing);
         }
-        let mut widest = match selection.toolsets.is_empty() && selection.tools.is_empty() {
+        let mut selectable = match selection.toolsets.is_empty() && selection.tools.is_empty() {
             true => ToolSelection { toolsets: ToolSelection::all().toolsets, ..selection.clone() },
             false => selection.clone(),
         }
         .resolve()?;
-        widest.extend(config.extra.tools);
+        selectable.extend(config.extra.tools);
         Ok(Self {
             memory,
             settings: Arc::new(config.settings.clone()),
             version: config.server_version.clone(),
-            seal: Seal::new(),
+            signer: StateSigner::new(),
             sessions: config.sessions,
             logging: config.logging,
-            feed: Feed::default(),
-            offered: Offered {
+            feed: ChangeFeed::default(),
+            offered: RequestTools {
                 tools: tools.into(),
                 extra: config.extra,
                 only_project: config.settings.notes.only_project.as_deref().map(Into::into),
             },
-            widest: widest.into(),
+            selectable: selectable.into(),
         })
     }
 
     /// Everything that the person chose.
-    pub(crate) fn all(&self) -> Offered {
+    pub(crate) fn all(&self) -> RequestTools {
         self.offered.clone()
     }
 
     /// What a request asks for, as far as the person lets it.
-    pub(crate) fn asked(&self, asked: &ToolSelection) -> Result<Offered, SelectionError> {
-        if *asked == ToolSelection::default() {
+    pub(crate) fn select(&self, select: &ToolSelection) -> Result<RequestTools, SelectionError> {
+        if *select == ToolSelection::default() {
             return Ok(self.all());
         }
         let all = ToolSelection::all().toolsets;
-        let (from, asked) = match asked.toolsets.is_empty() && asked.tools.is_empty() {
-            true => (&self.offered.tools, ToolSelection { toolsets: all.clone(), ..asked.clone() }),
-            false => (&self.widest, asked.clone()),
+        let (from, select) = match select.toolsets.is_empty() && select.tools.is_empty() {
+            true => {
+                (&self.offered.tools, ToolSelection { toolsets: all.clone(), ..select.clone() })
+            }
+            false => (&self.selectable, select.clone()),
         };
-        let mut names: Vec<&str> = asked.resolve()?.iter().map(|tool| tool.name).collect();
-        if asked.toolsets == all {
+        let mut names: Vec<&str> = select.resolve()?.iter().map(|tool| tool.name).collect();
+        if select.toolsets == all {
             let kept =
-                |tool: &&ToolDef| asked.access == AccessMode::ReadWrite || tool.hints.read_only;
+                |tool: &&ToolDef| select.access == AccessMode::ReadWrite || tool.hints.read_only;
             names.extend(self.offered.extra.tools.iter().filter(kept).map(|tool| tool.name));
         }
         let kept = from.iter().copied().filter(|tool| names.contains(&tool.name));
-        Ok(Offered { tools: kept.collect(), ..self.all() })
+        Ok(RequestTools { tools: kept.collect(), ..self.all() })
     }
 
     /// What a client's model is told about these tools.
-    pub(crate) fn instructions(&self, offered: &Offered) -> String {
+    pub(crate) fn instructions(&self, offered: &RequestTools) -> String {
         instructions(&offered.tools, &self.settings)
     }
 }
 
-impl Offered {
+impl RequestTools {
     pub(crate) fn tools(&self) -> &[&'static ToolDef] {
         &self.tools
     }
@@ -133,8 +135,8 @@ impl Offered {
     }
 
     /// Who speaks for a prompt that says more than text.
-    pub(crate) fn speaker(&self, prompt: &str) -> Option<&'static Speaker> {
-        self.extra.speakers.iter().find(|speaker| speaker.prompt == prompt)
+    pub(crate) fn prompt_handler(&self, prompt: &str) -> Option<&'static PromptHandler> {
+        self.extra.prompt_handlers.iter().find(|prompt_handler| prompt_handler.prompt == prompt)
     }
 
     /// The resources beside the notes, of the sets that are on.
@@ -144,13 +146,13 @@ impl Offered {
 }
 
 /// What a request's headers ask for.
-pub(crate) fn asked_by(headers: &HeaderMap) -> ToolSelection {
+pub(crate) fn selection_from_headers(headers: &HeaderMap) -> ToolSelection {
     let list = |name: &str| -> Vec<String> {
         let values = headers.get_all(name).iter().filter_map(|value| value.to_str().ok());
         let names = values.flat_map(|value| value.split(',')).map(str::trim);
         names.filter(|name| !name.is_empty()).map(str::to_owned).collect()
     };
-    let mut asked = ToolSelection {
+    let mut selection = ToolSelection {
         toolsets: list("x-mcp-toolsets"),
         tools: list("x-mcp-tools"),
         exclude: list("x-mcp-exclude-tools"),
@@ -160,9 +162,9 @@ pub(crate) fn asked_by(headers: &HeaderMap) -> ToolSelection {
     let refused =
         |value: &str| matches!(value.to_ascii_lowercase().as_str(), "" | "false" | "0" | "no");
     if list("x-mcp-readonly").iter().any(|value| !refused(value)) {
-        asked.access = AccessMode::ReadOnly;
+        selection.access = AccessMode::ReadOnly;
     }
-    asked
+    selection
 }
 
 #[cfg(test)]
@@ -175,19 +177,22 @@ mod tests {
 
     #[test]
     fn headers_are_read_as_lists() {
-        assert_eq!(asked_by(&HeaderMap::new()), ToolSelection::default());
-        let asked = asked_by(&headers(&[
+        assert_eq!(selection_from_headers(&HeaderMap::new()), ToolSelection::default());
+        let select = selection_from_headers(&headers(&[
             ("x-mcp-toolsets", "memory, notes"),
             ("x-mcp-exclude-tools", "a,,b"),
             ("x-mcp-readonly", "true"),
         ]));
-        assert_eq!(asked.toolsets, ["memory", "notes"]);
-        assert_eq!(asked.exclude, ["a", "b"]);
-        assert_eq!(asked.access, AccessMode::ReadOnly);
+        assert_eq!(select.toolsets, ["memory", "notes"]);
+        assert_eq!(select.exclude, ["a", "b"]);
+        assert_eq!(select.access, AccessMode::ReadOnly);
         assert_eq!(
-            asked_by(&headers(&[("x-mcp-readonly", "False")])).access,
+            selection_from_headers(&headers(&[("x-mcp-readonly", "False")])).access,
             AccessMode::ReadWrite
         );
-        assert_eq!(asked_by(&headers(&[("x-mcp-tools", "memory")])).toolsets, [""; 0]);
+        assert_eq!(
+            selection_from_headers(&headers(&[("x-mcp-tools", "memory")])).toolsets,
+            [""; 0]
+        );
     }
 }

@@ -10,115 +10,115 @@ use memoranda_tools::{CallContext, ClientContext, SideOutput, ToolDef, ToolResul
 use serde_json::Value;
 use tokio::sync::{OwnedRwLockReadGuard, OwnedRwLockWriteGuard, RwLock, mpsc};
 
-use crate::mcp::Notes;
+use crate::mcp::ClientLogSubscriber;
 
 /// The shortest time between two words about progress.
-const PROGRESS_PAUSE: Duration = Duration::from_millis(100);
+const MIN_PROGRESS_INTERVAL: Duration = Duration::from_millis(100);
 
 /// How long a call waits for the first look at the files, when the index was just made.
-const FIRST_LOOK: Duration = Duration::from_secs(10);
+const FIRST_SCAN_TIMEOUT: Duration = Duration::from_secs(10);
 
 /// How long a call waits until edits that were made before this process are taken in.
-const EDITS: Duration = Duration::from_secs(1);
+const EDITS_TIMEOUT: Duration = Duration::from_secs(1);
 
 /// How far a call has come.
-pub(crate) struct Progress {
+pub(crate) struct CallProgress {
     pub(crate) done: u64,
     pub(crate) total: u64,
-    pub(crate) doing: String,
+    pub(crate) message: String,
 }
 
 /// A call that can be made.
-pub(crate) struct Job {
+pub(crate) struct ToolCall {
     pub(crate) memory: Arc<Memory>,
     pub(crate) settings: Arc<ToolSettings>,
     pub(crate) tool: &'static ToolDef,
-    pub(crate) who: Who,
+    pub(crate) author: Who,
     pub(crate) arguments: Value,
     pub(crate) client: ClientContext,
 }
 
 /// The tool broke down. Nothing about why reaches the caller.
 #[derive(Debug)]
-pub(crate) struct Broken;
+pub(crate) struct ToolPanicked;
 
 /// The calls of one client, in the order in which they came. A model may ask for several things at
 /// once of which one needs another: what writes waits for all that came before it, and what reads
 /// for the writes.
 #[derive(Clone, Default)]
-pub(crate) struct Turns(Arc<RwLock<()>>);
+pub(crate) struct CallOrder(Arc<RwLock<()>>);
 
 /// A call's turn, which lasts until it is dropped.
-pub(crate) enum Turn {
+pub(crate) enum CallPermit {
     /// Nobody said what came before.
     Free,
     Reading(#[expect(dead_code, reason = "held")] OwnedRwLockReadGuard<()>),
     Writing(#[expect(dead_code, reason = "held")] OwnedRwLockWriteGuard<()>),
 }
 
-impl Turns {
+impl CallOrder {
     /// Waits until it is this tool's turn.
-    pub(crate) async fn take(&self, tool: &ToolDef) -> Turn {
-        let turns = Arc::clone(&self.0);
+    pub(crate) async fn acquire(&self, tool: &ToolDef) -> CallPermit {
+        let order = Arc::clone(&self.0);
         match tool.hints.read_only {
-            true => Turn::Reading(turns.read_owned().await),
-            false => Turn::Writing(turns.write_owned().await),
+            true => CallPermit::Reading(order.read_owned().await),
+            false => CallPermit::Writing(order.write_owned().await),
         }
     }
 }
 
-impl Job {
+impl ToolCall {
     /// Makes the call. Dropping the future tells the tool that the answer is no longer wanted; its
     /// turn ends when it has stopped.
     pub(crate) async fn run(
         self,
-        turn: Turn,
-        progress: Option<mpsc::Sender<Progress>>,
-        notes: Option<Notes>,
-    ) -> Result<(ToolResult, SideOutput), Broken> {
+        permit: CallPermit,
+        progress: Option<mpsc::Sender<CallProgress>>,
+        log: Option<ClientLogSubscriber>,
+    ) -> Result<(ToolResult, SideOutput), ToolPanicked> {
         let cancelled = CancelOnDrop(Arc::new(AtomicBool::new(false)));
         let flag = Arc::clone(&cancelled.0);
         let tool = self.tool;
         let work = move || {
-            let done = self.run_here(progress.as_ref(), &flag);
-            drop(turn);
+            let done = self.run_blocking(progress.as_ref(), &flag);
+            drop(permit);
             done
         };
-        let task = tokio::task::spawn_blocking(move || match notes {
-            Some(notes) => tracing::subscriber::with_default(notes, work),
+        let task = tokio::task::spawn_blocking(move || match log {
+            Some(log) => tracing::subscriber::with_default(log, work),
             None => work(),
         });
         task.await.map_err(|error| {
             tracing::error!(tool = tool.name, %error, "the tool broke down");
-            Broken
+            ToolPanicked
         })
     }
 
-    fn run_here(
+    fn run_blocking(
         self,
-        progress: Option<&mpsc::Sender<Progress>>,
+        progress: Option<&mpsc::Sender<CallProgress>>,
         cancelled: &AtomicBool,
     ) -> (ToolResult, SideOutput) {
-        let throttle = Throttle::default();
-        let tell = |done: u64, total: u64, doing: &str| {
+        let throttle = ProgressThrottle::default();
+        let report = |done: u64, total: u64, message: &str| {
             if let Some(progress) = progress
-                && throttle.lets_through(done)
+                && throttle.allows(done)
             {
                 // A listener that does not keep up hears less.
-                progress.try_send(Progress { done, total, doing: doing.to_owned() }).ok();
+                progress.try_send(CallProgress { done, total, message: message.to_owned() }).ok();
             }
         };
         let call = CallContext {
             memory: &self.memory,
-            who: self.who,
+            who: self.author,
             settings: &self.settings,
-            progress: &tell,
+            progress: &report,
             cancelled,
             client: &self.client,
         };
-        let known = match self.tool.scan_scope(&self.settings, &self.arguments) {
-            Some(scope) => first_look(&self.memory, &scope, &|done, total| {
-                tell(done as u64, total as u64, "reading the files into the index");
+        let state = match self.tool.scan_scope(&self.settings, &self.arguments) {
+            Some(scope) => await_first_scan(&self.memory, &scope, &|done, total| {
+                report(done as u64, total as u64, "reading the files into the index");
             }),
             // The tool does not use the index, but a later call may: start to build it.
             None => {
@@ -127,8 +127,8 @@ impl Job {
             }
         };
         let mut result = memoranda_tools::call(self.tool, &call, self.arguments);
-        if let Some(warning) = warning(known) {
-            result.text.push_str(&warning);
+        if let Some(incomplete_index_warning) = incomplete_index_warning(state) {
+            result.text.push_str(&incomplete_index_warning);
         }
         (result, self.client.into_side_output())
     }
@@ -137,23 +137,23 @@ impl Job {
 /// Waits for the first look at the files, so that an index that was just made answers like any
 /// other, and one that was made before knows what people did since, where it concerns the answer;
 /// `None` if that cannot be known.
-pub(crate) fn first_look(
+pub(crate) fn await_first_scan(
     memory: &Memory,
     concern: &Concern,
-    tell: &dyn Fn(usize, usize),
+    report: &dyn Fn(usize, usize),
 ) -> Option<Known> {
-    let known = memory.await_index(FIRST_LOOK, tell).ok();
-    if known == Some(Known::Whole)
-        && let Err(error) = memory.await_edits(concern, EDITS)
+    let state = memory.await_index(FIRST_SCAN_TIMEOUT, report).ok();
+    if state == Some(Known::Whole)
+        && let Err(error) = memory.await_edits(concern, EDITS_TIMEOUT)
     {
         tracing::warn!(%error, "edits by hand may be missing from the first answers");
     }
-    known
+    state
 }
 
 /// What is said below an answer that may lack something.
-fn warning(known: Option<Known>) -> Option<String> {
-    let Some(Known::Part { done, total }) = known else { return None };
+fn incomplete_index_warning(state: Option<Known>) -> Option<String> {
+    let Some(Known::Part { done, total }) = state else { return None };
     let far = match total {
         0 => String::new(),
         _ => format!(" ({done} of {total} files so far)"),
@@ -174,14 +174,15 @@ impl Drop for CancelOnDrop {
 
 /// Lets a word about progress through if it is news, and not too soon after the last.
 #[derive(Default)]
-struct Throttle(Mutex<Option<(Instant, u64)>>);
+struct ProgressThrottle(Mutex<Option<(Instant, u64)>>);
 
-impl Throttle {
-    fn lets_through(&self, done: u64) -> bool {
+impl ProgressThrottle {
+    fn allows(&self, done: u64) -> bool {
         let now = Instant::now();
         let mut last = self.0.lock().unwrap_or_else(PoisonError::into_inner);
-        let news = last
-            .is_none_or(|(at, before)| done > before && now.duration_since(at) >= PROGRESS_PAUSE);
+        let news = last.is_none_or(|(at, before)| {
+            done > before && now.duration_since(at) >= MIN_PROGRESS_INTERVAL
+        });
         if news {
             *last = Some((now, done));
         }
@@ -191,10 +192,10 @@ impl Throttle {
 
 /// A client's name and version, as the history keeps it: one short line of printable text.
 pub(crate) fn client_name<'a>(parts: impl IntoIterator<Item = &'a str>) -> Option<String> {
-    const LONGEST: usize = 100;
+    const MAX_NAME_CHARS: usize = 100;
     let joined = parts.into_iter().map(str::trim).filter(|part| !part.is_empty());
     let joined = joined.collect::<Vec<_>>().join(" ");
-    let name: String = joined.chars().filter(|c| !c.is_control()).take(LONGEST).collect();
+    let name: String = joined.chars().filter(|c| !c.is_control()).take(MAX_NAME_CHARS).collect();
     (!name.is_empty()).then_some(name)
 }
 
@@ -212,25 +213,25 @@ mod tests {
 
     #[test]
     fn an_answer_from_part_of_the_files_says_so() {
-        for (known, expected) in [
+        for (state, expected) in [
             (None, None),
             (Some(Known::Whole), None),
             (Some(Known::Part { done: 0, total: 0 }), Some("still being built: what")),
             (Some(Known::Part { done: 3, total: 9 }), Some("built (3 of 9 files so far): what")),
         ] {
-            let said = warning(known);
-            assert_eq!(said.is_some(), expected.is_some(), "{known:?}");
-            assert!(said.unwrap_or_default().contains(expected.unwrap_or_default()), "{known:?}");
+            let said = incomplete_index_warning(state);
+            assert_eq!(said.is_some(), expected.is_some(), "{state:?}");
+            assert!(said.unwrap_or_default().contains(expected.unwrap_or_default()), "{state:?}");
         }
     }
 
     #[test]
     fn progress_is_told_once_a_while_and_never_backwards() {
-        let throttle = Throttle::default();
-        assert!(throttle.lets_through(1));
-        assert!(!throttle.lets_through(2));
-        std::thread::sleep(PROGRESS_PAUSE);
-        assert!(!throttle.lets_through(1));
-        assert!(throttle.lets_through(2));
+        let throttle = ProgressThrottle::default();
+        assert!(throttle.allows(1));
+        assert!(!throttle.allows(2));
+        std::thread::sleep(MIN_PROGRESS_INTERVAL);
+        assert!(!throttle.allows(1));
+        assert!(throttle.allows(2));
     }
 }

@@ -4,7 +4,7 @@ use memoranda_server::ServerConfig;
 use memoranda_tools::{ToolSelection, ToolSettings, Toolset};
 use serde_json::{Value, json};
 
-use crate::support::{Client, Era, Vault, config};
+use crate::support::{LineClient, ProtocolEra, ServerVault, config};
 
 fn choice(toolset: &str) -> ServerConfig {
     let selection =
@@ -18,8 +18,8 @@ fn names<'a>(list: &'a Value, of: &str) -> Vec<&'a str> {
 
 #[tokio::test]
 async fn everything_in_the_tables_is_listed() {
-    let vault = Vault::new();
-    let (mut client, _) = Client::open(&vault, choice("all"), Era::Stateless).await;
+    let vault = ServerVault::new();
+    let (mut client, _) = LineClient::open(&vault, choice("all"), ProtocolEra::Stateless).await;
     let tools = client.result("tools/list", json!({})).await;
     let rows: Vec<_> = memoranda_tools::tools().collect();
     assert_eq!(names(&tools, "tools"), rows.iter().map(|row| row.name).collect::<Vec<_>>());
@@ -51,8 +51,9 @@ async fn lists_of_tools_fit_their_budgets() {
     let budgets = [("memory", 700), ("notes", 4000), ("records", 3500)];
     for (toolset, most) in budgets {
         assert!(Toolset::ALL.iter().any(|set| set.as_str() == toolset));
-        let vault = Vault::new();
-        let (mut client, _) = Client::open(&vault, choice(toolset), Era::Stateless).await;
+        let vault = ServerVault::new();
+        let (mut client, _) =
+            LineClient::open(&vault, choice(toolset), ProtocolEra::Stateless).await;
         let list = client.result("tools/list", json!({})).await;
         let tokens = list.to_string().len() / 4;
         assert!(tokens <= most, "tools/list with {toolset} takes {tokens} tokens of {most}");
