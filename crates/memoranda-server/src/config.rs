@@ -1,5 +1,4 @@
-//! What a server is told before it starts. The binary reads flags, files and the environment;
-//! here everything is a value.
+//! Configuration of a server. The binary reads it from flags, files and the environment.
 
 use std::fmt;
 use std::net::{IpAddr, Ipv4Addr, SocketAddr};
@@ -15,22 +14,22 @@ use crate::error::ServerError;
 use crate::guard::parse_origin;
 use crate::mcp::{LogDestination, SessionMode};
 
-/// Everything that a server may do and how.
+/// Configuration of a server.
 #[derive(Clone)]
 pub struct ServerConfig {
-    /// Which tools are offered. A request can narrow this, never widen it.
+    /// Selection of tools. A request can only narrow it.
     pub selection: ToolSelection,
-    /// How the tools behave.
+    /// Settings of the tools.
     pub settings: ToolSettings,
-    /// The version that clients are told.
+    /// Version of the server, sent to clients.
     pub server_version: String,
-    /// What is offered beside the dialects.
+    /// Definitions in addition to the built-in ones.
     pub extra: ExtraDefinitions,
-    /// Whether HTTP keeps sessions for clients of the revisions that know them.
+    /// Sessions over HTTP, for clients of the older revisions.
     pub sessions: SessionMode,
-    /// Where what is noted while a tool runs goes.
+    /// Destination of log events from a running tool.
     pub logging: LogDestination,
-    /// Where HTTP listens.
+    /// Address of the HTTP server.
     pub bind: SocketAddr,
     /// How HTTP clients authenticate.
     pub authentication: ClientAuthentication,
@@ -46,14 +45,14 @@ pub struct ServerConfig {
     /// Maximum number of open connections without an authenticated request. One more closes the
     /// oldest of them.
     pub max_unauthenticated_connections: usize,
-    /// The largest request body, in bytes.
+    /// Maximum size of a request body, in bytes.
     pub body_limit: usize,
-    /// How long an HTTP request may take until its answer begins.
+    /// Maximum time from the end of a request head to the start of the response.
     pub request_timeout: Duration,
 }
 
 impl ServerConfig {
-    /// What holds without any configuration: the default tools, loopback only.
+    /// Returns the default configuration: the default tools, loopback only.
     pub fn standard(server_version: impl Into<String>) -> Self {
         Self {
             selection: ToolSelection::default(),
@@ -106,28 +105,29 @@ pub enum ClientAuthentication {
     Disabled,
 }
 
-/// What is offered beside the dialects, whatever the selection: for tests and embedders.
+/// Tools, prompts and resources in addition to the built-in ones, independent of the selection.
+/// For tests and embedders.
 #[derive(Clone, Copy, Default)]
 pub struct ExtraDefinitions {
     /// Tools.
     pub tools: &'static [ToolDef],
     /// Prompts.
     pub prompts: &'static [PromptDef],
-    /// Those of the prompts that say more than text, or ask.
+    /// Handlers of prompts that return more than text or ask the client.
     pub prompt_handlers: &'static [PromptHandler],
     /// Resources.
     pub resources: &'static [ResourceDef],
 }
 
-/// A prompt that says more than text, or asks.
+/// Handler of a prompt that returns more than text or asks the client.
 pub struct PromptHandler {
     /// The prompt's name.
     pub prompt: &'static str,
-    /// What it says, given its arguments in order. What it attaches comes before the text.
+    /// Returns the text for the arguments, in their order. Attached content precedes the text.
     pub respond: fn(&ClientContext, &[Option<String>]) -> String,
 }
 
-/// The port that HTTP listens on when none is said.
+/// Default port of HTTP.
 const DEFAULT_PORT: u16 = 7337;
 
 /// A secret that HTTP clients send. It is never printed.
@@ -150,7 +150,7 @@ impl BearerToken {
         Ok(Self { secret: text.to_owned(), file: None })
     }
 
-    /// Adds the file that contains the token. A refused client of this machine is pointed to it.
+    /// Adds the file that contains the token. The response to a refused client of this machine names it.
     #[must_use]
     pub fn in_file(mut self, file: impl Into<PathBuf>) -> Self {
         self.file = Some(file.into());

@@ -1,7 +1,7 @@
 //! The server: MCP over stdio and HTTP, the HTTP API, and the guard in front of every route.
 //!
-//! It knows no grammar and no SQL. Everything that it may do arrives in a [`ServerConfig`]; it
-//! reads no environment and writes nothing to stdout but protocol. What lies below is
+//! The crate contains no grammar and no SQL. Its whole configuration is a [`ServerConfig`]: it
+//! reads no environment, and writes only protocol messages to stdout. The crates below are
 //! synchronous, so every call runs on the blocking pool.
 
 mod api;

@@ -1,5 +1,5 @@
-//! Starting and ending: a runtime of its own for each way in, and an end that does not wait for
-//! what nobody wants any more.
+//! Starts and stops the servers. Each has a runtime of its own, and stops without waiting for
+//! abandoned calls.
 
 use std::net::{SocketAddr, TcpListener};
 use std::sync::Arc;
@@ -16,15 +16,15 @@ use crate::guard::RequestGuard;
 use crate::mcp;
 use crate::tool_catalog::ToolCatalog;
 
-/// How many calls run at once for one client.
+/// Maximum number of concurrent calls over stdio.
 const MAX_STDIO_CALLS: usize = 8;
-/// How many calls run at once for all clients of HTTP.
+/// Maximum number of concurrent calls over HTTP, for all clients.
 const MAX_HTTP_CALLS: usize = 32;
-/// How long calls that are under way may take to end when the server does.
+/// Maximum time for running calls to end after the server was stopped.
 const DRAIN_TIMEOUT: Duration = Duration::from_millis(500);
 
 /// Serves one client over stdin and stdout until stdin closes.
-#[expect(clippy::needless_pass_by_value, reason = "the server owns what it serves")]
+#[expect(clippy::needless_pass_by_value, reason = "the server owns its configuration")]
 pub fn run_stdio(memory: Arc<Memory>, config: ServerConfig) -> Result<(), ServerError> {
     let runtime = runtime(MAX_STDIO_CALLS)?;
     let done = runtime.block_on(async {
@@ -35,7 +35,7 @@ pub fn run_stdio(memory: Arc<Memory>, config: ServerConfig) -> Result<(), Server
     done
 }
 
-/// Serves HTTP until the process is asked to end. `listening` is told the address.
+/// Serves HTTP until the process is interrupted. Passes its address to `listening`.
 pub fn run_http(
     memory: Arc<Memory>,
     config: ServerConfig,
@@ -46,7 +46,7 @@ pub fn run_http(
     server.run_until(memory, wait_for_interrupt())
 }
 
-/// A server that listens and does not answer yet.
+/// A server that is bound to its address and does not serve yet.
 pub struct HttpServer {
     listener: TcpListener,
     address: SocketAddr,
@@ -54,7 +54,7 @@ pub struct HttpServer {
 }
 
 impl HttpServer {
-    /// Listens. Refuses a configuration that does not say how clients authenticate.
+    /// Binds the address. Rejects a configuration without a decision about authentication.
     pub fn bind(config: ServerConfig) -> Result<Self, ServerError> {
         config.check()?;
         if matches!(config.authentication, ClientAuthentication::Undecided) {
@@ -70,12 +70,12 @@ impl HttpServer {
         Ok(Self { listener, address, config })
     }
 
-    /// Where it listens, with the port that the system chose if none was said.
+    /// Returns the bound address. Port 0 is replaced by the port that the system chose.
     pub fn address(&self) -> SocketAddr {
         self.address
     }
 
-    /// Answers until `stop` is done.
+    /// Serves until `stop` is done.
     pub fn run_until(
         self,
         memory: Arc<Memory>,
@@ -99,7 +99,7 @@ impl HttpServer {
         let router = router(app, RequestGuard::new(&self.config));
         tokio::task::spawn_blocking(move || {
             if let Err(error) = memory.start_background() {
-                tracing::warn!(%error, "edits by hand are not noticed as they happen");
+                tracing::warn!(%error, "the watcher did not start: edits by hand are noticed by scans only");
             }
         });
         let limits = ConnectionLimits {
@@ -112,7 +112,7 @@ impl HttpServer {
     }
 }
 
-/// One thread for everything that waits; the calls themselves run on the blocking pool.
+/// Builds a runtime with one thread for I/O; calls run on its blocking pool.
 fn runtime(calls: usize) -> Result<Runtime, ServerError> {
     Builder::new_current_thread()
         .enable_all()
@@ -121,7 +121,7 @@ fn runtime(calls: usize) -> Result<Runtime, ServerError> {
         .map_err(|source| ServerError::Io { doing: "start", source })
 }
 
-/// Done when the person or the system asks the process to end.
+/// Waits for Ctrl-C or SIGTERM.
 async fn wait_for_interrupt() {
     #[cfg(unix)]
     {

@@ -1,5 +1,5 @@
-//! One call of a tool: on the blocking pool, with progress on the way and an end when nobody
-//! wants the answer any more.
+//! One call of a tool: it runs on the blocking pool, reports progress, and is cancelled when its
+//! caller is gone.
 
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Mutex, PoisonError};
@@ -12,23 +12,23 @@ use tokio::sync::{OwnedRwLockReadGuard, OwnedRwLockWriteGuard, RwLock, mpsc};
 
 use crate::mcp::ClientLogSubscriber;
 
-/// The shortest time between two words about progress.
+/// Minimum time between two progress notifications.
 const MIN_PROGRESS_INTERVAL: Duration = Duration::from_millis(100);
 
-/// How long a call waits for the first look at the files, when the index was just made.
+/// Maximum time that a call waits for the first scan into a new index.
 const FIRST_SCAN_TIMEOUT: Duration = Duration::from_secs(10);
 
-/// How long a call waits until edits that were made before this process are taken in.
+/// Maximum time that a call waits until edits from before this process are indexed.
 const EDITS_TIMEOUT: Duration = Duration::from_secs(1);
 
-/// How far a call has come.
+/// Progress of a call.
 pub(crate) struct CallProgress {
     pub(crate) done: u64,
     pub(crate) total: u64,
     pub(crate) message: String,
 }
 
-/// A call that can be made.
+/// A prepared call of a tool.
 pub(crate) struct ToolCall {
     pub(crate) memory: Arc<Memory>,
     pub(crate) settings: Arc<ToolSettings>,
@@ -38,38 +38,38 @@ pub(crate) struct ToolCall {
     pub(crate) client: ClientContext,
 }
 
-/// The tool broke down. Nothing about why reaches the caller.
+/// The tool panicked. The reason is logged and not sent to the caller.
 #[derive(Debug)]
 pub(crate) struct ToolPanicked;
 
-/// The calls of one client, in the order in which they came. A model may ask for several things at
-/// once of which one needs another: what writes waits for all that came before it, and what reads
-/// for the writes.
+/// Orders the calls of one client as they arrive. A model may send several calls at once that
+/// depend on each other: a writing call waits for all earlier calls, a reading call for earlier
+/// writes.
 #[derive(Clone, Default)]
 pub(crate) struct CallOrder(Arc<RwLock<()>>);
 
-/// A call's turn, which lasts until it is dropped.
+/// Permission to run a call, held until it is dropped.
 pub(crate) enum CallPermit {
-    /// Nobody said what came before.
+    /// The transport has no order of calls.
     Free,
     Reading(#[expect(dead_code, reason = "held")] OwnedRwLockReadGuard<()>),
     Writing(#[expect(dead_code, reason = "held")] OwnedRwLockWriteGuard<()>),
 }
 
 impl CallOrder {
-    /// Waits until it is this tool's turn.
+    /// Waits until this tool may run.
     pub(crate) async fn acquire(&self, tool: &ToolDef) -> CallPermit {
         let order = Arc::clone(&self.0);
-        match tool.hints.read_only {
-            true => CallPermit::Reading(order.read_owned().await),
-            false => CallPermit::Writing(order.write_owned().await),
+        if tool.hints.read_only {
+            CallPermit::Reading(order.read_owned().await)
+        } else {
+            CallPermit::Writing(order.write_owned().await)
         }
     }
 }
 
 impl ToolCall {
-    /// Makes the call. Dropping the future tells the tool that the answer is no longer wanted; its
-    /// turn ends when it has stopped.
+    /// Runs the call. Dropping the future cancels the tool; the permit is released when it stops.
     pub(crate) async fn run(
         self,
         permit: CallPermit,
@@ -104,7 +104,7 @@ impl ToolCall {
             if let Some(progress) = progress
                 && throttle.allows(done)
             {
-                // A listener that does not keep up hears less.
+                // A slow client gets fewer notifications.
                 progress.try_send(CallProgress { done, total, message: message.to_owned() }).ok();
             }
         };
@@ -134,9 +134,8 @@ impl ToolCall {
     }
 }
 
-/// Waits for the first look at the files, so that an index that was just made answers like any
-/// other, and one that was made before knows what people did since, where it concerns the answer;
-/// `None` if that cannot be known.
+/// Waits for the first scan of the files: a new index is then complete, and an existing one has
+/// the edits since its last use that concern the answer. `None` if the state is unknown.
 pub(crate) fn await_first_scan(
     memory: &Memory,
     concern: &Concern,
@@ -151,7 +150,7 @@ pub(crate) fn await_first_scan(
     state
 }
 
-/// What is said below an answer that may lack something.
+/// Returns the warning for an answer from an incomplete index.
 fn incomplete_index_warning(state: Option<Known>) -> Option<String> {
     let Some(Known::Part { done, total }) = state else { return None };
     let far = match total {
@@ -172,7 +171,7 @@ impl Drop for CancelOnDrop {
     }
 }
 
-/// Lets a word about progress through if it is news, and not too soon after the last.
+/// Limits progress notifications to new values and to a minimum interval.
 #[derive(Default)]
 struct ProgressThrottle(Mutex<Option<(Instant, u64)>>);
 
@@ -190,7 +189,7 @@ impl ProgressThrottle {
     }
 }
 
-/// A client's name and version, as the history keeps it: one short line of printable text.
+/// Returns the name and version of a client as one short line of printable text, for the history.
 pub(crate) fn client_name<'a>(parts: impl IntoIterator<Item = &'a str>) -> Option<String> {
     const MAX_NAME_CHARS: usize = 100;
     let joined = parts.into_iter().map(str::trim).filter(|part| !part.is_empty());

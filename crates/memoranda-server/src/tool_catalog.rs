@@ -1,8 +1,8 @@
-//! What is offered: the tools that the person chose, and what one request leaves of them.
+//! The tool catalog: the tools of the configuration, and the selection of one request.
 //!
-//! A request chooses by headers (`X-MCP-Toolsets`, `X-MCP-Tools`, `X-MCP-Exclude-Tools`,
-//! `X-MCP-Readonly`) and by its path (`/mcp/x/<toolset>`, `/mcp/readonly`): among all tools if the
-//! person chose none, and never beyond what the person chose.
+//! A request selects by headers (`X-MCP-Toolsets`, `X-MCP-Tools`, `X-MCP-Exclude-Tools`,
+//! `X-MCP-Readonly`) and by its path (`/mcp/x/<toolset>`, `/mcp/readonly`). It selects from the
+//! configured tools, or from all tools if none are configured.
 
 use std::sync::Arc;
 
@@ -16,28 +16,28 @@ use memoranda_tools::{
 use crate::config::{ExtraDefinitions, PromptHandler, ServerConfig};
 use crate::mcp::{ChangeFeed, LogDestination, SessionMode, StateSigner};
 
-/// What every way in works with: the vault, the settings, the tools.
+/// State shared by all transports: the vault, the settings and the tools.
 pub(crate) struct ToolCatalog {
     pub(crate) memory: Arc<Memory>,
     pub(crate) settings: Arc<ToolSettings>,
     pub(crate) version: String,
-    /// What seals the words that tools keep at the client.
+    /// Signs the state that tools keep at the client.
     pub(crate) signer: StateSigner,
     pub(crate) sessions: SessionMode,
     pub(crate) logging: LogDestination,
-    /// The one watch on the vault for all who want to hear of changes.
+    /// Change feed of the vault, shared by all subscriptions.
     pub(crate) feed: ChangeFeed,
-    offered: RequestTools,
-    /// What a request may choose from.
+    configured: RequestTools,
+    /// Tools that a request may select.
     selectable: Arc<[&'static ToolDef]>,
 }
 
-/// What one request may use. Cheap to clone.
+/// Tools, prompts and resources of one request. Cheap to clone.
 #[derive(Clone)]
 pub(crate) struct RequestTools {
     tools: Arc<[&'static ToolDef]>,
     extra: ExtraDefinitions,
-    /// The one project that notes may come from, if the server is held to one.
+    /// The only project that the server may read; `None` if it may read all.
     only_project: Option<Arc<str>>,
 }
 
@@ -49,11 +49,11 @@ impl ToolCatalog {
         if tools.is_empty() {
             return Err(SelectionError::Nothing);
         }
-        let mut selectable = match selection.toolsets.is_empty() && selection.tools.is_empty() {
-            true => ToolSelection { toolsets: ToolSelection::all().toolsets, ..selection.clone() },
-            false => selection.clone(),
+        let mut from = selection.clone();
+        if selection.toolsets.is_empty() && selection.tools.is_empty() {
+            from.toolsets = ToolSelection::all().toolsets;
         }
-        .resolve()?;
+        let mut selectable = from.resolve()?;
         selectable.extend(config.extra.tools);
         Ok(Self {
             memory,
@@ -63,7 +63,7 @@ impl ToolCatalog {
             sessions: config.sessions,
             logging: config.logging,
             feed: ChangeFeed::default(),
-            offered: RequestTools {
+            configured: RequestTools {
                 tools: tools.into(),
                 extra: config.extra,
                 only_project: config.settings.notes.only_project.as_deref().map(Into::into),
@@ -72,36 +72,36 @@ impl ToolCatalog {
         })
     }
 
-    /// Everything that the person chose.
-    pub(crate) fn all(&self) -> RequestTools {
-        self.offered.clone()
+    /// Returns the configured tools.
+    pub(crate) fn configured_tools(&self) -> RequestTools {
+        self.configured.clone()
     }
 
-    /// What a request asks for, as far as the person lets it.
-    pub(crate) fn select(&self, select: &ToolSelection) -> Result<RequestTools, SelectionError> {
-        if *select == ToolSelection::default() {
-            return Ok(self.all());
+    /// Returns the tools that a request selects, limited to the selectable ones.
+    pub(crate) fn select(&self, requested: &ToolSelection) -> Result<RequestTools, SelectionError> {
+        if *requested == ToolSelection::default() {
+            return Ok(self.configured_tools());
         }
         let all = ToolSelection::all().toolsets;
-        let (from, select) = match select.toolsets.is_empty() && select.tools.is_empty() {
-            true => {
-                (&self.offered.tools, ToolSelection { toolsets: all.clone(), ..select.clone() })
-            }
-            false => (&self.selectable, select.clone()),
-        };
-        let mut names: Vec<&str> = select.resolve()?.iter().map(|tool| tool.name).collect();
-        if select.toolsets == all {
+        let mut selection = requested.clone();
+        let mut from = &self.selectable;
+        if selection.toolsets.is_empty() && selection.tools.is_empty() {
+            selection.toolsets.clone_from(&all);
+            from = &self.configured.tools;
+        }
+        let mut names: Vec<&str> = selection.resolve()?.iter().map(|tool| tool.name).collect();
+        if selection.toolsets == all {
             let kept =
-                |tool: &&ToolDef| select.access == AccessMode::ReadWrite || tool.hints.read_only;
-            names.extend(self.offered.extra.tools.iter().filter(kept).map(|tool| tool.name));
+                |tool: &&ToolDef| selection.access == AccessMode::ReadWrite || tool.hints.read_only;
+            names.extend(self.configured.extra.tools.iter().filter(kept).map(|tool| tool.name));
         }
         let kept = from.iter().copied().filter(|tool| names.contains(&tool.name));
-        Ok(RequestTools { tools: kept.collect(), ..self.all() })
+        Ok(RequestTools { tools: kept.collect(), ..self.configured_tools() })
     }
 
-    /// What a client's model is told about these tools.
-    pub(crate) fn instructions(&self, offered: &RequestTools) -> String {
-        instructions(&offered.tools, &self.settings)
+    /// Returns the instructions for these tools, for the model of a client.
+    pub(crate) fn instructions(&self, tools: &RequestTools) -> String {
+        instructions(&tools.tools, &self.settings)
     }
 }
 
@@ -110,7 +110,7 @@ impl RequestTools {
         &self.tools
     }
 
-    /// The same tools, for a thread of their own.
+    /// Returns a shared handle to the tools, for another thread.
     pub(crate) fn shared_tools(&self) -> Arc<[&'static ToolDef]> {
         Arc::clone(&self.tools)
     }
@@ -119,33 +119,33 @@ impl RequestTools {
         self.tools.iter().copied().find(|tool| tool.name == name)
     }
 
-    /// The one project that notes may come from, if the server is held to one.
+    /// The only project that the server may read; `None` if it may read all.
     pub(crate) fn only_project(&self) -> Option<&str> {
         self.only_project.as_deref()
     }
 
-    /// Whether any tool of a set is on.
-    fn has(&self, toolset: Toolset) -> bool {
+    /// Returns true if at least one tool of a set is selected.
+    fn has_set(&self, toolset: Toolset) -> bool {
         self.tools.iter().any(|tool| tool.toolset == toolset)
     }
 
-    /// The prompts of the sets that are on.
+    /// Returns the prompts of the selected sets.
     pub(crate) fn prompts(&self) -> impl Iterator<Item = &'static PromptDef> {
-        prompts().filter(|prompt| self.has(prompt.toolset)).chain(self.extra.prompts)
+        prompts().filter(|prompt| self.has_set(prompt.toolset)).chain(self.extra.prompts)
     }
 
-    /// Who speaks for a prompt that says more than text.
+    /// Returns the handler of a prompt that has one.
     pub(crate) fn prompt_handler(&self, prompt: &str) -> Option<&'static PromptHandler> {
         self.extra.prompt_handlers.iter().find(|prompt_handler| prompt_handler.prompt == prompt)
     }
 
-    /// The resources beside the notes, of the sets that are on.
+    /// Returns the resources of the selected sets; notes are not among them.
     pub(crate) fn resources(&self) -> impl Iterator<Item = &'static ResourceDef> {
-        resources().filter(|resource| self.has(resource.toolset)).chain(self.extra.resources)
+        resources().filter(|resource| self.has_set(resource.toolset)).chain(self.extra.resources)
     }
 }
 
-/// What a request's headers ask for.
+/// Parses the selection in the headers of a request.
 pub(crate) fn selection_from_headers(headers: &HeaderMap) -> ToolSelection {
     let list = |name: &str| -> Vec<String> {
         let values = headers.get_all(name).iter().filter_map(|value| value.to_str().ok());
@@ -158,10 +158,10 @@ pub(crate) fn selection_from_headers(headers: &HeaderMap) -> ToolSelection {
         exclude: list("x-mcp-exclude-tools"),
         access: AccessMode::ReadWrite,
     };
-    // Whatever is not clearly a no is a yes: the header can only take away.
-    let refused =
+    // Every value except a clear no counts as yes: the header can only remove tools.
+    let is_no =
         |value: &str| matches!(value.to_ascii_lowercase().as_str(), "" | "false" | "0" | "no");
-    if list("x-mcp-readonly").iter().any(|value| !refused(value)) {
+    if list("x-mcp-readonly").iter().any(|value| !is_no(value)) {
         selection.access = AccessMode::ReadOnly;
     }
     selection

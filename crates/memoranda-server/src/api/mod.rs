@@ -1,4 +1,4 @@
-//! The HTTP API: any tool by its name, the Claude API's memory tool, and whether all is well.
+//! The HTTP API: every tool by its name, the Claude API's memory tool, and a health probe.
 
 mod routes;
 
@@ -26,7 +26,7 @@ use crate::mcp::McpService;
 use crate::tool_call::{CallPermit, ToolCall, client_name};
 use crate::tool_catalog::{RequestTools, ToolCatalog, selection_from_headers};
 
-/// What the routes work with.
+/// State of all routes.
 pub(crate) struct ApiState {
     pub(crate) catalog: Arc<ToolCatalog>,
     pub(crate) mcp: McpService,
@@ -34,19 +34,19 @@ pub(crate) struct ApiState {
 
 type ApiResponse = Result<Json<Value>, HttpError>;
 
-/// Whether all is well; nothing about the vault or the machine.
+/// Health probe. The response contains nothing about the vault or the machine.
 async fn health(State(app): State<Arc<ApiState>>) -> Json<Value> {
     Json(json!({ "status": "ok", "name": "memoranda", "version": app.catalog.version }))
 }
 
-/// Calls a tool: the body is its arguments.
+/// Calls a tool. The body contains its arguments.
 async fn tool(
     State(app): State<Arc<ApiState>>,
     Path(name): Path<String>,
     headers: HeaderMap,
     body: Bytes,
 ) -> ApiResponse {
-    let tool = offered_tool(&app, &headers, &name)?;
+    let tool = find_tool(&app, &headers, &name)?;
     let arguments = Value::Object(object(&body)?);
     let result = call(&app, tool, Arc::clone(&app.catalog.settings), &headers, arguments).await?;
     Ok(Json(json!({
@@ -56,72 +56,73 @@ async fn tool(
     })))
 }
 
-/// Does what a `tool_use` block of the Claude API asks for, and answers with the `tool_result`
-/// block that goes back.
+/// Executes a `tool_use` block of the Claude API and returns the `tool_result` block.
 async fn memory_tool(
     State(app): State<Arc<ApiState>>,
     headers: HeaderMap,
     body: Bytes,
 ) -> ApiResponse {
-    let tool = offered_tool(&app, &headers, "memory")?;
-    let asked = ToolUse::parse(object(&body)?).map_err(|error| bad_request(error.to_string()))?;
+    let tool = find_tool(&app, &headers, "memory")?;
+    let tool_use =
+        ToolUse::parse(object(&body)?).map_err(|error| bad_request(error.to_string()))?;
     let settings =
         ToolSettings { wording: Wording::Claude, ..ToolSettings::clone(&app.catalog.settings) };
-    let result = call(&app, tool, Arc::new(settings), &headers, asked.input.clone()).await?;
-    Ok(Json(asked.result(&result)))
+    let result = call(&app, tool, Arc::new(settings), &headers, tool_use.input.clone()).await?;
+    Ok(Json(tool_use.result(&result)))
 }
 
-/// Hands a request to the protocol's own service, with the tools that it may use.
+/// Passes a request to the MCP service, with the tools that it selects.
 async fn mcp(
     State(app): State<Arc<ApiState>>,
     mut request: Request,
 ) -> Result<Response, HttpError> {
-    let mut asked = selection_from_headers(request.headers());
-    narrow_by_path(&mut asked, request.uri().path());
-    if asked != ToolSelection::default() {
-        let offered = offered(&app, &asked)?;
-        request.extensions_mut().insert(offered);
+    let mut selection = selection_from_headers(request.headers());
+    narrow_by_path(&mut selection, request.uri().path());
+    if selection != ToolSelection::default() {
+        let tools = request_tools(&app, &selection)?;
+        request.extensions_mut().insert(tools);
     }
     if let Some(declared) = request.headers_mut().get_mut(CONTENT_TYPE) {
         // The guard has accepted it; `rmcp` accepts lower case alone.
         *declared = HeaderValue::from_static("application/json");
     }
     let (head, body) = request.into_parts();
-    // The guard has read it, and held it to its limit.
+    // The guard has read the body and checked its size.
     let body = to_bytes(body, usize::MAX).await.unwrap_or_default();
-    let body = match body.trim_ascii().is_empty() {
-        true => body.into(),
-        false => match readable_json(body.into()) {
+    let body = if body.trim_ascii().is_empty() {
+        body.into()
+    } else {
+        match readable_json(body.into()) {
             Ok(body) => body,
-            Err(error) => return Ok(no_message(&error)),
-        },
+            Err(error) => return Ok(parse_error_response(&error)),
+        }
     };
     Ok(app.mcp.handle(Request::from_parts(head, body.into())).await)
 }
 
-/// What the protocol says of a message that is no JSON.
-fn no_message(error: &serde_json::Error) -> Response {
+/// Returns the JSON-RPC error for a message that is not JSON.
+fn parse_error_response(error: &serde_json::Error) -> Response {
     let error = json!({ "code": -32700, "message": format!("Parse error: {error}") });
     let message = json!({ "jsonrpc": "2.0", "id": null, "error": error });
     (StatusCode::BAD_REQUEST, Json(message)).into_response()
 }
 
-/// What `/mcp/x/<toolset>` and `/readonly` leave of what was asked.
-fn narrow_by_path(asked: &mut ToolSelection, path: &str) {
+/// Narrows a selection by the path: `/mcp/x/<toolset>` and `/readonly`.
+fn narrow_by_path(selection: &mut ToolSelection, path: &str) {
     let mut path = path.strip_prefix("/mcp").unwrap_or_default();
     if let Some(rest) = path.strip_suffix("/readonly") {
-        asked.access = AccessMode::ReadOnly;
+        selection.access = AccessMode::ReadOnly;
         path = rest;
     }
     if let Some(toolset) = path.strip_prefix("/x/") {
-        // A path names the one set that is meant; headers cannot add to it.
-        asked.toolsets = vec![toolset.to_owned()];
-        asked.tools.clear();
+        // A path selects exactly one set; headers cannot add to it.
+        selection.toolsets = vec![toolset.to_owned()];
+        selection.tools.clear();
     }
 }
 
-fn offered(app: &ApiState, asked: &ToolSelection) -> Result<RequestTools, HttpError> {
-    app.catalog.select(asked).map_err(|error| {
+fn request_tools(app: &ApiState, selection: &ToolSelection) -> Result<RequestTools, HttpError> {
+    app.catalog.select(selection).map_err(|error| {
         bad_request(match error {
             SelectionError::NoTool(name) => format!("There is no tool {name:?}."),
             error => error.to_string(),
@@ -129,12 +130,12 @@ fn offered(app: &ApiState, asked: &ToolSelection) -> Result<RequestTools, HttpEr
     })
 }
 
-fn offered_tool(
+fn find_tool(
     app: &ApiState,
     headers: &HeaderMap,
     name: &str,
 ) -> Result<&'static ToolDef, HttpError> {
-    offered(app, &selection_from_headers(headers))?.tool(name).ok_or_else(|| {
+    request_tools(app, &selection_from_headers(headers))?.tool(name).ok_or_else(|| {
         HttpError::new(StatusCode::NOT_FOUND, format!("There is no tool {name:?} here."))
     })
 }
@@ -156,13 +157,13 @@ async fn call(
     let (memory, client) = (Arc::clone(&app.catalog.memory), ClientContext::default());
     let job = ToolCall { memory, settings, tool, author, arguments, client };
     let answered = job.run(CallPermit::Free, None, None).await;
-    // Nobody can be asked here: a tool that asks has said what it lacks in its answer.
+    // There is no client to ask: the answer of the tool names what it needs.
     answered
         .map(|(result, _)| result)
         .map_err(|_| HttpError::new(StatusCode::INTERNAL_SERVER_ERROR, "The tool broke down."))
 }
 
-/// The JSON object that a body holds; none for an empty body.
+/// Parses a body as a JSON object; an empty body is an empty object.
 fn object(body: &[u8]) -> Result<Map<String, Value>, HttpError> {
     if body.trim_ascii().is_empty() {
         return Ok(Map::new());
@@ -178,19 +179,20 @@ fn bad_request(message: impl Into<String>) -> HttpError {
 mod tests {
     use super::*;
 
-    fn asked(path: &str) -> ToolSelection {
-        let mut asked = ToolSelection { tools: vec!["memory".into()], ..ToolSelection::default() };
-        narrow_by_path(&mut asked, path);
-        asked
+    fn selection(path: &str) -> ToolSelection {
+        let mut selection =
+            ToolSelection { tools: vec!["memory".into()], ..ToolSelection::default() };
+        narrow_by_path(&mut selection, path);
+        selection
     }
 
     #[test]
     fn paths_narrow() {
-        assert_eq!(asked("/mcp").access, AccessMode::ReadWrite);
-        assert_eq!(asked("/mcp/readonly").access, AccessMode::ReadOnly);
-        assert_eq!(asked("/mcp/readonly").toolsets, [""; 0]);
-        let set = asked("/mcp/x/memory/readonly");
+        assert_eq!(selection("/mcp").access, AccessMode::ReadWrite);
+        assert_eq!(selection("/mcp/readonly").access, AccessMode::ReadOnly);
+        assert_eq!(selection("/mcp/readonly").toolsets, [""; 0]);
+        let set = selection("/mcp/x/memory/readonly");
         assert_eq!((set.toolsets, set.access), (vec!["memory".to_owned()], AccessMode::ReadOnly));
-        assert!(asked("/mcp/x/memory").tools.is_empty());
+        assert!(selection("/mcp/x/memory").tools.is_empty());
     }
 }

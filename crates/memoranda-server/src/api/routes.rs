@@ -1,5 +1,5 @@
-//! The route table. The router is built from it and tests walk it, so no route can be without
-//! the guard in front.
+//! The route table. The router is built from it and tests iterate over it, so every route is
+//! behind the guard.
 
 use std::sync::Arc;
 
@@ -13,11 +13,11 @@ use crate::guard::{HttpError, RequestGuard, guard};
 
 /// One route.
 pub struct HttpRoute {
-    /// The method by which it does something.
+    /// HTTP method.
     pub method: &'static str,
-    /// The path; `{…}` stands for one part of it.
+    /// Path; `{…}` matches one segment.
     pub path: &'static str,
-    /// What it is for, in one line.
+    /// Purpose, in one line.
     pub summary: &'static str,
     /// True if the route answers without a token.
     pub is_public: bool,
@@ -36,7 +36,7 @@ const fn mcp_at(path: &'static str, summary: &'static str) -> HttpRoute {
     HttpRoute { method: "POST", path, summary, is_public: false, endpoint: RouteEndpoint::Mcp }
 }
 
-/// Every route there is.
+/// All routes.
 pub const ROUTES: &[HttpRoute] = &[
     mcp_at("/mcp", "the Model Context Protocol"),
     mcp_at("/mcp/readonly", "the same, with tools that change nothing"),
@@ -73,7 +73,7 @@ pub(crate) fn is_public(method: &Method, path: &str) -> bool {
 impl RouteEndpoint {
     fn handler(self) -> MethodRouter<Arc<ApiState>> {
         match self {
-            // The protocol's own service says which methods it takes.
+            // The MCP service checks the method itself.
             Self::Mcp => any(mcp),
             Self::Tool => post(tool),
             Self::MemoryTool => post(memory_tool),
@@ -82,7 +82,7 @@ impl RouteEndpoint {
     }
 }
 
-/// All routes behind the guard.
+/// Builds the router, with the guard in front of all routes.
 pub(crate) fn router(app: ApiState, guards: RequestGuard) -> Router {
     let mut router = Router::new();
     for route in ROUTES {
@@ -93,7 +93,7 @@ pub(crate) fn router(app: ApiState, guards: RequestGuard) -> Router {
         .method_not_allowed_fallback(|| async {
             HttpError::new(StatusCode::METHOD_NOT_ALLOWED, "This route takes another method.")
         })
-        // The guard has read the body and knows its limit; a second one would be another.
+        // The guard has checked the size of the body.
         .layer(DefaultBodyLimit::disable())
         .layer(middleware::from_fn_with_state(Arc::new(guards), guard))
         .with_state(Arc::new(app))

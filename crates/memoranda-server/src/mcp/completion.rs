@@ -9,10 +9,10 @@ use super::internal_error;
 use super::resources::URI_TEMPLATE;
 use crate::tool_catalog::RequestTools;
 
-/// What an argument could become.
+/// Returns completions for an argument.
 pub(super) fn complete(
     memory: &Memory,
-    offered: &RequestTools,
+    request_tools: &RequestTools,
     request: &CompleteRequestParams,
 ) -> Result<CompleteResult, ErrorData> {
     let (name, prefix) = (request.argument.name.as_str(), request.argument.value.as_str());
@@ -21,16 +21,16 @@ pub(super) fn complete(
             matches!(name, "project" | "permalink")
         }
         Reference::Prompt(prompt) => {
-            let mut prompts = offered.prompts();
+            let mut prompts = request_tools.prompts();
             let prompt = prompts.find(|def| def.name == prompt.name);
             prompt.is_some_and(|def| def.arguments.iter().any(|argument| argument.name == name))
         }
         _ => false,
     };
     let found = match name {
-        // Someone is typing: what is not known yet is no mistake, there is only nothing to offer.
+        // An unknown argument is not an error while the person types; it has no completions.
         _ if !is_known => matching_values(Vec::new(), prefix)?,
-        "project" => match offered.only_project() {
+        "project" => match request_tools.only_project() {
             Some(only) => matching_values(vec![only.to_owned()], prefix)?,
             None => matching_values(project_names(memory)?, prefix)?,
         },
@@ -38,7 +38,7 @@ pub(super) fn complete(
             let context = request.context.as_ref();
             let project = context.and_then(|context| context.get_argument("project"));
             let project = project.map(String::as_str);
-            match (offered.only_project(), project) {
+            match (request_tools.only_project(), project) {
                 (Some(only), Some(named)) if !named.eq_ignore_ascii_case(only) => {
                     matching_values(Vec::new(), prefix)?
                 }
@@ -47,8 +47,8 @@ pub(super) fn complete(
                 }
             }
         }
-        "topic" => note_names(memory, offered.only_project(), NameField::Title, prefix)?,
-        // What to remember is not known before.
+        "topic" => note_names(memory, request_tools.only_project(), NameField::Title, prefix)?,
+        // Free text has no completions.
         _ => matching_values(Vec::new(), prefix)?,
     };
     Ok(CompleteResult::new(found))
@@ -60,7 +60,7 @@ fn project_names(memory: &Memory) -> Result<Vec<String>, ErrorData> {
     Ok(project_names.into_iter().map(|project| project.name.to_string()).collect())
 }
 
-/// The notes of a project, or of all, by one of their names.
+/// Returns names of notes in a project, or in all projects.
 fn note_names(
     memory: &Memory,
     project: Option<&str>,
@@ -82,7 +82,7 @@ fn note_names(
         .map_err(|error| internal_error("complete the argument", &error))
 }
 
-/// The candidates that begin with what was typed, then those that hold it; as many as may be.
+/// Returns the candidates that start with the prefix, then those that contain it, up to the limit.
 fn matching_values(candidates: Vec<String>, prefix: &str) -> Result<CompletionInfo, ErrorData> {
     let prefix = prefix.to_lowercase();
     let (mut first, mut second) = (Vec::<String>::new(), Vec::new());
@@ -106,7 +106,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn what_begins_so_comes_before_what_holds_it() {
+    fn candidates_that_start_with_the_prefix_come_first() {
         let candidates = ["work", "Main", "homework", "work"].map(str::to_owned).to_vec();
         let found = matching_values(candidates, "WORK").unwrap();
         assert_eq!(found.values, ["work", "homework"]);

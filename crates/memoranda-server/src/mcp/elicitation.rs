@@ -1,8 +1,8 @@
-//! Asking the client: how a tool's questions reach it, and the answers the tool.
+//! Elicitation: sends the questions of a tool to the client, and the answers back to the tool.
 //!
 //! In revision 2026-07-28 the questions are the result, and the client calls again with the
-//! answers and with what the tool wanted to keep. In the revisions before, the server asks while
-//! the call is under way, where the connection can carry that. The tool does not notice.
+//! answers and with the state of the tool. In earlier revisions the server asks during the call,
+//! if the connection allows it. The tool sees no difference.
 
 use std::collections::BTreeMap;
 use std::time::Duration;
@@ -18,13 +18,13 @@ use serde_json::{Value, json};
 
 use super::internal_error;
 
-/// How often a call may ask before it is taken for one that never ends.
+/// Maximum number of rounds of questions in one call.
 pub(super) const MAX_ROUNDS: usize = 10;
 
-/// How long a person may take to answer.
+/// Maximum time for a person to answer.
 const ANSWER_TIMEOUT: Duration = Duration::from_secs(10 * 60);
 
-/// What a request brings along beside its arguments, as it goes on after questions.
+/// Answers and state that a request carries after questions.
 #[derive(Default)]
 pub(super) struct ElicitationAnswers {
     pub(super) answers: BTreeMap<String, Value>,
@@ -32,7 +32,7 @@ pub(super) struct ElicitationAnswers {
 }
 
 impl ElicitationAnswers {
-    /// What a request brought, if what it was told to keep is what it was told.
+    /// Verifies the state of a request and takes its answers.
     pub(super) fn verify(
         signer: &StateSigner,
         subject: &str,
@@ -48,7 +48,7 @@ impl ElicitationAnswers {
     }
 }
 
-/// What became of a tool's questions.
+/// Outcome of the questions of a tool.
 pub(super) enum ElicitationOutcome {
     /// The client answers with its next request.
     Later(InputRequiredResult),
@@ -58,7 +58,7 @@ pub(super) enum ElicitationOutcome {
     Never,
 }
 
-/// Brings a tool's questions to the client.
+/// Sends the questions of a tool to the client.
 pub(super) async fn elicit(
     context: &RequestContext<RoleServer>,
     signer: &StateSigner,
@@ -87,7 +87,7 @@ pub(super) async fn elicit(
         let state = output.state.map(|state| signer.sign(subject, &state));
         return Ok(ElicitationOutcome::Later(InputRequiredResult::new(Some(requests), state)));
     }
-    // Nothing leads an answer back to the call that waits for it.
+    // The connection cannot carry an answer back to the waiting call.
     if is_one_way(context, sessions) {
         return Ok(ElicitationOutcome::Never);
     }
@@ -112,18 +112,18 @@ pub(super) async fn elicit(
     Ok(ElicitationOutcome::Now(ElicitationAnswers { answers, state: output.state }))
 }
 
-/// Whether HTTP keeps sessions for clients of the revisions that know them.
+/// Sessions over HTTP, for clients of the older revisions.
 #[derive(Clone, Copy, Default, PartialEq, Eq, Debug)]
 pub enum SessionMode {
-    /// Every request stands for itself. A client over HTTP cannot be asked during a call.
+    /// Every request is independent. A client over HTTP cannot be asked during a call.
     #[default]
     None,
-    /// A session for each client that greets.
+    /// One session for each client that sends `initialize`.
     Kept,
 }
 
-/// Whether the client hears nothing but answers: over HTTP without a session there is no stream
-/// for what the server says of itself, and every request stands alone.
+/// Returns true if the client receives only responses: over HTTP without a session there is no
+/// stream for notifications and requests of the server.
 pub(super) fn is_one_way(context: &RequestContext<RoleServer>, sessions: SessionMode) -> bool {
     context.extensions.get::<Parts>().is_some() && sessions == SessionMode::None
 }
@@ -136,7 +136,7 @@ fn is_supported(capabilities: &ClientCapabilities, question: &ClientQuestion) ->
     }
 }
 
-/// The error that names what the client would have to be able to.
+/// Returns the error that names the missing capabilities of the client.
 fn missing_capability_error<'a>(questions: impl Iterator<Item = &'a ClientQuestion>) -> ErrorData {
     let mut required = json!({});
     for question in questions {
@@ -174,10 +174,10 @@ fn parse_request<T: DeserializeOwned>(value: Value) -> Result<T, ErrorData> {
     serde_json::from_value(value).map_err(|error| internal_error("put the question", &error))
 }
 
-/// Seals what a tool keeps at the client, so that it comes back unchanged or not at all.
+/// Signs the state that a tool keeps at the client, and rejects a state that was changed.
 ///
-/// The key lives as long as the process: whoever answers a question of an earlier one is asked
-/// again from the start.
+/// The key lasts as long as the process. A state of an earlier process is rejected, and the
+/// client calls again from the start.
 pub(crate) struct StateSigner([u8; 32]);
 
 impl StateSigner {
@@ -201,7 +201,7 @@ impl StateSigner {
         })
     }
 
-    /// Bound to the request, so that no state serves another one.
+    /// Returns the signature, which covers the request: a state is valid for one request only.
     fn signature(&self, subject: &str, state: &str) -> blake3::Hash {
         let mut hasher = blake3::Hasher::new_keyed(&self.0);
         hasher.update(&(subject.len() as u64).to_le_bytes());

@@ -1,6 +1,6 @@
-//! The handler: what each request of the protocol gets as its answer, in either era.
+//! The MCP handler: answers every request of the protocol, in both eras.
 
-#![allow(deprecated, reason = "the older revisions know what newer ones have given up")]
+#![allow(deprecated, reason = "older revisions have methods that newer ones deprecate")]
 
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Mutex, PoisonError};
@@ -33,22 +33,22 @@ use super::{completion, prompts, request_subject, resources, run_blocking, tools
 use crate::tool_call::{CallOrder, CallProgress, ToolCall, await_first_scan, client_name};
 use crate::tool_catalog::{RequestTools, ToolCatalog};
 
-/// How long clients may keep what changes only with the configuration: an hour.
+/// Time that clients may cache lists that change only with the configuration: one hour.
 const LIST_TTL_MS: u64 = 60 * 60 * 1000;
 
-/// The vault's background work begins so long after the first request: answers come first.
+/// Delay of the background work after the first request, so that first answers are fast.
 const BACKGROUND_START_DELAY: Duration = Duration::from_millis(150);
 
 type McpContext = RequestContext<RoleServer>;
 
-/// Answers the requests of the protocol. Holds nothing about its connection but what the client
-/// has subscribed to, and whose turn it is.
+/// Answers the requests of one connection. Its only state are the subscriptions of the client, the
+/// order of calls and the log level.
 pub(crate) struct McpHandler {
     catalog: Arc<ToolCatalog>,
     background_started: Arc<AtomicBool>,
     pub(super) subscriptions: Arc<ResourceSubscriptions>,
     order: CallOrder,
-    /// How much of what is noted the client wants to be told.
+    /// Log level that the client set.
     log_level: Mutex<Option<LoggingLevel>>,
 }
 
@@ -64,7 +64,7 @@ impl McpHandler {
         }
     }
 
-    /// One for another connection, with the same to offer.
+    /// Returns a handler for another connection, with the same catalog.
     pub(crate) fn for_connection(&self) -> Self {
         Self {
             background_started: Arc::clone(&self.background_started),
@@ -72,7 +72,7 @@ impl McpHandler {
         }
     }
 
-    /// Starts the vault's background work, once, when the first answers are out.
+    /// Starts the background work of the vault once, after the first answers.
     fn start_background_once(&self) {
         if self.background_started.swap(true, Ordering::Relaxed) {
             return;
@@ -82,17 +82,17 @@ impl McpHandler {
             tokio::time::sleep(BACKGROUND_START_DELAY).await;
             tokio::task::spawn_blocking(move || {
                 if let Err(error) = catalog.memory.start_background() {
-                    tracing::warn!(%error, "edits by hand are not noticed as they happen");
+                    tracing::warn!(%error, "the watcher did not start: edits by hand are noticed by scans only");
                 }
             });
         });
     }
 
-    /// The tools that this request may use.
+    /// Returns the tools of a request.
     fn request_tools(&self, context: &McpContext) -> RequestTools {
         let parts = context.extensions.get::<Parts>();
         let narrowed = parts.and_then(|parts| parts.extensions.get::<RequestTools>());
-        narrowed.cloned().unwrap_or_else(|| self.catalog.all())
+        narrowed.cloned().unwrap_or_else(|| self.catalog.configured_tools())
     }
 
     fn server_info(&self, request_tools: &RequestTools) -> ServerInfo {
@@ -114,7 +114,7 @@ impl McpHandler {
             .with_instructions(self.catalog.instructions(request_tools))
     }
 
-    /// How much of what is noted this request's client wants to be told, if it is told any.
+    /// Returns the log level of a request; `None` if its client receives no events.
     fn log_level(&self, context: &McpContext) -> Option<LoggingLevel> {
         if self.catalog.logging == LogDestination::Process {
             return None;
@@ -160,7 +160,7 @@ impl McpHandler {
     }
 }
 
-/// Makes a call, and tells the client how far it has come.
+/// Runs a call, and sends its progress and log events to the client.
 async fn run_call(
     call: ToolCall,
     order: &CallOrder,
@@ -171,22 +171,21 @@ async fn run_call(
     let notes = log_level.map(|level| ClientLogSubscriber::new(level, note));
     let token = context.meta.get_progress_token();
     let (tell, mut told) = mpsc::channel::<CallProgress>(16);
-    let background_started = AtomicBool::new(false);
+    let is_running = AtomicBool::new(false);
     let mut running = std::pin::pin!(async {
         let permit = order.acquire(call.tool).await;
-        background_started.store(true, Ordering::Relaxed);
+        is_running.store(true, Ordering::Relaxed);
         call.run(permit, token.is_some().then_some(tell), notes).await
     });
     loop {
         tokio::select! {
             biased;
             () = context.ct.cancelled() => {
-                let how = match background_started.load(Ordering::Relaxed) {
-                    false => "The call was cancelled before it began: nothing was done.",
-                    true => {
-                        "The call was cancelled while it was made: look at what is there before \
-                         you repeat it."
-                    }
+                let how = if is_running.load(Ordering::Relaxed) {
+                    "The call was cancelled while it was made: look at what is there before you \
+                     repeat it."
+                } else {
+                    "The call was cancelled before it began: nothing was done."
                 };
                 return Err(ErrorData::internal_error(how, None));
             }
@@ -197,14 +196,14 @@ async fn run_call(
                 if progress.total > 0 {
                     note = note.with_total(progress.total as f64);
                 }
-                // A client that has gone will be noticed by its closed stream.
+                // A closed stream is noticed elsewhere.
                 context.peer.notify_progress(note).await.ok();
             }
             Some(note) = noted.recv() => {
                 context.peer.notify_logging_message(note).await.ok();
             }
             result = &mut running => {
-                // What was noted last may have come with the end.
+                // The last events may arrive together with the result.
                 while let Ok(note) = noted.try_recv() {
                     context.peer.notify_logging_message(note).await.ok();
                 }
@@ -215,8 +214,8 @@ async fn run_call(
     }
 }
 
-/// Who calls, for the history: by the request's own word or the handshake's. A stateless HTTP
-/// request of the older revisions carries neither; there the user agent has to do.
+/// Returns the author of a call, for the history: the client of the request or of the handshake.
+/// A stateless HTTP request of the older revisions has neither; its user agent is used.
 fn call_author(tool: &ToolDef, context: &McpContext) -> Who {
     let named = |request_subject: &Implementation| {
         client_name([request_subject.name.as_str(), request_subject.version.as_str()])
@@ -237,11 +236,14 @@ fn call_author(tool: &ToolDef, context: &McpContext) -> Who {
 
 impl ServerHandler for McpHandler {
     fn get_info(&self) -> ServerInfo {
-        self.server_info(&self.catalog.all())
+        self.server_info(&self.catalog.configured_tools())
     }
 
     fn get_tool(&self, name: &str) -> Option<Tool> {
-        self.catalog.all().tool(name).map(|def| tools::tool_definition(def, &self.catalog.settings))
+        self.catalog
+            .configured_tools()
+            .tool(name)
+            .map(|def| tools::tool_definition(def, &self.catalog.settings))
     }
 
     async fn initialize(
@@ -395,7 +397,7 @@ impl ServerHandler for McpHandler {
         request: SetLevelRequestParams,
         context: McpContext,
     ) -> Result<(), ErrorData> {
-        // Without a session there is nobody for whom to keep it.
+        // Without a session the level cannot be kept.
         if self.catalog.logging == LogDestination::Process
             || is_one_way(&context, self.catalog.sessions)
         {
@@ -415,8 +417,7 @@ impl ServerHandler for McpHandler {
         run_blocking(move || completion::complete(&catalog.memory, &request_tools, &request)).await
     }
 
-    /// A request that is none of the protocol's: of an unknown method, or of a known one with
-    /// parameters that do not fit.
+    /// Rejects a request with an unknown method, or a known one with invalid parameters.
     async fn on_custom_request(
         &self,
         request: CustomRequest,
@@ -432,8 +433,7 @@ impl ServerHandler for McpHandler {
     }
 }
 
-/// Who may keep what changes only with the configuration: anyone, unless this request made it
-/// differ.
+/// Returns who may cache a list: everybody, unless this request selected its own tools.
 fn cache_scope(context: &McpContext) -> CacheScope {
     let parts = context.extensions.get::<Parts>();
     match parts.and_then(|parts| parts.extensions.get::<RequestTools>()) {
@@ -442,7 +442,7 @@ fn cache_scope(context: &McpContext) -> CacheScope {
     }
 }
 
-/// How long a list may be kept, and by whom. The older revisions know nothing of that.
+/// Returns lifetime and scope of a cached list; `None` for revisions without them.
 fn list_cache(context: &McpContext) -> (Option<u64>, Option<CacheScope>) {
     match context.protocol_version() {
         Some(version) if !version.has_initialize() => {

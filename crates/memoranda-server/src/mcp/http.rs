@@ -1,8 +1,8 @@
-//! Streamable HTTP: the protocol's own service, stateless for both eras.
+//! Streamable HTTP: the service of `rmcp`, stateless for both eras.
 //!
-//! There are no sessions to keep or to steal: every POST stands for itself. An answer is plain
-//! JSON, or a stream of events if something is said before it, such as progress. An embedder can
-//! have sessions for clients of the older revisions, which can then be asked during a call.
+//! There are no sessions: every POST is independent. A response is plain JSON, or an event stream
+//! if notifications precede it, such as progress. An embedder can enable sessions for clients of
+//! the older revisions, which can then be asked during a call.
 
 use std::sync::Arc;
 
@@ -24,7 +24,7 @@ pub(crate) enum McpService {
 }
 
 impl McpService {
-    /// Answers a request.
+    /// Handles a request.
     pub(crate) async fn handle(&self, request: Request) -> Response {
         match self {
             Self::Stateless(service) => service.handle(request).await.map(Body::new),
@@ -33,7 +33,7 @@ impl McpService {
     }
 }
 
-/// Makes the service behind `/mcp`. The guard has checked Host and Origin of every request: it
+/// Creates the service behind `/mcp`. The guard has checked Host and Origin of every request: it
 /// compares an origin with the Host of its request, which a fixed list cannot express.
 pub(crate) fn service(catalog: Arc<ToolCatalog>, config: &ServerConfig) -> McpService {
     let settings = StreamableHttpServerConfig::default()

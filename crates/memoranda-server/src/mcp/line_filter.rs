@@ -1,8 +1,8 @@
-//! Lines before they are messages: what is none is answered, so that no client waits for ever.
+//! Filters the input lines: a line that is not a message gets an error, so that no client waits.
 //!
-//! The transport beneath passes over what it cannot parse, and answers what is no request without
-//! its id. Half a surrogate pair, which programs make when they cut a text, is mended, and so is a
-//! last line without an end; of the rest the id is looked for and an error goes back.
+//! The transport of `rmcp` ignores lines that it cannot parse, and its error for an invalid request
+//! has no id. The filter repairs half a surrogate pair, which results from a cut text, and a last
+//! line without a line break. For every other invalid line it finds the id and returns an error.
 
 use std::pin::Pin;
 use std::task::{Context, Poll, ready};
@@ -13,69 +13,76 @@ use serde_json::Value;
 use tokio::io::{AsyncBufRead as _, AsyncRead, BufReader, ReadBuf};
 use tokio::sync::mpsc::UnboundedSender;
 
-/// So much of a line that is too long is kept to find its id in.
+/// Bytes that are kept of an oversized line, to find its id.
 const MAX_KEPT_BYTES: usize = 64 << 10;
 
-/// A line that is no message.
+/// A line that is not a message.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub(super) struct RejectedLine {
-    /// The id of the request that it was to be, if that can be seen.
+    /// Id of the intended request; `None` if none is found.
     pub(super) id: Option<RequestId>,
-    pub(super) fault: LineError,
+    pub(super) error: LineError,
 }
 
-/// What is wrong with a line.
+/// Reason why a line is rejected.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub(super) enum LineError {
-    /// It is no JSON, or too long.
-    NoJson(String),
-    /// It is JSON, and no request.
-    NoRequest(&'static str),
+    /// Not JSON, or too long.
+    NotJson(String),
+    /// JSON, but not a valid request.
+    InvalidRequest(&'static str),
 }
 
-/// A stream of lines, all of them JSON.
+/// A stream of lines that are all valid JSON.
 pub(super) struct LineFilter<R> {
     read: BufReader<R>,
-    /// The line that is being read.
+    /// The incomplete line.
     line: Vec<u8>,
-    /// Bytes of the line beyond the longest that is kept.
-    beyond: usize,
-    longest: usize,
-    /// What is passed on next, and how much of it was.
+    /// Bytes of the line that were dropped because it is too long.
+    dropped: usize,
+    max_bytes: usize,
+    /// The line to pass on next, and the number of bytes already passed.
     passed: (Vec<u8>, usize),
-    tell: UnboundedSender<RejectedLine>,
+    rejected: UnboundedSender<RejectedLine>,
 }
 
 impl<R: AsyncRead> LineFilter<R> {
-    pub(super) fn new(read: R, longest: usize, tell: UnboundedSender<RejectedLine>) -> Self {
+    pub(super) fn new(read: R, max_bytes: usize, rejected: UnboundedSender<RejectedLine>) -> Self {
         let passed = (Vec::new(), 0);
-        Self { read: BufReader::new(read), line: Vec::new(), beyond: 0, longest, passed, tell }
-    }
-
-    /// Takes the next bytes of a line.
-    fn take(&mut self, bytes: &[u8]) {
-        if self.beyond == 0 && self.line.len() + bytes.len() <= self.longest {
-            self.line.extend_from_slice(bytes);
-        } else {
-            self.line.truncate(MAX_KEPT_BYTES);
-            self.beyond += bytes.len();
+        Self {
+            read: BufReader::new(read),
+            line: Vec::new(),
+            dropped: 0,
+            max_bytes,
+            passed,
+            rejected,
         }
     }
 
-    /// Passes a whole line on, mended if need be, or tells that it is none.
+    /// Appends bytes to the line.
+    fn push_bytes(&mut self, bytes: &[u8]) {
+        if self.dropped == 0 && self.line.len() + bytes.len() <= self.max_bytes {
+            self.line.extend_from_slice(bytes);
+        } else {
+            self.line.truncate(MAX_KEPT_BYTES);
+            self.dropped += bytes.len();
+        }
+    }
+
+    /// Passes a complete line on, repaired if necessary, or reports it as rejected.
     fn end_line(&mut self) {
         let line = std::mem::take(&mut self.line);
-        let checked = match std::mem::take(&mut self.beyond) {
+        let checked = match std::mem::take(&mut self.dropped) {
             0 => check(line),
             _ => {
-                let reason = format!("a message may have {} bytes at the most", self.longest);
-                Err(RejectedLine { id: id_in(&line), fault: LineError::NoJson(reason) })
+                let reason = format!("a message may have {} bytes at the most", self.max_bytes);
+                Err(RejectedLine { id: find_request_id(&line), error: LineError::NotJson(reason) })
             }
         };
         match checked {
             Ok(line) => self.passed = (line, 0),
-            // Nobody listens any more when the server ends.
-            Err(unreadable) => drop(self.tell.send(unreadable)),
+            // At the end of the server nothing receives it.
+            Err(unreadable) => drop(self.rejected.send(unreadable)),
         }
     }
 }
@@ -101,15 +108,15 @@ impl<R: AsyncRead + Unpin> AsyncRead for LineFilter<R> {
                 if this.line.is_empty() {
                     return Poll::Ready(Ok(()));
                 }
-                // Whoever closes the stream has said all, with or without an end of the line.
-                this.take(b"\n");
+                // A last line without a line break is complete when the stream is closed.
+                this.push_bytes(b"\n");
                 this.end_line();
                 continue;
             }
             let end = available.iter().position(|byte| *byte == b'\n');
             let part = available[..end.map_or(available.len(), |end| end + 1)].to_vec();
             Pin::new(&mut this.read).consume(part.len());
-            this.take(&part);
+            this.push_bytes(&part);
             if end.is_some() {
                 this.end_line();
             }
@@ -117,25 +124,25 @@ impl<R: AsyncRead + Unpin> AsyncRead for LineFilter<R> {
     }
 }
 
-/// The line, mended if it was broken in a way that leaves no doubt.
+/// Checks a line, and repairs it if the repair is unambiguous.
 fn check(line: Vec<u8>) -> Result<Vec<u8>, RejectedLine> {
     if line.trim_ascii().is_empty() {
         return Ok(line);
     }
     match serde_json::from_slice::<Value>(&line) {
-        Ok(message) => match misshapen(&message) {
+        Ok(message) => match invalid_request(&message) {
             Some(unreadable) => Err(unreadable),
             None => Ok(line),
         },
         Err(_) => readable_json(line.clone()).map_err(|error| RejectedLine {
-            id: id_in(&line),
-            fault: LineError::NoJson(error.to_string()),
+            id: find_request_id(&line),
+            error: LineError::NotJson(error.to_string()),
         }),
     }
 }
 
-/// Why something with an id that is no answer is no request either.
-fn misshapen(message: &Value) -> Option<RejectedLine> {
+/// Returns the reason why a message with an id is neither a response nor a valid request.
+fn invalid_request(message: &Value) -> Option<RejectedLine> {
     let id = match message.get("id")? {
         Value::String(text) => RequestId::String(text.as_str().into()),
         Value::Number(number) => RequestId::Number(number.as_i64()?),
@@ -154,11 +161,11 @@ fn misshapen(message: &Value) -> Option<RejectedLine> {
         () if !fits(params.and_then(|params| params.get("_meta"))) => "`_meta` must be an object",
         () => return None,
     };
-    Some(RejectedLine { id: Some(id), fault: LineError::NoRequest(reason) })
+    Some(RejectedLine { id: Some(id), error: LineError::InvalidRequest(reason) })
 }
 
-/// The id of a request whose line is no JSON, or not all of it.
-fn id_in(line: &[u8]) -> Option<RequestId> {
+/// Finds the id in a line that is invalid or incomplete JSON.
+fn find_request_id(line: &[u8]) -> Option<RequestId> {
     let (mut at, mut depth) = (0, 0_usize);
     while at < line.len() {
         match line[at] {
@@ -171,7 +178,7 @@ fn id_in(line: &[u8]) -> Option<RequestId> {
                     && &line[at..end] == b"\"id\""
                     && let Some(value) = rest.strip_prefix(b":")
                 {
-                    return id_of(value.trim_ascii_start());
+                    return parse_request_id(value.trim_ascii_start());
                 }
                 at = end;
                 continue;
@@ -183,7 +190,7 @@ fn id_in(line: &[u8]) -> Option<RequestId> {
     None
 }
 
-fn id_of(value: &[u8]) -> Option<RequestId> {
+fn parse_request_id(value: &[u8]) -> Option<RequestId> {
     let end = match value.first()? {
         b'"' => string_end(value, 0)?,
         _ => value.iter().position(|b| !matches!(b, b'-' | b'0'..=b'9')).unwrap_or(value.len()),
@@ -195,7 +202,7 @@ fn id_of(value: &[u8]) -> Option<RequestId> {
     }
 }
 
-/// The place after a string that begins here.
+/// Returns the position after the string that starts here.
 fn string_end(line: &[u8], start: usize) -> Option<usize> {
     let mut at = start + 1;
     loop {
@@ -227,7 +234,7 @@ mod tests {
             (r#"{"id"#, None),
             (deep.as_str(), number(7)),
         ] {
-            assert_eq!(id_in(line.as_bytes()), expected, "{line:.60}");
+            assert_eq!(find_request_id(line.as_bytes()), expected, "{line:.60}");
         }
     }
 }

@@ -1,7 +1,7 @@
-//! What is noted while a tool runs, told to the client that asked for it.
+//! Sends log events of a running tool to the client that requested them.
 //!
-//! The protocol has deprecated this, and the product writes its log to stderr alone. An embedder
-//! can have it for clients of the older revisions; what is told may name files of this machine.
+//! The protocol has deprecated this, and the product writes its log only to stderr. An embedder can
+//! enable it for clients of the older revisions. Events may contain names of files on this machine.
 
 #![allow(deprecated)]
 
@@ -15,20 +15,20 @@ use tracing::level_filters::LevelFilter;
 use tracing::span::{Attributes, Id, Record};
 use tracing::{Event, Level, Metadata, Subscriber};
 
-/// Where what is noted while a tool runs goes.
+/// Destination of log events from a running tool.
 #[derive(Clone, Copy, Default, PartialEq, Eq, Debug)]
 pub enum LogDestination {
-    /// To wherever the process sends its log. Clients are told nothing.
+    /// The log of the process. Clients receive nothing.
     #[default]
     Process,
-    /// To the client that runs the tool, as much of it as the client asked for.
+    /// The client that runs the tool, up to the level that it requested.
     Client,
 }
 
-/// Something that was noted.
+/// A log event as a notification.
 pub(crate) type LogNotification = LoggingMessageNotificationParam;
 
-/// Passes on what is noted, up to a level.
+/// Sends log events up to a level to a client.
 pub(crate) struct ClientLogSubscriber {
     max_level: LevelFilter,
     notifications: mpsc::Sender<LogNotification>,
@@ -41,7 +41,7 @@ impl ClientLogSubscriber {
             LoggingLevel::Info => LevelFilter::INFO,
             LoggingLevel::Notice | LoggingLevel::Warning => LevelFilter::WARN,
             LoggingLevel::Error => LevelFilter::ERROR,
-            // Nothing is noted as more than an error.
+            // No event has a level above error.
             LoggingLevel::Critical | LoggingLevel::Alert | LoggingLevel::Emergency => {
                 LevelFilter::OFF
             }
@@ -72,7 +72,7 @@ impl Subscriber for ClientLogSubscriber {
         };
         let text = Value::String(format_event(event));
         let note = LogNotification::new(level, text).with_logger(event.metadata().target());
-        // A client that does not keep up hears less.
+        // A slow client gets fewer events.
         self.notifications.try_send(note).ok();
     }
 
@@ -81,7 +81,7 @@ impl Subscriber for ClientLogSubscriber {
     fn exit(&self, _: &Id) {}
 }
 
-/// What an event says, on one line: its message, then its fields.
+/// Formats an event on one line: its message, then its fields.
 pub fn format_event(event: &Event<'_>) -> String {
     let mut line = EventLine::default();
     event.record(&mut line);
@@ -104,7 +104,7 @@ impl Visit for EventLine {
             "message" => write!(self.message, "{value:?}"),
             name => write!(self.fields, " {name}={value:?}"),
         };
-        // Writing to a text does not fail.
+        // Writing to a string cannot fail.
         written.ok();
     }
 }

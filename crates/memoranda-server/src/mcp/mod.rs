@@ -1,8 +1,8 @@
 //! The Model Context Protocol: one handler for both eras, over stdio and HTTP.
 //!
-//! Revision 2026-07-28 has no handshake: every request says who asks and in which version.
-//! The revisions before begin with `initialize`. `rmcp` tells them apart; nothing here is
-//! remembered from one request to the next but what a client of theirs has subscribed to.
+//! Revision 2026-07-28 has no handshake: every request contains the client and the version.
+//! Earlier revisions start with `initialize`. `rmcp` distinguishes them. The only state between
+//! two requests are the subscriptions of clients of earlier revisions.
 
 mod completion;
 mod elicitation;
@@ -28,18 +28,18 @@ pub(crate) use subscriptions::ChangeFeed;
 use rmcp::ErrorData;
 use rmcp::model::{JsonObject, ProtocolVersion};
 
-/// Every revision of the protocol that is spoken, the oldest first.
+/// Returns all supported revisions of the protocol, the oldest first.
 pub fn protocol_revisions() -> Vec<&'static str> {
     ProtocolVersion::KNOWN_VERSIONS.iter().map(ProtocolVersion::as_str).collect()
 }
 
-/// Something failed beneath; the log on stderr tells what, the client only that.
+/// Logs an internal error and returns a response without its details.
 fn internal_error(doing: &'static str, error: &dyn std::fmt::Display) -> ErrorData {
     tracing::warn!(%error, "could not {doing}");
     ErrorData::internal_error(format!("Could not {doing}; the server's log tells more."), None)
 }
 
-/// What was wrong, as a sentence for the one who asked.
+/// Formats an error as a sentence.
 fn to_sentence(error: &dyn std::fmt::Display) -> String {
     let text = error.to_string();
     let mut chars = text.chars();
@@ -48,13 +48,13 @@ fn to_sentence(error: &dyn std::fmt::Display) -> String {
     format!("{first}{}{end}", chars.as_str())
 }
 
-/// What a request is about: a word that was kept for one serves no other.
+/// Returns a text that identifies a request; a signed state is valid for one subject only.
 fn request_subject(method: &str, name: &str, arguments: Option<&JsonObject>) -> String {
     let arguments = arguments.map(serde_json::to_string).and_then(Result::ok);
     format!("{method} {name} {}", arguments.unwrap_or_default())
 }
 
-/// Runs what may wait for the disk.
+/// Runs blocking work, such as reading files.
 async fn run_blocking<T: Send + 'static>(
     work: impl FnOnce() -> Result<T, ErrorData> + Send + 'static,
 ) -> Result<T, ErrorData> {

@@ -1,4 +1,4 @@
-//! Prompts on the wire: what clients show as slash commands.
+//! MCP prompts, which clients show as slash commands.
 
 use std::sync::Arc;
 
@@ -19,9 +19,9 @@ use crate::config::PromptHandler;
 use crate::tool_call::await_first_scan;
 use crate::tool_catalog::{RequestTools, ToolCatalog};
 
-/// The prompts of the sets that are on.
-pub(super) fn list_prompts(offered: &RequestTools) -> ListPromptsResult {
-    ListPromptsResult::with_all_items(offered.prompts().map(prompt_definition).collect())
+/// Lists the prompts of the selected sets.
+pub(super) fn list_prompts(request_tools: &RequestTools) -> ListPromptsResult {
+    ListPromptsResult::with_all_items(request_tools.prompts().map(prompt_definition).collect())
 }
 
 fn prompt_definition(def: &'static PromptDef) -> Prompt {
@@ -34,20 +34,20 @@ fn prompt_definition(def: &'static PromptDef) -> Prompt {
     Prompt::new(def.name, Some(def.description), Some(arguments)).with_title(def.title)
 }
 
-/// What a prompt says.
+/// Renders a prompt.
 pub(super) async fn get_prompt(
     catalog: Arc<ToolCatalog>,
-    offered: &RequestTools,
+    request_tools: &RequestTools,
     request: GetPromptRequestParams,
     context: &RequestContext<RoleServer>,
 ) -> Result<GetPromptResponse, ErrorData> {
-    let def = offered.prompts().find(|prompt| prompt.name == request.name);
+    let def = request_tools.prompts().find(|prompt| prompt.name == request.name);
     let def = def.ok_or_else(|| {
         ErrorData::invalid_params(format!("There is no prompt {:?}.", request.name), None)
     })?;
     let request_subject = request_subject("prompts/get", def.name, request.arguments.as_ref());
     let arguments = ordered_arguments(def, request.arguments.unwrap_or_default())?;
-    if let Some(prompt_handler) = offered.prompt_handler(def.name) {
+    if let Some(prompt_handler) = request_tools.prompt_handler(def.name) {
         let state = request.request_state.as_deref();
         let resumed = ElicitationAnswers::verify(
             &catalog.signer,
@@ -66,7 +66,7 @@ pub(super) async fn get_prompt(
         )
         .await;
     }
-    let tools = offered.shared_tools();
+    let tools = request_tools.shared_tools();
     let output = run_blocking(move || {
         await_first_scan(&catalog.memory, &Concern::Everything, &|_, _| ());
         let (memory, settings) = (&*catalog.memory, &*catalog.settings);
@@ -85,7 +85,7 @@ pub(super) async fn get_prompt(
     Ok(output.await?.into())
 }
 
-/// What a prompt says that says more than text, or asks.
+/// Runs the handler of a prompt that returns more than text or asks the client.
 async fn run_prompt_handler(
     catalog: &ToolCatalog,
     def: &'static PromptDef,
@@ -115,7 +115,7 @@ async fn run_prompt_handler(
     Err(ErrorData::internal_error("The prompt asks without end.", None))
 }
 
-/// The arguments in the order of the definition.
+/// Returns the arguments in the order of the definition.
 fn ordered_arguments(
     def: &PromptDef,
     mut arguments: JsonObject,

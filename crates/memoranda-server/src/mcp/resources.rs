@@ -1,6 +1,6 @@
 //! Notes as resources: `memoranda://<project>/<permalink>`, listed newest first, read as text.
 //!
-//! A text without structure goes by its path, because its permalink may be a note's too.
+//! A plain text file is addressed by its path, because a note may have the same permalink.
 
 use std::fmt::Write as _;
 
@@ -19,19 +19,19 @@ use rmcp::model::{
 use super::{internal_error, to_sentence};
 use crate::tool_catalog::{RequestTools, ToolCatalog};
 
-/// How notes are addressed, for clients that fill it in.
+/// URI template of notes.
 pub(super) const URI_TEMPLATE: &str = "memoranda://{project}/{+permalink}";
 
 const URI_SCHEME: &str = "memoranda://";
-/// How many notes a page lists.
+/// Number of notes on a page.
 const PAGE_NOTES: usize = 100;
-/// How many notes are listed in all: beyond that, search finds them.
+/// Maximum number of listed notes; search finds the others.
 const MAX_LISTED_NOTES: usize = 5000;
 
-/// A page of notes, the last changed first.
+/// Lists a page of notes, the most recently changed first.
 pub(super) fn list_resources(
     memory: &Memory,
-    offered: &RequestTools,
+    request_tools: &RequestTools,
     cursor: Option<&str>,
 ) -> Result<ListResourcesResult, ErrorData> {
     let offset = match cursor {
@@ -42,11 +42,11 @@ pub(super) fn list_resources(
             })?
         }
     };
-    let only = offered.only_project().map(|only| memory.store().project(only)).transpose();
+    let only = request_tools.only_project().map(|only| memory.store().project(only)).transpose();
     let only = match only {
         Ok(only) => only.map(|project| project.name),
-        // It is made by the first write.
-        Err(StoreError::NoProject { .. }) => return Ok(extra_resources(offered)),
+        // The first write creates the project.
+        Err(StoreError::NoProject { .. }) => return Ok(extra_resources(request_tools)),
         Err(error) => return Err(internal_error("list the notes", &error)),
     };
     let request = ListRequest {
@@ -58,7 +58,7 @@ pub(super) fn list_resources(
     let page = memory.list(&request).map_err(|error| internal_error("list the notes", &error))?;
     let next = offset + page.notes.len();
     let mut result = match offset {
-        0 => extra_resources(offered),
+        0 => extra_resources(request_tools),
         _ => ListResourcesResult::with_all_items(Vec::new()),
     };
     result.resources.extend(page.notes.iter().map(|note| note_resource(memory, note)));
@@ -68,10 +68,10 @@ pub(super) fn list_resources(
     Ok(result)
 }
 
-/// What there is beside the notes.
-fn extra_resources(offered: &RequestTools) -> ListResourcesResult {
+/// Lists the resources that are not notes.
+fn extra_resources(request_tools: &RequestTools) -> ListResourcesResult {
     let extra_resources =
-        offered.resources().filter(|def| !def.is_template()).map(definition_resource);
+        request_tools.resources().filter(|def| !def.is_template()).map(definition_resource);
     ListResourcesResult::with_all_items(extra_resources.collect())
 }
 
@@ -85,7 +85,8 @@ fn note_resource(memory: &Memory, note: &FileSummary) -> Resource {
         .with_annotations(annotations)
 }
 
-/// How a note is addressed within its project: by its permalink, unless that leads to another.
+/// Returns the address of a note in its project: its permalink, or its path if the permalink
+/// belongs to another note.
 fn name<'n>(memory: &Memory, note: &'n FileSummary) -> &'n str {
     let is_own = || permalink_of(&note.path).0 == note.permalink;
     let meant = || memory.resolve_in(&note.project, &note.permalink, Intent::Read).ok().flatten();
@@ -113,13 +114,13 @@ fn definition_resource(def: &ResourceDef) -> Resource {
         .with_mime_type(def.mime)
 }
 
-/// The ways in which notes are addressed.
-pub(super) fn list_templates(offered: &RequestTools) -> ListResourceTemplatesResult {
+/// Lists the URI templates.
+pub(super) fn list_templates(request_tools: &RequestTools) -> ListResourceTemplatesResult {
     let template = ResourceTemplate::new(URI_TEMPLATE, "note")
         .with_title("Note")
         .with_description("A note of a project, by its permalink or path")
         .with_mime_type("text/markdown");
-    let others = offered.resources().filter(|def| def.is_template()).map(|def| {
+    let others = request_tools.resources().filter(|def| def.is_template()).map(|def| {
         ResourceTemplate::new(def.uri, def.name)
             .with_title(def.title)
             .with_description(def.description)
@@ -128,24 +129,24 @@ pub(super) fn list_templates(offered: &RequestTools) -> ListResourceTemplatesRes
     ListResourceTemplatesResult::with_all_items(std::iter::once(template).chain(others).collect())
 }
 
-/// Whether something could be read at an address, now or later.
-pub(super) fn is_readable_uri(offered: &RequestTools, uri: &str) -> bool {
-    parse_note_uri(uri).is_some() || offered.resources().any(|def| def.matches(uri).is_some())
+/// Returns true if a URI can have content, now or later.
+pub(super) fn is_readable_uri(request_tools: &RequestTools, uri: &str) -> bool {
+    parse_note_uri(uri).is_some() || request_tools.resources().any(|def| def.matches(uri).is_some())
 }
 
-/// The project and the name in the address of a note.
+/// Splits the URI of a note into project and name.
 fn parse_note_uri(uri: &str) -> Option<(String, String)> {
     let (project, name) = uri.strip_prefix(URI_SCHEME)?.split_once('/')?;
     Some((percent_decoded(project)?, percent_decoded(name)?))
 }
 
-/// Reads what an address means: a resource of a dialect, or a note.
+/// Reads the resource at a URI: a defined resource or a note.
 pub(super) fn read_resource(
     catalog: &ToolCatalog,
-    offered: &RequestTools,
+    request_tools: &RequestTools,
     uri: &str,
 ) -> Result<ReadResourceResult, ErrorData> {
-    for def in offered.resources() {
+    for def in request_tools.resources() {
         let Some(values) = def.matches(uri) else { continue };
         let text =
             (def.read)(&catalog.memory, &catalog.settings, &values).map_err(
@@ -158,19 +159,20 @@ pub(super) fn read_resource(
                 },
             )?;
         if let Some(text) = text {
-            let contents = match is_text_type(def.mime) {
-                true => ResourceContents::text(text, uri),
-                false => ResourceContents::blob(text, uri),
+            let contents = if is_text_type(def.mime) {
+                ResourceContents::text(text, uri)
+            } else {
+                ResourceContents::blob(text, uri)
             };
             return Ok(ReadResourceResult::new(vec![contents.with_mime_type(def.mime)]));
         }
     }
-    read_note(&catalog.memory, offered, uri)
+    read_note(&catalog.memory, request_tools, uri)
 }
 
 fn read_note(
     memory: &Memory,
-    offered: &RequestTools,
+    request_tools: &RequestTools,
     uri: &str,
 ) -> Result<ReadResourceResult, ErrorData> {
     let missing = |why: String| {
@@ -180,7 +182,9 @@ fn read_note(
     let Some((project, name)) = parse_note_uri(uri) else {
         return Err(missing(format!("Resources are addressed as {URI_TEMPLATE}.")));
     };
-    if let Some(only) = offered.only_project().filter(|only| !project.eq_ignore_ascii_case(only)) {
+    if let Some(only) =
+        request_tools.only_project().filter(|only| !project.eq_ignore_ascii_case(only))
+    {
         return Err(missing(format!("This server works in the project {only} only.")));
     }
     let note = find_note(memory, &project, &name).map_err(|error| match error {
@@ -214,7 +218,7 @@ fn find_note(memory: &Memory, project: &str, name: &str) -> Result<ReadNote, Eng
                 suggestions: Vec::new(),
             });
         }
-        // A permalink addresses a note; texts go by their paths.
+        // A permalink addresses a note; other files are addressed by path.
         Err(EngineError::Ambiguous { identifier, candidates }) => {
             let is_note = |place: &&Place| place.path.extension().eq_ignore_ascii_case("md");
             let mut notes = candidates.iter().filter(is_note);
@@ -228,7 +232,7 @@ fn find_note(memory: &Memory, project: &str, name: &str) -> Result<ReadNote, Eng
     memory.read_at(&place)
 }
 
-/// Whether a kind is text for people or programs; all others come in base64.
+/// Returns true if a MIME type is text; other content is sent in base64.
 fn is_text_type(mime: &str) -> bool {
     mime.starts_with("text/") || mime.starts_with("application/json")
 }
@@ -241,7 +245,7 @@ fn mime(path: &str) -> &'static str {
     }
 }
 
-/// A name as part of an address: what an address cannot hold becomes `%xx`.
+/// Percent-encodes a name for a URI.
 fn percent_encoded(text: &str) -> String {
     let mut out = String::with_capacity(text.len());
     for byte in text.bytes() {
@@ -258,7 +262,7 @@ fn percent_encoded(text: &str) -> String {
     out
 }
 
-/// The name in an address; `None` if it is none.
+/// Decodes a percent-encoded name; `None` if it is invalid.
 fn percent_decoded(text: &str) -> Option<String> {
     let mut out = Vec::with_capacity(text.len());
     let mut bytes = text.bytes();

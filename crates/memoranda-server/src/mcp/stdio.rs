@@ -1,8 +1,8 @@
 //! One client over a stream of lines: stdin and stdout, or any other pair.
 //!
-//! The server ends when the stream does, also before a word was said. Calls that are under way
-//! then may still be answered, for a moment: programs that write their requests into a pipe and
-//! close it want the answers, and those that are gone want nothing.
+//! The server ends when the stream ends, also before the first message. Running calls may still be
+//! answered for a moment: a program that writes its requests into a pipe and closes it expects the
+//! answers.
 
 use std::sync::Arc;
 use std::time::Duration;
@@ -25,15 +25,15 @@ use crate::config::ServerConfig;
 use crate::error::ServerError;
 use crate::tool_catalog::ToolCatalog;
 
-/// The longest line that is read. The largest file that may be written fits in, escapes and all.
+/// Maximum length of a line. The largest file that a tool accepts fits, with all escapes.
 const MAX_LINE_BYTES: usize = 64 << 20;
 
-/// When the stream has ended, calls may still be answered as long as the next answer is not longer
-/// in coming than this, but no longer than the second value.
+/// Maximum time between two answers after the end of the stream.
 const NEXT_ANSWER_TIMEOUT: Duration = Duration::from_secs(1);
+/// Maximum time for all answers after the end of the stream.
 const DRAIN_TIMEOUT: Duration = Duration::from_secs(20);
 
-/// Serves one client over a stream of lines until it ends. Must be called within a runtime.
+/// Serves one client over a stream of lines until it ends. Requires a Tokio runtime.
 pub async fn serve_stream<R, W>(
     memory: Arc<Memory>,
     config: &ServerConfig,
@@ -45,19 +45,19 @@ where
     W: AsyncWrite + Send + Unpin + 'static,
 {
     let handler = McpHandler::new(Arc::new(ToolCatalog::new(memory, config)?));
-    let (tell, unreadable) = unbounded_channel();
-    let read = LineFilter::new(read, MAX_LINE_BYTES, tell);
+    let (reject, rejected) = unbounded_channel();
+    let read = LineFilter::new(read, MAX_LINE_BYTES, reject);
     let lines = AsyncRwTransport::new_server(read, write).with_max_line_length(MAX_LINE_BYTES);
     let subscriptions = Arc::clone(&handler.subscriptions);
     let (ended, answered) = (Arc::new(Notify::new()), Arc::new(Notify::new()));
-    let opening = HandshakeTransport {
+    let transport = HandshakeTransport {
         lines,
-        unreadable,
+        rejected,
         opened: false,
         ended: Arc::clone(&ended),
         answered: Arc::clone(&answered),
     };
-    match handler.serve(opening).await {
+    match handler.serve(transport).await {
         Ok(running) => {
             let stop = running.cancellation_token();
             let late = async {
@@ -81,7 +81,7 @@ where
                 () = late => Ok(()),
             }
         }
-        // The client went away before it said anything, or while it was greeted.
+        // The client disconnected before or during the handshake.
         Err(
             ServerInitializeError::ConnectionClosed(_)
             | ServerInitializeError::TransportError { .. }
@@ -91,35 +91,35 @@ where
     }
 }
 
-/// A transport that lets nothing but requests through until the first that opens a session.
+/// A transport that passes only requests until the first one that opens a session.
 ///
-/// A client that gives up on `server/discover` and greets with `initialize` instead says so in
-/// between with a notification, which must not end the server.
+/// A client that gives up on `server/discover` and sends `initialize` instead sends a notification
+/// in between, which must not end the server.
 struct HandshakeTransport<T> {
     lines: T,
-    /// Lines that are no messages.
-    unreadable: UnboundedReceiver<RejectedLine>,
+    /// Lines that are not messages.
+    rejected: UnboundedReceiver<RejectedLine>,
     opened: bool,
-    /// Told when the stream has ended.
+    /// Notified when the stream has ended.
     ended: Arc<Notify>,
-    /// Told of every message that goes out.
+    /// Notified of every outgoing message.
     answered: Arc<Notify>,
 }
 
 impl<T: Transport<RoleServer>> HandshakeTransport<T> {
-    /// Answers a line that is no message.
-    async fn refuse(&mut self, RejectedLine { id, fault }: RejectedLine) {
-        tracing::debug!(?fault, "a line is no message");
-        let error = match fault {
-            LineError::NoJson(reason) => {
+    /// Returns an error for a line that is not a message.
+    async fn refuse(&mut self, RejectedLine { id, error }: RejectedLine) {
+        tracing::debug!(?error, "rejected a line that is not a message");
+        let response = match error {
+            LineError::NotJson(reason) => {
                 ErrorData::parse_error(format!("Parse error: {reason}"), None)
             }
-            LineError::NoRequest(reason) => {
+            LineError::InvalidRequest(reason) => {
                 ErrorData::invalid_request(format!("Invalid request: {reason}"), None)
             }
         };
-        // Whoever does not listen learns nothing from the rest either.
-        self.lines.send(ServerJsonRpcMessage::error(error, id)).await.ok();
+        // A client that does not read gets no other response either.
+        self.lines.send(ServerJsonRpcMessage::error(response, id)).await.ok();
     }
 }
 
@@ -138,16 +138,16 @@ impl<T: Transport<RoleServer>> Transport<RoleServer> for HandshakeTransport<T> {
         loop {
             let message = tokio::select! {
                 biased;
-                Some(unreadable) = self.unreadable.recv() => {
-                    self.refuse(unreadable).await;
+                Some(rejected) = self.rejected.recv() => {
+                    self.refuse(rejected).await;
                     continue;
                 }
                 message = self.lines.receive() => message,
             };
             let Some(message) = message else {
-                // The last lines may have been none.
-                while let Ok(unreadable) = self.unreadable.try_recv() {
-                    self.refuse(unreadable).await;
+                // The last lines may have been rejected.
+                while let Ok(rejected) = self.rejected.try_recv() {
+                    self.refuse(rejected).await;
                 }
                 self.ended.notify_one();
                 return None;
@@ -156,7 +156,7 @@ impl<T: Transport<RoleServer>> Transport<RoleServer> for HandshakeTransport<T> {
                 return Some(message);
             }
             let ClientJsonRpcMessage::Request(request) = &message else {
-                tracing::debug!("passed over what came before the first request");
+                tracing::debug!("ignored a message before the first request");
                 continue;
             };
             self.opened = match &request.request {

@@ -1,10 +1,8 @@
-//! Subscriptions: a client hears when what it would read at an address has changed, whoever
-//! changed it.
+//! Resource subscriptions: a client is notified when the content of a resource has changed.
 //!
-//! Revision 2026-07-28 listens with a request that stays open; the revisions before subscribe
-//! and unsubscribe by address. Both compare what is read with what was read last, whenever the
-//! vault has changed. The vault is watched only while somebody wants to hear of it, and once for
-//! all who do.
+//! Revision 2026-07-28 listens with a request that stays open; earlier revisions subscribe and
+//! unsubscribe by URI. After every change of the vault, both compare the hash of each resource with
+//! the previous one. The vault is followed once for all subscriptions, and only while there are any.
 
 use std::collections::BTreeMap;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError, Weak};
@@ -19,16 +17,16 @@ use tokio::sync::{Notify, watch};
 use super::{internal_error, resources, run_blocking};
 use crate::tool_catalog::{RequestTools, ToolCatalog};
 
-/// How many addresses one client may follow at once.
+/// Maximum number of subscribed URIs of one client.
 const MAX_URIS: usize = 500;
 
-/// Changes that come within this time of one another are looked at once.
+/// Time in which several changes are combined into one comparison.
 const CHANGE_DEBOUNCE: Duration = Duration::from_millis(50);
 
-/// What was last read at each address; `None` where there was nothing.
+/// Last hash of the content at each URI; `None` if there was no resource.
 type SeenHashes = Arc<Mutex<BTreeMap<String, Option<blake3::Hash>>>>;
 
-/// The watch on the vault, while somebody wants to hear of changes.
+/// Change feed of the vault, active while there are subscriptions.
 #[derive(Default)]
 pub(crate) struct ChangeFeed(Mutex<Weak<SharedChanges>>);
 
@@ -52,28 +50,28 @@ impl ChangeFeed {
     }
 }
 
-/// What the client of one connection has subscribed to.
+/// Subscriptions of the client of one connection.
 #[derive(Default)]
 pub(crate) struct ResourceSubscriptions {
-    /// In the revisions with a handshake.
+    /// Subscriptions of the revisions with a handshake.
     seen: SeenHashes,
     task: Mutex<Option<tokio::task::AbortHandle>>,
-    /// Requests to listen that are being acknowledged.
+    /// Accepted listen requests that are not running yet.
     accepted: Mutex<Vec<ResourceFollower>>,
-    /// Told when the client will say nothing more.
+    /// Notified when the client has closed its side.
     closed: Notify,
 }
 
 impl ResourceSubscriptions {
-    /// From now on `peer` hears when what is read at this address changes.
+    /// Subscribes `peer` to a URI.
     pub(super) async fn add(
         &self,
         catalog: &Arc<ToolCatalog>,
-        offered: RequestTools,
+        request_tools: RequestTools,
         peer: Peer<RoleServer>,
         uri: String,
     ) -> Result<(), ErrorData> {
-        if !resources::is_readable_uri(&offered, &uri) {
+        if !resources::is_readable_uri(&request_tools, &uri) {
             let data = serde_json::json!({ "uri": uri });
             let why = "Nothing that can be read has this address.";
             return Err(ErrorData::resource_not_found(why, Some(data)));
@@ -82,7 +80,7 @@ impl ResourceSubscriptions {
             let full = format!("{MAX_URIS} addresses are followed; unsubscribe from one first.");
             return Err(ErrorData::invalid_params(full, None));
         }
-        let follower = ResourceFollower::new(catalog, offered, Arc::clone(&self.seen))?;
+        let follower = ResourceFollower::new(catalog, request_tools, Arc::clone(&self.seen))?;
         let follower = run_blocking(move || Ok(follower.record_current([uri]))).await?;
         let mut task = lock(&self.task);
         if task.as_ref().is_none_or(tokio::task::AbortHandle::is_finished) {
@@ -92,7 +90,7 @@ impl ResourceSubscriptions {
         Ok(())
     }
 
-    /// The client wants to hear no more of this address.
+    /// Unsubscribes from a URI.
     pub(super) fn remove(&self, uri: &str) {
         let mut seen = lock(&self.seen);
         seen.remove(uri);
@@ -101,35 +99,35 @@ impl ResourceSubscriptions {
         }
     }
 
-    /// What of a request to listen is accepted. It is read here, on the way to the acknowledgement:
-    /// whatever changes after that is told.
+    /// Returns the accepted part of a listen request. The current hashes are recorded before the
+    /// acknowledgement, so that every later change is reported.
     pub(super) fn accept(
         &self,
         catalog: &Arc<ToolCatalog>,
         requested: &SubscriptionFilter,
     ) -> SubscriptionFilter {
-        let offered = catalog.all();
+        let request_tools = catalog.configured_tools();
         let wanted = requested.resource_subscriptions.iter().flatten();
-        let known = wanted.filter(|uri| resources::is_readable_uri(&offered, uri)).cloned();
+        let known = wanted.filter(|uri| resources::is_readable_uri(&request_tools, uri)).cloned();
         let known: Vec<String> = known.take(MAX_URIS).collect();
         if known.is_empty() {
             return SubscriptionFilter::default();
         }
-        match ResourceFollower::new(catalog, offered, SeenHashes::default()) {
+        match ResourceFollower::new(catalog, request_tools, SeenHashes::default()) {
             Ok(follower) => {
                 lock(&self.accepted).push(follower.record_current(known.clone()));
                 SubscriptionFilter::builder().resource_subscriptions(known).build()
             }
-            // Why is in the log; nothing that cannot be told is accepted.
+            // The reason is logged; without a feed nothing is accepted.
             Err(_) => SubscriptionFilter::default(),
         }
     }
 
-    /// Tells of what was accepted of a request to listen, until it is cancelled.
+    /// Runs an accepted listen request until it is cancelled.
     pub(super) async fn listen(&self, context: SubscriptionContext) {
         let wanted = context.accepted().resource_subscriptions.as_deref().unwrap_or_default();
         let follower = self.take_accepted(wanted);
-        // What else could be listened to never changes: it is as the person configured it.
+        // Lists never change while the server runs, so there is nothing else to report.
         let told = async {
             match follower {
                 Some(follower) => {
@@ -145,7 +143,7 @@ impl ResourceSubscriptions {
         }
     }
 
-    /// Nobody listens any more: the client's side of the connection is closed.
+    /// Ends all listen requests, because the client has closed its side.
     pub(super) fn close(&self) {
         self.closed.notify_waiters();
     }
@@ -173,14 +171,14 @@ impl Drop for ResourceSubscriptions {
     }
 }
 
-/// Who hears of changes.
+/// Receiver of update notifications.
 enum UpdateListener {
     Connection(Peer<RoleServer>),
     Request(SubscriptionSink),
 }
 
 impl UpdateListener {
-    /// Tells of an address; false if nobody listens any more.
+    /// Sends a notification for a URI. Returns false if the receiver is gone.
     async fn notify(&self, uri: String) -> bool {
         match self {
             Self::Connection(peer) => {
@@ -192,10 +190,10 @@ impl UpdateListener {
     }
 }
 
-/// Compares what is read at addresses with what was read there last.
+/// Compares the content at URIs with the previous content.
 struct ResourceFollower {
     catalog: Arc<ToolCatalog>,
-    offered: RequestTools,
+    request_tools: RequestTools,
     seen: SeenHashes,
     changes: Arc<SharedChanges>,
 }
@@ -203,14 +201,14 @@ struct ResourceFollower {
 impl ResourceFollower {
     fn new(
         catalog: &Arc<ToolCatalog>,
-        offered: RequestTools,
+        request_tools: RequestTools,
         seen: SeenHashes,
     ) -> Result<Self, ErrorData> {
         let changes = catalog.feed.subscribe(&catalog.memory)?;
-        Ok(Self { catalog: Arc::clone(catalog), offered, seen, changes })
+        Ok(Self { catalog: Arc::clone(catalog), request_tools, seen, changes })
     }
 
-    /// Notes what is read now: every later change is one.
+    /// Records the current hashes, with which later ones are compared.
     fn record_current(self, uris: impl IntoIterator<Item = String>) -> Self {
         for uri in uris {
             let now = self.current_hash(&uri).unwrap_or_default();
@@ -219,7 +217,7 @@ impl ResourceFollower {
         self
     }
 
-    /// Tells `listener` of every change, until it hears no more.
+    /// Notifies `listener` of every change until it is gone.
     async fn run(self, listener: UpdateListener) {
         let mut changed = self.changes.changed.clone();
         let this = Arc::new(self);
@@ -240,7 +238,7 @@ impl ResourceFollower {
         let known = lock(&self.seen).clone();
         let mut changed = Vec::new();
         for (uri, before) in known {
-            // What cannot be read now is not gone: the next change brings another look.
+            // An unreadable resource is compared again after the next change.
             let Some(now) = self.current_hash(&uri).filter(|now| *now != before) else { continue };
             if let Some(seen) = lock(&self.seen).get_mut(&uri) {
                 *seen = now;
@@ -250,9 +248,10 @@ impl ResourceFollower {
         changed
     }
 
-    /// What is at an address, as a hash: `Some(None)` if nothing is, `None` if it cannot be read.
+    /// Returns the hash of the content at a URI: `Some(None)` if there is no resource, `None` if it
+    /// cannot be read.
     fn current_hash(&self, uri: &str) -> Option<Option<blake3::Hash>> {
-        match resources::read_resource(&self.catalog, &self.offered, uri) {
+        match resources::read_resource(&self.catalog, &self.request_tools, uri) {
             Ok(found) => serde_json::to_vec(&found).ok().map(|found| Some(blake3::hash(&found))),
             Err(error) if error.code == ErrorCode::RESOURCE_NOT_FOUND => Some(None),
             Err(_) => None,
@@ -261,6 +260,6 @@ impl ResourceFollower {
 }
 
 fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
-    // A panic elsewhere leaves the list as it was.
+    // A panic in another thread leaves the list valid.
     mutex.lock().unwrap_or_else(PoisonError::into_inner)
 }

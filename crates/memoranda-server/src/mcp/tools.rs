@@ -1,4 +1,4 @@
-//! Tools on the wire: a row of the table as clients see it, and an answer as they read it.
+//! MCP tools: definitions and results in the format of the protocol.
 
 use std::sync::Arc;
 
@@ -11,7 +11,7 @@ use serde_json::Value;
 
 use crate::tool_catalog::RequestTools;
 
-/// A row of the table as it is listed.
+/// Converts a tool definition.
 pub(crate) fn tool_definition(def: &'static ToolDef, settings: &ToolSettings) -> Tool {
     let hints = ToolAnnotations::new()
         .read_only(def.hints.read_only)
@@ -24,13 +24,13 @@ pub(crate) fn tool_definition(def: &'static ToolDef, settings: &ToolSettings) ->
         .with_annotations(hints)
 }
 
-/// All tools that are offered, in the order of the table.
-pub(crate) fn list_tools(offered: &RequestTools, settings: &ToolSettings) -> ListToolsResult {
-    let tools = offered.tools().iter().map(|def| tool_definition(def, settings)).collect();
+/// Lists the tools of a request, in the order of the catalog.
+pub(crate) fn list_tools(request_tools: &RequestTools, settings: &ToolSettings) -> ListToolsResult {
+    let tools = request_tools.tools().iter().map(|def| tool_definition(def, settings)).collect();
     ListToolsResult::with_all_items(tools)
 }
 
-/// An answer, as text and as structure, with what is attached to it.
+/// Converts a result: text, structured content and attachments.
 pub(crate) fn call_result(result: ToolResult, attached: Vec<SideContent>) -> CallToolResult {
     let mut content = Vec::with_capacity(1 + attached.len());
     if attached.is_empty() || !result.text.is_empty() {
@@ -46,7 +46,7 @@ pub(crate) fn call_result(result: ToolResult, attached: Vec<SideContent>) -> Cal
     call_result
 }
 
-/// Content beside the text, on the wire.
+/// Converts an attachment.
 pub(super) fn content_block(content: SideContent) -> ContentBlock {
     match content {
         SideContent::Image { data, mime } => ContentBlock::image(data, mime),
