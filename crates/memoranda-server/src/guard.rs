@@ -73,7 +73,7 @@ impl IntoResponse for HttpError {
     }
 }
 
-/// Whose page sent a request.
+/// Origin of the page that sent a request.
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum RequestOrigin {
     /// No Origin header: a program that is not a browser, or a navigation.

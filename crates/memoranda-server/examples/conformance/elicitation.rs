@@ -1,4 +1,4 @@
-//! Tools that ask the client: the person, its model, its folders.
+//! Tools that ask the client for input of the person, of its model, or for its folders.
 #![allow(clippy::needless_pass_by_value, reason = "every handler takes its arguments whole")]
 
 use memoranda_tools::{CallContext, ClientQuestion, ToolDef, ToolResult};
@@ -6,7 +6,7 @@ use serde_json::{Value, json};
 
 use crate::tools::{fixture, said};
 
-/// What a tool says to a client that cannot be asked.
+/// Returns the result for a client that cannot be asked.
 fn waiting() -> ToolResult {
     ToolResult::error("This tool needs an answer that this client cannot give.")
 }

@@ -1,5 +1,5 @@
-//! The server with the fixtures of the official conformance suite beside its own tools: it
-//! proves the plumbing that every tool uses. Never part of a release.
+//! The server with the fixtures of the official conformance suite in addition to its own tools. It
+//! tests the protocol layer below all tools, and is never part of a release.
 //!
 //!     cargo run -p memoranda-server --example conformance
 //!
@@ -24,7 +24,7 @@ use memoranda_server::{
     ClientAuthentication, ExtraDefinitions, LogDestination, ServerConfig, SessionMode, run_http,
 };
 
-/// A picture of one red point, and a silent sound.
+/// An image of one red pixel, and a silent sound.
 const PIXEL: &str = "iVBORw0KGgoAAAANSUhEUgAAAAEAAAABCAYAAAAfFcSJAAAADUlEQVR42mP8z8BQDwAEhQGAhKmMIQAAAABJRU5ErkJggg==";
 const SILENCE: &str = "UklGRiQAAABXQVZFZm10IBAAAAABAAEAQB8AAEAfAAABAAgAZGF0YQAAAAA=";
 

@@ -11,7 +11,7 @@ use serde_json::{Value, json};
 use crate::elicitation::{self, sampling_tool};
 use crate::{PIXEL, SILENCE};
 
-/// A row of the table, for a fixture without arguments.
+/// Defines a fixture without arguments.
 pub(crate) const fn fixture(
     name: &'static str,
     handler: fn(&CallContext<'_>, Value) -> ToolResult,
@@ -64,7 +64,7 @@ pub(crate) const TOOLS: &[ToolDef] = &[
     fixture("test_tool_with_progress", |call, _| {
         for done in [0, 50, 100] {
             (call.progress)(done, 100, "counting");
-            // Progress is told at most ten times a second.
+            // Progress is reported at most ten times a second.
             std::thread::sleep(Duration::from_millis(120));
         }
         said("Counted to 100.")
@@ -87,7 +87,7 @@ pub(crate) const TOOLS: &[ToolDef] = &[
     fixture("test_input_required_result_multi_round", elicitation::in_rounds),
 ];
 
-/// Notes something at the beginning, in the middle and in the end.
+/// Logs an event at the start, in the middle and at the end.
 fn noting() -> ToolResult {
     tracing::info!("Tool execution started");
     std::thread::sleep(Duration::from_millis(50));
@@ -97,7 +97,7 @@ fn noting() -> ToolResult {
     said("Noted three things.")
 }
 
-/// An answer that is its text.
+/// Returns a text result.
 pub(crate) fn said(text: impl Into<String>) -> ToolResult {
     let text = text.into();
     let structured = json!({ "result": text });

@@ -1,4 +1,4 @@
-//! The course of a call: progress on the way, an end before its time, and the end of the stream.
+//! Tool calls: progress, cancellation, and the end of the stream.
 
 use std::time::{Duration, Instant};
 
@@ -15,7 +15,7 @@ fn with_fixtures() -> ServerConfig {
 }
 
 #[tokio::test]
-async fn progress_is_told_to_those_who_ask() {
+async fn progress_is_sent_to_clients_that_request_it() {
     for era in ERAS {
         let vault = ServerVault::new();
         let (mut client, _) = LineClient::open(&vault, with_fixtures(), era).await;
@@ -28,7 +28,7 @@ async fn progress_is_told_to_those_who_ask() {
         assert_eq!((&told[0]["total"], &told[0]["message"]), (&json!(40.0), &json!("counting")));
         let steps: Vec<_> =
             told.iter().filter_map(|progress| progress["progress"].as_f64()).collect();
-        // Forty steps of 10 ms are told every 100 ms, not each, and only ever forward.
+        // Forty steps of 10 ms are reported every 100 ms, with increasing values.
         let most = begun.elapsed().as_millis() as usize / 100 + 2;
         assert!((2..=most).contains(&steps.len()), "{steps:?}");
         assert!(steps.is_sorted_by(|a, b| a < b), "{steps:?}");
@@ -46,7 +46,7 @@ async fn a_cancelled_call_ends_and_is_not_answered() {
         let name = format!("cancelled in {era:?}");
         let slow = json!({ "name": "slow", "arguments": { "steps": 30_000, "name": name }, "_meta": { "progressToken": 1 } });
         let id = client.begin("tools/call", slow).await;
-        // The call is under way when it is cancelled.
+        // The call is running when it is cancelled.
         assert_eq!(client.next().await.unwrap()["params"]["progressToken"], json!(1));
         client
             .tell("notifications/cancelled", json!({ "requestId": id, "reason": "enough" }))
@@ -60,7 +60,7 @@ async fn a_cancelled_call_ends_and_is_not_answered() {
 }
 
 #[tokio::test]
-async fn a_tool_that_breaks_down_takes_nothing_with_it() {
+async fn a_panicking_tool_does_not_end_the_server() {
     let vault = ServerVault::new();
     let (mut client, _) = LineClient::open(&vault, with_fixtures(), ProtocolEra::Stateless).await;
     let broken = client.ask("tools/call", json!({ "name": "broken" })).await;
@@ -72,16 +72,16 @@ async fn a_tool_that_breaks_down_takes_nothing_with_it() {
 #[tokio::test]
 async fn the_end_of_the_stream_ends_the_server() {
     let vault = ServerVault::new();
-    // Before a word was said.
+    // Before the first message.
     let started = Instant::now();
     let silent = LineClient::connect(&vault, config(), ProtocolEra::Stateless);
     let (said, ended) = silent.close().await;
     assert!(said.is_empty() && ended.is_ok());
-    // In the middle of a greeting.
+    // During the handshake.
     let mut broken = LineClient::connect(&vault, config(), ProtocolEra::Stateless);
     broken.send(&json!("no message")).await;
     assert!(broken.close().await.1.is_ok());
-    // After some talk.
+    // After some requests.
     for era in ERAS {
         let (client, _) = LineClient::open(&vault, config(), era).await;
         let (said, ended) = client.close().await;
@@ -91,7 +91,7 @@ async fn the_end_of_the_stream_ends_the_server() {
 }
 
 #[tokio::test]
-async fn what_was_asked_before_the_end_is_answered() {
+async fn requests_before_the_end_of_the_stream_are_answered() {
     for era in ERAS {
         let vault = ServerVault::new();
         let (mut client, _) = LineClient::open(&vault, with_fixtures(), era).await;
@@ -113,7 +113,7 @@ async fn what_was_asked_before_the_end_is_answered() {
 }
 
 #[tokio::test]
-async fn a_call_that_takes_too_long_does_not_hold_the_end() {
+async fn a_long_call_does_not_delay_the_end() {
     for era in ERAS {
         let vault = ServerVault::new();
         let (mut client, _) = LineClient::open(&vault, with_fixtures(), era).await;
@@ -122,14 +122,14 @@ async fn a_call_that_takes_too_long_does_not_hold_the_end() {
         client.begin("tools/call", slow).await;
         let started = Instant::now();
         assert!(client.close().await.1.is_ok());
-        // Those who wait for one answer after the other would wait for 20 s.
+        // Waiting for each answer in turn would take 20 s.
         assert!(started.elapsed() < Duration::from_secs(15), "{:?}", started.elapsed());
         assert!(tokio::task::spawn_blocking(move || was_cancelled(&name)).await.unwrap());
     }
 }
 
 #[tokio::test]
-async fn what_comes_before_the_greeting_is_passed_over() {
+async fn messages_before_the_handshake_are_ignored() {
     let vault = ServerVault::new();
     let mut client = LineClient::connect(&vault, config(), ProtocolEra::Stateless);
     let early = json!({ "jsonrpc": "2.0", "id": 90, "method": "tools/list", "params": {} });
@@ -142,7 +142,7 @@ async fn what_comes_before_the_greeting_is_passed_over() {
 }
 
 #[tokio::test]
-async fn only_chosen_tools_are_offered() {
+async fn only_selected_tools_are_listed() {
     let vault = ServerVault::new();
     let exclude = vec!["memory".to_owned()];
     let nothing = ToolSelection { exclude: exclude.clone(), ..config().selection };
@@ -169,7 +169,7 @@ async fn only_chosen_tools_are_offered() {
 }
 
 #[tokio::test]
-async fn a_person_adds_to_the_instructions() {
+async fn the_configured_guidance_is_part_of_the_instructions() {
     let vault = ServerVault::new();
     let settings = ToolSettings {
         guidance: Some("Mind the tulips. ".repeat(500)),
@@ -183,7 +183,7 @@ async fn a_person_adds_to_the_instructions() {
 }
 
 #[tokio::test]
-async fn the_guide_speaks_of_the_tools_that_are_there() {
+async fn the_guide_describes_the_selected_tools() {
     let all = ToolSelection::default();
     let few =
         ToolSelection { tools: vec!["memory".into(), "recent_activity".into()], ..all.clone() };
@@ -205,7 +205,7 @@ async fn the_guide_speaks_of_the_tools_that_are_there() {
 }
 
 #[tokio::test]
-async fn no_line_is_left_without_an_answer() {
+async fn every_invalid_line_gets_an_error() {
     let vault = ServerVault::new();
     let (mut client, _) =
         LineClient::open(&vault, config(), ProtocolEra::Handshake("2025-11-25")).await;
@@ -257,7 +257,7 @@ async fn no_line_is_left_without_an_answer() {
 }
 
 #[tokio::test]
-async fn a_last_line_needs_no_end() {
+async fn a_last_line_needs_no_line_break() {
     let hello = r#"{"jsonrpc":"2.0","id":7,"method":"initialize","params":{"protocolVersion":"2025-11-25","capabilities":{},"clientInfo":{"name":"tester","version":"1.0"}}}"#;
     for (before, last, id, fault) in [
         ("", hello, json!(7), None),
@@ -279,7 +279,7 @@ async fn a_last_line_needs_no_end() {
 }
 
 #[tokio::test]
-async fn what_comes_at_once_is_done_in_its_order() {
+async fn concurrent_calls_run_in_their_order() {
     for era in ERAS {
         let vault = ServerVault::new();
         let (mut client, _) = LineClient::open(&vault, config(), era).await;
@@ -310,7 +310,7 @@ async fn what_comes_at_once_is_done_in_its_order() {
 }
 
 #[tokio::test]
-async fn all_that_was_asked_before_the_end_is_answered() {
+async fn all_requests_before_the_end_are_answered() {
     const CALLS: usize = 300;
     let vault = ServerVault::new();
     let (mut client, _) = LineClient::open(&vault, config(), ERAS[0]).await;

@@ -1,4 +1,4 @@
-//! Tools that ask the client: by the result in the newest revision, during the call before.
+//! Elicitation: through the result in the newest revision, during the call in earlier ones.
 
 use memoranda_server::{ExtraDefinitions, ServerConfig};
 use memoranda_tools::{ClientQuestion, ToolDef, ToolResult};
@@ -54,7 +54,7 @@ async fn the_questions_are_the_result_and_the_answers_come_with_the_next_call() 
     let done = client.result("tools/call", answered).await;
     assert_eq!(done["content"][0]["text"], "Hello, Ada", "{done}");
     assert_eq!(done["resultType"], "complete");
-    // What is no answer is asked again; what was not given is not taken back.
+    // An invalid answer is asked again; a state that was not issued is rejected.
     let crooked = with(state.clone(), json!({ "who": 12 }));
     assert_eq!(client.result("tools/call", crooked).await["resultType"], "input_required");
     let forged = with(json!(format!("{}x", state.as_str().unwrap())), json!({ "who": answer() }));
@@ -65,14 +65,14 @@ async fn the_questions_are_the_result_and_the_answers_come_with_the_next_call() 
 }
 
 #[tokio::test]
-async fn a_client_that_cannot_be_asked_is_told_so() {
+async fn a_client_without_elicitation_gets_an_error() {
     let vault = ServerVault::new();
     let (mut client, _) = LineClient::open(&vault, asking(), ProtocolEra::Stateless).await;
     let call = json!({ "name": "ask", "arguments": {} });
     let refused = client.ask("tools/call", call.clone()).await;
     assert_eq!(refused["error"]["code"], -32021, "{refused}");
     assert!(refused["error"]["data"]["requiredCapabilities"]["elicitation"].is_object());
-    // The older revisions know no such error: the tool says what it lacks.
+    // The older revisions have no such error: the tool names what it needs.
     let era = ProtocolEra::Handshake("2025-11-25");
     let (mut client, _) = LineClient::open(&vault, asking(), era).await;
     let said = client.result("tools/call", call.clone()).await;
@@ -80,7 +80,7 @@ async fn a_client_that_cannot_be_asked_is_told_so() {
         (&said["isError"], &said["content"][0]["text"]),
         (&json!(true), &json!("It must be known who asks."))
     );
-    // Nor can one be asked whose requests stand for themselves, whatever it is able to.
+    // A client without a session cannot be asked, whatever its capabilities are.
     let http = TestServer::start(&vault, asking());
     let said = http.mcp(era, "/mcp", &[], "tools/call", call).json();
     assert_eq!(said["result"]["isError"], true, "{said}");

@@ -1,4 +1,4 @@
-//! Prompts and resources of a table, and content that is no text, as clients get them.
+//! Extra prompts and resources, and content other than text.
 
 use memoranda_server::{ExtraDefinitions, ServerConfig};
 use memoranda_tools::{
@@ -66,7 +66,7 @@ fn with_extra() -> ServerConfig {
 }
 
 #[tokio::test]
-async fn prompts_and_resources_of_a_table_are_listed_and_given() {
+async fn extra_prompts_and_resources_are_listed_and_read() {
     for era in ERAS {
         let vault = ServerVault::new();
         let (mut client, _) = LineClient::open(&vault, with_extra(), era).await;
@@ -105,7 +105,7 @@ async fn prompts_and_resources_of_a_table_are_listed_and_given() {
 }
 
 #[tokio::test]
-async fn content_beside_the_text_follows_it() {
+async fn attachments_follow_the_text() {
     for era in ERAS {
         let vault = ServerVault::new();
         let (mut client, _) = LineClient::open(&vault, with_extra(), era).await;

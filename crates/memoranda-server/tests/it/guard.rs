@@ -1,4 +1,4 @@
-//! The guard: every route, and every way in which a request can be a stranger's.
+//! The guard: every route, with every kind of foreign request.
 
 use std::io::{Read as _, Write as _};
 use std::net::TcpStream;
@@ -21,7 +21,7 @@ fn guarded() -> ServerConfig {
     ServerConfig { authentication: ClientAuthentication::Token(token), ..config() }
 }
 
-/// A body with which the route would write, were it let.
+/// A body with which the route would write.
 fn body(path: &str) -> String {
     let create = json!({ "command": "create", "path": "/memories/x.md", "file_text": "x" });
     if path.starts_with("/mcp") {
@@ -32,7 +32,7 @@ fn body(path: &str) -> String {
     }
 }
 
-/// Every route, and some that are none.
+/// Every route, and some that do not exist.
 fn everywhere() -> Vec<(&'static str, String)> {
     let known = ROUTES.iter().map(|route| {
         let path = route.path.replace("{toolset}", "memory").replace("{name}", "memory");
@@ -49,11 +49,11 @@ fn send(http: &TestServer, (method, path): &(&str, String), more: &[(&str, &str)
     http.send(method, path, &headers, &body(path))
 }
 
-/// Who it is, what they get, and the headers by which they are known.
+/// A name, the expected status, and the headers.
 type ForeignRequest<'a> = (&'a str, u16, &'a [(&'a str, &'a str)]);
 
 #[test]
-fn strangers_get_in_nowhere() {
+fn foreign_requests_are_refused_everywhere() {
     let vault = ServerVault::new();
     let http = TestServer::start(&vault, guarded());
     let right = format!("Bearer {TOKEN}");
@@ -83,7 +83,7 @@ fn strangers_get_in_nowhere() {
                 continue;
             }
             let reply = send(&http, &route, headers);
-            // Of two Hosts the server of HTTP itself may already make nothing.
+            // `hyper` may reject two Hosts itself.
             let fits = reply.status == status || (status == 400 && reply.status == 403);
             assert!(fits, "{route:?} with {name}: {reply:?}");
             assert!(
@@ -104,7 +104,7 @@ fn strangers_get_in_nowhere() {
 }
 
 #[test]
-fn the_owner_gets_in_everywhere() {
+fn requests_of_the_owner_are_served_everywhere() {
     let vault = ServerVault::new();
     let http = TestServer::start(&vault, guarded());
     let right = format!("Bearer {TOKEN}");
@@ -309,7 +309,7 @@ fn the_file_of_the_token_is_named_to_this_machine_alone() {
 }
 
 #[test]
-fn listed_hosts_and_origins_are_let_in() {
+fn allowed_hosts_and_origins_are_served() {
     let vault = ServerVault::new();
     let listed = ServerConfig {
         allowed_hosts: vec!["notes.example".into()],
@@ -325,7 +325,7 @@ fn listed_hosts_and_origins_are_let_in() {
 }
 
 #[test]
-fn what_others_can_reach_needs_a_token() {
+fn a_server_for_other_machines_needs_a_token() {
     for bind in ["0.0.0.0:0", "[::]:0"] {
         let mut config = config();
         config.bind = bind.parse().unwrap();
@@ -358,10 +358,9 @@ fn bodies_are_bounded() {
     }
 }
 
-/// The guard's limit is the only one: what it lets in is taken, and what is too much is refused
-/// in its words.
+/// The limit of the guard is the only one: no other layer rejects a smaller body.
 #[test]
-fn a_large_file_fits_where_a_body_may() {
+fn a_body_up_to_the_limit_is_accepted() {
     let vault = ServerVault::new();
     let http = TestServer::start(&vault, config());
     for (n, path) in ["/api/tools/memory", "/api/memory-tool"].into_iter().enumerate() {
@@ -379,7 +378,7 @@ fn a_large_file_fits_where_a_body_may() {
 }
 
 #[test]
-fn requests_take_only_so_long() {
+fn requests_have_a_time_limit() {
     let vault = ServerVault::new();
     let patience = Duration::from_millis(300);
     let hasty = ServerConfig { request_timeout: patience, extra: EXTRA_DEFINITIONS, ..config() };
@@ -410,7 +409,7 @@ fn closed_after(mut stream: TcpStream) -> Duration {
 }
 
 #[test]
-fn a_request_head_takes_only_so_long() {
+fn a_request_head_has_a_time_limit() {
     let vault = ServerVault::new();
     let head_timeout = Duration::from_millis(400);
     let http = TestServer::start(

@@ -59,7 +59,7 @@ fn the_protocol_works_in_every_era() {
 }
 
 #[test]
-fn a_text_that_was_cut_within_a_sign_is_not_lost() {
+fn a_text_that_was_cut_within_a_character_is_kept() {
     let vault = ServerVault::new();
     let http = TestServer::start(&vault, config());
     let input = |name: &str| {
@@ -137,7 +137,7 @@ fn headers_and_paths_narrow_and_never_widen() {
     assert_eq!(vault.commits(), 0);
     drop(http);
 
-    // Where the person chose nothing, a request may choose among all.
+    // Without a configured selection, a request may select from all tools.
     let selection =
         ToolSelection { exclude: vec!["delete_note".into()], ..ToolSelection::default() };
     let http = TestServer::start(&vault, ServerConfig { selection, ..config() });
@@ -168,7 +168,7 @@ fn headers_and_paths_narrow_and_never_widen() {
 }
 
 #[test]
-fn tools_go_by_their_names() {
+fn tools_are_called_by_name() {
     let vault = ServerVault::new();
     let http = TestServer::start(&vault, config());
     let create = json!({ "command": "create", "path": "/memories/a.md", "file_text": "# A\n" });
@@ -183,7 +183,7 @@ fn tools_go_by_their_names() {
     assert!(made["structured"]["commit"].is_string());
     let author = &vault.memory.store().history(&HistoryFilter::default(), 1, 0).unwrap()[0].author;
     assert_eq!((author.client.as_str(), author.channel), ("curl/9", ChangeChannel::Http));
-    // Mistakes in the arguments are the tool's to tell; those in the request are ours.
+    // Errors in the arguments are results of the tool; errors in the request are HTTP errors.
     let wrong = http.send("POST", "/api/tools/memory", &[], "");
     assert_eq!((wrong.status, &wrong.json()["is_error"]), (200, &json!(true)));
     assert_eq!(http.send("POST", "/api/tools/nope", &[], "{}").status, 404);
@@ -208,7 +208,7 @@ fn the_memory_tool_takes_and_gives_blocks() {
             "is_error": false,
         })
     );
-    // The input on its own; the official tool does not overwrite.
+    // The bare input; the official tool does not overwrite.
     assert_eq!(
         post(&create).json(),
         json!({
@@ -228,7 +228,7 @@ fn the_memory_tool_takes_and_gives_blocks() {
 }
 
 #[test]
-fn health_tells_nothing_of_the_machine() {
+fn health_contains_nothing_about_the_machine() {
     let vault = ServerVault::new();
     let http = TestServer::start(&vault, config());
     let health = http.send("GET", "/api/health", &[], "").json();

@@ -1,4 +1,4 @@
-//! A server that is held to one project gives nothing of another, by no way in.
+//! A server that is limited to one project returns nothing of another, by any request.
 
 use memoranda_server::ServerConfig;
 use memoranda_tools::ToolSelection;
@@ -6,8 +6,8 @@ use serde_json::{Value, json};
 
 use crate::support::{ERAS, LineClient, ServerVault};
 
-/// A server with the notes tools, held to one project or not.
-fn held_to(project: Option<&str>) -> ServerConfig {
+/// A server with the notes tools, limited to one project or not.
+fn limited_to(project: Option<&str>) -> ServerConfig {
     let toolsets = vec!["notes".into(), "memory".into()];
     let mut config = ServerConfig {
         selection: ToolSelection { toolsets, ..ToolSelection::default() },
@@ -30,10 +30,10 @@ async fn completed(client: &mut LineClient, name: &str, project: Option<&str>) -
 }
 
 #[tokio::test]
-async fn no_way_leads_to_another_project() {
+async fn no_request_reaches_another_project() {
     for era in ERAS {
         let vault = ServerVault::new();
-        let (mut all, _) = LineClient::open(&vault, held_to(None), era).await;
+        let (mut all, _) = LineClient::open(&vault, limited_to(None), era).await;
         all.call("create_memory_project", json!({ "project_name": "work" })).await;
         for (project, title) in [("main", "Secret Salary"), ("work", "Job")] {
             let note = json!({ "title": title, "directory": "", "content": "the heron",
@@ -43,7 +43,7 @@ async fn no_way_leads_to_another_project() {
         let read = json!({ "uri": "memoranda://main/secret-salary" });
         assert!(all.ask("resources/read", read.clone()).await.get("error").is_none());
 
-        let (mut client, _) = LineClient::open(&vault, held_to(Some("work")), era).await;
+        let (mut client, _) = LineClient::open(&vault, limited_to(Some("work")), era).await;
         let refused = client.ask("resources/read", read).await["error"].clone();
         let message = refused["message"].as_str().unwrap();
         assert!(message.contains("the project work only"), "{refused}");
@@ -86,13 +86,13 @@ async fn no_way_leads_to_another_project() {
 }
 
 #[tokio::test]
-async fn nothing_points_to_where_it_may_not_look() {
+async fn no_answer_refers_to_another_project() {
     for (only, points_there) in [(None, true), (Some("memories"), true), (Some("work"), false)] {
         for era in ERAS {
             let vault = ServerVault::new();
-            let (mut all, _) = LineClient::open(&vault, held_to(None), era).await;
+            let (mut all, _) = LineClient::open(&vault, limited_to(None), era).await;
             all.call("create_memory_project", json!({ "project_name": "work" })).await;
-            let (mut client, about) = LineClient::open(&vault, held_to(only), era).await;
+            let (mut client, about) = LineClient::open(&vault, limited_to(only), era).await;
             let guide = client.result("prompts/get", json!({ "name": "memory_guide" })).await;
             let guide = guide["messages"][0]["content"]["text"].as_str().unwrap();
             assert_eq!(

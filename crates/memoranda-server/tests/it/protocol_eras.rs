@@ -1,4 +1,4 @@
-//! Everything that a client can ask, in both eras.
+//! All requests of a client, in both eras.
 
 use memoranda_engine::HistoryFilter;
 use memoranda_engine::core::change::ChangeChannel;
@@ -103,11 +103,11 @@ async fn a_call_is_answered_in_text_and_structure_and_kept_with_its_author() {
 }
 
 #[tokio::test]
-async fn mistakes_are_told_in_the_way_that_fits() {
+async fn errors_are_results_or_protocol_errors() {
     for era in ERAS {
         let vault = ServerVault::new();
         let (mut client, _) = LineClient::open(&vault, config(), era).await;
-        // What the model can mend is a result.
+        // An error that the model can correct is a result.
         for arguments in [
             json!({ "command": "view", "path": "/memories/none.md" }),
             json!({}),
@@ -117,7 +117,7 @@ async fn mistakes_are_told_in_the_way_that_fits() {
             assert_eq!(result["isError"], true, "{arguments}");
             assert_eq!(result["structuredContent"]["is_error"], true);
         }
-        // What is no request is a protocol error.
+        // An invalid request is a protocol error.
         let unknown = client.ask("tools/call", json!({ "name": "nope", "arguments": {} })).await;
         assert_eq!(unknown["error"]["code"], -32602, "{unknown}");
         let crooked = client.ask("tools/call", json!({ "name": "memory", "arguments": [1] })).await;
@@ -128,7 +128,7 @@ async fn mistakes_are_told_in_the_way_that_fits() {
 }
 
 #[tokio::test]
-async fn prompts_are_listed_and_said() {
+async fn prompts_are_listed_and_rendered() {
     for era in ERAS {
         let (_vault, mut client) = with_a_note(era).await;
         let list = client.result("prompts/list", json!({})).await;
@@ -146,7 +146,7 @@ async fn prompts_are_listed_and_said() {
 }
 
 #[tokio::test]
-async fn every_listed_note_is_read_at_its_address() {
+async fn every_listed_note_is_read_at_its_uri() {
     let (_vault, mut client) = with_a_note(ProtocolEra::Stateless).await;
     let old = "/memories/garden/tulips.md";
     let archived = json!({ "command": "rename", "old_path": old, "new_path": "/memories/old.md" });
@@ -161,7 +161,7 @@ async fn every_listed_note_is_read_at_its_address() {
         let expected = if note["name"] == "old.md" { NOTE } else { "anew\n" };
         assert_eq!(read["contents"][0]["text"], expected, "{note}");
     }
-    // What took the place is what is read there.
+    // The note that took over the permalink is read at its URI.
     let uri = json!({ "uri": "memoranda://memories/garden/tulips" });
     let read = client.result("resources/read", uri).await;
     assert_eq!(read["contents"][0]["text"], "anew\n");
@@ -235,7 +235,7 @@ async fn resources_come_in_pages_newest_first() {
     let rest = client.result("resources/list", json!({ "cursor": first["nextCursor"] })).await;
     assert_eq!(rest["resources"].as_array().unwrap().len(), 3);
     assert!(rest.get("nextCursor").is_none());
-    // At most 100 completions, and a word that there are more.
+    // At most 100 completions, and a flag that there are more.
     let ask = json!({
         "ref": { "type": "ref/resource", "uri": "memoranda://{project}/{+permalink}" },
         "argument": { "name": "permalink", "value": "n" },
@@ -244,7 +244,7 @@ async fn resources_come_in_pages_newest_first() {
     let found = client.result("completion/complete", ask).await["completion"].clone();
     assert_eq!(found["values"].as_array().unwrap().len(), 100);
     assert_eq!((&found["total"], &found["hasMore"]), (&json!(103), &json!(true)));
-    // What holds it is found too; signs mean themselves.
+    // Names that contain the text match too; special characters match literally.
     for (value, total) in [("n9", 11), ("N10", 4), ("7", 19), ("%", 0), ("_", 0)] {
         let mut ask = json!({
             "ref": { "type": "ref/resource", "uri": "memoranda://{project}/{+permalink}" },

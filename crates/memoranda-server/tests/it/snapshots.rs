@@ -1,6 +1,6 @@
-//! The tool definitions as clients see them, kept as files, so that a change of them is seen.
+//! Snapshots of the tool definitions as clients see them.
 //!
-//! `MEMORANDA_UPDATE_SNAPSHOTS=1` writes them anew.
+//! `MEMORANDA_UPDATE_SNAPSHOTS=1` rewrites them.
 
 #![allow(clippy::disallowed_methods, reason = "snapshots are files, and a variable renews them")]
 
@@ -14,7 +14,7 @@ use serde_json::json;
 use crate::support::{LineClient, ProtocolEra, ServerVault, config};
 
 #[tokio::test]
-async fn tool_definitions_are_as_they_were() {
+async fn tool_definitions_equal_their_snapshots() {
     let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("../memoranda-tools/snapshots");
     let update = std::env::var("MEMORANDA_UPDATE_SNAPSHOTS").is_ok_and(|value| value == "1");
     let vault = ServerVault::new();

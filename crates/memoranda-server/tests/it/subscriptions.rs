@@ -1,4 +1,4 @@
-//! Clients hear when what they follow has changed, in either era and whoever changed it.
+//! Clients are notified when a subscribed resource changes, in both eras.
 
 #![allow(clippy::disallowed_methods, reason = "a test writes as an editor would")]
 
@@ -20,8 +20,8 @@ fn create(path: &str, text: &str) -> Value {
     json!({ "command": "create", "path": path, "file_text": text })
 }
 
-/// Follows addresses in the era's way; the request that stays open, if one does.
-async fn follow(client: &mut LineClient, era: ProtocolEra, uris: &[&str]) -> Option<u64> {
+/// Subscribes to URIs as the era requires. Returns the id of the request that stays open, if any.
+async fn subscribe(client: &mut LineClient, era: ProtocolEra, uris: &[&str]) -> Option<u64> {
     if era == ProtocolEra::Stateless {
         let wanted = json!({ "notifications": { "resourceSubscriptions": uris } });
         let id = client.begin("subscriptions/listen", wanted).await;
@@ -36,8 +36,8 @@ async fn follow(client: &mut LineClient, era: ProtocolEra, uris: &[&str]) -> Opt
     None
 }
 
-/// The address that the next word from the server is about.
-async fn told(client: &mut LineClient) -> String {
+/// Returns the URI of the next notification.
+async fn next_updated_uri(client: &mut LineClient) -> String {
     loop {
         let said = match client.notifications.is_empty() {
             true => client.next().await.unwrap(),
@@ -54,22 +54,22 @@ async fn is_silent(client: &mut LineClient) -> bool {
 }
 
 #[tokio::test]
-async fn a_note_is_followed_from_before_its_birth_until_its_end() {
+async fn a_note_is_followed_from_creation_to_deletion() {
     for era in ERAS {
         let vault = ServerVault::new();
         let (mut client, about) = LineClient::open(&vault, config(), era).await;
         assert_eq!(about["capabilities"]["resources"]["subscribe"], true, "{era:?}");
-        let listening = follow(&mut client, era, &[NOTE]).await;
+        let listening = subscribe(&mut client, era, &[NOTE]).await;
 
         let (mut other, _) = LineClient::open(&vault, config(), ERAS[0]).await;
         other.call("memory", create("/memories/plan.md", "first")).await;
-        assert_eq!(told(&mut client).await, NOTE, "{era:?}: created by another");
+        assert_eq!(next_updated_uri(&mut client).await, NOTE, "{era:?}: created by another");
         client.call("memory", create("/memories/plan.md", "second")).await;
-        assert_eq!(told(&mut client).await, NOTE, "{era:?}: changed by itself");
+        assert_eq!(next_updated_uri(&mut client).await, NOTE, "{era:?}: changed by itself");
         other.call("memory", create("/memories/else.md", "nobody follows this")).await;
         assert!(is_silent(&mut client).await, "{era:?}: something else changed");
         other.call("memory", json!({ "command": "delete", "path": "/memories/plan.md" })).await;
-        assert_eq!(told(&mut client).await, NOTE, "{era:?}: deleted");
+        assert_eq!(next_updated_uri(&mut client).await, NOTE, "{era:?}: deleted");
 
         match listening {
             Some(id) => client.tell("notifications/cancelled", json!({ "requestId": id })).await,
@@ -82,7 +82,7 @@ async fn a_note_is_followed_from_before_its_birth_until_its_end() {
 }
 
 #[tokio::test]
-async fn an_edit_by_hand_is_heard() {
+async fn an_edit_by_hand_is_notified() {
     for era in ERAS {
         let vault = ServerVault::new();
         let (mut client, _) = LineClient::open(&vault, config(), era).await;
@@ -90,15 +90,15 @@ async fn an_edit_by_hand_is_heard() {
         while !vault.memory.store().is_watched() {
             tokio::time::sleep(Duration::from_millis(10)).await;
         }
-        follow(&mut client, era, &[NOTE]).await;
+        subscribe(&mut client, era, &[NOTE]).await;
         let file = vault.memory.store().home().join("memories/plan.md");
         std::fs::write(file, "by hand").unwrap();
-        assert_eq!(told(&mut client).await, NOTE, "{era:?}");
+        assert_eq!(next_updated_uri(&mut client).await, NOTE, "{era:?}");
     }
 }
 
 #[tokio::test]
-async fn only_what_can_be_read_is_followed() {
+async fn only_readable_uris_can_be_subscribed() {
     let vault = ServerVault::new();
     let (mut client, _) = LineClient::open(&vault, config(), ERAS[1]).await;
     for bad in
@@ -125,10 +125,10 @@ async fn only_what_can_be_read_is_followed() {
 }
 
 #[tokio::test]
-async fn a_request_that_listens_does_not_keep_the_server() {
+async fn an_open_listen_request_does_not_keep_the_server_running() {
     let vault = ServerVault::new();
     let (mut client, _) = LineClient::open(&vault, config(), ProtocolEra::Stateless).await;
-    follow(&mut client, ProtocolEra::Stateless, &[NOTE]).await;
+    subscribe(&mut client, ProtocolEra::Stateless, &[NOTE]).await;
     assert!(timeout(PATIENCE, client.close()).await.unwrap().1.is_ok());
 }
 
@@ -155,9 +155,9 @@ fn http_without_sessions_listens_and_does_not_subscribe() {
     assert!(said.contains("notifications/resources/updated") && said.contains(NOTE), "{said}");
 }
 
-/// Says what is noted of a tool to the client, where that was chosen.
+/// Log events of a tool reach the client only if the configuration allows it.
 #[tokio::test]
-async fn notes_of_a_tool_reach_a_client_that_asked_and_no_other() {
+async fn log_events_reach_only_a_client_that_requested_them() {
     static NOTING: [memoranda_tools::ToolDef; 1] = [fixture("noting", true, |_, _| {
         tracing::info!(step = 1, "worth knowing");
         tracing::error!("worth a look");

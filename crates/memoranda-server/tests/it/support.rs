@@ -1,4 +1,4 @@
-//! A vault, a client of lines, a client of HTTP, and tools that take their time.
+//! A vault, a client over lines, an HTTP server with its client, and slow tools.
 
 use std::collections::BTreeSet;
 use std::io::{BufRead as _, Read as _, Write as _};
@@ -41,20 +41,20 @@ impl ServerVault {
         Self { memory: Arc::new(memory.unwrap()), _dir: dir }
     }
 
-    /// How many changes were made in this vault.
+    /// Returns the number of commits in this vault.
     pub(crate) fn commits(&self) -> u64 {
         self.memory.store().counts().unwrap().commits
     }
 }
 
-/// A server with the memory tool alone: what is tested of it does not change with other tools.
+/// A server with only the memory tool, so that new tools do not change the tests.
 pub(crate) fn config() -> ServerConfig {
     let selection = ToolSelection { toolsets: vec!["memory".into()], ..ToolSelection::default() };
     let authentication = ClientAuthentication::Disabled;
     ServerConfig { selection, authentication, ..ServerConfig::standard("9.9.9") }
 }
 
-/// The ways in which a client can begin.
+/// How a client starts.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(crate) enum ProtocolEra {
     Handshake(&'static str),
@@ -68,7 +68,7 @@ pub(crate) const ERAS: [ProtocolEra; 3] = [
 ];
 
 impl ProtocolEra {
-    /// Parameters as this era wants them.
+    /// Returns parameters in the format of this era.
     pub(crate) fn params(self, mut params: Value) -> Value {
         if self == Self::Stateless {
             let meta = &mut params["_meta"];
@@ -84,19 +84,19 @@ impl ProtocolEra {
     }
 }
 
-/// A client that speaks JSON-RPC by the line.
+/// A JSON-RPC client over lines.
 pub(crate) struct LineClient {
     read: BufReader<DuplexStream>,
     write: Option<DuplexStream>,
     server: tokio::task::JoinHandle<Result<(), ServerError>>,
     era: ProtocolEra,
     next: u64,
-    /// What the server said unasked.
+    /// Notifications of the server.
     pub(crate) notifications: Vec<Value>,
 }
 
 impl LineClient {
-    /// A connection on which nothing was said yet.
+    /// Connects without sending a message.
     pub(crate) fn connect(vault: &ServerVault, config: ServerConfig, era: ProtocolEra) -> Self {
         let (write, server_read) = tokio::io::duplex(1 << 20);
         let (server_write, read) = tokio::io::duplex(1 << 20);
@@ -108,7 +108,7 @@ impl LineClient {
         Self { read, write: Some(write), server, era, next: 1, notifications: Vec::new() }
     }
 
-    /// A connection that is open in its era's way; with what the server said of itself.
+    /// Connects and opens the session of the era. Returns what the server says about itself.
     pub(crate) async fn open(
         vault: &ServerVault,
         config: ServerConfig,
@@ -117,7 +117,7 @@ impl LineClient {
         Self::open_able(vault, config, era, json!({})).await
     }
 
-    /// The same, for a client that is able to do more than listen.
+    /// Opens a session for a client with capabilities.
     pub(crate) async fn open_able(
         vault: &ServerVault,
         config: ServerConfig,
@@ -145,17 +145,17 @@ impl LineClient {
         self.line(&message.to_string()).await;
     }
 
-    /// Sends a line as it is.
+    /// Sends a raw line.
     pub(crate) async fn line(&mut self, line: &str) {
         self.text(&format!("{line}\n")).await;
     }
 
-    /// Sends a text as it is.
+    /// Sends raw text.
     pub(crate) async fn text(&mut self, text: &str) {
         self.write.as_mut().unwrap().write_all(text.as_bytes()).await.unwrap();
     }
 
-    /// Sends a request without waiting; its id.
+    /// Sends a request without waiting. Returns its id.
     pub(crate) async fn begin(&mut self, method: &str, params: Value) -> u64 {
         let id = self.next;
         self.next += 1;
@@ -169,14 +169,14 @@ impl LineClient {
         self.send(&json!({ "jsonrpc": "2.0", "method": method, "params": params })).await;
     }
 
-    /// The next message; `None` at the end of the stream.
+    /// Returns the next message; `None` at the end of the stream.
     pub(crate) async fn next(&mut self) -> Option<Value> {
         let mut line = String::new();
         timeout(PATIENCE, self.read.read_line(&mut line)).await.unwrap().unwrap();
         (!line.is_empty()).then(|| serde_json::from_str(&line).unwrap())
     }
 
-    /// The answer to a request, whole. It may have come before that of another.
+    /// Returns the response to a request, also if responses to others precede it.
     pub(crate) async fn answer(&mut self, id: u64) -> Value {
         if let Some(at) = self.notifications.iter().position(|held| held["id"] == json!(id)) {
             return self.notifications.remove(at);
@@ -195,7 +195,7 @@ impl LineClient {
         self.answer(id).await
     }
 
-    /// The result of a request that must succeed.
+    /// Returns the result of a request that must succeed.
     pub(crate) async fn result(&mut self, method: &str, params: Value) -> Value {
         let answer = self.ask(method, params).await;
         assert!(answer["result"].is_object(), "{answer}");
@@ -206,7 +206,7 @@ impl LineClient {
         self.result("tools/call", json!({ "name": tool, "arguments": arguments })).await
     }
 
-    /// Says nothing more, hears what is still to come, and gives the server's own end.
+    /// Closes the input. Returns the remaining messages and the result of the server.
     pub(crate) async fn close(mut self) -> (Vec<Value>, Result<(), ServerError>) {
         drop(self.write.take());
         let mut rest = Vec::new();
@@ -218,11 +218,11 @@ impl LineClient {
     }
 }
 
-/// What is offered beside the dialects.
+/// Definitions in addition to the built-in ones.
 pub(crate) const EXTRA_DEFINITIONS: ExtraDefinitions =
     ExtraDefinitions { tools: &FIXTURE_TOOLS, prompts: &[], prompt_handlers: &[], resources: &[] };
 
-/// Tools beside the dialects' own: one that takes its time, one that looks, one that breaks.
+/// Extra tools: a slow one, one that only reads, and one that panics.
 static FIXTURE_TOOLS: [ToolDef; 3] = [
     fixture("slow", false, slow),
     fixture("peek", true, |_, _| ToolResult::ok("Seen".into(), json!({ "result": "Seen" }))),
@@ -251,7 +251,7 @@ pub(crate) const fn fixture(
 
 static CANCELLED: Mutex<BTreeSet<String>> = Mutex::new(BTreeSet::new());
 
-/// Whether the call of that name has noticed that nobody wants its answer.
+/// Returns true if the call of that name has noticed its cancellation.
 pub(crate) fn was_cancelled(name: &str) -> bool {
     let until = std::time::Instant::now() + PATIENCE;
     while std::time::Instant::now() < until {
@@ -263,7 +263,7 @@ pub(crate) fn was_cancelled(name: &str) -> bool {
     false
 }
 
-/// Counts `steps` steps of 10 ms and tells each.
+/// Counts `steps` steps of 10 ms and reports each.
 #[expect(clippy::needless_pass_by_value, reason = "handlers have this shape")]
 fn slow(call: &CallContext<'_>, arguments: Value) -> ToolResult {
     let steps = arguments["steps"].as_u64().unwrap_or(10);
@@ -279,14 +279,14 @@ fn slow(call: &CallContext<'_>, arguments: Value) -> ToolResult {
     ToolResult::ok("Done".into(), json!({ "result": "Done" }))
 }
 
-/// A server of HTTP on a port of its own.
+/// An HTTP server on its own port, and requests to it.
 pub(crate) struct TestServer {
     pub(crate) address: SocketAddr,
     stop: Option<tokio::sync::oneshot::Sender<()>>,
     thread: Option<JoinHandle<Result<(), ServerError>>>,
 }
 
-/// What HTTP answered.
+/// An HTTP response.
 #[derive(Debug)]
 pub(crate) struct HttpReply {
     pub(crate) status: u16,
@@ -318,7 +318,7 @@ impl TestServer {
         Self { address, stop: Some(stop), thread: Some(thread) }
     }
 
-    /// Sends bytes as they are and reads until the server closes.
+    /// Sends raw bytes and reads until the server closes.
     pub(crate) fn raw(&self, bytes: &[u8]) -> HttpReply {
         let mut stream = TcpStream::connect(self.address).unwrap();
         stream.set_read_timeout(Some(PATIENCE)).unwrap();
@@ -357,7 +357,7 @@ impl TestServer {
         self.raw(request.as_bytes())
     }
 
-    /// A request of the protocol, as an older client sends it or a newer one.
+    /// Sends an MCP request as a client of the era does.
     pub(crate) fn mcp(
         &self,
         era: ProtocolEra,
@@ -389,7 +389,7 @@ impl TestServer {
 }
 
 impl TestServer {
-    /// Opens a request that listens: the first of what it says, and the way to hear the rest.
+    /// Opens a listen request. Returns its first event and a receiver of the others.
     pub(crate) fn listen(&self, uri: &str) -> (String, Receiver<String>) {
         let params = json!({ "notifications": { "resourceSubscriptions": [uri] } });
         let params = ProtocolEra::Stateless.params(params);
@@ -409,7 +409,7 @@ impl TestServer {
         let (tell, hears) = std::sync::mpsc::channel();
         std::thread::spawn(move || {
             let lines = std::io::BufReader::new(stream).lines().map_while(Result::ok);
-            // Only what is said counts; the rest is how it is wrapped.
+            // Only data lines count.
             for line in lines.filter(|line| line.starts_with("data: {")) {
                 if tell.send(line).is_err() {
                     return;

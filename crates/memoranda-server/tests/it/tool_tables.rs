@@ -1,4 +1,4 @@
-//! The tables on the wire: everything that they hold is listed, and the lists stay small.
+//! The tool tables over MCP: every entry is listed, and the lists stay within their budgets.
 
 use memoranda_server::ServerConfig;
 use memoranda_tools::{ToolSelection, ToolSettings, Toolset};
@@ -45,7 +45,7 @@ async fn everything_in_the_tables_is_listed() {
     assert_eq!(names(&prompts, "prompts"), rows);
 }
 
-/// What a set may cost a model that is shown it, in tokens of four bytes.
+/// Maximum size of the list of a set, in tokens of four bytes.
 #[tokio::test]
 async fn lists_of_tools_fit_their_budgets() {
     let budgets = [("memory", 700), ("notes", 4000), ("records", 3500)];
