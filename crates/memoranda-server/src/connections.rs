@@ -1,7 +1,7 @@
 //! Accepts HTTP connections within two limits: the time for a request head, and the number of
 //! connections without an authenticated request.
 //!
-//! Whoever can connect can open connections and send nothing, before any token is checked. A
+//! Every program that can connect can open connections and send nothing, without a token. A
 //! connection that sends no complete head in time is closed. When too many connections are
 //! unauthenticated, the oldest of them is closed: a client that sends its head at once is
 //! authenticated before its turn comes.
