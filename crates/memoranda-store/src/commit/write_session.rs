@@ -17,7 +17,7 @@ use crate::commit::recover::{CrashKind, Recovery, UnappliedRecord};
 use crate::error::{Result, StoreError};
 use crate::index::{self, IndexBatch, IndexFile, IndexState, history};
 use crate::log::{LogPosition, LogReadEnd, LogWriter, LoggedRecord, ReadCheck};
-use crate::vault::boot::Restarted;
+use crate::vault::boot::{BootId, Restarted};
 use crate::vault::lock::{AppliedEntry, VaultLock, VaultLockGuard};
 
 /// A read waits this long for the lock to bring the index in step; then it answers from the index
@@ -195,17 +195,16 @@ impl StoreInner {
     ) -> Result<LogState> {
         let device = &self.vault.device;
         let own = held.applied(device);
-        let others = self.unapplied_by_others(held, own.as_ref())?;
+        let mut tails = self.unapplied_in_this_run(held)?;
         let trusted = own.as_ref().filter(|own| own.restarted == Restarted::No);
         if let (Some(writer), Some(own)) = (log.as_mut(), trusted)
-            && others.is_empty()
+            && tails.is_empty()
             && writer.end() == own.position
             && writer.is_at_end()
         {
             return Ok(LogState::AsLeft);
         }
         let end = self.log.end(device)?;
-        let mut tails = others;
         match trusted {
             // A position beyond the end: `vacuum` rewrote the log after it had applied everything.
             Some(own) if own.position >= end => held.set_applied(device, end)?,
@@ -213,12 +212,7 @@ impl StoreInner {
                 let crash = CrashKind::Process;
                 tails.push(UnappliedTail { device: device.clone(), from: own.position, crash });
             }
-            None => {
-                let is_certain = own.is_some_and(|own| own.restarted == Restarted::Yes);
-                let crash = if is_certain { CrashKind::PowerLoss } else { CrashKind::Unknown };
-                let from = self.checkpoint(device)?;
-                tails.push(UnappliedTail { device: device.clone(), from, crash });
-            }
+            None => self.add_unapplied_of_last_run(held, &mut tails)?,
         }
         let mut writer = match log.take() {
             Some(mut writer) => {
@@ -234,29 +228,51 @@ impl StoreInner {
         Ok(LogState::Unknown)
     }
 
-    /// Returns the ends of other devices' logs that the files may lack.
-    fn unapplied_by_others(
-        &self,
-        held: &VaultLockGuard<'_>,
-        own: Option<&AppliedEntry>,
-    ) -> Result<Vec<UnappliedTail>> {
+    /// Returns the ends of other devices' logs whose process died in this run of the machine.
+    fn unapplied_in_this_run(&self, held: &VaultLockGuard<'_>) -> Result<Vec<UnappliedTail>> {
         let mut tails = Vec::new();
         for entry in held.applied_of_others(&self.vault.device) {
-            let AppliedEntry { device, boot, position, restarted } = entry;
-            // Another device of this machine, which was restarted since both wrote.
-            let is_of_last_run =
-                own.is_some_and(|own| own.restarted == Restarted::Yes && own.boot == boot);
-            if restarted == Restarted::No {
-                if !self.log.is_end(&device, position) && position < self.log.end(&device)? {
-                    let crash = CrashKind::Process;
-                    tails.push(UnappliedTail { device, from: position, crash });
-                }
-            } else if is_of_last_run {
-                let from = self.checkpoint(&device)?;
-                tails.push(UnappliedTail { device, from, crash: CrashKind::PowerLoss });
+            let AppliedEntry { device, position, restarted, .. } = entry;
+            if restarted == Restarted::No
+                && !self.log.is_end(&device, position)
+                && position < self.log.end(&device)?
+            {
+                tails.push(UnappliedTail { device, from: position, crash: CrashKind::Process });
             }
         }
         Ok(tails)
+    }
+
+    /// Adds the logs of every device that wrote on this machine in its last run: a power cut took
+    /// what was not forced from all of them, and perhaps only this device comes back.
+    fn add_unapplied_of_last_run(
+        &self,
+        held: &VaultLockGuard<'_>,
+        tails: &mut Vec<UnappliedTail>,
+    ) -> Result<()> {
+        let own = &self.vault.device;
+        // The table in the lock file is not forced, so a power cut can take it, too.
+        let boot_of = |device: &str| match self.log.boot(device) {
+            Ok(None) => Ok(held.applied(device).map(|entry| entry.boot)),
+            recorded => recorded,
+        };
+        let last_run = boot_of(own)?;
+        let crash = match last_run.map(|boot| held.boot().restarted_since(boot)) {
+            Some(Restarted::Yes) => CrashKind::PowerLoss,
+            Some(Restarted::No) => CrashKind::Process,
+            Some(Restarted::Unknown) | None => CrashKind::Unknown,
+        };
+        for device in self.log.devices()? {
+            let is_of_last_run = last_run.is_some_and(|boot| boot != BootId::Unknown)
+                && boot_of(&device)? == last_run
+                && tails.iter().all(|tail| tail.device != device);
+            if device != *own && is_of_last_run {
+                let from = self.checkpoint(&device)?;
+                tails.push(UnappliedTail { device, from, crash });
+            }
+        }
+        tails.push(UnappliedTail { device: own.clone(), from: self.checkpoint(own)?, crash });
+        Ok(())
     }
 
     /// Completes what the ends of logs say, and records that they are applied.
@@ -287,6 +303,12 @@ impl StoreInner {
         recovery.perform()?;
         for (device, end) in ends {
             let end = if device == own { writer.end() } else { end };
+            // Before the first record of this run, so that a power cut is known for one.
+            if let Err(e) = self.log.set_boot(device, held.boot())
+                && device == own
+            {
+                return Err(e);
+            }
             held.set_applied(device, end)?;
         }
         Ok(())

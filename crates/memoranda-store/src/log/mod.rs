@@ -18,6 +18,7 @@ use memoranda_core::id::{CommitId, ContentHash};
 use crate::error::{ErrorContext as _, Result, StoreError};
 use crate::faults::{self, Step};
 use crate::files::{self, FilePrivacy, state_files};
+use crate::vault::boot::BootId;
 
 pub(crate) use record::{FileRecord, LogRecord, RecordBody, parse_folders, wire_folders};
 pub use rewrite::PurgeReport;
@@ -104,6 +105,26 @@ impl LogFolder {
 
     fn segment_path(&self, device: &str, segment: u64) -> PathBuf {
         self.device_dir(device).join(format!("{segment:08}.log"))
+    }
+
+    fn boot_path(&self, device: &str) -> PathBuf {
+        self.device_dir(device).join("boot")
+    }
+
+    /// Returns the last run of the machine in which a device wrote; `None` if it was not recorded.
+    pub(crate) fn boot(&self, device: &str) -> Result<Option<BootId>> {
+        let bytes = state_files::read(&self.boot_path(device)).doing(|| "read the log".into())?;
+        Ok(bytes.map(|bytes| BootId::decode(String::from_utf8_lossy(&bytes).trim())))
+    }
+
+    /// Records on disk that a device writes in a run of the machine.
+    pub(crate) fn set_boot(&self, device: &str, boot: BootId) -> Result<()> {
+        if boot == BootId::Unknown || self.boot(device)? == Some(boot) {
+            return Ok(());
+        }
+        let text = format!("{}\n", boot.encode());
+        state_files::replace(&self.boot_path(device), text.as_bytes())
+            .doing(|| "note the run of the machine".into())
     }
 
     /// The numbers of a device's segments, sorted.

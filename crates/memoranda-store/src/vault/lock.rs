@@ -116,6 +116,11 @@ impl VaultLock {
 }
 
 impl VaultLockGuard<'_> {
+    /// Returns the current run of the machine.
+    pub(crate) fn boot(&self) -> BootId {
+        self.lock.boot
+    }
+
     /// Returns how far a device's log has been applied, as the last holder recorded it.
     pub(crate) fn applied(&self, device: &str) -> Option<AppliedEntry> {
         self.entries.borrow().iter().find(|entry| entry.device == device).cloned()

@@ -160,14 +160,23 @@ fn a_restart_brings_back_what_every_device_of_the_machine_had_written() {
     let host = vault.open_as("host");
     put(&host, "Archive.md", TEXT);
     std::mem::forget(host);
-    for name in ["Plan.md", "Archive.md"] {
-        vault.write_by_hand(&format!("main/{name}"), "");
-    }
     vault.restart_machine();
-    // Only one of the two comes back.
-    let server = vault.open();
-    sync(&server);
-    assert_holds(&vault, &[("Plan.md", TEXT), ("Archive.md", TEXT)], "both");
+    for is_lock_lost in [false, true] {
+        for name in ["Plan.md", "Archive.md"] {
+            vault.write_by_hand(&format!("main/{name}"), "");
+        }
+        if is_lock_lost {
+            // What was not forced, such as the table of positions, may be gone, too.
+            vault.restart_machine();
+            std::fs::write(vault.home().join(".memoranda/lock"), "").unwrap();
+        }
+        // Only one of the two comes back.
+        let server = vault.open();
+        sync(&server);
+        let both = [("Plan.md", TEXT), ("Archive.md", TEXT)];
+        assert_holds(&vault, &both, &format!("lock lost: {is_lock_lost}"));
+        std::mem::forget(server);
+    }
 }
 
 #[test]

@@ -168,6 +168,12 @@ impl TestVault {
             })
             .collect();
         std::fs::write(self.home().join(".memoranda/lock"), after.join("\n") + "\n").unwrap();
+        for device in std::fs::read_dir(self.home().join(".memoranda/log")).unwrap() {
+            let file = device.unwrap().path().join("boot");
+            if file.exists() {
+                std::fs::write(file, boot.trim()).unwrap();
+            }
+        }
     }
 
     /// What the lock file says of each device's log.
