@@ -64,19 +64,17 @@ pub(super) fn build(call: &CallContext<'_>, args: &ToolArgs) -> Result<ToolResul
     let url = args.text("url")?.trim().to_owned();
     let address = scope::strip_address(&url);
     check_address(&url, address)?;
-    let depth = args.integer("depth")?;
-    let page = args.integer("page")?;
-    let page_size = args.integer("page_size")?;
-    let timeframe = args.optional_text("timeframe")?.filter(|text| !text.trim().is_empty());
     let as_of = scope::as_of(call, args)?;
     let ResolvedAddress { project, notes, other } = match as_of {
         None => resolve_address(call, args, &url, address)?,
-        Some(moment) => context_at::resolve_address(call, args, &url, address, moment)?,
+        Some(time) => context_at::resolve_address(call, args, &url, address, time)?,
     };
+    let (page, page_size) = (args.integer("page")?, args.integer("page_size")?);
+    let timeframe = args.optional_text("timeframe")?;
     let request = ContextRequest {
         project: project.clone(),
         target: notes,
-        depth,
+        depth: args.integer("depth")?,
         only: call.settings.notes.only_project.is_some().then(|| project.clone()),
         max_related: args.integer("max_related")?,
         since: timeframe.as_deref().map(|text| scope::parse_since(call, text)).transpose()?,
@@ -85,15 +83,13 @@ pub(super) fn build(call: &CallContext<'_>, args: &ToolArgs) -> Result<ToolResul
         offset: (page - 1) * page_size,
     };
     let found = call.memory.context(&request)?;
-    let budget = args.integer("max_tokens")?.min(MAX_ANSWER_TOKENS);
-    let each = if found.notes.len() > 1 { EACH_TOKENS } else { OWN_TOKENS };
     let when = args.optional_text("as_of")?;
     let mut structured = json!({
         "project": project.as_str(),
         "metadata": {
             "uri": address,
             "types": [],
-            "depth": depth,
+            "depth": request.depth,
             "timeframe": timeframe,
             "as_of": when,
             "generated_at": clock::now().to_string(),
@@ -110,32 +106,11 @@ pub(super) fn build(call: &CallContext<'_>, args: &ToolArgs) -> Result<ToolResul
         "left_out": 0,
         "related_truncated": false,
     });
-    let mut budget_left = TokenBudget(
-        budget.saturating_sub(estimate_tokens(&structured.to_string()) + COUNTS_TOKENS),
-    );
-    let (mut results, mut blocks, mut left_out) = (Vec::new(), String::new(), 0);
-    let (mut related, mut further, mut facts, mut is_cut) = (0, 0, 0, false);
-    for note in &found.notes {
-        let head = estimate_tokens(&ContextEntry::default().value(note).to_string());
-        if budget_left.0 < head + MIN_NOTE_TOKENS && !results.is_empty() {
-            // Skip all later notes, too: a shorter one must not look like the next.
-            budget_left.0 = 0;
-            left_out += 1;
-            continue;
-        }
-        budget_left.0 = budget_left.0.saturating_sub(head);
-        call.memory.store().note_use(&note.place.project, &note.place.path);
-        let shown = ContextEntry::fitting(note, each, &mut budget_left);
-        related += shown.related.len();
-        further += shown.further.len();
-        facts += shown.facts.len();
-        is_cut |= shown.related.len() < note.related.len();
-        is_cut |= shown.further.len() < note.further.len();
-        blocks.push_str(&shown.text(note));
-        results.push(shown.value(note));
-    }
-    let truncated = is_cut || found.notes.iter().any(|note| note.truncated);
-    let mut text = format!("# Context of {url} (project {project}, depth {depth}");
+    let max_tokens = args.integer("max_tokens")?.min(MAX_ANSWER_TOKENS);
+    let frame = estimate_tokens(&structured.to_string()) + COUNTS_TOKENS;
+    let entries =
+        ContextEntries::collect(call, &found.notes, TokenBudget(max_tokens.saturating_sub(frame)));
+    let mut text = format!("# Context of {url} (project {project}, depth {}", request.depth);
     if let Some(when) = &when {
         text.push_str(&format!(", as of {when}"));
     }
@@ -147,56 +122,112 @@ pub(super) fn build(call: &CallContext<'_>, args: &ToolArgs) -> Result<ToolResul
         text.push_str(&format!("[{ANOTHER}: {other}]\n"));
         structured["metadata"]["other_of_this_name"] = json!(other.to_string());
     }
-    text.push_str(&blocks);
-    if results.is_empty() {
-        // Without `as_of`, a pattern always matches some note.
-        let is_too_old = timeframe.is_some()
-            && as_of.is_none()
-            && matches!(request.target, ContextTarget::Pattern(_));
-        let hint = match total_before(call, &request)? {
-            0 if is_too_old => {
-                "Nothing fits. Without timeframe, notes that were changed before come too.".into()
-            }
-            0 => "Nothing fits. list_directory shows what there is.".to_owned(),
-            total => past_end(page, page_size, total, "note"),
-        };
+    text.push_str(&entries.text);
+    if entries.results.is_empty() {
+        let hint = empty_hint(call, &request, page)?;
         text.push_str(&format!("\n{hint}\n"));
         structured["hint"] = json!(hint);
     }
-    let has_more = found.has_more || left_out > 0;
-    let (next, size) = match left_out {
+    let has_more = found.has_more || entries.left_out > 0;
+    let (next, size) = match entries.left_out {
         0 => (page + 1, page_size),
-        _ => page_after(request.offset + results.len(), results.len()),
+        _ => page_after(request.offset + entries.results.len(), entries.results.len()),
     };
-    if left_out > 0 {
+    if entries.left_out > 0 {
         text.push_str(&format!(
             "\n[{} left out by max_tokens: page={next}, page_size={size} goes on with them]\n",
-            count(left_out, "note")
+            count(entries.left_out, "note")
         ));
     } else if has_more {
         text.push_str(&format!("\n[more notes: page={next}]\n"));
     }
+    let truncated = entries.is_cut || found.notes.iter().any(|note| note.truncated);
     if truncated {
         text.push_str("\n[more related notes: raise max_related, or max_tokens]\n");
     }
-    let counts = [
-        ("primary_count", results.len()),
-        ("related_count", related),
-        ("total_results", results.len() + related),
-        ("total_relations", related + further),
-        ("total_observations", facts),
-    ];
-    for (name, count) in counts {
-        structured["metadata"][name] = json!(count);
-    }
-    structured["results"] = Value::Array(results);
-    structured["left_out"] = json!(left_out);
-    structured["related_truncated"] = json!(truncated);
     structured["has_more"] = json!(has_more);
+    structured["related_truncated"] = json!(truncated);
     if has_more {
         structured["next"] = json!({ "page": next, "page_size": size });
     }
+    entries.add_to(&mut structured);
     Ok(ToolResult::ok(text, structured))
+}
+
+/// The notes of an answer that fit into its budget.
+#[derive(Default)]
+struct ContextEntries {
+    text: String,
+    results: Vec<Value>,
+    /// Number of notes that did not fit.
+    left_out: usize,
+    related: usize,
+    further: usize,
+    facts: usize,
+    /// True if related notes or relations did not fit.
+    is_cut: bool,
+}
+
+impl ContextEntries {
+    fn collect(call: &CallContext<'_>, notes: &[ContextNote], mut budget: TokenBudget) -> Self {
+        let max_tokens = if notes.len() > 1 { EACH_TOKENS } else { OWN_TOKENS };
+        let mut entries = Self::default();
+        for note in notes {
+            let head = estimate_tokens(&ContextEntry::default().value(note).to_string());
+            if budget.0 < head + MIN_NOTE_TOKENS && !entries.results.is_empty() {
+                // Skip all later notes, too: a shorter one must not look like the next.
+                budget.0 = 0;
+                entries.left_out += 1;
+                continue;
+            }
+            budget.0 = budget.0.saturating_sub(head);
+            call.memory.store().note_use(&note.place.project, &note.place.path);
+            let entry = ContextEntry::fitting(note, max_tokens, &mut budget);
+            entries.related += entry.related.len();
+            entries.further += entry.further.len();
+            entries.facts += entry.facts.len();
+            entries.is_cut |= entry.related.len() < note.related.len();
+            entries.is_cut |= entry.further.len() < note.further.len();
+            entries.text.push_str(&entry.text(note));
+            entries.results.push(entry.value(note));
+        }
+        entries
+    }
+
+    /// Adds the results and their counts to the structured result.
+    fn add_to(self, structured: &mut Value) {
+        let counts = [
+            ("primary_count", self.results.len()),
+            ("related_count", self.related),
+            ("total_results", self.results.len() + self.related),
+            ("total_relations", self.related + self.further),
+            ("total_observations", self.facts),
+        ];
+        for (name, count) in counts {
+            structured["metadata"][name] = json!(count);
+        }
+        structured["left_out"] = json!(self.left_out);
+        structured["results"] = Value::Array(self.results);
+    }
+}
+
+/// Explains an empty page.
+fn empty_hint(
+    call: &CallContext<'_>,
+    request: &ContextRequest,
+    page: usize,
+) -> Result<String, ToolError> {
+    // Without `as_of`, a pattern always matches some note.
+    let is_too_old = request.since.is_some()
+        && request.as_of.is_none()
+        && matches!(request.target, ContextTarget::Pattern(_));
+    Ok(match total_before(call, request)? {
+        0 if is_too_old => {
+            "Nothing fits. Without timeframe, notes that were changed before come too.".to_owned()
+        }
+        0 => "Nothing fits. list_directory shows what there is.".to_owned(),
+        total => past_end(page, request.limit, total, "note"),
+    })
 }
 
 /// Counts the notes before an empty page.

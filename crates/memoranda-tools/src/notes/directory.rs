@@ -3,9 +3,10 @@
 use std::collections::BTreeMap;
 
 use jiff::Timestamp;
+use memoranda_core::id::ProjectName;
 use memoranda_core::path::NotePath;
 use memoranda_core::token_estimate::truncate_to_tokens;
-use memoranda_engine::{FileKind, FileOrder, FilesBelow, FolderFiles, Intent, Place};
+use memoranda_engine::{FileKind, FileOrder, FileSummary, FilesBelow, FolderFiles, Intent, Place};
 use serde_json::{Value, json};
 
 use super::glob::FileGlob;
@@ -62,36 +63,14 @@ struct FolderSummary {
 
 pub(super) fn list(call: &CallContext<'_>, args: &ToolArgs) -> Result<ToolResult, ToolError> {
     let project = scope::call_project(call, args)?;
-    let given = args.optional_text("dir_name")?.unwrap_or_default();
     let depth = args.optional_integer("depth")?;
-    let glob = args.optional_text("file_name_glob")?.filter(|glob| !glob.trim().is_empty());
-    let glob = glob.map(|text| (FileGlob::new(&text), text));
+    let glob = args.optional_text("file_name_glob")?.map(|text| (FileGlob::new(&text), text));
     // A glob over paths determines the depth.
     let depth = depth.or(glob.as_ref().map(|(glob, _)| glob.depth(MAX_DEPTH))).unwrap_or(1);
     let sort = args.optional_word("sort")?;
-    let page = args.integer("page")?;
-    let page_size = args.integer("page_size")?;
-    if leads_up(&given) {
-        let text = format!("{given:?} leads out of the project; give a folder within it.");
-        return Err(ToolError::new("SECURITY_VALIDATION_ERROR", text));
-    }
-    let name = scope::strip_address(&given).trim_start_matches("./").trim_matches('/');
-    let name = scope::path_in_project(call, &project, name);
-    let mut folder = match name {
-        "" | "." => None,
-        name => Some(NotePath::parse(name)?),
-    };
-    let store = call.memory.store();
-    let mut held = store.folder_files(&project, folder.as_ref())?;
-    if let Some(named) = folder.as_ref().filter(|_| held.is_empty()) {
-        let missing = || {
-            let text = format!("There is no folder {name:?} in project {project}.");
-            ToolError::new("DIRECTORY_NOT_FOUND", text)
-        };
-        let there = call.memory.folder_at(&project, named)?.ok_or_else(missing)?;
-        held = store.folder_files(&project, Some(&there))?;
-        folder = Some(there);
-    }
+    let (page, page_size) = (args.integer("page")?, args.integer("page_size")?);
+    let given = args.optional_text("dir_name")?.unwrap_or_default();
+    let (folder, held) = find_folder(call, &project, &given)?;
     let name = folder.as_ref().map_or(String::new(), NotePath::to_string);
     let below = FilesBelow {
         project: project.clone(),
@@ -103,75 +82,25 @@ pub(super) fn list(call: &CallContext<'_>, args: &ToolArgs) -> Result<ToolResult
             Some(_) => FileOrder::Title,
             None => FileOrder::Path,
         },
-        limit: usize::MAX,
-        offset: 0,
+        limit: page_size,
+        offset: (page - 1) * page_size,
         folder,
     };
-    let offset = (page - 1) * page_size;
-    // A glob matches files only.
-    let prefix = below.folder.as_ref().map_or(0, |folder| folder.as_str().len() + 1);
-    let mut compared = 0;
-    let (folders, files, ids) = match &glob {
-        Some((glob, _)) => {
-            let mut found = store.files_below(&below)?;
-            compared = found.len();
-            found.retain(|(_, path)| glob.matches(path.get(prefix..).unwrap_or(path)));
-            let ids = found.iter().skip(offset).take(page_size).map(|(id, _)| *id).collect();
-            (BTreeMap::new(), found.len(), ids)
-        }
-        None => {
-            let (folders, files) = folders(&held, prefix, depth);
-            let offset_in_files = offset.saturating_sub(folders.len());
-            let room = page_size - folders.len().saturating_sub(offset).min(page_size);
-            let found = match room {
-                0 => Vec::new(),
-                _ => store.files_below(&FilesBelow {
-                    limit: room,
-                    offset: offset_in_files,
-                    ..below
-                })?,
-            };
-            (folders, files, found.into_iter().map(|(id, _)| id).collect::<Vec<_>>())
-        }
+    let listing = match &glob {
+        Some((glob, _)) => DirectoryListing::by_glob(call, &below, glob)?,
+        None => DirectoryListing::of_folder(call, &below, &held)?,
     };
-    let shown = store.files_by_id(&ids)?;
-    let total = folders.len() + files;
+    let total = listing.folders.len() + listing.files;
     let mut text = format!(
         "# /{name} in project {project}: {}, {}\n\n",
-        count(folders.len(), "folder"),
-        count(files, "file")
+        count(listing.folders.len(), "folder"),
+        count(listing.files, "file")
     );
-    let mut nodes = Vec::new();
-    for (path, folder) in folders.iter().skip(offset).take(page_size) {
-        text.push_str(&format!("- {path}/ ({})\n", count(folder.files, "file")));
-        nodes.push(json!({
-            "type": "directory",
-            "name": path.rsplit('/').next().unwrap_or(path),
-            "directory_path": format!("/{path}"),
-            "files": folder.files,
-            "updated_at": folder.updated.to_string(),
-        }));
-    }
-    for file in &shown {
-        let is_note = matches!(file.kind, FileKind::Markdown);
-        let about = if is_note { format!("{}, ", file.title) } else { String::new() };
-        text.push_str(&format!("- {} ({about}{})\n", file.path, file.updated));
-        nodes.push(json!({
-            "type": "file",
-            "name": file.path.file_name(),
-            "directory_path": format!("/{}", file.path),
-            "file_path": file.path.as_str(),
-            "title": file.title,
-            "permalink": file.permalink,
-            "note_type": file.note_type,
-            "size": file.size,
-            "updated_at": file.updated.to_string(),
-        }));
-    }
-    let has_more = offset + nodes.len() < total;
+    let nodes = listing.render(&below, &mut text);
+    let has_more = below.offset + nodes.len() < total;
     if let Some((_, glob)) = glob.as_ref().filter(|_| total == 0 && !held.is_empty()) {
         let all = held.iter().map(|held| held.files as usize).sum::<usize>();
-        text.push_str(&no_match_hint(glob, depth, compared, all));
+        text.push_str(&no_match_hint(glob, depth, listing.compared, all));
     } else if total == 0 {
         text.push_str("Nothing is here.\n");
     } else if nodes.is_empty() {
@@ -190,6 +119,129 @@ pub(super) fn list(call: &CallContext<'_>, args: &ToolArgs) -> Result<ToolResult
         "has_more": has_more,
     });
     Ok(ToolResult::ok(text, structured))
+}
+
+/// Finds a folder and the numbers of files in and below it. The folder is `None` for the top.
+fn find_folder(
+    call: &CallContext<'_>,
+    project: &ProjectName,
+    given: &str,
+) -> Result<(Option<NotePath>, Vec<FolderFiles>), ToolError> {
+    if leads_up(given) {
+        let text = format!("{given:?} leads out of the project; give a folder within it.");
+        return Err(ToolError::new("SECURITY_VALIDATION_ERROR", text));
+    }
+    let name = scope::strip_address(given).trim_start_matches("./").trim_matches('/');
+    let name = scope::path_in_project(call, project, name);
+    let folder = match name {
+        "" | "." => None,
+        name => Some(NotePath::parse(name)?),
+    };
+    let store = call.memory.store();
+    let held = store.folder_files(project, folder.as_ref())?;
+    match folder {
+        // The name may have another spelling on disk.
+        Some(named) if held.is_empty() => {
+            let missing = || {
+                let text = format!("There is no folder {name:?} in project {project}.");
+                ToolError::new("DIRECTORY_NOT_FOUND", text)
+            };
+            let there = call.memory.folder_at(project, &named)?.ok_or_else(missing)?;
+            let held = store.folder_files(project, Some(&there))?;
+            Ok((Some(there), held))
+        }
+        folder => Ok((folder, held)),
+    }
+}
+
+/// One page of a folder.
+struct DirectoryListing {
+    /// All folders, not only those of the page.
+    folders: BTreeMap<String, FolderSummary>,
+    /// Number of all files.
+    files: usize,
+    /// Number of files that were compared with a glob.
+    compared: usize,
+    /// Files of the page.
+    shown: Vec<FileSummary>,
+}
+
+impl DirectoryListing {
+    /// Lists the files that match a glob, without folders.
+    fn by_glob(
+        call: &CallContext<'_>,
+        below: &FilesBelow,
+        glob: &FileGlob,
+    ) -> Result<Self, ToolError> {
+        let store = call.memory.store();
+        let all = FilesBelow { limit: usize::MAX, offset: 0, ..below.clone() };
+        let mut found = store.files_below(&all)?;
+        let compared = found.len();
+        let prefix = folder_prefix(below);
+        found.retain(|(_, path)| glob.matches(path.get(prefix..).unwrap_or(path)));
+        let page = found.iter().skip(below.offset).take(below.limit);
+        let ids: Vec<_> = page.map(|(id, _)| *id).collect();
+        let shown = store.files_by_id(&ids)?;
+        Ok(Self { folders: BTreeMap::new(), files: found.len(), compared, shown })
+    }
+
+    /// Lists folders, then files.
+    fn of_folder(
+        call: &CallContext<'_>,
+        below: &FilesBelow,
+        held: &[FolderFiles],
+    ) -> Result<Self, ToolError> {
+        let store = call.memory.store();
+        let (folders, files) = folders(held, folder_prefix(below), below.depth);
+        let listed_folders = folders.len().saturating_sub(below.offset).min(below.limit);
+        let found = match below.limit - listed_folders {
+            0 => Vec::new(),
+            limit => {
+                let offset = below.offset.saturating_sub(folders.len());
+                store.files_below(&FilesBelow { limit, offset, ..below.clone() })?
+            }
+        };
+        let ids: Vec<_> = found.into_iter().map(|(id, _)| id).collect();
+        let shown = store.files_by_id(&ids)?;
+        Ok(Self { folders, files, compared: 0, shown })
+    }
+
+    /// Appends the lines of the page to the text, and returns its structure.
+    fn render(&self, below: &FilesBelow, text: &mut String) -> Vec<Value> {
+        let mut nodes = Vec::new();
+        for (path, folder) in self.folders.iter().skip(below.offset).take(below.limit) {
+            text.push_str(&format!("- {path}/ ({})\n", count(folder.files, "file")));
+            nodes.push(json!({
+                "type": "directory",
+                "name": path.rsplit('/').next().unwrap_or(path),
+                "directory_path": format!("/{path}"),
+                "files": folder.files,
+                "updated_at": folder.updated.to_string(),
+            }));
+        }
+        for file in &self.shown {
+            let is_note = matches!(file.kind, FileKind::Markdown);
+            let about = if is_note { format!("{}, ", file.title) } else { String::new() };
+            text.push_str(&format!("- {} ({about}{})\n", file.path, file.updated));
+            nodes.push(json!({
+                "type": "file",
+                "name": file.path.file_name(),
+                "directory_path": format!("/{}", file.path),
+                "file_path": file.path.as_str(),
+                "title": file.title,
+                "permalink": file.permalink,
+                "note_type": file.note_type,
+                "size": file.size,
+                "updated_at": file.updated.to_string(),
+            }));
+        }
+        nodes
+    }
+}
+
+/// Length of the folder's path with its slash, which precedes the relative paths.
+fn folder_prefix(below: &FilesBelow) -> usize {
+    below.folder.as_ref().map_or(0, |folder| folder.as_str().len() + 1)
 }
 
 /// Explains that no file matches a glob.

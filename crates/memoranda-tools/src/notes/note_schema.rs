@@ -6,7 +6,8 @@ use memoranda_core::id::ProjectName;
 use memoranda_core::note::edit::render_frontmatter;
 use memoranda_core::note::{MetaValue, Note, one_line, type_key};
 use memoranda_core::schema::{
-    FieldOccurrence, NoteOutline, NoteSchema, ValidationMode, infer_fields, render_field,
+    FieldOccurrence, NoteOutline, NoteSchema, SchemaReport, ValidationMode, infer_fields,
+    render_field,
 };
 use memoranda_engine::{FileSummary, FilteredList, Intent, ListOrder, Place, SearchFilter};
 use serde_json::{Value, json};
@@ -135,16 +136,16 @@ pub(super) fn validate(call: &CallContext<'_>, args: &ToolArgs) -> Result<ToolRe
         None => scope::call_project(call, args)?,
     };
     let schemas = ProjectSchemas::load(call, &project)?;
-    let known = &schemas.known;
-    let notes = match (&named, args.optional_text("note_type")?) {
+    let note_type = args.optional_text("note_type")?;
+    let notes = match (&named, &note_type) {
         (Some(place), _) => {
             let file = call.memory.store().file(&place.project, &place.path)?;
             file.map(|file| parse_note(call, file)).transpose()?.flatten().into_iter().collect()
         }
-        (None, Some(kind)) => notes_of_type(call, &project, &kind)?,
+        (None, Some(kind)) => notes_of_type(call, &project, kind)?,
         (None, None) => {
-            let types: BTreeSet<String> =
-                known.iter().map(|(_, schema)| type_key(&schema.entity)).collect();
+            let known = schemas.known.iter();
+            let types: BTreeSet<String> = known.map(|(_, s)| type_key(&s.entity)).collect();
             let mut notes = Vec::new();
             for kind in types {
                 notes.extend(notes_of_type(call, &project, &kind)?);
@@ -152,11 +153,8 @@ pub(super) fn validate(call: &CallContext<'_>, args: &ToolArgs) -> Result<ToolRe
             notes
         }
     };
-    let (mut valid, mut without, mut errors) = (0, 0, 0);
-    let mut results = Vec::new();
-    let mut text = String::new();
+    let mut report = ValidationReport::default();
     let mut references = SchemaReferences::new(&schemas);
-    let mut astray = Vec::new();
     for (file, note) in &notes {
         // In this order: the inline schema, the named schema, the schema of the type.
         let own = NoteSchema::inline(note);
@@ -164,113 +162,168 @@ pub(super) fn validate(call: &CallContext<'_>, args: &ToolArgs) -> Result<ToolRe
         if let Some(name) = reference(note) {
             match references.find(call, &project, &name)? {
                 Ok(named) => schema = schema.or(Some(named)),
-                Err(why) => astray.push((file, name, why)),
+                Err(why) => report.broken_references.push((file, name, why)),
             }
         }
-        let typed = || known.iter().find(|(_, s)| type_key(&s.entity) == note.note_type());
-        let Some(schema) = schema.or_else(|| typed().map(|(_, schema)| schema)) else {
-            without += 1;
-            continue;
-        };
-        let verdict = schema.check(note);
+        let typed = || schemas.known.iter().find(|(_, s)| type_key(&s.entity) == note.note_type());
+        match schema.or_else(|| typed().map(|(_, schema)| schema)) {
+            Some(schema) => report.add(file, schema, &schema.check(note), notes.len() == 1),
+            None => report.without_schema += 1,
+        }
+    }
+    let missing_type = note_type.filter(|_| named.is_none() && notes.is_empty());
+    let head = report.head(&project, &schemas, notes.len(), missing_type.as_deref());
+    let structured = report.structured(&project, &schemas);
+    Ok(ToolResult::ok(format!("{head}\n{}", report.list()), structured))
+}
+
+/// Result of the validation of notes.
+#[derive(Default)]
+struct ValidationReport<'n> {
+    valid: usize,
+    invalid: usize,
+    /// Number of invalid notes with a strict schema.
+    errors: usize,
+    without_schema: usize,
+    text: String,
+    results: Vec<Value>,
+    /// Notes that name a schema in vain, with the name and the reason.
+    broken_references: Vec<(&'n FileSummary, String, String)>,
+}
+
+impl<'n> ValidationReport<'n> {
+    /// Adds a note. A valid note is listed only if it is the only one.
+    fn add(
+        &mut self,
+        file: &'n FileSummary,
+        schema: &NoteSchema,
+        verdict: &SchemaReport,
+        is_only: bool,
+    ) {
         let is_error = !verdict.fits() && schema.validation == ValidationMode::Strict;
-        errors += usize::from(is_error);
-        valid += usize::from(verdict.fits());
-        if !verdict.fits() && results.len() < MAX_LISTED {
-            text.push_str(&format!("- {} ({})", file.title, file.permalink));
-            if !verdict.missing.is_empty() {
-                text.push_str(&format!(": missing {}", verdict.missing.join(", ")));
-            }
-            for (field, value, allowed) in &verdict.outside {
-                text.push_str(&format!(
-                    "; {field} is {value:?}, not one of {}",
-                    allowed.join(", ")
-                ));
-            }
-            if !verdict.unknown.is_empty() {
-                text.push_str(&format!(" (beside the schema: {})", verdict.unknown.join(", ")));
-            }
-            text.push('\n');
+        self.errors += usize::from(is_error);
+        self.valid += usize::from(verdict.fits());
+        self.invalid += usize::from(!verdict.fits());
+        let is_listed = !verdict.fits() || is_only;
+        if !is_listed || self.results.len() >= MAX_LISTED {
+            return;
         }
-        if verdict.fits() && notes.len() == 1 {
-            text.push_str(&format!(
-                "- {} ({}) fits the schema {}\n",
-                file.title, file.permalink, schema.entity
-            ));
-            if !verdict.unknown.is_empty() {
-                let unknown = verdict.unknown.join(", ");
-                text.push_str(&format!("  It also has {unknown}, which the schema leaves open.\n"));
-            }
-        }
-        let is_listed = !verdict.fits() || notes.len() == 1;
-        if is_listed && results.len() < MAX_LISTED {
-            results.push(json!({
-                "title": file.title,
-                "permalink": file.permalink,
-                "schema": schema.entity,
-                "valid": verdict.fits(),
-                "severity": if is_error { "error" } else { "warning" },
-                "missing": verdict.missing,
-                "invalid": verdict.outside.iter().map(|(field, value, allowed)| {
-                    json!({ "field": field, "value": value, "allowed": allowed })
-                }).collect::<Vec<_>>(),
-                "unknown": verdict.unknown,
-            }));
-        }
-    }
-    let checked = notes.len() - without;
-    let faulty = checked - valid;
-    let mut head = format!(
-        "# Schema validation in project {project}\n{} checked against {}: {valid} fit, {faulty} do not \
-         ({errors} under strict schemas).\n",
-        count(checked, "note"),
-        count(known.len(), "schema")
-    );
-    if let (None, Some(kind), true) = (&named, args.optional_text("note_type")?, notes.is_empty()) {
-        head.push_str(&format!("There is no note of type {kind:?}.\n"));
-    }
-    if without > 0 {
-        let notes = count(without, "note");
-        head.push_str(&format!("{notes} without a schema; schema_infer proposes one.\n"));
-    }
-    head.push_str(&schemas.broken_warning());
-    for (file, name, why) in astray.iter().take(MAX_LISTED) {
-        head.push_str(&format!(
-            "{} asks for the schema {name:?}, which {why}: give the permalink of a note of type \
-             schema.\n",
-            file.permalink
-        ));
-    }
-    if astray.len() > MAX_LISTED {
-        head.push_str(&format!("[{} more name no schema]\n", astray.len() - MAX_LISTED));
-    }
-    if notes.len() >= MAX_NOTES {
-        head.push_str(&format!("Only {MAX_NOTES} notes of a type are looked at.\n"));
-    }
-    if known.is_empty() && schemas.broken.is_empty() && checked == 0 {
-        head.push_str(
-            "There is no schema here: a note of type `schema` with `entity` and `schema` in its \
-             frontmatter makes one; schema_infer proposes it.\n",
+        self.text.push_str(&render_verdict(file, schema, verdict));
+        let invalid = verdict.outside.iter().map(
+            |(field, value, allowed)| json!({ "field": field, "value": value, "allowed": allowed }),
         );
+        self.results.push(json!({
+            "title": file.title,
+            "permalink": file.permalink,
+            "schema": schema.entity,
+            "valid": verdict.fits(),
+            "severity": if is_error { "error" } else { "warning" },
+            "missing": verdict.missing,
+            "invalid": invalid.collect::<Vec<_>>(),
+            "unknown": verdict.unknown,
+        }));
     }
-    if faulty > MAX_LISTED {
-        text.push_str(&format!("[{} more not listed; give a note_type]\n", faulty - MAX_LISTED));
+
+    fn checked(&self) -> usize {
+        self.valid + self.invalid
     }
-    let structured = json!({
-        "project": project.as_str(),
-        "total_notes": checked,
-        "valid_count": valid,
-        "invalid_count": faulty,
-        "error_count": errors,
-        "without_schema": without,
-        "broken_schemas": schemas.broken,
-        "broken_references": astray.iter().take(MAX_LISTED).map(|(file, name, why)| {
+
+    /// Renders the counts and the warnings.
+    fn head(
+        &self,
+        project: &ProjectName,
+        schemas: &ProjectSchemas,
+        notes: usize,
+        missing_type: Option<&str>,
+    ) -> String {
+        let Self { valid, invalid, errors, .. } = self;
+        let mut head = format!(
+            "# Schema validation in project {project}\n{} checked against {}: {valid} fit, \
+             {invalid} do not ({errors} under strict schemas).\n",
+            count(self.checked(), "note"),
+            count(schemas.known.len(), "schema")
+        );
+        if let Some(kind) = missing_type {
+            head.push_str(&format!("There is no note of type {kind:?}.\n"));
+        }
+        if self.without_schema > 0 {
+            let notes = count(self.without_schema, "note");
+            head.push_str(&format!("{notes} without a schema; schema_infer proposes one.\n"));
+        }
+        head.push_str(&schemas.broken_warning());
+        for (file, name, why) in self.broken_references.iter().take(MAX_LISTED) {
+            head.push_str(&format!(
+                "{} asks for the schema {name:?}, which {why}: give the permalink of a note of \
+                 type schema.\n",
+                file.permalink
+            ));
+        }
+        let more = self.broken_references.len().saturating_sub(MAX_LISTED);
+        if more > 0 {
+            head.push_str(&format!("[{more} more name no schema]\n"));
+        }
+        if notes >= MAX_NOTES {
+            head.push_str(&format!("Only {MAX_NOTES} notes of a type are looked at.\n"));
+        }
+        if schemas.known.is_empty() && schemas.broken.is_empty() && self.checked() == 0 {
+            head.push_str(
+                "There is no schema here: a note of type `schema` with `entity` and `schema` in \
+                 its frontmatter makes one; schema_infer proposes it.\n",
+            );
+        }
+        head
+    }
+
+    /// Renders the listed notes.
+    fn list(&self) -> String {
+        match self.invalid.saturating_sub(MAX_LISTED) {
+            0 => self.text.clone(),
+            more => format!("{}[{more} more not listed; give a note_type]\n", self.text),
+        }
+    }
+
+    fn structured(&self, project: &ProjectName, schemas: &ProjectSchemas) -> Value {
+        let broken = self.broken_references.iter().take(MAX_LISTED).map(|(file, name, why)| {
             json!({ "permalink": file.permalink, "schema": name, "reason": why })
-        }).collect::<Vec<_>>(),
-        "clashing_schemas": schemas.conflicts().iter().map(SchemaConflict::to_json).collect::<Vec<_>>(),
-        "results": results,
-    });
-    Ok(ToolResult::ok(format!("{head}\n{text}"), structured))
+        });
+        let conflicts = schemas.conflicts();
+        json!({
+            "project": project.as_str(),
+            "total_notes": self.checked(),
+            "valid_count": self.valid,
+            "invalid_count": self.invalid,
+            "error_count": self.errors,
+            "without_schema": self.without_schema,
+            "broken_schemas": schemas.broken,
+            "broken_references": broken.collect::<Vec<_>>(),
+            "clashing_schemas": conflicts.iter().map(SchemaConflict::to_json).collect::<Vec<_>>(),
+            "results": self.results,
+        })
+    }
+}
+
+/// Renders the verdict on one note.
+fn render_verdict(file: &FileSummary, schema: &NoteSchema, verdict: &SchemaReport) -> String {
+    let unknown = verdict.unknown.join(", ");
+    let mut text = format!("- {} ({})", file.title, file.permalink);
+    if verdict.fits() {
+        text.push_str(&format!(" fits the schema {}\n", schema.entity));
+        if !unknown.is_empty() {
+            text.push_str(&format!("  It also has {unknown}, which the schema leaves open.\n"));
+        }
+        return text;
+    }
+    if !verdict.missing.is_empty() {
+        text.push_str(&format!(": missing {}", verdict.missing.join(", ")));
+    }
+    for (field, value, allowed) in &verdict.outside {
+        text.push_str(&format!("; {field} is {value:?}, not one of {}", allowed.join(", ")));
+    }
+    if !unknown.is_empty() {
+        text.push_str(&format!(" (beside the schema: {unknown})"));
+    }
+    text.push('\n');
+    text
 }
 
 pub(super) fn infer_schema(

@@ -204,6 +204,48 @@ fn read_query(call: &CallContext<'_>, args: &ToolArgs) -> Result<NoteSearchQuery
         }
         _ => vec![scope::call_project(call, args)?],
     };
+    let metadata = frontmatter_filters(args)?;
+    let after = args.optional_text("after_date")?;
+    let kinds = limited_texts(args, "note_types", MAX_ALTERNATIVES)?;
+    let categories = limited_texts(args, "categories", MAX_ALTERNATIVES)?;
+    let filter = SearchFilter {
+        projects,
+        note_types: kinds.iter().map(|kind| type_key(kind)).collect(),
+        tags: limited_texts(args, "tags", MAX_REQUIRED)?,
+        categories: categories.iter().flat_map(|category| unicode_forms(category)).collect(),
+        after: after.map(|text| scope::parse_since(call, &text)).transpose()?,
+        metadata,
+        ..SearchFilter::default()
+    };
+    // `*`, or a type of result alone, matches everything.
+    let is_all = query == MATCH_ALL && search_type != "permalink";
+    if is_all {
+        query.clear();
+    }
+    let kinds = result_kinds(args)?;
+    let says_kind = !kinds.is_empty();
+    if query.is_empty() && is_unrestricted(&filter) && !is_all && !says_kind {
+        let text = "search_notes needs something to go by: a `query` (words, a \"phrase\", \
+                    begin*, tag:name, memory://folder/*, or * for everything), or a filter: tags, \
+                    status, note_types, entity_types, categories, metadata_filters, after_date.";
+        return Err(ToolError::new("NO_CRITERIA", text));
+    }
+    let default_kind = if filter.categories.is_empty() { "entity" } else { "observation" };
+    let asked = NoteSearchQuery {
+        query,
+        search_type,
+        kinds: if says_kind { kinds } else { vec![default_kind.to_owned()] },
+        filter,
+        page: args.integer("page")?,
+        page_size: args.integer("page_size")?,
+        max_tokens: args.optional_integer("max_tokens")?,
+        min_similarity: args.optional_decimal("min_similarity")?,
+    };
+    Ok(asked)
+}
+
+/// Reads `metadata_filters` and `status`.
+fn frontmatter_filters(args: &ToolArgs) -> Result<Vec<MetaFilter>, ToolError> {
     let mut metadata = Vec::new();
     for (key, value) in args.object("metadata_filters")?.unwrap_or_default() {
         metadata.push(frontmatter_filter(args, &key, &value)?);
@@ -224,52 +266,19 @@ fn read_query(call: &CallContext<'_>, args: &ToolArgs) -> Result<NoteSearchQuery
         let test = MetaTest::HasAll(vec![MetaScalar::Text(status)]);
         metadata.push(MetaFilter { key: vec!["status".into()], test });
     }
-    let after = args.optional_text("after_date")?;
-    let kinds = limited_texts(args, "note_types", MAX_ALTERNATIVES)?;
-    let categories = limited_texts(args, "categories", MAX_ALTERNATIVES)?;
-    let filter = SearchFilter {
-        projects,
-        note_types: kinds.iter().map(|kind| type_key(kind)).collect(),
-        tags: limited_texts(args, "tags", MAX_REQUIRED)?,
-        categories: categories.iter().flat_map(|category| unicode_forms(category)).collect(),
-        after: after.map(|text| scope::parse_since(call, &text)).transpose()?,
-        metadata,
-        ..SearchFilter::default()
-    };
-    // `*`, or a type of result alone, matches everything.
-    let is_all = query == MATCH_ALL && search_type != "permalink";
-    if is_all {
-        query.clear();
-    }
+    Ok(metadata)
+}
+
+/// Reads `entity_types`: the types of results.
+fn result_kinds(args: &ToolArgs) -> Result<Vec<String>, ToolError> {
     let mut kinds = args.texts("entity_types")?.unwrap_or_default();
-    let says_kind = !kinds.is_empty();
     kinds.iter_mut().for_each(|kind| *kind = kind.to_lowercase());
     let known = ["entity", "observation", "relation"];
     if let Some(other) = kinds.iter().find(|kind| !known.contains(&kind.as_str())) {
         let other = Value::String(other.clone());
         return Err(args.wrong("entity_types", "entity, observation or relation", &other).into());
     }
-    if kinds.is_empty() {
-        let by_fact = !filter.categories.is_empty();
-        kinds.push(if by_fact { "observation" } else { "entity" }.to_owned());
-    }
-    if query.is_empty() && is_unrestricted(&filter) && !is_all && !says_kind {
-        let text = "search_notes needs something to go by: a `query` (words, a \"phrase\", \
-                    begin*, tag:name, memory://folder/*, or * for everything), or a filter: tags, \
-                    status, note_types, entity_types, categories, metadata_filters, after_date.";
-        return Err(ToolError::new("NO_CRITERIA", text));
-    }
-    let asked = NoteSearchQuery {
-        query,
-        search_type,
-        kinds,
-        filter,
-        page: args.integer("page")?,
-        page_size: args.integer("page_size")?,
-        max_tokens: args.optional_integer("max_tokens")?,
-        min_similarity: args.optional_decimal("min_similarity")?,
-    };
-    Ok(asked)
+    Ok(kinds)
 }
 
 /// Reads a list of texts with a maximum length.

@@ -1,4 +1,4 @@
-//! The dialects as their callers see them, on a real vault.
+//! The tools as their callers see them, on a real vault.
 
 #![allow(
     clippy::unwrap_used,
@@ -22,27 +22,27 @@ mod graph_validation;
 mod memory_model;
 mod memory_safety;
 mod memory_wording;
-mod notes_bounds;
-mod notes_composed;
+mod notes_broken_links;
+mod notes_completeness;
+mod notes_composition;
+mod notes_exact_edits;
 mod notes_filters;
-mod notes_found;
-mod notes_golden;
 mod notes_grammar;
 mod notes_graph;
-mod notes_lines;
+mod notes_line_breaks;
 mod notes_links;
-mod notes_lost;
 mod notes_moves;
 mod notes_names;
-mod notes_near;
-mod notes_pages;
-mod notes_paths;
+mod notes_paging;
+mod notes_path_links;
 mod notes_projects;
-mod notes_results;
-mod notes_strict;
+mod notes_regressions;
+mod notes_search_text;
+mod notes_similarity;
+mod notes_snapshots;
 mod notes_support;
-mod notes_text;
-mod notes_traps;
+mod notes_unicode_names;
+mod notes_visibility;
 mod records_brief;
 mod support;
 mod tables;

@@ -1,4 +1,4 @@
-//! What the memory tool must never do, and what it says instead.
+//! Dangerous calls that the memory tool rejects, and their messages.
 
 use std::fs::Permissions;
 use std::os::unix::ffi::OsStrExt as _;

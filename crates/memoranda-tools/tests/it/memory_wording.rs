@@ -1,4 +1,4 @@
-//! Every answer of the memory tool to the letter, in both wordings.
+//! Every answer of the memory tool, byte for byte, in both wordings.
 
 use memoranda_engine::SearchRequest;
 use memoranda_tools::{CreateMode, Wording};

@@ -1,4 +1,4 @@
-//! What is asked of frontmatter, of schemas and of the past, and what is answered.
+//! Filters on frontmatter, schemas, and reads of the past.
 
 use serde_json::{Value, json};
 

@@ -1,4 +1,4 @@
-//! Notes as a graph: links that are bound, mended, followed, now and in the past.
+//! Notes as a graph: links that are resolved, repaired and followed, now and in the past.
 
 use serde_json::{Value, json};
 

@@ -1,4 +1,4 @@
-//! Which files wikilinks mean, and what becomes of those that are hard to say.
+//! Targets of wikilinks, and links that are hard to write.
 
 use serde_json::{Value, json};
 

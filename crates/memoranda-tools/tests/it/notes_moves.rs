@@ -1,4 +1,4 @@
-//! What becomes of links when notes move, and what is told of it.
+//! Links when notes move, and how callers are informed.
 
 use memoranda_engine::HistoryFilter;
 use serde_json::{Value, json};

@@ -1,4 +1,4 @@
-//! By which names a note is found, read and changed.
+//! Names by which a note is found, read and changed.
 
 use memoranda_tools::Wording;
 use serde_json::{Value, json};

@@ -1,4 +1,4 @@
-//! Several projects: what is named is meant, and advice leads to the note that it is about.
+//! Several projects: the named project is used, and advice names the right note.
 
 use serde_json::json;
 

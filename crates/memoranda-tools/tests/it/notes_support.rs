@@ -1,4 +1,4 @@
-//! A vault for the notes tools, and how their answers are looked at.
+//! A vault for the notes tools, and helpers to inspect their results.
 
 use memoranda_tools::{ToolResult, Wording};
 use serde_json::{Value, json};

@@ -1,4 +1,4 @@
-//! What every row of the tables must be, whoever adds it.
+//! Rules that every row of the tables follows.
 
 use std::collections::BTreeSet;
 

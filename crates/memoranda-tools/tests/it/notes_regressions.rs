@@ -1,4 +1,4 @@
-//! What users of other note memories suffer from, and must not happen here.
+//! Faults of other note memories that must not occur here.
 
 use memoranda_tools::{CreateMode, ProjectFolders};
 use serde_json::{Value, json};

@@ -1,4 +1,4 @@
-//! What is found is all there is, and what is not shown can be asked for.
+//! Results are complete, and truncated results can be continued.
 
 use std::fmt::Write as _;
 

@@ -1,4 +1,4 @@
-//! What a model is told of what was found: where it stands, how sure that is, how it was asked.
+//! The text of search results: position, relevance, and the interpretation of the query.
 
 use serde_json::{Value, json};
 

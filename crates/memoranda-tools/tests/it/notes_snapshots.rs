@@ -1,6 +1,6 @@
-//! Every notes tool's answer, text and JSON, to the letter: kept in `fixtures/notes`.
+//! Snapshots of the answers of every notes tool, text and JSON, in `fixtures/notes`.
 //!
-//! `MEMORANDA_UPDATE_SNAPSHOTS=1` writes them anew.
+//! `MEMORANDA_UPDATE_SNAPSHOTS=1` updates them.
 
 use std::path::Path;
 

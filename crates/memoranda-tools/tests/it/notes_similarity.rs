@@ -1,4 +1,4 @@
-//! Notes that are near others: by relations, by name, by spelling.
+//! Notes that are similar to others: by relations, by name, by spelling.
 
 use serde_json::{Value, json};
 

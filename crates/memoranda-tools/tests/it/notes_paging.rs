@@ -1,4 +1,4 @@
-//! Pages of `search_notes`: whatever their size, they come to the same end and say so.
+//! Pages of `search_notes`: every page size ends with the same results.
 
 use serde_json::{Value, json};
 

@@ -1,4 +1,4 @@
-//! Names whose letters are written as one character or as several, as macOS writes them.
+//! Names in composed and decomposed Unicode, as macOS writes them.
 
 use serde_json::{Value, json};
 

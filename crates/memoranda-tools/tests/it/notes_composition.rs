@@ -1,4 +1,4 @@
-//! What a caller's text and frontmatter become in the file, to the letter.
+//! The file that results from a caller's text and frontmatter, byte for byte.
 
 use std::time::{Duration, SystemTime};
 

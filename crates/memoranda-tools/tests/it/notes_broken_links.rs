@@ -1,4 +1,4 @@
-//! Links to notes that are gone or called otherwise: what callers are told of them.
+//! Links to deleted or renamed notes, and how callers are informed.
 
 use serde_json::json;
 

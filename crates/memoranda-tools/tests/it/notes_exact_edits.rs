@@ -1,4 +1,4 @@
-//! Only the note that is named is changed, and only as it was asked.
+//! Only the named note is changed, and only as requested.
 
 use memoranda_tools::SecretPolicy;
 use serde_json::{Value, json};

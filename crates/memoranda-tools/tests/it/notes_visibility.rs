@@ -1,4 +1,4 @@
-//! What notes tools may not see: files that rules leave out, and other projects.
+//! Files and projects that the notes tools must not see: ignored files, and other projects.
 
 use serde_json::{Value, json};
 

@@ -1,4 +1,4 @@
-//! What is recalled stays quoted: a name with line breaks in it is one line wherever it is shown.
+//! Quoted texts stay quoted: a name with line breaks is shown on one line.
 
 use memoranda_tools::{PromptCall, prompts};
 use serde_json::json;

@@ -1,4 +1,4 @@
-//! What paths in Markdown links mean, and what becomes of them when files move or go.
+//! Paths in Markdown links, also after files are moved or deleted.
 
 use std::collections::BTreeSet;
 
