@@ -21,7 +21,7 @@ impl Model {
         self.files.contains_key(path) || self.folders.contains(path)
     }
 
-    /// Whether some file stands where a folder would have to be.
+    /// Returns true if a parent of the path is a file.
     fn is_blocked(&self, path: &str) -> bool {
         path.match_indices('/').any(|(at, _)| self.files.contains_key(&path[..at]))
     }

@@ -11,7 +11,7 @@ use serde_json::json;
 use crate::support::TestVault;
 
 #[test]
-fn no_link_leads_out() {
+fn no_symlink_leaves_the_directory() {
     let vault = TestVault::new(Wording::Claude);
     vault.memory(&json!({"command": "view", "path": "/memories"}));
     let outside = vault.path("../outside");
@@ -46,7 +46,7 @@ fn no_link_leads_out() {
 }
 
 #[test]
-fn what_stands_in_the_way_of_a_move_is_named() {
+fn obstacles_of_a_move_are_reported() {
     let vault = TestVault::new(Wording::Claude);
     for path in ["/memories/real.md", "/memories/folder/a.md"] {
         vault.memory(&json!({"command": "create", "path": path, "file_text": "x"}));
@@ -76,10 +76,10 @@ fn what_stands_in_the_way_of_a_move_is_named() {
     assert_eq!(std::fs::read_to_string(vault.path("memories/real.md")).unwrap(), "x");
 }
 
-/// A backup of hard links gives every file a second name. The path is right, and the answer says
-/// what is not.
+/// A backup by hard links gives every file a second name. The error explains that the path is valid
+/// and that the file is a hard link.
 #[test]
-fn a_file_with_a_second_name_is_named_as_one() {
+fn a_hard_link_is_reported() {
     for wording in [Wording::Claude, Wording::Mcp] {
         let vault = TestVault::new(wording);
         vault.memory(&json!({"command": "create", "path": "/memories/a.md", "file_text": "one"}));
@@ -98,7 +98,7 @@ fn a_file_with_a_second_name_is_named_as_one() {
 }
 
 #[test]
-fn a_link_in_the_place_of_the_directory_is_named_as_one() {
+fn a_symlink_in_place_of_the_directory_is_reported() {
     let vault = TestVault::new(Wording::Mcp);
     let outside = vault.path("../outside");
     std::fs::create_dir_all(&outside).unwrap();
@@ -116,7 +116,7 @@ fn a_link_in_the_place_of_the_directory_is_named_as_one() {
 
 /// An empty folder in its place, as a drive leaves that is not mounted, is not an empty memory.
 #[test]
-fn what_stands_where_the_directory_was_is_neither_shown_nor_written_to() {
+fn a_replaced_directory_is_neither_read_nor_written() {
     let vault = TestVault::new(Wording::Mcp);
     vault.memory(&json!({"command": "create", "path": "/memories/a.md", "file_text": "one"}));
     vault.memory.store().sync(&mut |_| {}).unwrap();
@@ -165,7 +165,7 @@ fn secrets_are_warned_about_replaced_or_refused() {
 
 /// A secret can come in two halves, the first of them harmless.
 #[test]
-fn secrets_are_seen_however_they_come_in() {
+fn secrets_are_detected_in_every_command() {
     for (policy, replaced, inserted) in [
         (SecretPolicy::Warn, "password: hunter2!x\n", "key:\nsecret:\nhunter2!x\n"),
         (
@@ -234,9 +234,9 @@ fn sizes_are_limited() {
     assert!(view.ends_with("continue with view_range [7, 20]]"), "{view}");
 }
 
-/// What a person or another program put there can be larger than the history keeps.
+/// Files of the user or of another program can be larger than the history keeps.
 #[test]
-fn a_file_that_is_too_large_is_named_as_one() {
+fn a_file_that_is_too_large_is_reported() {
     let mut vault = TestVault::new(Wording::Claude);
     vault.settings.create = Some(CreateMode::Overwrite);
     vault.memory(&json!({"command": "view", "path": "/memories"}));
@@ -290,7 +290,7 @@ fn parts(vault: &TestVault, path: &str) -> Vec<String> {
 }
 
 #[test]
-fn what_one_view_cannot_hold_is_seen_by_going_on() {
+fn a_long_view_can_be_continued() {
     let mut vault = TestVault::new(Wording::Claude);
     vault.settings.view_chars = 50;
     let long: String = (0..300).map(|n| char::from(b'a' + (n % 26) as u8)).collect();
@@ -321,7 +321,7 @@ fn what_one_view_cannot_hold_is_seen_by_going_on() {
 }
 
 #[test]
-fn an_edit_beside_a_long_line_shows_the_change() {
+fn an_edit_next_to_a_long_line_shows_the_change() {
     let vault = TestVault::new(Wording::Claude);
     let text = format!("{}\nsecond\n{}", "x".repeat(250_000), "y".repeat(150_000));
     vault.memory(&json!({"command": "create", "path": "/memories/a.md", "file_text": text}));
@@ -335,7 +335,7 @@ fn an_edit_beside_a_long_line_shows_the_change() {
 }
 
 #[test]
-fn what_programs_obey_is_no_memory() {
+fn control_files_of_programs_are_rejected() {
     let mut vault = TestVault::new(Wording::Claude);
     vault.memory(&json!({"command": "create", "path": "/memories/sub/a.md", "file_text": "x"}));
     std::fs::create_dir_all(vault.path("memories/sub/.git")).unwrap();
@@ -398,7 +398,7 @@ fn crlf_and_bytes_elsewhere_survive() {
 }
 
 #[test]
-fn what_cannot_be_restored_is_named_and_not_deleted() {
+fn entries_that_cannot_be_restored_are_not_deleted() {
     let vault = TestVault::new(Wording::Mcp);
     let folder = vault.path("memories/p");
     vault.memory(&json!({"command": "create", "path": "/memories/p/a.md", "file_text": "x"}));
@@ -431,9 +431,10 @@ fn what_cannot_be_restored_is_named_and_not_deleted() {
             assert!(named, "{command}: {}", result.text);
             assert!(folder.join("a.md").exists() && path.symlink_metadata().is_ok(), "{command}");
         }
-        match path.is_dir() {
-            true => std::fs::remove_dir(&path).unwrap(),
-            false => std::fs::remove_file(&path).unwrap(),
+        if path.is_dir() {
+            std::fs::remove_dir(&path).unwrap()
+        } else {
+            std::fs::remove_file(&path).unwrap()
         }
     }
     symlink("a.md", folder.join("link.md")).unwrap();
@@ -450,7 +451,7 @@ fn a_folder_that_cannot_be_read_hides_no_other() {
     let closed = vault.path("memories/a");
     let set = |mode| std::fs::set_permissions(&closed, Permissions::from_mode(mode)).unwrap();
     set(0o000);
-    // Whoever may do everything can read it all the same.
+    // The superuser can read the file in spite of its permissions.
     let is_closed = std::fs::read_dir(&closed).is_err();
     let listing = vault.memory(&json!({"command": "view", "path": "/memories"}));
     set(0o700);
@@ -459,7 +460,7 @@ fn a_folder_that_cannot_be_read_hides_no_other() {
 }
 
 #[test]
-fn what_search_passes_over_is_said() {
+fn paths_that_the_search_ignores_are_reported() {
     let vault = TestVault::new(Wording::Mcp);
     let create = |path| vault.memory(&json!({"command": "create", "path": path, "file_text": "x"}));
     assert_eq!(create("/memories/plan.md").text, "Created /memories/plan.md");
@@ -472,10 +473,10 @@ fn what_search_passes_over_is_said() {
     assert!(moved.contains("search does not find it: \".old\" is hidden"), "{moved}");
 }
 
-/// What the tool itself wrote goes with its directory, hidden or not; of what nothing goes, nothing
-/// else is claimed.
+/// Files that the tool wrote are deleted with their directory, even hidden ones. A directory that
+/// stays is reported as such.
 #[test]
-fn a_directory_takes_along_what_was_written_there() {
+fn a_directory_is_deleted_with_its_written_files() {
     let vault = TestVault::new(Wording::Mcp);
     let memory = |arguments: serde_json::Value| vault.memory(&arguments);
     let create = |path| memory(json!({"command": "create", "path": path, "file_text": "x"}));
@@ -492,7 +493,7 @@ fn a_directory_takes_along_what_was_written_there() {
     let delete = || memory(json!({"command": "delete", "path": "/memories/q"}));
     assert_eq!(delete().text, "Deleted /memories/q");
     assert!(!vault.path("memories/q").exists());
-    // What a person put there stays, and then so does the directory.
+    // The user's files stay, and so does the directory.
     create("/memories/q/.state.json");
     std::fs::write(vault.path("memories/q/.theirs"), "y").unwrap();
     let told = delete().text;
@@ -514,7 +515,7 @@ fn a_directory_takes_along_what_was_written_there() {
 }
 
 #[test]
-fn rules_say_what_they_keep_from_the_search() {
+fn ignore_files_report_the_memories_that_they_hide() {
     let vault = TestVault::new(Wording::Mcp);
     let create = |path, text| {
         vault.memory(&json!({"command": "create", "path": path, "file_text": text})).text
@@ -535,7 +536,7 @@ fn rules_say_what_they_keep_from_the_search() {
 }
 
 #[test]
-fn little_is_said_again_of_what_was_sent() {
+fn quotations_of_the_arguments_are_short() {
     // The official words quote what was sent; ours do not have to.
     for (wording, most) in [(Wording::Mcp, 1000), (Wording::Claude, 11_000)] {
         let vault = TestVault::new(wording);
@@ -562,7 +563,7 @@ fn little_is_said_again_of_what_was_sent() {
 }
 
 #[test]
-fn a_name_says_what_is_wrong_with_it_and_stays_on_its_line() {
+fn an_invalid_name_is_explained_on_one_line() {
     let vault = TestVault::new(Wording::Mcp);
     let drive = json!({"command": "create", "path": "/memories/a:b.md", "file_text": "x"});
     let refused = vault.memory(&drive).text;
@@ -573,7 +574,7 @@ fn a_name_says_what_is_wrong_with_it_and_stays_on_its_line() {
 }
 
 #[test]
-fn hidden_files_outlive_their_directory_and_are_told() {
+fn hidden_files_stay_and_are_reported() {
     let vault = TestVault::new(Wording::Mcp);
     for path in ["a/plan.md", "b/c/plan.md"] {
         let path = format!("/memories/{path}");
@@ -588,20 +589,20 @@ fn hidden_files_outlive_their_directory_and_are_told() {
     assert!(said.contains("/memories/a/.env"), "{said}");
     let said = vault.memory(&json!({"command": "delete", "path": "/memories/b"})).text;
     assert!(!said.contains("left"), "{said}");
-    // What is named itself is meant.
+    // A path names exactly one file.
     let said = vault.memory(&json!({"command": "delete", "path": "/memories/a/.env"})).text;
     assert!(!vault.path("memories/a/.env").exists(), "{said}");
 }
 
 #[test]
-fn a_name_in_another_case_means_the_file_that_is_on_disk() {
+fn a_name_in_another_case_is_the_existing_file() {
     let vault = TestVault::new(Wording::Claude);
     let call = |command: serde_json::Value| vault.memory(&command);
     let create = |path: &str| {
         call(json!({"command": "create", "path": format!("/memories/{path}"), "file_text": "x\n"}))
     };
     let there = |path: &str| vault.path(&format!("memories/{path}")).exists();
-    // What no index knows: hidden, ignored, and put there just now.
+    // Files that are not indexed: hidden, ignored, and new.
     create(".gitignore");
     std::fs::write(vault.path("memories/.gitignore"), "*.log\n").unwrap();
     for (first, second) in [(".Hid.md", ".hid.md"), ("Some.log", "some.log")] {
@@ -624,7 +625,7 @@ fn a_name_in_another_case_means_the_file_that_is_on_disk() {
     assert_eq!(std::fs::read_to_string(vault.path("memories/Hand.md")).unwrap(), "by tool\n");
     assert!(!call(json!({"command": "delete", "path": "/memories/hand.md"})).is_error);
     assert!(!there("Hand.md"));
-    // A folder of the very name is meant before one in another case.
+    // A folder with exactly this name takes precedence over one in another case.
     create("Case/ONE.md");
     std::fs::create_dir(vault.path("memories/case")).unwrap();
     for (from, to) in [

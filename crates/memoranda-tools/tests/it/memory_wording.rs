@@ -59,7 +59,7 @@ fn the_specifications_own_procedure_works() {
             "- [technical] Works primarily in Python #coding\n- [workflow]"
         )
     );
-    // What the tool writes is knowledge like any note.
+    // Files of the memory tool are indexed like any note.
     let request = SearchRequest {
         text: "python".into(),
         limit: 5,
@@ -282,7 +282,7 @@ fn the_official_words_are_the_official_ones() {
 }
 
 #[test]
-fn the_official_words_are_whole_however_long() {
+fn official_messages_quote_long_texts_whole() {
     let vault = TestVault::new(Wording::Claude);
     let many = "one\n".repeat(300);
     vault.memory(&create("/memories/many.txt", &many));
@@ -353,7 +353,7 @@ fn a_directory_is_listed_two_levels_deep() {
 }
 
 #[test]
-fn what_create_does_to_an_existing_file_can_be_set() {
+fn the_behaviour_of_create_is_configurable() {
     let mut vault = TestVault::new(Wording::Mcp);
     for text in ["one", "two"] {
         let result = vault
@@ -368,7 +368,7 @@ fn what_create_does_to_an_existing_file_can_be_set() {
 }
 
 #[test]
-fn arguments_that_are_no_command_say_what_is_missing() {
+fn invalid_commands_report_the_missing_argument() {
     let vault = TestVault::new(Wording::Claude);
     for (arguments, expected) in [
         (
@@ -421,7 +421,7 @@ fn rename(from: &str, to: &str) -> Value {
 }
 
 #[test]
-fn names_that_look_the_same_mean_the_same_file() {
+fn names_of_equal_appearance_are_the_same_file() {
     let (apart, composed) = ("/memories/cafe\u{301}.md", "/memories/caf\u{e9}.md");
     check_steps(
         Wording::Mcp,
@@ -465,7 +465,7 @@ fn names_that_differ_in_case_are_one_name() {
                     create("/memories/a.md", "one"),
                     say("Created /memories/a.md", "File created successfully at: /memories/a.md"),
                 ),
-                // Never over a file that was not named to the letter.
+                // A file with another spelling is never overwritten.
                 (
                     create("memories/A.md", "two"),
                     say("File already exists: memories/a.md", "File memories/a.md already exists"),

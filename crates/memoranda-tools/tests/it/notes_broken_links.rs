@@ -5,7 +5,7 @@ use serde_json::json;
 use crate::notes_support::Notes;
 
 #[test]
-fn a_deletion_says_which_links_mean_another_note_then() {
+fn a_deletion_lists_links_that_get_another_target() {
     let notes = Notes::new();
     notes.person("main/x/Plan.md", "one\n");
     notes.person("main/y/Plan.md", "two\n");
@@ -31,7 +31,7 @@ fn a_deletion_says_which_links_mean_another_note_then() {
 }
 
 #[test]
-fn a_deletion_says_which_links_mean_a_note_of_another_project_then() {
+fn a_deletion_lists_links_that_get_a_target_in_another_project() {
     let mut notes = Notes::new();
     notes.ok("create_memory_project", json!({ "project_name": "work" }));
     notes.person("work/Plan.md", "two\n");
@@ -55,7 +55,7 @@ fn a_deletion_says_which_links_mean_a_note_of_another_project_then() {
 }
 
 #[test]
-fn a_new_title_says_which_links_by_the_old_one_are_lost() {
+fn a_new_title_lists_broken_links_by_the_old_title() {
     let notes = Notes::new();
     notes.person("main/x.md", "---\ntitle: Alpha Beta\naliases: [AB]\n---\n# Alpha Beta\n\ntext\n");
     notes.person("main/L.md", "see [[Alpha Beta]] and [[alpha beta|it]], [[AB]], [[x]]\n");
@@ -89,7 +89,7 @@ fn a_new_title_says_which_links_by_the_old_one_are_lost() {
     );
     let context = notes.ok("build_context", json!({ "url": "l" })).structured;
     assert_eq!(context["results"][0]["unresolved"], json!([]));
-    // Where another note goes by the old name, that one is meant.
+    // Another note with the old name becomes the target.
     notes.person("main/deep/Gamma.md", "other\n");
     notes.person("main/M.md", "see [[Gamma]]\n");
     let edited = edit("# Gamma", "# Delta");

@@ -49,7 +49,7 @@ fn a_context_stays_within_its_budget_in_every_form() {
 }
 
 #[test]
-fn what_a_budget_leaves_out_of_a_context_is_on_the_pages_that_it_names() {
+fn a_context_cut_by_its_budget_names_the_next_page() {
     let notes = Notes::new();
     for n in 0..40 {
         let path = notes.0.path(&format!("main/bulk/n{n:02}.md"));
@@ -88,7 +88,7 @@ fn what_a_budget_leaves_out_of_a_context_is_on_the_pages_that_it_names() {
 }
 
 #[test]
-fn facts_are_found_in_however_many_notes() {
+fn facts_are_found_in_any_number_of_notes() {
     let notes = Notes::new();
     for n in 0..700 {
         let path = notes.0.path(&format!("main/many/{n:03}.md"));
@@ -220,7 +220,7 @@ fn a_removed_project_is_not_listed_and_comes_back_whole() {
     };
     notes.0.memory.undo(&who, gone.structured["commit"].as_str().unwrap()).unwrap();
     assert!(notes.file("full/x/y/A.md").ends_with("kept\n"));
-    // What is another program's keeps its folder, and that is said.
+    // Files of another program keep their folder, and the result says so.
     notes.person("shared/.obsidian/app.json", "{}");
     let kept =
         notes.ok("delete_project", json!({ "project_name": "shared", "delete_notes": true }));
@@ -343,7 +343,7 @@ fn names_are_kept_and_understood() {
     }
 }
 
-/// Whether a failure holds these keys with these values.
+/// Checks that a failure contains these fields.
 #[track_caller]
 fn check_keys(found: &Value, expected: Value) {
     for (key, value) in expected.as_object().unwrap() {
@@ -352,7 +352,7 @@ fn check_keys(found: &Value, expected: Value) {
 }
 
 #[test]
-fn failures_hold_the_keys_of_answers() {
+fn failures_have_the_fields_of_results() {
     let notes = Notes::new();
     let plan = notes.write("a", "Plan", "one\n").structured;
     let known = json!({ "title": "Plan", "permalink": "a/plan", "file_path": "a/Plan.md",

@@ -7,7 +7,7 @@ use serde_json::{Value, json};
 use crate::notes_support::Notes;
 
 #[test]
-fn what_is_written_becomes_this_file() {
+fn written_content_becomes_this_file() {
     let notes = Notes::new();
     let check = |content: &str, more: Value, expected: &str| {
         let mut arguments = json!({ "title": "T", "directory": "", "content": content });
@@ -30,7 +30,7 @@ fn what_is_written_becomes_this_file() {
         none(),
         "---\r\ntitle: T\r\ntype: note\r\npermalink: t\r\na: 1\r\n---\r\nx\r\n",
     );
-    // What only looks like frontmatter is text.
+    // Invalid frontmatter is text.
     check(
         "---\nfoo: [bar\n---\nbody",
         none(),
@@ -58,7 +58,7 @@ fn what_is_written_becomes_this_file() {
 }
 
 #[test]
-fn frontmatter_that_became_text_is_told() {
+fn invalid_frontmatter_becomes_text_with_a_warning() {
     let notes = Notes::new();
     let told = |content: &str| {
         let write = json!({ "title": "T", "directory": "", "content": content });
@@ -70,7 +70,7 @@ fn frontmatter_that_became_text_is_told() {
         let said = tools.map(|(tool, arguments)| notes.ok(tool, arguments));
         for name in ["T", "Old", "New"] {
             let file = notes.file(&format!("main/{name}.md"));
-            // Whatever is said, nothing is lost.
+            // No input loses any content.
             assert!(file.ends_with(&format!("---\n{content}\n")), "{file}");
             notes.ok("delete_note", json!({ "identifier": format!("{name}.md") }));
         }
@@ -112,7 +112,7 @@ fn numbers_of_an_edit_keep_their_type_too() {
 
 /// Frontmatter is merged: what a call does not name stays, also within a mapping.
 #[test]
-fn metadata_is_merged_and_what_it_cannot_set_is_told() {
+fn metadata_is_merged_and_ignored_keys_are_reported() {
     let notes = Notes::new();
     let head = "title: T\ntype: note\nreview:\n  due: 2026-01-01 # soon\n  by: 010\n";
     let edit = |metadata: Value, expected: &str| {
@@ -178,7 +178,7 @@ fn headings_may_be_closed() {
 }
 
 #[test]
-fn names_that_not_every_system_can_have_are_refused() {
+fn names_that_some_systems_do_not_allow_are_rejected() {
     let notes = Notes::new();
     notes.write("", "Plan", "x");
     for to in ["con:/a*b?.md", "a/con.md", "Aux/x.md", "com1.md", "a|b.md"] {
@@ -195,7 +195,7 @@ fn names_that_not_every_system_can_have_are_refused() {
 }
 
 #[test]
-fn a_schema_that_states_none_is_named() {
+fn a_schema_note_without_a_schema_is_reported() {
     let notes = Notes::new();
     let bad = "---\ntype: schema\nentity: person\nschema: name string\n---\n";
     notes.person("main/schemas/Person.md", bad);
@@ -236,9 +236,9 @@ fn a_block_at_the_top_stays_there() {
     assert!(edited.text.contains("the frontmatter cannot be read"), "{}", edited.text);
 }
 
-/// An edit puts its text beside the person's, and neither becomes part of the other.
+/// An edit inserts its text next to the user's, and Markdown does not merge the two.
 #[test]
-fn what_is_put_in_takes_nothing_of_the_text_around_it() {
+fn inserted_text_does_not_merge_with_the_text_around_it() {
     let notes = Notes::new();
     let check = |text: &str, edit: Value, expected: &str| {
         notes.person("main/T.md", text);
@@ -273,7 +273,7 @@ fn what_is_put_in_takes_nothing_of_the_text_around_it() {
 }
 
 #[test]
-fn a_section_that_was_not_there_is_told() {
+fn a_missing_section_is_added_with_a_warning() {
     let notes = Notes::new();
     let replace = |section: &str| {
         notes.person("main/P.md", "# P\n\n## Next steps\n- one\n\n## Log\n- l\n");
@@ -298,7 +298,7 @@ fn a_section_that_was_not_there_is_told() {
 }
 
 #[test]
-fn a_note_that_is_replaced_keeps_the_ends_of_its_lines() {
+fn a_replaced_note_keeps_its_line_endings() {
     let notes = Notes::new();
     notes.person("main/A.md", "---\r\ntitle: A\r\nk: v\r\n---\r\nold\r\n");
     notes.person("main/B.md", "old\r\ntext\r\n");
@@ -344,7 +344,7 @@ fn frontmatter_stays_as_the_caller_wrote_it() {
 }
 
 #[test]
-fn what_is_not_there_is_said_as_it_is() {
+fn missing_items_have_exact_error_messages() {
     let notes = Notes::new();
     notes.write("", "Plan", "text");
     let text = notes.ok("recent_activity", json!({ "page": 99 })).text;
@@ -356,7 +356,7 @@ fn what_is_not_there_is_said_as_it_is() {
 }
 
 #[test]
-fn a_note_ends_as_its_other_lines_do() {
+fn an_appended_line_has_the_line_ending_of_the_note() {
     let notes = Notes::new();
     let mixed = |text: &str| text.replace("\r\n", "").contains('\n');
     notes.write("", "New", "a\r\nb");
@@ -372,7 +372,7 @@ fn a_note_ends_as_its_other_lines_do() {
 }
 
 #[test]
-fn a_page_past_the_end_says_which_is_the_last() {
+fn a_page_past_the_end_names_the_last_page() {
     let notes = Notes::new();
     for n in 0..5 {
         notes.write("g", &format!("N{n}"), "text");
@@ -400,7 +400,7 @@ fn a_page_past_the_end_says_which_is_the_last() {
     }
     let listed = notes.ok("list_directory", json!({ "dir_name": "g", "page": 9, "page_size": 2 }));
     assert!(listed.text.contains(&past("5 items", 3)), "{}", listed.text);
-    // What fits nothing is on no page.
+    // A filter without matches has no page.
     notes.person("main/Old.md", "old\n");
     let long_ago = SystemTime::now() - Duration::from_secs(30 * 24 * 60 * 60);
     let old = std::fs::File::options().write(true).open(notes.0.path("main/Old.md")).unwrap();

@@ -51,7 +51,7 @@ fn titles_that_differ_in_signs_are_notes_side_by_side() {
     let made = notes.ok("write_note", sharp).structured;
     assert_eq!((&made["action"], &made["permalink"]), (&json!("created"), &json!("lang/c-1")));
     assert!(notes.file("main/lang/C++.md").ends_with("plus plus\n"));
-    // What is added to a note that a read would take for another may be meant for that one.
+    // An addition to a name that a read resolves to another note is rejected.
     let add = json!({ "identifier": "lang/C", "operation": "append", "content": "plain" });
     let refused = notes.refused("edit_note", add, "NOTE_NOT_FOUND");
     let near = json!(["main/lang/C++.md", "main/lang/C#.md"]);
@@ -68,7 +68,7 @@ fn titles_that_differ_in_signs_are_notes_side_by_side() {
 }
 
 #[test]
-fn a_name_said_in_another_way_makes_no_note() {
+fn another_spelling_of_a_name_creates_no_note() {
     let notes = Notes::new();
     notes.person("main/People/Grace Hopper.md", "grace\n");
     notes.person("main/Project X.md", "# Goals\n");
@@ -101,14 +101,14 @@ fn a_name_said_in_another_way_makes_no_note() {
     assert_eq!(edited["file_path"], json!("Odd/other.markdown"));
     let listed = notes.ok("list_directory", json!({ "depth": 5 })).structured;
     assert_eq!(listed["total"], json!(5), "{listed}");
-    // What is no other note's name is one of its own.
+    // A name without similar notes creates a new note.
     for (name, file) in [("C#", "C#.md"), ("AC\\DC", "AC-DC.md"), ("Q/New.markdown", "Q/New.md")] {
         assert_eq!(notes.ok("edit_note", append(name)).structured["file_path"], json!(file));
     }
 }
 
 #[test]
-fn what_is_read_can_be_written_back() {
+fn a_read_text_can_be_written_back() {
     let notes = Notes::new();
     notes.write("a", "Plan", "- [x1] one #t\n\nText.");
     let file = notes.file("main/a/Plan.md");
@@ -128,7 +128,7 @@ fn what_is_read_can_be_written_back() {
 }
 
 #[test]
-fn a_checksum_is_heeded_or_refused() {
+fn a_checksum_is_checked_or_rejected() {
     let notes = Notes::new();
     notes.write("a", "Plan", "one");
     let stale = "0123456789abcdef";
@@ -166,7 +166,7 @@ fn a_conflict_with_an_edit_by_hand_shows_it() {
 }
 
 #[test]
-fn nothing_is_written_where_it_cannot_be_found() {
+fn nothing_is_written_to_ignored_paths() {
     let notes = Notes::new();
     notes.person("main/.gitignore", "build/\n*.tmp.md\n");
     notes.person("main/sub/.bmignore", "drafts\n");
@@ -229,7 +229,7 @@ fn a_very_long_line_is_read_to_its_end() {
 }
 
 #[test]
-fn an_empty_text_is_a_parameter_left_out() {
+fn an_empty_optional_argument_is_absent() {
     let notes = Notes::new();
     notes.write("a", "Plan", "one #t");
     for (tool, arguments) in [
@@ -297,7 +297,7 @@ fn an_edit_is_screened_by_the_text_that_it_makes() {
 }
 
 #[test]
-fn a_folder_that_is_there_is_used_as_it_is_called() {
+fn an_existing_folder_keeps_its_spelling() {
     let notes = Notes::new();
     for folder in ["R&D (old)", "🚀 Launches", "Bob's, notes", "Areas/Health"] {
         notes.person(&format!("main/{folder}/x.md"), "text\n");
@@ -305,9 +305,10 @@ fn a_folder_that_is_there_is_used_as_it_is_called() {
     let check = |directory: &str, expected: &str, is_changed: bool| {
         let title = format!("New {}", expected.len());
         let written = notes.write(directory, &title, "text");
-        let expected_path = match expected.is_empty() {
-            true => format!("{title}.md"),
-            false => format!("{expected}/{title}.md"),
+        let expected_path = if expected.is_empty() {
+            format!("{title}.md")
+        } else {
+            format!("{expected}/{title}.md")
         };
         assert_eq!(written.structured["file_path"], json!(expected_path), "{directory}");
         assert_eq!(written.structured["warning"].is_string(), is_changed, "{}", written.text);
@@ -348,7 +349,7 @@ fn a_folder_that_is_there_is_used_as_it_is_called() {
 }
 
 #[test]
-fn a_note_is_made_where_its_name_says() {
+fn a_note_is_created_at_the_path_in_its_name() {
     let notes = Notes::new();
     notes.person("research/a.md", "text\n");
     notes.person("vault/a.md", "text\n");
@@ -387,7 +388,7 @@ fn a_note_is_made_where_its_name_says() {
 }
 
 #[test]
-fn a_drawing_is_neither_replaced_nor_broken_unasked() {
+fn a_drawing_is_not_replaced_or_broken_by_default() {
     let notes = Notes::new();
     let board = "{\"nodes\":[{\"id\":\"mine\"}],\"edges\":[]}\n";
     notes.person("main/X/Board.canvas", board);
@@ -403,7 +404,7 @@ fn a_drawing_is_neither_replaced_nor_broken_unasked() {
     }
     notes.refused("edit_note", edit("X/data.json", "find_replace", "1", "1}"), "INVALID_JSON");
     assert_eq!(notes.file("main/X/Board.canvas"), board);
-    // What keeps it readable is done, and what was not readable can be mended.
+    // A valid edit of JSON is accepted, and invalid JSON can be repaired.
     notes.ok("edit_note", edit("X/Board.canvas", "find_replace", "mine", "yours"));
     assert_eq!(notes.file("main/X/Board.canvas"), board.replace("mine", "yours"));
     notes.ok("edit_note", edit("X/broken.json", "append", "", "\"a\":"));
@@ -425,7 +426,7 @@ fn blank_text_can_be_found_and_no_text_cannot() {
 }
 
 #[test]
-fn a_drawing_is_understood_as_models_send_it() {
+fn a_drawing_is_accepted_in_the_forms_that_models_send() {
     let notes = Notes::new();
     let node = |id: Value, x: Value| json!({ "id": id, "type": "text", "text": "t", "x": x, "y": "-1.5", "width": "10", "height": 1 });
     let draw = |title: &str, nodes: Value, edges: Value| json!({ "title": title, "nodes": nodes, "edges": edges });

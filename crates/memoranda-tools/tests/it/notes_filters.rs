@@ -41,7 +41,7 @@ fn frontmatter_is_compared_as_what_it_is() {
 }
 
 #[test]
-fn what_only_begins_with_a_number_is_none() {
+fn a_text_that_starts_with_digits_is_not_a_number() {
     let notes = Notes::new();
     for (name, due) in [
         ("jan", "2026-01-05"),
@@ -169,7 +169,7 @@ fn a_fact_without_a_category_is_a_note() {
 }
 
 #[test]
-fn everything_is_listed_for_who_asks_for_it() {
+fn a_query_for_everything_lists_everything() {
     let notes = Notes::new();
     for n in 1..=3 {
         notes.write(
@@ -209,7 +209,7 @@ fn everything_is_listed_for_who_asks_for_it() {
 }
 
 #[test]
-fn a_nul_costs_nothing_but_itself() {
+fn only_the_nul_character_is_removed() {
     let notes = Notes::new();
     notes.person("main/a.md", "---\ntitle: The\0 Heron\nstatus: open\n---\nx\n");
     let read = notes.ok("read_note", json!({ "identifier": "The Heron" })).structured;
@@ -219,7 +219,7 @@ fn a_nul_costs_nothing_but_itself() {
 }
 
 #[test]
-fn a_note_is_told_which_schema_it_fits() {
+fn a_valid_note_names_its_schema() {
     let notes = Notes::new();
     notes.person(
         "main/schemas/Person.md",
@@ -312,7 +312,7 @@ fn signs_that_make_another_name_of_a_word_count() {
 }
 
 #[test]
-fn a_note_is_held_to_the_schemas_of_its_own_project() {
+fn a_note_is_validated_against_the_schemas_of_its_project() {
     let notes = Notes::new();
     let schema =
         |field: &str| format!("---\ntype: schema\nentity: task\nschema:\n  {field}: string\n---\n");
@@ -341,14 +341,14 @@ fn an_inferred_schema_says_what_it_was_inferred_from() {
     assert!(compared.contains("They agree."), "{yaml}{compared}");
     let held = notes.ok("schema_validate", json!({})).text;
     assert!(held.contains("2 notes checked against 1 schema: 2 fit"), "{held}");
-    // What lacks one of them does not fit.
+    // A note without one of the values does not match.
     notes.person("main/two.md", &text.replace("- [why?] z\n", ""));
     let held = notes.ok("schema_validate", json!({})).text;
     assert!(held.contains("(two): missing why?\n"), "{held}");
 }
 
 #[test]
-fn two_schemas_of_one_type_are_told_and_notes_counted_once() {
+fn two_schemas_of_one_type_are_reported_and_notes_counted_once() {
     let notes = Notes::new();
     for (name, entity, field) in [("A", "Task", "name"), ("B", "task", "due")] {
         let text =
@@ -402,7 +402,7 @@ fn a_note_names_its_schema_as_it_names_any_note() {
         let said = format!("one asks for the schema {name:?}, which ");
         assert_eq!(held.text.contains(&said), !fits, "{name}: {}", held.text);
     }
-    // What cannot be looked at keeps nothing else from being checked.
+    // An unreadable note does not stop the validation of others.
     notes.person("main/.memorandaignore", "private/\n");
     notes.person("main/private/Task.md", "hidden\n");
     notes.person("main/one.md", "---\ntype: chore\nschema: private/Task\n---\n- [name] x\n");

@@ -8,7 +8,7 @@ use memoranda_engine::HardLinkPolicy;
 
 use crate::notes_support::Notes;
 
-/// What the index knows of a file: its head, its facts, its links.
+/// The indexed data of a file: its frontmatter, facts and links.
 fn known(notes: &Notes, project: &str, path: &str) -> (String, Vec<String>, Vec<String>) {
     let project = ProjectName::parse(project).unwrap();
     let path = memoranda_core::path::NotePath::parse(path).unwrap();
@@ -43,7 +43,7 @@ fn copy(from: &Path, to: &Path) {
 }
 
 #[test]
-fn a_folder_of_basic_memory_means_the_same_here() {
+fn a_folder_of_basic_memory_is_parsed_the_same_way() {
     let fixture = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/fixtures/basic-memory");
     let folder = tempfile::tempdir().unwrap();
     let root = folder.path().join("basic-memory");

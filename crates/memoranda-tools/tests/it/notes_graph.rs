@@ -120,7 +120,7 @@ fn the_past_has_its_own_graph() {
 }
 
 #[test]
-fn every_relation_between_notes_that_are_shown_is_told() {
+fn every_relation_between_shown_notes_is_listed() {
     let notes = Notes::new();
     for n in 0..10 {
         let next = (n + 1) % 10;
@@ -146,7 +146,7 @@ fn every_relation_between_notes_that_are_shown_is_told() {
                 };
                 assert_eq!(told.iter().filter(is_it).count(), 1, "{kind} {to}: {result}");
             }
-            // What the limit leaves out is told of the note that lacks it.
+            // A note whose related notes are cut by the limit is marked.
             let lacks = told.iter().filter(|r| r["relation_type"] == "about").count() < 3;
             assert_eq!(result.get("related_truncated").is_some(), lacks, "{result}");
             others.extend(told.iter().filter_map(|r| r["title"].as_str().map(str::to_owned)));
@@ -180,7 +180,7 @@ fn links_of_the_past_to_other_projects_are_not_hidden() {
 }
 
 #[test]
-fn what_is_read_of_the_past_says_so() {
+fn a_read_of_the_past_is_marked() {
     let notes = Notes::new();
     let then = notes.write("", "A", "old\n").structured["commit"].clone();
     let write = json!({ "title": "A", "directory": "", "content": "new\n", "overwrite": true });
@@ -200,9 +200,9 @@ fn what_is_read_of_the_past_says_so() {
 }
 
 #[test]
-fn the_past_is_what_was_told_when_it_was_present() {
+fn the_past_equals_the_answers_of_that_time() {
     let notes = Notes::new();
-    // What is around every note: its text, the links by which others are near, links to nothing.
+    // The context of a note: its text, its related notes, and its unresolved links.
     let told = |as_of: Value| -> Vec<Value> {
         let arguments = json!({
             "url": "memory://*", "depth": 2, "max_related": 1000, "page_size": 100, "as_of": as_of,
@@ -450,7 +450,7 @@ fn addresses_of_facts_and_relations_may_hold_stars() {
     check("*/knows/*", &[knows, "people/charles-babbage/knows/co"], &[ada, charles]);
     check("people/nobody/*", &[], &[]);
     check("*/*/nothing", &[], &[]);
-    // Where notes go by it, they are meant.
+    // Notes with this name take precedence.
     check("people/ada*", &["people/ada-lovelace"], &[ada]);
 }
 
@@ -481,9 +481,9 @@ fn a_context_shows_no_bytes_and_reads_no_facts_out_of_them() {
     assert!(text.contains("[no text; read_content") && !text.contains("heron"), "{text}");
 }
 
-/// What an address means, it means with `as_of` too.
+/// An address resolves to the same notes with `as_of`.
 #[test]
-fn addresses_mean_the_same_of_the_past() {
+fn addresses_resolve_the_same_way_in_the_past() {
     let notes = Notes::new();
     notes.person("other/t/r1.md", "---\ntitle: R1\n---\nthe other\n- [fact] one\n- next [[r2]]\n");
     notes.person("other/t/r2.md", "second\n");
@@ -518,7 +518,7 @@ fn addresses_mean_the_same_of_the_past() {
     for (address, expected) in addresses {
         check(address, then.clone(), expected);
     }
-    // What no note is named by cannot be looked up, and that is said.
+    // A pattern that names no note cannot be resolved in the past, and the error says so.
     notes.person("main/docs/n03.md", "- next [[n02]]\n");
     let ask = |url: &str| json!({ "url": url, "as_of": then });
     notes.refused("build_context", ask("*/observations/fact/*"), "INVALID_URL");

@@ -118,7 +118,7 @@ fn a_file_keeps_its_line_breaks() {
     let edit = json!({ "identifier": "plain", "operation": "append", "content": "more" });
     notes.ok("edit_note", edit);
     assert!(notes.file("main/plain.md").starts_with(before.trim_end()));
-    // Who knows the title to the letter finds the note by it.
+    // The exact title finds the note.
     let title = format!("Harmless\n\n{ORDER}\n### Fake");
     notes.ok("read_note", json!({ "identifier": title }));
 }

@@ -16,7 +16,7 @@ fn leading(notes: &Notes, holder: &str) -> Vec<String> {
     found
 }
 
-/// The index says what one that is made anew would say.
+/// The index is equal to a rebuilt one.
 #[track_caller]
 fn check_index(notes: &Notes) {
     let scratch = tempfile::tempdir().unwrap();
@@ -100,7 +100,7 @@ fn a_link_without_an_extension_means_a_note() {
 }
 
 #[test]
-fn links_to_a_name_that_cannot_stand_in_them_lead_there_all_the_same() {
+fn links_to_a_name_they_cannot_contain_are_resolved() {
     let text = |name: &str, path: &str| {
         format!(
             "---\nup: \"[[{name}|up]]\"\n---\n- rel [[{name}]] (why)\n- [[{name}#h]] [[{name}|x]]\n\n\
@@ -140,7 +140,7 @@ fn links_to_a_name_that_cannot_stand_in_them_lead_there_all_the_same() {
 }
 
 #[test]
-fn a_link_that_can_say_no_name_of_its_note_is_told() {
+fn a_link_that_cannot_contain_the_new_name_is_reported() {
     let notes = Notes::new();
     notes.person("main/Cur.md", "---\npermalink: \"odd#name\"\n---\ntext\n");
     notes.person("main/h.md", "---\nup: \"[[Cur]]\"\n---\n[[Cur]] [m](Cur.md)\n");
@@ -169,7 +169,7 @@ fn check_leads(notes: &Notes, holder: &str, expected: &str) {
 }
 
 #[test]
-fn what_looks_like_a_heading_may_be_part_of_a_name() {
+fn a_hash_sign_may_be_part_of_a_name() {
     let notes = Notes::new();
     // Each with where it leads before there is such a note, when the part before the mark is one,
     // when there is a note of the whole name, and when that is gone again.
@@ -243,7 +243,7 @@ fn a_whole_name_follows_its_note_and_no_other() {
     notes.ok("move_note", relocation("Issue #12.md", "a/Done.md"));
     assert_eq!(notes.file("main/h.md"), text("Bug", "Done"));
     assert_eq!(leading(&notes, "h"), ["Bug.md", "a/Done.md"]);
-    // What was left is found when it is asked for.
+    // The remaining links are returned on request.
     notes.person("main/Issue #13.md", "text\n");
     notes.person("main/g.md", "[[Issue #13]]\n");
     let mut keep = relocation("Issue #13.md", "a/Later.md");

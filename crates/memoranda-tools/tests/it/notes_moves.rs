@@ -101,7 +101,7 @@ fn long_lists_of_links_are_cut() {
 }
 
 #[test]
-fn a_picture_goes_by_its_path_and_its_embeds_are_told() {
+fn a_picture_is_linked_by_path_and_its_embeds_are_reported() {
     let notes = Notes::new();
     notes.person("main/a/img.png", "PNG");
     notes.person("main/Page.md", "Look: ![[img.png]] and ![[a/img.png]].\n");
@@ -169,7 +169,7 @@ fn links_are_seen_from_the_folder_of_their_note() {
     assert_eq!(notes.file("main/D/B/h8.md"), "[[A/Same]]\n");
     assert_eq!(notes.file("main/D/B/h7.md"), "[[E/A/Same]]\n");
     assert_eq!(leading(&notes, "D/B/h8", "main"), ["E/A/Same.md"]);
-    // What a moved note says of others is seen from its new place.
+    // Links of a moved note are resolved from its new place.
     relocate("r2/h2.md", "r4/h2.md");
     assert_eq!(notes.file("main/r4/h2.md"), "[[r2/Goal]]\n");
     let folder = json!({
@@ -278,7 +278,7 @@ fn links_that_are_no_relations_follow_too() {
     assert_eq!(notes.file("main/f/e2/One.md"), "[two](Two.md) [other](../../Other.md)\n");
 }
 
-/// What a move says of links that it leaves.
+/// Report of the links that a move leaves unchanged.
 fn outdated(moved: &Value) -> Vec<(&str, &str)> {
     let links = moved["outdated_links"].as_array().unwrap().iter();
     links.map(|l| (l["file_path"].as_str().unwrap(), l["link"].as_str().unwrap())).collect()
@@ -308,7 +308,7 @@ fn a_link_by_the_name_of_the_file_follows_whatever_the_title_says() {
             ("Up.md", "Alpha")
         ]
     );
-    // What was left then is not forgotten when it moves again.
+    // Links that were left are reported again after the next move.
     let moved = notes.ok("move_note", to("T/Beta.md", "T/Gamma.md", true)).structured;
     assert_eq!(outdated(&moved), []);
     assert_eq!(
@@ -319,7 +319,7 @@ fn a_link_by_the_name_of_the_file_follows_whatever_the_title_says() {
     // One by the title holds here, and never led anywhere elsewhere.
     notes.ok("move_note", to("T/by-file.md", "T/named.md", true));
     assert!(notes.file("main/T/User.md").ends_with(" [[By Title]] [[T/named]]\n"));
-    // Where another note has the old name, that is meant by it.
+    // Another note with the old name becomes the target.
     notes.person("main/N/One.md", "---\ntitle: One\n---\n");
     notes.ok("move_note", to("N/One.md", "N/Two.md", true));
     notes.person("main/N/One.md", "another\n");
@@ -329,7 +329,7 @@ fn a_link_by_the_name_of_the_file_follows_whatever_the_title_says() {
 }
 
 #[test]
-fn every_link_that_a_move_leaves_is_told_and_can_be_updated() {
+fn links_that_a_move_leaves_are_reported_and_can_be_updated() {
     let notes = Notes::new();
     notes.person("main/A\u{e4}.md", "target\n");
     notes.person("main/md.md", "see [a](A\u{e4}.md) and [b](./A%C3%A4.md#x)\n");
@@ -432,7 +432,7 @@ fn a_link_means_the_same_note_after_a_move() {
         "a/Same",
         &[("a/src", "[[b/Same.md#h]]", "b/Same")],
     );
-    // What holds the link goes where another is nearer.
+    // The note with the link moves to a folder with a nearer target.
     check_meaning(
         &[("a/Same", ""), ("b/Same", ""), ("a/src", "[[Same]]"), ("b/x", "")],
         "a/src",
@@ -505,14 +505,14 @@ fn a_project_goes_by_the_name_that_it_had_elsewhere() {
     }
     let context = notes.ok("build_context", json!({ "url": "memory://Research Lab/*" }));
     assert_eq!(context.structured["results"].as_array().unwrap().len(), 1);
-    // A folder of the project itself is meant before another project that only comes to its name.
+    // A folder of the project takes precedence over another project with a similar name.
     notes.person("main/Research Lab/Own.md", "text\n");
     let context = notes.ok("build_context", json!({ "url": "memory://Research Lab/*" }));
     assert_eq!(
         context.structured["results"][0]["primary_result"]["file_path"],
         json!("Research Lab/Own.md")
     );
-    // Of two that fit, none is guessed; one that is called so is meant.
+    // Two matching folders are ambiguous; an exact name takes precedence.
     notes.person("research_lab/Other.md", "text\n");
     notes.refused(
         "read_note",
@@ -545,7 +545,7 @@ fn a_link_that_names_its_own_project_first_is_followed_in_the_past() {
 }
 
 #[test]
-fn what_was_archived_is_not_read_for_what_took_its_place() {
+fn an_archived_note_is_not_read_for_its_successor() {
     let notes = Notes::new();
     let memory = |arguments: Value| notes.ok("memory", arguments);
     let write = |text: &str| {
@@ -614,7 +614,7 @@ fn what_was_archived_is_not_read_for_what_took_its_place() {
 }
 
 #[test]
-fn two_empty_destinations_are_none() {
+fn two_empty_destinations_are_rejected() {
     let notes = Notes::new();
     notes.write("a", "Plan", "x");
     let to = |arguments: Value| {
@@ -636,7 +636,7 @@ fn two_empty_destinations_are_none() {
 }
 
 #[test]
-fn what_exists_can_be_moved_whatever_it_is_called() {
+fn existing_notes_can_be_moved_whatever_their_name() {
     let notes = Notes::new();
     let made = notes.write("", "CON", "x").structured;
     assert_eq!(made["file_path"], json!("CON-.md"));

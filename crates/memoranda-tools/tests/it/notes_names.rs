@@ -23,7 +23,7 @@ fn leading(notes: &Notes, url: &str) -> Vec<String> {
 }
 
 #[test]
-fn a_permalink_that_a_person_wrote_is_a_name_as_it_is() {
+fn a_handwritten_permalink_is_used_as_written() {
     let notes = Notes::new();
     let check = |permalink: &str| {
         let place = format!("main/Holder of {}.md", permalink.len());
@@ -70,7 +70,7 @@ fn a_permalink_that_a_person_wrote_is_a_name_as_it_is() {
 }
 
 #[test]
-fn what_a_read_takes_for_another_note_is_not_made_anew() {
+fn a_name_that_a_read_resolves_to_another_note_creates_none() {
     let notes = Notes::new();
     let check = |file: &str, identifier: &str| {
         notes.person(&format!("main/{file}"), "text\n");
@@ -103,7 +103,7 @@ fn what_a_read_takes_for_another_note_is_not_made_anew() {
 }
 
 #[test]
-fn a_permalink_that_names_the_project_is_said_without_it() {
+fn a_permalink_with_the_project_is_shown_without_it() {
     let notes = Notes::new();
     // Before the note is there, and after.
     notes.person("main/early.md", "[[old/note]]\n");
@@ -129,7 +129,7 @@ fn a_permalink_that_names_the_project_is_said_without_it() {
     notes.ok("edit_note", append("old/note"));
     let past = json!({ "identifier": "old/note", "as_of": then, "project": "main" });
     assert_eq!(notes.ok("read_note", past).structured["file_path"], json!("moved.md"));
-    // A note that lies there is meant by its path.
+    // A path resolves to the note at that path.
     notes.person("main/old/Note.md", "text\n");
     let read = notes.ok("read_note", json!({ "identifier": "old/Note.md" })).structured;
     assert_eq!(read["file_path"], json!("old/Note.md"));
@@ -139,7 +139,7 @@ fn a_permalink_that_names_the_project_is_said_without_it() {
 }
 
 #[test]
-fn a_name_means_the_default_project_first_now_and_then() {
+fn a_name_resolves_in_the_default_project_first() {
     let notes = Notes(TestVault::new(Wording::Mcp).with_default_project("wk"));
     for (project, text) in [("main", "main one"), ("other", "other one"), ("wk", "wk one")] {
         notes.person(&format!("{project}/d/Same.md"), &format!("{text}\n"));
@@ -156,7 +156,7 @@ fn a_name_means_the_default_project_first_now_and_then() {
             assert!(said.text.contains("wk one"), "{tool} {ask}: {}", said.text);
         }
     }
-    // What only others have is found there, if one alone has it: `main` is one like any other.
+    // A name that only one other project has is found there. `main` is not special.
     notes.person("main/d/Two.md", "two\n");
     notes.person("other/d/Two.md", "two\n");
     for ask in [json!({ "identifier": "Two" }), json!({ "identifier": "Two", "as_of": "now" })] {
@@ -211,7 +211,7 @@ fn attachments_do_not_compete_with_notes() {
     assert!(!notes.0.path("main/docs/Plan.md").exists());
     assert!(notes.0.path("main/docs/Plan.json").exists());
 
-    // A note is called as if nothing lay beside it.
+    // Neighbouring files do not change the name of a note.
     attached(&notes, "Shot");
     let shot = notes.write("docs", "Shot", "the shot");
     assert_eq!(shot.structured["permalink"], json!("docs/shot"));
@@ -223,7 +223,7 @@ fn attachments_do_not_compete_with_notes() {
 }
 
 #[test]
-fn what_is_no_note_goes_by_its_path_and_by_a_name_that_no_note_has() {
+fn other_files_are_found_by_path_and_by_unique_name() {
     let notes = Notes::new();
     notes.person("main/docs/My List.txt", "the list\n");
     notes.person("main/docs/My List.md", "the note\n");
@@ -307,7 +307,7 @@ fn a_glob_may_go_over_paths() {
         paths.sort_unstable();
         assert_eq!(paths, expected, "{ask}");
     }
-    // What nothing fits is told from what is empty.
+    // A pattern without matches differs from an empty folder.
     for (folder, glob, told) in [
         ("", "*.pdf", "the one file within 1 level is called otherwise. 5 lie deeper"),
         ("a", "z*", "the 2 files within 1 level are called otherwise. 3 lie deeper"),
@@ -326,7 +326,7 @@ fn a_glob_may_go_over_paths() {
 }
 
 #[test]
-fn a_permalink_that_is_taken_is_told_and_file_and_answer_agree() {
+fn a_taken_permalink_is_reported_and_replaced() {
     let notes = Notes::new();
     notes.write("", "A", "a\n");
     notes.write("", "B", "b\n");
@@ -361,7 +361,7 @@ fn a_permalink_that_is_taken_is_told_and_file_and_answer_agree() {
 
 /// A title that says the end of the file's name is the title without it.
 #[test]
-fn a_title_is_taken_without_the_end_of_a_file() {
+fn a_title_is_used_without_its_extension() {
     let notes = Notes::new();
     for (title, taken) in [("Plan.md", "Plan"), ("List.MD", "List"), ("Old.markdown", "Old")] {
         let written = notes.write("d", title, "text");
@@ -377,7 +377,7 @@ fn a_title_is_taken_without_the_end_of_a_file() {
         }
     }
     assert_eq!(count(&notes), 3 + 1, "three notes in a folder");
-    // A note that a person called so is meant by its name.
+    // A note that the user named like this is found by its name.
     notes.person("main/d/Real.md.md", "the real one\n");
     let real = json!({ "title": "Real.md", "directory": "d", "content": "new", "overwrite": true });
     let written = notes.ok("write_note", real).structured;
@@ -386,7 +386,7 @@ fn a_title_is_taken_without_the_end_of_a_file() {
     assert!(!notes.0.path("main/d/Real.md").exists());
 }
 
-/// What is the permalink of one note and the path of another is changed by neither.
+/// A name that is the permalink of one note and the path of another is ambiguous for a change.
 #[test]
 fn a_permalink_that_looks_like_a_path_changes_no_other_note() {
     let check = |path: &str, permalink: &str, identifiers: &[(&str, Option<&str>)]| {
@@ -416,7 +416,7 @@ fn a_permalink_that_looks_like_a_path_changes_no_other_note() {
                     assert_eq!(before, after, "{identifier}");
                 }
             }
-            // Whoever reads is shown one of them, and told of the other.
+            // A read shows one of them, and names the other.
             let read = notes.ok("read_note", json!({ "identifier": identifier }));
             let both = read.text.contains(path) && read.text.contains(&format!("{path}.md"));
             assert!(meant.is_some() || both, "{identifier}: {}", read.text);

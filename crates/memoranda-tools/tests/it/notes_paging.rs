@@ -24,7 +24,7 @@ fn vault() -> Notes {
     notes
 }
 
-/// What all pages of a size hold together.
+/// The results of all pages of one size.
 fn walk(notes: &Notes, asked: &Value, size: usize) -> Vec<Value> {
     let (mut shown, mut page) = (Vec::new(), 1);
     loop {
@@ -44,7 +44,7 @@ fn walk(notes: &Notes, asked: &Value, size: usize) -> Vec<Value> {
 }
 
 #[test]
-fn pages_of_any_size_come_to_the_same_end() {
+fn pages_of_any_size_have_the_same_results() {
     let notes = vault();
     for kind in ["entity", "observation"] {
         for search_type in ["text", "hybrid", "semantic"] {

@@ -19,8 +19,8 @@ fn request(from: &str, to: &str) -> Value {
     json!({ "identifier": from, "destination_path": to, "is_directory": is_directory })
 }
 
-/// Moves a file or folder and compares every text with what it was, but for those that are listed:
-/// by where they are then, with what they say then. Unasked, nothing changes, and just these are told.
+/// Moves a file or folder and checks that only the listed files changed, given by their new path
+/// with their new text. Without `update_links` nothing changes, and exactly these files are reported.
 #[track_caller]
 fn check(files: &[(&str, &str)], from: &str, to: &str, changed: &[(&str, &str)]) {
     let then = |path: &str| match path.strip_prefix(from) {
@@ -49,7 +49,7 @@ fn check(files: &[(&str, &str)], from: &str, to: &str, changed: &[(&str, &str)])
 }
 
 #[test]
-fn a_path_is_seen_from_the_folder_of_its_note_first() {
+fn a_path_is_resolved_relative_to_its_note_first() {
     let readme = [
         ("README.md", "top\n"),
         ("app/README.md", "app\n"),
@@ -105,14 +105,14 @@ fn a_path_may_begin_at_the_top_or_be_a_name_that_one_file_has() {
         "d/New.md",
         &[("a/x.md", "[m](d/New.md)\n")],
     );
-    // Of two that have the name, neither is meant.
+    // Two files with the name are ambiguous.
     check(
         &[("c/Delta.md", ""), ("e/Delta.md", ""), ("a/x.md", "[m](Delta.md) [n](./c/Delta.md)\n")],
         "c/Delta.md",
         "d/New.md",
         &[],
     );
-    // What comes to where a path looks first would be meant by it.
+    // A file at a place with precedence would become the target.
     check(
         &[("c/Delta.md", ""), ("e/New.md", ""), ("a/x.md", "[m](Delta.md)\n")],
         "e/New.md",
@@ -158,7 +158,7 @@ fn a_slash_in_front_of_a_path_is_the_top_of_the_project() {
 }
 
 #[test]
-fn a_deletion_counts_the_paths_that_meant_what_is_gone() {
+fn a_deletion_counts_the_broken_path_links() {
     for (files, going, lost, drawn) in [
         (&[("R.md", ""), ("a/R.md", ""), ("a/x.md", "[r](R.md)\n")][..], "R.md", 0, json!([])),
         (
@@ -199,7 +199,7 @@ fn links_of_a_note_that_its_move_broke_are_called_its_own() {
     let outdated = moved.structured["outdated_links"].as_array().unwrap();
     assert_eq!(outdated[0], json!({ "file_path": "C.md", "link": "a/N.md" }));
     assert_eq!(outdated[1], json!({ "file_path": "x/y/N.md", "link": "../C", "own": true }));
-    // They are mended from where it is, or on the way to another place, and told until then.
+    // The links are repaired in place or by a further move, and reported until then.
     let mended = "[b](../../a/B.md) [c](../../C.md) [[a/B]] [[C#h|x]] [n](N.md)\n";
     let updated = update(&notes, "x/y/N.md", "x/y/N.md");
     assert_eq!(notes.file("main/x/y/N.md"), mended, "{}", updated.text);
@@ -215,7 +215,7 @@ fn links_of_a_note_that_its_move_broke_are_called_its_own() {
 }
 
 #[test]
-fn a_path_is_known_however_programs_write_it() {
+fn a_path_is_resolved_in_every_encoding() {
     for (name, written) in [
         ("x (1).md", &["x%20(1).md", "x%20%281%29.md"] as &[&str]),
         ("A&B.md", &["A&B.md", "A%26B.md"]),

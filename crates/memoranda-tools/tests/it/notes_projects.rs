@@ -45,7 +45,7 @@ fn advice_names_the_project_of_the_note() {
 }
 
 #[test]
-fn what_could_be_notes_of_two_projects_is_listed_so_that_each_can_be_named() {
+fn ambiguous_names_list_a_unique_name_for_each_note() {
     let notes = two_projects("research");
     notes.write("research", "Paper", "of main");
     let other = json!({ "title": "Paper", "content": "of the other", "directory": "",
@@ -93,7 +93,7 @@ fn a_destination_may_begin_with_its_project() {
     }
     let listed = notes.ok("list_directory", json!({ "dir_name": "main/x" }));
     assert!(listed.text.contains("C.md"), "{}", listed.text);
-    // A folder of that name is meant first.
+    // A folder of that name takes precedence.
     notes.person("main/main/own.md", "x");
     check("main/q", "main/q");
     assert_eq!(moved("main/z/C.md"), "main/z/C.md");

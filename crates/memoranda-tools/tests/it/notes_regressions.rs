@@ -48,7 +48,7 @@ fn a_setting_lets_notes_be_replaced() {
 }
 
 #[test]
-fn what_cannot_be_read_is_not_forgotten() {
+fn unreadable_files_stay_in_the_index() {
     let mut notes = Notes::new();
     let drive = tempfile::tempdir().unwrap();
     let (here, away) = (drive.path().join("notes"), drive.path().join("away"));
@@ -107,7 +107,7 @@ fn duplicates_show_when_they_are_made() {
     let second = notes.write("todo", "Plan for watering the garden", "Each morning.");
     let similar = json!([{ "title": "Garden watering plan", "permalink": "ideas/garden-watering-plan", "file_path": "ideas/Garden watering plan.md" }]);
     assert_eq!(second.structured["similar"], similar);
-    // The same name in another spelling is the same note.
+    // Another spelling of the name is the same note.
     for title in ["garden-watering-plan", "Garden Watering Plan", "Garden watering plan"] {
         let arguments = json!({ "title": title, "directory": "ideas", "content": "x" });
         let refused = notes.refused("write_note", arguments, "NOTE_ALREADY_EXISTS");
@@ -184,7 +184,7 @@ fn search_takes_several_words_beginnings_and_whatever_is_typed() {
         let result = notes.0.call("search_notes", &json!({ "query": query }));
         assert!(!result.text.contains("index failed"), "{query}: {}", result.text);
     }
-    // What a person changes is found like everything else.
+    // A manual edit is found by the search.
     notes.person("main/Other.md", "Now about the cormorant.\n");
     let found = notes.ok("search_notes", json!({ "query": "cormorant" }));
     assert_eq!(found.structured["results"][0]["permalink"], json!("other"));
@@ -317,7 +317,7 @@ fn every_answer_says_which_project_it_is_about() {
 }
 
 #[test]
-fn what_is_ignored_is_not_known() {
+fn ignored_files_are_not_indexed() {
     let notes = Notes::new();
     notes.person("main/drafts/a.md", "the heron");
     assert_eq!(notes.ok("search_notes", json!({ "query": "heron" })).structured["total"], json!(1));

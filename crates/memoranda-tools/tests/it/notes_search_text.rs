@@ -30,7 +30,7 @@ fn a_hit_says_where_it_stands_and_why() {
 }
 
 #[test]
-fn every_search_says_how_it_read_the_question() {
+fn every_search_reports_the_interpretation_of_the_query() {
     let notes = Notes::new();
     notes.person("main/Birds.md", "The kingfisher dives for fish.\n");
     notes.0.call("add_memory", &json!({ "content": "The kingfisher is protected." }));
@@ -56,7 +56,7 @@ fn every_search_says_how_it_read_the_question() {
 }
 
 #[test]
-fn who_finds_nothing_hears_of_a_call_that_finds_more() {
+fn an_empty_result_suggests_another_call() {
     let notes = Notes::new();
     notes.person("main/Cats.md", "A kitten and its mother slept on the sofa.\n");
     let ask = |least: Value| {
@@ -121,7 +121,7 @@ fn facts_are_found_by_all_that_search_understands() {
     let ask = json!({ "query": "who manages the pension", "entity_types": ["relation"] });
     let found = notes.ok("search_notes", ask).structured;
     assert_eq!(contents(&found), ["Pension managed_by [[Ruth]]"], "{found}");
-    // What has nothing to do with the question stays away, in the same note too.
+    // Irrelevant parts are left out, even of the same note.
     let ask = json!({ "query": "hazelnuts", "entity_types": ["observation"] });
     assert_eq!(contents(&notes.ok("search_notes", ask).structured), [hazelnuts]);
 }
@@ -159,7 +159,7 @@ fn pages_of_facts_fit_together() {
 }
 
 #[test]
-fn no_answer_is_longer_than_was_asked_for() {
+fn no_result_exceeds_its_budget() {
     let notes = Notes::new();
     let text =
         "\"We\" sat by the water.\n\n- [bird] a heron\n- [bird] an egret\n- seen_by [[Ruth]]\n";
@@ -206,7 +206,7 @@ fn no_answer_is_longer_than_was_asked_for() {
 }
 
 #[test]
-fn what_is_forbidden_beside_a_tag_stays_out() {
+fn excluded_words_apply_with_a_tag() {
     let notes = Notes::new();
     notes.person(
         "main/Farm.md",
@@ -223,7 +223,7 @@ fn what_is_forbidden_beside_a_tag_stays_out() {
 }
 
 #[test]
-fn what_a_budget_leaves_out_has_a_page() {
+fn results_cut_by_a_budget_are_on_the_next_page() {
     let notes = Notes::new();
     for n in 0..5 {
         let text = format!("# Barley {n}\n\nThe barley of field {n} was brought in.\n");
@@ -246,7 +246,7 @@ fn what_a_budget_leaves_out_has_a_page() {
 }
 
 #[test]
-fn what_only_excludes_finds_nothing_of_it() {
+fn a_query_of_exclusions_excludes_them() {
     let notes = Notes::new();
     notes.write("", "Fox", "The quick brown fox. #animal");
     notes.write("", "Hen", "The hen is asleep.");

@@ -5,7 +5,7 @@ use serde_json::{Value, json};
 use crate::notes_support::Notes;
 
 #[test]
-fn every_relation_between_the_shown_notes_is_told() {
+fn every_relation_between_the_shown_notes_is_listed() {
     let notes = Notes::new();
     notes.write("", "RB", "- supersedes [[RA]]");
     notes.write("", "RC", "- near [[RB]]\n- near [[Elsewhere]]");
@@ -28,7 +28,7 @@ fn every_relation_between_the_shown_notes_is_told() {
     assert_eq!(told(&context.structured), all);
     let metadata = &context.structured["metadata"];
     assert_eq!((&metadata["related_count"], &metadata["total_relations"]), (&json!(2), &json!(5)));
-    // The same as it was, when one of them has changed since.
+    // The past state, after one of the notes has changed.
     let commit = context_commit(&notes);
     let add = json!({ "identifier": "RC", "operation": "append", "content": "\n- more [[RA]]\n" });
     notes.ok("edit_note", add);
@@ -48,7 +48,7 @@ fn context_commit(notes: &Notes) -> Value {
 }
 
 #[test]
-fn a_title_is_the_note_whose_name_looks_the_same() {
+fn a_title_resolves_to_a_note_of_equal_appearance() {
     let notes = Notes::new();
     notes.person("main/Cafe\u{301}.md", "old\n");
     let write = json!({ "title": "Caf\u{e9}", "directory": "", "content": "new" });
@@ -64,7 +64,7 @@ fn a_title_is_the_note_whose_name_looks_the_same() {
 }
 
 #[test]
-fn a_note_made_by_adding_to_it_names_those_like_it() {
+fn a_note_created_by_append_lists_similar_notes() {
     let notes = Notes::new();
     notes.write("home", "Kitchen tap", "It drips.");
     notes.write("home", "Chores", "- first [[Kitchn tap]]");
@@ -84,7 +84,7 @@ fn a_note_made_by_adding_to_it_names_those_like_it() {
 }
 
 #[test]
-fn a_folder_is_found_however_its_name_is_written() {
+fn a_folder_is_found_in_every_spelling() {
     let notes = Notes::new();
     let (composed, apart) = ("B\u{fc}ro M\u{fc}ller", "Bu\u{308}ro Mu\u{308}ller");
     notes.person(&format!("main/{apart}/Plan Mu\u{308}ller.md"), "the plan\n");
@@ -108,7 +108,7 @@ fn a_folder_is_found_however_its_name_is_written() {
     assert_eq!(notes.ok("move_note", moving).structured["total_files"], json!(2));
     assert_eq!(notes.file("main/Office/Plan Mu\u{308}ller.md"), "the plan\n");
     let deleting = |name: &str| json!({ "identifier": name, "is_directory": true });
-    // Two that fit are not guessed between; one that is called so is meant.
+    // Two matches are ambiguous; an exact name takes precedence.
     notes.person("main/people/other.md", "other\n");
     let refused = notes.refused("delete_note", deleting("PEOPLE"), "AMBIGUOUS_IDENTIFIER");
     assert_eq!(refused.structured["candidates"], json!(["main/People", "main/people"]));

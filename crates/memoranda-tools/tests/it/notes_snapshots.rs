@@ -37,7 +37,7 @@ fn golden(notes: &Notes, name: &str, tool: &str, arguments: Value) {
 }
 
 #[test]
-fn answers_are_as_they_were() {
+fn results_match_their_snapshots() {
     let notes = Notes::new();
     let check = |name: &str, tool: &str, arguments: Value| golden(&notes, name, tool, arguments);
     let spec = "# Search Design\n\nSee [[Later]].\n\n- [decision] Words and vectors together #search\n\

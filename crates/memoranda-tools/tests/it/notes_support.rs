@@ -84,10 +84,7 @@ fn without_times(line: &str) -> String {
     let mut out = String::new();
     for word in line.split_inclusive([' ', ')', '\n']) {
         let bare = word.trim_end_matches([' ', ')', '\n']);
-        match is_time(bare) {
-            true => out.push_str(&word.replace(bare, "TIME")),
-            false => out.push_str(word),
-        }
+        if is_time(bare) { out.push_str(&word.replace(bare, "TIME")) } else { out.push_str(word) }
     }
     out
 }

@@ -5,7 +5,7 @@ use serde_json::{Value, json};
 use crate::notes_support::{Notes, stable, stable_json};
 
 #[test]
-fn what_is_ignored_is_no_note_for_whoever_names_it() {
+fn ignored_files_cannot_be_named() {
     let notes = Notes::new();
     notes.person("main/.memorandaignore", "private/\nkeys.txt\n");
     notes.person("main/private/diary.md", "the heron");
@@ -53,7 +53,7 @@ fn what_is_ignored_is_no_note_for_whoever_names_it() {
 }
 
 #[test]
-fn what_came_to_be_ignored_is_not_shown_as_it_was() {
+fn newly_ignored_files_are_hidden_in_the_past() {
     let notes = Notes::new();
     notes.write("private", "Diary", "the heron\n- seen_by [[Friend]]");
     let then = notes.write("", "Friend", "- met [[Diary]]").structured["commit"].clone();
@@ -71,7 +71,7 @@ fn what_came_to_be_ignored_is_not_shown_as_it_was() {
 }
 
 #[test]
-fn a_context_held_to_one_project_shows_no_other() {
+fn a_context_of_a_restricted_server_shows_one_project() {
     let mut notes = Notes::new();
     notes.ok("create_memory_project", json!({ "project_name": "work" }));
     notes.write("", "Secret Salary", "- part_of [[work::Far]]");
@@ -89,7 +89,7 @@ fn a_context_held_to_one_project_shows_no_other() {
 }
 
 #[test]
-fn what_a_folder_hides_stays_when_its_notes_go() {
+fn hidden_files_stay_when_notes_are_deleted() {
     let notes = Notes::new();
     let lay_out = |folder: &str| {
         notes.person(&format!("main/{folder}/.env"), "API_KEY=heron");
@@ -148,7 +148,7 @@ fn what_a_folder_hides_stays_when_its_notes_go() {
 
 /// A server that is held to one project answers the same whatever there is in others.
 #[test]
-fn links_tell_nothing_of_other_projects() {
+fn links_do_not_reveal_other_projects() {
     let answers = |others: &[&str]| {
         let mut notes = Notes::new();
         notes.ok("create_memory_project", json!({ "project_name": "main" }));
@@ -197,7 +197,7 @@ fn links_tell_nothing_of_other_projects() {
 
 /// The past is held to the project as well.
 #[test]
-fn no_other_project_shows_as_it_was() {
+fn past_reads_do_not_reveal_other_projects() {
     let mut notes = Notes::new();
     notes.person("work/Job.md", "the desk\n");
     notes.person("priv/d/Secret.md", "the heron\n");
@@ -228,9 +228,9 @@ fn no_other_project_shows_as_it_was() {
     }
 }
 
-/// What a server that is held to one project says to a name is the same whatever there is in others.
+/// A server that is restricted to one project gives the same answer whatever other projects contain.
 #[test]
-fn names_tell_nothing_of_other_projects() {
+fn names_do_not_reveal_other_projects() {
     let answers = |others: &[&str]| {
         let mut notes = Notes::new();
         notes.ok("create_memory_project", json!({ "project_name": "main" }));

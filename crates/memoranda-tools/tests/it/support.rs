@@ -32,13 +32,13 @@ impl TestVault {
         Self { folder, memory, settings }
     }
 
-    /// The same vault, with another project that is meant when none is named.
+    /// Sets the default project.
     pub(crate) fn with_default_project(mut self, project: &str) -> Self {
         self.settings.notes.default_project = project.to_owned();
         Self { memory: self.memory.with_default_project(project), ..self }
     }
 
-    /// A place in the vault's folder, or beside it.
+    /// Returns a path in the vault's folder or next to it.
     pub(crate) fn path(&self, place: &str) -> PathBuf {
         self.folder.path().join("home").join(place)
     }

@@ -41,12 +41,12 @@ fn check_tool(tool: &ToolDef) {
 }
 
 #[test]
-fn every_tool_says_everything_that_clients_ask() {
+fn every_tool_has_all_fields_of_a_definition() {
     tools().for_each(check_tool);
 }
 
 #[test]
-fn every_prompt_and_resource_says_what_it_is() {
+fn every_prompt_and_resource_has_a_description() {
     for prompt in prompts() {
         let name = prompt.name;
         assert!(is_snake_case(name) && name.len() <= 40, "{name}");
@@ -66,7 +66,7 @@ fn every_prompt_and_resource_says_what_it_is() {
 }
 
 #[test]
-fn no_name_is_taken_twice() {
+fn names_are_unique() {
     let mut seen = BTreeSet::new();
     let tools = tools().map(|tool| ("tool", tool.name));
     let prompts = prompts().map(|prompt| ("prompt", prompt.name));
