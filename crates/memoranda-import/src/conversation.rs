@@ -1,7 +1,7 @@
-//! A conversation as a note: who said what, when, each turn quoted.
+//! Renders a conversation as a note: speaker, time and text of each turn.
 //!
-//! What was said is quoted text, not knowledge: in a quote, nothing that looks like a fact is
-//! taken for one, and a heading in an answer does not cut the note in two.
+//! The text of a turn is a block quote. Markdown in it creates no facts and no headings in the
+//! note.
 
 use std::fmt::Write as _;
 
@@ -13,34 +13,34 @@ use crate::item::{
 };
 use crate::time;
 
-/// One turn.
+/// One turn of a conversation.
 pub(crate) struct ConversationTurn {
-    /// Who spoke.
+    /// Name of the speaker.
     pub(crate) who: String,
-    /// When.
+    /// Time of the turn; `None` if the source has none.
     pub(crate) at: Option<Timestamp>,
-    /// What was said.
+    /// Text of the turn.
     pub(crate) text: String,
 }
 
-/// A conversation.
+/// A conversation read from an export.
 pub(crate) struct Conversation {
-    /// What its source calls it.
+    /// Id of the conversation at its source.
     pub(crate) id: String,
-    /// Its title, if it has one.
+    /// Title; empty if the conversation has none.
     pub(crate) title: String,
-    /// When it began.
+    /// Time of the first turn.
     pub(crate) created: Option<Timestamp>,
-    /// When it last went on.
+    /// Time of the last change.
     pub(crate) modified: Option<Timestamp>,
-    /// What else the note's frontmatter says.
+    /// Further frontmatter keys of the note.
     pub(crate) keys: Vec<(&'static str, String)>,
-    /// What was said.
+    /// Turns in order.
     pub(crate) turns: Vec<ConversationTurn>,
 }
 
 impl Conversation {
-    /// The conversation as a note in a folder.
+    /// Converts the conversation into a note of a folder.
     pub(crate) fn into_item(self, project: &ProjectName, folder: &str) -> ImportItem {
         let begun = self.created.or_else(|| self.turns.iter().find_map(|turn| turn.at));
         let title = match link_safe_title(&self.title) {
@@ -76,7 +76,7 @@ impl Conversation {
     }
 }
 
-/// A text as a Markdown quote.
+/// Renders a text as a Markdown block quote.
 pub(crate) fn block_quote(text: &str) -> String {
     let mut quote = String::with_capacity(text.len() + 64);
     for line in text.trim_end().lines() {
@@ -88,7 +88,7 @@ pub(crate) fn block_quote(text: &str) -> String {
     quote
 }
 
-/// A text as a block of code that nothing in it can end.
+/// Renders a text as a code block. The fence is longer than any run of backticks in the text.
 pub(crate) fn code_block(text: &str, language: &str) -> String {
     let mut longest = 0;
     let mut run = 0;

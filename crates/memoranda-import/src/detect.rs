@@ -1,4 +1,5 @@
-//! Finding out what something is by what it holds, and where systems keep their memories.
+//! Detects the source of a file or folder by its content, and finds the default locations of
+//! sources.
 
 use std::path::{Path, PathBuf};
 
@@ -9,12 +10,12 @@ use crate::input::{self, ImportInput, file_name};
 use crate::source::ImportSource;
 use crate::sqlite::ForeignDatabase;
 
-/// How much of a file is looked at.
+/// Number of bytes read from a file to detect its source.
 const MAX_PREFIX_BYTES: usize = 64 << 10;
-/// How many notes of a folder are looked at.
+/// Number of notes of a folder that are read to detect its source.
 const MAX_SAMPLED_NOTES: usize = 50;
 
-/// Says what a file or folder is; an error names what was looked for.
+/// Detects the source of a file or folder. The error names the input.
 pub fn detect_source(input: &ImportInput) -> Result<ImportSource> {
     let found = match input {
         ImportInput::Folder(path) => Some(detect_folder(path, &input.file_names()?)),
@@ -60,7 +61,7 @@ fn detect_folder(path: &Path, names: &[String]) -> ImportSource {
     if all.any(is_basic) { ImportSource::BasicMemory } else { ImportSource::Folder }
 }
 
-/// Whether a file holds conversations: large exports are cut into several.
+/// Returns true if a file contains conversations. Large exports are split into several such files.
 pub(crate) fn is_conversations_file(name: &str) -> bool {
     let name = name.rsplit('/').next().unwrap_or(name);
     name.strip_prefix("conversations").is_some_and(|rest| {
@@ -96,7 +97,7 @@ fn detect_database(path: &Path) -> Result<Option<ImportSource>> {
 
 fn detect_file(input: &ImportInput) -> Result<Option<ImportSource>> {
     let head = input.first_bytes(MAX_PREFIX_BYTES)?;
-    // A tar says so at this place.
+    // The magic number of tar is at this offset.
     if head.get(257..262) == Some(b"ustar") {
         return Ok(Some(ImportSource::Archive));
     }
@@ -116,7 +117,7 @@ fn detect_file(input: &ImportInput) -> Result<Option<ImportSource>> {
     Ok(is_note.then_some(ImportSource::Folder))
 }
 
-/// Says what a JSON text is, of which only the beginning may be there.
+/// Detects the source of a JSON text that may be truncated.
 fn detect_json(text: &str) -> Option<ImportSource> {
     let line = text.lines().find(|line| !line.trim().is_empty()).unwrap_or_default();
     if let Ok(Value::Object(first)) = serde_json::from_str::<Value>(line) {
@@ -129,7 +130,7 @@ fn detect_json(text: &str) -> Option<ImportSource> {
         }
     }
     let has = |key: &str| text.contains(&format!("\"{key}\""));
-    // The most telling words first: some occur in several formats.
+    // The most specific keys come first, because several formats share the others.
     let telling: &[(&[&str], ImportSource)] = &[
         (&["mapping"], ImportSource::ChatGpt),
         (&["chat_messages"], ImportSource::Claude),
@@ -146,19 +147,19 @@ fn detect_json(text: &str) -> Option<ImportSource> {
     found.map(|(_, source)| *source)
 }
 
-/// Where systems keep their files on this machine.
+/// Folders of this machine in which sources keep their files.
 #[derive(Clone, Debug)]
 pub struct UsualPaths<'a> {
-    /// The person's own folder.
+    /// Home folder of the user.
     pub home: &'a Path,
-    /// Where configuration lies.
+    /// Base folder of configuration files.
     pub config: &'a Path,
-    /// The folder that memories.sh was told to use, if it was.
+    /// Data folder of memories.sh if the user configured one.
     pub memories_sh: Option<&'a Path>,
 }
 
-/// Where a system keeps its memories on this machine, for those that have such a place. A folder
-/// of notes comes with the name that its owner gave it.
+/// Returns the existing default locations of a source. A folder of notes has the name that the
+/// source gives it.
 pub fn default_locations(
     source: ImportSource,
     usual: &UsualPaths<'_>,
@@ -192,14 +193,14 @@ pub fn default_locations(
     }
 }
 
-/// The project that Basic Memory means when none is named.
+/// Returns the default project of Basic Memory.
 pub fn basic_memory_default_project(home: &Path) -> Option<String> {
     let config = input::read_text_file(&home.join(".basic-memory/config.json"))?;
     let config: Value = serde_json::from_str(&config).ok()?;
     config.get("default_project")?.as_str().map(str::to_owned)
 }
 
-/// The file of rules by which a system passes files over in all folders, if there is one.
+/// Returns the ignore file that a source applies to all of its folders.
 pub fn global_ignore_file(source: ImportSource, home: &Path) -> Option<PathBuf> {
     let rules = home.join(".basic-memory/.bmignore");
     (source == ImportSource::BasicMemory && rules.is_file()).then_some(rules)

@@ -1,41 +1,41 @@
-//! What can go wrong before a single note is decided on.
+//! Errors that stop an import or an export.
 
 use std::io;
 
 use memoranda_engine::EngineError;
 
-/// Why an import or an export stopped. What was committed before stays, and is found again.
+/// Reason why an import or an export stopped. Batches committed before the error stay.
 #[derive(Debug, thiserror::Error)]
 pub enum ImportError {
-    /// Reading or writing outside the vault failed.
+    /// Reading or writing a file outside the vault failed.
     #[error("cannot {doing}: {source}")]
     Io {
-        /// What was being done, with the file.
+        /// Failed operation with its file.
         doing: String,
-        /// Why it failed.
+        /// Cause of the failure.
         source: io::Error,
     },
-    /// Someone else's database could not be read.
+    /// The database of another system could not be read.
     #[error("cannot read the database {name}: {source}")]
     Database {
-        /// The file.
+        /// Path of the database.
         name: String,
-        /// Why it failed.
+        /// Cause of the failure.
         source: rusqlite::Error,
     },
-    /// What was given is not what it should be.
+    /// The input does not have the expected format.
     #[error("{0}")]
     NotThat(String),
-    /// The vault refused.
+    /// The engine returned an error.
     #[error(transparent)]
     Engine(#[from] EngineError),
 }
 
-/// The result of everything here.
+/// Result type of this crate.
 pub type Result<T, E = ImportError> = std::result::Result<T, E>;
 
 impl ImportError {
-    /// Reading or writing a file failed.
+    /// Returns a conversion of I/O errors for `map_err`.
     pub(crate) fn io(doing: impl Into<String>) -> impl FnOnce(io::Error) -> Self {
         let doing = doing.into();
         |source| Self::Io { doing, source }

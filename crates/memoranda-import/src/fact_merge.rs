@@ -1,14 +1,14 @@
-//! Facts one by one: a note that is there already gets those that it lacks, and loses nothing.
+//! Merges imported facts into an existing note: adds missing facts and removes none.
 
 use memoranda_engine::core::note::edit::{NoteEdit, apply_edit};
 use memoranda_engine::core::note::{Note, observation_content, parse, render_observation};
 
-/// Makes every edit that the text does not already say.
+/// Applies every edit whose result is missing in the text.
 pub(crate) fn merge_facts(text: &str, edits: &[NoteEdit]) -> String {
     let note = parse(text);
     let mut joined = text.to_owned();
     for edit in edits.iter().filter(|edit| !contains_edit(text, &note, edit)) {
-        // An edit that cannot be made leaves the text as it was.
+        // A failed edit leaves the text unchanged.
         joined = apply_edit(&joined, edit).unwrap_or(joined);
     }
     joined
@@ -16,7 +16,7 @@ pub(crate) fn merge_facts(text: &str, edits: &[NoteEdit]) -> String {
 
 fn contains_edit(text: &str, note: &Note, edit: &NoteEdit) -> bool {
     match edit {
-        // Struck out counts too: what somebody superseded here does not come back as news.
+        // A struck observation counts as present, so that superseded facts are not imported again.
         NoteEdit::AddObservation { observation, .. } => {
             let line = format!("- {}\n", render_observation(observation));
             let wanted =

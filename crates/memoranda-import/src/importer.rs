@@ -1,7 +1,7 @@
-//! Deciding on every item, and writing what was decided in batches, each one commit.
+//! Decides on every item and writes the results in batches of one commit each.
 //!
-//! A run that was interrupted is simply run again: what was committed says in its frontmatter
-//! where it came from, so it is found and left alone.
+//! An interrupted import can be run again: committed notes are recognised by the provenance in
+//! their frontmatter.
 
 use std::collections::{BTreeMap, HashMap, HashSet};
 
@@ -23,65 +23,65 @@ use crate::provenance::{self, StampedNote};
 use crate::sink::ImportProblem;
 use crate::source::ImportSource;
 
-/// A batch is written when it holds this many notes,
+/// Maximum number of notes in a batch.
 const MAX_BATCH_NOTES: usize = 200;
-/// or this many bytes.
+/// Maximum size of a batch in bytes.
 const MAX_BATCH_BYTES: usize = 8 << 20;
-/// How many files the index is asked for at once.
+/// Number of files per query of the index.
 const LIST_PAGE_SIZE: usize = 10_000;
 
-/// Whether anything is written.
+/// Mode of an import.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum ImportMode {
-    /// Only say what would come.
+    /// Reports the outcome and writes nothing.
     DryRun,
-    /// Write it.
+    /// Writes the notes.
     Write,
 }
 
-/// What becomes of notes that were imported once and deleted here since.
+/// Treatment of notes that were imported earlier and then deleted in the vault.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum DeletedPolicy {
-    /// They stay deleted.
+    /// Keeps them deleted.
     Stay,
-    /// They come again.
+    /// Imports them again.
     ComeBack,
 }
 
-/// How an import is done.
+/// Options of an import.
 #[derive(Clone, Copy, Debug)]
 pub struct ImportOptions {
-    /// Where the items come from.
+    /// Source of the items.
     pub source: ImportSource,
-    /// Whether anything is written.
+    /// Whether notes are written or only reported.
     pub mode: ImportMode,
-    /// What becomes of notes that were deleted here.
+    /// Treatment of notes that were deleted in the vault.
     pub deleted: DeletedPolicy,
-    /// The time of the import.
+    /// Time of the import.
     pub at: Timestamp,
 }
 
-/// What became of one item.
+/// Outcome of one item.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, PartialOrd, Ord)]
 pub enum ImportOutcome {
-    /// A new note.
+    /// A new note was created.
     Created,
-    /// It changed at its source, and nobody had changed it here.
+    /// The note changed at its source only and was replaced.
     Updated,
-    /// It is here as it was.
+    /// The note is unchanged.
     Unchanged,
-    /// It changed at its source and here: what is here stays.
+    /// The note changed at its source and in the vault; the vault's version is kept.
     Edited,
-    /// It was deleted here, and stays so.
+    /// The note was deleted in the vault and stays deleted.
     Deleted,
-    /// Something else lies in its place.
+    /// Another note has the path of the item.
     Taken,
-    /// It could not be written.
+    /// The note could not be written.
     Failed,
 }
 
 impl ImportOutcome {
-    /// The word for it in reports.
+    /// Returns the name in reports.
     pub fn as_str(self) -> &'static str {
         match self {
             Self::Created => "created",
@@ -95,49 +95,49 @@ impl ImportOutcome {
     }
 }
 
-/// What became of one item, and where.
+/// Outcome and location of one item.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct ItemReport {
-    /// What its source calls it.
+    /// Id of the item at its source.
     pub id: String,
-    /// Where it is, or would be.
+    /// Location of the note.
     pub place: Place,
-    /// What became of it.
+    /// Outcome.
     pub outcome: ImportOutcome,
 }
 
-/// What became of an import.
+/// Result of an import.
 #[derive(Clone, PartialEq, Eq, Debug, Default)]
 pub struct ImportSummary {
-    /// Every item, in the order of the source.
+    /// Every item in the order of the source.
     pub notes: Vec<ItemReport>,
-    /// What could not be taken, and where it stands.
+    /// Parts of the source that could not be imported.
     pub problems: Vec<ImportProblem>,
-    /// What was left out on purpose, and how often.
+    /// Number of intentionally omitted parts by reason.
     pub skipped: BTreeMap<&'static str, usize>,
-    /// The commits that were made.
+    /// Ids of the commits.
     pub commits: Vec<CommitId>,
-    /// Notes that seem to hold a password or a key.
+    /// Notes that seem to contain a secret.
     pub secrets: Vec<Place>,
 }
 
 impl ImportSummary {
-    /// How many items came to this.
+    /// Returns the number of items with an outcome.
     pub fn count(&self, outcome: ImportOutcome) -> usize {
         self.notes.iter().filter(|note| note.outcome == outcome).count()
     }
 }
 
-/// Takes items in.
+/// Imports items into a vault.
 pub struct Importer<'m> {
     memory: &'m Memory,
     who: &'m Who,
     options: ImportOptions,
-    /// What was imported from this source before, by what the source calls it.
+    /// Locations of notes imported earlier from this source, by their id at the source.
     known: HashMap<String, Place>,
-    /// The names that are used in each project, as a careless file system sees them.
+    /// Used path keys of each project, compared without case and Unicode form.
     taken: HashMap<ProjectName, HashSet<String>>,
-    /// The notes of each folder that facts go to, by title.
+    /// Notes of each folder that receives facts, by title.
     titled: HashMap<(ProjectName, String), HashMap<String, Place>>,
     seen: HashSet<String>,
     batch: Vec<PlacedItem>,
@@ -145,33 +145,33 @@ pub struct Importer<'m> {
     report: ImportSummary,
 }
 
-/// A item, and where it shall be.
+/// An item with its resolved location.
 struct PlacedItem {
     id: String,
     place: Place,
     new: NewContent,
-    /// When it was changed last, if that shall stay.
+    /// Modification time to set; `None` keeps the time of writing.
     updated: Option<Timestamp>,
-    /// Whether a note of this item was found, or is only looked for where it would be.
+    /// True if a note of this item exists, false if the location is only reserved.
     is_known: bool,
 }
 
-/// What a item brings.
+/// Content of an item.
 enum NewContent {
     Note(StampedNote),
-    /// A note that may say less than the one that is here.
+    /// A note from an export that omits fields.
     Abridged(StampedNote),
-    /// A note, and what to add to one that is there already.
+    /// A new note, and the edits for an existing one.
     Facts(StampedNote, Vec<NoteEdit>),
-    /// Bytes, and what the last import left at their place.
+    /// Exact bytes, and the hash that the last import left at the location.
     Exact(Vec<u8>, Option<ContentHash>),
 }
 
-/// What is to be done with one item, and what to write.
+/// Outcome of one item and the bytes to write.
 type ItemDecision = (ImportOutcome, Option<Vec<u8>>);
 
 impl<'m> Importer<'m> {
-    /// Begins an import.
+    /// Starts an import.
     pub fn new(memory: &'m Memory, who: &'m Who, options: ImportOptions) -> Result<Self> {
         Ok(Self {
             memory,
@@ -187,7 +187,7 @@ impl<'m> Importer<'m> {
         })
     }
 
-    /// Takes a item; a full batch is written.
+    /// Adds an item and writes the batch if it is full.
     pub fn add_item(&mut self, item: ImportItem) -> Result<()> {
         if !self.seen.insert(format!("{}\0{}", item.project, item.id)) {
             *self.report.skipped.entry("found twice").or_default() += 1;
@@ -207,13 +207,13 @@ impl<'m> Importer<'m> {
         Ok(())
     }
 
-    /// Writes what is left, and tells what became of everything.
+    /// Writes the last batch and returns the result.
     pub fn finish(mut self) -> Result<ImportSummary> {
         self.flush()?;
         Ok(self.report)
     }
 
-    /// Finds a place for a item; `None` if that settles the matter.
+    /// Resolves the location of an item; `None` if its outcome is already recorded.
     fn place_item(&mut self, item: ImportItem) -> Result<Option<PlacedItem>> {
         let ImportItem { id, project, path, naming, body } = item;
         let stamped = |text: &str| StampedNote::new(text, self.options.source.name(), &id);
@@ -225,7 +225,7 @@ impl<'m> Importer<'m> {
             }
             ItemBody::Note(text) => match stamped(&text) {
                 Some(stamped) => {
-                    // What is listed by its last change goes by the file's time.
+                    // Listings sort by the modification time of the file.
                     updated = stamped.modified();
                     NewContent::Note(stamped)
                 }
@@ -287,11 +287,11 @@ impl<'m> Importer<'m> {
         Ok(Some(PlacedItem { id, place, new, updated, is_known: false }))
     }
 
-    /// A longer name, made from what the source calls the item, so that it is the same each time.
+    /// Returns a longer name with a mark made from the id, so that it is the same on every run.
     fn free_name(&mut self, place: &Place, id: &str) -> Result<NotePath> {
         let mark: String = hash(id.as_bytes()).to_string().chars().take(6).collect();
         let stem = place.path.stem();
-        // Room for the mark within what a file system accepts.
+        // Leaves room for the mark within the length limit of file names.
         let stem = stem.get(..stem.floor_char_boundary(200)).unwrap_or(stem);
         let folder = place.path.parent().map(|folder| format!("{folder}/")).unwrap_or_default();
         let taken = self.used_names(&place.project)?;
@@ -318,7 +318,7 @@ impl<'m> Importer<'m> {
         Ok(self.taken.entry(project.clone()).or_default())
     }
 
-    /// The note in the same folder that has the same title, whatever its file is called.
+    /// Returns the note of the same folder with the same title.
     fn find_titled(&mut self, place: &Place, stamped: &StampedNote) -> Result<Option<Place>> {
         let folder = place.path.parent().unwrap_or_default().to_owned();
         let key = (place.project.clone(), folder);
@@ -342,8 +342,8 @@ impl<'m> Importer<'m> {
         self.taken.entry(place.project.clone()).or_default().insert(place.path.key());
     }
 
-    /// Whether a note that was here was deleted, wherever it was moved before. What `undo` took
-    /// back was never here.
+    /// Returns true if the note at this path, or the note it was moved to, was deleted. A commit
+    /// that was undone does not count.
     fn is_deleted(&self, place: &Place) -> Result<bool> {
         if self.options.deleted == DeletedPolicy::ComeBack {
             return Ok(false);
@@ -375,7 +375,8 @@ impl<'m> Importer<'m> {
         Ok(false)
     }
 
-    /// What the last import left at a place, if nothing happened there since.
+    /// Returns the hash that the last import wrote; `None` if another commit changed the file
+    /// later.
     fn last_import(&self, place: &Place) -> Result<Option<ContentHash>> {
         let filter = HistoryFilter {
             project: Some(place.project.clone()),
@@ -405,7 +406,7 @@ impl<'m> Importer<'m> {
         };
         match outcome {
             Ok(decisions) => self.record_decisions(batch, decisions),
-            // One file stands in the way of all: each for itself then.
+            // One file fails the whole batch, so each item is written alone.
             Err(error) if is_about_one_file(&error) => {
                 for placed in batch {
                     match self.write_batch(std::slice::from_ref(&placed)) {
@@ -436,7 +437,7 @@ impl<'m> Importer<'m> {
         }
     }
 
-    /// Decides under the lock and commits.
+    /// Decides under the vault lock and commits.
     fn write_batch(&mut self, batch: &[PlacedItem]) -> Result<Vec<ItemDecision>> {
         for placed in batch {
             self.memory.create_project(placed.place.project.as_str())?;
@@ -489,7 +490,7 @@ impl<'m> Importer<'m> {
     }
 }
 
-/// What to do with a item, given what lies in its place.
+/// Decides on an item by the current content of its location.
 fn decide(new: &NewContent, is_known: bool, here: Option<&[u8]>, at: Timestamp) -> ItemDecision {
     match (new, here) {
         (
@@ -512,7 +513,7 @@ fn decide(new: &NewContent, is_known: bool, here: Option<&[u8]>, at: Timestamp) 
                 (ImportOutcome::Edited, None)
             }
         }
-        // Somebody made a note here in the meantime.
+        // Another note was created at this path meanwhile.
         (NewContent::Note(_) | NewContent::Abridged(_), Some(_)) if !is_known => {
             (ImportOutcome::Taken, None)
         }
@@ -566,11 +567,11 @@ fn is_about_one_file(error: &ImportError) -> bool {
     )
 }
 
-/// What was imported from a source before, by what the source calls it.
+/// Returns the notes imported earlier from a source, by their id at the source.
 fn imported_before(memory: &Memory, source: ImportSource) -> Result<HashMap<String, Place>> {
     let mut known = HashMap::new();
     for_each_file(memory, &ListFilter::default(), &mut |file| {
-        // Nearly every note came from nowhere: those are not even parsed.
+        // Most notes were not imported; their metadata is not parsed.
         if !file.metadata.contains(provenance::FROM) {
             return;
         }

@@ -1,5 +1,5 @@
-//! The door to other systems' files: a file, a folder, a zip, or what was piped in. Nothing here
-//! writes, and nothing follows a link out of a folder.
+//! File access for imports and exports: a file, a folder, a zip archive, or standard input. Inputs
+//! are never written, and symlinks in folders are not followed.
 
 #![allow(
     clippy::disallowed_methods,
@@ -17,28 +17,28 @@ use memoranda_engine::{DirEntryKind, IgnoreRules};
 use crate::error::{ImportError, Result};
 use crate::sink::ImportSink;
 
-/// What a zip begins with.
+/// First bytes of a zip archive.
 const ZIP_MAGIC: &[u8] = b"PK\x03\x04";
-/// What an SQLite database begins with.
+/// First bytes of an SQLite database.
 const SQLITE_MAGIC: &[u8] = b"SQLite format 3\0";
-/// Deeper folders than anyone makes.
+/// Maximum depth of folders that are read.
 const MAX_DEPTH: usize = 64;
 
-/// Where memories come from.
+/// Input of an import.
 pub enum ImportInput {
     /// One file.
     File(PathBuf),
     /// A folder of files.
     Folder(PathBuf),
-    /// A zip with files in it.
+    /// A zip archive of files.
     Zip(PathBuf),
-    /// What was piped in.
+    /// Bytes of standard input.
     Bytes(Vec<u8>),
 }
 
-/// A file in a folder.
+/// A file of a folder.
 pub(crate) struct InputFile {
-    /// Where, with `/` between names, relative to the folder.
+    /// Path relative to the folder, with `/` as the separator.
     pub(crate) name: String,
     pub(crate) path: PathBuf,
     pub(crate) size: u64,
@@ -46,7 +46,7 @@ pub(crate) struct InputFile {
 }
 
 impl ImportInput {
-    /// Looks at what is there.
+    /// Opens a path and detects whether it is a folder, a zip archive or a file.
     pub fn open(path: &Path) -> Result<Self> {
         let shown = path.display();
         let kind = fs::metadata(path).map_err(ImportError::io(format!("read {shown}")))?;
@@ -60,7 +60,7 @@ impl ImportInput {
         })
     }
 
-    /// What to call it.
+    /// Returns a name for messages.
     pub fn display_name(&self) -> String {
         match self {
             Self::File(path) | Self::Folder(path) | Self::Zip(path) => path.display().to_string(),
@@ -68,7 +68,7 @@ impl ImportInput {
         }
     }
 
-    /// The file or folder; `None` for what was piped in.
+    /// Returns the path; `None` for standard input.
     pub fn path(&self) -> Option<&Path> {
         match self {
             Self::File(path) | Self::Folder(path) | Self::Zip(path) => Some(path),
@@ -76,7 +76,7 @@ impl ImportInput {
         }
     }
 
-    /// The first bytes of a file or of what was piped in.
+    /// Returns the first bytes of a file or of standard input.
     pub(crate) fn first_bytes(&self, length: usize) -> Result<Vec<u8>> {
         match self {
             Self::File(path) => first_bytes(path, length),
@@ -85,12 +85,12 @@ impl ImportInput {
         }
     }
 
-    /// Whether it is an SQLite database.
+    /// Returns true if the input is an SQLite database.
     pub(crate) fn is_sqlite(&self) -> Result<bool> {
         Ok(self.first_bytes(SQLITE_MAGIC.len())? == SQLITE_MAGIC)
     }
 
-    /// The names of the files at its top, sorted; a single file has its own name.
+    /// Returns the sorted names of the top-level files. A single file has its own name.
     pub(crate) fn file_names(&self) -> Result<Vec<String>> {
         let mut names = match self {
             Self::Bytes(_) => vec!["standard input".to_owned()],
@@ -110,7 +110,7 @@ impl ImportInput {
         Ok(names)
     }
 
-    /// Opens a file by its name, and tells how far it has been read.
+    /// Opens a file by name and reports the reading progress.
     pub(crate) fn with_file<R>(
         &self,
         name: &str,
@@ -138,7 +138,7 @@ impl ImportInput {
         }
     }
 
-    /// Tells how much there is in several files, before the first is opened.
+    /// Sets the total size of several files before the first is opened.
     pub(crate) fn expect_files(&self, names: &[String], sink: &ImportSink<'_>) -> Result<()> {
         let sizes: u64 = match self {
             Self::Bytes(bytes) => bytes.len() as u64,
@@ -155,7 +155,7 @@ impl ImportInput {
         Ok(())
     }
 
-    /// Where a file of that name lies on the disk.
+    /// Returns the path of a file by its name.
     fn path_of_file(&self, path: &Path, name: &str) -> PathBuf {
         match self {
             Self::Folder(_) => path.join(name),
@@ -163,7 +163,7 @@ impl ImportInput {
         }
     }
 
-    /// All of a file, as text; bytes that are none are marked.
+    /// Reads a file as text. Invalid UTF-8 is replaced.
     pub(crate) fn read_text(&self, name: &str, sink: &mut ImportSink<'_>) -> Result<String> {
         self.with_file(name, sink, |from, _| {
             let mut bytes = Vec::new();
@@ -175,16 +175,16 @@ impl ImportInput {
         })
     }
 
-    /// All of a single file.
+    /// Reads the only file as text.
     pub(crate) fn read_all(&self, sink: &mut ImportSink<'_>) -> Result<String> {
         let name = self.file_names()?.into_iter().next().unwrap_or_default();
         self.read_text(&name, sink)
     }
 }
 
-/// Every file below a folder that is not hidden and that no file of rules leaves out, sorted;
-/// `general` is one that counts for every folder. Links are not followed, and what cannot be
-/// listed is a problem, not an end.
+/// Returns the sorted files of a folder and its subfolders without hidden and ignored files.
+/// `general` is an ignore file for every folder. Symlinks are not followed; a folder that cannot be
+/// listed is reported as a problem.
 pub(crate) fn files_below(
     folder: &Path,
     general: Option<&Path>,
@@ -232,14 +232,14 @@ pub(crate) fn files_below(
     found
 }
 
-/// A single file as an entry.
+/// Returns a single file.
 pub(crate) fn input_file(path: &Path, name: String) -> Result<InputFile> {
     let kind = fs::metadata(path).map_err(ImportError::io(format!("read {}", path.display())))?;
     let modified = kind.modified().ok().and_then(|time| Timestamp::try_from(time).ok());
     Ok(InputFile { name, path: path.to_owned(), size: kind.len(), modified })
 }
 
-/// The names of the folders right below a folder, sorted.
+/// Returns the sorted direct subfolders of a folder.
 pub(crate) fn subfolders(folder: &Path) -> Vec<PathBuf> {
     let entries = fs::read_dir(folder).into_iter().flatten().flatten();
     let mut folders: Vec<_> =
@@ -248,27 +248,27 @@ pub(crate) fn subfolders(folder: &Path) -> Vec<PathBuf> {
     folders
 }
 
-/// A file's bytes.
+/// Reads the bytes of a file.
 pub(crate) fn read_bytes(path: &Path) -> Result<Vec<u8>> {
     fs::read(path).map_err(ImportError::io(format!("read {}", path.display())))
 }
 
-/// A file's text; `None` if there is no such file, or it is no text.
+/// Reads a text file; `None` if the file is missing or contains invalid UTF-8.
 pub(crate) fn read_text_file(path: &Path) -> Option<String> {
     fs::read_to_string(path).ok()
 }
 
-/// The beginning of a file, as text.
+/// Reads the first bytes of a file as text.
 pub(crate) fn read_prefix(path: &Path, length: usize) -> Option<String> {
     first_bytes(path, length).ok().map(|bytes| String::from_utf8_lossy(&bytes).into_owned())
 }
 
-/// The last name of a path.
+/// Returns the last component of a path.
 pub(crate) fn file_name(path: &Path) -> String {
     path.file_name().map_or_else(String::new, |name| name.to_string_lossy().into_owned())
 }
 
-/// Writes a file of an export that must not be there yet, and the folders above it.
+/// Creates a file of an export and its folders. Fails if the file exists.
 pub(crate) fn write_new(path: &Path, bytes: &[u8]) -> Result<()> {
     let write = || -> io::Result<()> {
         if let Some(folder) = path.parent() {
@@ -279,7 +279,7 @@ pub(crate) fn write_new(path: &Path, bytes: &[u8]) -> Result<()> {
     write().map_err(ImportError::io(format!("write {}", path.display())))
 }
 
-/// Whether a folder is missing or has nothing in it.
+/// Returns true if a folder is missing or empty.
 pub(crate) fn is_empty_or_missing(folder: &Path) -> bool {
     match fs::read_dir(folder) {
         Ok(mut entries) => entries.next().is_none(),

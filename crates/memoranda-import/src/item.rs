@@ -1,4 +1,4 @@
-//! A memory on its way in: where it wants to lie, and what it says.
+//! Items of an import: location and content of one memory.
 
 use jiff::Timestamp;
 use memoranda_engine::core::id::ProjectName;
@@ -7,69 +7,68 @@ use memoranda_engine::core::note::permalink::file_name_from_title;
 use memoranda_engine::core::note::{MetaValue, parse};
 use memoranda_engine::core::path::NotePath;
 
-/// One memory, ready to become a note.
+/// One memory to be imported as a note.
 #[derive(Clone, PartialEq, Debug)]
 pub struct ImportItem {
-    /// What its source calls it: the same on every run.
+    /// Id at the source, stable between runs.
     pub id: String,
-    /// The project that it goes to.
+    /// Target project.
     pub project: ProjectName,
-    /// Where in it.
+    /// Path in the project.
     pub path: NotePath,
-    /// What becomes of it when that place is taken.
+    /// Treatment of a path that another note has.
     pub naming: ItemNaming,
-    /// What it says.
+    /// Content.
     pub body: ItemBody,
 }
 
-/// What to do when another note lies where a item wants to.
+/// Treatment of an item whose path is used by another note.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum ItemNaming {
-    /// The name is a title, which may be lengthened.
+    /// The file name is a title and may be extended.
     Title,
-    /// The name is part of what the item is.
+    /// The file name identifies the item and cannot change.
     Fixed,
 }
 
-/// What a item says.
+/// Content of an item.
 #[derive(Clone, PartialEq, Debug)]
 pub enum ItemBody {
-    /// A note, which gets to know where it came from.
+    /// A note that receives provenance in its frontmatter.
     Note(String),
-    /// A note from an export that leaves things out: a note that says the same stays as it is.
+    /// A note from an export that omits fields. A note with the same body stays unchanged.
     Abridged(String),
-    /// A note of facts, and the facts one by one: a note that is there already, or was edited,
-    /// gets those that it lacks.
+    /// A new note, and its facts as edits that are merged into an existing or edited note.
     Facts(String, Vec<NoteEdit>),
-    /// Bytes that stay exactly as they are, and when they were changed last, if that shall stay.
+    /// Exact bytes, and the modification time to keep.
     Exact(Vec<u8>, Option<Timestamp>),
 }
 
-/// Frontmatter and text, put together without ever quoting by hand.
+/// Builds a note from frontmatter keys and a body; the YAML editor quotes the values.
 pub(crate) struct NoteDraft {
     head: String,
     body: String,
 }
 
 impl NoteDraft {
-    /// A note that says this.
+    /// Starts a note with a body.
     pub(crate) fn new(body: impl Into<String>) -> Self {
         Self { head: String::new(), body: body.into() }
     }
 
-    /// The same with a key; an empty value is left out.
+    /// Adds a frontmatter key; an empty value is omitted.
     pub(crate) fn key(self, key: &str, value: impl Into<String>) -> Self {
         let value = value.into();
         if value.is_empty() {
             return self;
         }
-        // The head is empty or a block that was written here, so there is nothing to refuse.
+        // The frontmatter was written by this function, so the edit cannot fail.
         let edit = NoteEdit::SetKey { key: key.to_owned(), value: MetaValue::Text(value) };
         let head = apply_edit(&self.head, &edit).unwrap_or(self.head);
         Self { head, ..self }
     }
 
-    /// The whole text.
+    /// Returns the text of the note.
     pub(crate) fn text(self) -> String {
         let Self { head, body } = self;
         let mut text = if head.is_empty() || body.starts_with('\n') || body.is_empty() {
@@ -84,7 +83,7 @@ impl NoteDraft {
     }
 }
 
-/// A text with one more key, unless it has that key already or its frontmatter cannot be edited.
+/// Adds a frontmatter key, unless the text has the key or its frontmatter cannot be edited.
 pub(crate) fn with_key(text: String, key: &str, value: &str) -> String {
     if value.is_empty() || parse(&text).frontmatter.get(key).is_some() {
         return text;
@@ -93,12 +92,12 @@ pub(crate) fn with_key(text: String, key: &str, value: &str) -> String {
     apply_edit(&text, &NoteEdit::SetKey { key: key.to_owned(), value }).unwrap_or(text)
 }
 
-/// A path for a note with this title in this folder. What cannot be in a path is left out.
+/// Returns the path of a note by folder and title, without invalid characters.
 pub(crate) fn note_path(folder: &str, title: &str) -> NotePath {
     let name = file_name_from_title(&link_safe_title(title));
     let folder = sanitize_folder(folder);
     let path = if folder.is_empty() { name } else { format!("{folder}/{name}") };
-    // Both parts are clean; a folder that is too deep loses out to the name.
+    // If the folder is too deep, the note is placed at the top.
     NotePath::parse(&path)
         .or_else(|_| NotePath::parse(&file_name_from_title(title)))
         .unwrap_or_else(|_| untitled())
@@ -109,8 +108,8 @@ fn untitled() -> NotePath {
     NotePath::parse("untitled.md").expect("a plain name")
 }
 
-/// A folder whose every part can be the name of one: characters that some system refuses become
-/// `-`, and parts that would lead elsewhere vanish.
+/// Returns a valid folder path: characters that a file system rejects become `-`, and `.` and `..`
+/// are removed.
 pub(crate) fn sanitize_folder(folder: &str) -> String {
     let part = |part: &str| {
         let name = file_name_from_title(part);
@@ -124,7 +123,7 @@ fn is_dots(part: &str) -> bool {
     part.trim().chars().all(|c| c == '.')
 }
 
-/// A title that a link can name, cut to a length that people can read in a list of files.
+/// Returns a title without link syntax, cut to a readable length.
 pub(crate) fn link_safe_title(title: &str) -> String {
     const LONGEST: usize = 100;
     let plain: String = title
@@ -142,7 +141,7 @@ pub(crate) fn link_safe_title(title: &str) -> String {
     cut.rsplit_once(' ').map_or(cut.as_str(), |(words, _)| words).trim_end().to_owned()
 }
 
-/// The beginning of a text, as a title.
+/// Returns the first words of a text as a title.
 pub(crate) fn title_from_text(text: &str, otherwise: &str) -> String {
     const LONGEST: usize = 60;
     let line = text.lines().map(str::trim).find(|line| line.contains(char::is_alphanumeric));

@@ -1,5 +1,5 @@
-//! JSON of any size, one element at a time, so that an export of gigabytes needs the memory of
-//! its largest conversation. A bad line costs itself alone.
+//! Streams JSON one element at a time, so that memory use is bounded by the largest element. An
+//! invalid line is reported and skipped.
 
 use std::io::{BufRead, BufReader, Read};
 
@@ -9,13 +9,14 @@ use serde_json::{Map, Value};
 use crate::error::Result;
 use crate::sink::ImportSink;
 
-/// No line is longer; what is longer is no line of JSON but something else.
+/// Maximum length of a line in bytes.
 const MAX_LINE_BYTES: u64 = 256 << 20;
 
-/// An object.
+/// A JSON object.
 pub(crate) type JsonObject = Map<String, Value>;
 
-/// Hands on every element of a JSON array, or every value of a file that holds several.
+/// Calls `each` with every element of a JSON array, or with every value of a file of several
+/// values.
 pub(crate) fn for_each_element(
     from: &mut dyn Read,
     name: &str,
@@ -46,7 +47,7 @@ pub(crate) fn for_each_element(
     Ok(())
 }
 
-/// Hands on every line that is JSON, with its number; the others are problems.
+/// Calls `each` with every valid JSON line and its number, and reports the others as problems.
 pub(crate) fn for_each_line(
     from: &mut dyn Read,
     name: &str,
@@ -71,7 +72,7 @@ pub(crate) fn for_each_line(
         if text.iter().all(u8::is_ascii_whitespace) {
             continue;
         }
-        // Without its ending, a line that was cut off ends where it was cut.
+        // Trimming makes the error position of a truncated line its end.
         match serde_json::from_slice(text.trim_ascii_end()) {
             Ok(value) => each(number, value, sink)?,
             Err(e) => {
@@ -84,7 +85,7 @@ pub(crate) fn for_each_line(
     Ok(())
 }
 
-/// The first byte that says something; what came before it is passed over.
+/// Returns the first byte after white space and the byte order mark, without consuming it.
 fn first_byte(from: &mut impl BufRead) -> Option<u8> {
     loop {
         let buffer = from.fill_buf().ok()?;
@@ -132,22 +133,22 @@ impl<'de> Visitor<'de> for ElementVisitor<'_, '_> {
     }
 }
 
-/// A text among an object's values; empty if there is none.
+/// Returns a text field; empty if the field is missing.
 pub(crate) fn text_field<'o>(object: &'o JsonObject, key: &str) -> &'o str {
     object.get(key).and_then(Value::as_str).unwrap_or_default()
 }
 
-/// The first of several keys that holds a text.
+/// Returns the first non-empty text field of several keys.
 pub(crate) fn first_text_field<'o>(object: &'o JsonObject, keys: &[&str]) -> &'o str {
     keys.iter().map(|key| text_field(object, key)).find(|text| !text.is_empty()).unwrap_or_default()
 }
 
-/// A list among an object's values; empty if there is none.
+/// Returns a list field; empty if the field is missing.
 pub(crate) fn list_field<'o>(object: &'o JsonObject, key: &str) -> &'o [Value] {
     object.get(key).and_then(Value::as_array).map_or(&[], Vec::as_slice)
 }
 
-/// Tags however they are written: a list, a list in a string, or words between commas.
+/// Parses tags from a list, a list in a string, or comma-separated words.
 pub(crate) fn tag_list(value: Option<&Value>) -> Vec<String> {
     let clean = |tag: &str| tag.trim().trim_start_matches('#').trim().to_owned();
     let tags: Vec<String> = match value {
@@ -161,7 +162,7 @@ pub(crate) fn tag_list(value: Option<&Value>) -> Vec<String> {
     distinct(tags)
 }
 
-/// Globs however they are written: a list, a list in a string, or between commas.
+/// Parses globs from a list, a list in a string, or a comma-separated text.
 pub(crate) fn glob_list(value: Option<&Value>) -> Vec<String> {
     let clean = |glob: &str| glob.trim().to_owned();
     distinct(match value {
@@ -184,7 +185,7 @@ fn distinct(texts: Vec<String>) -> Vec<String> {
     seen
 }
 
-/// An object, also one that is written as a text of JSON.
+/// Parses an object, also from a JSON text.
 pub(crate) fn object_value(value: Option<&Value>) -> JsonObject {
     match value {
         Some(Value::Object(object)) => object.clone(),

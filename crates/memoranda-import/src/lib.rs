@@ -1,10 +1,10 @@
-//! Bringing memories in from other systems, and taking them out again.
+//! Imports memories from other systems and exports notes.
 //!
-//! A reader turns what it finds into items, one after the other, so that an export of any size
-//! needs little memory. The [`Importer`] takes items and decides on each: new, changed, the same,
-//! edited here, deleted here. What was decided is written in batches, each one commit. A note says
-//! in its frontmatter where it came from and what it held then: that is how a second run knows
-//! what it has brought already, and whether a person changed it since.
+//! A reader streams the items of its source, so that an export of any size needs little memory. The
+//! [`Importer`] decides on each item: created, updated, unchanged, edited or deleted in the vault.
+//! Decisions are written in batches of one commit each. The frontmatter of a note records its
+//! source and a hash of its content. A second run uses them to find known notes and edits by the
+//! user.
 
 mod conversation;
 mod detect;

@@ -1,7 +1,7 @@
-//! What an imported note says of itself: where it came from, and what it held then.
+//! Provenance of an imported note in its frontmatter: source, id, time and content hash.
 //!
-//! `imported_hash` is taken over the whole note without itself and without the time. So three
-//! hashes tell everything: what came last time, what is here now, and what would come today.
+//! `imported_hash` covers the whole note without itself and the time. Comparing the hashes of the
+//! last import, the current note and the new item decides on the outcome.
 
 use jiff::Timestamp;
 use memoranda_engine::core::note::edit::{NoteEdit, apply_edit};
@@ -11,38 +11,38 @@ use memoranda_engine::hash;
 
 use crate::time;
 
-/// The system that a note came from.
+/// Frontmatter key of the source.
 pub(crate) const FROM: &str = "imported_from";
-/// What that system calls it.
+/// Frontmatter key of the id at the source.
 pub(crate) const ID: &str = "imported_id";
-/// When it came.
+/// Frontmatter key of the import time.
 pub(crate) const AT: &str = "imported_at";
-/// What it held when it came.
+/// Frontmatter key of the content hash.
 pub(crate) const HASH: &str = "imported_hash";
 
-/// How many hexadecimal digits of the hash are written.
+/// Number of hexadecimal digits of the content hash.
 const HASH_DIGITS: usize = 16;
 
-/// A note with its origin, ready to be compared and stamped.
+/// A note with source and id, ready to be compared and stamped.
 #[derive(Clone, Debug)]
 pub(crate) struct StampedNote {
-    /// The text with its origin, without time and hash.
+    /// Text with source and id, without time and hash.
     text: String,
-    /// The hash of that.
+    /// Hash of the text.
     pub(crate) hash: String,
 }
 
-/// What a note in the vault says of its import.
+/// Provenance of a note in the vault.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub(crate) struct RecordedProvenance {
-    /// What it held when it came; `None` if it does not say so.
+    /// Content hash recorded by the last import; `None` if there is none.
     pub(crate) recorded: Option<String>,
-    /// What it holds now.
+    /// Hash of the current content.
     pub(crate) current: String,
 }
 
 impl StampedNote {
-    /// Writes the origin into a note. A text whose frontmatter cannot be edited has none.
+    /// Writes source and id into a note; `None` if its frontmatter cannot be edited.
     pub(crate) fn new(text: &str, from: &str, id: &str) -> Option<Self> {
         let text = set_key(&without_stamp(text)?, FROM, from)?;
         let text = set_key(&text, ID, id)?;
@@ -50,46 +50,46 @@ impl StampedNote {
         Some(Self { text, hash })
     }
 
-    /// How many bytes it has, more or less.
+    /// Returns the approximate size in bytes.
     pub(crate) fn len(&self) -> usize {
         self.text.len()
     }
 
-    /// Its title, if it states one.
+    /// Returns the title of the frontmatter.
     pub(crate) fn title(&self) -> Option<String> {
         parse(&self.text).title()
     }
 
-    /// When it was changed last where it came from, if it states that.
+    /// Returns the modification time of the frontmatter.
     pub(crate) fn modified(&self) -> Option<Timestamp> {
         time::parse(&parse(&self.text).frontmatter.text("modified")?.into())
     }
 
-    /// Whether a note says the same below its frontmatter.
+    /// Returns true if a note has the same body.
     pub(crate) fn has_body_of(&self, here: &[u8]) -> bool {
         let body = |text: &str| text.get(parse(text).body).unwrap_or_default().trim().to_owned();
         std::str::from_utf8(here).is_ok_and(|here| body(here) == body(&self.text))
     }
 
-    /// The whole note, as of a time.
+    /// Returns the note stamped with a time.
     pub(crate) fn text_at(&self, at: Timestamp) -> Option<String> {
         self.stamp(&self.text, at)
     }
 
-    /// Another text, marked as holding what came at a time.
+    /// Stamps another text with a time and the hash of this note.
     pub(crate) fn stamp(&self, text: &str, at: Timestamp) -> Option<String> {
         let at = Timestamp::from_second(at.as_second()).unwrap_or(at);
         set_key(&set_key(text, AT, &at.to_string())?, HASH, &self.hash)
     }
 }
 
-/// Reads what a note in the vault says of its import.
+/// Reads the provenance of a note in the vault.
 pub(crate) fn read_provenance(text: &str) -> Option<RecordedProvenance> {
     let recorded = parse(text).frontmatter.text(HASH);
     Some(RecordedProvenance { recorded, current: short_hash(&without_stamp(text)?) })
 }
 
-/// Whether a note holds what looks like a secret; the hash that was written here is none.
+/// Returns true if a note seems to contain a secret outside the content hash.
 pub(crate) fn has_secret(text: &str) -> bool {
     let is_stamp = |line: usize| {
         let line = text.lines().nth(line.saturating_sub(1)).unwrap_or_default();
@@ -155,10 +155,10 @@ mod tests {
             let found = read_provenance(&whole).unwrap();
             assert_eq!(found.recorded.as_ref(), Some(&stamped.hash), "{whole}");
             assert_eq!(found.current, stamped.hash, "{whole}");
-            // The time says nothing about the text.
+            // The time is not part of the hash.
             let later = stamped.text_at(NOON + jiff::SignedDuration::from_hours(1)).unwrap();
             assert_eq!(super::read_provenance(&later).unwrap().current, stamped.hash);
-            // An edit shows.
+            // An edit changes the hash.
             let edited = super::read_provenance(&format!("{whole}more\n")).unwrap();
             assert_ne!(edited.current, stamped.hash);
             assert_eq!(edited.recorded, Some(stamped.hash.clone()));

@@ -1,4 +1,4 @@
-//! Where readers put what they find: items, problems, and how far they have come.
+//! Receives items, problems and progress from a reader.
 
 use std::cell::Cell;
 use std::collections::BTreeMap;
@@ -8,67 +8,67 @@ use std::rc::Rc;
 use crate::error::Result;
 use crate::item::ImportItem;
 
-/// Something in the source that could not be taken, and where it stands.
+/// A part of the source that could not be imported.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct ImportProblem {
-    /// Where: a file, a line, a number in a list.
+    /// Location: a file, a line, or an index in a list.
     pub at: String,
-    /// What is wrong with it.
+    /// Description of the problem.
     pub message: String,
 }
 
-/// How far a reader has come, in the units of its source (bytes, files, rows).
+/// Progress of a reader in the units of its source (bytes, files, rows).
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
 pub struct ImportProgress {
-    /// How much is done.
+    /// Number of units read.
     pub done: u64,
-    /// How much there is; 0 if nobody knows.
+    /// Total number of units; 0 if unknown.
     pub total: u64,
 }
 
-/// Takes what a reader finds.
+/// Receives the output of a reader.
 pub struct ImportSink<'a> {
     keep: &'a mut dyn FnMut(ImportItem, ImportProgress) -> Result<()>,
     progress: Rc<Cell<ImportProgress>>,
-    /// What could not be taken.
+    /// Parts of the source that could not be imported.
     pub problems: Vec<ImportProblem>,
-    /// What was left out on purpose, and how often.
+    /// Number of intentionally omitted parts by reason.
     pub skipped: BTreeMap<&'static str, usize>,
 }
 
 impl<'a> ImportSink<'a> {
-    /// An sink that hands every item on.
+    /// Creates a sink that passes every item to `keep`.
     pub fn new(keep: &'a mut dyn FnMut(ImportItem, ImportProgress) -> Result<()>) -> Self {
         Self { keep, progress: Rc::default(), problems: Vec::new(), skipped: BTreeMap::default() }
     }
 
-    /// Takes a item.
+    /// Adds an item.
     pub(crate) fn add_item(&mut self, item: ImportItem) -> Result<()> {
         (self.keep)(item, self.progress.get())
     }
 
-    /// Notes that something could not be taken.
+    /// Reports a part of the source that could not be imported.
     pub(crate) fn add_problem(&mut self, at: impl Into<String>, message: impl Into<String>) {
         self.problems.push(ImportProblem { at: at.into(), message: message.into() });
     }
 
-    /// Notes that something was left out on purpose.
+    /// Counts an intentionally omitted part.
     pub(crate) fn skip(&mut self, why: &'static str) {
         *self.skipped.entry(why).or_default() += 1;
     }
 
-    /// Tells how much there is, of which nothing is done yet.
+    /// Sets the total and resets the progress.
     pub(crate) fn set_total(&self, total: u64) {
         self.progress.set(ImportProgress { done: 0, total });
     }
 
-    /// Tells how much is done.
+    /// Sets the number of units read.
     pub(crate) fn set_done(&self, done: u64) {
         self.progress.set(ImportProgress { done, ..self.progress.get() });
     }
 
-    /// What is read of something of so many bytes is done. What was not told before comes to
-    /// what there is.
+    /// Wraps a reader of `size` bytes so that reading advances the progress. The total grows if it
+    /// did not include the size.
     pub(crate) fn counting_reader<R: Read>(&self, from: R, size: u64) -> impl Read + use<R> {
         let ImportProgress { done, total } = self.progress.get();
         self.progress.set(ImportProgress { done, total: total.max(done + size) });

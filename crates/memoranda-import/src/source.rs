@@ -1,11 +1,11 @@
-//! The systems that memories come from: one row each, for the program, its help and its tests.
+//! Table of import sources for the program, its help and its tests.
 
-/// A system that memories come from.
+/// A source of an import.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum ImportSource {
-    /// A vault that was exported whole, with its history.
+    /// An archive of a whole vault with its history.
     Archive,
-    /// Notes as lines of JSON.
+    /// Notes as JSON lines.
     Jsonl,
     /// Basic Memory.
     BasicMemory,
@@ -17,31 +17,31 @@ pub enum ImportSource {
     Claude,
     /// The data export of ChatGPT.
     ChatGpt,
-    /// Claude Code's own memory.
+    /// The auto memory of Claude Code.
     ClaudeCode,
-    /// The reference server of the Model Context Protocol.
+    /// The reference memory server of the Model Context Protocol.
     McpMemory,
-    /// memories.sh.
+    /// The system memories.sh.
     MemoriesSh,
-    /// mem0.
+    /// The system mem0.
     Mem0,
-    /// mcp-memory-service.
+    /// The system mcp-memory-service.
     MemoryService,
 }
 
 /// One row of the table.
 pub struct SourceRow {
-    /// The system.
+    /// The source.
     pub source: ImportSource,
-    /// What people type, and what notes say they came from.
+    /// Name on the command line and in the provenance of notes.
     pub name: &'static str,
-    /// What is read.
+    /// Description of the accepted input.
     pub reads: &'static str,
-    /// What becomes of it.
+    /// Description of the imported notes.
     pub becomes: &'static str,
 }
 
-/// Every system, in the order of the help.
+/// All sources in the order of the help.
 pub const SOURCES: &[SourceRow] = &[
     SourceRow {
         source: ImportSource::BasicMemory,
@@ -118,23 +118,23 @@ pub const SOURCES: &[SourceRow] = &[
 ];
 
 impl ImportSource {
-    /// Its row.
+    /// Returns the row of the source.
     pub fn row(self) -> &'static SourceRow {
-        // Every source has a row; a test says so.
+        // A test checks that every source has a row.
         SOURCES.iter().find(|row| row.source == self).unwrap_or(&SOURCES[0])
     }
 
-    /// Its name.
+    /// Returns the name of the source.
     pub fn name(self) -> &'static str {
         self.row().name
     }
 
-    /// Finds it by name.
+    /// Finds a source by name.
     pub fn parse(name: &str) -> Option<Self> {
         SOURCES.iter().find(|row| row.name == name).map(|row| row.source)
     }
 
-    /// Whether it is a folder of files that can stay where they are.
+    /// Returns true if the source is a folder that can become a project in place.
     pub fn is_folder(self) -> bool {
         matches!(self, Self::BasicMemory | Self::Obsidian | Self::Folder)
     }

@@ -1,4 +1,4 @@
-//! The door to other systems' databases: opened read-only, and read row by row as JSON objects.
+//! Read-only access to databases of other systems; rows become JSON objects.
 
 #![allow(clippy::disallowed_methods, reason = "this is the door to databases of other systems")]
 
@@ -12,24 +12,24 @@ use serde_json::Value;
 use crate::error::{ImportError, Result};
 use crate::json::JsonObject;
 
-/// How long to wait while the system that owns the database writes to it.
+/// Maximum time to wait for a lock of the owning program.
 const BUSY_TIMEOUT: Duration = Duration::from_secs(5);
 
-/// Someone else's database.
+/// A database of another system.
 pub(crate) struct ForeignDatabase {
     connection: Connection,
     name: String,
 }
 
 impl ForeignDatabase {
-    /// Opens a database without the right to change it.
+    /// Opens a database read-only.
     pub(crate) fn open(path: &Path) -> Result<Self> {
         let name = path.display().to_string();
         let connection = open_read_only(path).map_err(database_error(&name))?;
         Ok(Self { connection, name })
     }
 
-    /// The columns of a table; none if there is no such table.
+    /// Returns the columns of a table; empty if the table is missing.
     pub(crate) fn columns(&self, table: &str) -> Result<Vec<String>> {
         let read = || {
             let mut query = self.connection.prepare("SELECT name FROM pragma_table_info(?)")?;
@@ -38,14 +38,14 @@ impl ForeignDatabase {
         read().map_err(database_error(&self.name))
     }
 
-    /// How many rows a table has.
+    /// Returns the number of rows of a table.
     pub(crate) fn count(&self, table: &str) -> Result<u64> {
         let sql = format!("SELECT count(*) FROM \"{table}\"");
         let count: rusqlite::Result<i64> = self.connection.query_row(&sql, [], |row| row.get(0));
         count.map(|count| count.max(0) as u64).map_err(database_error(&self.name))
     }
 
-    /// Hands on every row of a table as an object; what is neither text nor number is left out.
+    /// Calls `each` with every row as an object. Null and blob values are omitted.
     pub(crate) fn rows(
         &self,
         table: &str,
@@ -84,8 +84,8 @@ fn open_read_only(path: &Path) -> rusqlite::Result<Connection> {
         connection.query_row("SELECT count(*) FROM sqlite_schema", [], |_| Ok(()))?;
         Ok(connection)
     };
-    // Of a database that lies still, nothing but its file is touched: the usual way would leave
-    // the files of a write-ahead log beside it.
+    // An idle database is opened as immutable, because the usual mode would create files of a
+    // write-ahead log.
     let still = || {
         let text = path.to_string_lossy();
         let escaped = text.replace('%', "%25").replace('?', "%3f").replace('#', "%23");
@@ -95,13 +95,13 @@ fn open_read_only(path: &Path) -> rusqlite::Result<Connection> {
     if !is_in_use(path) {
         return still();
     }
-    // In a folder that cannot be written, the shared memory of a write-ahead log cannot be made;
-    // what was checkpointed can still be read.
+    // In a read-only folder the shared memory of a write-ahead log cannot be created; checkpointed
+    // data is still readable.
     let usual = Connection::open_with_flags(path, flags).and_then(open);
     usual.or_else(|error| still().map_err(|_| error))
 }
 
-/// Whether something was written that is not in the file yet.
+/// Returns true if a journal contains data that is missing in the database file.
 fn is_in_use(path: &Path) -> bool {
     ["-wal", "-journal"].iter().any(|ending| {
         let mut beside = path.as_os_str().to_owned();

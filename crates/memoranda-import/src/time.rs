@@ -1,15 +1,15 @@
-//! Times as other systems write them.
+//! Parses and formats times of other systems.
 
 use jiff::Timestamp;
 use jiff::civil::{Date, DateTime};
 use jiff::tz::TimeZone;
 use serde_json::Value;
 
-/// Past this a number counts milliseconds: seconds would lie in the year 5138.
+/// Numbers from this value on are milliseconds; as seconds they would be in the year 5138.
 const MILLISECONDS: f64 = 1e11;
 
-/// Reads a time: RFC 3339, a date and time without a zone (taken as UTC), a date, or a number of
-/// seconds or milliseconds since 1970.
+/// Parses RFC 3339, a date and time without zone (as UTC), a date, or seconds or milliseconds since
+/// 1970.
 pub(crate) fn parse(value: &Value) -> Option<Timestamp> {
     match value {
         Value::Number(number) => from_number(number.as_f64()?),
@@ -37,19 +37,19 @@ fn from_text(text: &str) -> Option<Timestamp> {
     }
 }
 
-/// A time as a note states it: to the second, in UTC.
+/// Formats a time for frontmatter: UTC, without fractions; empty for `None`.
 pub(crate) fn frontmatter(time: Option<Timestamp>) -> String {
     time.and_then(|time| Timestamp::from_second(time.as_second()).ok())
         .map(|time| time.to_string())
         .unwrap_or_default()
 }
 
-/// The day of a time, in UTC.
+/// Returns the date of a time in UTC.
 pub(crate) fn utc_day(time: Timestamp) -> String {
     time.to_string().chars().take(10).collect()
 }
 
-/// A time as a person reads it.
+/// Formats a time for readers.
 pub(crate) fn display(time: Timestamp) -> String {
     let text = time.to_string();
     format!("{} {} UTC", text.get(..10).unwrap_or(&text), text.get(11..16).unwrap_or_default())

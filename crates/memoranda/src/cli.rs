@@ -1,4 +1,4 @@
-//! What can be typed: the flags of every command, and the commands.
+//! Command line arguments: the global flags and the commands.
 
 use std::path::PathBuf;
 
@@ -31,7 +31,7 @@ Exit codes:
   130 interrupted"
 )]
 pub(crate) struct Cli {
-    /// Say which version this is.
+    /// Print the version.
     #[arg(short = 'V', long, exclusive = false)]
     pub(crate) version: bool,
 
@@ -46,7 +46,7 @@ pub(crate) struct Cli {
 #[derive(Args, Clone)]
 #[command(next_help_heading = "Flags of every command")]
 pub(crate) struct GlobalArgs {
-    /// The vault's folder.
+    /// Use the vault in this folder.
     #[arg(long, global = true, value_name = "DIR")]
     pub(crate) home: Option<PathBuf>,
 
@@ -58,7 +58,7 @@ pub(crate) struct GlobalArgs {
     #[arg(long, global = true)]
     pub(crate) json: bool,
 
-    /// Print tabs between columns, whole values, no decoration.
+    /// Print tab-separated columns with whole values and no decoration.
     #[arg(long, global = true, conflicts_with = "json")]
     pub(crate) plain: bool,
 
@@ -66,7 +66,7 @@ pub(crate) struct GlobalArgs {
     #[arg(short, long, global = true)]
     pub(crate) quiet: bool,
 
-    /// Say more.
+    /// Print more details.
     #[arg(short, long, global = true, conflicts_with = "quiet")]
     pub(crate) verbose: bool,
 
@@ -74,7 +74,7 @@ pub(crate) struct GlobalArgs {
     #[arg(long, global = true, value_name = "WHEN", value_enum)]
     pub(crate) color: Option<ColorWhen>,
 
-    /// Never ask; fail where a question would be asked.
+    /// Never ask; fail instead of asking a question.
     #[arg(long, global = true)]
     pub(crate) no_input: bool,
 
@@ -88,7 +88,7 @@ pub(crate) struct GlobalArgs {
 }
 
 impl GlobalArgs {
-    /// What the data is printed as.
+    /// Returns the format of the output.
     pub(crate) fn format(&self) -> OutputFormat {
         match (self.json, self.plain) {
             (true, _) => OutputFormat::Json,
@@ -97,7 +97,7 @@ impl GlobalArgs {
         }
     }
 
-    /// How much is said.
+    /// Returns the amount of messages.
     pub(crate) fn verbosity(&self) -> Verbosity {
         match (self.quiet, self.verbose) {
             (true, _) => Verbosity::Quiet,

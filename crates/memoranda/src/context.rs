@@ -1,4 +1,4 @@
-//! What every command has at hand: the way to the person, the settings, and the vault when needed.
+//! Context of a command: printer, settings, and access to the vault.
 
 use std::cell::OnceCell;
 use std::time::Duration;
@@ -16,18 +16,18 @@ use crate::error::{CommandError, Result, quoted};
 use crate::output::{OutputFormat, Printer};
 use crate::progress::ProgressBar;
 
-/// One run of the program.
+/// State of one run of the program.
 pub(crate) struct CommandContext {
-    /// The way to the person.
+    /// Printer for data and messages.
     pub(crate) printer: Printer,
-    /// What was said for every command.
+    /// Global flags.
     pub(crate) args: GlobalArgs,
     settings: Result<AppSettings>,
     command: String,
     memory: OnceCell<Memory>,
 }
 
-/// What a person named: a note, or a folder of notes.
+/// A note or a folder named by the user.
 pub(crate) enum NoteOrFolder {
     /// A note.
     Note(Place),
@@ -36,7 +36,7 @@ pub(crate) enum NoteOrFolder {
 }
 
 impl CommandContext {
-    /// Begins a run.
+    /// Creates the context of a command.
     pub(crate) fn new(
         printer: Printer,
         args: GlobalArgs,
@@ -46,17 +46,17 @@ impl CommandContext {
         Self { printer, args, settings, command: command.to_owned(), memory: OnceCell::new() }
     }
 
-    /// The settings, if the configuration is sound.
+    /// Returns the settings, or the error of an invalid configuration.
     pub(crate) fn settings(&self) -> Result<&AppSettings> {
         self.settings.as_ref().map_err(Clone::clone)
     }
 
-    /// Whether data is wanted as JSON.
+    /// Returns true if the output is JSON.
     pub(crate) fn is_json(&self) -> bool {
         self.printer.format == OutputFormat::Json
     }
 
-    /// Who acts.
+    /// Returns the author of changes made by this command.
     pub(crate) fn author(&self) -> Author {
         Author {
             client: concat!("memoranda ", env!("CARGO_PKG_VERSION")).to_owned(),
@@ -65,7 +65,7 @@ impl CommandContext {
         }
     }
 
-    /// The vault, made if there is none.
+    /// Opens the vault and creates it if it is missing.
     pub(crate) fn open_or_create(&self) -> Result<&Memory> {
         if let Some(memory) = self.memory.get() {
             return Ok(memory);
@@ -74,7 +74,7 @@ impl CommandContext {
         Ok(self.memory.get_or_init(|| memory))
     }
 
-    /// The vault for one's own, made if there is none.
+    /// Opens an owned handle of the vault and creates the vault if it is missing.
     pub(crate) fn open_memory(&self) -> Result<Memory> {
         let settings = self.settings()?;
         let memory = Memory::open(OpenOptions {
@@ -92,7 +92,7 @@ impl CommandContext {
         })
     }
 
-    /// The vault, which must be there.
+    /// Opens the vault; fails if it does not exist.
     pub(crate) fn open_existing(&self) -> Result<&Memory> {
         if !self.has_vault()? {
             let home = self.settings()?.home();
@@ -103,13 +103,12 @@ impl CommandContext {
         self.open_or_create()
     }
 
-    /// Whether there is a vault.
+    /// Returns true if the vault exists.
     pub(crate) fn has_vault(&self) -> Result<bool> {
         Ok(self.settings()?.home().join(".memoranda").is_dir())
     }
 
-    /// An empty vault that vanishes with the folder beside it: where there is none, a dry run has
-    /// something to look at, and makes nothing.
+    /// Opens a temporary empty vault for a dry run without a vault.
     pub(crate) fn open_scratch(&self) -> Result<(Memory, tempfile::TempDir)> {
         let folder = crate::files::private_folder("memoranda-dry-run-");
         let folder = folder.map_err(|e| CommandError::io("make a folder for the dry run", &e))?;
@@ -123,13 +122,12 @@ impl CommandContext {
         Ok((memory, folder))
     }
 
-    /// The vault, with everything that people changed in its files taken in.
+    /// Opens the vault after scanning all files for edits.
     pub(crate) fn open_synced(&self) -> Result<&Memory> {
         self.sync_first(self.open_existing()?, &Concern::Everything)
     }
 
-    /// The vault, made if there is none, with everything taken in that people changed in what
-    /// matters.
+    /// Opens or creates the vault after scanning the files of a scope.
     pub(crate) fn open_synced_for(&self, concern: &Concern) -> Result<&Memory> {
         self.sync_first(self.open_or_create()?, concern)
     }
@@ -145,8 +143,8 @@ impl CommandContext {
         Ok(memory)
     }
 
-    /// Takes in a project whose folder is new, also when a process watches: that one may not have
-    /// come to it yet.
+    /// Scans a new project, even if another process watches the vault: that process may not have
+    /// scanned the project yet.
     pub(crate) fn sync_project(&self, memory: &Memory, project: &ProjectName) -> Result<()> {
         if self.args.no_scan {
             return Ok(());
@@ -161,7 +159,7 @@ impl CommandContext {
         Ok(())
     }
 
-    /// Says what a look at the files could not reach.
+    /// Warns about folders and files that a scan could not read.
     fn warn_unreachable(&self, report: Option<&ScanReport>) {
         for (project, reason) in report.iter().flat_map(|report| &report.unavailable) {
             self.printer.warn(format!(
@@ -173,8 +171,8 @@ impl CommandContext {
         }
     }
 
-    /// The project that new notes go to. One that was named must exist: a slip of the finger
-    /// makes no project.
+    /// Returns the project for new notes. A requested project must exist, so that a typing error
+    /// creates no project.
     pub(crate) fn project_for_new_notes(&self, memory: &Memory) -> Result<ProjectName> {
         let settings = self.settings()?;
         match &settings.project {
@@ -186,20 +184,20 @@ impl CommandContext {
         }
     }
 
-    /// The project that was asked for, if one was.
+    /// Returns the requested project; `None` if none was requested.
     pub(crate) fn requested_project(&self, memory: &Memory) -> Result<Option<ProjectName>> {
         let asked = self.settings()?.project.as_ref();
         asked.map(|name| Ok(memory.store().project(name)?.name)).transpose()
     }
 
-    /// The note that a name means: in the project asked for, else in the default one first.
+    /// Resolves a note in the requested project, or first in the default project.
     pub(crate) fn resolve_note(
         &self,
         memory: &Memory,
         name: &str,
         intent: Intent,
     ) -> Result<Resolved> {
-        // What is kept from agents is not kept from the person.
+        // Ignored files are hidden from agents only.
         let resolve =
             |project: Option<&str>, name: &str| match memory.resolve(project, name, intent) {
                 Err(EngineError::Ignored { place, .. }) => {
@@ -210,7 +208,7 @@ impl CommandContext {
         let settings = self.settings()?;
         if let Some(project) = &settings.project {
             return match resolve(Some(project), name) {
-                // `work/plan.md` is how output names it, and may be typed with `-p work` too.
+                // Output names a note as `work/plan.md`; this also works with `-p work`.
                 Err(EngineError::NotFound { identifier, scope, suggestions }) => {
                     let within =
                         name.strip_prefix(project.as_str()).and_then(|n| n.strip_prefix('/'));
@@ -225,7 +223,7 @@ impl CommandContext {
         Ok(resolve(None, name)?)
     }
 
-    /// The project to pass for a name in the history.
+    /// Returns the requested project and the name without its `project/` prefix.
     pub(crate) fn strip_project_prefix(&self, name: &str) -> Result<(Option<&str>, String)> {
         let project = self.settings()?.project.as_deref();
         let prefix = project.map(|project| format!("{project}/"));
@@ -233,7 +231,7 @@ impl CommandContext {
         Ok((project, within.unwrap_or(name).to_owned()))
     }
 
-    /// The note or the folder that a name means. A slash at the end asks for a folder.
+    /// Resolves a note or a folder. A trailing slash requests a folder.
     pub(crate) fn resolve_note_or_folder(
         &self,
         memory: &Memory,
@@ -257,7 +255,7 @@ impl CommandContext {
         }
     }
 
-    /// The folder of a name, if there is one with something in it.
+    /// Finds a non-empty folder by name.
     fn find_folder(&self, memory: &Memory, name: &str) -> Result<Option<Place>> {
         for (project, path) in self.candidate_locations(memory, name)? {
             let Ok(path) = NotePath::parse(&path) else { continue };
@@ -270,7 +268,7 @@ impl CommandContext {
         Ok(None)
     }
 
-    /// Where a path without a known project may lie, the likeliest first.
+    /// Returns the possible locations of a path, the most likely first.
     pub(crate) fn candidate_locations(
         &self,
         memory: &Memory,
@@ -294,8 +292,7 @@ impl CommandContext {
         Ok(places)
     }
 
-    /// Asks before something that is worth a question; `--yes` is the answer, and without a
-    /// person to ask it is not done.
+    /// Asks for confirmation. `--yes` confirms; without a terminal the command fails.
     pub(crate) fn confirm(&self, question: &str) -> Result<()> {
         if self.args.yes {
             return Ok(());
@@ -311,14 +308,14 @@ impl CommandContext {
             .hint("`--yes` answers the question"))
     }
 
-    /// Gives a hint about the next command, to people only.
+    /// Prints a hint about the next command in the format for people.
     pub(crate) fn hint_after(&self, hint: &str) {
         if self.printer.format == OutputFormat::Pretty {
             self.printer.hint(hint);
         }
     }
 
-    /// How to take a commit back, as a hint.
+    /// Prints a hint that names the undo command of a commit.
     pub(crate) fn hint_undo(&self, commit: &str) {
         self.hint_after(&format!("`memoranda undo {}` undoes this", quoted(commit)));
     }

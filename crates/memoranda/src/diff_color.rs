@@ -1,11 +1,11 @@
-//! Diffs in colour. Nothing is said by colour alone: the marks stay.
+//! Prints diffs in colour. The `+` and `-` marks stay, so colour carries no information alone.
 
 use memoranda_engine::FileDiff;
 
 use crate::error::Result;
 use crate::output::{BAD, FAINT, GOOD, OutputFormat, PLACE, Printer, STRONG, visible_lines};
 
-/// Prints a unified diff; to a terminal in colour, else exactly as it is, so that `patch` takes it.
+/// Prints a unified diff: coloured on a terminal, otherwise unchanged so that `patch` accepts it.
 pub(crate) fn print_diff(printer: &Printer, unified: &str) -> Result<()> {
     if printer.format == OutputFormat::Plain || !printer.is_terminal() && !printer.is_color_forced()
     {
@@ -27,7 +27,7 @@ pub(crate) fn print_diff(printer: &Printer, unified: &str) -> Result<()> {
     Ok(())
 }
 
-/// Prints how files changed, each under its heading if it was moved or is no longer there.
+/// Prints the diffs of files, with a heading for each move.
 pub(crate) fn print_file_diffs(printer: &Printer, files: &[FileDiff]) -> Result<()> {
     for file in files {
         if let Some(from) = &file.moved_from {

@@ -1,4 +1,4 @@
-//! The door to other programs: the person's editor, and no other.
+//! Starts the user's editor, the only other program that is run.
 
 #![allow(clippy::disallowed_methods, reason = "this is the door to other programs")]
 
@@ -24,7 +24,7 @@ pub(crate) fn open(editor: &str, path: &Path) -> Result<()> {
         .hint("`memoranda config set editor nano`, or set EDITOR"))
 }
 
-/// The editor's command may have words of its own, such as `code --wait`: a shell takes it apart.
+/// The editor command may contain arguments, such as `code --wait`, so a shell splits it.
 #[cfg(unix)]
 fn command(editor: &str) -> Command {
     let mut command = Command::new("sh");

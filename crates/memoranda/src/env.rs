@@ -1,61 +1,61 @@
-//! The environment: the only door to it, and a table of everything that is read through it.
+//! Access to the environment, with a table of all variables that are read.
 
 #![allow(clippy::disallowed_methods, reason = "this is the door to the environment")]
 
 use std::ffi::OsString;
 use std::path::PathBuf;
 
-/// One environment variable and what it does.
+/// An environment variable with its documentation.
 pub(crate) struct EnvVariable {
-    /// Its name.
+    /// Name of the variable.
     pub(crate) name: &'static str,
-    /// What it does, for the reference page.
+    /// Description for the reference page.
     pub(crate) doc: &'static str,
 }
 
-/// The vault.
+/// Folder of the vault.
 pub(crate) const MEMORANDA_HOME: EnvVariable = EnvVariable {
     name: "MEMORANDA_HOME",
     doc: "The vault's folder, instead of `~/memoranda`. `--home` comes before it.",
 };
-/// The configuration file.
+/// Path of the configuration file.
 pub(crate) const MEMORANDA_CONFIG: EnvVariable = EnvVariable {
     name: "MEMORANDA_CONFIG",
     doc: "The configuration file, instead of `$XDG_CONFIG_HOME/memoranda/config.toml`.",
 };
-/// The project.
+/// Requested project.
 pub(crate) const MEMORANDA_PROJECT: EnvVariable = EnvVariable {
     name: "MEMORANDA_PROJECT",
     doc: "The project to work in, as if `--project` were given. `--project` comes before it.",
 };
-/// The sets of tools.
+/// Toolsets of a server.
 pub(crate) const MEMORANDA_TOOLSETS: EnvVariable = EnvVariable {
     name: "MEMORANDA_TOOLSETS",
     doc: "The sets of tools that a server offers, with commas between them. `--toolsets` comes \
           before it.",
 };
-/// Single tools.
+/// Single tools of a server.
 pub(crate) const MEMORANDA_TOOLS: EnvVariable = EnvVariable {
     name: "MEMORANDA_TOOLS",
     doc: "Single tools that a server offers beside the sets. `--tools` comes before it.",
 };
-/// Tools that are left out.
+/// Tools that a server excludes.
 pub(crate) const MEMORANDA_EXCLUDE_TOOLS: EnvVariable = EnvVariable {
     name: "MEMORANDA_EXCLUDE_TOOLS",
     doc: "Tools that a server leaves out whatever else is said, with those of `--exclude-tools`.",
 };
-/// Nothing is changed.
+/// Read-only mode of a server.
 pub(crate) const MEMORANDA_READ_ONLY: EnvVariable = EnvVariable {
     name: "MEMORANDA_READ_ONLY",
     doc: "If set to anything but `0`, `false` or `no`, a server offers only tools that change \
           nothing.",
 };
-/// The secret that HTTP clients show.
+/// Token of HTTP clients.
 pub(crate) const MEMORANDA_TOKEN: EnvVariable = EnvVariable {
     name: "MEMORANDA_TOKEN",
     doc: "The token that clients of `memoranda serve` send. `--token-file` comes before it.",
 };
-/// The file with that secret.
+/// File that contains the token of HTTP clients.
 pub(crate) const MEMORANDA_TOKEN_FILE: EnvVariable = EnvVariable {
     name: "MEMORANDA_TOKEN_FILE",
     doc: "A file that contains the token, if `MEMORANDA_TOKEN` is unset. Without both, \
@@ -73,81 +73,81 @@ pub(crate) const MEMORANDA_ALLOW_ORIGINS: EnvVariable = EnvVariable {
     doc: "Origins whose pages may call `memoranda serve`, with commas between them. \
           `--allow-origin` comes before it.",
 };
-/// The folder that a client works in.
+/// Workspace of the client.
 pub(crate) const CLAUDE_PROJECT_DIR: EnvVariable = EnvVariable {
     name: "CLAUDE_PROJECT_DIR",
     doc: "The folder that the client works in: it says which repository memories belong to. Claude \
           Code and Gemini CLI set it. Without it, the working directory counts.",
 };
-/// Claude Code's folder.
+/// Configuration folder of Claude Code.
 pub(crate) const CLAUDE_CONFIG_DIR: EnvVariable = EnvVariable {
     name: "CLAUDE_CONFIG_DIR",
     doc: "Where Claude Code keeps its files, for `memoranda setup`.",
 };
-/// Codex's folder.
+/// Configuration folder of Codex.
 pub(crate) const CODEX_HOME: EnvVariable = EnvVariable {
     name: "CODEX_HOME",
     doc: "Where Codex keeps its files, for `memoranda setup` (default `~/.codex`).",
 };
-/// The folder of memories.sh.
+/// Data folder of memories.sh.
 pub(crate) const MEMORIES_DATA_DIR: EnvVariable = EnvVariable {
     name: "MEMORIES_DATA_DIR",
     doc: "Where memories.sh keeps its database, for `memoranda import memories-sh` (default \
           `~/.config/memories`).",
 };
-/// Where programs are looked for.
+/// Search path of programs.
 pub(crate) const PATH: EnvVariable =
     EnvVariable { name: "PATH", doc: "Where `memoranda setup` looks for clients and for itself." };
-/// The secret that a language model wants.
+/// API key of the language model.
 pub(crate) const MEMORANDA_MODEL_KEY: EnvVariable = EnvVariable {
     name: "MEMORANDA_MODEL_KEY",
     doc: "The key for the language model of `model.provider`. It comes before `model.key_file`.",
 };
-/// The secret that a server of vectors wants.
+/// API key of the embedding server.
 pub(crate) const MEMORANDA_SEARCH_KEY: EnvVariable = EnvVariable {
     name: "MEMORANDA_SEARCH_KEY",
     doc: "The key for the server of `search.model`. It comes before `search.key_file`.",
 };
-/// A failure on purpose.
+/// Injected fault for tests.
 pub(crate) const MEMORANDA_FAULT: EnvVariable = EnvVariable {
     name: "MEMORANDA_FAULT",
     doc: "A failure on purpose, `KIND:STEP:N`, for tests. Only in builds with the feature `faults`.",
 };
-/// The editor for a full screen.
+/// Preferred editor.
 pub(crate) const VISUAL: EnvVariable = EnvVariable {
     name: "VISUAL",
     doc: "The editor that `memoranda edit` opens. Comes before `EDITOR`.",
 };
-/// The editor.
+/// Editor if `VISUAL` is unset.
 pub(crate) const EDITOR: EnvVariable = EnvVariable {
     name: "EDITOR",
     doc: "The editor that `memoranda edit` opens if `VISUAL` is unset.",
 };
-/// The time zone.
+/// Time zone.
 pub(crate) const TZ: EnvVariable =
     EnvVariable { name: "TZ", doc: "The time zone, if it is not the system's." };
-/// No colours.
+/// Disables colours.
 pub(crate) const NO_COLOR: EnvVariable = EnvVariable {
     name: "NO_COLOR",
     doc: "If set to anything but the empty text, output has no colours. `--color` comes before it.",
 };
-/// The terminal's kind.
+/// Type of the terminal.
 pub(crate) const TERM: EnvVariable = EnvVariable {
     name: "TERM",
     doc: "If it is `dumb`, output has no colours and no progress bar.",
 };
-/// The locale, first choice.
+/// Locale with the highest precedence.
 pub(crate) const LC_ALL: EnvVariable = EnvVariable {
     name: "LC_ALL",
     doc: "With `LC_CTYPE` and `LANG`: if it does not name UTF-8, graphs are drawn in ASCII.",
 };
-/// The locale, second choice.
+/// Locale of character types.
 pub(crate) const LC_CTYPE: EnvVariable = EnvVariable { name: "LC_CTYPE", doc: "See `LC_ALL`." };
-/// The locale, third choice.
+/// Default locale.
 pub(crate) const LANG: EnvVariable = EnvVariable { name: "LANG", doc: "See `LC_ALL`." };
 
-/// Everything that is read, in the order of the reference page. The last six are read by the
-/// engine, which looks where git would, and by the library that finds the directories.
+/// All variables in the order of the reference page. The last six are read by the engine (git
+/// configuration) and by the library that finds directories.
 pub(crate) const TABLE: &[&EnvVariable] = &[
     &MEMORANDA_HOME,
     &MEMORANDA_CONFIG,
@@ -201,39 +201,39 @@ pub(crate) const TABLE: &[&EnvVariable] = &[
 ];
 
 impl EnvVariable {
-    /// Its value; `None` if it is unset or empty.
+    /// Returns the value; `None` if the variable is unset or empty.
     pub(crate) fn get(&self) -> Option<OsString> {
         std::env::var_os(self.name).filter(|value| !value.is_empty())
     }
 
-    /// Its value as text; `None` if it is unset or empty.
+    /// Returns the value as text; `None` if the variable is unset or empty.
     pub(crate) fn text(&self) -> Option<String> {
         self.get().map(|value| value.to_string_lossy().into_owned())
     }
 }
 
-/// What was typed after the program's name, and that name.
+/// Returns the arguments, including the program name.
 pub(crate) fn arguments() -> std::env::ArgsOs {
     std::env::args_os()
 }
 
-/// Whether servers are to change nothing. What is not clearly a no is a yes.
+/// Returns true if servers are read-only. Every value except a clear "no" enables it.
 pub(crate) fn is_read_only() -> bool {
     let no = |value: &str| matches!(value.to_lowercase().as_str(), "0" | "false" | "no");
     MEMORANDA_READ_ONLY.text().is_some_and(|value| !no(value.trim()))
 }
 
-/// The folder that the client works in.
+/// Returns the workspace of the client.
 pub(crate) fn workspace() -> Option<PathBuf> {
     CLAUDE_PROJECT_DIR.get().map(PathBuf::from).or_else(|| std::env::current_dir().ok())
 }
 
-/// The folder in which the program was started.
+/// Returns the current directory.
 pub(crate) fn working_directory() -> Option<PathBuf> {
     std::env::current_dir().ok()
 }
 
-/// Where a program is, as a shell would find it.
+/// Finds a program in the search path.
 pub(crate) fn find_program(name: &str) -> Option<PathBuf> {
     let path = PATH.get()?;
     let names = if cfg!(windows) {
@@ -245,8 +245,8 @@ pub(crate) fn find_program(name: &str) -> Option<PathBuf> {
     folders.find_map(|folder| names.iter().map(|name| folder.join(name)).find(|p| p.is_file()))
 }
 
-/// Where this program is: by the name under which it is found, which outlives an update, else by
-/// its file.
+/// Returns the path of this program. The path in the search path is preferred, because it survives
+/// updates.
 pub(crate) fn this_program() -> Option<PathBuf> {
     let this = std::env::current_exe().ok()?;
     let found = find_program("memoranda").filter(|found| {
@@ -256,12 +256,12 @@ pub(crate) fn this_program() -> Option<PathBuf> {
     Some(found.unwrap_or(this))
 }
 
-/// Whether `--` was typed, after which nothing is a flag.
+/// Returns true if the arguments contain `--`.
 pub(crate) fn has_end_of_flags() -> bool {
     std::env::args_os().any(|word| word == "--")
 }
 
-/// Whether the locale says that the terminal understands UTF-8.
+/// Returns true if the locale uses UTF-8.
 pub(crate) fn is_utf8_locale() -> bool {
     if cfg!(windows) {
         return true;

@@ -1,4 +1,4 @@
-//! The one error at the edge: what went wrong in a sentence, how the program ends, what to do next.
+//! The error type of commands: message, exit code and hints.
 
 use std::io;
 use std::path::Path;
@@ -9,57 +9,57 @@ use memoranda_import::ImportError;
 
 use crate::exit::Exit;
 
-/// A command that could not be done.
+/// Error of a failed command.
 #[derive(Clone, Debug)]
 pub(crate) struct CommandError {
-    /// How the program ends.
+    /// Exit code, or a silent end.
     pub(crate) kind: FailureKind,
-    /// One sentence with the offending value.
+    /// One sentence with the invalid value.
     pub(crate) message: String,
-    /// What to do next, a line each.
+    /// Next steps, one per line.
     pub(crate) hints: Vec<String>,
 }
 
-/// How a failed command ends the program.
+/// Way in which a failed command ends the program.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(crate) enum FailureKind {
-    /// With this code.
+    /// With an exit code.
     Exit(Exit),
-    /// In silence: nobody reads the output any more.
+    /// Silently, because the reader of the output closed the pipe.
     BrokenPipe,
 }
 
-/// The result of every command.
+/// Result type of commands.
 pub(crate) type Result<T, E = CommandError> = std::result::Result<T, E>;
 
 impl CommandError {
-    /// An error without a hint.
+    /// Creates an error without hints.
     pub(crate) fn new(exit: Exit, message: impl Into<String>) -> Self {
         Self { kind: FailureKind::Exit(exit), message: message.into(), hints: Vec::new() }
     }
 
-    /// The same with one more hint.
+    /// Adds a hint.
     pub(crate) fn hint(mut self, hint: impl Into<String>) -> Self {
         self.hints.push(hint.into());
         self
     }
 
-    /// The same with a hint, if it has none.
+    /// Adds a hint if the error has none.
     pub(crate) fn or_hint(self, hint: impl FnOnce() -> String) -> Self {
         if self.hints.is_empty() { self.hint(hint()) } else { self }
     }
 
-    /// The command line is wrong.
+    /// Creates an error for an invalid command line.
     pub(crate) fn usage(message: impl Into<String>) -> Self {
         Self::new(Exit::Usage, message)
     }
 
-    /// The configuration is wrong.
+    /// Creates an error for an invalid configuration.
     pub(crate) fn configuration(message: impl Into<String>) -> Self {
         Self::new(Exit::Configuration, message)
     }
 
-    /// Reading or writing something failed.
+    /// Creates an error for a failed I/O operation.
     pub(crate) fn io(doing: &str, error: &io::Error) -> Self {
         let reason = match error.kind() {
             io::ErrorKind::BrokenPipe => return Self::broken_pipe(),
@@ -257,7 +257,7 @@ fn log_of(place: &Place) -> String {
     format!("`memoranda log {}` lists its versions", quoted(&place.to_string()))
 }
 
-/// A word as a shell takes it: in quotes if it needs them.
+/// Quotes a word for a shell if necessary.
 pub(crate) fn quoted(word: &str) -> String {
     let plain = |c: char| c.is_alphanumeric() || "/._-+:@,=%".contains(c);
     if !word.is_empty() && word.chars().all(plain) {

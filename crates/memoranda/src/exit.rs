@@ -1,27 +1,27 @@
-//! How the program ends: the door for exit codes.
+//! Exit codes of the program.
 
 use std::process::ExitCode;
 
-/// The ways in which a command can end. Scripts may rely on the numbers.
+/// Exit status of a command. Scripts may rely on the codes.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(crate) enum Exit {
-    /// Done.
+    /// The command succeeded.
     Success,
-    /// What was asked for is not there, or a check failed.
+    /// The requested item was not found, or a check failed.
     NotFound,
-    /// The command line is wrong.
+    /// The command line is invalid.
     Usage,
-    /// The configuration is wrong, or there is no vault.
+    /// The configuration is invalid, or there is no vault.
     Configuration,
-    /// Someone else changed it.
+    /// Another process changed or locked the item.
     Conflict,
-    /// It could not be done.
+    /// An I/O error or a bug.
     Internal,
-    /// Ctrl-C.
+    /// Interrupted with Ctrl-C.
     Interrupted,
 }
 
-/// One row a way, for the program and for its reference page.
+/// Table of exit codes for the program and its reference page.
 pub(crate) const TABLE: [(Exit, u8, &str); 7] = [
     (Exit::Success, 0, "Done. Also when the reader of a pipe went away."),
     (Exit::NotFound, 1, "What was asked for is not there, or a check failed."),
@@ -33,7 +33,7 @@ pub(crate) const TABLE: [(Exit, u8, &str); 7] = [
 ];
 
 impl Exit {
-    /// The number.
+    /// Returns the numeric exit code.
     pub(crate) fn code(self) -> u8 {
         TABLE.iter().find(|(exit, _, _)| *exit == self).map_or(5, |(_, code, _)| *code)
     }

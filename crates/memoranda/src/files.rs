@@ -1,5 +1,5 @@
-//! The door to files outside the vault: the person's configuration, archives and pages that they
-//! name on the command line. Notes are the store's alone.
+//! Access to files outside the vault: configuration, archives and files named on the command line.
+//! The store accesses notes.
 
 #![allow(
     clippy::disallowed_methods,
@@ -13,7 +13,7 @@ use std::path::{Path, PathBuf};
 
 use crate::error::{CommandError, Result};
 
-/// Reads a text; `None` if there is no file.
+/// Reads a text file; `None` if the file is missing.
 pub(crate) fn read_text(path: &Path) -> Result<Option<String>> {
     match fs::read_to_string(path) {
         Ok(text) => Ok(Some(text)),
@@ -22,7 +22,7 @@ pub(crate) fn read_text(path: &Path) -> Result<Option<String>> {
     }
 }
 
-/// Whether a file's rights let others read it. Where there are no such rights, nobody is other.
+/// Returns true if other users can read a file. Always false on systems without such permissions.
 pub(crate) fn is_readable_by_others(path: &Path) -> bool {
     #[cfg(unix)]
     {
@@ -69,12 +69,12 @@ pub(crate) fn canonical(path: &Path) -> Result<PathBuf> {
     fs::canonicalize(path).map_err(|e| failed("find", path, &e))
 }
 
-/// Reads a file's bytes.
+/// Reads the bytes of a file.
 pub(crate) fn read(path: &Path) -> Result<Vec<u8>> {
     fs::read(path).map_err(|e| failed("read", path, &e))
 }
 
-/// What a symbolic link says; `None` if there is none.
+/// Returns the target of a symlink; `None` if the path is not a symlink.
 pub(crate) fn link_target(path: &Path) -> Option<PathBuf> {
     fs::read_link(path).ok()
 }
@@ -84,13 +84,12 @@ pub(crate) fn open(path: &Path) -> Result<File> {
     File::open(path).map_err(|e| failed("read", path, &e))
 }
 
-/// Replaces a file whole, or leaves it as it was; its folder is made if need be, and its rights are
-/// kept.
+/// Replaces a file atomically. Creates its folder if necessary and keeps its permissions.
 pub(crate) fn replace(path: &Path, bytes: &[u8]) -> Result<()> {
     replace_alike(path, bytes, path)
 }
 
-/// The names in a folder, sorted; none if there is no such folder.
+/// Returns the sorted names in a folder; empty if the folder is missing.
 pub(crate) fn names_in(folder: &Path) -> Vec<String> {
     let entries = fs::read_dir(folder).into_iter().flatten().flatten();
     let mut names: Vec<String> =
@@ -99,15 +98,15 @@ pub(crate) fn names_in(folder: &Path) -> Vec<String> {
     names
 }
 
-/// The first part of a path below a folder that is a file, where a folder would have to be.
+/// Returns the first component of a path that is a file where a folder is required.
 pub(crate) fn file_on_the_way(root: &Path, below: &str) -> Option<String> {
     let ends = below.char_indices().filter(|(_, c)| *c == '/').map(|(end, _)| end);
     let mut parts = ends.chain([below.len()]).filter_map(|end| below.get(..end));
     parts.find(|part| !part.is_empty() && root.join(part).is_file()).map(str::to_owned)
 }
 
-/// Every file below a folder, sorted, at most so many folders deep. No link is followed, and only
-/// folders that `enter` lets through are looked into.
+/// Returns the sorted files below a folder up to a depth. Symlinks are not followed, and `enter`
+/// selects the folders.
 pub(crate) fn files_below(
     folder: &Path,
     depth: usize,
@@ -127,8 +126,7 @@ pub(crate) fn files_below(
     found
 }
 
-/// Replaces a file whole, with the rights of another: who could not read the one shall not read
-/// the other.
+/// Replaces a file with the permissions of another file, so that no additional user can read it.
 pub(crate) fn replace_alike(path: &Path, bytes: &[u8], like: &Path) -> Result<()> {
     let mut draft = temp_file_next_to(path, FilePrivacy::Shared)?;
     draft.write_all(bytes).map_err(|e| failed("write", path, &e))?;
@@ -139,7 +137,7 @@ pub(crate) fn replace_alike(path: &Path, bytes: &[u8], like: &Path) -> Result<()
     keep(draft, path)
 }
 
-/// Removes a file, if it is there.
+/// Removes a file if it exists.
 pub(crate) fn remove(path: &Path) -> Result<()> {
     match fs::remove_file(path) {
         Err(e) if e.kind() != io::ErrorKind::NotFound => Err(failed("remove", path, &e)),
@@ -147,12 +145,12 @@ pub(crate) fn remove(path: &Path) -> Result<()> {
     }
 }
 
-/// Removes a folder in which nothing is; says whether it is gone.
+/// Removes an empty folder; returns true if it was removed.
 pub(crate) fn remove_empty_folder(path: &Path) -> bool {
     fs::remove_dir(path).is_ok()
 }
 
-/// The last bytes of a file, at most so many.
+/// Reads the last bytes of a file.
 pub(crate) fn tail(path: &Path, most: u64) -> Result<Vec<u8>> {
     let read = || -> io::Result<Vec<u8>> {
         let mut file = File::open(path)?;
@@ -177,21 +175,21 @@ pub(crate) fn private_folder(prefix: &str) -> io::Result<tempfile::TempDir> {
     builder.tempdir()
 }
 
-/// A file beside its later place, which nobody else sees, then or later.
+/// Creates a temporary file next to its final path that only the user can read.
 pub(crate) fn private_draft(path: &Path) -> Result<tempfile::NamedTempFile> {
     temp_file_next_to(path, FilePrivacy::Private)
 }
 
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum FilePrivacy {
-    /// Whom the person's umask allows.
+    /// Readable as the umask allows.
     Shared,
-    /// Only the person.
+    /// Readable by the user only.
     Private,
 }
 
 fn temp_file_next_to(path: &Path, privacy: FilePrivacy) -> Result<tempfile::NamedTempFile> {
-    // A link, as dotfile managers make them, stays a link: what it names is replaced.
+    // A symlink of a dotfile manager is kept; its target is replaced.
     let path = fs::canonicalize(path).unwrap_or_else(|_| path.to_owned());
     let folder = match path.parent() {
         Some(folder) if !folder.as_os_str().is_empty() => folder,
@@ -211,7 +209,7 @@ fn temp_file_next_to(path: &Path, privacy: FilePrivacy) -> Result<tempfile::Name
         .map_err(|e| failed("write", &path, &e))
 }
 
-/// Puts a draft at its place.
+/// Moves a temporary file to its final path.
 pub(crate) fn keep(draft: tempfile::NamedTempFile, path: &Path) -> Result<()> {
     let path = fs::canonicalize(path).unwrap_or_else(|_| path.to_owned());
     draft.as_file().sync_all().map_err(|e| failed("write", &path, &e))?;

@@ -1,11 +1,11 @@
-//! What `--json` prints: stable names, times as RFC 3339 in UTC.
+//! JSON output: stable field names, times as RFC 3339 in UTC.
 
 use jiff::Timestamp;
 use memoranda_engine::core::change::{Commit, CommitKind, FileChange};
 use memoranda_engine::{FileSummary, Place};
 use serde::Serialize;
 
-/// Where a note lies.
+/// Location of a note.
 #[derive(Serialize, Clone)]
 pub(crate) struct PlaceJson {
     project: String,
@@ -31,7 +31,7 @@ pub(crate) struct CommitJson {
     files: Vec<FileChangeJson>,
 }
 
-/// What a commit did to one file.
+/// Change of one file in a commit.
 #[derive(Serialize)]
 pub(crate) struct FileChangeJson {
     project: String,
@@ -70,7 +70,7 @@ impl From<&FileChange> for FileChangeJson {
     }
 }
 
-/// What a commit did to a file, in one word.
+/// Returns the change of a file as one word.
 pub(crate) fn change_action(file: &FileChange) -> &'static str {
     match (&file.moved_from, file.before, file.after) {
         (Some(_), _, _) => "moved",
@@ -110,7 +110,7 @@ impl From<&FileSummary> for NoteSummaryJson {
     }
 }
 
-/// The first eight characters of a commit's id, which is what people see of it.
+/// Returns the first eight characters of a commit id.
 pub(crate) fn short_id(commit: &Commit) -> String {
     commit.id.as_str().chars().take(8).collect()
 }

@@ -1,29 +1,29 @@
-//! What the server notes about itself: lines on standard error, never on standard output.
+//! Log messages of the server on standard error, never on standard output.
 
 use tracing::span::{Attributes, Id, Record};
 use tracing::{Event, Level, Metadata, Subscriber};
 
 use crate::output::{self, Verbosity};
 
-/// Sends notes up to a level to standard error from now on.
+/// Starts logging to standard error.
 pub(crate) fn init(verbosity: Verbosity) {
     let level = match verbosity {
         Verbosity::Quiet => Level::ERROR,
         Verbosity::Normal => Level::WARN,
         Verbosity::Verbose => Level::DEBUG,
     };
-    // Only the first in a process counts, and there is one command in a process.
+    // Only the first subscriber of a process is used, and a process runs one command.
     tracing::subscriber::set_global_default(StderrSubscriber { level }).ok();
 }
 
-/// One line a note; spans are not kept.
+/// Prints one line per event; spans are ignored.
 struct StderrSubscriber {
     level: Level,
 }
 
 impl Subscriber for StderrSubscriber {
     fn enabled(&self, metadata: &Metadata<'_>) -> bool {
-        // The protocol's library tells much that is nobody's concern.
+        // Messages of the protocol library are shown as errors only.
         let most = match metadata.target().split("::").next() {
             Some("rmcp") => Level::ERROR,
             Some(

@@ -1,7 +1,7 @@
-//! One memory for all of a person's agents: the command line.
+//! Command line of Memoranda.
 //!
-//! [`cli`] says what can be typed, [`commands`] what each command does. Every effect has one
-//! door: `env`, `output`, `files`, `editor`, `exit`.
+//! [`cli`] defines the arguments, [`commands`] the commands. Each effect has one module: `env`,
+//! `output`, `files`, `editor`, `exit`.
 
 mod cli;
 mod commands;
@@ -40,7 +40,7 @@ fn main() -> ExitCode {
     match parse(Cli::command()).or_else(|_| parse(full_command())) {
         Ok((cli, matches)) => run(cli, matches.subcommand_name().unwrap_or_default()).into(),
         Err(error) => {
-            // If nobody reads the help any more, that is fine.
+            // A closed pipe is ignored.
             error.print().ok();
             if error.use_stderr() { Exit::Usage } else { Exit::Success }.into()
         }
@@ -52,8 +52,8 @@ fn parse(mut command: clap::Command) -> Result<(Cli, clap::ArgMatches), clap::Er
     Ok((Cli::from_arg_matches(&matches)?, matches))
 }
 
-/// Every command with all that can be said of it. What is typed right needs its own command only,
-/// and most of the time from start to answer went into describing the others.
+/// Returns the complete command tree. A valid command line needs only its own command, and building
+/// the others would dominate the start time.
 fn full_command() -> clap::Command {
     let mut command = Cli::command();
     command.build();

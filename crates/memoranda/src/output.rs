@@ -1,7 +1,6 @@
-//! The door for printing: data to standard output, talk to standard error.
+//! Printing: data to standard output, messages to standard error.
 //!
-//! Texts of notes are data: before they reach a terminal, characters that could steer it are made
-//! visible.
+//! The text of notes is untrusted: control characters are replaced before it reaches a terminal.
 
 use std::borrow::Cow;
 use std::io::{self, IsTerminal as _, Write as _};
@@ -14,23 +13,23 @@ use serde::Serialize;
 use crate::env;
 use crate::error::{CommandError, Result};
 
-/// Names and titles.
+/// Style of names and titles.
 pub(crate) const STRONG: Style = Style::new().bold();
-/// What is beside the point.
+/// Style of secondary text.
 pub(crate) const FAINT: Style = Style::new().dimmed();
-/// Where something lies.
+/// Style of locations.
 pub(crate) const PLACE: Style = AnsiColor::Cyan.on_default();
-/// A word that was looked for.
+/// Style of matched words.
 pub(crate) const HIT: Style = AnsiColor::Yellow.on_default().bold();
-/// What is new, or well.
+/// Style of additions and successful checks.
 pub(crate) const GOOD: Style = AnsiColor::Green.on_default();
-/// What is gone, or wrong.
+/// Style of deletions and errors.
 pub(crate) const BAD: Style = AnsiColor::Red.on_default();
 
-/// When output has colours.
+/// Use of colours.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, ValueEnum)]
 pub(crate) enum ColorWhen {
-    /// On a terminal that can show them.
+    /// On a terminal that supports colours.
     Auto,
     /// Always.
     Always,
@@ -38,38 +37,38 @@ pub(crate) enum ColorWhen {
     Never,
 }
 
-/// What the data is printed as.
+/// Format of the output.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(crate) enum OutputFormat {
-    /// For people: aligned, cut to the terminal, with spans of time.
+    /// For people: aligned columns, cut to the terminal, relative times.
     Pretty,
-    /// For `cut` and `grep`: tabs between columns, nothing cut, no decoration.
+    /// For `cut` and `grep`: tab-separated columns with whole values.
     Plain,
     /// For programs.
     Json,
 }
 
-/// How much is said.
+/// Amount of messages.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Debug)]
 pub(crate) enum Verbosity {
     /// Only data and errors.
     Quiet,
-    /// What a person wants to know.
+    /// Data, messages and errors.
     Normal,
-    /// Why, too.
+    /// Also details.
     Verbose,
 }
 
-/// The way to the person.
+/// Prints data and messages.
 pub(crate) struct Printer {
-    /// What the data is printed as.
+    /// Format of the output.
     pub(crate) format: OutputFormat,
     verbosity: Verbosity,
     color: ColorWhen,
 }
 
 impl Printer {
-    /// A way to the person with these habits.
+    /// Creates a printer.
     pub(crate) fn new(format: OutputFormat, verbosity: Verbosity, color: ColorWhen) -> Self {
         Self { format, verbosity, color }
     }
@@ -87,7 +86,7 @@ impl Printer {
         Ok(out.write_all(bytes).and_then(|()| out.flush())?)
     }
 
-    /// Standard output, for what is too large to hold.
+    /// Returns standard output for streaming.
     pub(crate) fn writer(&self) -> impl io::Write + use<> {
         io::stdout().lock()
     }
@@ -99,7 +98,7 @@ impl Printer {
         self.line(text)
     }
 
-    /// Prints what was done: JSON if that is wanted, a sentence else, nothing if quiet.
+    /// Prints a result: as JSON, as a sentence, or nothing if quiet.
     pub(crate) fn done(&self, value: &impl Serialize, sentence: impl AsRef<str>) -> Result<()> {
         match self.format {
             OutputFormat::Json => self.json(value),
@@ -110,31 +109,31 @@ impl Printer {
         }
     }
 
-    /// Says something that is no data.
+    /// Prints a message.
     pub(crate) fn say(&self, text: impl AsRef<str>) {
         if self.verbosity >= Verbosity::Normal {
             self.stderr(text.as_ref());
         }
     }
 
-    /// Says a detail, if the person wants details.
+    /// Prints a detail if the output is verbose.
     pub(crate) fn detail(&self, text: impl AsRef<str>) {
         if self.verbosity >= Verbosity::Verbose {
             self.stderr(text.as_ref());
         }
     }
 
-    /// Says what could be done next.
+    /// Prints a hint about the next step.
     pub(crate) fn hint(&self, text: impl AsRef<str>) {
         self.say(format!("{PLACE}hint:{PLACE:#} {}", text.as_ref()));
     }
 
-    /// Says that something is not as it should be.
+    /// Prints a warning.
     pub(crate) fn warn(&self, text: impl AsRef<str>) {
         self.say(format!("{HIT}warning:{HIT:#} {}", text.as_ref()));
     }
 
-    /// Says why the command could not be done.
+    /// Prints an error with its hints.
     pub(crate) fn error(&self, error: &CommandError) {
         self.stderr(&format!("{BAD}error:{BAD:#} {}", visible(&error.message)));
         for hint in &error.hints {
@@ -142,7 +141,7 @@ impl Printer {
         }
     }
 
-    /// Asks a question that a yes answers. Only where a person can answer.
+    /// Asks a yes-or-no question on the terminal.
     pub(crate) fn ask(&self, question: &str) -> Result<bool> {
         let mut err = AutoStream::new(io::stderr(), self.choice(io::stderr().is_terminal()));
         write!(err, "{question} [y/N] ").and_then(|()| err.flush())?;
@@ -151,27 +150,27 @@ impl Printer {
         Ok(matches!(answer.trim().to_lowercase().as_str(), "y" | "yes"))
     }
 
-    /// Whether a person sits before it who could answer.
+    /// Returns true if a question can be asked.
     pub(crate) fn can_ask(&self) -> bool {
         io::stdin().is_terminal() && io::stderr().is_terminal()
     }
 
-    /// Whether progress can be shown.
+    /// Returns true if a progress bar can be shown.
     pub(crate) fn can_show_progress(&self) -> bool {
         self.verbosity >= Verbosity::Normal && io::stderr().is_terminal() && !is_dumb()
     }
 
-    /// Whether data goes to a terminal.
+    /// Returns true if standard output is a terminal.
     pub(crate) fn is_terminal(&self) -> bool {
         io::stdout().is_terminal()
     }
 
-    /// Whether colours are wanted wherever data goes.
+    /// Returns true if colours are forced.
     pub(crate) fn is_color_forced(&self) -> bool {
         self.color == ColorWhen::Always
     }
 
-    /// How many columns the terminal has; `None` if data does not go to one.
+    /// Returns the width of the terminal in columns; `None` if the output is not a terminal.
     pub(crate) fn width(&self) -> Option<usize> {
         if self.format != OutputFormat::Pretty || !io::stdout().is_terminal() {
             return None;
@@ -180,14 +179,14 @@ impl Printer {
         Some(usize::from(width.0))
     }
 
-    /// Whether lines may be drawn with box characters.
+    /// Returns true if box-drawing characters can be printed.
     pub(crate) fn can_draw(&self) -> bool {
         self.format == OutputFormat::Pretty && env::is_utf8_locale()
     }
 
     fn stderr(&self, text: &str) {
         let mut err = AutoStream::new(io::stderr(), self.choice(io::stderr().is_terminal()));
-        // If nobody listens, nothing needs to be said.
+        // A closed standard error is ignored.
         writeln!(err, "{text}").ok();
     }
 
@@ -201,9 +200,9 @@ impl Printer {
     }
 }
 
-/// Notes something about the program itself, as one line on standard error.
+/// Prints a log line to standard error.
 pub(crate) fn note(text: &str) {
-    // If nobody listens, nothing needs to be said.
+    // A closed standard error is ignored.
     writeln!(io::stderr().lock(), "{}", visible(text)).ok();
 }
 
@@ -215,7 +214,7 @@ pub(crate) fn read_stdin() -> Result<Vec<u8>> {
     Ok(bytes)
 }
 
-/// Whether something is piped in.
+/// Returns true if standard input is not a terminal.
 pub(crate) fn is_piped_in() -> bool {
     !io::stdin().is_terminal()
 }
@@ -224,7 +223,7 @@ fn is_dumb() -> bool {
     env::TERM.text().is_some_and(|term| term == "dumb")
 }
 
-/// A number of things, in words that fit the number.
+/// Formats a count with the singular or plural of a noun.
 pub(crate) fn counted(count: usize, thing: &str) -> String {
     match count {
         1 => format!("1 {thing}"),
@@ -238,7 +237,8 @@ fn steers_terminal(c: char) -> bool {
     c.is_control() || matches!(c, '\u{202a}'..='\u{202e}' | '\u{2066}'..='\u{2069}')
 }
 
-/// A text of one line for a terminal: no character in it can steer it or break the line.
+/// Makes a text safe for one line of a terminal: line breaks become spaces, control characters are
+/// replaced.
 pub(crate) fn visible(text: &str) -> Cow<'_, str> {
     if !text.contains(steers_terminal) {
         return Cow::Borrowed(text);
@@ -251,7 +251,7 @@ pub(crate) fn visible(text: &str) -> Cow<'_, str> {
     Cow::Owned(text.chars().map(shown).collect())
 }
 
-/// A text of many lines for a terminal: line breaks and tabs stay, nothing else can steer it.
+/// Makes a text safe for a terminal: line breaks and tabs stay, control characters are replaced.
 pub(crate) fn visible_lines(text: &str) -> Cow<'_, str> {
     let steers = |c: char| steers_terminal(c) && !matches!(c, '\n' | '\r' | '\t');
     if !text.contains(steers) {

@@ -1,4 +1,4 @@
-//! A bar for work that lasts: nothing is shown for the first half second.
+//! Progress bar that is hidden for the first half second.
 
 use std::time::{Duration, Instant};
 
@@ -9,7 +9,7 @@ use crate::output::Printer;
 
 const SHOW_DELAY: Duration = Duration::from_millis(500);
 
-/// A bar that appears when it is worth it.
+/// A delayed progress bar.
 pub(crate) struct ProgressBar {
     begun: Instant,
     wanted: bool,
@@ -17,19 +17,18 @@ pub(crate) struct ProgressBar {
 }
 
 impl ProgressBar {
-    /// A bar, if there is someone to see it.
+    /// Creates a progress bar; it stays hidden without a terminal.
     pub(crate) fn new(printer: &Printer) -> Self {
         Self { begun: Instant::now(), wanted: printer.can_show_progress(), bar: None }
     }
 
-    /// Tells how far reading notes has come.
+    /// Shows the progress of a scan.
     pub(crate) fn update(&mut self, progress: ScanProgress) {
         let counted = "{msg} {bar:30} {pos}/{len}";
         self.draw("Reading notes", counted, progress.done as u64, progress.total as u64);
     }
 
-    /// Tells how far some work has come, in whatever unit; without a total there is nothing to
-    /// show.
+    /// Shows the progress of an operation in any unit. Without a total nothing is shown.
     pub(crate) fn show(&mut self, doing: &'static str, done: u64, total: u64) {
         self.draw(doing, "{msg} {bar:30} {percent:>3}%", done, total);
     }

@@ -1,4 +1,5 @@
-//! What a server offers: tools by flags, variables and the file, and how they behave.
+//! Arguments of servers: selection and settings of tools from flags, variables and the
+//! configuration.
 
 use std::sync::Arc;
 
@@ -13,13 +14,13 @@ use crate::error::{CommandError, Result};
 use crate::exit::Exit;
 use crate::logging;
 
-/// The version that clients are told.
+/// Version reported to clients.
 const VERSION: &str = env!("CARGO_PKG_VERSION");
 
-/// The flags of both servers.
+/// Flags of both servers.
 #[derive(clap::Args)]
 pub(crate) struct ServerArgs {
-    /// The sets of tools to offer; `default` and `all` are sets too.
+    /// Toolsets to offer; also `default` and `all`.
     #[arg(long, alias = "toolset", value_name = "SETS", value_delimiter = ',')]
     toolsets: Option<Vec<String>>,
 
@@ -27,7 +28,7 @@ pub(crate) struct ServerArgs {
     #[arg(long, value_name = "TOOLS", value_delimiter = ',')]
     tools: Option<Vec<String>>,
 
-    /// Tools to leave out, whatever else is said.
+    /// Tools to exclude from every selection.
     #[arg(long, value_name = "TOOLS", value_delimiter = ',')]
     exclude_tools: Vec<String>,
 
@@ -43,10 +44,10 @@ pub(crate) struct ServerArgs {
     wording: WordingArgs,
 }
 
-/// The words in which the memory tool answers.
+/// Wording of the answers of the memory tool.
 #[derive(clap::Args, Clone, Copy)]
 pub(crate) struct WordingArgs {
-    /// The words in which the memory tool answers.
+    /// Wording of the answers of the memory tool.
     #[arg(long, value_name = "WORDING", value_enum)]
     wording: Option<WordingName>,
 }
@@ -61,7 +62,7 @@ enum WordingName {
 }
 
 impl WordingArgs {
-    /// How the tools behave, with what was said on the command line.
+    /// Returns the settings of tools with the flags applied.
     pub(crate) fn tool_settings(self, context: &CommandContext) -> Result<ToolSettings> {
         let settings = context.settings()?.tools();
         let wording = match self.wording {
@@ -75,8 +76,8 @@ impl WordingArgs {
 }
 
 impl ServerArgs {
-    /// Opens the vault and says what is offered of it. From here on, what the server notes about
-    /// itself goes to standard error.
+    /// Opens the vault and returns the configuration of the server. Starts logging to standard
+    /// error.
     pub(crate) fn open_vault(
         &self,
         context: &CommandContext,
@@ -88,10 +89,10 @@ impl ServerArgs {
         if self.debug {
             config.settings.banks.diagnostics = DiagnosticsMode::Dump;
         }
-        // Before the vault is made: a wrong word makes nothing.
+        // Checked first, so that an invalid selection creates no vault.
         config.selection.resolve().map_err(|error| server_error(ServerError::from(error)))?;
         let memory = context.open_memory()?;
-        // A slip of the finger makes no project, and a server without its project does nothing.
+        // A missing project is an error, so that a typing error creates no project.
         if let Some(only) = &config.settings.notes.only_project
             && !config.settings.makes_project(only)
         {
@@ -105,12 +106,12 @@ impl ServerArgs {
         let tools = self.tools.clone().or_else(|| listed(&env::MEMORANDA_TOOLS));
         let mut toolsets = match &self.toolsets {
             Some(sets) => sets.clone(),
-            // Naming tools on the command line means these and no set.
+            // Tools named on the command line replace the toolsets.
             None if self.tools.is_some() => Vec::new(),
             None => comma_list(context.settings()?.toolsets()),
         };
         if self.toolsets.is_none() && toolsets == ["default"] {
-            // Nobody chose a set: what stands for it is left to those who ask.
+            // Without a chosen set, the server decides per client.
             toolsets.clear();
         }
         let mut exclude = self.exclude_tools.clone();
@@ -125,7 +126,7 @@ impl ServerArgs {
     }
 }
 
-/// Why a server could not start or could not go on, for the person.
+/// Converts a server error into a command error with hints.
 pub(crate) fn server_error(error: ServerError) -> CommandError {
     let message = error.to_string();
     match error {

@@ -1,4 +1,4 @@
-//! Columns that line up, cut to the terminal; tabs and nothing cut for other programs.
+//! Tables: columns aligned and cut to the terminal, or tab-separated for other programs.
 
 use anstyle::Style;
 use unicode_width::{UnicodeWidthChar as _, UnicodeWidthStr as _};
@@ -6,60 +6,60 @@ use unicode_width::{UnicodeWidthChar as _, UnicodeWidthStr as _};
 use crate::error::Result;
 use crate::output::{FAINT, OutputFormat, Printer, visible};
 
-/// Between two columns.
+/// Number of spaces between two columns.
 const COLUMN_GAP: usize = 2;
-/// No column is cut below this.
+/// Minimum width of a cut column.
 const MIN_COLUMN_WIDTH: usize = 8;
 
-/// One column.
+/// A column of a table.
 #[derive(Clone, Copy)]
 pub(crate) struct TableColumn {
-    /// Its heading.
+    /// Heading.
     pub(crate) name: &'static str,
     /// Alignment of the cells.
     pub(crate) align: ColumnAlign,
-    /// Whether it may be cut.
+    /// Treatment of values that are too wide.
     pub(crate) fit: ColumnFit,
-    /// How it looks.
+    /// Style of the cells.
     pub(crate) style: Style,
 }
 
 /// Alignment of a column.
 #[derive(Clone, Copy, PartialEq, Eq)]
 pub(crate) enum ColumnAlign {
-    /// Words.
+    /// For words.
     Left,
-    /// Numbers.
+    /// For numbers.
     Right,
 }
 
-/// Whether a column may be cut.
+/// Treatment of a column on a narrow terminal.
 #[derive(Clone, Copy, PartialEq, Eq)]
 pub(crate) enum ColumnFit {
-    /// It is shown whole.
+    /// Shown whole.
     Whole,
-    /// It gives way when the terminal is narrow.
+    /// Cut on a narrow terminal.
     Cut,
 }
 
 impl TableColumn {
-    /// A column of words that may be cut.
+    /// Returns a column of text that may be cut.
     pub(crate) const fn text(name: &'static str, style: Style) -> Self {
         Self { name, align: ColumnAlign::Left, fit: ColumnFit::Cut, style }
     }
 
-    /// A column of short words that are shown whole.
+    /// Returns a column of short words that are shown whole.
     pub(crate) const fn word(name: &'static str, style: Style) -> Self {
         Self { name, align: ColumnAlign::Left, fit: ColumnFit::Whole, style }
     }
 
-    /// A column of numbers.
+    /// Returns a column of numbers.
     pub(crate) const fn number(name: &'static str) -> Self {
         Self { name, align: ColumnAlign::Right, fit: ColumnFit::Whole, style: Style::new() }
     }
 }
 
-/// Prints rows under their columns.
+/// Prints a table.
 pub(crate) fn print(
     printer: &Printer,
     columns: &[TableColumn],
@@ -87,7 +87,7 @@ fn layout(columns: &[TableColumn], rows: &[Vec<String>], width: Option<usize>) -
     lines
 }
 
-/// How wide each column is; those that may be cut give way, the widest first.
+/// Computes the column widths; the widest columns are cut first.
 fn column_widths(columns: &[TableColumn], rows: &[Vec<String>], most: Option<usize>) -> Vec<usize> {
     let widest = |n: usize, column: &TableColumn| {
         let cells = rows.iter().filter_map(|row| row.get(n)).map(|cell| visible(cell).width());
@@ -133,7 +133,7 @@ fn layout_line(
     line
 }
 
-/// A text cut to so many columns, with `…` where it goes on.
+/// Cuts a text to a width and marks the cut with `…`.
 pub(crate) fn truncate(text: &str, width: usize) -> String {
     if text.width() <= width {
         return text.to_owned();

@@ -1,4 +1,4 @@
-//! Times as people read and write them: the local zone, spans back from now, points in the history.
+//! Parses and formats times: the local zone, relative times, and points in the history.
 
 use std::path::Path;
 use std::sync::OnceLock;
@@ -11,14 +11,14 @@ use memoranda_engine::{Memory, PointInTime, clock};
 use crate::error::{CommandError, Result};
 use crate::{env, files};
 
-/// The person's time zone.
+/// Returns the local time zone.
 pub(crate) fn zone() -> TimeZone {
     static ZONE: OnceLock<TimeZone> = OnceLock::new();
     ZONE.get_or_init(|| linked_zone().unwrap_or_else(TimeZone::system)).clone()
 }
 
-/// The zone that the system's link leads to, read from its file alone: to look it up by its name,
-/// all folders of the time zone database are walked first.
+/// Reads the zone from the target of `/etc/localtime`. A lookup by name would walk the whole time
+/// zone database.
 fn linked_zone() -> Option<TimeZone> {
     const LINK: &str = "/etc/localtime";
     if env::TZ.text().is_some() {
@@ -29,30 +29,30 @@ fn linked_zone() -> Option<TimeZone> {
     TimeZone::tzif(name, &files::read(Path::new(LINK)).ok()?).ok()
 }
 
-/// Now, in the person's time zone.
+/// Returns the current time in the local zone.
 pub(crate) fn now() -> Zoned {
     clock::now().to_zoned(zone())
 }
 
-/// Reads `7d`, `yesterday`, `2026-01-31` and the like.
+/// Parses a time such as `7d`, `yesterday` or `2026-01-31`.
 pub(crate) fn parse(text: &str) -> Result<Timestamp> {
     parse_timeframe(text, &now()).map_err(|e| CommandError::usage(e.to_string()))
 }
 
-/// Reads a time, if one was given.
+/// Parses an optional time.
 pub(crate) fn parse_some(text: Option<&str>) -> Result<Option<Timestamp>> {
     text.map(parse).transpose()
 }
 
-/// Reads the end of a time, if one was given: a day ends at midnight.
+/// Parses an optional end time; a day ends at midnight.
 pub(crate) fn parse_until(text: Option<&str>) -> Result<Option<Timestamp>> {
     let read = |text| timeframe::parse_until(text, &now());
     text.map(read).transpose().map_err(|e| CommandError::usage(e.to_string()))
 }
 
-/// Reads a point in the history: a commit, or a time.
+/// Parses a commit or a time.
 pub(crate) fn parse_point_in_time(memory: &Memory, text: &str) -> Result<PointInTime> {
-    // Four digits are a year, although a commit's id might begin with them.
+    // Four digits are a year, even if a commit id starts with them.
     let is_year = text.len() == 4 && text.bytes().all(|byte| byte.is_ascii_digit());
     let missing = match memory.commit(text) {
         Ok(commit) if !is_year => return Ok(PointInTime::Commit(commit.id)),
@@ -67,14 +67,14 @@ pub(crate) fn parse_point_in_time(memory: &Memory, text: &str) -> Result<PointIn
     }
 }
 
-/// Whether a text can only be meant as the beginning of a commit's id.
+/// Returns true if a text can only be a prefix of a commit id.
 pub(crate) fn looks_like_commit(text: &str) -> bool {
     let fits =
         |byte: u8| byte.is_ascii_digit() || (byte.is_ascii_lowercase() && !b"ilou".contains(&byte));
     (4..=12).contains(&text.len()) && text.bytes().all(fits)
 }
 
-/// How long ago a time was, or its date if that is long.
+/// Formats a time relative to now, or as a date if it is long ago.
 pub(crate) fn ago(time: Timestamp, now: &Zoned) -> String {
     let seconds = now.timestamp().as_second() - time.as_second();
     match seconds {
@@ -87,7 +87,7 @@ pub(crate) fn ago(time: Timestamp, now: &Zoned) -> String {
     }
 }
 
-/// A time in the person's zone, to the minute.
+/// Formats a time in the local zone, to the minute.
 pub(crate) fn local(time: Timestamp) -> String {
     let zoned = time.to_zoned(zone());
     let zoned = zoned.round(Unit::Second).unwrap_or(zoned);

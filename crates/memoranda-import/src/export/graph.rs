@@ -1,5 +1,5 @@
-//! Entities as the reference memory server keeps them: entities first, then relations, a line of
-//! JSON each.
+//! Writes the file format of the reference memory server: a JSON line per entity, then a JSON line
+//! per relation.
 
 use std::collections::HashMap;
 use std::io::Write;
@@ -13,7 +13,7 @@ use serde::Serialize;
 use super::{ExportSummary, project_files};
 use crate::error::{ImportError, Result};
 
-/// A line of the file, its keys in the order in which the reference server writes them.
+/// A line of the file. The fields have the order of the reference server.
 #[derive(Serialize)]
 #[serde(tag = "type", rename_all = "lowercase", rename_all_fields = "camelCase")]
 enum GraphLine {
@@ -21,8 +21,8 @@ enum GraphLine {
     Relation { from: String, to: String, relation_type: String },
 }
 
-/// Writes the notes of a project, or of one thread in it, as entities and relations. Both are in
-/// the order of the entities' names, so that what was exported and imported is exported the same.
+/// Writes the notes of a project, or of one of its threads, as entities and relations. Both are
+/// sorted by entity name, so that a second export after an import is identical.
 pub fn write_graph(
     memory: &Memory,
     project: &ProjectName,
@@ -52,7 +52,7 @@ pub fn write_graph(
         };
         let note = parse(&text);
         let name = note.title().unwrap_or_else(|| place.path.stem().to_owned());
-        // What is struck out or superseded is no longer said.
+        // Struck and superseded observations are omitted.
         let current = note.observations.iter().filter(|fact| !fact.struck);
         let mut observations: Vec<String> = Vec::new();
         for said in current.map(|fact| observation_content(&text, fact)) {
@@ -61,9 +61,9 @@ pub fn write_graph(
             }
         }
         let kind = note.frontmatter.text("type").unwrap_or_else(|| DEFAULT_ENTITY_TYPE.to_owned());
-        // A link within a fact mentions another entity, and states nothing of it.
+        // A link inside an observation is a mention and no relation.
         let stated = || note.relations.iter().filter(|relation| relation.is_stated);
-        // What was typed by hand is called by the name of what it means.
+        // Handwritten links may use another name of their target; the export writes its title.
         let is_typed = stated().any(|relation| relation.rating.is_none());
         let meant = if is_typed { memory.typed_links(&place)? } else { HashMap::new() };
         for relation in stated() {
@@ -71,14 +71,14 @@ pub fn write_graph(
             let to = typed.map_or(relation.name(), String::as_str).to_owned();
             relations.push((name.clone(), to, relation.relation_type.clone()));
         }
-        // An entity that nobody described exists only for its relations.
+        // A placeholder exists only as the target or source of relations.
         if note.frontmatter.text("placeholder").as_deref() == Some("true") {
             continue;
         }
         entities.push((name, kind, observations));
     }
     entities.sort_by(|a, b| a.0.cmp(&b.0));
-    // The relations of an entity stay in their order.
+    // The sort is stable and keeps the order of an entity's relations.
     relations.sort_by(|a, b| a.0.cmp(&b.0));
     for (name, entity_type, observations) in entities {
         put(&GraphLine::Entity { name, entity_type, observations }, &mut exported)?;

@@ -1,9 +1,8 @@
-//! Notes as lines of JSON: the file as it is, and what Memoranda reads in it.
+//! Writes notes as JSON lines: the file content and the facts parsed from it.
 //!
-//! The first line is `{"memoranda": 1, "kind": "notes"}`. Every other line is one file:
-//! `project` and `path`, then `content` if it is text, `base64` if not, and `updated`. That is all
-//! that a way back needs; what else stands there is for programs that want to know what a note
-//! says without knowing its grammar.
+//! The first line is `{"memoranda": 1, "kind": "notes"}`. Every other line is one file: `project`
+//! and `path`, then `content` for text or `base64` for other bytes, and `updated`. An import needs
+//! only these fields; the others are for programs without a parser for notes.
 
 use std::io::Write;
 
@@ -18,10 +17,10 @@ use serde_json::{Map, Value, json};
 use super::{ExportSummary, project_files, selected_projects};
 use crate::error::{ImportError, Result};
 
-/// The version of the format.
+/// Version of the format.
 pub const JSONL_VERSION: u64 = 1;
 
-/// Writes every file of one project or of all.
+/// Writes every file of one project or of all projects.
 pub fn write_jsonl(
     memory: &Memory,
     only: Option<&ProjectName>,

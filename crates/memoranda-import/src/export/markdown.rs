@@ -1,4 +1,4 @@
-//! Notes as a folder of files, byte for byte.
+//! Writes notes as a folder of files, byte for byte.
 
 use std::path::Path;
 
@@ -9,8 +9,8 @@ use super::{ExportSummary, project_files, selected_projects};
 use crate::error::{ImportError, Result};
 use crate::input;
 
-/// Writes every file of one project or of all into a folder that must be empty. Several projects
-/// get a folder each.
+/// Writes every file of one project or of all projects into an empty folder. Each of several
+/// projects gets a subfolder.
 pub fn write_markdown(
     memory: &Memory,
     only: Option<&ProjectName>,
@@ -27,7 +27,7 @@ pub fn write_markdown(
         exported.projects += 1;
         for (n, place) in places.iter().enumerate() {
             progress(crate::ImportProgress { done: n as u64, total: places.len() as u64 });
-            // A file that vanished in between is not there any more.
+            // The file was deleted after it was listed.
             let Some(found) = memory.store().read(&place.project, &place.path)? else { continue };
             input::write_new(&root.join(place.path.as_str()), &found.bytes)?;
             exported.files += 1;

@@ -1,4 +1,4 @@
-//! The way out: notes as files, as lines of JSON, or as the reference server's graph.
+//! Exports notes as files, as JSON lines, or as the file of the reference memory server.
 
 mod graph;
 mod jsonl;
@@ -15,27 +15,27 @@ pub use markdown::write_markdown;
 
 use crate::error::Result;
 
-/// What was written.
+/// Counts of an export.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct ExportSummary {
-    /// How many projects.
+    /// Number of projects.
     pub projects: usize,
-    /// How many files, or lines.
+    /// Number of files or lines.
     pub files: usize,
-    /// How many bytes.
+    /// Number of bytes.
     pub bytes: u64,
-    /// How many hidden files were left out, because nothing here wrote them.
+    /// Number of hidden files omitted because they are not in the history.
     pub left_out: usize,
 }
 
-/// The projects that are meant: one, or all.
+/// Returns the selected project, or all projects.
 fn selected_projects(memory: &Memory, only: Option<&ProjectName>) -> Result<Vec<ProjectName>> {
     let projects = memory.store().projects()?.into_iter().map(|project| project.name);
     Ok(projects.filter(|name| only.is_none_or(|only| only == name)).collect())
 }
 
-/// The files of a project, sorted by path, pictures included. A hidden one counts if it is in the
-/// history; others, as programs keep them for themselves, are counted and left out.
+/// Returns the files of a project sorted by path, including files that are not notes. Hidden files
+/// outside the history belong to other programs; they are counted and omitted.
 fn project_files(
     memory: &Memory,
     project: &ProjectName,
@@ -69,7 +69,7 @@ fn project_files(
     Ok(found)
 }
 
-/// Whether the history knows a file that is there now.
+/// Returns true if the history contains the current file.
 fn is_in_history(memory: &Memory, project: &ProjectName, path: &NotePath) -> Result<bool> {
     let now = PointInTime::Time(Timestamp::MAX);
     Ok(memory.store().version_as_of(project, path, now)?.flatten().is_some())

@@ -1,5 +1,5 @@
-//! ChatGPT's data export: every conversation is a tree, of which the branch that was last shown
-//! is what the person remembers.
+//! Reads the data export of ChatGPT. A conversation is a tree of messages; the branch that was
+//! displayed last is imported.
 
 use std::collections::HashSet;
 
@@ -70,8 +70,8 @@ fn read_conversation(
     sink.add_item(conversation.into_item(project, folder))
 }
 
-/// The nodes from the root to the one that was last shown. Where that is not said, the last child
-/// of each node is followed. A tree that bites its own tail is followed once.
+/// Returns the nodes from the root to the current node. Without a current node, the last child of
+/// each node is followed. Cycles end the walk.
 fn shown_branch(mapping: &JsonObject, current: &str) -> Vec<String> {
     let parent = |id: &str| mapping.get(id).and_then(|node| node.get("parent")?.as_str());
     let mut leaf = current.to_owned();
@@ -99,7 +99,7 @@ fn shown_branch(mapping: &JsonObject, current: &str) -> Vec<String> {
     nodes
 }
 
-/// What was said along a branch; what the same one says in several messages is one turn.
+/// Returns the turns of a branch. Consecutive messages of one speaker are one turn.
 fn turns_of_branch(mapping: &JsonObject, branch: &[String]) -> Vec<ConversationTurn> {
     let mut turns: Vec<ConversationTurn> = Vec::new();
     for node in branch {
@@ -121,7 +121,7 @@ fn read_turn(message: &JsonObject) -> Option<ConversationTurn> {
     let who = match role {
         "user" => "You",
         "assistant" => "ChatGPT",
-        // Instructions, and what tools answered.
+        // System messages and tool results are omitted.
         _ => return None,
     };
     let hidden =
@@ -138,7 +138,7 @@ fn read_turn(message: &JsonObject) -> Option<ConversationTurn> {
     })
 }
 
-/// What a message says. Thoughts are left out; that there was a picture is not.
+/// Returns the text of a message. Reasoning is omitted; an image becomes a placeholder.
 fn message_text(content: &JsonObject) -> String {
     match text_field(content, "content_type") {
         "text" | "multimodal_text" => {

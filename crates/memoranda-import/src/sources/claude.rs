@@ -1,4 +1,4 @@
-//! Claude's data export: conversations, projects with their documents, and what Claude remembers.
+//! Reads the data export of Claude: conversations, projects with their documents, and memories.
 
 use std::fmt::Write as _;
 
@@ -15,10 +15,10 @@ use crate::json::{self, JsonObject, first_text_field, for_each_element, list_fie
 use crate::sink::ImportSink;
 use crate::time;
 
-/// The longest text of an attachment that a conversation takes along, in bytes.
+/// Maximum number of bytes of an attachment in a note.
 const MAX_ATTACHMENT_BYTES: usize = 64 << 10;
 
-/// What an export holds beside conversations.
+/// Files of an export that contain no conversations.
 const OTHER_FILES: [&str; 2] = ["projects.json", "memories.json"];
 
 pub(super) fn read(
@@ -96,7 +96,7 @@ fn read_turn(message: &JsonObject) -> ConversationTurn {
         "assistant" => "Claude",
         other => other,
     };
-    // The blocks say more than the flat text, but old exports have only that.
+    // Content blocks are more complete than the flat text, but old exports have no blocks.
     let blocks: Vec<String> =
         list_field(message, "content").iter().filter_map(block_text).collect();
     let mut said = if blocks.iter().all(|block| block.trim().is_empty()) {
@@ -125,7 +125,8 @@ fn read_turn(message: &JsonObject) -> ConversationTurn {
     }
 }
 
-/// What a block says. Thoughts and the answers of tools are left out; that a tool was used is not.
+/// Returns the text of a content block. Reasoning and tool results are omitted; tool use becomes a
+/// short mark.
 fn block_text(block: &Value) -> Option<String> {
     let block = block.as_object()?;
     match text_field(block, "type") {
@@ -199,7 +200,7 @@ fn read_project(
         } else {
             NoteDraft::new(format!("# {title}\n\n{}", code_block(content, "")))
         };
-        // A document with frontmatter of its own keeps it, and gets no second one.
+        // A document with frontmatter keeps it unchanged.
         let text = if content.starts_with("---") && is_markdown {
             content.to_owned()
         } else {
@@ -217,7 +218,7 @@ fn read_project(
     Ok(())
 }
 
-/// What Claude remembers of a person, and within projects.
+/// Reads the memories of Claude about the user and about projects.
 fn read_memories(
     value: &Value,
     at: &str,

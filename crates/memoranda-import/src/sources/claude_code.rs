@@ -1,4 +1,4 @@
-//! Claude Code's own memory: Markdown files for every folder that it worked in.
+//! Reads the auto memory of Claude Code: Markdown files for every workspace.
 
 use std::path::{Path, PathBuf};
 
@@ -12,7 +12,7 @@ use crate::item::{ImportItem, ItemBody, ItemNaming, sanitize_folder, with_key};
 use crate::sink::ImportSink;
 use crate::time;
 
-/// How much of a session's record is looked at for the folder that it was about.
+/// Number of bytes of a session file that are searched for the workspace.
 const MAX_PREFIX_BYTES: usize = 64 << 10;
 
 pub(super) fn read(
@@ -71,7 +71,7 @@ pub(super) fn read(
     Ok(())
 }
 
-/// The folders of memory at or below a place, each with the name of its project.
+/// Returns the memory folders at or below a path with the names of their projects.
 fn memory_folders(root: &Path) -> Vec<(String, PathBuf)> {
     let named = |folder: &Path| file_name(folder).trim_start_matches('-').to_owned();
     if file_name(root) == "memory" {
@@ -91,7 +91,7 @@ fn memory_folders(root: &Path) -> Vec<(String, PathBuf)> {
     folders.filter_map(memory).collect()
 }
 
-/// The folder that a memory is about, as the records of its sessions say.
+/// Returns the workspace of a memory folder as recorded in its session files.
 fn session_workspace(memory: &Path) -> Option<String> {
     let names = ImportInput::Folder(memory.parent()?.to_owned()).file_names().ok()?;
     let session = names.into_iter().find(|name| name.ends_with(".jsonl"))?;

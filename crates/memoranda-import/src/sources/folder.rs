@@ -1,4 +1,4 @@
-//! A folder of files, copied: Markdown gets to know where it came from, all else stays as it is.
+//! Copies a folder of files. Markdown notes receive provenance; other files are copied unchanged.
 
 use memoranda_engine::core::note::permalink::slug;
 use memoranda_engine::core::path::NotePath;
@@ -11,7 +11,7 @@ use crate::sink::ImportSink;
 use crate::source::ImportSource;
 use crate::time;
 
-/// Larger files are no notes.
+/// Maximum size of an imported file in bytes.
 const MAX_FILE_BYTES: u64 = 64 << 20;
 
 pub(super) fn read(
@@ -34,7 +34,7 @@ pub(super) fn read(
             (vec![input::input_file(&root, name)?], folder)
         }
     };
-    // A vault's links are meant within it, so a copy of one is a project of its own.
+    // Links of a vault resolve within it, so a copied vault is a project of its own.
     let (usual_project, usual_folder) = match source {
         ImportSource::Folder if matches!(input, ImportInput::Folder(_)) => {
             ("main".to_owned(), name.clone())
@@ -88,7 +88,7 @@ pub(super) fn read(
     Ok(())
 }
 
-/// A project's name for a folder's.
+/// Returns a valid project name for a folder name.
 pub fn project_name(folder: &str) -> String {
     let name: String = slug(folder).replace(['/', '.'], "-");
     if name.is_empty() { "notes".to_owned() } else { name }

@@ -1,5 +1,5 @@
-//! The reference memory server's file: entities and relations, a line of JSON each; or both in one
-//! object, as its `read_graph` gives them.
+//! Reads the file of the reference memory server: a JSON line per entity and relation, or one
+//! object as returned by `read_graph`.
 
 use std::collections::BTreeMap;
 
@@ -20,10 +20,10 @@ use crate::json::{JsonObject, for_each_line, list_field, text_field};
 use crate::sink::ImportSink;
 use crate::time;
 
-/// The thread that the reference server's tools speak to.
+/// Thread of the entities if none is requested.
 const DEFAULT_THREAD: &str = "default";
 
-/// What is known of one entity.
+/// An entity with its facts and outgoing relations.
 #[derive(Default)]
 struct ImportedEntity {
     kind: String,
@@ -32,7 +32,7 @@ struct ImportedEntity {
     is_declared: bool,
 }
 
-/// All of it: relations lie with the entity that they lead from.
+/// Entities by name. A relation belongs to its source entity.
 type EntityMap = BTreeMap<String, ImportedEntity>;
 
 pub(super) fn read(
@@ -124,7 +124,7 @@ fn add_element(
             entity.kind = text_field(object, "entityType").to_owned();
             let one;
             let said = match object.get("observations") {
-                // One fact may stand without a list around it.
+                // A single fact may be a plain text.
                 Some(Value::String(text)) => {
                     one = [Value::String(text.clone())];
                     &one[..]
@@ -170,7 +170,7 @@ fn add_element(
     }
 }
 
-/// A fact, from a text or from an object with a `observation_content`.
+/// Parses a fact from a text or from an object with a `content`.
 fn parse_observation(value: &Value, entity: &str, thread: &str) -> Option<NewObservation> {
     let empty = JsonObject::new();
     let object = value.as_object().unwrap_or(&empty);
@@ -194,14 +194,14 @@ fn parse_observation(value: &Value, entity: &str, thread: &str) -> Option<NewObs
     })
 }
 
-/// The same fact has the same identity on every run.
+/// Returns an id made from the content, so that it is the same on every run.
 fn observation_id(entity: &str, thread: &str, said: &str) -> ObservationId {
     let digest = hash(format!("{thread}\0{entity}\0{said}").as_bytes()).0;
     let bits = digest.iter().take(16).fold(0u128, |bits, byte| bits << 8 | u128::from(*byte));
     ObservationId::from_bits(bits)
 }
 
-/// An entity as a note, and its facts and relations one by one.
+/// Returns an entity as a note, and its facts and relations as edits.
 fn entity_note(
     name: &str,
     entity: ImportedEntity,
@@ -218,7 +218,7 @@ fn entity_note(
     };
     let relations = entity.relations.into_iter().map(relate);
     let edits: Vec<NoteEdit> = facts.chain(relations).collect();
-    // A relation may lead from an entity that nobody described.
+    // The source entity of a relation may be undeclared.
     let (kind, placeholder) = if !entity.is_declared {
         ("Unknown", "true")
     } else if entity.kind.is_empty() {

@@ -1,4 +1,4 @@
-//! What `memoranda export jsonl` wrote: every file as it was.
+//! Reads the output of `memoranda export jsonl`.
 
 use base64::Engine as _;
 use base64::engine::general_purpose::STANDARD;

@@ -1,4 +1,4 @@
-//! mem0: what `get_all` gives, its export, or a bare list of memories.
+//! Reads mem0: the result of `get_all`, its export, or a list of memories.
 
 use serde_json::Value;
 
@@ -10,7 +10,7 @@ use crate::json::{self, JsonObject, first_text_field, tag_list, text_field};
 use crate::sink::ImportSink;
 use crate::time;
 
-/// Where the list may be, in an object.
+/// Keys that may contain the list of memories.
 const LIST_KEYS: [&str; 5] = ["results", "memories", "records", "data", "export"];
 
 pub(super) fn read(
@@ -57,7 +57,7 @@ fn record_from(object: &JsonObject, id: &str, said: &str) -> ImportedRecord {
     let read_time = |key: &str| object.get(key).and_then(time::parse);
     let mut all = tag_list(object.get("categories"));
     all.extend(tag_list(metadata.get("tags")));
-    // Whose memory it is stays visible.
+    // The owner of the memory is kept as metadata.
     for key in ["user_id", "agent_id", "app_id", "run_id", "actor_id"] {
         if let Some(value) = object.get(key).filter(|value| !value.is_null()) {
             metadata.insert(key.to_owned(), value.clone());

@@ -1,4 +1,4 @@
-//! memories.sh: its database, or what its `export` writes as JSON or YAML.
+//! Reads memories.sh: its database, or its export as JSON or YAML.
 
 use memoranda_engine::core::note::{MetaValue, parse};
 use memoranda_engine::records::RecordScope;
@@ -45,7 +45,7 @@ pub(super) fn read(
             ImportError::NotThat(format!("{message}; a large export is better taken as JSON"))
         })?,
     };
-    // The export says once for all which repository it was made in.
+    // The repository is a field of the whole export.
     let repository = json::text_field(&whole, "project_id").to_owned();
     let memories = list_field(&whole, "memories");
     if memories.is_empty() && !whole.contains_key("memories") {
@@ -109,7 +109,7 @@ fn add_memory(
         metadata: memory_metadata(object.get("metadata")),
     };
     let item = record.into_item(target)?;
-    // The export leaves out paths, category and metadata, which the database has.
+    // The export omits paths, category and metadata, which the database has.
     let is_abridged = !object.contains_key("updated_at");
     sink.add_item(match item.body {
         ItemBody::Note(text) if is_abridged => {
@@ -119,7 +119,7 @@ fn add_memory(
     })
 }
 
-/// What else is known of a memory. A text that is no JSON is kept as it is.
+/// Parses the metadata of a memory. Text that is not JSON is kept under the key `text`.
 fn memory_metadata(value: Option<&Value>) -> JsonObject {
     match (value, json::object_value(value)) {
         (Some(Value::String(text)), known) if known.is_empty() => {
@@ -132,7 +132,7 @@ fn memory_metadata(value: Option<&Value>) -> JsonObject {
     }
 }
 
-/// A reminder, as the records dialect keeps it.
+/// Adds a reminder in the format of the records tools.
 fn add_reminder(
     object: &JsonObject,
     at: &str,
@@ -167,7 +167,7 @@ fn add_reminder(
     })
 }
 
-/// YAML is read by the reader of frontmatter, which has limits that a large export exceeds.
+/// Parses YAML with the frontmatter parser, whose limits a large export may exceed.
 fn parse_yaml(text: &str) -> Option<JsonObject> {
     let text = text.trim_start_matches("---\n").trim_end();
     let fenced = format!("---\n{text}\n---\n");

@@ -1,4 +1,4 @@
-//! mcp-memory-service: its SQLite database, or its JSON export.
+//! Reads mcp-memory-service: its SQLite database or its JSON export.
 
 use serde_json::Value;
 
@@ -71,7 +71,7 @@ fn add_memory(
         |keys: [&str; 2]| keys.iter().find_map(|key| object.get(*key).and_then(time::parse));
     let mut metadata = json::object_value(object.get("metadata"));
     metadata.retain(|key, value| key != "content_hash" && !value.is_null());
-    // A type that records do not have is kept as what it was called.
+    // An unknown type is kept as metadata.
     if !kind.is_empty()
         && memoranda_engine::records::RecordKind::parse(&kind.to_lowercase()).is_none()
     {

@@ -1,4 +1,4 @@
-//! The readers: one file a system, each turning what it finds into items.
+//! Readers of the sources, one file per source.
 
 mod chatgpt;
 mod claude;
@@ -22,14 +22,14 @@ use crate::source::ImportSource;
 
 pub use folder::project_name;
 
-/// Where items go, as far as the person said so.
+/// Requested location of the imported items.
 #[derive(Clone, Debug, Default)]
 pub struct ImportTarget {
-    /// The project, instead of the usual one.
+    /// Project; `None` for the default of the source.
     pub project: Option<ProjectName>,
-    /// The folder in it, instead of the usual one.
+    /// Folder in the project; `None` for the default of the source.
     pub folder: Option<String>,
-    /// A file of rules that leave files out, besides those in the folder itself.
+    /// Additional ignore file besides those of the folder.
     pub passing_over: Option<PathBuf>,
 }
 
@@ -47,7 +47,7 @@ impl ImportTarget {
     }
 }
 
-/// Reads a source, item by item.
+/// Reads a source and streams its items into the sink.
 pub fn read(
     source: ImportSource,
     input: &ImportInput,
@@ -72,7 +72,7 @@ pub fn read(
     }
 }
 
-/// A source that is a single file was given something else.
+/// Rejects folders and archives for sources that are a single file.
 fn require_file(input: &ImportInput, what: &str) -> Result<()> {
     match input {
         ImportInput::File(_) | ImportInput::Bytes(_) => Ok(()),
@@ -119,7 +119,7 @@ mod tests {
         })
     }
 
-    /// The way that a bar goes is steady, and leads from the beginning to the end.
+    /// Checks that progress is monotonic and ends at an unchanged total.
     fn check(source: ImportSource, input: &ImportInput, items: usize) {
         let mut steps = Vec::new();
         let mut keep = |_, at| {
@@ -154,7 +154,7 @@ mod tests {
             check(source, &ImportInput::File(file), MANY);
             check(source, &ImportInput::Bytes(text.into_bytes()), MANY);
         }
-        // Several files have one bar.
+        // Several files share one progress.
         let zipped = folder.path().join("export.zip");
         let mut zip = zip::ZipWriter::new(std::io::Cursor::new(Vec::new()));
         for n in 0..3 {

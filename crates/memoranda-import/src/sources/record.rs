@@ -1,4 +1,4 @@
-//! Small memories of one statement each, as the records dialect keeps them.
+//! Converts memories of one statement into records.
 
 use jiff::Timestamp;
 use memoranda_engine::core::note::edit::{NoteEdit, apply_edit};
@@ -12,28 +12,28 @@ use crate::item::{ImportItem, ItemBody, ItemNaming, with_key};
 use crate::json::JsonObject;
 use crate::time;
 
-/// Longer ids are nothing to type.
+/// Maximum length of an id that is kept as the file name.
 const MAX_ID_CHARS: usize = 24;
 
-/// A record on its way in.
+/// A record to be imported.
 #[derive(Default)]
 pub(super) struct ImportedRecord {
-    /// What its source calls it.
+    /// Id at the source.
     pub(super) id: String,
-    /// Its type; what is none becomes a note.
+    /// Type of the record; an unknown type becomes `note`.
     pub(super) kind: String,
-    /// The repository that it belongs to, as `host/owner/repo`; empty if to none.
+    /// Repository as `host/owner/repo`; empty for a global record.
     pub(super) repository: String,
-    /// What it says.
+    /// Text of the record.
     pub(super) text: String,
     pub(super) tags: Vec<String>,
-    /// The files that it is about, as globs.
+    /// Globs of the files that the record applies to.
     pub(super) paths: Vec<String>,
     pub(super) category: String,
     pub(super) created: Option<Timestamp>,
     pub(super) modified: Option<Timestamp>,
     pub(super) expires: Option<Timestamp>,
-    /// What else is known of it.
+    /// Further metadata.
     pub(super) metadata: JsonObject,
 }
 
@@ -55,7 +55,7 @@ impl ImportedRecord {
         let text = record.to_file_text(Timestamp::UNIX_EPOCH).map_err(|e| failed(e.to_string()))?;
         let text = match self.created {
             Some(_) => text,
-            // A time that nobody knows is better not stated.
+            // An unknown creation time is omitted.
             None => apply_edit(&text, &NoteEdit::RemoveKey { key: "created".to_owned() })
                 .map_err(|e| failed(e.to_string()))?,
         };
@@ -71,12 +71,12 @@ impl ImportedRecord {
     }
 }
 
-/// Whom a record concerns.
+/// Returns the scope of a repository; global if it is empty.
 pub(super) fn record_scope(repository: &str) -> RecordScope {
     RecordScope::project(repository).unwrap_or(RecordScope::Global)
 }
 
-/// Where a record of a kind lies.
+/// Returns the path of a record.
 pub(super) fn record_path(
     scope: &RecordScope,
     kind: &str,
@@ -88,7 +88,7 @@ pub(super) fn record_path(
     NotePath::parse(path.trim_start_matches('/')).map_err(|e| ImportError::Engine(e.into()))
 }
 
-/// An id that can be typed and be a file's name: its own, or one made from it.
+/// Returns the id if it is short and valid as a file name, else a hash of the id.
 fn short_id(id: &str) -> String {
     let plain = |c: char| c.is_ascii_alphanumeric() || c == '-' || c == '_';
     if !id.is_empty() && id.len() <= MAX_ID_CHARS && id.chars().all(plain) {

@@ -174,7 +174,7 @@ pub(crate) fn run(context: &CommandContext, args: &Args) -> Result<Exit> {
     Ok(Exit::Success)
 }
 
-/// Whether the guidance is too long for what agents are told at the start.
+/// Returns true if the guidance is too long for the instructions of a server.
 fn is_cut(context: &CommandContext, guidance: &str) -> Result<bool> {
     let settings = memoranda_tools::ToolSettings {
         guidance: Some(guidance.to_owned()),

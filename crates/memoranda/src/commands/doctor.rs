@@ -15,7 +15,7 @@ use crate::output::{BAD, GOOD, HIT, Printer, counted, visible};
 use crate::progress::ProgressBar;
 use crate::setup::{self, BaseDirs, EntryFinding, EntryPart, InstalledEntry};
 
-/// How many names that are left out are told one by one.
+/// Maximum number of omitted files that are listed.
 const MAX_LEFT_OUT_NAMES: usize = 20;
 
 /// Check everything: that the history is whole, that files, history and index agree, and that
@@ -93,7 +93,7 @@ struct ClientCheckJson {
     program: Option<String>,
 }
 
-/// What was found of the vault.
+/// Result of the checks of the vault.
 struct VaultCheck {
     report: DoctorReport,
     repaired: bool,

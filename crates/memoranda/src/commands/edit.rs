@@ -81,7 +81,7 @@ pub(crate) fn run(context: &CommandContext, args: &Args) -> Result<Exit> {
     }
 }
 
-/// What the flags ask for, in the order: replacements, additions, keys.
+/// Returns the edits of the flags: replacements, additions, keys.
 fn requested_edits(args: &Args) -> Result<Vec<NoteEdit>> {
     let mut edits = Vec::new();
     for pair in args.replace.chunks_exact(2) {

@@ -200,7 +200,7 @@ fn write_export(
     })
 }
 
-/// What programs keep for themselves is not taken along in silence.
+/// Reports hidden files that were not exported.
 fn report_left_out(context: &CommandContext, form: ExportForm, exported: &ExportSummary) {
     if exported.left_out > 0 && form != ExportForm::McpMemory {
         context.printer.say(format!(
@@ -210,7 +210,7 @@ fn report_left_out(context: &CommandContext, form: ExportForm, exported: &Export
     }
 }
 
-/// Whoever gets nothing of one thread is told of the others.
+/// Lists the other threads if a thread is empty.
 fn hint_threads(
     context: &CommandContext,
     memory: &Memory,

@@ -230,7 +230,7 @@ fn requested_source(
     }
 }
 
-/// What lies at a path: a folder is looked at to see what it is.
+/// Detects the source of a folder.
 fn source_at_path(path: PathBuf) -> Result<(Option<ImportSource>, Vec<NamedPath>)> {
     let source =
         if path.is_dir() { Some(detect_source(&ImportInput::open(&path)?)?) } else { None };
@@ -244,7 +244,7 @@ fn read_piped() -> Result<Vec<u8>> {
     Ok(bytes)
 }
 
-/// What is nothing that is known was most likely meant to be an archive.
+/// Unknown standard input was most likely an archive.
 fn unknown_input(input: &ImportInput, error: CommandError) -> CommandError {
     match input {
         ImportInput::Bytes(_) => CommandError::usage(
@@ -278,9 +278,9 @@ fn list(context: &CommandContext) -> Result<Exit> {
 
 /// The vault that memories would come into.
 enum ImportVault {
-    /// The person's own.
+    /// The vault of the user.
     Real,
-    /// One that vanishes, because there is none, and a dry run makes none.
+    /// A temporary vault for a dry run when no vault exists.
     Scratch(Memory, #[expect(dead_code, reason = "the folder goes when this goes")] TempDir),
 }
 
@@ -554,7 +554,7 @@ fn some_of(places: &[String]) -> String {
     }
 }
 
-/// What is no whole archive is said so, without quoting its bytes.
+/// Converts an archive error without quoting bytes of the file.
 fn archive_error(input: &ImportInput, error: EngineError) -> CommandError {
     use io::ErrorKind::{InvalidData, Other, UnexpectedEof};
     match &error {

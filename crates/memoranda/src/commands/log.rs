@@ -108,7 +108,7 @@ pub(crate) fn find_note_or_folder(
     memory: &Memory,
     name: &str,
 ) -> Result<NoteOrFolder> {
-    // A path to the letter is meant, and not a note that is there and looks like it.
+    // An exact path takes precedence over a similar note that exists.
     for (project, path) in context.candidate_locations(memory, name)? {
         let Ok(path) = NotePath::parse(&path) else { continue };
         let place = Place { project, path };

@@ -142,7 +142,7 @@ fn commands() -> String {
     for (name, command) in all {
         text.push_str(&format!("## {name}\n\n```text\n"));
         let help = command.clone().render_long_help().to_string();
-        // The flags of every command are told once.
+        // Global flags are documented once.
         let own = match (name.as_str(), help.split_once("\nFlags of every command:\n")) {
             ("memoranda", _) | (_, None) => help,
             (_, Some((own, rest))) => match rest.split_once("\nExamples:\n") {

@@ -158,7 +158,7 @@ fn call(context: &CommandContext, name: &str, arguments: Value) -> Result<ToolRe
     let tool = memoranda_tools::tool(name).ok_or_else(|| {
         CommandError::new(Exit::Internal, format!("the tool {name} is not there"))
     })?;
-    // What people changed in the files counts before anything is marked as done.
+    // Edits in the files are scanned before anything is marked as done.
     context.open_synced()?;
     let settings = context.settings()?.tools();
     let call = CallContext {

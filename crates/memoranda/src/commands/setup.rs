@@ -91,7 +91,7 @@ struct ClientPlanJson {
     problem: Option<String>,
 }
 
-/// What is known of one client, and what is to be done.
+/// State of one client and its planned changes.
 struct ClientPlan {
     client: &'static ClientSpec,
     found: bool,
@@ -124,7 +124,7 @@ pub(crate) fn run(context: &CommandContext, args: &Args) -> Result<Exit> {
     let mut plans: Vec<ClientPlan> =
         wanted.into_iter().map(|client| plan(client, args, &dirs, &program)).collect();
     if named.is_empty() {
-        // Where nothing of ours is and nobody is, there is nothing to do.
+        // Clients that are not installed need no change.
         for plan in plans.iter_mut().filter(|plan| !plan.found && !args.remove) {
             plan.changes.clear();
         }
@@ -262,7 +262,7 @@ fn fill_plan(
             plan.hooks = Some(hooks.state(dirs)?);
         }
     }
-    // Whoever has our hooks keeps them current, and loses them with the rest.
+    // Installed hooks are updated, and removed with the rest.
     if args.hooks || args.remove || plan.hooks.is_some_and(|s| s != EntryState::Absent) {
         plan.with = HookInstall::With;
     }
@@ -391,7 +391,7 @@ fn apply_plan(
     let client = plan.client;
     let title = client.title;
     if plan.changes.is_empty() {
-        // Of those that nobody named only what is done is told.
+        // Only changes are reported for clients that were not named.
         if !context.is_json() && !args.clients.is_empty() {
             let file = plan.file.as_ref().map(|file| dirs.shown(file)).unwrap_or_default();
             let what = if args.remove {
@@ -463,7 +463,7 @@ fn print_change(
     diff_color::print_diff(&context.printer, &unified_diff(before, after, 3, labels))
 }
 
-/// What to paste by hand.
+/// Prints snippets to paste by hand.
 fn print_snippets(
     context: &CommandContext,
     args: &Args,

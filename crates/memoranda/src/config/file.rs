@@ -1,4 +1,4 @@
-//! The configuration file: read with the line of every mistake, changed without losing a comment.
+//! The configuration file: errors name their line, and edits keep comments.
 
 use std::path::{Path, PathBuf};
 
@@ -8,14 +8,14 @@ use super::keys::{ConfigKey, KEYS, check_value, current_value, nearest};
 use crate::error::{CommandError, Result};
 use crate::files;
 
-/// The configuration file, with its comments.
+/// The parsed configuration file with its comments.
 pub(crate) struct ConfigFile {
     path: PathBuf,
     document: DocumentMut,
 }
 
 impl ConfigFile {
-    /// Reads and checks the file; an absent one is empty.
+    /// Reads and checks the file; a missing file is empty.
     pub(crate) fn read(path: &Path) -> Result<Self> {
         let text = files::read_text(path)
             .map_err(|e| CommandError { kind: configuration_kind(), ..e })?
@@ -49,7 +49,7 @@ impl ConfigFile {
         Ok(())
     }
 
-    /// Everything that is set, `[memory] secrets` as `memory.secrets`.
+    /// Returns all keys, `[memory] secrets` as `memory.secrets`.
     fn entries(&self) -> Vec<(String, &Item)> {
         let mut entries = Vec::new();
         for (name, item) in self.document.iter() {
@@ -63,7 +63,7 @@ impl ConfigFile {
         entries
     }
 
-    /// The value of a key, as text.
+    /// Returns the value of a key as text.
     pub(crate) fn get(&self, name: &str) -> Option<String> {
         let item = match split(name) {
             (Some(table), key) => self.document.get(table)?.as_table_like()?.get(key),
@@ -72,7 +72,7 @@ impl ConfigFile {
         item.and_then(plain).map(|value| current_value(name, &value).to_owned())
     }
 
-    /// The table that holds a key, made if need be.
+    /// Returns the table of a key and creates it if it is missing.
     fn table(&mut self, key: &ConfigKey) -> Result<&mut dyn TableLike> {
         let Some(name) = split(key.name).0 else { return Ok(self.document.as_table_mut()) };
         let new = || Item::Table(toml_edit::Table::new());
@@ -80,7 +80,7 @@ impl ConfigFile {
         table.ok_or_else(|| CommandError::configuration(format!("{name} must be a table")))
     }
 
-    /// Gives a key a value and writes the file; everything else in it stays.
+    /// Sets a key and writes the file; everything else stays unchanged.
     pub(crate) fn set(&mut self, key: &ConfigKey, value: &str) -> Result<()> {
         check_value(key, value).map_err(|why| {
             let error = CommandError::usage(why);
@@ -98,7 +98,7 @@ impl ConfigFile {
         let name = split(key.name).1;
         match table.get_mut(name).and_then(Item::as_value_mut) {
             Some(old) => {
-                // A comment behind the value belongs to the person.
+                // A comment after the value is kept.
                 let decor = old.decor().clone();
                 *old = new;
                 *old.decor_mut() = decor;
@@ -110,7 +110,7 @@ impl ConfigFile {
         files::replace(&self.path, self.document.to_string().as_bytes())
     }
 
-    /// Removes a key and writes the file; says whether it was there.
+    /// Removes a key and writes the file; returns true if the key was set.
     pub(crate) fn unset(&mut self, key: &ConfigKey) -> Result<bool> {
         if self.get(key.name).is_none() || self.table(key)?.remove(split(key.name).1).is_none() {
             return Ok(false);
@@ -124,7 +124,7 @@ impl ConfigFile {
 }
 
 impl ConfigFile {
-    /// Removes a table that holds nothing any more, unless a person wrote a comment above it.
+    /// Removes an empty table, unless a comment precedes it.
     fn remove_if_bare(&mut self, name: &str) {
         let bare = self.document.get(name).and_then(Item::as_table).is_some_and(|table| {
             let above = table.decor().prefix().and_then(|prefix| prefix.as_str());
@@ -136,7 +136,7 @@ impl ConfigFile {
     }
 }
 
-/// The table and the name in it that a key stands for.
+/// Splits a key into its table and name.
 fn split(name: &str) -> (Option<&str>, &str) {
     match name.split_once('.') {
         Some((table, key)) => (Some(table), key),

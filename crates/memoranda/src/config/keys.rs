@@ -1,28 +1,28 @@
-//! The table of settings.
+//! Table of settings.
 
 use std::net::SocketAddr;
 
 use crate::env::{self, EnvVariable};
 use crate::error::{CommandError, Result};
 
-/// One setting.
+/// A setting.
 pub(crate) struct ConfigKey {
-    /// Its name in the file.
+    /// Name in the file.
     pub(crate) name: &'static str,
-    /// What values it takes.
+    /// Type of its values.
     pub(crate) kind: ConfigKeyKind,
-    /// What counts if nothing is set.
+    /// Default value.
     pub(crate) default: &'static str,
-    /// Environment variables that set it, the first one first.
+    /// Environment variables that set it, highest precedence first.
     pub(crate) variables: &'static [&'static EnvVariable],
-    /// What it does.
+    /// Description.
     pub(crate) doc: &'static str,
 }
 
-/// What values a setting takes.
+/// Type of the values of a setting.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(crate) enum ConfigKeyKind {
-    /// A path; `~/` is the person's folder.
+    /// A path; `~/` is the home folder.
     Folder,
     /// Any text.
     Text,
@@ -39,7 +39,7 @@ pub(crate) enum ConfigKeyKind {
 }
 
 impl ConfigKeyKind {
-    /// What values it takes, in words.
+    /// Describes the accepted values.
     pub(crate) fn describe(self) -> String {
         match self {
             Self::Folder => "a folder".to_owned(),
@@ -52,12 +52,12 @@ impl ConfigKeyKind {
         }
     }
 
-    /// Whether a file holds it as a number.
+    /// Returns true if the file contains the value as a number.
     pub(crate) fn is_number(self) -> bool {
         matches!(self, Self::Seconds | Self::Number)
     }
 
-    /// Whether a value is one of these.
+    /// Returns true if a value is accepted.
     fn takes(self, value: &str) -> bool {
         match self {
             Self::Folder | Self::Text => !value.trim().is_empty(),
@@ -69,7 +69,7 @@ impl ConfigKeyKind {
     }
 }
 
-/// Every setting.
+/// All settings.
 pub(crate) const KEYS: &[ConfigKey] = &[
     ConfigKey {
         name: "home",
@@ -336,7 +336,7 @@ pub(crate) const KEYS: &[ConfigKey] = &[
     },
 ];
 
-/// Finds a setting; an unknown name is an error that suggests the nearest.
+/// Finds a setting; the error for an unknown name suggests the nearest.
 pub(crate) fn key(name: &str) -> Result<&'static ConfigKey> {
     KEYS.iter().find(|key| key.name == name).ok_or_else(|| {
         let error = CommandError::usage(format!("there is no setting {name:?}"));
@@ -347,14 +347,14 @@ pub(crate) fn key(name: &str) -> Result<&'static ConfigKey> {
     })
 }
 
-/// The setting whose name is most like this one.
+/// Returns the setting with the most similar name.
 pub(super) fn nearest(name: &str) -> Option<&'static str> {
     let score = |key: &ConfigKey| strsim::jaro_winkler(name, key.name);
     let best = KEYS.iter().max_by(|a, b| score(a).total_cmp(&score(b)))?;
     (score(best) > 0.75).then_some(best.name)
 }
 
-/// An address and a port, `localhost` being one too.
+/// Parses an address with a port; `localhost` is accepted.
 pub(crate) fn address(text: &str) -> Option<SocketAddr> {
     let port = text.strip_prefix("localhost:").map(|port| format!("127.0.0.1:{port}"));
     port.as_deref().unwrap_or(text).parse().ok()
@@ -369,7 +369,7 @@ pub(crate) fn current_value<'a>(key: &str, value: &'a str) -> &'a str {
     renamed.map_or(value, |(_, _, new)| new)
 }
 
-/// Says why a setting cannot have a value.
+/// Checks a value of a setting.
 pub(super) fn check_value(key: &ConfigKey, value: &str) -> Result<(), String> {
     if key.kind.takes(value) {
         return Ok(());

@@ -1,7 +1,7 @@
-//! Settings: one table of keys, and for every key the value that counts and where it came from.
+//! Settings: a table of keys, and for every key its effective value and origin.
 //!
-//! Flags come before the environment, the environment before the file, the file before what is
-//! built in.
+//! Flags take precedence over environment variables, these over the file, and the file over
+//! defaults.
 
 mod file;
 mod keys;
@@ -31,47 +31,47 @@ use crate::{env, files, time};
 pub(crate) use file::ConfigFile;
 pub(crate) use keys::{ConfigKey, KEYS, address, current_value, key};
 
-/// Where a value came from.
+/// Origin of a value.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub(crate) enum SettingOrigin {
     /// A flag on the command line.
     Flag(&'static str),
     /// An environment variable.
     Variable(&'static str),
-    /// The configuration file.
+    /// Path of the configuration file.
     File,
-    /// Nothing was set.
+    /// The default value.
     BuiltIn,
 }
 
-/// The value of a setting, and where it came from.
+/// Effective value of a setting with its origin.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub(crate) struct SettingValue {
-    /// The setting's name.
+    /// Name of the setting.
     pub(crate) key: &'static str,
-    /// Its value as text.
+    /// Value as text.
     pub(crate) value: String,
-    /// Where it came from.
+    /// Origin of the value.
     pub(crate) origin: SettingOrigin,
 }
 
-/// Where Memoranda's own files lie.
+/// Directories of Memoranda's files.
 #[derive(Clone, Debug)]
 pub(crate) struct AppDirectories {
-    /// The person's own folder.
+    /// Home folder of the user.
     pub(crate) user: PathBuf,
-    /// The configuration file.
+    /// Path of the configuration file.
     pub(crate) config: PathBuf,
-    /// Where everybody's configuration lies.
+    /// Base directory of configuration files.
     pub(crate) config_base: PathBuf,
-    /// What can be deleted at any time.
+    /// Cache directory; can be deleted at any time.
     pub(crate) cache: PathBuf,
-    /// What this device remembers.
+    /// State directory of this device.
     pub(crate) state: PathBuf,
 }
 
 impl AppDirectories {
-    /// Finds them.
+    /// Finds the directories.
     pub(crate) fn find() -> Result<Self> {
         let base = etcetera::choose_base_strategy().map_err(|_| {
             CommandError::configuration("your home folder cannot be found")
@@ -91,19 +91,19 @@ impl AppDirectories {
     }
 }
 
-/// All settings, decided.
+/// Effective settings.
 #[derive(Clone, Debug)]
 pub(crate) struct AppSettings {
-    /// Where Memoranda's own files lie.
+    /// Directories of Memoranda's files.
     pub(crate) directories: AppDirectories,
-    /// One value for every key, in the order of [`KEYS`].
+    /// One value for every key in the order of [`KEYS`].
     pub(crate) all: Vec<SettingValue>,
-    /// The project that was asked for, by a flag or the environment.
+    /// Project requested by a flag or the environment.
     pub(crate) project: Option<String>,
 }
 
 impl AppSettings {
-    /// Decides every setting.
+    /// Loads all settings.
     pub(crate) fn load(args: &GlobalArgs) -> Result<Self> {
         let directories = AppDirectories::find()?;
         let file = ConfigFile::read(&directories.config)?;
@@ -123,42 +123,42 @@ impl AppSettings {
         self.all.iter().find(|setting| setting.key == name).map_or("", |s| s.value.as_str())
     }
 
-    /// The vault.
+    /// Returns the folder of the vault.
     pub(crate) fn home(&self) -> PathBuf {
         self.path(self.value("home"))
     }
 
-    /// The project that new notes go to.
+    /// Returns the project for new notes.
     pub(crate) fn default_project(&self) -> &str {
         self.value("default_project")
     }
 
-    /// The editor's command.
+    /// Returns the editor command.
     pub(crate) fn editor(&self) -> &str {
         self.value("editor")
     }
 
-    /// When output has colours.
+    /// Returns the use of colours.
     pub(crate) fn color(&self) -> ColorWhen {
         ColorWhen::from_str(self.value("color"), true).unwrap_or(ColorWhen::Auto)
     }
 
-    /// How often files are forced to disk.
+    /// Returns the interval between syncs of files to disk, in seconds.
     pub(crate) fn file_sync_seconds(&self) -> u64 {
         self.value("file_sync_seconds").parse().unwrap_or(60)
     }
 
-    /// How long to wait for another process.
+    /// Returns the maximum time to wait for another process, in seconds.
     pub(crate) fn lock_wait_seconds(&self) -> u64 {
         self.value("lock_wait_seconds").parse().unwrap_or(30)
     }
 
-    /// The sets of tools that servers offer.
+    /// Returns the toolsets of servers.
     pub(crate) fn toolsets(&self) -> &str {
         self.value("mcp.toolsets")
     }
 
-    /// Where HTTP listens.
+    /// Returns the address of the HTTP server.
     pub(crate) fn bind(&self) -> Option<SocketAddr> {
         address(self.value("serve.bind"))
     }
@@ -173,14 +173,14 @@ impl AppSettings {
         self.value("serve.allow_origins")
     }
 
-    /// The time zone that reminders go by: the one that was set, or the system's.
+    /// Returns the time zone of reminders: the configured one, or the system's.
     fn zone(&self) -> TimeZone {
         let named = Some(self.value("records.time_zone")).filter(|name| !name.is_empty());
         let named = named.and_then(|name| TimeZone::get(name).ok());
         named.unwrap_or_else(time::zone)
     }
 
-    /// How the notes tools behave.
+    /// Returns the settings of the notes tools.
     fn notes(&self) -> NotesSettings {
         NotesSettings {
             default_project: self.default_project().to_owned(),
@@ -197,7 +197,7 @@ impl AppSettings {
         }
     }
 
-    /// How the tools behave.
+    /// Returns the settings of all tools.
     pub(crate) fn tools(&self) -> memoranda_tools::ToolSettings {
         let standard = memoranda_tools::ToolSettings::standard();
         let number = |name| self.value(name).parse::<u64>().ok();
@@ -237,12 +237,12 @@ impl AppSettings {
                 optimize_tokens: size("banks.optimize_tokens", standard.banks.optimize_tokens),
                 ..standard.banks
             },
-            // Whoever needs it asks for it: it can fail.
+            // Opened on demand, because opening it can fail.
             model: None,
         }
     }
 
-    /// The language model, if one is configured.
+    /// Returns the configured language model; `None` if there is none.
     pub(crate) fn model(&self) -> Result<Option<Arc<dyn LanguageModel>>> {
         let protocol = match self.value("model.provider") {
             "openai" => ModelProtocol::OpenAi,
@@ -269,7 +269,7 @@ impl AppSettings {
         Ok(Some(Arc::new(endpoint)))
     }
 
-    /// A path, of which `~/` is the person's folder.
+    /// Expands `~/` to the home folder.
     fn path(&self, value: &str) -> PathBuf {
         match value.strip_prefix("~/") {
             Some(rest) => self.directories.user.join(rest),
@@ -277,7 +277,7 @@ impl AppSettings {
         }
     }
 
-    /// A model's key, from a variable or the file that a setting names.
+    /// Returns an API key from a variable or from the file named by a setting.
     fn key(&self, variable: &env::EnvVariable, setting: &str) -> Result<Option<ApiKey>> {
         let file = Some(self.value(setting)).filter(|file| !file.is_empty());
         let text = match (variable.text(), file) {
@@ -312,7 +312,7 @@ fn decide(
     }
     for variable in key.variables {
         if let Some(value) = variable.text() {
-            // The convention: whatever it says, it means no colours.
+            // By convention any non-empty value disables colours.
             let value = if key.name == "color" { "never".to_owned() } else { value };
             return with(value, SettingOrigin::Variable(variable.name));
         }
@@ -323,7 +323,7 @@ fn decide(
     }
 }
 
-/// The name by which a choice is written.
+/// Returns the name of a choice.
 fn color_name(color: ColorWhen) -> Option<String> {
     Some(color.to_possible_value()?.get_name().to_owned())
 }

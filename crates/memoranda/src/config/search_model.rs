@@ -1,7 +1,6 @@
-//! The model that searches go by, if the person chose one.
+//! The embedding model of searches.
 //!
-//! Whatever is wrong with it is no reason to end: a search then goes by the model that is built
-//! in, and says why.
+//! A model that cannot be used is no error: searches use the built-in model and report the reason.
 
 use std::sync::Arc;
 use std::time::Duration;
@@ -12,10 +11,10 @@ use memoranda_model::{EndpointOptions, ModelEndpoint, ModelProtocol};
 use super::AppSettings;
 use crate::env;
 
-/// Vectors are long: thirty-two of three thousand numbers in JSON take more than a megabyte.
+/// Maximum size of a response in bytes: 32 vectors of 3,000 numbers in JSON exceed one megabyte.
 const MAX_ANSWER_BYTES: u64 = 64 << 20;
 
-/// A model that cannot be used, and why.
+/// A model that cannot be used, with the reason.
 #[derive(Debug)]
 struct UnusableEmbedder {
     name: String,
@@ -37,7 +36,7 @@ impl Embedder for UnusableEmbedder {
 }
 
 impl AppSettings {
-    /// The model that searches go by, if it is not the one that is built in.
+    /// Returns the configured embedding model; `None` for the built-in model.
     pub(crate) fn search_model(&self) -> Option<ChosenModel> {
         let value = self.value("search.model").trim();
         if value.is_empty() {

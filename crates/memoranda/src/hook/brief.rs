@@ -1,5 +1,4 @@
-//! The brief: what a model is given at the start of a conversation, or with a question. Facts with
-//! their sources, in quotation marks; never an order.
+//! The brief: quoted facts with sources for the start of a conversation or for a question.
 
 use std::sync::Arc;
 use std::sync::mpsc::channel;
@@ -16,14 +15,13 @@ use super::HookRun;
 use super::checkpoint::{self, cut};
 use crate::error::Result;
 
-/// What stands around everything that we put into a conversation, so that we know it again.
+/// Start tag of text that a hook adds to a conversation.
 const OPEN_TAG: &str = "<memoranda-brief>";
 const CLOSE_TAG: &str = "</memoranda-brief>";
-/// The same as Gemini CLI writes it down: whatever a hook says, it escapes and puts in tags of its
-/// own.
+/// Tags as Gemini CLI records them, escaped and inside tags of its own.
 const ESCAPED_TAGS: (&str, &str) = ("&lt;memoranda-brief&gt;", "&lt;/memoranda-brief&gt;");
 const HOOK_CONTEXT_TAGS: (&str, &str) = ("<hook_context>", "</hook_context>");
-/// What a brief with a question begins with; it says nothing of what a conversation begins with.
+/// Heading of a brief for a question.
 const ABOUT_THIS: &str = "What memory holds about this";
 /// Clients take ten thousand characters; the tags and a margin are among them.
 const MAX_BRIEF_CHARS: usize = 9_000;
@@ -32,7 +30,7 @@ const MAX_RECORD_CHARS: usize = 5_000;
 /// How old a checkpoint may be to say where things stand, in seconds.
 const MAX_CHECKPOINT_AGE_SECONDS: i64 = 14 * 24 * 3600;
 
-/// What the model gets when a conversation begins; nothing if nothing is known.
+/// Returns the brief for the start of a conversation; `None` if nothing is known.
 pub(super) fn at_start(run: &HookRun, memory: &Arc<Memory>) -> Result<Option<String>> {
     let mut brief = BriefBuilder::default();
     if catch_up(run, memory) == IndexCoverage::SomeFiles {
@@ -53,8 +51,7 @@ pub(super) fn at_start(run: &HookRun, memory: &Arc<Memory>) -> Result<Option<Str
     Ok(brief.finished())
 }
 
-/// What the model gets when the time is over before anything is known: silence would look like an
-/// empty memory.
+/// Returns the brief after a timeout, because silence would look like an empty memory.
 pub(super) fn out_of_time() -> Option<String> {
     let mut brief = BriefBuilder::default();
     brief.lead(
@@ -64,7 +61,7 @@ pub(super) fn out_of_time() -> Option<String> {
     brief.finished()
 }
 
-/// What memory holds about a question; nothing if it holds nothing.
+/// Returns the brief for a question; `None` if nothing is found.
 pub(super) fn at_prompt(run: &HookRun, memory: &Arc<Memory>) -> Result<Option<String>> {
     let Some(prompt) = run.input.prompt.as_deref().map(without_briefs) else { return Ok(None) };
     // Only words: what a person types to a model is no query.
@@ -105,12 +102,12 @@ pub(super) fn at_prompt(run: &HookRun, memory: &Arc<Memory>) -> Result<Option<St
     Ok(brief.finished())
 }
 
-/// What an answer is made from.
+/// Coverage of the index.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 enum IndexCoverage {
     /// The files, or what was known of all of them at the last look.
     AllFiles,
-    /// The index was made anew and has not seen every file yet.
+    /// The index was rebuilt and does not contain every file yet.
     SomeFiles,
 }
 
@@ -123,7 +120,7 @@ fn catch_up(run: &HookRun, memory: &Arc<Memory>) -> IndexCoverage {
     let visible = VisibleScopes::of_workspace(run.settings.workspace.as_deref());
     let rules = rules_and_reminders_scope(&visible);
     std::thread::spawn(move || {
-        // A look that fails costs no brief, and whoever no longer waits does not need it.
+        // A failed scan does not fail the brief, and the receiver may have timed out.
         looking.catch_up(&rules, &mut |_| {}).ok();
         looking.catch_up(&Concern::Everything, &mut |_| {}).ok();
         sender.send(()).ok();
@@ -253,7 +250,7 @@ fn changed_last(run: &HookRun, memory: &Memory) -> Result<String> {
     };
     let is_shown = |project: &str, path: &str, kind: &str| {
         let is_memory = project == run.settings.memories.as_str();
-        // Records and what is known of the person are told already.
+        // Records and notes about the user are in other sections.
         kind != "checkpoint" && project != "records" && !(is_memory && path.starts_with("user/"))
     };
     let page = memory.list(&request)?;
@@ -280,8 +277,7 @@ pub(super) fn quoted(text: &str) -> String {
     lines.map(|line| format!("> {line}").trim_end().to_owned() + "\n").collect()
 }
 
-/// A text without what we put in ourselves, so that no brief is ever remembered, and without what
-/// other hooks put in.
+/// Removes briefs and the output of other hooks, so that no brief is stored.
 pub(super) fn without_briefs(text: &str) -> String {
     // The client's tags first: what stands in them is escaped, and closes no tag but its own.
     let (text, _) = split_tags(text, HOOK_CONTEXT_TAGS);
@@ -289,7 +285,7 @@ pub(super) fn without_briefs(text: &str) -> String {
     split_tags(&text, (OPEN_TAG, CLOSE_TAG)).0
 }
 
-/// Whether a brief as it is given at the start stands in a text.
+/// Returns true if a text contains a brief for the start.
 pub(super) fn has_brief(text: &str) -> bool {
     [ESCAPED_TAGS, (OPEN_TAG, CLOSE_TAG)].into_iter().any(|tags| {
         let (_, briefs) = split_tags(text, tags);
@@ -297,7 +293,7 @@ pub(super) fn has_brief(text: &str) -> bool {
     })
 }
 
-/// What stands outside of tags, and what in them. What is opened and never closed is in them.
+/// Splits a text into the parts outside and inside of tags. An unclosed tag extends to the end.
 fn split_tags<'a>(text: &'a str, (open, close): (&str, &str)) -> (String, Vec<&'a str>) {
     let mut rest = text;
     let mut outside = String::new();

@@ -1,6 +1,5 @@
-//! Checkpoints: what a conversation was about when it was cut or ended. One note a conversation, in
-//! the folder `sessions` of the memories. It is a trace, not a memory: it says so itself, and
-//! `memoranda expire` clears it away.
+//! Checkpoints of conversations: one note per conversation in the folder `sessions` of the
+//! memories. `memoranda expire` removes old ones.
 
 use memoranda_engine::core::path::NotePath;
 use memoranda_engine::core::secrets;
@@ -11,14 +10,14 @@ use super::{HookClient, HookEvent, HookRun};
 use crate::error::Result;
 use crate::hook::brief::{quoted, without_briefs};
 
-/// The folder of checkpoints.
+/// Folder of checkpoints.
 pub(super) const FOLDER: &str = "sessions";
-/// Seconds between two checkpoints while a conversation goes on.
+/// Minimum time between two checkpoints of a running conversation, in seconds.
 const MIN_INTERVAL_SECONDS: i64 = 600;
-/// The heading over the client's own summary.
+/// Heading of the client's summary.
 const SUMMARY: &str = "## Summary by the client";
 
-/// Keeps a checkpoint of the conversation, if there is something to keep.
+/// Writes a checkpoint if there is something to keep.
 pub(super) fn keep(run: &HookRun, memory: &Memory) -> Result<()> {
     let Some(place) = place(run) else { return Ok(()) };
     let old = memory.read_at(&place).ok();
@@ -40,7 +39,7 @@ pub(super) fn keep(run: &HookRun, memory: &Memory) -> Result<()> {
         return Ok(());
     }
     let text = secrets::redact_all(&checkpoint_text(run, &ending, summary.as_deref()));
-    // Gemini CLI ends a conversation three times.
+    // Gemini CLI sends the end event three times.
     if is_same_except_time(&text, &old) {
         return Ok(());
     }
@@ -55,8 +54,8 @@ pub(super) fn keep(run: &HookRun, memory: &Memory) -> Result<()> {
     Ok(())
 }
 
-/// Whether nothing happens to the conversation now. Gemini CLI says with every question that it is
-/// about to compress of itself, whether it does or not.
+/// Returns true if the checkpoint is periodic. Gemini CLI announces automatic compression with
+/// every question.
 fn is_periodic(run: &HookRun) -> bool {
     let is_of_itself = run.input.reason.as_deref() == Some("auto");
     match run.event {
@@ -66,7 +65,7 @@ fn is_periodic(run: &HookRun) -> bool {
     }
 }
 
-/// Where the checkpoint of a conversation lies; `None` if the conversation has no name.
+/// Returns the location of the checkpoint; `None` if the conversation has no id.
 pub(super) fn place(run: &HookRun) -> Option<Place> {
     let id: String =
         run.input.session.chars().filter(char::is_ascii_alphanumeric).take(12).collect();
@@ -134,13 +133,13 @@ fn checkpoint_text(run: &HookRun, ending: &TranscriptTail, summary: Option<&str>
     text
 }
 
-/// Whether two checkpoints differ in their time at most.
+/// Returns true if two checkpoints differ only in time.
 fn is_same_except_time(new: &str, old: &str) -> bool {
     let is_title = |line: &&str| line.starts_with("title: ") || line.starts_with("# Checkpoint ");
     new.lines().filter(|line| !is_title(line)).eq(old.lines().filter(|line| !is_title(line)))
 }
 
-/// The beginning of a text, with a sign that it goes on.
+/// Cuts a text and marks the cut.
 pub(super) fn cut(text: &str, most: usize) -> String {
     match text.char_indices().nth(most) {
         Some((at, _)) => format!("{} […]", text.get(..at).unwrap_or_default().trim_end()),

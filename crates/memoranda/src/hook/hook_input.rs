@@ -1,30 +1,30 @@
-//! What a client tells a hook. Harnesses differ in names; what is missing is missing.
+//! Input of a hook. Field names differ between clients; all fields are optional.
 
 use std::path::PathBuf;
 
 use serde_json::Value;
 
-/// What was told.
+/// Input of a hook.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub(super) struct HookInput {
-    /// The conversation.
+    /// Id of the conversation.
     pub(super) session: String,
-    /// The folder that is worked in.
+    /// Workspace.
     pub(super) folder: Option<PathBuf>,
-    /// Where the conversation is written down.
+    /// Path of the transcript.
     pub(super) transcript: Option<PathBuf>,
-    /// Why it begins, ends or is compacted.
+    /// Reason of the event.
     pub(super) reason: Option<String>,
-    /// What the person asks.
+    /// Question of the user.
     pub(super) prompt: Option<String>,
-    /// What the client made of the conversation.
+    /// Summary made by the client.
     pub(super) summary: Option<String>,
-    /// What the model said last.
+    /// Last answer of the model.
     pub(super) answer: Option<String>,
 }
 
 impl HookInput {
-    /// Reads it; `None` if it is no JSON object.
+    /// Parses the input; `None` if it is not a JSON object.
     pub(super) fn read(bytes: &[u8]) -> Option<Self> {
         let bytes = bytes.strip_prefix(b"\xef\xbb\xbf").unwrap_or(bytes);
         let value: Value = serde_json::from_slice(bytes).ok()?;
@@ -45,8 +45,7 @@ impl HookInput {
         })
     }
 
-    /// Whether the conversation goes on: after something was cut out of it, after a pause, or
-    /// under another name.
+    /// Returns true if the conversation continues after compaction, a pause or a fork.
     pub(super) fn is_continued(&self) -> bool {
         matches!(self.reason.as_deref(), Some("compact" | "resume" | "fork"))
     }

@@ -1,5 +1,4 @@
-//! Hooks: what happens at certain moments of a conversation. A hook is quick, calls no model, and
-//! whatever goes wrong in it, the conversation goes on.
+//! Hooks: handle events of a conversation quickly, without a model, and never fail the client.
 
 mod brief;
 mod checkpoint;
@@ -19,7 +18,7 @@ use crate::context::CommandContext;
 use crate::error::{CommandError, Result};
 use hook_input::HookInput;
 
-/// Programs that run hooks.
+/// Clients that run hooks.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, ValueEnum)]
 pub(crate) enum HookClient {
     /// Claude Code.
@@ -36,12 +35,12 @@ pub(crate) enum HookClient {
 }
 
 impl HookClient {
-    /// All of them.
+    /// All clients with hooks.
     #[cfg(test)]
     pub(crate) const ALL: [Self; 5] =
         [Self::ClaudeCode, Self::Codex, Self::VsCode, Self::Gemini, Self::Cursor];
 
-    /// Its name on the command line.
+    /// Returns the name on the command line.
     pub(crate) fn name(self) -> &'static str {
         match self {
             Self::ClaudeCode => "claude-code",
@@ -52,7 +51,7 @@ impl HookClient {
         }
     }
 
-    /// Its name for people.
+    /// Returns the display name.
     fn title(self) -> &'static str {
         match self {
             Self::ClaudeCode => "Claude Code",
@@ -63,14 +62,14 @@ impl HookClient {
         }
     }
 
-    /// What the client is to read: text that the model gets, or that nothing is the matter.
+    /// Returns the response to the client: text for the model, or an empty response.
     fn answer(self, event: HookEvent, text: Option<&str>) -> String {
         let name = match (self, event) {
             (_, HookEvent::SessionStart) => "SessionStart",
-            // Gemini CLI has no event after compression; the next question is the first chance.
+            // Gemini CLI has no event after compression, so the next question is used.
             (Self::Gemini, HookEvent::Prompt | HookEvent::PostCompact) => "BeforeAgent",
             (_, HookEvent::Prompt) => "UserPromptSubmit",
-            // At other moments no client takes text.
+            // Other events accept no text.
             _ => "",
         };
         let text = text.filter(|_| !name.is_empty());
@@ -78,7 +77,7 @@ impl HookClient {
             (Self::Cursor, Some(text)) if event == HookEvent::SessionStart => {
                 json!({ "additional_context": text }).to_string()
             }
-            // These two parse whatever is printed.
+            // These clients parse every output as JSON.
             (Self::Cursor, _) | (Self::Gemini, None) => "{}".to_owned(),
             (_, Some(text)) => json!({ "hookSpecificOutput": {
                 "hookEventName": name,
@@ -109,7 +108,7 @@ pub(crate) enum HookEvent {
 }
 
 impl HookEvent {
-    /// Its name on the command line.
+    /// Returns the name on the command line.
     pub(crate) fn name(self) -> &'static str {
         match self {
             Self::SessionStart => "session-start",
@@ -121,18 +120,18 @@ impl HookEvent {
         }
     }
 
-    /// How long the conversation may wait for us. What takes longer is left.
+    /// Returns the time limit of the event.
     fn timeout(self) -> Duration {
         match self {
             Self::SessionStart | Self::Prompt => Duration::from_millis(900),
-            // A client that ends gives a second and a half to all hooks together.
+            // An ending client allows 1.5 seconds for all hooks.
             Self::SessionEnd => Duration::from_millis(1200),
             Self::PreCompact | Self::PostCompact | Self::Stop => Duration::from_millis(2000),
         }
     }
 }
 
-/// One run of a hook: who calls, when, and what it was told.
+/// One run of a hook with its client, event and input.
 struct HookRun {
     client: HookClient,
     event: HookEvent,
@@ -149,12 +148,12 @@ impl HookRun {
         }
     }
 
-    /// Whether the conversation is no new one.
+    /// Returns true if the conversation continues an earlier one.
     fn is_continued(&self) -> bool {
         self.event == HookEvent::PostCompact || self.input.is_continued()
     }
 
-    /// Whether it can be seen without a look into the vault that there is nothing to do.
+    /// Returns true if nothing needs to be done, decided without opening the vault.
     fn is_idle(&self) -> bool {
         let lost_its_brief = || {
             let is_in_prompt = self.input.prompt.as_deref().is_some_and(brief::has_brief);
@@ -185,8 +184,7 @@ impl HookRun {
     }
 }
 
-/// Does what is to be done at a event, and gives what the client is to read. Problems are told
-/// as details, and never stop anybody.
+/// Handles an event and returns the response to the client. Problems are reported as details only.
 pub(crate) fn run(
     context: &CommandContext,
     client: HookClient,
@@ -215,7 +213,7 @@ fn run_with_timeout(
     input: HookInput,
 ) -> Result<Option<String>> {
     let settings = context.settings()?;
-    // A hook makes no vault: who has none remembers nothing yet.
+    // A hook creates no vault.
     let home = settings.home();
     if !home.join(".memoranda").is_dir() {
         let shown = home.display();
@@ -236,12 +234,12 @@ fn run_with_timeout(
         return Ok(None);
     }
     let (sender, answer) = channel();
-    // What is left behind here ends with the program; a write that was begun is whole or absent.
+    // The thread ends with the process; a started write is atomic.
     std::thread::spawn(move || {
         let done = Memory::open(options).map_err(Into::into).and_then(|memory| {
             let memory = memory.with_zone(crate::time::zone).with_default_project(&default);
             let done = run.act(&Arc::new(memory));
-            // Whoever no longer waits does not need it.
+            // The receiver may have timed out.
             sender.send(done.clone()).ok();
             done
         });

@@ -1,5 +1,5 @@
-//! What was asked and answered last, read from the end of a transcript. Every client writes its
-//! own; what is common is that a message has a role and texts.
+//! Reads the last questions and answers from the end of a transcript. Formats differ; every message
+//! has a role and texts.
 
 use std::path::Path;
 
@@ -21,11 +21,11 @@ const SNAPSHOT_TAG: &str = "<state_snapshot>";
 /// The end of a conversation.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub(super) struct TranscriptTail {
-    /// What the person asked last, the oldest first.
+    /// Last questions of the user, oldest first.
     pub(super) asked: Vec<String>,
-    /// What the model said last.
+    /// Last answer of the model.
     pub(super) answered: Option<String>,
-    /// What the client made of the conversation when it compacted it last.
+    /// Summary of the last compaction.
     pub(super) summary: Option<String>,
 }
 
@@ -37,7 +37,7 @@ pub(super) fn read_tail(path: &Path) -> TranscriptTail {
     }
 }
 
-/// Whether Gemini CLI compressed the conversation, and no brief is in what it kept or came after.
+/// Returns true if Gemini CLI compressed the conversation and the brief is missing in the rest.
 pub(super) fn lost_its_brief(path: &Path) -> bool {
     let Ok(bytes) = files::tail(path, MAX_BRIEF_SEARCH_BYTES) else { return false };
     let text = String::from_utf8_lossy(&bytes);
@@ -69,7 +69,7 @@ fn parse_tail(text: &str) -> TranscriptTail {
 #[derive(Default)]
 struct TranscriptReader {
     ending: TranscriptTail,
-    /// What the model said before what it said last.
+    /// Answer before the last one.
     before: Option<String>,
 }
 
@@ -93,7 +93,7 @@ impl TranscriptReader {
                     .asked
                     .extend(asked.filter(|text| self.ending.asked.last() != Some(text)));
             }
-            // What Claude Code answers in the model's place is no answer.
+            // Synthetic answers of Claude Code are ignored.
             Some("assistant" | "gemini" | "model") if inner["model"] != "<synthetic>" => {
                 if let Some(text) = message_text(inner, |_, _| true) {
                     self.before = self.ending.answered.replace(text);
@@ -114,11 +114,11 @@ impl TranscriptReader {
     }
 }
 
-/// What a client made of the conversation, if a line says it.
+/// Returns the summary in a line.
 fn summary(line: &Value) -> Option<&str> {
     let text = match line["type"].as_str() {
         Some("compacted") => line["payload"]["message"].as_str(),
-        // Gemini CLI exchanges the messages for others, of which one is the summary.
+        // Gemini CLI replaces the messages; one of the new messages is the summary.
         _ => {
             let mut kept = line["$set"]["messages"].as_array()?.iter();
             kept.find_map(|message| {
@@ -129,7 +129,7 @@ fn summary(line: &Value) -> Option<&str> {
     text.map(str::trim).filter(|text| !text.is_empty())
 }
 
-/// The words of a message: no results of tools, no briefs, and of its parts only what is meant.
+/// Returns the text of a message without tool results and briefs, filtered by part.
 fn message_text(message: &Value, is_meant: impl Fn(&str, usize) -> bool) -> Option<String> {
     let content = ["content", "text"].iter().find_map(|key| message.get(key))?;
     let words = |text: &str, at: usize| {
@@ -153,8 +153,7 @@ fn message_text(message: &Value, is_meant: impl Fn(&str, usize) -> bool) -> Opti
     }
 }
 
-/// Whether a person typed a part of a message. Codex says where each is from; `AGENTS.md` comes in
-/// the person's name too.
+/// Returns true if the user typed a part of a message. Codex records the origin of each part.
 fn is_typed(message: &Value, text: &str, at: usize) -> bool {
     let from = &message["internal_chat_message_metadata_passthrough"]["content_item_metadata"][at];
     match from["provenance"]["type"].as_str() {
@@ -163,7 +162,7 @@ fn is_typed(message: &Value, text: &str, at: usize) -> bool {
     }
 }
 
-/// What a client adds by itself stands in tags, such as `<system-reminder>`.
+/// Returns true for text that a client adds in tags, such as `<system-reminder>`.
 fn is_client_tag(text: &str) -> bool {
     let text = text.trim_start();
     let Some(tag) = text.strip_prefix('<').and_then(|rest| rest.split(['>', ' ']).next()) else {

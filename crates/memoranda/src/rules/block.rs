@@ -1,5 +1,4 @@
-//! A block of our own in a file that people write: everything outside of its marks stays to the
-//! byte.
+//! Generated block in a file that people write; text outside the marks stays unchanged.
 
 use super::render::MARK;
 
@@ -7,14 +6,14 @@ const BEGIN: &str = "<!-- memoranda:rules:begin (made by `memoranda rules genera
 const BEGIN_SIGN: &str = "<!-- memoranda:rules:begin";
 const END: &str = "<!-- memoranda:rules:end -->";
 
-/// Why a file is left alone.
+/// Reason to leave a file unchanged.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(crate) enum BlockError {
     /// A mark is missing, doubled, or in the wrong order.
     Damaged,
 }
 
-/// The text with this block; an empty block is no block.
+/// Inserts, replaces or removes the block; an empty block is removed.
 pub(crate) fn with_block(text: &str, block: &str) -> Result<String, BlockError> {
     let ending = if text.contains("\r\n") { "\r\n" } else { "\n" };
     let written = if block.is_empty() {
@@ -24,8 +23,7 @@ pub(crate) fn with_block(text: &str, block: &str) -> Result<String, BlockError> 
     };
     Ok(match find_block(text)? {
         Some((start, end)) if written.is_empty() => {
-            // What set the block apart goes with it: a blank line, or at the end of a text that
-            // had no last line ending, that.
+            // The separator before the block is removed with it.
             let (before, after) = (&text[..start], &text[end..]);
             let is_apart = |rest: &&str| rest.ends_with(ending) || after.is_empty();
             let before = before.strip_suffix(ending).filter(is_apart).unwrap_or(before);
@@ -40,8 +38,8 @@ pub(crate) fn with_block(text: &str, block: &str) -> Result<String, BlockError> 
     })
 }
 
-/// What was generated of a text: the block with its marks, or all of a file that is ours; `None` if
-/// nothing was.
+/// Returns the generated part of a text: the block with its marks, or a whole generated file;
+/// `None` if there is none.
 pub(crate) fn generated_in(text: &str) -> Option<&str> {
     if text.contains(MARK) {
         return Some(text);
@@ -49,13 +47,13 @@ pub(crate) fn generated_in(text: &str) -> Option<&str> {
     split_at_block(text).map(|[_, ours, _]| ours)
 }
 
-/// A text around its block and the block with its marks; `None` if there is no whole one.
+/// Splits a text into the parts before, in and after the block; `None` without a complete block.
 pub(super) fn split_at_block(text: &str) -> Option<[&str; 3]> {
     let (start, end) = find_block(text).ok()??;
     Some([text.get(..start)?, text.get(start..end)?, text.get(end..)?])
 }
 
-/// Where the block is, its last line ending included.
+/// Returns the range of the block with its last line ending.
 fn find_block(text: &str) -> Result<Option<(usize, usize)>, BlockError> {
     let (begins, ends) = (text.matches(BEGIN_SIGN).count(), text.matches(END).count());
     match (begins, ends) {

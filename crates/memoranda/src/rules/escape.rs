@@ -1,13 +1,12 @@
-//! A rule that speaks of our marks must not be taken for one: in its words they are written as
-//! Markdown writes signs that mean nothing.
+//! Escapes the marks of generated files in the text of rules.
 
-/// What our marks in a file go on with after `<`.
+/// Text of the marks after `<`.
 const SIGNS: [&str; 2] = ["!-- memoranda:rules:", "!-- Made by `memoranda rules generate`"];
 const ESCAPED: &str = "lt;";
-/// What stands within what was escaped already, once for each time more.
+/// Part of an escape that is escaped again.
 const NESTED: &str = "amp;";
 
-/// Words in which no mark stands.
+/// Escapes the marks in a text.
 pub(super) fn escape_marks(text: &str) -> String {
     replace_before_signs(text, |before| match before.strip_suffix('<') {
         Some(before) => Some(format!("{before}&{ESCAPED}")),
@@ -18,7 +17,7 @@ pub(super) fn escape_marks(text: &str) -> String {
     })
 }
 
-/// What `escaped` was made from.
+/// Reverses `escape_marks`.
 pub(super) fn unescape_marks(text: &str) -> String {
     replace_before_signs(text, |before| {
         let (before, escapes) = split_escapes(before)?;
@@ -29,7 +28,7 @@ pub(super) fn unescape_marks(text: &str) -> String {
     })
 }
 
-/// What stands before `&lt;`, and how often that is escaped in turn.
+/// Splits an escaped `<` from a text; the second part counts nested escapes.
 fn split_escapes(text: &str) -> Option<(&str, &str)> {
     let text = text.strip_suffix(ESCAPED)?;
     let start = text.trim_end_matches(NESTED).len();
@@ -37,7 +36,7 @@ fn split_escapes(text: &str) -> Option<(&str, &str)> {
     Some((before.strip_suffix('&')?, escapes))
 }
 
-/// Changes what stands before each sign.
+/// Changes the text before each mark.
 fn replace_before_signs(text: &str, change: impl Fn(&str) -> Option<String>) -> String {
     let mut done = String::new();
     let mut rest = text;

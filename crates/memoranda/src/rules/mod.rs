@@ -1,7 +1,6 @@
-//! Rule files: what agents read at the start of a task, made from the rules that are remembered,
-//! and read back as rules.
+//! Rule files of agents: generated from remembered rules, and parsed back into rules.
 //!
-//! Everything here is text in, text out; the command beside it reads and writes the files.
+//! All functions map text to text; the command `rules` reads and writes the files.
 
 mod block;
 mod escape;
@@ -17,10 +16,10 @@ pub(crate) use target::{READ_FROM, RuleFileForm, RuleTarget, TARGETS, find_targe
 /// A rule, as a file states it.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub(crate) struct AgentRule {
-    /// What it says.
+    /// Text of the rule.
     pub(crate) text: String,
     /// The files that it is for, as globs; all if empty.
     pub(crate) paths: Vec<String>,
-    /// What it is grouped by; empty if by nothing.
+    /// Category; empty if there is none.
     pub(crate) category: String,
 }

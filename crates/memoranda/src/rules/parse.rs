@@ -1,5 +1,5 @@
-//! Reading rule files back: every item of a list is a rule, and its heading says what kind. What
-//! Memoranda wrote there is read too: a colleague's rules come to us by the repository.
+//! Parses rule files: every list item is a rule, and its heading is the category. Generated files
+//! are parsed too, because they may come from a colleague's repository.
 
 use memoranda_engine::core::globs;
 use memoranda_engine::core::note::{Frontmatter, MetaValue, parse};
@@ -8,7 +8,7 @@ use super::escape::unescape_marks;
 use super::render::{is_all, parse_scope_prefix};
 use super::{AgentRule, MARK, block};
 
-/// What a file was found to hold.
+/// Content of a rule file.
 #[derive(Clone, PartialEq, Eq, Debug, Default)]
 pub(crate) struct ParsedRules {
     /// Its rules, each with the line that it begins on, from 1.
@@ -76,7 +76,7 @@ fn head_length(text: &str) -> usize {
 /// YAML where they begin with a star; then the lines themselves are read.
 fn head_globs(head: &str, frontmatter: &Frontmatter) -> Vec<String> {
     const KEYS: [&str; 3] = ["paths", "globs", "applyTo"];
-    // What always applies is for all files, whatever else stands there.
+    // A rule that always applies is for all files.
     let says = |key: &str, value: &str| {
         let line = format!("{key}: {value}");
         frontmatter.text(key).is_some_and(|text| text.trim() == value)
@@ -105,11 +105,11 @@ fn head_globs(head: &str, frontmatter: &Frontmatter) -> Vec<String> {
     found
 }
 
-/// Who wrote what is being read.
+/// Author of the parsed text.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 enum TextAuthor {
     Person,
-    /// Then a rule can begin with the files that it is for.
+    /// A generated rule may start with its files.
     Memoranda,
 }
 
@@ -234,7 +234,7 @@ fn heading(line: &str) -> Option<String> {
     ((1..=6).contains(&level) && text.starts_with(' ')).then(|| text.trim().to_owned())
 }
 
-/// What an item of a list says; `None` for other lines and for items within items.
+/// Returns the text of a list item; `None` for other lines and nested items.
 fn item(line: &str) -> Option<&str> {
     if let Some(text) = ["- ", "* ", "+ "].iter().find_map(|mark| line.strip_prefix(mark)) {
         return Some(text.trim());
@@ -335,8 +335,7 @@ mod tests {
         }
     }
 
-    /// The same rule as a file can state it: without blanks at the ends of lines, in the order of
-    /// its words, for files in whatever way they are named.
+    /// Normalises a rule: no trailing blanks, sorted words, plain globs.
     fn stated(rule: &AgentRule) -> (String, Vec<String>, String) {
         let lines: Vec<_> = rule.text.trim().lines().map(str::trim_end).collect();
         let mut paths: Vec<String> = rule.paths.iter().flat_map(|p| normalize_globs(p)).collect();
@@ -349,7 +348,7 @@ mod tests {
         (lines.join("\n"), paths, category.join(" "))
     }
 
-    /// What is written for each target, between what a person wrote, is read as it was.
+    /// Checks that generated rules are parsed back unchanged for each target.
     fn check_read_back(rules: &[AgentRule], person: &str) {
         let mut expected: Vec<_> = rules.iter().map(stated).collect();
         expected.sort();

@@ -11,7 +11,7 @@ use super::AgentRule;
 use super::escape::escape_marks;
 use super::target::{RuleFileForm, RuleTarget};
 
-/// What every file that belongs to Memoranda holds.
+/// Mark in every generated file.
 pub(crate) const MARK: &str =
     "<!-- Made by `memoranda rules generate`; edit the rules, not this. -->";
 
@@ -27,7 +27,7 @@ const SCOPE_ALL: &str = "For all files: ";
 pub(crate) struct RulePage {
     /// Where, relative to the repository.
     pub(crate) path: String,
-    /// What it holds: the whole file, or for a block what stands between the marks.
+    /// Text of the whole file, or of the block between the marks.
     pub(crate) text: String,
 }
 
@@ -36,7 +36,7 @@ pub(crate) fn pages(target: &RuleTarget, rules: &[AgentRule]) -> Vec<RulePage> {
     if rules.is_empty() {
         return Vec::new();
     }
-    // What a reader cannot keep apart by files stands in one page, each rule with its files.
+    // Targets without scopes get one page; each rule names its files.
     if matches!(target.form, RuleFileForm::Block | RuleFileForm::Plain) {
         let list = render_list(&rules.iter().collect::<Vec<_>>(), ScopePlacement::PerRule);
         let text = match target.form {
@@ -76,7 +76,7 @@ fn globs_of(rule: &AgentRule) -> Vec<String> {
     globs
 }
 
-/// Whether a glob is for all files.
+/// Returns true if a glob matches all files.
 pub(super) fn is_all(glob: &str) -> bool {
     matches!(glob, "**" | "**/*" | "**/**")
 }
@@ -89,11 +89,11 @@ enum ScopePlacement {
     InHead,
 }
 
-/// What stands before a rule's own words.
+/// Returns the scope prefix of a rule.
 fn scope_prefix(rule: &AgentRule, placement: ScopePlacement) -> String {
     let begins_like_scope =
         [SCOPE_START, SCOPE_ALL].iter().any(|sign| rule.text.trim().starts_with(sign));
-    // A name that would end the sentence too early is meant all the same.
+    // Characters that would end the prefix early are replaced.
     let plain = |path: &String| path.replace(['`', '\n', '\r'], "?");
     match (placement, globs_of(rule).is_empty()) {
         (ScopePlacement::PerRule, false) => {
@@ -159,7 +159,7 @@ fn path_for(target: &RuleTarget, paths: &[String]) -> String {
     target.path.replacen("memoranda", &format!("memoranda-{name}"), 1)
 }
 
-/// What a page begins with, for readers that want to be told when it holds.
+/// Returns the frontmatter that tells a client when the page applies.
 fn head(form: RuleFileForm, paths: &[String]) -> String {
     let quoted = |glob: &String| format!("\"{}\"", glob.replace('\\', "\\\\").replace('"', "\\\""));
     let globs = paths.join(",");

@@ -2,7 +2,7 @@
 
 /// One program, or several that read the same file, and how it wants its rules.
 pub(crate) struct RuleTarget {
-    /// What people type.
+    /// Name on the command line.
     pub(crate) name: &'static str,
     /// Other names for it.
     pub(crate) also: &'static [&'static str],
@@ -10,9 +10,9 @@ pub(crate) struct RuleTarget {
     pub(crate) path: &'static str,
     /// How it is written.
     pub(crate) form: RuleFileForm,
-    /// What shows that the program is used here: one of these exists.
+    /// Files that show that the program is used; one of them must exist.
     pub(crate) signs: &'static [&'static str],
-    /// Whether `all` means it too.
+    /// True if `all` includes the target.
     pub(crate) in_all: bool,
 }
 
@@ -51,7 +51,7 @@ pub(crate) const TARGETS: &[RuleTarget] = &[
         signs: &["CLAUDE.md", ".claude"],
         in_all: true,
     },
-    // The same reader as above: for those who want everything in one file.
+    // For users who want all rules of Claude Code in one file.
     RuleTarget {
         name: "claude-md",
         also: &[],

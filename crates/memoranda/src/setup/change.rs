@@ -1,4 +1,4 @@
-//! Changing a client's file: with a backup beside it, and never over what somebody else just wrote.
+//! Changes a client's file with a backup, and never overwrites a concurrent edit.
 
 use std::path::{Path, PathBuf};
 
@@ -10,39 +10,39 @@ use crate::setup::entries::{ConfigEntry, EntryState, as_found, connected, discon
 use crate::setup::format::{ConfigFormat, ConfigSyntaxError};
 use crate::setup::locations::BaseDirs;
 
-/// What stands behind the name of a backup.
+/// Suffix of backups.
 const BACKUP: &str = ".memoranda-backup";
 
-/// One file of a client, and what is ours in it.
+/// A file of a client with Memoranda's entries.
 pub(crate) struct ClientFile {
     /// The file.
     pub(crate) path: PathBuf,
     /// How it is written.
     pub(crate) format: ConfigFormat,
-    /// What is ours in it.
+    /// Memoranda's entries in the file.
     pub(crate) entries: Vec<ConfigEntry>,
 }
 
-/// What would become of a file.
+/// A planned change of a file.
 pub(crate) struct ClientFileChange {
     /// The file.
     pub(crate) path: PathBuf,
-    /// What it holds; `None` if it does not exist.
+    /// Current text; `None` if the file does not exist.
     pub(crate) before: Option<String>,
-    /// What it would hold; `None` if it would be gone.
+    /// New text; `None` if the file is deleted.
     pub(crate) after: Option<String>,
-    /// What becomes of the backup.
+    /// Treatment of the backup.
     backup: BackupAction,
 }
 
-/// What becomes of the backup with a change.
+/// Treatment of the backup by a change.
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum BackupAction {
-    /// The file as it is becomes the backup.
+    /// Copies the current file to the backup.
     Make,
-    /// The backup is the file as it was before anything of ours came into it, and stays so.
+    /// Keeps the backup, which is the file before Memoranda changed it.
     Keep,
-    /// It goes.
+    /// Deletes the backup.
     Drop,
 }
 
@@ -62,7 +62,7 @@ impl ClientFile {
             .hint("fix that line, or paste what `memoranda setup --print CLIENT` prints")
     }
 
-    /// The server and the hooks, each for itself.
+    /// Splits the entries into server and hooks.
     pub(crate) fn apart(&self) -> (Option<Self>, Option<Self>) {
         let of = |is_wanted: fn(&ConfigEntry) -> bool| {
             let entries: Vec<ConfigEntry> =
@@ -75,13 +75,13 @@ impl ClientFile {
         (of(is_server), of(is_hook))
     }
 
-    /// How far it is wired.
+    /// Returns the state of the entries.
     pub(crate) fn state(&self, dirs: &BaseDirs) -> Result<EntryState> {
         let text = self.text()?.unwrap_or_default();
         state(self.format, &text, &self.entries).map_err(|broken| self.broken(dirs, &broken))
     }
 
-    /// What connecting would do; `None` if everything is as it should be.
+    /// Plans the change that connects the client; `None` if it is connected.
     pub(crate) fn connect(&self, dirs: &BaseDirs) -> Result<Option<ClientFileChange>> {
         let before = self.text()?;
         let text = before.as_deref().unwrap_or_default();
@@ -92,7 +92,8 @@ impl ClientFile {
         }
         let backup = match self.backup() {
             Some(backup) if self.is_origin(&backup, text) => BackupAction::Keep,
-            // Nothing is in the file but ours: it was we who made it, and it shall go with ours.
+            // The file contains only Memoranda's entries, so Memoranda created it and removal
+            // deletes it.
             None if self.is_only_ours(text) => BackupAction::Keep,
             _ => BackupAction::Make,
         };
@@ -103,7 +104,8 @@ impl ClientFile {
         files::read_text(&backup_of(&self.path)).ok().flatten()
     }
 
-    /// Whether a text has nothing of ours, and what is ours is all that has come to it since.
+    /// Returns true if the backup has no entries of Memoranda and adding them gives the current
+    /// text.
     fn is_origin(&self, backup: &str, text: &str) -> bool {
         let again = as_found(self.format, text, &self.entries)
             .and_then(|found| connected(self.format, backup, &found));
@@ -119,7 +121,7 @@ impl ClientFile {
         self.has_ours(text) && left.is_ok_and(|left| left.is_empty())
     }
 
-    /// The text with the empty objects that the person had before ours came into them.
+    /// Restores empty objects that the backup contains.
     fn refilled(&self, left: String, backup: &str) -> String {
         let entries = self.entries.iter().map(|entry_spec| match entry_spec {
             ConfigEntry::Server { container, .. } => *container,
@@ -137,11 +139,11 @@ impl ClientFile {
         })
     }
 
-    /// What taking everything out would do; `None` if nothing is there.
+    /// Plans the removal of all entries; `None` if there are none.
     pub(crate) fn disconnect(&self, dirs: &BaseDirs) -> Result<Option<ClientFileChange>> {
         let Some(before) = self.text()? else { return Ok(None) };
         let after = match self.backup() {
-            // If nothing else happened since, the file becomes what it was, byte for byte.
+            // Without other changes the backup is restored byte for byte.
             Some(backup) if self.is_origin(&backup, &before) && backup != before => Some(backup),
             backup => {
                 let left = disconnected(self.format, &before, &self.entries)
@@ -156,7 +158,7 @@ impl ClientFile {
                 match (left.is_empty(), backup) {
                     (false, _) => Some(left),
                     (true, Some(_)) => Some(empty(self.format)),
-                    // Without a backup it was we who made the file.
+                    // Without a backup, Memoranda created the file.
                     (true, None) => None,
                 }
             }
@@ -171,7 +173,7 @@ impl ClientFile {
 }
 
 impl ClientFileChange {
-    /// Makes it; says where the backup is, if one was made.
+    /// Applies the change and returns the path of a new backup.
     pub(crate) fn apply(&self, dirs: &BaseDirs) -> Result<Option<PathBuf>> {
         let now = files::read_text(&self.path)?;
         if now != self.before {
@@ -191,7 +193,7 @@ impl ClientFileChange {
             made = Some(backup.clone());
         }
         if self.after.is_some() {
-            // Written down before they are made: a folder that is forgotten would never go.
+            // Recorded before creation, because an unrecorded folder would never be removed.
             created_dirs::record_missing(dirs, &self.path)?;
         }
         match &self.after {

@@ -1,5 +1,4 @@
-//! Whether what stands in clients' files still works: what they start is there, and is this
-//! program.
+//! Checks the entries in clients' files: whether they start this program.
 
 use std::path::{Path, PathBuf};
 
@@ -14,19 +13,19 @@ use crate::setup::format::{self, ConfigFormat};
 use crate::setup::locations::{BaseDir, BaseDirs};
 use crate::setup::{SetupScope, hooks};
 
-/// Something of ours in a client's file, and whether it works.
+/// An entry of Memoranda in a client's file with the result of its check.
 pub(crate) struct InstalledEntry {
     /// The client.
     pub(crate) client: &'static ClientSpec,
-    /// Its file.
+    /// File of the client.
     pub(crate) file: PathBuf,
-    /// What it is.
+    /// Kind of the entry.
     pub(crate) part: EntryPart,
-    /// Whether it works.
+    /// Result of the check.
     pub(crate) finding: EntryFinding,
 }
 
-/// What of ours stands in a client's file.
+/// Kind of an entry.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(crate) enum EntryPart {
     /// The server.
@@ -35,7 +34,7 @@ pub(crate) enum EntryPart {
     Hooks,
 }
 
-/// Whether what stands in a client's file works.
+/// Result of the check of an entry.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub(crate) enum EntryFinding {
     /// It starts this program.
@@ -44,15 +43,15 @@ pub(crate) enum EntryFinding {
     Address(String),
     /// It starts another program.
     Other(String),
-    /// It starts a program that is not there.
+    /// It starts a missing program.
     Missing(String),
-    /// It would start this program, but waits for the person to trust it.
+    /// It starts this program after the user trusts it.
     Untrusted,
-    /// The file cannot be read, so nobody knows.
+    /// The file cannot be read.
     Unreadable(String),
 }
 
-/// Looks at every client's files, the person's own and those of the folder at hand.
+/// Checks the user and project files of every client.
 pub(crate) fn check(dirs: &BaseDirs) -> Vec<InstalledEntry> {
     let mut found: Vec<InstalledEntry> = Vec::new();
     for client in &CLIENTS {
@@ -78,7 +77,7 @@ pub(crate) fn check(dirs: &BaseDirs) -> Vec<InstalledEntry> {
                         }
                         other => other,
                     },
-                    // Once for a file that holds both.
+                    // A file with both entries is reported once.
                     Err(_) if found.iter().any(|wired| wired.file == file) => None,
                     Err(why) => Some(EntryFinding::Unreadable(why)),
                 };
@@ -94,7 +93,7 @@ fn read(file: &Path, format: ConfigFormat) -> Result<Option<Value>, String> {
     text.map(|text| format.value(&text).map_err(|broken| broken.to_string())).transpose()
 }
 
-/// What becomes of our entry, if there is one.
+/// Checks Memoranda's entry; `None` if there is none.
 fn started(client: &ClientSpec, part: EntryPart, value: &Value) -> Option<EntryFinding> {
     match part {
         EntryPart::Server => {
@@ -115,8 +114,8 @@ fn started(client: &ClientSpec, part: EntryPart, value: &Value) -> Option<EntryF
     }
 }
 
-/// Whether a client runs our hooks. Codex runs none that the person has not trusted, and says in its
-/// settings which those are; the others ask nobody, or at once.
+/// Returns true if a client runs the hooks. Codex records trusted hooks in its settings; the other
+/// clients need no trust.
 fn is_trusted(client: &ClientSpec, dirs: &BaseDirs, file: &Path, value: &Value) -> bool {
     if client.hooks != Some(HookClient::Codex) {
         return true;
@@ -138,7 +137,7 @@ fn is_trusted(client: &ClientSpec, dirs: &BaseDirs, file: &Path, value: &Value) 
     ours.all(|(event, _)| is_known(&snake_case(event)))
 }
 
-/// `PreCompact` as `pre_compact`.
+/// Converts `PreCompact` into `pre_compact`.
 fn snake_case(event: &str) -> String {
     let letter = |(at, c): (usize, char)| {
         if c.is_uppercase() && at > 0 {

@@ -1,4 +1,4 @@
-//! The clients: one row each.
+//! Table of clients.
 
 use serde_json::{Value, json};
 
@@ -6,40 +6,40 @@ use crate::hook::HookClient;
 use crate::setup::format::ConfigFormat;
 use crate::setup::locations::{BaseDir, FileLocation};
 
-/// A client, and how it is told about a server.
+/// A client and the format of its configuration.
 pub(crate) struct ClientSpec {
-    /// Its name on the command line.
+    /// Name on the command line.
     pub(crate) name: &'static str,
-    /// Its name for people.
+    /// Display name.
     pub(crate) title: &'static str,
-    /// How its file is written.
+    /// Format of its file.
     pub(crate) format: ConfigFormat,
-    /// The key that holds its servers.
+    /// Key of the servers.
     pub(crate) container: &'static str,
-    /// What a server looks like in it.
+    /// Shape of a server entry.
     pub(crate) shape: EntryShape,
-    /// Where its own file is: the first that exists, else the first whose folder does.
+    /// Candidates of the user's file: the first that exists, else the first with an existing
+    /// folder.
     pub(crate) user: &'static [FileLocation],
-    /// Where the file of a project is, if there is such a thing.
+    /// File of a project; `None` if the client has none.
     pub(crate) project: Option<FileLocation>,
-    /// Files and folders that say that the client is used here.
+    /// Files and folders that show that the client is installed.
     pub(crate) signs: &'static [FileLocation],
-    /// Its program, if it has one to type.
+    /// Name of its program.
     pub(crate) program: Option<&'static str>,
-    /// How many tools it bears.
+    /// Tools offered to the client.
     pub(crate) tools: ToolChoice,
-    /// How it runs hooks, if it does.
+    /// Hook support.
     pub(crate) hooks: Option<HookClient>,
-    /// What makes it read its file again.
+    /// Step after which the client reads its file again.
     pub(crate) after: &'static str,
 }
 
-/// What serves every day, where all tools are in the way: the memory tool; notes, to write, read,
-/// change and find them; records, to know the rules and to keep them right.
+/// Tools for everyday use, for clients that send all tools with every request.
 const EVERYDAY_TOOLS: &str = "memory,write_note,read_note,edit_note,search_notes,recent_activity,get_context,\
                    get_rules,add_memory,search_memories,edit_memory,forget_memory";
 
-/// What a server looks like in a client's file.
+/// Shape of a server entry.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(crate) enum EntryShape {
     /// `{command, args}`.
@@ -52,19 +52,19 @@ pub(crate) enum EntryShape {
     Goose,
 }
 
-/// How many tools a client bears.
+/// Tools offered to a client.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(crate) enum ToolChoice {
-    /// It loads them as they are needed, or bears the set `default`.
+    /// The set `default`, for clients that load tools on demand.
     Default,
-    /// It hands all of them to the model with every request.
+    /// Everyday tools, for clients that send all tools with every request.
     Few,
-    /// The same, and its models are small.
+    /// The memory tool only, for clients with small models.
     Fewest,
 }
 
 impl ToolChoice {
-    /// The flags that ask for them.
+    /// Returns the flags that select the tools.
     pub(crate) fn flags(self) -> &'static [&'static str] {
         match self {
             Self::Default => &[],
@@ -75,7 +75,7 @@ impl ToolChoice {
 }
 
 impl EntryShape {
-    /// The entry for a program and its arguments.
+    /// Returns the entry of a program and its arguments.
     pub(crate) fn entry(self, program: &str, args: &[String]) -> Value {
         match self {
             Self::Plain => json!({ "command": program, "args": args }),
@@ -98,7 +98,7 @@ impl EntryShape {
     }
 }
 
-/// Every client, in the order in which they are listed.
+/// All clients in the order of the list.
 pub(crate) const CLIENTS: [ClientSpec; 12] = [
     ClientSpec {
         name: "claude-code",
@@ -298,7 +298,7 @@ pub(crate) const CLIENTS: [ClientSpec; 12] = [
     },
 ];
 
-/// The client of a name, as people type it.
+/// Finds a client by name, ignoring case and punctuation.
 pub(crate) fn client(name: &str) -> Option<&'static ClientSpec> {
     let plain = |name: &str| {
         let letters = name.chars().filter(|c| c.is_alphanumeric());
@@ -365,7 +365,7 @@ mod tests {
             };
             let tools = selection.resolve().unwrap();
             assert!(!tools.is_empty(), "{}", row.name);
-            // What its users have beside us must fit too.
+            // Leaves room for the tools of other servers.
             let most = if row.tools == ToolChoice::Default { 60 } else { 15 };
             assert!(tools.len() <= most, "{}: {} tools", row.name, tools.len());
         }

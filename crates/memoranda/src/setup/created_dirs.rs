@@ -1,5 +1,5 @@
-//! The folders that were made for a client's file. They are written down, so that taking the file
-//! out again removes them and no other: an empty folder can be the person's own.
+//! Records folders created for clients' files, so that removal deletes only those: an empty folder
+//! may belong to the user.
 
 use std::path::{Path, PathBuf};
 
@@ -7,7 +7,7 @@ use crate::error::Result;
 use crate::files;
 use crate::setup::locations::BaseDirs;
 
-/// Notes the folders that a file needs and that are not there yet.
+/// Records the missing folders of a file.
 pub(super) fn record_missing(dirs: &BaseDirs, path: &Path) -> Result<()> {
     let missing: Vec<PathBuf> =
         path.ancestors().skip(1).take_while(|f| !f.exists()).map(Path::to_owned).collect();
@@ -19,7 +19,7 @@ pub(super) fn record_missing(dirs: &BaseDirs, path: &Path) -> Result<()> {
     write_list(dirs, made)
 }
 
-/// Removes the folders that were made for a file, as far as nothing else is in them.
+/// Removes the recorded folders of a file that are empty.
 pub(super) fn remove_created(dirs: &BaseDirs, path: &Path) -> Result<()> {
     let mut made = read_list(dirs)?;
     for folder in path.ancestors().skip(1) {
@@ -37,7 +37,7 @@ fn read_list(dirs: &BaseDirs) -> Result<Vec<PathBuf>> {
     Ok(text.lines().map(PathBuf::from).collect())
 }
 
-/// Writes the list; with the last of its folders it goes.
+/// Writes the list, and deletes it if it is empty.
 fn write_list(dirs: &BaseDirs, mut made: Vec<PathBuf>) -> Result<()> {
     made.sort();
     made.dedup();

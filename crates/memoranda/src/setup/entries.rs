@@ -1,17 +1,17 @@
-//! What is written into one file: our server, our hooks, and nothing else.
+//! Entries of Memoranda in a client's file: server and hooks.
 
 use serde_json::Value;
 
 use crate::setup::format::{self, ConfigFormat, ConfigSyntaxError};
 use crate::setup::{hooks, json};
 
-/// The name of our server in every client.
+/// Name of the server in every client.
 pub(crate) const NAME: &str = "memoranda";
 
-/// One thing that is ours in a file.
+/// An entry of Memoranda in a file.
 #[derive(Clone, PartialEq, Debug)]
 pub(crate) enum ConfigEntry {
-    /// The entry of the server.
+    /// Entry of the server.
     Server {
         /// The key that holds the servers.
         container: &'static str,
@@ -25,22 +25,22 @@ pub(crate) enum ConfigEntry {
         /// The entry in its list.
         entry: Value,
     },
-    /// The version that a file of hooks must say.
+    /// Version field of a file of hooks.
     Version,
 }
 
-/// How far a file is wired.
+/// State of the entries in a file.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(crate) enum EntryState {
-    /// Nothing of ours is there.
+    /// No entry is present.
     Absent,
-    /// Something of ours is there, but not as it should be.
+    /// An entry is present but differs.
     Different,
-    /// Everything is as it should be.
+    /// All entries are current.
     Current,
 }
 
-/// How far a text is wired.
+/// Returns the state of the entries in a text.
 pub(crate) fn state(
     format: ConfigFormat,
     text: &str,
@@ -61,7 +61,7 @@ pub(crate) fn state(
 fn is_current(format: ConfigFormat, value: &Value, entry_spec: &ConfigEntry) -> bool {
     match entry_spec {
         ConfigEntry::Server { container, entry } => {
-            // YAML keeps scalars as they are written, so both sides are read the same way.
+            // The YAML reader keeps scalars as text, so both sides are parsed the same way.
             let path = [*container, NAME];
             let wanted = format.value(&format.snippet(&path, entry)).unwrap_or_default();
             format::at(value, &path).is_some_and(|found| Some(found) == format::at(&wanted, &path))
@@ -85,7 +85,8 @@ fn listed<'v>(value: &'v Value, event: &str) -> &'v [Value] {
     format::at(value, &["hooks", event]).and_then(Value::as_array).map_or(&[], Vec::as_slice)
 }
 
-/// What is ours, as a text has it: of an earlier time perhaps, or with flags that a person chose.
+/// Returns the entries as the text contains them, possibly of an earlier version or with custom
+/// flags.
 pub(crate) fn as_found(
     format: ConfigFormat,
     text: &str,
@@ -106,7 +107,7 @@ pub(crate) fn as_found(
     Ok(entries.iter().filter_map(found).collect())
 }
 
-/// A value whose scalars are what they are in another: YAML is read as it is written, in letters.
+/// Converts text scalars to the types of another value, because the YAML reader returns text.
 fn typed(found: &Value, like: &Value) -> Value {
     match (found, like) {
         (Value::String(text), Value::Bool(_) | Value::Number(_)) => {
@@ -122,7 +123,7 @@ fn typed(found: &Value, like: &Value) -> Value {
     }
 }
 
-/// The text with everything of ours in it.
+/// Returns the text with all entries.
 pub(crate) fn connected(
     format: ConfigFormat,
     text: &str,
@@ -148,7 +149,7 @@ pub(crate) fn connected(
     proven(format, text, new, entries)
 }
 
-/// The text with nothing of ours in it.
+/// Returns the text without the entries.
 pub(crate) fn disconnected(
     format: ConfigFormat,
     text: &str,
@@ -166,7 +167,7 @@ pub(crate) fn disconnected(
     }
     let is_alone =
         |value: &Value| value.as_object().is_some_and(|map| map.keys().all(|key| key == "version"));
-    // A version of nothing is nothing.
+    // A file with only a version is empty.
     if entries.contains(&ConfigEntry::Version) && new != text && is_alone(&format.value(&new)?) {
         new = json::remove(&new, &["version"])?;
     }
@@ -174,7 +175,7 @@ pub(crate) fn disconnected(
     proven(format, text, new, entries)
 }
 
-/// `hooks: {}` goes with the last hook; a file of blanks is empty.
+/// Removes the remains of an empty file.
 fn json_husk(format: ConfigFormat, text: String) -> String {
     let is_husk = match format {
         ConfigFormat::Json => matches!(text.trim_start_matches('\u{feff}').trim(), "{}" | ""),
@@ -185,7 +186,7 @@ fn json_husk(format: ConfigFormat, text: String) -> String {
     if is_husk { String::new() } else { text }
 }
 
-/// An edit is believed only if the file says the same as before, but for what is ours.
+/// Rejects an edit that changes anything except Memoranda's entries.
 fn proven(
     format: ConfigFormat,
     old: &str,
@@ -199,7 +200,7 @@ fn proven(
     }
 }
 
-/// What a file says beside what is ours.
+/// Returns the content of a file without Memoranda's entries.
 fn others(mut value: Value, entries: &[ConfigEntry]) -> Value {
     for entry_spec in entries {
         match entry_spec {

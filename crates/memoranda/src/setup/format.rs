@@ -1,5 +1,4 @@
-//! The three formats in which clients keep their settings. An edit is a new text in which every
-//! byte outside the edited key is the old one.
+//! Formats of clients' settings. An edit keeps every byte outside the edited key.
 
 use std::fmt;
 use std::ops::Range;
@@ -8,28 +7,28 @@ use serde_json::Value;
 
 use crate::setup::{json, toml, yaml};
 
-/// How a file is written.
+/// Format of a file.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(crate) enum ConfigFormat {
-    /// JSON, with comments and trailing commas where people put them.
+    /// JSON with comments and trailing commas.
     Json,
-    /// TOML.
+    /// The format TOML.
     Toml,
-    /// YAML.
+    /// The format YAML.
     Yaml,
 }
 
-/// Why a text cannot be edited.
+/// Syntax error of a text.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub(crate) struct ConfigSyntaxError {
-    /// The line, from 1.
+    /// Line number, from 1.
     pub(crate) line: usize,
-    /// What is wrong with it.
+    /// Description of the error.
     pub(crate) what: String,
 }
 
 impl ConfigSyntaxError {
-    /// Something that is wrong at a byte of a text.
+    /// Creates an error at a byte offset.
     pub(crate) fn at(text: &str, byte: usize, what: impl Into<String>) -> Self {
         let before = text.as_bytes().get(..byte).unwrap_or(text.as_bytes());
         let line = before.iter().filter(|byte| **byte == b'\n').count() + 1;
@@ -44,7 +43,7 @@ impl fmt::Display for ConfigSyntaxError {
 }
 
 impl ConfigFormat {
-    /// What the text says, without its form.
+    /// Parses the text into a value.
     pub(crate) fn value(self, text: &str) -> Result<Value, ConfigSyntaxError> {
         match self {
             Self::Json => json::value(text),
@@ -53,7 +52,7 @@ impl ConfigFormat {
         }
     }
 
-    /// The text with a key set, the way to it made if need be.
+    /// Sets a key and creates missing parents.
     pub(crate) fn set(
         self,
         text: &str,
@@ -67,7 +66,7 @@ impl ConfigFormat {
         }
     }
 
-    /// The text without a key, and without what then stands empty on the way to it.
+    /// Removes a key and parents that become empty.
     pub(crate) fn remove(self, text: &str, path: &[&str]) -> Result<String, ConfigSyntaxError> {
         match self {
             Self::Json => json::remove(text, path),
@@ -76,19 +75,19 @@ impl ConfigFormat {
         }
     }
 
-    /// What a person would paste: the key alone, in a file of its own.
+    /// Returns the key alone as a snippet to paste.
     pub(crate) fn snippet(self, path: &[&str], value: &Value) -> String {
-        // An empty text can always be added to.
+        // Editing an empty text cannot fail.
         self.set("", path, value).unwrap_or_default()
     }
 }
 
-/// The value at a path.
+/// Returns the value at a path.
 pub(crate) fn at<'v>(value: &'v Value, path: &[&str]) -> Option<&'v Value> {
     path.iter().try_fold(value, |value, key| value.get(key))
 }
 
-/// The same value without a path, and without objects that are empty for it.
+/// Returns a value without a path and parents that become empty.
 pub(crate) fn without(value: &Value, path: &[&str]) -> Value {
     let mut value = value.clone();
     prune(&mut value, path);
@@ -113,7 +112,7 @@ fn prune(value: &mut Value, path: &[&str]) {
     }
 }
 
-/// Replaces pieces of a text, given in any order, none of which overlap.
+/// Replaces non-overlapping ranges of a text, given in any order.
 pub(crate) fn spliced(text: &str, mut pieces: Vec<(Range<usize>, String)>) -> String {
     pieces.sort_by_key(|(range, _)| range.start);
     let mut result = String::with_capacity(text.len() + 256);
@@ -127,7 +126,7 @@ pub(crate) fn spliced(text: &str, mut pieces: Vec<(Range<usize>, String)>) -> St
     result
 }
 
-/// How a text ends its lines.
+/// Returns the line ending of a text.
 pub(crate) fn line_end(text: &str) -> &'static str {
     match text.find('\n') {
         Some(at) if text[..at].ends_with('\r') => "\r\n",
@@ -135,12 +134,12 @@ pub(crate) fn line_end(text: &str) -> &'static str {
     }
 }
 
-/// Where the line of a byte begins.
+/// Returns the start of the line of a byte.
 pub(crate) fn line_start(text: &str, at: usize) -> usize {
     text[..at].rfind('\n').map_or(0, |feed| feed + 1)
 }
 
-/// Where the line of a byte ends: after its line feed, or at the end of the text.
+/// Returns the start of the next line, or the end of the text.
 pub(crate) fn next_line(text: &str, at: usize) -> usize {
     text[at..].find('\n').map_or(text.len(), |feed| at + feed + 1)
 }

@@ -1,21 +1,21 @@
-//! How hooks are written into each client's file.
+//! Format of hooks in each client's file.
 
 use serde_json::{Value, json};
 
 use crate::hook::{HookClient, HookEvent};
 use crate::setup::locations::{BaseDir, FileLocation};
 
-/// How a client is told to run a command.
+/// Hook configuration of a client.
 pub(crate) struct HookSpec {
-    /// The person's file.
+    /// File of the user.
     pub(crate) user: FileLocation,
     /// The file of a project.
     pub(crate) project: FileLocation,
-    /// What an entry looks like.
+    /// Shape of an entry.
     style: HookStyle,
-    /// Which event of a conversation has which name.
+    /// Names of the events.
     events: &'static [(HookEvent, &'static str)],
-    /// What the person has to do before they run, if anything.
+    /// Step that the user must do before hooks run.
     pub(crate) after: Option<&'static str>,
 }
 
@@ -23,7 +23,7 @@ pub(crate) struct HookSpec {
 enum HookStyle {
     /// `{matcher, hooks: [{type, command, timeout}]}`, with seconds.
     Grouped,
-    /// The same with a name and milliseconds.
+    /// As `Grouped`, with a name and milliseconds.
     GroupedNamed,
     /// `{type, command, timeout}`.
     Flat,
@@ -31,13 +31,12 @@ enum HookStyle {
     Bare,
 }
 
-/// How long a client waits for us, in seconds. We need a fraction of one; at the end no client
-/// waits for long.
+/// Returns the timeout of a hook in seconds. Hooks need a fraction of a second.
 fn timeout_seconds(event: HookEvent) -> u64 {
     if event == HookEvent::SessionEnd { 3 } else { 10 }
 }
 
-/// How a client is told.
+/// Returns the hook configuration of a client.
 pub(crate) fn hook_spec(client: HookClient) -> HookSpec {
     match client {
         HookClient::ClaudeCode => HookSpec {
@@ -60,7 +59,7 @@ pub(crate) fn hook_spec(client: HookClient) -> HookSpec {
                 (HookEvent::SessionStart, "SessionStart"),
                 (HookEvent::PreCompact, "PreCompact"),
                 (HookEvent::PostCompact, "PostCompact"),
-                // The end comes a minute late, when its window is long closed.
+                // This event is sent a minute after the window closed.
                 (HookEvent::Stop, "Stop"),
                 (HookEvent::SessionEnd, "SessionEnd"),
             ],
@@ -106,7 +105,7 @@ pub(crate) fn hook_spec(client: HookClient) -> HookSpec {
 }
 
 impl HookSpec {
-    /// Every entry: the name of its event, and what stands in its list.
+    /// Returns all entries with the names of their events.
     pub(crate) fn entries(
         &self,
         client: HookClient,
@@ -125,7 +124,7 @@ impl HookSpec {
             HookStyle::Grouped => {
                 let run = json!({ "type": "command", "command": command, "timeout": timeout_seconds(event) });
                 match event {
-                    // A conversation that was compacted begins again, and needs its brief again.
+                    // A compacted conversation needs its brief again.
                     HookEvent::SessionStart => {
                         json!({ "matcher": "startup|resume|clear|compact|fork", "hooks": [run] })
                     }
@@ -145,13 +144,13 @@ impl HookSpec {
         }
     }
 
-    /// Whether the file must say its version.
+    /// Returns true if the file needs a version field.
     pub(crate) fn has_version(&self) -> bool {
         self.style == HookStyle::Bare
     }
 }
 
-/// What a client's shell is to run.
+/// Returns the shell command of a hook.
 fn command(program: &str, event: HookEvent, client: HookClient, flags: &[String]) -> String {
     let mut words = vec![quoted(program), "hook".into(), event.name().into()];
     words.extend(["--client".into(), client.name().into()]);
@@ -159,14 +158,14 @@ fn command(program: &str, event: HookEvent, client: HookClient, flags: &[String]
     words.join(" ")
 }
 
-/// A word as every shell takes it, `cmd` too.
+/// Quotes a word for all shells, including `cmd`.
 fn quoted(word: &str) -> String {
     let plain = |c: char| c.is_alphanumeric() || "/._-+:@,=~\\".contains(c);
     if word.chars().all(plain) { word.to_owned() } else { format!("\"{word}\"") }
 }
 
-/// Whether an entry is ours, of whatever version and from wherever. What looks into memory with
-/// every question is not: setup does not install it, so it is the person's own.
+/// Returns true if setup installed an entry, in any version. A `prompt` hook is the user's own,
+/// because setup does not install it.
 pub(crate) fn is_ours(entry: &Value) -> bool {
     let runs_us = |command: &Value| {
         command.as_str().is_some_and(|command| {
@@ -183,7 +182,7 @@ pub(crate) fn is_ours(entry: &Value) -> bool {
     inner.is_some_and(|all| !all.is_empty() && all.iter().all(|hook| runs_us(&hook["command"])))
 }
 
-/// The program that an entry of ours runs.
+/// Returns the program of an entry.
 pub(crate) fn program_of(entry: &Value) -> Option<&str> {
     let inner = || entry["hooks"].get(0)?["command"].as_str();
     let command = entry["command"].as_str().or_else(inner)?;

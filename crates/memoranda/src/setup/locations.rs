@@ -1,50 +1,49 @@
-//! Where clients keep their files, on each system.
+//! Locations of clients' files on each system.
 
 use std::path::{Path, PathBuf};
 
 use crate::config::AppDirectories;
 use crate::env;
 
-/// A folder that a path is relative to.
+/// Base folder of a path.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(crate) enum BaseDir {
-    /// The person's own folder.
+    /// Home folder of the user.
     Home,
-    /// Where configuration lies: `~/.config`, or `%APPDATA%` on Windows.
+    /// Configuration folder: `~/.config`, or `%APPDATA%` on Windows.
     Config,
-    /// Where applications keep what is theirs: as `Config`, but `~/Library/Application Support` on
-    /// a Mac.
+    /// Application data: as `Config`, but `~/Library/Application Support` on macOS.
     Support,
-    /// Claude Code's folder for its state: `CLAUDE_CONFIG_DIR`, or the person's own.
+    /// State folder of Claude Code: `CLAUDE_CONFIG_DIR`, or the home folder.
     ClaudeState,
     /// Claude Code's folder: `CLAUDE_CONFIG_DIR`, or `~/.claude`.
     Claude,
     /// Codex's folder: `CODEX_HOME`, or `~/.codex`.
     Codex,
-    /// The folder that one works in.
+    /// Current folder.
     Project,
 }
 
-/// A path below one of these folders.
+/// A path relative to a base folder.
 pub(crate) type FileLocation = (BaseDir, &'static str);
 
-/// The folders, on this machine.
+/// Base folders of this machine.
 #[derive(Clone, Debug)]
 pub(crate) struct BaseDirs {
-    /// The person's own folder.
+    /// Home folder of the user.
     pub(crate) home: PathBuf,
     config: PathBuf,
     support: PathBuf,
     claude: Option<PathBuf>,
     codex: Option<PathBuf>,
-    /// The folder that one works in.
+    /// Current folder.
     pub(crate) project: PathBuf,
-    /// The list of folders that were made for clients' files.
+    /// Path of the list of created folders.
     pub(crate) made: PathBuf,
 }
 
 impl BaseDirs {
-    /// Finds them.
+    /// Finds the base folders.
     pub(crate) fn find(directories: &AppDirectories) -> Self {
         let home = directories.user.clone();
         let config = directories.config_base.clone();
@@ -60,7 +59,7 @@ impl BaseDirs {
         Self { home, config, support, claude, codex, project, made }
     }
 
-    /// The path of a place.
+    /// Returns the path of a location.
     pub(crate) fn path(&self, (base, rest): FileLocation) -> PathBuf {
         let folder = match base {
             BaseDir::Home => self.home.clone(),
@@ -74,7 +73,7 @@ impl BaseDirs {
         if rest.is_empty() { folder } else { folder.join(rest) }
     }
 
-    /// A path as people write it.
+    /// Formats a path with `~` for the home folder.
     pub(crate) fn shown(&self, path: &Path) -> String {
         match path.strip_prefix(&self.home) {
             Ok(rest) => format!("~/{}", rest.display()),

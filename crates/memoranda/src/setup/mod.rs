@@ -1,5 +1,4 @@
-//! Connecting clients: which there are, where their files lie, and edits of those files that leave
-//! every byte alone that is not ours.
+//! Connects clients: finds their files and edits Memoranda's entries without changing other bytes.
 
 mod change;
 mod check;
@@ -27,7 +26,7 @@ pub(crate) use temporary_install::find_runner;
 
 use entries::ConfigEntry;
 
-/// For whom a client is connected.
+/// Scope of a connection.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, ValueEnum)]
 pub(crate) enum SetupScope {
     /// For you, in every project.
@@ -36,23 +35,23 @@ pub(crate) enum SetupScope {
     Project,
 }
 
-/// Whether hooks are meant too.
+/// Whether hooks are installed.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(crate) enum HookInstall {
-    /// They are.
+    /// With hooks.
     With,
     /// Only the server.
     Without,
 }
 
-/// How our program is started.
+/// Command that starts the server.
 #[derive(Clone, Debug)]
 pub(crate) struct ServerProgram {
-    /// The program.
+    /// Path of the program.
     pub(crate) path: String,
-    /// Flags of every command, such as the vault's folder.
+    /// Global flags, such as the vault's folder.
     pub(crate) flags: Vec<String>,
-    /// The sets of tools, if the person named some.
+    /// Requested toolsets.
     pub(crate) toolsets: Option<String>,
 }
 
@@ -69,13 +68,13 @@ impl ServerProgram {
 }
 
 impl ClientSpec {
-    /// Whether it seems to be used on this machine.
+    /// Returns true if the client seems to be installed.
     pub(crate) fn is_here(&self, dirs: &BaseDirs) -> bool {
         self.signs.iter().any(|sign| dirs.path(*sign).exists())
             || self.program.is_some_and(|program| crate::env::find_program(program).is_some())
     }
 
-    /// The file that its servers stand in; `None` if it has none of that scope.
+    /// Returns the file with its servers; `None` if the scope has none.
     pub(crate) fn file(&self, dirs: &BaseDirs, scope: SetupScope) -> Option<PathBuf> {
         match scope {
             SetupScope::Project => self.project.map(|place| dirs.path(place)),
@@ -88,7 +87,7 @@ impl ClientSpec {
         }
     }
 
-    /// The file that its hooks stand in, if it has hooks.
+    /// Returns the file with its hooks; `None` if the client has no hooks.
     pub(crate) fn hooks_file(&self, dirs: &BaseDirs, scope: SetupScope) -> Option<PathBuf> {
         let entries = hooks::hook_spec(self.hooks?);
         Some(dirs.path(match scope {
@@ -97,12 +96,12 @@ impl ClientSpec {
         }))
     }
 
-    /// What the person has to do before its hooks run, if anything.
+    /// Returns the step that the user must do before hooks run.
     pub(crate) fn after_hooks(&self) -> Option<&'static str> {
         hooks::hook_spec(self.hooks?).after
     }
 
-    /// Every file to be changed, and what is ours in each.
+    /// Returns the files to change with their entries.
     pub(crate) fn targets(
         &self,
         dirs: &BaseDirs,
@@ -135,7 +134,7 @@ impl ClientSpec {
         targets
     }
 
-    /// What a person would paste into the file.
+    /// Returns a snippet to paste into the file.
     pub(crate) fn snippet(&self, program: &ServerProgram) -> String {
         let entry = self.shape.entry(&program.path, &program.server_args(self));
         self.format.snippet(&[self.container, NAME], &entry)

@@ -11,12 +11,12 @@ use toml_edit::{Document, Item, Table, Value as TomlValue};
 use crate::setup::format::{ConfigSyntaxError, line_end, line_start, next_line, spliced};
 use crate::setup::json;
 
-/// What a text says.
+/// Parses a text into a value.
 pub(crate) fn value(text: &str) -> Result<Value, ConfigSyntaxError> {
     Ok(of_table(parsed(text)?.as_table()))
 }
 
-/// The text with our table in it, as the last one or where it stood.
+/// Sets a table in its place or at the end.
 pub(crate) fn set(text: &str, path: &[&str], value: &Value) -> Result<String, ConfigSyntaxError> {
     let document = parsed(text)?;
     if let Some(at) = inline_parent(&document, path) {
@@ -40,7 +40,7 @@ pub(crate) fn set(text: &str, path: &[&str], value: &Value) -> Result<String, Co
     Ok(result)
 }
 
-/// The text without our table, its sub-tables, and the empty line that was put before it.
+/// Removes a table, its sub-tables and the blank line before it.
 pub(crate) fn remove(text: &str, path: &[&str]) -> Result<String, ConfigSyntaxError> {
     let document = parsed(text)?;
     let mut ranges = blocks(text, &document, path);
@@ -78,7 +78,7 @@ fn cut(text: &str, ranges: Vec<Range<usize>>) -> String {
     spliced(text, ranges.into_iter().map(|range| (range, String::new())).collect())
 }
 
-/// A value on the way that is no table of its own, and where it is.
+/// Returns a parent that is an inline value, with its offset.
 fn inline_parent(document: &Document<&str>, path: &[&str]) -> Option<(String, usize)> {
     let mut item = document.as_item();
     for key in path {

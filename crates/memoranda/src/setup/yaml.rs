@@ -36,12 +36,12 @@ struct YamlEntry {
     value: YamlNode,
 }
 
-/// What a text says; scalars are texts.
+/// Parses a text into a value; scalars are text.
 pub(crate) fn value(text: &str) -> Result<Value, ConfigSyntaxError> {
     Ok(read(text)?.map_or_else(|| Value::Object(Map::new()), |node| node.value()))
 }
 
-/// The text with a key set, the mappings on the way made if need be.
+/// Sets a key and creates missing mappings.
 pub(crate) fn set(text: &str, path: &[&str], value: &Value) -> Result<String, ConfigSyntaxError> {
     let Some(root) = read(text)? else {
         let mut result = text.to_owned();
@@ -81,7 +81,7 @@ pub(crate) fn set(text: &str, path: &[&str], value: &Value) -> Result<String, Co
     Ok(text.to_owned())
 }
 
-/// The text without a key; a mapping that is empty then goes too.
+/// Removes a key and mappings that become empty.
 pub(crate) fn remove(text: &str, path: &[&str]) -> Result<String, ConfigSyntaxError> {
     let Some(root) = read(text)? else { return Ok(text.to_owned()) };
     let mut node = &root;
@@ -110,7 +110,7 @@ pub(crate) fn remove(text: &str, path: &[&str]) -> Result<String, ConfigSyntaxEr
     }
 }
 
-/// Whether a bare word stands for no value.
+/// Returns true if a plain scalar is null.
 fn is_nothing(word: &str) -> bool {
     matches!(word, "" | "~" | "null" | "Null" | "NULL")
 }
@@ -130,7 +130,7 @@ fn item_of(text: &str, entry: &YamlEntry) -> Range<usize> {
 /// From the line of a key to the last line of its value.
 fn lines_of(text: &str, entry: &YamlEntry) -> (usize, usize) {
     let end = entry.value.end.max(entry.start);
-    // Empty lines behind a block scalar belong to whatever follows.
+    // Empty lines after a block scalar belong to the next entry.
     let end = text[..end].trim_end().len().max(entry.start);
     (line_start(text, entry.start), next_line(text, end))
 }
@@ -338,7 +338,7 @@ fn node(
                     YamlNodeKind::Scalar { text, .. } => text,
                     _ => "?".to_owned(),
                 };
-                // Nothing behind the colon has no place of its own.
+                // An empty value has no span of its own.
                 let is_empty =
                     matches!(&value.kind, YamlNodeKind::Scalar { text, .. } if text.is_empty());
                 let value = if is_empty && value.start >= value.end {

@@ -29,7 +29,7 @@ struct InPlaceJson {
     left_out: Vec<LeftOutJson>,
 }
 
-/// What did not become part of a project, and why: a file, or the folder of a whole project.
+/// A file or project that was not imported, with the reason.
 #[derive(Serialize)]
 struct LeftOutJson {
     project: String,

@@ -42,12 +42,12 @@ struct RuleFileJson {
     change: &'static str,
 }
 
-/// What becomes of one file.
+/// Planned content of one file.
 struct RuleFilePlan {
     target: &'static str,
     path: String,
     before: Option<String>,
-    /// What it shall hold; `None` if it shall not be there.
+    /// New text; `None` if the file is deleted.
     after: Option<String>,
 }
 
@@ -56,7 +56,7 @@ impl RuleFilePlan {
         self.before != self.after
     }
 
-    /// What was written between our marks, and is no rule that was ever known here, is not replaced.
+    /// Rejects generated text that contains rules this vault never had.
     fn refuse_unknown(&self, known: &KnownRules<'_>) -> Result<()> {
         let ours = self.before.as_deref().filter(|_| self.differs()).and_then(generated_in);
         let Some(ours) = ours else { return Ok(()) };
@@ -86,7 +86,7 @@ impl RuleFilePlan {
     }
 }
 
-/// What is to be done with the files.
+/// Mode of the command.
 #[derive(Clone, Copy, PartialEq, Eq)]
 pub(super) enum GenerateMode {
     Check,
@@ -94,22 +94,22 @@ pub(super) enum GenerateMode {
     Write,
 }
 
-/// What becomes of generated files when there are no rules: they may be a team's, and the rules
-/// not yet in this vault.
+/// Treatment of generated files if there are no rules: the rules may be a team's and missing in
+/// this vault.
 #[derive(Clone, Copy, PartialEq, Eq)]
 pub(super) enum WithoutRules {
     Keep,
     Remove,
 }
 
-/// What becomes of generated text that says what this vault never knew: somebody wrote it there.
+/// Treatment of unknown text in generated files, which somebody wrote there.
 #[derive(Clone, Copy, PartialEq, Eq)]
 pub(super) enum UnknownText {
     Refuse,
     Replace,
 }
 
-/// What was asked for.
+/// Request of the command.
 pub(super) struct GenerateRequest {
     pub(super) root: PathBuf,
     pub(super) scopes: Vec<RecordScope>,
@@ -119,7 +119,7 @@ pub(super) struct GenerateRequest {
     pub(super) unknown: UnknownText,
 }
 
-/// What was found out: the plans, and the targets that cannot be served.
+/// Plans of all files, and targets with problems.
 struct GeneratePlan {
     rules: Vec<AgentRule>,
     plans: Vec<RuleFilePlan>,
@@ -170,7 +170,7 @@ pub(super) fn run(
     let known = KnownRules::new(memory, &asked.scopes);
     for target in &asked.targets {
         let planned = plan_target(&asked.root, target, &plan_set.rules).and_then(|plans| {
-            // Without a single rule nothing is written unless somebody asks for that.
+            // Without rules nothing is written unless requested.
             if asked.unknown == UnknownText::Refuse && !plan_set.rules.is_empty() {
                 plans.iter().try_for_each(|plan| plan.refuse_unknown(&known))?;
             }
@@ -305,7 +305,7 @@ fn rule_of(record: MemoryRecord) -> AgentRule {
     }
 }
 
-/// What becomes of a target's files: those that are needed, and those of ours that no longer are.
+/// Plans the files of a target, including generated files that are no longer needed.
 fn plan_target(
     root: &Path,
     target: &'static RuleTarget,

@@ -79,7 +79,7 @@ pub(super) fn run(
                 rule.paths.extend(file.within.iter().map(|folder| format!("{folder}/**")));
             }
             let new = RuleIdentity::new(&rule.text, &rule.paths);
-            // What was generated may be older than the rules: what they no longer say is no news.
+            // Generated text may be older than the rules; former rules are not imported again.
             let is_old = generated.contains(&new.words) && known_rules.has(&rule.text)?;
             if is_old || known.iter().any(|known| known.covers(&new)) {
                 known_before += 1;
@@ -151,7 +151,7 @@ pub(super) fn run(
 
 /// Files whose rules hold for the folder that they lie in and all below.
 const FOLDER_RULE_FILES: [&str; 3] = ["AGENTS.md", "CLAUDE.md", "GEMINI.md"];
-/// Folders that hold other people's work, or what is made anew.
+/// Folders with third-party code or build output.
 const SKIPPED_FOLDERS: [&str; 7] =
     ["node_modules", "target", "vendor", "dist", "build", "third_party", "venv"];
 /// How deep in a repository rules are looked for.
@@ -226,7 +226,7 @@ pub(super) fn normalized_words(text: &str) -> String {
     text.split_whitespace().collect::<Vec<_>>().join(" ").to_lowercase()
 }
 
-/// What makes two rules the same: their words, whatever the blanks and the case, for the same files.
+/// Identity of a rule: its words without case and white space, and its files.
 struct RuleIdentity {
     words: String,
     paths: BTreeSet<String>,
@@ -239,7 +239,7 @@ impl RuleIdentity {
         Self { words: normalized_words(text), paths }
     }
 
-    /// Whether another says nothing that this one does not.
+    /// Returns true if this rule includes another one.
     fn covers(&self, other: &Self) -> bool {
         let has_files = self.paths.is_empty()
             || (!other.paths.is_empty() && other.paths.is_subset(&self.paths));

@@ -33,7 +33,7 @@ impl<'m> KnownRules<'m> {
         Self { memory, scopes, now: OnceCell::new(), before: OnceCell::new() }
     }
 
-    /// What a generated text says that no rule ever said.
+    /// Returns the parts of a generated text that were never a rule.
     pub(super) fn unknown_in(&self, text: &str) -> Result<Vec<String>> {
         let found = rules_in(text);
         let mut unknown: Vec<String> = found.rules.into_iter().map(|(_, rule)| rule.text).collect();
@@ -49,7 +49,7 @@ impl<'m> KnownRules<'m> {
         Ok(unknown)
     }
 
-    /// Whether a rule said so at any time.
+    /// Returns true if a rule ever had this text.
     pub(super) fn has(&self, text: &str) -> Result<bool> {
         let words = normalized_words(text);
         Ok(known(&self.now, || self.rules_now())?.contains(&words)
@@ -78,7 +78,7 @@ impl<'m> KnownRules<'m> {
             for commit in self.memory.log(&filter, usize::MAX, 0)? {
                 let files = commit.files.iter().filter(|file| file.path.is_within(&folder));
                 for hash in files.filter_map(|file| file.before) {
-                    // What was purged is known no more.
+                    // Purged text is unknown.
                     let Ok(bytes) = self.memory.store().content(hash) else { continue };
                     let text = String::from_utf8_lossy(&bytes);
                     let body = note::parse(&text).body;
@@ -90,7 +90,7 @@ impl<'m> KnownRules<'m> {
     }
 }
 
-/// What is known, looked up once.
+/// Returns the cached set, computed on first use.
 fn known(
     cell: &OnceCell<HashSet<String>>,
     look: impl FnOnce() -> Result<HashSet<String>>,

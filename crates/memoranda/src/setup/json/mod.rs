@@ -15,12 +15,12 @@ use render::JsonStyle;
 
 pub(crate) use render::ordered;
 
-/// What a text says; an empty one is an empty object.
+/// Parses a text into a value; an empty text is an empty object.
 pub(crate) fn value(text: &str) -> Result<Value, ConfigSyntaxError> {
     Ok(read::read(text)?.map_or_else(|| Value::Object(Map::new()), |node| node.value()))
 }
 
-/// The text with a key set, the objects on the way made if need be.
+/// Sets a key and creates missing objects.
 pub(crate) fn set(text: &str, path: &[&str], value: &Value) -> Result<String, ConfigSyntaxError> {
     let style = JsonStyle::of(text);
     let Some(root) = read::read(text)? else { return Ok(fresh(text, &style, path, value)) };
@@ -47,7 +47,7 @@ pub(crate) fn set(text: &str, path: &[&str], value: &Value) -> Result<String, Co
     Ok(text.to_owned())
 }
 
-/// The text without a key, and without objects that are empty then.
+/// Removes a key and objects that become empty.
 pub(crate) fn remove(text: &str, path: &[&str]) -> Result<String, ConfigSyntaxError> {
     let mut text = text.to_owned();
     let mut path = path;
@@ -74,7 +74,7 @@ pub(crate) fn remove(text: &str, path: &[&str]) -> Result<String, ConfigSyntaxEr
     Ok(text)
 }
 
-/// The text with one more item in the list at a path, the way to it made if need be.
+/// Appends an item to the list at a path and creates missing parents.
 pub(crate) fn append(text: &str, path: &[&str], item: &Value) -> Result<String, ConfigSyntaxError> {
     let style = JsonStyle::of(text);
     let root = read::read(text)?;
@@ -88,7 +88,7 @@ pub(crate) fn append(text: &str, path: &[&str], item: &Value) -> Result<String, 
     Ok(inserted(text, list, &ranges, &style, None, item))
 }
 
-/// The text without the items of a list that fit, and without what stands empty then.
+/// Removes matching items of a list and parents that become empty.
 pub(crate) fn remove_items(
     text: &str,
     path: &[&str],
@@ -262,7 +262,7 @@ fn is_bare(text: &str, node: &JsonNode) -> bool {
     text.get(node.start + 1..node.end - 1).is_some_and(|inner| inner.trim().is_empty())
 }
 
-/// Where the comma after an item stands, if there is one.
+/// Returns the offset of the comma after an item; `None` if there is none.
 fn comma_after(text: &str, end: usize) -> Option<usize> {
     let at = read::after_trivia(text, end);
     (text.as_bytes().get(at) == Some(&b',')).then_some(at)

@@ -14,7 +14,7 @@ pub(super) struct JsonNode {
     pub(super) kind: JsonNodeKind,
 }
 
-/// What a value is.
+/// Kind of a value.
 pub(super) enum JsonNodeKind {
     Object(Vec<JsonMember>),
     Array(Vec<JsonNode>),
@@ -63,7 +63,7 @@ pub(super) fn read(text: &str) -> Result<Option<JsonNode>, ConfigSyntaxError> {
 /// The first place from `at` on that is no blank and no comment.
 pub(super) fn after_trivia(text: &str, at: usize) -> usize {
     let mut reader = JsonParser { text, at };
-    // What was read once can be read again.
+    // The text was parsed before, so this cannot fail.
     reader.skip().ok();
     reader.at
 }

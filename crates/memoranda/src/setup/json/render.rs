@@ -9,7 +9,7 @@ use crate::setup::format::{line_end, line_start};
 pub(super) struct JsonStyle {
     /// One step to the right.
     pub(super) unit: String,
-    /// What ends a line.
+    /// Line ending.
     pub(super) line_end: &'static str,
     is_one_line: bool,
 }
@@ -89,7 +89,7 @@ impl JsonStyle {
         line.chars().take_while(|c| *c == ' ' || *c == '\t').collect()
     }
 
-    /// Whether nothing but blanks stands before a byte on its line.
+    /// Returns true if only white space precedes a byte on its line.
     pub(super) fn starts_line(&self, text: &str, at: usize) -> bool {
         let start = line_start(text, at);
         start > 0 && text[start..at].chars().all(|c| c == ' ' || c == '\t')
