@@ -30,14 +30,16 @@ pub(crate) fn below(
         };
         let mut is_whole = true;
         for file in inside.files {
-            match history::is_written(db, project, &file)? {
-                true => below.files.push(file),
-                false => is_whole = false,
+            if history::is_written(db, project, &file)? {
+                below.files.push(file);
+            } else {
+                is_whole = false;
             }
         }
-        match is_whole {
-            true => drop(below.folders.splice(0..0, inside.folders)),
-            false => below.passed_over.push(at),
+        if is_whole {
+            below.folders.splice(0..0, inside.folders);
+        } else {
+            below.passed_over.push(at);
         }
     }
     Ok(below)

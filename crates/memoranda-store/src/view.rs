@@ -118,14 +118,17 @@ impl<'a> LockedView<'a> {
         path: &NotePath,
     ) -> (LinkCandidate<i64>, Vec<String>) {
         let states_title = file.metadata.contains("\"title\":");
-        let title = match path.is_markdown() {
-            true if states_title => file.title.clone(),
-            true => path.stem().to_owned(),
-            false => path.file_name().to_owned(),
+        let title = if !path.is_markdown() {
+            path.file_name().to_owned()
+        } else if states_title {
+            file.title.clone()
+        } else {
+            path.stem().to_owned()
         };
-        let permalink = match path.is_markdown() && file.path.is_markdown() {
-            true => file.permalink.clone(),
-            false => permalink_of(path).0,
+        let permalink = if path.is_markdown() && file.path.is_markdown() {
+            file.permalink.clone()
+        } else {
+            permalink_of(path).0
         };
         let project = file.project.as_str();
         let keys = index::extract::link_keys(project, path, &title, &permalink, &file.metadata);

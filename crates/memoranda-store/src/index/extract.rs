@@ -286,12 +286,11 @@ pub(crate) fn link_keys(
     keys.push(link_key(permalink));
     // Basic Memory's names the project first, and is said with it or without.
     keys.extend(strip_project(permalink, project).map(link_key));
-    let whole = match path.is_markdown() {
-        true => link_key(without_extension),
-        false => {
-            keys.extend([link_key(path.file_name()), link_key(without_extension)]);
-            link_key(path.as_str())
-        }
+    let whole = if path.is_markdown() {
+        link_key(without_extension)
+    } else {
+        keys.extend([link_key(path.file_name()), link_key(without_extension)]);
+        link_key(path.as_str())
     };
     // A link may say the end of a path, such as one seen from a folder above.
     let ends = whole.match_indices('/').filter_map(|(at, _)| whole.get(at + 1..));

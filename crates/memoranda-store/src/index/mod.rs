@@ -273,10 +273,7 @@ impl StoreInner {
 
     /// Asks the index as it is, if it is there.
     pub(crate) fn peek(&self, question: impl Fn(&Connection) -> Result<()>) -> Result<()> {
-        match self.is_index_sound()? {
-            true => self.index.with_reader(question),
-            false => Ok(()),
-        }
+        if self.is_index_sound()? { self.index.with_reader(question) } else { Ok(()) }
     }
 
     /// Whether every file has been looked at since the index was made. An index that is complete

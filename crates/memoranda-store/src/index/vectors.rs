@@ -191,9 +191,10 @@ impl VectorCache {
     /// index's last change.
     pub(super) fn place(&self, now: IndexVersion) -> VectorLocation {
         let held = self.held.read().unwrap_or_else(PoisonError::into_inner);
-        match held.is_current(now) && held.then.stamp > 0 {
-            true => VectorLocation::InMemory,
-            false => VectorLocation::InIndex,
+        if held.is_current(now) && held.then.stamp > 0 {
+            VectorLocation::InMemory
+        } else {
+            VectorLocation::InIndex
         }
     }
 
@@ -276,12 +277,11 @@ pub(super) fn nearest_that_fit(
     condition: &FilterSql,
 ) -> Result<Vec<(i64, f32)>> {
     let mut nearest = NearestPassages::new(count);
-    let among = match condition.is_unrestricted() {
-        true => String::new(),
-        // Only files that can be searched have vectors.
-        false => {
-            format!("WHERE file IN (SELECT f.id FROM files f WHERE {})", condition.among_searched())
-        }
+    // Only searchable files have vectors.
+    let among = if condition.is_unrestricted() {
+        String::new()
+    } else {
+        format!("WHERE file IN (SELECT f.id FROM files f WHERE {})", condition.among_searched())
     };
     let mut select = db.prepare_cached(&format!("SELECT file, data FROM vectors {among}"))?;
     let mut rows = select.query(params_from_iter(&condition.values))?;

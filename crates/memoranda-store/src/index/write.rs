@@ -417,9 +417,12 @@ impl<'c> IndexBatch<'c> {
                     (put.project, key, None, target)
                 }
                 _ => {
-                    let key_in = |project: i64, name: &str| match project == put.project {
-                        true => target_key(&resolve_relative_link(put.path, name)),
-                        false => target_key(name),
+                    let key_in = |project: i64, name: &str| {
+                        if project == put.project {
+                            target_key(&resolve_relative_link(put.path, name))
+                        } else {
+                            target_key(name)
+                        }
                     };
                     let part = links::part(&relation.target);
                     let (project, name) = links::target_project(self.db, put.project, part)?;

@@ -130,11 +130,11 @@ fn run() {
         "leave-wal" => crate::damage::leave_wal(&task),
         "flip" => crate::bounds::flip_folder(&task),
         "private" => crate::bounds::write_private(&task),
-        "watch" => crate::people::watch(&task),
+        "watch" => crate::user_edits::watch(&task),
         #[cfg(target_os = "linux")]
-        "few-watches" => crate::unwatched::watch_with_few(&task),
+        "few-watches" => crate::watch_limits::watch_with_few(&task),
         #[cfg(target_os = "linux")]
-        "closed" => crate::unwatched::watch_closed_folders(&task),
+        "closed" => crate::watch_limits::watch_closed_folders(&task),
         "clock" => crate::history::write_with_a_bad_clock(&task),
         "beside" => crate::history::write_beside_a_vacuum(&task),
         "remove-project" => crate::project_removal::die_while_removing(&task),

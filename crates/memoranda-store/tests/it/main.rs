@@ -11,40 +11,40 @@
     reason = "tests do what people, editors and bad disks do"
 )]
 
-mod adopt;
-mod aside;
+mod archive_import;
+mod basic_operations;
+mod binary_files;
 #[cfg(all(unix, feature = "faults"))]
 mod bounds;
+mod change_feed;
 #[cfg(feature = "faults")]
 mod child;
 mod clients;
-mod closing;
+mod close;
 #[cfg(feature = "faults")]
 mod crash;
 #[cfg(feature = "faults")]
 mod damage;
 #[cfg(all(unix, feature = "faults"))]
 mod disk;
-mod follow;
-mod glance;
+mod freshness;
 #[cfg(all(unix, feature = "faults"))]
 mod history;
-mod imported;
 mod model;
-#[cfg(all(unix, feature = "faults"))]
-mod people;
-mod pictures;
 #[cfg(feature = "faults")]
 mod processes;
+mod project_folder_change;
 #[cfg(feature = "faults")]
 mod project_removal;
 mod random;
-#[cfg(unix)]
-mod reach;
 #[cfg(all(unix, feature = "faults"))]
 mod recovery;
 mod restart;
-mod story;
+#[cfg(unix)]
+mod root_identity;
 mod support;
+mod untracked_files;
+#[cfg(all(unix, feature = "faults"))]
+mod user_edits;
 #[cfg(all(target_os = "linux", feature = "faults"))]
-mod unwatched;
+mod watch_limits;

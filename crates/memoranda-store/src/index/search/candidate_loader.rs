@@ -117,14 +117,13 @@ fn passages(
     }
     // What is demanded of a note may stand anywhere in it.
     let is_cut = !question.query.is_demanding() && vectors::count_of(db, file)? > MAX_WHOLE;
-    let near = match is_cut {
-        false => vec![(first, first + PASSAGES_PER_FILE - 1)],
-        true => {
-            let near = found.iter().map(|&hit| (hit.max(first + 1) - 1, hit + 1));
-            let mut near: Vec<_> = near.chain([(first, first)]).collect();
-            near.sort_unstable();
-            near
-        }
+    let near = if is_cut {
+        let near = found.iter().map(|&hit| (hit.max(first + 1) - 1, hit + 1));
+        let mut near: Vec<_> = near.chain([(first, first)]).collect();
+        near.sort_unstable();
+        near
+    } else {
+        vec![(first, first + PASSAGES_PER_FILE - 1)]
     };
     let ranges = near.into_iter().fold(Vec::new(), |mut ranges: Vec<(i64, i64)>, (from, to)| {
         match ranges.last_mut() {

@@ -1,6 +1,7 @@
 //! Finding: the passages that hold the words of a query, those that mean something similar, and
 //! the notes whose name it is.
 
+mod bm25;
 mod caches;
 mod candidate_batches;
 mod candidate_loader;

@@ -1,40 +1,21 @@
-//! Passages weighed by the lists of the passages that hold a word each. The word index is asked
-//! once for every word and not once more for every passage, which takes most of the time where few
-//! passages hold a word. The weights are those that its own function gives.
+//! Posting lists of rare words, and the BM25 scores of their passages.
+//!
+//! FTS5's `bm25()` queries the index once per passage, which dominates the time of a search for rare
+//! words. Here the index is queried once per word. The scores equal those of `bm25()`.
 
 use memoranda_core::porter::porter_stem;
 use memoranda_core::query::{QueryTerm, TermKind};
 use memoranda_core::tokenize::fold;
 use rusqlite::Connection;
-use rusqlite::types::ValueRef;
 
+use super::bm25::{bm25_score, column_weight, inverse_document_frequency};
 use crate::error::Result;
 use crate::index::doc_lengths::{DocLengths, totals};
 
-/// What a word is worth by where it stands, for the word index.
-pub(super) const WEIGHTS: &str = "4.0, 2.0, 3.0, 1.0";
+/// Maximum length in bytes of a word that the FTS5 tokenizer stems.
+const MAX_STEMMED_BYTES: usize = 63;
 
-/// The same, by the name of the column.
-fn weight(column: ValueRef<'_>) -> f64 {
-    match column {
-        ValueRef::Text(b"title") => 4.0,
-        ValueRef::Text(b"heading") => 2.0,
-        ValueRef::Text(b"tags") => 3.0,
-        _ => 1.0,
-    }
-}
-
-/// How little is gained when a word stands in a passage once more;
-const SATURATION: f64 = 1.2;
-/// how much is lost because a passage is long;
-const LENGTH: f64 = 0.75;
-/// and what a word is worth that half of all passages hold.
-const LEAST_WORTH: f64 = 1e-6;
-
-/// The longest words that the index stems.
-const LONGEST: usize = 63;
-
-/// All passages that hold a word, in order, each with how often, by what that is worth where it stands.
+/// All passages that contain a word, in ascending order, each with the weighted term frequency.
 #[derive(Clone, PartialEq, Debug)]
 pub(super) struct PostingList(Vec<(i64, f64)>);
 
@@ -44,23 +25,24 @@ impl PostingList {
     }
 }
 
-/// What was found of a word's list.
+/// The posting list of a word, if it is short enough.
 #[derive(Clone, PartialEq, Debug)]
 pub(super) enum PostingLookup {
     Complete(PostingList),
-    /// It is as long as it may be, or longer: its beginning, from the first to the last.
+    /// The list reached the maximum length: the first and the last passage of the part that was read.
     Truncated(i64, i64),
 }
 
-/// The list of a term, unless that is `most` passages long; `None` if there is no such list: the
-/// term is more than one word, or one that the index may write in a way of its own.
+/// Reads the posting list of a term, up to `most` passages. `None` if the term is a phrase or a prefix,
+/// or if FTS5 may tokenize its word differently.
 pub(super) fn posting_list(
     db: &Connection,
     term: &QueryTerm,
     most: usize,
 ) -> Result<Option<PostingLookup>> {
     let [word] = term.words.as_slice() else { return Ok(None) };
-    let is_plain = word.len() <= LONGEST && word.bytes().all(|b| b.is_ascii_alphanumeric());
+    let is_plain =
+        word.len() <= MAX_STEMMED_BYTES && word.bytes().all(|b| b.is_ascii_alphanumeric());
     if term.kind != TermKind::Word || !is_plain {
         return Ok(None);
     }
@@ -68,7 +50,7 @@ pub(super) fn posting_list(
     let mut places = select.query([porter_stem(&fold(word))])?;
     let mut posting_list: Vec<(i64, f64)> = Vec::new();
     while let Some(place) = places.next()? {
-        let (passage, weight) = (place.get(0)?, weight(place.get_ref(1)?));
+        let (passage, weight) = (place.get(0)?, column_weight(place.get_ref(1)?));
         match posting_list.last_mut() {
             Some((last, often)) if *last == passage => *often += weight,
             _ => posting_list.push((passage, weight)),
@@ -80,35 +62,30 @@ pub(super) fn posting_list(
     Ok(Some(PostingLookup::Complete(PostingList(posting_list))))
 }
 
-/// How well the passages of some lists match, in no order.
+/// Computes the BM25 score of every passage in some posting lists, in ascending order of passages.
 pub(super) fn bm25(
     db: &Connection,
     lists: &[&PostingList],
     lengths: &mut DocLengths<'_>,
 ) -> Result<Vec<(i64, f64)>> {
     let (passages, words) = totals(db)?;
-    let average = words as f64 / passages as f64;
-    let mut places = Vec::with_capacity(lists.iter().map(|posting_list| posting_list.len()).sum());
-    for posting_list in lists {
-        let held = posting_list.len() as f64;
-        let worth = ((passages as f64 - held + 0.5) / (held + 0.5)).ln();
-        let worth = if worth <= 0.0 { LEAST_WORTH } else { worth };
-        places.extend(posting_list.0.iter().map(|&(passage, often)| (passage, often, worth)));
+    let average_length = words as f64 / passages as f64;
+    let mut postings = Vec::with_capacity(lists.iter().map(|list| list.len()).sum());
+    for list in lists {
+        let idf = inverse_document_frequency(passages, list.len());
+        postings.extend(list.0.iter().map(|&(passage, frequency)| (passage, frequency, idf)));
     }
     if lists.len() > 1 {
-        places.sort_by_key(|(passage, ..)| *passage);
+        postings.sort_by_key(|(passage, ..)| *passage);
     }
-    let mut weighed = Vec::with_capacity(places.len());
-    for same in places.chunk_by(|a, b| a.0 == b.0) {
+    let mut scores = Vec::with_capacity(postings.len());
+    for same in postings.chunk_by(|a, b| a.0 == b.0) {
         let Some(&(passage, ..)) = same.first() else { continue };
         let Some(length) = lengths.of(passage)? else { continue };
-        let long = SATURATION * (1.0 - LENGTH + LENGTH * f64::from(length) / average);
-        let score = same.iter().fold(0.0, |score, (_, often, worth)| {
-            score + worth * (often * (SATURATION + 1.0) / (often + long))
-        });
-        weighed.push((passage, score));
+        let terms = same.iter().map(|&(_, frequency, idf)| (frequency, idf));
+        scores.push((passage, bm25_score(length, average_length, terms)));
     }
-    Ok(weighed)
+    Ok(scores)
 }
 
 #[cfg(test)]
@@ -116,6 +93,7 @@ mod tests {
     use memoranda_core::query::Query;
     use proptest::prelude::*;
 
+    use super::super::bm25::bm25_sql;
     use super::*;
     use crate::index::connection::IndexVersion;
     use crate::index::extract::ExtractedPassage;
@@ -146,9 +124,8 @@ mod tests {
     /// What the word index itself says of passages that hold any of some words.
     fn by_index(db: &Connection, query: &Query) -> Vec<(i64, f64)> {
         let terms: Vec<_> = query.terms.iter().map(term_expression).collect();
-        let sql = format!(
-            "SELECT rowid, -bm25(words, {WEIGHTS}) FROM words WHERE words MATCH ? ORDER BY rowid"
-        );
+        let sql =
+            format!("SELECT rowid, -{} FROM words WHERE words MATCH ? ORDER BY rowid", bm25_sql());
         let mut select = db.prepare(&sql).unwrap();
         let rows = select.query_map([terms.join(" OR ")], |row| Ok((row.get(0)?, row.get(1)?)));
         rows.unwrap().map(std::result::Result::unwrap).collect()
@@ -162,7 +139,7 @@ mod tests {
     proptest! {
         #![proptest_config(ProptestConfig::with_cases(64))]
         #[test]
-        fn lists_weigh_as_the_index_does(
+        fn scores_equal_those_of_fts5(
             passages in prop::collection::vec([texts(), texts(), texts(), texts()], 1..20),
             removed in 0usize..4,
             asked in prop::collection::vec("plan|plans|OX|planned|7|[a-d]{1,3}(s|ed|ing|ly|ness|)", 1..4),
@@ -196,7 +173,7 @@ mod tests {
     }
 
     #[test]
-    fn only_words_that_few_passages_hold_have_lists() {
+    fn only_rare_plain_words_have_posting_lists() {
         let text = |body: &str| [String::new(), String::new(), String::new(), body.to_owned()];
         let db = index(&["plans and plans", "a planning", "ox", "мой naïve"].map(text), 0);
         let check = |asked: &str, most: usize, expected: Option<PostingLookup>| {

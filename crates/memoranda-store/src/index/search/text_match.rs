@@ -8,9 +8,10 @@ use memoranda_core::query::{Query, QueryTerm, TermRequirement};
 use rusqlite::types::Value;
 use rusqlite::{Connection, params_from_iter};
 
+use super::bm25::bm25_sql;
 use super::caches::SearchCaches;
 use super::filter_sql::FilterSql;
-use super::postings::{PostingList, WEIGHTS, bm25};
+use super::postings::{PostingList, bm25};
 use super::term_stats::TermStats;
 use crate::error::Result;
 use crate::index::doc_lengths::DocLengths;
@@ -115,17 +116,18 @@ fn newest_matching(
     most: i64,
 ) -> Result<TextMatches> {
     // Only what fits is weighed, and that only until there is enough of it.
-    let fitting = match condition.is_unrestricted() {
-        true => String::from("WHERE words MATCH ?"),
-        false => format!(
+    let fitting = if condition.is_unrestricted() {
+        String::from("WHERE words MATCH ?")
+    } else {
+        format!(
             "CROSS JOIN files f ON f.id = words.rowid / {PASSAGES_PER_FILE} \
              WHERE words MATCH ? AND {}",
             condition.sql
-        ),
+        )
     };
     let mut query = db.prepare_cached(&format!(
-        "SELECT words.rowid, bm25(words, {WEIGHTS}) FROM words {fitting} \
-         ORDER BY words.rowid DESC LIMIT ?"
+        "SELECT words.rowid, {} FROM words {fitting} ORDER BY words.rowid DESC LIMIT ?",
+        bm25_sql()
     ))?;
     let mut values = vec![Value::Text(expression)];
     values.extend(condition.values.iter().cloned());
