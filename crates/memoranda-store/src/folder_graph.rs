@@ -1,4 +1,4 @@
-//! One folder of a project as a graph of its own: a view of the index that cannot see further.
+//! One folder of a project as a graph of its own. No query reads notes of another folder.
 
 use std::collections::{HashMap, HashSet};
 
@@ -13,7 +13,7 @@ use crate::index::connectivity::{self, Connectivity};
 use crate::index::folder_graph::{self, FileAsOf, NamedNote};
 use crate::index::{self, FileSummary, FolderFact, FolderTotals, NodeRow};
 
-/// A folder, and the questions that can be asked about the notes directly in it.
+/// Queries about the notes directly in one folder.
 pub struct FolderGraph<'s> {
     store: &'s Store,
     project: ProjectName,
@@ -21,79 +21,79 @@ pub struct FolderGraph<'s> {
 }
 
 impl Store {
-    /// A folder of a project, as a graph. It need not exist.
+    /// Returns a folder of a project as a graph. The folder need not exist.
     pub fn folder(&self, project: &ProjectName, folder: &str) -> FolderGraph<'_> {
         FolderGraph { store: self, project: project.clone(), folder: folder.to_owned() }
     }
 
-    /// The folders of a project that hold notes.
+    /// Returns the folders of a project that contain notes.
     pub fn folders(&self, project: &ProjectName) -> Result<Vec<FolderTotals>> {
         self.inner.ask(|db| folder_graph::folders(db, project))
     }
 }
 
 impl FolderGraph<'_> {
-    /// The notes of exactly this title, the shortest path first.
+    /// Returns the notes with exactly this title, the shortest path first.
     pub fn titled(&self, title: &str) -> Result<Vec<LinkCandidate<i64>>> {
         self.store.inner.ask(|db| folder_graph::titled(db, &self.project, &self.folder, title))
     }
 
-    /// Every note, with what sums need.
+    /// Returns every note, with the values that totals need.
     pub fn nodes(&self) -> Result<Vec<NodeRow>> {
         self.store.inner.ask(|db| folder_graph::nodes(db, &self.project, &self.folder))
     }
 
-    /// How many notes there are, placeholders too.
+    /// Returns the number of notes, placeholders included.
     pub fn count(&self) -> Result<u64> {
         self.store.inner.ask(|db| folder_graph::count(db, &self.project, &self.folder))
     }
 
-    /// Whether there are more notes than so many, placeholders too.
+    /// Returns true if there are more than `count` notes, placeholders included.
     pub fn has_more_than(&self, count: u64) -> Result<bool> {
         self.store
             .inner
             .ask(|db| folder_graph::has_more_than(db, &self.project, &self.folder, count))
     }
 
-    /// The notes whose type is a text, or whose titles hold words that begin like all of its
-    /// words: the newest, at most `limit` of either.
+    /// Returns the notes of this type, and the notes whose title matches every word as a prefix:
+    /// the newest, at most `limit` of either.
     pub fn called(&self, text: &str, limit: usize) -> Result<Vec<i64>> {
         self.store
             .inner
             .ask(|db| folder_graph::called(db, &self.project, &self.folder, text, limit))
     }
 
-    /// How many notes have each type, as their frontmatter writes it.
+    /// Returns the number of notes of each type, as written in their frontmatter.
     pub fn types(&self) -> Result<Vec<(Option<String>, u64)>> {
         self.store.inner.ask(|db| folder_graph::types(db, &self.project, &self.folder))
     }
 
-    /// How many notes were last changed on each day since then, by the day's start.
+    /// Returns the number of notes last changed on each day since a time, by the start of the day.
     pub fn days(&self, since: Timestamp) -> Result<Vec<(Timestamp, u64)>> {
         self.store.inner.ask(|db| folder_graph::days(db, &self.project, &self.folder, since))
     }
 
-    /// How these notes, which are all of the folder, hang together.
+    /// Returns the connectivity of these notes, which must be all notes of the folder.
     pub fn connectivity(&self, of: &[NodeRow]) -> Result<Connectivity> {
         self.store.inner.ask(|db| connectivity::connectivity(db, of))
     }
 
-    /// The names that a note is tied to in the folder, either way, each once.
+    /// Returns the names related to a note within the folder, in either direction, each once.
     pub fn neighbour_names(&self, file: i64, limit: usize) -> Result<Vec<String>> {
         self.store
             .inner
             .ask(|db| connectivity::neighbour_names(db, &self.project, &self.folder, file, limit))
     }
 
-    /// The notes directly in the folder, by path.
+    /// Returns the notes directly in the folder, by path.
     pub fn page(&self, limit: usize, offset: usize) -> Result<Vec<FileSummary>> {
         self.store
             .inner
             .ask(|db| folder_graph::page(db, &self.project, &self.folder, limit, offset))
     }
 
-    /// The notes by path that somebody wants to keep: at most `limit`, from the one numbered
-    /// `offset` on, and the number of the first that was not looked at.
+    /// Returns the notes that `keep` accepts, by path: at most `limit`, starting at number
+    /// `offset`, and the number of the first note that was not examined.
     pub fn entries(
         &self,
         limit: usize,
@@ -106,7 +106,7 @@ impl FolderGraph<'_> {
             .ask(|db| folder_graph::entries(db, &self.project, &self.folder, page, &keep))
     }
 
-    /// The notes that were last changed between two times.
+    /// Returns the notes that were last changed between two times.
     pub fn changed_between(
         &self,
         start: Option<Timestamp>,
@@ -117,12 +117,12 @@ impl FolderGraph<'_> {
         self.store.inner.ask(ask)
     }
 
-    /// When the oldest note was made, and the newest was last changed.
+    /// Returns the creation time of the oldest note and the change time of the newest.
     pub fn times(&self) -> Result<Option<(Timestamp, Timestamp)>> {
         self.store.inner.ask(|db| folder_graph::folder_times(db, &self.project, &self.folder))
     }
 
-    /// A shortest way between two notes through this folder alone.
+    /// Returns a shortest path between two notes through this folder only.
     pub fn path(
         &self,
         from: i64,
@@ -135,7 +135,7 @@ impl FolderGraph<'_> {
             .ask(|db| folder_graph::path_within(db, &self.project, &self.folder, ends, depth))
     }
 
-    /// The notes near these in this folder.
+    /// Returns the neighbourhood of some notes within this folder.
     pub fn around(
         &self,
         start: &[i64],
@@ -150,26 +150,26 @@ impl FolderGraph<'_> {
         })
     }
 
-    /// The current facts, by note and line; with a category, only those.
+    /// Returns the current facts by note and line, optionally of one category.
     pub fn facts(&self, category: Option<&str>) -> Result<Vec<FolderFact>> {
         self.store
             .inner
             .ask(|db| folder_graph::facts_within(db, &self.project, &self.folder, category))
     }
 
-    /// The notes whose title, type or current facts hold a text, whatever its case.
+    /// Returns the notes whose title, type or current facts contain a text, case-insensitively.
     pub fn holding(&self, text: &str, limit: usize) -> Result<Vec<i64>> {
         self.store
             .inner
             .ask(|db| folder_graph::holding(db, &self.project, &self.folder, text, limit))
     }
 
-    /// The files as they were at a time, by path; those of the folders below too.
+    /// Returns the files as of a time, by path, including those in subfolders.
     pub fn as_of(&self, time: Timestamp) -> Result<Vec<FileAsOf>> {
         self.store.inner.ask(|db| folder_graph::folder_as_of(db, &self.project, &self.folder, time))
     }
 
-    /// When a file was first known, and last changed before a time.
+    /// Returns when a file was first recorded, and when it was last changed before a time.
     pub fn times_as_of(
         &self,
         path: &NotePath,
@@ -178,7 +178,7 @@ impl FolderGraph<'_> {
         self.store.inner.ask(|db| folder_graph::times_as_of(db, &self.project, path, time))
     }
 
-    /// The versions that facts of a file had got by a person's rewording until a time.
+    /// Returns the versions that facts of a file reached by external rewording until a time.
     pub fn reworded(
         &self,
         path: &NotePath,
@@ -190,7 +190,7 @@ impl FolderGraph<'_> {
         })
     }
 
-    /// Whether the last thing that the history says of a file is that it was made.
+    /// Returns true if the latest change of a file is its creation.
     pub fn was_just_created(&self, path: &NotePath) -> Result<bool> {
         self.store.inner.ask(|db| folder_graph::was_just_created(db, &self.project, path))
     }

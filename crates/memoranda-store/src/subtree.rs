@@ -1,5 +1,5 @@
-//! What goes along with a folder that is deleted or moved: the notes in it, and what a tool wrote there
-//! that is hidden or ignored. The history holds it, so nothing of it is lost.
+//! The content of a folder that is deleted or moved: its notes, and hidden or ignored files that a
+//! tool wrote. These are in the history, so nothing is lost.
 
 use memoranda_core::id::ProjectName;
 use memoranda_core::path::NotePath;
@@ -9,7 +9,8 @@ use crate::error::Result;
 use crate::files::{ProjectRoot, Subtree};
 use crate::index::{self, history};
 
-/// Everything at or below a place; what is passed over is what no tool wrote.
+/// Returns everything at or below a path. Files that no tool wrote and that are hidden or ignored
+/// are skipped.
 pub(crate) fn below(
     db: &Connection,
     project: &ProjectName,
@@ -23,7 +24,7 @@ pub(crate) fn below(
     let project = index::project_id_of(db, project)?;
     for at in std::mem::take(&mut below.passed_over) {
         let inside = NotePath::parse(at.trim_end_matches('/')).ok();
-        // What cannot be gone through stays where it is.
+        // An unreadable folder stays where it is.
         let Some(inside) = inside.and_then(|inside| root.below(&inside).ok()) else {
             below.passed_over.push(at);
             continue;

@@ -1,4 +1,4 @@
-//! What a change is decided on.
+//! Read access to files and index while the vault lock is held.
 
 use std::cell::RefCell;
 use std::collections::HashMap;
@@ -18,16 +18,16 @@ use crate::index::{
 };
 use crate::subtree;
 
-/// The files as they are while the lock is held, for a change to be decided on.
+/// The state of files and index under the vault lock, on which a change is decided.
 pub struct LockedView<'a> {
     inner: &'a StoreInner,
     db: &'a Connection,
     seen: RefCell<Vec<ReadVersion>>,
-    /// The folders of the projects that were read from; none for a project that does not exist.
+    /// Opened project folders; `None` for a project that does not exist.
     roots: RefCell<HashMap<ProjectName, Option<Rc<ProjectRoot>>>>,
 }
 
-/// What was read: a decision holds only as long as that is there.
+/// A file version that a decision depends on.
 pub(crate) type ReadVersion = (ProjectName, NotePath, Option<ContentHash>);
 
 impl<'a> LockedView<'a> {
@@ -39,7 +39,7 @@ impl<'a> LockedView<'a> {
         self.seen.into_inner()
     }
 
-    /// Reads a file; `None` if there is none.
+    /// Reads a file; `None` if it does not exist.
     pub fn read(&self, project: &ProjectName, path: &NotePath) -> Result<Option<FileContent>> {
         files::check_owner(path)?;
         let found = self.root(project)?.map(|root| root.read(path)).transpose()?.flatten();
@@ -61,20 +61,20 @@ impl<'a> LockedView<'a> {
         Ok(root)
     }
 
-    /// All files at or below a place that are not hidden or ignored, or that a tool wrote, and the
-    /// folders they lie in.
+    /// Returns all files at or below a path that are visible or written by a tool, and their
+    /// folders.
     pub fn below(&self, project: &ProjectName, folder: &NotePath) -> Result<files::Subtree> {
         let found = self.inner.vault.project(project.as_str())?;
         let root = self.inner.root_held(self.db, &found)?;
         subtree::below(self.db, &found.name, &root, folder)
     }
 
-    /// What the index knows of a file, as of the last commit.
+    /// Returns the index row of a file, as of the last commit.
     pub fn file(&self, project: &ProjectName, path: &NotePath) -> Result<Option<FileSummary>> {
         index::at(self.db, project, path)
     }
 
-    /// Files that fit a filter, as of the last commit.
+    /// Returns the files that match a filter, as of the last commit.
     pub fn list(
         &self,
         filter: &ListFilter,
@@ -85,7 +85,7 @@ impl<'a> LockedView<'a> {
         index::list(self.db, filter, order, limit, offset)
     }
 
-    /// The files of a project that have this permalink, as of the last commit.
+    /// Returns the files of a project with this permalink, as of the last commit.
     pub fn with_permalink(
         &self,
         project: &ProjectName,
@@ -94,7 +94,7 @@ impl<'a> LockedView<'a> {
         index::with_permalink(self.db, project, permalink)
     }
 
-    /// The files that a name can mean in a project, as of the last commit.
+    /// Returns the files that a name can refer to in a project, as of the last commit.
     pub fn link_candidates(
         &self,
         project: &ProjectName,
@@ -104,14 +104,14 @@ impl<'a> LockedView<'a> {
         index::link_candidates(self.db, project, &index::extract::link_key(name))
     }
 
-    /// The relations by a name, as of the last commit.
+    /// Returns the relations with this target, as of the last commit.
     pub fn relations_named(&self, project: &ProjectName, name: &str) -> Result<Vec<RelationRow>> {
         let project = index::project_id_of(self.db, project)?;
         index::relations_named(self.db, project, &index::extract::target_key(name))
     }
 
-    /// A file as links would find it at another path, and the keys of its names there. A note keeps
-    /// its permalink, and its title if it states one.
+    /// Returns a file as links would resolve it at another path, with the keys of its names there.
+    /// A note keeps its permalink, and its title if the frontmatter states one.
     pub fn named_at(
         &self,
         file: &FileSummary,
@@ -138,17 +138,17 @@ impl<'a> LockedView<'a> {
         (LinkCandidate { id: file.id, path, permalink, within, title, is_permalink_kept }, keys)
     }
 
-    /// What the index knows of a file, by its number.
+    /// Returns the index row of a file by its number.
     pub fn by_id(&self, id: i64) -> Result<Option<FileSummary>> {
         index::by_id(self.db, id)
     }
 
-    /// The facts of a file, as of the last commit.
+    /// Returns the facts of a file, as of the last commit.
     pub fn observations(&self, file: i64) -> Result<Vec<ObservationRow>> {
         index::observations(self.db, file)
     }
 
-    /// The notes of exactly this title in a folder, the shortest path first.
+    /// Returns the notes with exactly this title in a folder, the shortest path first.
     pub fn titled(
         &self,
         project: &ProjectName,
@@ -158,33 +158,34 @@ impl<'a> LockedView<'a> {
         index::folder_graph::titled(self.db, project, folder, title)
     }
 
-    /// Files whose names some systems could not tell from this one.
+    /// Returns the files whose names equal this one on a case-insensitive or normalising file
+    /// system.
     pub fn twins(&self, project: &ProjectName, path: &NotePath) -> Result<Vec<NotePath>> {
         index::by_key(self.db, project, path)
     }
 
-    /// Every note of a folder, not of those below it.
+    /// Returns every note of a folder, without subfolders.
     pub fn nodes(&self, project: &ProjectName, folder: &str) -> Result<Vec<NodeRow>> {
         index::folder_graph::nodes(self.db, project, folder)
     }
 
-    /// The folders of a project that hold notes.
+    /// Returns the folders of a project that contain notes.
     pub fn folders(&self, project: &ProjectName) -> Result<Vec<FolderTotals>> {
         index::folder_graph::folders(self.db, project)
     }
 
-    /// The files of a project that hold one of these texts where no relation is read: in the
-    /// frontmatter, or beside a Markdown link; and all drawings. All texts are gone through.
+    /// Returns the files of a project that contain one of these texts outside of relations: in
+    /// frontmatter or in a Markdown link; and all drawings. Reads all texts.
     pub fn mentioning(&self, project: &ProjectName, texts: &[String]) -> Result<Vec<NotePath>> {
         index::mentioning(self.db, project, texts)
     }
 
-    /// The relations from a file, as of the last commit.
+    /// Returns the relations from a file, as of the last commit.
     pub fn relations_from(&self, file: i64) -> Result<Vec<RelationRow>> {
         index::relations_from(self.db, file)
     }
 
-    /// The relations to a file, as of the last commit.
+    /// Returns the relations to a file, as of the last commit.
     pub fn relations_to(&self, file: i64) -> Result<Vec<RelationRow>> {
         index::relations_to(self.db, file)
     }

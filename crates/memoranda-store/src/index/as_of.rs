@@ -1,5 +1,5 @@
-//! What a project was like at a moment, told by how it differs from now: whoever wants to know
-//! looks at what was changed since, however large the project is.
+//! A project as of a point in time, computed from the changes since then. The cost depends on the
+//! number of changes, not on the size of the project.
 
 use std::collections::{HashMap, HashSet};
 
@@ -13,27 +13,27 @@ use super::history::{PointInTime, position};
 use super::{links, project_id_of};
 use crate::error::Result;
 
-/// A file that was different at a moment from what it is now.
+/// A file that differs between a point in time and now.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct ChangedFile {
-    /// Where it lies or lay.
+    /// The path, now or then.
     pub path: NotePath,
-    /// Its number in the index, if it is there now.
+    /// The file's row number in the index; `None` if the file no longer exists.
     pub now: Option<i64>,
-    /// What it was, if it was there then.
+    /// The file as of the point in time; `None` if it did not exist.
     pub then: Option<PastFile>,
 }
 
-/// A file as the history knew it at a moment.
+/// A file as recorded in the history at a point in time.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct PastFile {
-    /// Which version it was.
+    /// The version.
     pub hash: ContentHash,
-    /// The permalink that it had been given, if it differed from the one it would get by itself.
+    /// The assigned permalink, if it differs from the default one.
     pub permalink: Option<String>,
 }
 
-/// Every file of a project that was different at a moment, by path.
+/// Returns every file of a project that differs from a point in time, by path.
 pub(crate) fn changed_since(
     db: &Connection,
     project: &ProjectName,
@@ -86,7 +86,7 @@ pub(crate) fn changed_since(
     Ok(changed)
 }
 
-/// The relations between notes of a project that begin or end at any of these.
+/// Returns the relations between notes of a project that start or end at any of these.
 pub(crate) fn relations_around(
     db: &Connection,
     project: &ProjectName,
@@ -104,7 +104,7 @@ pub(crate) fn relations_around(
     Ok(found)
 }
 
-/// The relations of a project that lead to one of these notes, or that have one of these names.
+/// Returns the relations of a project that point to one of these notes or have one of these names.
 pub(crate) fn relations_concerning(
     db: &Connection,
     project: &ProjectName,
@@ -117,7 +117,7 @@ pub(crate) fn relations_concerning(
     for key in keys {
         found.extend(relations_named(db, project, key)?);
     }
-    // One that may say two names is found by either.
+    // A relation with two possible names matches both queries.
     let mut seen = HashSet::new();
     found.retain(|r| {
         r.whole.is_none() || seen.insert((r.file, r.relation_type.clone(), r.target.clone()))
@@ -135,7 +135,7 @@ fn relations_into(db: &Connection, project: i64, files: &[i64]) -> Result<Vec<Re
     Ok(found)
 }
 
-/// The files that each of these keys can mean in a project, the shortest path first.
+/// Returns the files that each of these keys can refer to in a project, the shortest path first.
 pub(crate) fn named(
     db: &Connection,
     project: &ProjectName,

@@ -1,9 +1,9 @@
-//! The door for SQLite: opening the index, telling a sound one from a damaged one, and writing
-//! its pages back under the vault's lock.
+//! The only module that opens SQLite. It opens the index, detects damage and runs checkpoints under
+//! the vault lock.
 //!
-//! Pages reach the main file only by a checkpoint under the lock, and each checkpoint notes the
-//! file's size and time. A main file that differs from its note was changed by somebody else;
-//! since it is only a cache, it is then made anew.
+//! Pages reach the main file only by a checkpoint under the lock. Each checkpoint records the
+//! file's size and modification time. A main file that differs from this record was changed by
+//! another program. The index is a cache, so it is then rebuilt.
 
 #![allow(clippy::disallowed_methods)]
 
@@ -18,19 +18,19 @@ use super::vectors;
 use crate::error::{ErrorContext as _, Result, StoreError};
 use crate::files::{FilePrivacy, state_files};
 
-/// Raised whenever the tables or what is put in them changes.
+/// Version of the schema. Increase it whenever the tables or their content change.
 const SCHEMA_VERSION: i32 = 23;
 const SCHEMA: &str = include_str!("schema.sql");
-/// How long a connection waits for another.
+/// Time that a connection waits for a lock of another connection.
 const PATIENCE: Duration = Duration::from_secs(10);
 
-/// Which index it is: each has a number of its own from when it was made. Who keeps in memory what an
-/// index says asks for it in the same look; the number of the file may go to another.
+/// Identifier of an index, assigned at its creation. In-memory caches compare it in the same
+/// transaction, because a new file can reuse the inode number.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(crate) struct IndexId(pub(crate) i64);
 
 impl IndexId {
-    /// The number of this one; `None` if it has none.
+    /// Returns the identifier of this index; `None` if it has none.
     pub(crate) fn of(db: &Connection) -> Result<Option<Self>> {
         let made = "SELECT CAST(value AS INTEGER) FROM meta WHERE key = 'made'";
         let made = db.prepare_cached(made)?.query_row([], |row| row.get(0)).optional()?;
@@ -38,48 +38,48 @@ impl IndexId {
     }
 }
 
-/// One state of an index, for whoever keeps in memory what it says.
+/// One state of an index, for the invalidation of in-memory caches.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
 pub(crate) struct IndexVersion {
-    /// Which index it is; another has other numbers.
+    /// The index. Row numbers of another index have no meaning here.
     pub(crate) index: Option<IndexId>,
-    /// The stamp of the last change of what is searched.
+    /// The stamp of the last change to searchable content.
     pub(crate) stamp: i64,
 }
 
 impl IndexVersion {
-    /// The state that is being looked at.
+    /// Returns the state that the current transaction reads.
     pub(crate) fn of(db: &Connection) -> Result<Self> {
         Ok(Self { index: IndexId::of(db)?, stamp: vectors::newest_stamp(db)? })
     }
 }
 
-/// Where the index of one vault lies.
+/// The location of a vault's index.
 #[derive(Clone)]
 pub(crate) struct IndexFile {
     path: PathBuf,
 }
 
-/// What to do about readers of an older state, whose pages cannot be written over.
+/// Handling of readers of an older state, which block the checkpoint of newer pages.
 #[derive(Clone, Copy, PartialEq, Eq)]
 pub(crate) enum OldReaders {
-    /// Wait until they are done.
+    /// Wait until they finish.
     Wait,
-    /// Write as much as can be.
+    /// Write only the pages that are not blocked.
     PassBy,
 }
 
-/// What is found where an index should be.
+/// The state of the index file.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(crate) enum IndexState {
-    /// As it was left.
+    /// Unchanged since the last checkpoint.
     Sound,
-    /// Missing, of another version, or changed by somebody else.
+    /// Missing, of another version, or changed by another program.
     Unusable,
 }
 
 impl IndexFile {
-    /// The index of the vault at `home` in the cache folder.
+    /// Returns the index of the vault at `home` in the cache folder.
     pub(crate) fn new(cache: &Path, home: &Path) -> Result<Self> {
         let hash = blake3::hash(home.as_os_str().as_encoded_bytes()).to_hex();
         let folder = cache.join(&hash[..16]);
@@ -92,7 +92,7 @@ impl IndexFile {
         &self.path
     }
 
-    /// Looks at the file without reading it.
+    /// Compares the metadata of the file with the recorded one, without opening it.
     pub(crate) fn state(&self) -> Result<IndexState> {
         let found = state_files::size_and_mtime(&self.path).doing(|| "look at the index".into())?;
         let Some(found) = found else { return Ok(IndexState::Unusable) };
@@ -101,7 +101,7 @@ impl IndexFile {
         Ok(if sound { IndexState::Sound } else { IndexState::Unusable })
     }
 
-    /// What tells this file from another of the same name.
+    /// Returns the file's identity, which differs for a new file with this name.
     pub(crate) fn identity(&self) -> Option<(u64, u64)> {
         state_files::identity(&self.path)
     }
@@ -118,7 +118,7 @@ impl IndexFile {
         self.open(OpenFlags::SQLITE_OPEN_READ_WRITE | OpenFlags::SQLITE_OPEN_NO_MUTEX)
     }
 
-    /// Makes an empty index. Only under the vault's lock.
+    /// Creates an empty index. Only under the vault lock.
     pub(crate) fn create(&self) -> Result<Connection> {
         if let Some(folder) = self.path.parent() {
             state_files::create_dir(folder, FilePrivacy::Private)
@@ -141,8 +141,8 @@ impl IndexFile {
         Ok(db)
     }
 
-    /// Writes all pages to the main file and notes how it looks then. Only under the lock. A file
-    /// that somebody else has changed is not made to look sound.
+    /// Writes all pages to the main file and records its size and time. Only under the lock. A file
+    /// changed by another program keeps its old record, so it stays unusable.
     pub(crate) fn write_back(&self, db: &Connection, readers: OldReaders) -> Result<()> {
         match self.state()? {
             IndexState::Sound => self.write_pages(db, readers),
@@ -165,7 +165,7 @@ impl IndexFile {
         Ok(())
     }
 
-    /// How large the log of the index is, in which pages wait to be written back.
+    /// Returns the size of the write-ahead log in bytes.
     pub(crate) fn waiting_bytes(&self) -> u64 {
         let found = state_files::size_and_mtime(&self.with_suffix("-wal"));
         found.ok().flatten().map_or(0, |(size, _)| size)
@@ -180,13 +180,13 @@ impl IndexFile {
         db.pragma_update(None, "cache_size", -16_000)?;
         db.pragma_update(None, "temp_store", "memory")?;
         db.set_db_config(DbConfig::SQLITE_DBCONFIG_NO_CKPT_ON_CLOSE, true)?;
-        // One plan for a statement whatever is bound to it; else each new value plans it anew.
+        // Use one query plan for all bound values; otherwise SQLite plans again for each new value.
         db.set_db_config(DbConfig::SQLITE_DBCONFIG_ENABLE_QPSG, true)?;
         db.set_prepared_statement_cache_capacity(160);
         Ok(db)
     }
 
-    /// Whether the tables are those that this program knows, with vectors of its own model.
+    /// Returns true if schema and static embedding model are those of this program.
     pub(crate) fn is_current(db: &Connection) -> bool {
         let version = db.query_row("PRAGMA user_version", [], |row| row.get::<_, i32>(0));
         let model = "SELECT value FROM meta WHERE key = 'model'";

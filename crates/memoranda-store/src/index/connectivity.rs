@@ -1,4 +1,4 @@
-//! How the notes of a folder hang together, as far as their folder knows.
+//! Connectivity of the notes in a folder, restricted to relations within it.
 
 use std::collections::HashSet;
 
@@ -9,21 +9,22 @@ use super::folder_graph::NodeRow;
 use super::project_id_of;
 use crate::error::Result;
 
-/// With more notes than this, one look at all relations is quicker than one for each note.
+/// Maximum number of notes that are queried one by one. For more notes, one scan of all relations
+/// is faster.
 const FEW: usize = 20_000;
 
-/// How the notes of a folder hang together.
+/// Connectivity of the notes in a folder.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Connectivity {
-    /// How many relations lead from the folder to each note, in the order of the notes.
+    /// Number of relations from the folder to each note, in the order of the notes.
     pub incoming: Vec<u64>,
-    /// The notes that state a relation to something that is not in the folder.
+    /// Notes with a relation to a target outside the folder.
     pub loose: HashSet<i64>,
 }
 
-/// How these notes, which are all of a folder in the order of their numbers, hang together. A
-/// relation with a comment means a note of its own folder or none; what people typed may lead out
-/// of it, and then leads nowhere.
+/// Computes the connectivity of all notes of a folder, given in the order of their numbers. A
+/// relation with metadata resolves only within its own folder. A handwritten relation can resolve
+/// to a note outside, and then counts as loose.
 pub(crate) fn connectivity(db: &Connection, nodes: &[NodeRow]) -> Result<Connectivity> {
     let (mut ties, typed) = match nodes.len() {
         ..=FEW => connectivity_by_node(db, nodes)?,
@@ -44,10 +45,10 @@ pub(crate) fn connectivity(db: &Connection, nodes: &[NodeRow]) -> Result<Connect
     Ok(ties)
 }
 
-/// A relation that a person typed: the note that states it, and the one that is meant.
+/// A handwritten relation: its source and its resolved target.
 type TypedRelation = (i64, Option<i64>);
 
-/// The ties of a few notes, but for where typed relations lead.
+/// Computes the connectivity of a few notes, and returns handwritten relations unresolved.
 fn connectivity_by_node(
     db: &Connection,
     nodes: &[NodeRow],
@@ -78,7 +79,7 @@ fn connectivity_by_node(
     Ok((ties, typed))
 }
 
-/// The ties of many notes, by one look at all relations in the order of the notes.
+/// Computes the connectivity of many notes by one scan of all relations, in the order of the notes.
 fn connectivity_by_scan(
     db: &Connection,
     nodes: &[NodeRow],
@@ -110,8 +111,8 @@ fn connectivity_by_scan(
     Ok((ties, typed))
 }
 
-/// The names that a note is tied to within its folder, either way, each once: as many as asked
-/// for. What is not there is told by its name.
+/// Returns the names related to a note within its folder, in either direction, each once and at
+/// most `limit`. A missing target is listed by its name.
 pub(crate) fn neighbour_names(
     db: &Connection,
     project: &ProjectName,

@@ -1,6 +1,7 @@
-//! How many words passages have, as the word index counts them: a word counts for more in a short
-//! one. The index keeps that in tables of its own, whose format SQLite documents; to look a passage
-//! up there takes longer than to weigh it, so the lengths also lie beside the vectors.
+//! Passage lengths from FTS5's docsize table, for BM25 length normalisation.
+//!
+//! SQLite documents the format of the table. A lookup takes longer than scoring a passage, so the
+//! lengths are also stored with the vectors.
 
 use rusqlite::{CachedStatement, Connection, OptionalExtension as _};
 
@@ -8,10 +9,10 @@ use super::vectors::VectorTableGuard;
 use super::write::first_passage;
 use crate::error::Result;
 
-/// The row in which the word index keeps how many passages and words there are.
+/// Row of FTS5's data table that contains the number of passages and words.
 const TOTALS: i64 = 1;
 
-/// The lengths of passages: from memory, as far as they are there.
+/// Passage lengths, from memory if available.
 pub(super) struct DocLengths<'l> {
     in_memory: Option<VectorTableGuard<'l>>,
     select: CachedStatement<'l>,
@@ -23,7 +24,7 @@ impl<'l> DocLengths<'l> {
         Ok(Self { in_memory, select })
     }
 
-    /// How many words a passage has; `None` if there is no such passage.
+    /// Returns the number of words of a passage; `None` if the passage does not exist.
     pub(super) fn of(&mut self, passage: i64) -> Result<Option<u32>> {
         if let Some(length) = self.in_memory.as_ref().and_then(|kept| kept.length(passage)) {
             return Ok(Some(length));
@@ -35,7 +36,7 @@ impl<'l> DocLengths<'l> {
     }
 }
 
-/// The lengths of a file's passages in order, as they are kept.
+/// Returns the encoded lengths of a file's passages, in order.
 pub(super) fn of_file(db: &Connection, file: i64) -> Result<Vec<u8>> {
     let mut select =
         db.prepare_cached("SELECT sz FROM words_docsize WHERE id >= ? AND id < ? ORDER BY id")?;
@@ -48,12 +49,12 @@ pub(super) fn of_file(db: &Connection, file: i64) -> Result<Vec<u8>> {
     Ok(lengths)
 }
 
-/// The lengths that were kept so.
+/// Decodes lengths that [`of_file`] encoded.
 pub(super) fn read(kept: &[u8]) -> impl Iterator<Item = u32> {
     kept.as_chunks().0.iter().map(|length| u32::from_le_bytes(*length))
 }
 
-/// How many passages the word index counts, and how many words in all of them.
+/// Returns the number of passages in FTS5, and the number of words in all of them.
 pub(super) fn totals(db: &Connection) -> Result<(u64, u64)> {
     let mut select = db.prepare_cached("SELECT block FROM words_data WHERE id = ?")?;
     let totals = select.query_row([TOTALS], |row| {
@@ -64,13 +65,14 @@ pub(super) fn totals(db: &Connection) -> Result<(u64, u64)> {
     Ok(totals.optional()?.unwrap_or_default())
 }
 
-/// How many words all columns of a passage have.
+/// Returns the number of words in all columns of a passage.
 fn words_in(sizes: &[u8]) -> u32 {
     let words = numbers(sizes).fold(0, u64::saturating_add);
     u32::try_from(words).unwrap_or(u32::MAX)
 }
 
-/// Numbers as SQLite writes them: seven bits a byte, the highest first, and all eight of a ninth.
+/// Decodes SQLite's variable-length integers: seven bits per byte, most significant first, and
+/// eight bits in the ninth byte.
 fn numbers(mut bytes: &[u8]) -> impl Iterator<Item = u64> {
     std::iter::from_fn(move || {
         let mut number = 0;

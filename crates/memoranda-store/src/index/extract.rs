@@ -1,5 +1,5 @@
-//! What the index keeps of one file, worked out from its bytes alone: pure, so that many files
-//! can be digested at once.
+//! Extracts from the bytes of one file what the index stores. The functions are pure, so files can
+//! be extracted in parallel.
 
 use std::borrow::Cow;
 use std::sync::OnceLock;
@@ -14,17 +14,18 @@ use memoranda_core::problem::ParseProblem;
 use memoranda_core::rank::PassageTokens;
 use memoranda_core::tokenize::{WordToken, index_text, tokenize};
 
-/// Above this size a file is known by name but not searched.
+/// Maximum size in bytes of a file that is searched. A larger file is indexed by name only.
 const MAX_INDEXED_BYTES: usize = 16 << 20;
 
-/// So many words of a passage, and so many bytes, also stand with the one that it goes on from.
+/// Number of words and bytes at the start of a passage that are also indexed with the previous
+/// passage, if both belong to one paragraph.
 const OVERLAP_WORDS: usize = 12;
 const OVERLAP_BYTES: usize = 72;
 
-/// What kind of file it is, as far as search is concerned.
+/// Kind of a file for search.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum FileKind {
-    /// Known from the log, not yet looked at.
+    /// Recorded in the log, not read yet.
     Known,
     /// A note with structure.
     Markdown,
@@ -54,7 +55,7 @@ impl FileKind {
     }
 }
 
-/// Everything that the index keeps of a file's content.
+/// Everything that the index stores of a file's content.
 pub(crate) struct ExtractedFile {
     pub(crate) kind: FileKind,
     pub(crate) title: String,
@@ -67,29 +68,29 @@ pub(crate) struct ExtractedFile {
     pub(crate) passages: Vec<ExtractedPassage>,
     pub(crate) observations: Vec<(ObservationId, Observation)>,
     pub(crate) relations: Vec<note::Relation>,
-    /// How much the note as a whole matters, and how sure it is, as its frontmatter says.
+    /// Importance and confidence of the note as a whole, from its frontmatter.
     pub(crate) importance: Option<f64>,
     pub(crate) confidence: Option<f64>,
-    /// Whether the note stands for something that has not been described yet.
+    /// True if the note is a placeholder for an entity without a description.
     pub(crate) is_placeholder: bool,
 }
 
-/// The permalink that a file asks for.
+/// The permalink that a file requests.
 pub(crate) struct RequestedPermalink {
     pub(crate) permalink: String,
     pub(crate) source: PermalinkSource,
 }
 
-/// Where a permalink comes from.
+/// Source of a permalink.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(crate) enum PermalinkSource {
-    /// The note says it.
+    /// Stated in the frontmatter.
     Frontmatter,
-    /// It was made from the path.
+    /// Derived from the path.
     Path,
 }
 
-/// A passage and the words by which it is found.
+/// A passage with its search data.
 pub(crate) struct ExtractedPassage {
     pub(crate) heading: String,
     pub(crate) first_line: usize,
@@ -101,21 +102,22 @@ pub(crate) struct ExtractedPassage {
     vector: OnceLock<StaticVector>,
 }
 
-/// Whether a passage tells what holds.
+/// Validity of a passage.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(crate) enum PassageStatus {
     Current,
-    /// It holds nothing but facts that were struck out or replaced.
+    /// The passage contains only facts that were struck out or superseded.
     Superseded,
 }
 
-/// Whether the bytes are a text that can be searched.
+/// Returns true if the bytes are a searchable text.
 pub(crate) fn is_text(path: &NotePath, bytes: &[u8]) -> bool {
     bytes.len() <= MAX_INDEXED_BYTES
         && (path.is_markdown() || (!bytes.contains(&0) && std::str::from_utf8(bytes).is_ok()))
 }
 
-/// The permalink that a note asks for, without a look at all of it; `None` if the file is no note.
+/// Returns the permalink that a note requests, without parsing all of it; `None` if the file is not
+/// a note.
 pub(crate) fn requested_permalink(path: &NotePath, bytes: &[u8]) -> Option<RequestedPermalink> {
     let given = || note::stated_permalink(&String::from_utf8_lossy(bytes));
     (path.is_markdown() && is_text(path, bytes)).then(|| RequestedPermalink::new(path, given()))
@@ -130,7 +132,7 @@ impl RequestedPermalink {
     }
 }
 
-/// Works out what the index keeps of a file.
+/// Extracts what the index stores of a file.
 pub(crate) fn extract(path: &NotePath, bytes: &[u8]) -> ExtractedFile {
     if !is_text(path, bytes) {
         return other(path, bytes.len());
@@ -216,7 +218,7 @@ fn other(path: &NotePath, size: usize) -> ExtractedFile {
     extracted
 }
 
-/// The observations with their ids: from their comments, or derived from text and place.
+/// Returns the observations with their ids, from their metadata or derived from text and position.
 fn identify(path: &NotePath, note: &Note) -> Vec<(ObservationId, Observation)> {
     let mut seen = std::collections::HashMap::<(Option<&str>, &str), usize>::new();
     let mut identified = Vec::with_capacity(note.observations.len());
@@ -235,16 +237,16 @@ fn identify(path: &NotePath, note: &Note) -> Vec<(ObservationId, Observation)> {
     identified
 }
 
-/// The key under which a link and the name that it means come together. `[[Plan.md]]` means the
-/// same as `[[Plan]]`.
+/// Returns the key that a link shares with the name it refers to. `[[Plan.md]]` and `[[Plan]]` have
+/// one key.
 pub fn link_key(name: &str) -> String {
     let name = without_markdown(name);
     let address = path_address(name);
     if address.is_empty() { name.to_lowercase() } else { address }
 }
 
-/// The key of what a link names. A slash in front is kept: what follows it is a path from the top of
-/// the project, and not one of the other names that come to the same.
+/// Returns the key of a link's target. A leading slash is kept: it marks a path from the project
+/// root, which matches no other kind of name.
 pub fn target_key(name: &str) -> String {
     match name.strip_prefix('/') {
         Some(path) => format!("/{}", link_key(path)),
@@ -260,13 +262,13 @@ fn without_markdown(name: &str) -> &str {
     }
 }
 
-/// The key under which a link that means one title in one folder finds its note. Most often the
-/// title is the file's name, and then this is the key of its path.
+/// Returns the key of a link to one title in one folder. Usually the title is the file name, and
+/// the key equals that of the path.
 pub fn exact_key(folder: &str, title: &str) -> String {
     link_key(&format!("{folder}/{title}"))
 }
 
-/// The names by which a link can mean a file, from what its row in the index says.
+/// Returns the keys of all names by which a link can refer to a file, computed from its index row.
 pub(crate) fn link_keys(
     project: &str,
     path: &NotePath,
@@ -276,15 +278,15 @@ pub(crate) fn link_keys(
 ) -> Vec<String> {
     let without_extension = &path.as_str()[..path.as_str().len() - extension_bytes(path)];
     let mut keys = vec![link_key(path.stem())];
-    // Most notes are called as their file is, which gives the same keys.
+    // For most notes the title is the file name, which gives the same keys.
     if title != path.stem() {
         keys.push(link_key(title));
         keys.extend(path.parent().filter(|_| path.is_markdown()).map(|f| exact_key(f, title)));
     }
-    // A note that was moved keeps its permalink, and is still found by it. One that a person wrote
-    // need not be a slug.
+    // A moved note keeps its permalink and is still found by it. A handwritten permalink need not
+    // be a slug.
     keys.push(link_key(permalink));
-    // Basic Memory's names the project first, and is said with it or without.
+    // A permalink of Basic Memory starts with the project, and links may omit it.
     keys.extend(strip_project(permalink, project).map(link_key));
     let whole = if path.is_markdown() {
         link_key(without_extension)
@@ -292,11 +294,11 @@ pub(crate) fn link_keys(
         keys.extend([link_key(path.file_name()), link_key(without_extension)]);
         link_key(path.as_str())
     };
-    // A link may say the end of a path, such as one seen from a folder above.
+    // A link can be the end of a path, such as one relative to a parent folder.
     let ends = whole.match_indices('/').filter_map(|(at, _)| whole.get(at + 1..));
     keys.extend(ends.filter(|end| end.contains('/')).map(str::to_owned));
     keys.push(whole);
-    // Most notes say nothing about further names.
+    // Cheap test first: most notes have no aliases.
     if metadata.contains("\"aliases\"")
         || metadata.contains("\"alias\"")
         || metadata.contains("\"permalink\"")
@@ -318,15 +320,15 @@ pub(crate) fn link_keys(
     keys
 }
 
-/// Whether a file's frontmatter, as JSON, states a permalink.
+/// Returns true if a file's frontmatter, as JSON, states a permalink.
 pub(crate) fn states_permalink(metadata: &str) -> bool {
-    // Most notes do not.
+    // Cheap test first: most notes state none.
     metadata.contains("\"permalink\"")
         && serde_json::from_str::<serde_json::Value>(metadata)
             .is_ok_and(|metadata| metadata["permalink"].as_str().is_some_and(|p| !p.is_empty()))
 }
 
-/// The keys by which links mean a note with this text, as its row in the index would have them.
+/// Returns the link keys of a note with this text, equal to those of its index row.
 pub fn keys_of(
     project: &str,
     path: &NotePath,
@@ -344,7 +346,7 @@ fn extension_bytes(path: &NotePath) -> usize {
     }
 }
 
-/// The day with which a file name begins, as those of diaries do.
+/// Returns the date at the start of a file name, as in a diary.
 fn day_in(stem: &str) -> Option<jiff::Timestamp> {
     let (date, rest) = stem.split_at_checked(10)?;
     let is_date = |(at, byte): (usize, u8)| {
@@ -384,7 +386,7 @@ fn meta_json(value: &MetaValue) -> serde_json::Value {
 }
 
 impl ExtractedFile {
-    /// Works out what the passages mean, and cuts them into words.
+    /// Computes tokens and embeddings of all passages.
     pub(crate) fn embed(&self) {
         self.passages.iter().for_each(|passage| {
             passage.vector();
@@ -392,20 +394,20 @@ impl ExtractedFile {
         });
     }
 
-    /// How much the weightiest fact matters that was not struck out.
+    /// Returns the highest importance of a fact that is not struck out.
     pub(super) fn weightiest(&self) -> Option<f64> {
         let standing = self.observations.iter().filter(|(_, observation)| !observation.struck);
         let rated = standing.filter_map(|(_, observation)| observation.fact.as_ref()?.importance);
         rated.max_by(f64::total_cmp)
     }
 
-    /// The names by which a link can mean this file.
+    /// Returns the keys of all names by which a link can refer to this file.
     pub(crate) fn keys(&self, project: &str, path: &NotePath, permalink: &str) -> Vec<String> {
         link_keys(project, path, &self.title, permalink, &self.metadata)
     }
 }
 
-/// Whether a passage is of facts alone that no longer hold.
+/// Returns the status of a passage: superseded if it contains only facts that no longer hold.
 fn passage_status(note: &Note, text: &str, passage: &passage::Passage) -> PassageStatus {
     let is_past = |o: &&Observation| {
         o.struck || o.fact.as_ref().is_some_and(|fact| fact.superseded_by.is_some())
@@ -422,7 +424,7 @@ fn passage_status(note: &Note, text: &str, passage: &passage::Passage) -> Passag
     if said <= past.len() { PassageStatus::Superseded } else { PassageStatus::Current }
 }
 
-/// A text without the comments of its facts: they are for programs, and mean nothing.
+/// Removes HTML comments from a text: observation metadata has no meaning for search.
 pub(super) fn without_comments(text: &str) -> Cow<'_, str> {
     let Some((first, mut rest)) = text.split_once("<!--") else { return text.into() };
     let mut kept = first.to_owned();
@@ -440,7 +442,7 @@ pub(super) fn without_comments(text: &str) -> Cow<'_, str> {
     kept.into()
 }
 
-/// The first words of a text: enough for a phrase, in scripts without blanks too.
+/// Returns the first words of a text: enough for a phrase, also in scripts without spaces.
 fn first_words(text: &str) -> &str {
     let is_enough = |(count, word): &(usize, WordToken<'_>)| {
         count + 1 >= OVERLAP_WORDS && word.span.end >= OVERLAP_BYTES
@@ -464,7 +466,7 @@ impl ExtractedPassage {
         }
     }
 
-    /// What stands for a note without text, so that it is found by its title.
+    /// Returns the passage of a note without text, so that the note is found by its title.
     pub(crate) fn empty(title: &str) -> Self {
         Self {
             heading: String::new(),
@@ -478,29 +480,29 @@ impl ExtractedPassage {
         }
     }
 
-    /// What it means: worked out when it is first asked for, by whoever has the time.
+    /// Returns the static embedding, computed on first use.
     pub(crate) fn vector(&self) -> &StaticVector {
         self.vector
             .get_or_init(|| StaticEmbeddingModel::embedded().embed(&without_comments(&self.text)))
     }
 
-    /// Its words as they are compared, worked out likewise.
+    /// Returns the tokens, computed on first use.
     pub(crate) fn cut(&self) -> &PassageTokens {
         self.cut.get_or_init(|| PassageTokens::new(&self.heading, &self.text))
     }
 
-    /// Takes what was worked out before for a passage with the same headings and text.
+    /// Reuses the tokens of a passage with the same headings and text.
     pub(super) fn takes(&self, cut: &PassageTokens) {
         self.cut.get_or_init(|| cut.clone());
     }
 
-    /// Takes what was worked out before for a passage with the same text.
+    /// Reuses the embedding of a passage with the same text.
     pub(super) fn means(&self, vector: StaticVector) {
         self.vector.get_or_init(|| vector);
     }
 
-    /// The heading and body as the word index takes them. Where a paragraph was cut, the words behind
-    /// the cut belong to the body as well, so that a phrase is found that stands there.
+    /// Returns heading and body as FTS5 indexes them. If a paragraph continues in the next passage,
+    /// its first words are appended, so that a phrase across the boundary is found.
     pub(crate) fn words(&self, next: Option<&Self>) -> (Cow<'_, str>, Cow<'_, str>) {
         let heading = index_text(&self.heading);
         match next.filter(|next| next.begins == PassageStart::ContinuesBlock) {

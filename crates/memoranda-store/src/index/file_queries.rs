@@ -1,4 +1,4 @@
-//! Plain questions about files: what there is, what changed last, what a note says and links to.
+//! Queries about files: listing, names, facts, relations and totals.
 
 use jiff::Timestamp;
 use memoranda_core::id::{ContentHash, ProjectName};
@@ -12,7 +12,7 @@ use super::project_id_of;
 use super::search::has_tag;
 use crate::error::Result;
 
-/// What the index knows of a file, without its text.
+/// The index row of a file, without its text.
 #[derive(Clone, Debug, PartialEq)]
 pub struct FileSummary {
     /// The file's number in the index.
@@ -21,7 +21,7 @@ pub struct FileSummary {
     pub project: ProjectName,
     /// The file.
     pub path: NotePath,
-    /// What kind of file it is.
+    /// The kind of file.
     pub kind: FileKind,
     /// Its title.
     pub title: String,
@@ -29,19 +29,19 @@ pub struct FileSummary {
     pub permalink: String,
     /// Its type.
     pub note_type: String,
-    /// When it was first known.
+    /// When it was first recorded.
     pub created: Timestamp,
     /// When it was last changed.
     pub updated: Timestamp,
     /// Bytes.
     pub size: u64,
-    /// Which version it is.
+    /// The version; `None` if it is unknown.
     pub hash: Option<ContentHash>,
     /// Its frontmatter, as JSON.
     pub metadata: String,
 }
 
-/// Which files are listed.
+/// Restricts a list of files.
 #[derive(Clone, Debug, Default)]
 pub struct ListFilter {
     /// Only this project.
@@ -56,7 +56,7 @@ pub struct ListFilter {
     pub since: Option<Timestamp>,
 }
 
-/// In which order files are listed.
+/// Order of a list of files.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum ListOrder {
     /// By project and path.
@@ -68,10 +68,10 @@ pub enum ListOrder {
 pub(super) const COLUMNS: &str = "f.id, p.name, f.path, f.kind, f.title, f.permalink, f.note_type, \
      f.created_ms, f.updated_ms, f.size, f.hash, f.metadata";
 
-/// With more folders below one than this, the newest are not looked for folder by folder.
+/// Maximum number of subfolders for which the newest files are read folder by folder.
 const FEW_FOLDERS: usize = 64;
 
-/// The files that fit.
+/// Returns the files that match a filter.
 pub(crate) fn list(
     db: &Connection,
     filter: &ListFilter,
@@ -92,7 +92,7 @@ pub(crate) fn list(
         format!("SELECT {COLUMNS} FROM files f JOIN projects p ON p.id = f.project WHERE {what}");
     let mut values = values;
     if let Some(folder) = &filter.folder {
-        // The range is what the index can search; the rest leaves out `folder.md` and the like.
+        // The range uses the path index; the rest excludes `folder.md` and similar names.
         sql.push_str(" AND f.path >= ? AND f.path < ? AND (f.path = ? OR f.path > ?)");
         values.push(Value::Text(folder.to_string()));
         values.push(Value::Text(format!("{folder}0")));
@@ -112,7 +112,7 @@ pub(crate) fn list(
     Ok(rows.collect::<rusqlite::Result<Vec<_>>>()?.into_iter().flatten().collect())
 }
 
-/// A filter as a condition on `files f`, but for the folder.
+/// Translates a filter, without its folder, to a condition on `files f`.
 fn conditions(db: &Connection, filter: &ListFilter) -> Result<(String, Vec<Value>)> {
     let mut sql = String::from("f.kind IN (1, 2)");
     let mut values = Vec::new();
@@ -134,8 +134,8 @@ fn conditions(db: &Connection, filter: &ListFilter) -> Result<(String, Vec<Value
     Ok((sql, values))
 }
 
-/// A folder and those below it that hold files, each with a slash behind it; `None` if there are
-/// too many to go through one by one.
+/// Returns a folder and its subfolders with files, each with a trailing slash; `None` if there are
+/// too many.
 fn folders_at_or_below(
     db: &Connection,
     project: i64,
@@ -157,7 +157,7 @@ fn folders_at_or_below(
     Ok(Some(folders))
 }
 
-/// The newest of some folders: the newest of each are looked at, and no others.
+/// Returns the newest files of some folders, reading only the newest of each.
 fn newest_in(
     db: &Connection,
     folders: &[String],
@@ -186,7 +186,7 @@ fn newest_in(
     by_ids(db, &ids)
 }
 
-/// By which of its names a note is looked for.
+/// Name by which notes are searched.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum NameField {
     /// Its address within its project: the permalink of a note, the path of any other text.
@@ -195,7 +195,7 @@ pub enum NameField {
     Title,
 }
 
-/// The names that hold a text, and how many there are: those that begin with it first, then by
+/// Returns the names that contain a text, and their number: names that start with it first, then by
 /// the last change.
 pub(crate) fn names(
     db: &Connection,
@@ -234,7 +234,7 @@ pub(crate) fn names(
     Ok((rows.into_iter().map(|(name, _)| name).collect(), total))
 }
 
-/// One file by its place.
+/// Returns a file by its path.
 pub(crate) fn at(
     db: &Connection,
     project: &ProjectName,
@@ -249,7 +249,7 @@ pub(crate) fn at(
     Ok(found.flatten())
 }
 
-/// One file by its number.
+/// Returns a file by its row number.
 pub(crate) fn by_id(db: &Connection, id: i64) -> Result<Option<FileSummary>> {
     let sql =
         format!("SELECT {COLUMNS} FROM files f JOIN projects p ON p.id = f.project WHERE f.id = ?");
@@ -257,7 +257,7 @@ pub(crate) fn by_id(db: &Connection, id: i64) -> Result<Option<FileSummary>> {
     Ok(query.query_row([id], summary).optional()?.flatten())
 }
 
-/// Files by their numbers; those that are gone are left out.
+/// Returns files by their row numbers; missing ones are omitted.
 pub(crate) fn by_ids(db: &Connection, ids: &[i64]) -> Result<Vec<FileSummary>> {
     let mut found = Vec::with_capacity(ids.len());
     for id in ids {
@@ -266,7 +266,8 @@ pub(crate) fn by_ids(db: &Connection, ids: &[i64]) -> Result<Vec<FileSummary>> {
     Ok(found)
 }
 
-/// The file whose name some system could not tell from this one.
+/// Returns the files whose names are equal to this one on a case-insensitive or normalising file
+/// system.
 pub(crate) fn by_key(
     db: &Connection,
     project: &ProjectName,
@@ -280,7 +281,7 @@ pub(crate) fn by_key(
         .query_map(params![project.as_str(), path.key()], |row| row.get::<_, String>(0))?
         .collect::<rusqlite::Result<Vec<_>>>()?;
     let mut paths: Vec<_> = rows.iter().filter_map(|path| NotePath::parse(path).ok()).collect();
-    // Sorted here: asked to sort, SQLite would walk the whole project in that order.
+    // Sorted here, because `ORDER BY` would make SQLite scan the whole project.
     paths.sort_unstable();
     Ok(paths)
 }
@@ -306,28 +307,28 @@ pub(super) fn summary(row: &Row<'_>) -> rusqlite::Result<Option<FileSummary>> {
     }))
 }
 
-/// A fact as the index knows it.
+/// A fact in the index.
 #[derive(Clone, Debug, PartialEq)]
 pub struct ObservationRow {
-    /// The file that holds it.
+    /// The file that contains it.
     pub file: i64,
-    /// Its identity.
+    /// The observation id.
     pub id: String,
     /// The word in brackets.
     pub category: Option<String>,
     /// The text.
     pub text: String,
-    /// What stood in parentheses.
+    /// The text in parentheses.
     pub context: Option<String>,
     /// The line.
     pub line: usize,
-    /// Its version; people's rewordings count.
+    /// The version, including external rewordings.
     pub version: u32,
-    /// Whether it is struck out or superseded.
+    /// True if it is neither struck out nor superseded.
     pub is_current: bool,
 }
 
-/// The facts of a file.
+/// Returns the facts of a file.
 pub(crate) fn observations(db: &Connection, file: i64) -> Result<Vec<ObservationRow>> {
     let mut query = db.prepare_cached(
         "SELECT file, observation_id, category, text, context, line, version, \
@@ -348,54 +349,54 @@ pub(crate) fn observations(db: &Connection, file: i64) -> Result<Vec<Observation
     Ok(rows.collect::<rusqlite::Result<_>>()?)
 }
 
-/// A relation as the index knows it.
+/// A relation in the index.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct RelationRow {
     /// The file that holds it.
     pub file: i64,
-    /// What it says.
+    /// The relation type.
     pub relation_type: String,
-    /// The name that it links to.
+    /// The target as written.
     pub target: String,
-    /// That name as notes are looked up by it.
+    /// The link key of the target.
     pub key: String,
-    /// All that the link says, if that may be the name or a name and a heading.
+    /// The whole link text, if it can be either a name or a name with a heading.
     pub whole: Option<WholeLink>,
-    /// Set if it means the note of exactly this title in its own folder, and no other.
+    /// Set if it resolves only to the note with exactly this title in its own folder.
     pub exact_name: Option<String>,
-    /// The file that the name means now.
+    /// The file that the target resolves to; `None` if it is unresolved.
     pub target_file: Option<i64>,
-    /// What stood in parentheses.
+    /// The text in parentheses.
     pub context: Option<String>,
     /// The line.
     pub line: usize,
-    /// Whether a line of its own states it; other links only mention the note.
+    /// True if a line of its own states it; false if a link only mentions the note.
     pub is_stated: bool,
 }
 
 const RELATION: &str = "SELECT r.file, r.relation_type, r.target, r.target_file, r.context, \
      r.line, r.target_key, r.exact_name, r.form > 0, r.whole, r.whole_key FROM relations r";
 
-/// What a link says that may be a name, or a name and a heading.
+/// A link text that is either a name, or a name with a heading.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct WholeLink {
-    /// What it says.
+    /// The text.
     pub text: String,
-    /// That as a name, as notes are looked up by it.
+    /// The link key of the text as a name.
     pub key: String,
 }
 
-/// The relations from a file.
+/// Returns the relations from a file.
 pub(crate) fn relations_from(db: &Connection, file: i64) -> Result<Vec<RelationRow>> {
     relations(db, "WHERE r.file = ? ORDER BY r.n", [file])
 }
 
-/// The relations to a file.
+/// Returns the relations to a file.
 pub(crate) fn relations_to(db: &Connection, file: i64) -> Result<Vec<RelationRow>> {
     relations(db, "WHERE r.target_file = ? ORDER BY r.file, r.n", [file])
 }
 
-/// The relations by a name, from wherever in the project.
+/// Returns the relations of a project with this target.
 pub(crate) fn relations_named(
     db: &Connection,
     project: i64,
@@ -427,7 +428,7 @@ fn relation(row: &Row<'_>) -> rusqlite::Result<RelationRow> {
     })
 }
 
-/// The relations that a condition on `relations r` lets through.
+/// Returns the relations that match a condition on `relations r`.
 pub(super) fn relations(
     db: &Connection,
     condition: &str,
@@ -445,11 +446,11 @@ pub struct FileProblems {
     pub project: ProjectName,
     /// The file.
     pub path: NotePath,
-    /// What is wrong with it.
+    /// The problems.
     pub problems: Vec<ParseProblem>,
 }
 
-/// Every file with problems.
+/// Returns every file with problems.
 pub(crate) fn problems(db: &Connection) -> Result<Vec<FileProblems>> {
     let mut query = db.prepare_cached(
         "SELECT p.name, f.path, f.problems FROM files f JOIN projects p ON p.id = f.project \
@@ -474,10 +475,10 @@ pub(crate) fn problems(db: &Connection) -> Result<Vec<FileProblems>> {
     Ok(found.collect())
 }
 
-/// How much the index holds.
+/// Totals of the index.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct IndexCounts {
-    /// Notes and texts.
+    /// Notes.
     pub notes: u64,
     /// Passages.
     pub passages: u64,
@@ -491,7 +492,7 @@ pub struct IndexCounts {
     pub commits: u64,
 }
 
-/// How much the index holds.
+/// Returns the totals of the index.
 pub(crate) fn counts(db: &Connection) -> Result<IndexCounts> {
     let count = |sql: &str| -> Result<u64> {
         Ok(db.query_row(sql, [], |row| row.get::<_, i64>(0))? as u64)
@@ -506,7 +507,7 @@ pub(crate) fn counts(db: &Connection) -> Result<IndexCounts> {
     })
 }
 
-/// The number of notes in a project.
+/// Returns the number of notes in a project.
 pub(crate) fn notes_in(db: &Connection, project: &ProjectName) -> Result<u64> {
     let count: i64 = db.query_row(
         "SELECT count(*) FROM files f JOIN projects p ON p.id = f.project \
@@ -517,7 +518,7 @@ pub(crate) fn notes_in(db: &Connection, project: &ProjectName) -> Result<u64> {
     Ok(count as u64)
 }
 
-/// How many notes of a project have each type, by type.
+/// Returns the number of notes of each type in a project, by type.
 pub(crate) fn note_types(db: &Connection, project: &ProjectName) -> Result<Vec<(String, u64)>> {
     let mut query = db.prepare_cached(
         "SELECT note_type, count(*) FROM files WHERE project = ? AND kind <> 0 GROUP BY note_type",

@@ -1,7 +1,7 @@
-//! Finding files by what they are called and what they are, without a word to rank them by.
+//! Lists files by name and properties, without ranking.
 //!
-//! Whatever lets few files through is looked up first; what is left is gone through from the
-//! newest on, so that a page costs about the same however many files there are.
+//! A selective condition is looked up first. Otherwise files are scanned from the newest on, so
+//! that the cost of a page does not depend on the number of files.
 
 use memoranda_core::id::ProjectName;
 use memoranda_core::path::name_key;
@@ -15,28 +15,28 @@ use super::search::{FilterSql, NO_CATEGORY, SearchFilter};
 use super::write::PASSAGES_PER_FILE;
 use crate::error::Result;
 
-/// What holds for no more passages than this is looked up; anything commoner is met soon enough.
+/// Maximum number of matching passages for which a condition is looked up first. A scan finds more
+/// common ones soon.
 const FEW: i64 = 2000;
 
-/// Which files, in which order.
+/// Files to list, with order and page.
 #[derive(Clone, Debug)]
 pub struct FilteredList {
-    /// What they are.
+    /// Restricts the files.
     pub filter: SearchFilter,
-    /// Words of the title, or beginnings of them; where no title has those, any pieces of one.
+    /// Words of the title, or prefixes of them. If no title matches, substrings are tried.
     pub title: Vec<String>,
-    /// The permalink, or the path, in which `*` stands for anything; with or without the project
-    /// before it.
+    /// The permalink or path, with `*` as a wildcard, with or without the project in front.
     pub address: Option<String>,
-    /// In which order; those whose title is shortest come first if titles are asked for.
+    /// The order. With title words, the shortest titles come first.
     pub order: ListOrder,
-    /// How many at the most.
+    /// Maximum number of files.
     pub limit: usize,
-    /// How many to pass over first.
+    /// Number of files to skip first.
     pub offset: usize,
 }
 
-/// The notes that fit.
+/// Returns the notes that match.
 pub(crate) fn filtered_list(db: &Connection, browse: &FilteredList) -> Result<Vec<FileSummary>> {
     let condition = FilterSql::new(&Query::default(), &browse.filter);
     let title = title_expression(&browse.title);
@@ -53,7 +53,7 @@ pub(crate) fn filtered_list(db: &Connection, browse: &FilteredList) -> Result<Ve
         narrow = (held <= FEW).then(|| by_words_sql(expression));
     }
     let (from, mut values) = match narrow {
-        // A plan of its own choice would often begin with the newest and ask of each.
+        // Left alone, SQLite's planner often scans from the newest file and tests each.
         Some((sql, values)) => (format!("({sql}) c CROSS JOIN files f ON f.id = c.id"), values),
         None => ("files f".to_owned(), Vec::new()),
     };
@@ -86,7 +86,7 @@ pub(crate) fn filtered_list(db: &Connection, browse: &FilteredList) -> Result<Ve
     files(db, &sql, values)
 }
 
-/// The words of a title, each of which may be a beginning, as the word index is asked for them.
+/// Returns the FTS5 expression of title words, each as a prefix.
 pub(super) fn title_expression(title: &[String]) -> Option<String> {
     let mut parts = Vec::new();
     for part in title {
@@ -99,8 +99,8 @@ pub(super) fn title_expression(title: &[String]) -> Option<String> {
     (!parts.is_empty()).then(|| parts.join(" AND "))
 }
 
-/// What the word index knows of a filter: the words of its tags, or of categories in front of
-/// facts. It finds all files that fit, and perhaps others.
+/// Returns an FTS5 expression that a filter implies: the words of its tags or categories. It
+/// matches all files of the filter, and possibly others.
 fn filter_expression(filter: &SearchFilter) -> Option<String> {
     let phrase = |column: &str, text: &str| {
         let text = index_text(text.trim_start_matches('#')).into_owned();
@@ -112,7 +112,7 @@ fn filter_expression(filter: &SearchFilter) -> Option<String> {
     if !tags.is_empty() {
         return Some(tags.join(" AND "));
     }
-    // A fact without a category does not say so.
+    // A fact without a category contains no word for it.
     let is_said = |category: &String| !category.eq_ignore_ascii_case(NO_CATEGORY);
     let categories = filter.categories.iter();
     let categories =
@@ -121,7 +121,7 @@ fn filter_expression(filter: &SearchFilter) -> Option<String> {
     (!categories.is_empty()).then(|| categories.join(" OR "))
 }
 
-/// How many passages match, counted no further than it matters.
+/// Counts matching passages, up to the limit that matters.
 fn holders(db: &Connection, expression: &str) -> Result<i64> {
     let mut count = db
         .prepare_cached("SELECT count(*) FROM (SELECT 1 FROM words WHERE words MATCH ? LIMIT ?)")?;
@@ -134,7 +134,8 @@ fn by_words_sql(expression: String) -> (String, Vec<Value>) {
     (sql, vec![Value::Text(expression)])
 }
 
-/// The files whose permalink or path fits an address, with or without their project before it.
+/// Returns the SQL for files whose permalink or path matches an address, with or without the
+/// project in front.
 fn addressed(db: &Connection, address: &str) -> Result<(String, Vec<Value>)> {
     let mut projects = db.prepare_cached("SELECT id, name FROM projects")?;
     let rows = projects.query_map([], |row| Ok((row.get::<_, i64>(0)?, row.get(1)?)))?;
@@ -156,7 +157,7 @@ fn addressed(db: &Connection, address: &str) -> Result<(String, Vec<Value>)> {
                 Value::Text(glob),
             ]);
         };
-        // Whoever says a path may write its accents and capitals otherwise.
+        // A path may be written with other accents or capitals.
         add("path_key", &name_key(address));
         // The caller may put the project's name before the address, or the note before its
         // permalink.
@@ -170,12 +171,12 @@ fn addressed(db: &Connection, address: &str) -> Result<(String, Vec<Value>)> {
             }
         }
     }
-    // Without a project there is no file.
+    // Without a project no file matches.
     parts.push("SELECT id FROM files WHERE 0".into());
     Ok((parts.join(" UNION "), values))
 }
 
-/// The files of a project that have this permalink.
+/// Returns the files of a project with this permalink.
 pub(crate) fn with_permalink(
     db: &Connection,
     project: &ProjectName,
@@ -194,7 +195,7 @@ fn files(db: &Connection, sql: &str, values: Vec<Value>) -> Result<Vec<FileSumma
     Ok(rows.collect::<rusqlite::Result<Vec<_>>>()?.into_iter().flatten().collect())
 }
 
-/// An address as SQLite's GLOB takes it: only `*` means more than itself.
+/// Translates an address to a GLOB pattern in which only `*` is special.
 fn pattern(address: &str) -> String {
     let mut out = String::with_capacity(address.len());
     for c in address.chars() {

@@ -1,12 +1,12 @@
-//! What an index says, without how it says it: two indexes of the same files and log have the
-//! same fingerprint, whatever happened on the way.
+//! Fingerprint of an index's content. Two indexes of equal files and log have equal fingerprints,
+//! regardless of how they were built.
 
 use rusqlite::Connection;
 use rusqlite::types::ValueRef;
 
 use crate::error::Result;
 
-/// What each table says, in an order that depends on the content alone.
+/// The content of each table, in an order that depends only on the content.
 const TABLES: &[(&str, &str)] = &[
     (
         "files",
@@ -72,7 +72,7 @@ const TABLES: &[(&str, &str)] = &[
     ),
 ];
 
-/// The fingerprint of every table.
+/// Returns the fingerprint of every table.
 pub(crate) fn fingerprint(db: &Connection) -> Result<Vec<(&'static str, [u8; 32])>> {
     TABLES.iter().map(|(name, sql)| Ok((*name, hash_rows(db, sql)?))).collect()
 }

@@ -1,5 +1,5 @@
-//! A folder of notes as a graph: its notes by their titles, the sums over them, the ways between
-//! them, and the folder as it once was. Nothing of another folder is ever told.
+//! A folder of notes as a graph: notes by title, totals, paths between notes, and the folder as of
+//! a time. Queries never return notes of another folder.
 
 use std::collections::HashSet;
 
@@ -18,36 +18,36 @@ use super::write::PASSAGES_PER_FILE;
 use super::{links, project_id_of};
 use crate::error::{Result, StoreError};
 
-/// So many notes are asked about in one question.
+/// Maximum number of notes in one SQL statement.
 const AT_ONCE: usize = 500;
-/// So many passages that hold the words of a title are looked at.
+/// Maximum number of passages examined for the words of a title.
 const MOST_HELD: usize = 2000;
 
-/// What sums need of a note.
+/// The values of a note that totals need.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct NodeRow {
-    /// The file's number in the index.
+    /// The file's row number in the index.
     pub file: i64,
-    /// How much it matters, if it says so.
+    /// Importance of the note; `None` if it states none.
     pub importance: Option<f64>,
-    /// How sure it is, if it says so.
+    /// Confidence of the note; `None` if it states none.
     pub confidence: Option<f64>,
-    /// How many facts are current.
+    /// Number of current facts.
     pub facts: u64,
-    /// How many relations it states.
+    /// Number of relations that it states.
     pub relations: u64,
-    /// Whether it only holds relations of something that has not been described yet.
+    /// True if it is a placeholder for an entity without a description.
     pub is_placeholder: bool,
 }
 
-/// A folder of a project, summed up.
+/// Totals of a folder.
 #[derive(Clone, Debug, PartialEq)]
 pub struct FolderTotals {
     /// The folder.
     pub folder: String,
-    /// Notes in it, placeholders not counted.
+    /// Number of notes, placeholders excluded.
     pub notes: u64,
-    /// Relations that they state.
+    /// Number of relations that they state.
     pub relations: u64,
 }
 
@@ -62,7 +62,7 @@ pub struct FolderFact {
     pub text: String,
 }
 
-/// The notes of exactly this title in a folder, the shortest path first.
+/// Returns the notes with exactly this title in a folder, the shortest path first.
 pub(crate) fn titled(
     db: &Connection,
     project: &ProjectName,
@@ -75,8 +75,8 @@ pub(crate) fn titled(
     Ok(found)
 }
 
-/// The notes of a folder whose type is a text, or whose titles hold words that begin like all of
-/// its words: the newest, at most `limit` of either.
+/// Returns the notes of a folder with this type, and those whose title matches every word as a
+/// prefix: the newest, at most `limit` of either.
 pub(crate) fn called(
     db: &Connection,
     project: &ProjectName,
@@ -94,7 +94,7 @@ pub(crate) fn called(
     let rows = by_type.query_map(params![project, kind, folder, limit], |row| row.get(0))?;
     let mut found = rows.collect::<rusqlite::Result<Vec<i64>>>()?;
     let Some(expression) = title_expression(&[text.to_owned()]) else { return Ok(found) };
-    // A word may stand in every title there is.
+    // A word can occur in every title, so the number of passages is limited.
     let mut by_title = db.prepare_cached(&format!(
         "SELECT DISTINCT f.id FROM (SELECT rowid / {PASSAGES_PER_FILE} AS file FROM words \
          WHERE words MATCH ?1 ORDER BY rowid DESC LIMIT {MOST_HELD}) w \
@@ -111,7 +111,7 @@ pub(crate) fn called(
     Ok(found)
 }
 
-/// Every note of a folder by its number, not of those below it.
+/// Returns every note of a folder by its number, without subfolders.
 pub(crate) fn nodes(db: &Connection, project: &ProjectName, folder: &str) -> Result<Vec<NodeRow>> {
     let mut query = db.prepare_cached(
         "SELECT file, importance, confidence, facts, relations, placeholder FROM nodes \
@@ -130,7 +130,7 @@ pub(crate) fn nodes(db: &Connection, project: &ProjectName, folder: &str) -> Res
     Ok(rows.collect::<rusqlite::Result<_>>()?)
 }
 
-/// How many notes a folder holds, placeholders too.
+/// Returns the number of notes in a folder, placeholders included.
 pub(crate) fn count(db: &Connection, project: &ProjectName, folder: &str) -> Result<u64> {
     let count: i64 = db
         .prepare_cached("SELECT count(*) FROM nodes WHERE project = ? AND folder = ?")?
@@ -138,7 +138,7 @@ pub(crate) fn count(db: &Connection, project: &ProjectName, folder: &str) -> Res
     Ok(count as u64)
 }
 
-/// Whether a folder holds more notes than so many, placeholders too.
+/// Returns true if a folder contains more than `count` notes, placeholders included.
 pub(crate) fn has_more_than(
     db: &Connection,
     project: &ProjectName,
@@ -151,7 +151,7 @@ pub(crate) fn has_more_than(
     Ok(query.exists(params![project_id_of(db, project)?, folder, skipped])?)
 }
 
-/// How many notes of a folder have each type, as their frontmatter writes it.
+/// Returns the number of notes of each type in a folder, as written in their frontmatter.
 pub(crate) fn types(
     db: &Connection,
     project: &ProjectName,
@@ -168,7 +168,7 @@ pub(crate) fn types(
     Ok(rows.collect::<rusqlite::Result<_>>()?)
 }
 
-/// How many notes of a folder were last changed on each day since then, by the day's start.
+/// Returns the number of notes in a folder last changed on each day, by the start of the day.
 pub(crate) fn days(
     db: &Connection,
     project: &ProjectName,
@@ -188,7 +188,7 @@ pub(crate) fn days(
     Ok(rows.collect::<rusqlite::Result<_>>()?)
 }
 
-/// The notes of a folder by path, not of those below it.
+/// Returns the notes of a folder by path, without subfolders.
 pub(crate) fn page(
     db: &Connection,
     project: &ProjectName,
@@ -208,11 +208,11 @@ pub(crate) fn page(
     Ok(rows.collect::<rusqlite::Result<Vec<_>>>()?.into_iter().flatten().collect())
 }
 
-/// A condition on `files f` that is answered in the order of paths, for a folder given thrice.
+/// Condition on `files f` that SQLite evaluates in path order. The folder is bound three times.
 const IN_FOLDER: &str =
     "f.path > ? || '/' AND f.path < ? || '0' AND +f.folder = ? || '/' AND f.kind = 1";
 
-/// A note of a folder by its name.
+/// A note of a folder with its title.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct NamedNote {
     /// Its title.
@@ -221,8 +221,8 @@ pub struct NamedNote {
     pub metadata: String,
 }
 
-/// The notes of a folder by path, of which `keep` wants to keep some: as many as asked for, from
-/// a place on, and the place of the first that was not looked at.
+/// Returns the notes of a folder that `keep` accepts, by path: at most a limit, from an offset on,
+/// and the offset of the first note that was not examined.
 pub(crate) fn entries(
     db: &Connection,
     project: &ProjectName,
@@ -254,7 +254,7 @@ pub(crate) fn entries(
     Ok((found, None))
 }
 
-/// The notes of a folder that were last changed between two times.
+/// Returns the notes of a folder that were last changed between two times.
 pub(crate) fn changed_between(
     db: &Connection,
     project: &ProjectName,
@@ -266,7 +266,7 @@ pub(crate) fn changed_between(
         "SELECT id FROM files INDEXED BY files_of_folder WHERE project = ? AND folder = ? || '/' \
          AND updated_ms BETWEEN ? AND ? AND kind = 1",
     )?;
-    // The index counts milliseconds: the first that does not lie before the start.
+    // The index stores milliseconds, so the start is rounded up.
     let first = start.map_or(i64::MIN, |time| {
         let is_within = time.subsec_nanosecond().rem_euclid(1_000_000) != 0;
         time.as_millisecond().saturating_add(i64::from(is_within))
@@ -277,7 +277,7 @@ pub(crate) fn changed_between(
     Ok(rows.collect::<rusqlite::Result<_>>()?)
 }
 
-/// The folders of a project that hold notes.
+/// Returns the folders of a project that contain notes.
 pub(crate) fn folders(db: &Connection, project: &ProjectName) -> Result<Vec<FolderTotals>> {
     let mut query = db.prepare_cached(
         "SELECT folder, sum(placeholder = 0), sum(relations) FROM nodes WHERE project = ? \
@@ -293,7 +293,7 @@ pub(crate) fn folders(db: &Connection, project: &ProjectName) -> Result<Vec<Fold
     Ok(rows.collect::<rusqlite::Result<_>>()?)
 }
 
-/// When a folder's oldest note was made, and its newest was last changed.
+/// Returns the creation time of a folder's oldest note and the change time of its newest.
 pub(crate) fn folder_times(
     db: &Connection,
     project: &ProjectName,
@@ -313,7 +313,7 @@ pub(crate) fn folder_times(
     })
 }
 
-/// A shortest way between two notes of a folder that leads through that folder alone.
+/// Returns a shortest path between two notes of a folder through that folder only.
 pub(crate) fn path_within(
     db: &Connection,
     project: &ProjectName,
@@ -325,7 +325,7 @@ pub(crate) fn path_within(
     shortest_path(ends.0, ends.1, max_depth, |level| edges_within(db, project, folder, level))
 }
 
-/// The relations from and to any of these notes that stay in their folder.
+/// Returns the relations from and to any of these notes within their folder.
 pub(crate) fn edges_within(
     db: &Connection,
     project: i64,
@@ -336,7 +336,7 @@ pub(crate) fn edges_within(
     for part in level.chunks(AT_ONCE) {
         let marks = vec!["?"; part.len()].join(",");
         for (column, other) in [("file", "target_file"), ("target_file", "file")] {
-            // A relation with a comment stays in its folder; of others the far end is looked at.
+            // A relation with metadata stays in its folder. For others, the other end is checked.
             let sql = format!(
                 "SELECT r.file, r.target_file, r.relation_type FROM relations r \
                  WHERE r.{column} IN ({marks}) AND r.target_file IS NOT NULL AND r.form > 0 \
@@ -358,7 +358,7 @@ pub(crate) fn edges_within(
     Ok(edges)
 }
 
-/// The current facts of a folder, by note and line; with `category`, only those.
+/// Returns the current facts of a folder by note and line, optionally of one category.
 pub(crate) fn facts_within(
     db: &Connection,
     project: &ProjectName,
@@ -376,7 +376,7 @@ pub(crate) fn facts_within(
     Ok(rows.collect::<rusqlite::Result<_>>()?)
 }
 
-/// The notes of a folder whose title, type or facts hold a text, whatever its case.
+/// Returns the notes of a folder whose title, type or facts contain a text, case-insensitively.
 pub(crate) fn holding(
     db: &Connection,
     project: &ProjectName,
@@ -403,20 +403,20 @@ pub(crate) fn holding(
     Ok(rows.collect::<rusqlite::Result<_>>()?)
 }
 
-/// A file as it was at a time.
+/// A file as of a time.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct FileAsOf {
-    /// Where it lay.
+    /// The path at that time.
     pub path: NotePath,
-    /// What it held.
+    /// The version at that time.
     pub hash: ContentHash,
-    /// When it was first known.
+    /// When it was first recorded.
     pub created: Timestamp,
     /// When it was last changed before that time.
     pub updated: Timestamp,
 }
 
-/// The files of a folder, and of those below it, as they were at a time, by path.
+/// Returns the files of a folder and its subfolders as of a time, by path.
 pub(crate) fn folder_as_of(
     db: &Connection,
     project: &ProjectName,
@@ -435,7 +435,7 @@ pub(crate) fn folder_as_of(
         let (path, after): (String, Option<[u8; 32]>) = (row.get(0)?, row.get(1)?);
         let times = [row.get(2)?, row.get(3)?];
         match found.last_mut() {
-            // What was said last counts.
+            // The latest change decides.
             Some(last) if last.0 == path => (last.1, last.2) = (after, times),
             _ => found.push((path, after, times)),
         }
@@ -449,7 +449,7 @@ pub(crate) fn folder_as_of(
     Ok(living.collect())
 }
 
-/// The last two times of a file that the history knows, up to a time: first known, last changed.
+/// Returns when a file was first recorded, and when it was last changed up to a time.
 pub(crate) fn times_as_of(
     db: &Connection,
     project: &ProjectName,
@@ -470,7 +470,7 @@ pub(crate) fn times_as_of(
     Ok(found.map(|(first, last)| (time(first), time(last))))
 }
 
-/// Whether the last thing that the history says of a file is that it was made.
+/// Returns true if the latest change of a file is its creation.
 pub(crate) fn was_just_created(
     db: &Connection,
     project: &ProjectName,

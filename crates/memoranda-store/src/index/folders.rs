@@ -1,4 +1,4 @@
-//! Folders as the index knows them: how much lies in each, and the files below one by the page.
+//! Folders in the index: the number of files in each, and the files below one in pages.
 
 use jiff::Timestamp;
 use memoranda_core::id::ProjectName;
@@ -9,50 +9,50 @@ use rusqlite::{Connection, params, params_from_iter};
 use super::project_id_of;
 use crate::error::Result;
 
-/// A folder and what lies directly in it.
+/// A folder and the files directly in it.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct FolderFiles {
-    /// The folder; empty at the top of the project.
+    /// The folder; empty for the project root.
     pub folder: String,
-    /// How many files lie in it.
+    /// Number of files.
     pub files: u64,
-    /// When one of them was last changed.
+    /// Last change of any of them.
     pub updated: Timestamp,
 }
 
-/// Which files below a folder are listed.
+/// Files below a folder to list, with order and page.
 #[derive(Clone, Debug)]
 pub struct FilesBelow {
     /// The project.
     pub project: ProjectName,
-    /// The folder; `None` at the top.
+    /// The folder; `None` for the project root.
     pub folder: Option<NotePath>,
-    /// How many folders deep, those directly in the folder being 1.
+    /// Maximum depth; 1 lists only files directly in the folder.
     pub depth: usize,
-    /// In which order.
+    /// The order.
     pub order: FileOrder,
-    /// How many at the most.
+    /// Maximum number of files.
     pub limit: usize,
-    /// How many to pass over first.
+    /// Number of files to skip first.
     pub offset: usize,
 }
 
-/// In which order files are listed.
+/// Order of files below a folder.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum FileOrder {
     /// By path.
     Path,
-    /// By title, whatever its case.
+    /// By title, case-insensitively.
     Title,
-    /// By title from the end.
+    /// By title, descending.
     TitleFromEnd,
-    /// The last changed last.
+    /// By last change, the oldest first.
     Oldest,
-    /// The last changed first.
+    /// By last change, the newest first.
     Newest,
 }
 
-/// Every folder at or below one that holds files, by name. Only the index is read, not the files.
+/// Returns every folder with files, at or below one, by name. Reads only the index.
 pub(crate) fn folder_files(
     db: &Connection,
     project: &ProjectName,
@@ -73,7 +73,7 @@ pub(crate) fn folder_files(
     Ok(rows.collect::<rusqlite::Result<_>>()?)
 }
 
-/// The files below a folder, what is no text included: their numbers and paths.
+/// Returns row numbers and paths of the files below a folder, files that are not text included.
 pub(crate) fn files_below(db: &Connection, below: &FilesBelow) -> Result<Vec<(i64, String)>> {
     let mut sql =
         String::from("SELECT f.id, f.path FROM files f WHERE f.project = ? AND f.kind <> 0");
@@ -106,7 +106,7 @@ pub(crate) fn files_below(db: &Connection, below: &FilesBelow) -> Result<Vec<(i6
     Ok(rows.collect::<rusqlite::Result<_>>()?)
 }
 
-/// The first name of what lies at or below a folder, and the first behind it.
+/// Returns the range of path names at or below a folder: the first, and the first after it.
 fn range(folder: Option<&NotePath>) -> (String, String) {
     match folder {
         Some(folder) => (format!("{folder}/"), format!("{folder}0")),

@@ -1,4 +1,4 @@
-//! The graph as the index holds it: files and the relations between them, a level at a time.
+//! The graph in the index: files and their relations, read one level at a time.
 
 use memoranda_core::graph::{
     GraphEdge, GraphNeighbourhood, GraphRoute, find_neighbours, shortest_path,
@@ -25,7 +25,7 @@ pub struct GraphNode {
     pub permalink: String,
 }
 
-/// The notes at most `depth` relations away from these.
+/// Returns the notes at most `depth` relations away from these.
 pub(crate) fn around(
     db: &Connection,
     start: &[i64],
@@ -35,7 +35,7 @@ pub(crate) fn around(
     find_neighbours(start, depth, max, |level| edges(db, level))
 }
 
-/// A shortest way from one note to another.
+/// Returns a shortest path from one note to another.
 pub(crate) fn path(
     db: &Connection,
     from: i64,
@@ -45,8 +45,8 @@ pub(crate) fn path(
     shortest_path(from, to, max_depth, |level| edges(db, level))
 }
 
-/// The relations from and to any of these notes. Each is looked up by itself: one statement that
-/// is ready costs less than one for every number of notes.
+/// Returns the relations from and to any of these notes. Each note has its own query: one cached
+/// statement is cheaper than a statement for each number of notes.
 fn edges(db: &Connection, level: &[i64]) -> Result<Vec<GraphEdge<i64, String>>, StoreError> {
     let mut edges = Vec::new();
     for column in ["file", "target_file"] {
@@ -71,7 +71,7 @@ fn edges(db: &Connection, level: &[i64]) -> Result<Vec<GraphEdge<i64, String>>, 
     Ok(edges)
 }
 
-/// What the graph says of a note.
+/// Returns a note of the graph.
 pub(crate) fn node(db: &Connection, id: i64) -> Result<Option<GraphNode>> {
     Ok(file_queries::by_id(db, id)?.map(|file| GraphNode {
         id: file.id,

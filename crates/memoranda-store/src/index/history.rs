@@ -1,5 +1,5 @@
-//! The history as the index holds it: commits in order, what each did to which file, and where
-//! in the log every content lies.
+//! The history in the index: commits in order, the effect on each file, and the location of each
+//! content in the log.
 
 use std::collections::{BTreeSet, HashMap};
 
@@ -18,14 +18,14 @@ use crate::log::{ContentLocation, LogPosition, LoggedRecord, parse_folders, wire
 /// Longest time in milliseconds between two commits of one first scan, in logs without kinds.
 const MAX_FIRST_SCAN_PAUSE_MS: i64 = 10 * 60 * 1000;
 
-/// How far a device's log has been read.
+/// Position up to which a device's log was read.
 #[derive(Clone, Copy, Debug, Default)]
 pub(crate) struct LogCursor {
     pub(crate) position: LogPosition,
     pub(crate) logical_ms: i64,
 }
 
-/// How far the index has read a device's log.
+/// Returns the position up to which the index has read a device's log.
 pub(crate) fn read_to(db: &Connection, device: &str) -> Result<LogCursor> {
     let found = db
         .prepare_cached("SELECT segment, offset, logical_ms FROM positions WHERE device = ?")?
@@ -53,7 +53,7 @@ pub(crate) fn last_read(db: &Connection, device: &str) -> Result<Option<(CommitI
     Ok(found.and_then(|(id, at)| Some((CommitId::parse(&id)?, at))))
 }
 
-/// Notes how far the index has read a device's log.
+/// Stores the position up to which the index has read a device's log.
 pub(crate) fn set_read_to(db: &Connection, device: &str, to: LogCursor) -> Result<()> {
     db.prepare_cached(
         "INSERT OR REPLACE INTO positions (device, segment, offset, logical_ms) VALUES (?, ?, ?, ?)",
@@ -67,7 +67,7 @@ pub(crate) fn set_read_to(db: &Connection, device: &str, to: LogCursor) -> Resul
     Ok(())
 }
 
-/// Takes a record of the log into the history and moves on past it.
+/// Adds a log record to the history and advances the position.
 pub(crate) fn add(db: &Connection, device: &str, placed: &LoggedRecord) -> Result<()> {
     let before = read_to(db, device)?;
     let commit = &placed.record.commit;
@@ -101,8 +101,8 @@ pub(crate) fn add(db: &Connection, device: &str, placed: &LoggedRecord) -> Resul
     set_read_to(db, device, LogCursor { position: placed.end, logical_ms })
 }
 
-/// The kind of a commit. Old logs do not say which commits of a scan are the first ones of a folder:
-/// those that only add files, at the beginning of a project's history and soon after each other.
+/// Returns the kind of a commit. Old logs do not mark the commits of a first scan. These only add
+/// files, at the start of a project's history and shortly after each other.
 fn kind_of(db: &Connection, commit: &Commit) -> Result<Option<CommitKind>> {
     if commit.kind.is_some() || commit.author.channel != ChangeChannel::Disk {
         return Ok(commit.kind);
@@ -221,8 +221,8 @@ fn add_changes(
     Ok(())
 }
 
-/// Tells later records that were read before this one, because another device wrote them, since
-/// when their file is known: also under the names that it was moved to.
+/// Updates the first-recorded time in later records of a file, including those under its later
+/// names. These were read earlier, because another device wrote them.
 fn known_since(db: &Connection, project: i64, path: &NotePath, first_ms: i64) -> Result<()> {
     let mut later = db.prepare_cached(
         "UPDATE changes SET first_ms = ?3 WHERE project = ?1 AND path = ?2 AND first_ms > ?3",
@@ -241,7 +241,7 @@ fn known_since(db: &Connection, project: i64, path: &NotePath, first_ms: i64) ->
     Ok(())
 }
 
-/// Where a content lies in the log.
+/// Returns the location of a content in the log.
 pub(crate) fn content_at(db: &Connection, hash: ContentHash) -> Result<Option<ContentLocation>> {
     let found = db
         .prepare_cached("SELECT device, segment, offset, stored, raw FROM contents WHERE hash = ?")?
@@ -258,18 +258,18 @@ pub(crate) fn content_at(db: &Connection, hash: ContentHash) -> Result<Option<Co
     Ok(found)
 }
 
-/// What the history last said of a file.
+/// The latest change of a file in the history.
 #[derive(Clone, Debug)]
 pub(crate) struct HistoryHead {
     pub(crate) after: Option<ContentHash>,
     pub(crate) permalink: Option<String>,
-    /// When the history first spoke of it, under any of the names that it has had.
+    /// When the file was first recorded, under any of its names.
     pub(crate) first_ms: i64,
-    /// When it last did.
+    /// When the file was last changed.
     pub(crate) last_ms: i64,
 }
 
-/// What the history last said of a file; `None` if it never did.
+/// Returns the latest change of a file; `None` if the history does not contain the file.
 pub(crate) fn head(db: &Connection, project: i64, path: &NotePath) -> Result<Option<HistoryHead>> {
     let found = db
         .prepare_cached(
@@ -288,7 +288,7 @@ pub(crate) fn head(db: &Connection, project: i64, path: &NotePath) -> Result<Opt
     Ok(found)
 }
 
-/// Whether a file that is gone, and another, were both there until the one went.
+/// Returns true if a deleted file and another file both existed until the deletion.
 pub(crate) fn were_together(
     db: &Connection,
     project: i64,
@@ -310,7 +310,7 @@ pub(crate) fn were_together(
     Ok(together.unwrap_or(false))
 }
 
-/// Whether the last word on a file is that a tool wrote it, not that it was seen on disk.
+/// Returns true if the latest change of a file was written by a tool, not found on disk.
 pub(crate) fn is_written(db: &Connection, project: i64, path: &NotePath) -> Result<bool> {
     let found: Option<bool> = db
         .prepare_cached(
@@ -323,8 +323,8 @@ pub(crate) fn is_written(db: &Connection, project: i64, path: &NotePath) -> Resu
     Ok(found.unwrap_or(false))
 }
 
-/// Every file that the history says exists, for an index that is being made; only what it said
-/// after a time, if before it the project was another folder.
+/// Returns every file that exists according to the history, for the rebuild of an index. With a
+/// time, changes before it are ignored, because the project was another folder.
 pub(crate) fn living(
     db: &Connection,
     project: i64,
@@ -344,7 +344,7 @@ pub(crate) fn living(
     Ok(rows.collect::<rusqlite::Result<_>>()?)
 }
 
-/// Whether a device has recorded anything of a project.
+/// Returns true if a device has recorded a change of a project.
 pub(crate) fn is_told_by(db: &Connection, name: &ProjectName, device: &str) -> Result<bool> {
     Ok(db.query_row(
         "SELECT EXISTS (SELECT 1 FROM changes c JOIN commits k ON k.row = c.commit_row \
@@ -354,8 +354,8 @@ pub(crate) fn is_told_by(db: &Connection, name: &ProjectName, device: &str) -> R
     )?)
 }
 
-/// Files of a project that were deleted and can be brought back, the last deleted first; only
-/// those of this name, if one is given.
+/// Returns deleted files of a project that can be restored, the last deleted first, optionally of
+/// one name.
 pub(crate) fn deleted(
     db: &Connection,
     project: &ProjectName,
@@ -384,18 +384,18 @@ pub(crate) fn deleted(
     Ok(deleted)
 }
 
-/// A file that the history knows and that is no more.
+/// A deleted file in the history.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct DeletedFile {
-    /// Where it was.
+    /// Its last path.
     pub path: NotePath,
-    /// What it held last.
+    /// Its last version.
     pub hash: ContentHash,
-    /// The address that it had.
+    /// Its last permalink.
     pub permalink: Option<String>,
 }
 
-/// The files that were removed, the last first; those that moved have only another name.
+/// Returns the deleted files, the last deleted first. A moved file is not deleted.
 pub(crate) fn gone(db: &Connection, project: i64, limit: usize) -> Result<Vec<DeletedFile>> {
     let mut query = db.prepare_cached(
         "SELECT path, before, ( \
@@ -421,8 +421,8 @@ pub(crate) fn gone(db: &Connection, project: i64, limit: usize) -> Result<Vec<De
     Ok(found)
 }
 
-/// The versions that facts of a file got by a person's rewording, under any name it has had; up
-/// to a time, or to this day.
+/// Returns the versions that facts of a file reached by external rewording, under any of its names,
+/// optionally until a time.
 pub(crate) fn reworded(
     db: &Connection,
     project: i64,
@@ -430,7 +430,7 @@ pub(crate) fn reworded(
     until: Option<Timestamp>,
 ) -> Result<HashMap<ObservationId, u32>> {
     let until_ms = until.map_or(i64::MAX, Timestamp::as_millisecond);
-    // One name after the other: as one recursive question this cost more, the longer the history.
+    // One query per name: the cost of a recursive query grows with the history.
     let mut query = db.prepare_cached(
         "SELECT moved_from, facts FROM changes INDEXED BY changes_by_path \
          WHERE project = ? AND path = ? AND logical_ms <= ? \
@@ -454,31 +454,31 @@ pub(crate) fn reworded(
     Ok(versions)
 }
 
-/// Which part of the history is asked for.
+/// Restricts a list of commits.
 #[derive(Clone, Debug, Default)]
 pub struct HistoryFilter {
-    /// Only what concerns this project.
+    /// Only commits that affect this project.
     pub project: Option<ProjectName>,
-    /// Only what concerns this file, or a file below this folder.
+    /// Only commits that affect this file, or a file below this folder.
     pub path: Option<NotePath>,
     /// Nothing before this time.
     pub since: Option<Timestamp>,
     /// Nothing after this time.
     pub until: Option<Timestamp>,
-    /// Only what was done before this commit.
+    /// Only commits before this one.
     pub before: Option<CommitId>,
-    /// Only what this client did, in any of its versions: `claude-code` or `claude-code 2.1`.
+    /// Only commits of this client, in any version: `claude-code` or `claude-code 2.1`.
     pub client: Option<String>,
 }
 
-/// The newest commits that fit, newest first.
+/// Returns the newest commits that match, newest first.
 pub(crate) fn list(
     db: &Connection,
     filter: &HistoryFilter,
     limit: usize,
     offset: usize,
 ) -> Result<Vec<Commit>> {
-    // With a file or project the search starts from what happened to it, else from the newest.
+    // With a file or project, SQLite starts from its changes, otherwise from the newest commit.
     let sql = if filter.path.is_some() {
         "SELECT k.row FROM ( \
            SELECT commit_row FROM changes WHERE path = ?5 \
@@ -519,7 +519,7 @@ pub(crate) fn list(
     rows.into_iter().map(|row| commit(db, row)).collect()
 }
 
-/// Finds a commit by its id or the beginning of it.
+/// Finds a commit by its id or a prefix of it.
 pub(crate) fn find(db: &Connection, given: &str) -> Result<Commit> {
     let wanted = given.trim().to_lowercase();
     if wanted.len() < 4 || !wanted.bytes().all(|b| b.is_ascii_alphanumeric()) {
@@ -540,14 +540,14 @@ pub(crate) fn find(db: &Connection, given: &str) -> Result<Commit> {
     }
 }
 
-/// When the last commit was made.
+/// Returns the time of the last commit.
 pub(crate) fn end(db: &Connection) -> Result<Timestamp> {
     let last: Option<i64> =
         db.query_row("SELECT max(logical_ms) FROM commits", [], |row| row.get(0))?;
     Ok(last.and_then(|ms| Timestamp::from_millisecond(ms).ok()).unwrap_or_default())
 }
 
-/// When the history first spoke of a project.
+/// Returns the time of a project's first commit.
 pub(crate) fn begin(db: &Connection, project: &ProjectName) -> Result<Option<Timestamp>> {
     let first: Option<i64> = db
         .prepare_cached(
@@ -558,8 +558,8 @@ pub(crate) fn begin(db: &Connection, project: &ProjectName) -> Result<Option<Tim
     Ok(first.and_then(|ms| Timestamp::from_millisecond(ms).ok()))
 }
 
-/// The content of a file at a time: `None` if the history knows nothing of it until then,
-/// `Some(None)` if it was not there.
+/// Returns the version of a file at a point in time. `None` if the history does not contain the
+/// file until then, `Some(None)` if the file did not exist.
 pub(crate) fn content_as_of(
     db: &Connection,
     project: &ProjectName,
@@ -580,7 +580,8 @@ pub(crate) fn content_as_of(
     Ok(found)
 }
 
-/// Where in the history a moment lies: everything until this time, and at it until this commit.
+/// Returns the position of a point in time: all changes before this time, and at this time up to
+/// this commit.
 pub(super) fn position(db: &Connection, moment: PointInTime) -> Result<(i64, i64)> {
     match moment {
         PointInTime::Time(time) => Ok((time.as_millisecond(), i64::MAX)),
@@ -595,13 +596,13 @@ pub(super) fn position(db: &Connection, moment: PointInTime) -> Result<(i64, i64
 /// A point in the history.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum PointInTime {
-    /// After everything that happened until then.
+    /// After all commits until this time.
     Time(Timestamp),
     /// Right after this commit.
     Commit(CommitId),
 }
 
-/// The folders that a commit made and emptied; `None` for most.
+/// Serialises the folders that a commit created or emptied; `None` for most commits.
 fn folders_json(commit: &Commit) -> Option<String> {
     let folders = commit.folders.as_ref()?;
     let wire = (wire_folders(Some(&folders.made)), wire_folders(Some(&folders.emptied)));

@@ -1,4 +1,4 @@
-//! Which file each relation means, bound when either end appears or vanishes.
+//! Resolves the target of each relation, whenever a source or a target is added or removed.
 
 use std::collections::HashMap;
 use std::collections::hash_map::Entry;
@@ -12,12 +12,11 @@ use rusqlite::{Connection, params};
 use super::extract::{link_key, states_permalink, target_key};
 use crate::error::Result;
 
-/// The number that no project has.
+/// Row number that no project has.
 const NO_PROJECT: i64 = 0;
 
-/// The project that a link's target lies in, and the target's name there: `project::Note` names
-/// another project, if there is one of that name, or one that such a name comes to: `Research Lab`
-/// is `research-lab`.
+/// Returns the project of a link's target, and the target's name there. `project::Note` refers to
+/// another project, if one has that name or the slug of it: `Research Lab` is `research-lab`.
 pub(super) fn target_project<'t>(
     db: &Connection,
     own: i64,
@@ -40,8 +39,8 @@ pub(super) fn target_project<'t>(
     Ok(alike.map_or((own, target), |id| (id, name.trim())))
 }
 
-/// Lets the links that name a project wait for its notes: until there was one of that name they
-/// were taken for links within their own.
+/// Updates the links that name a new project. Before, they were treated as links within their own
+/// project.
 pub(super) fn await_notes_of(db: &Connection, project: i64) -> Result<()> {
     let mut query = db.prepare_cached(
         "SELECT file, n, target, whole FROM relations \
@@ -65,16 +64,16 @@ pub(super) fn await_notes_of(db: &Connection, project: i64) -> Result<()> {
                 |whole: &str| target_project(db, NO_PROJECT, whole).map(|it| target_key(it.1));
             let whole_key = whole.as_deref().map(within).transpose()?;
             update.execute(params![project, key, whole_key, file, n])?;
-            // It may be the name of another project that the link says next.
+            // The rest of the link can name a further project.
             bind(db, project, &key)?;
         }
     }
     Ok(())
 }
 
-/// Binds every relation of a project that goes by this key.
+/// Resolves every relation of a project with this key.
 pub(super) fn bind(db: &Connection, project: i64, key: &str) -> Result<()> {
-    // Most names are linked to by nobody.
+    // Cheap test first: most names have no links.
     let (linked, wholly): (bool, bool) = db
         .prepare_cached(
             "SELECT EXISTS (SELECT 1 FROM relations WHERE target_key = ?1 AND project = ?2), \
@@ -90,7 +89,7 @@ pub(super) fn bind(db: &Connection, project: i64, key: &str) -> Result<()> {
     let of_part = "WHERE r.target_key = ? AND r.project = ? AND r.whole_key IS NOT NULL";
     bind_whole(db, project, key, of_part)?;
     let found = found(db, project, key)?;
-    // What means one title in one folder lies in the project itself.
+    // A link to one title in one folder stays within the project.
     bind_exact(db, project, key, if found.elsewhere { &[] } else { &found.candidates })?;
     match found.candidates.as_slice() {
         [] => {
@@ -100,7 +99,7 @@ pub(super) fn bind(db: &Connection, project: i64, key: &str) -> Result<()> {
             )?
             .execute(params![key, project])?;
         }
-        // Who says only a name means a note, and a path from the top means what is there.
+        // A bare name refers to a note; a path from the project root refers to exactly that file.
         [only] if only.path.is_markdown() && !key.starts_with('/') => {
             db.prepare_cached(
                 "UPDATE relations SET target_file = ?3 \
@@ -114,12 +113,12 @@ pub(super) fn bind(db: &Connection, project: i64, key: &str) -> Result<()> {
     Ok(())
 }
 
-/// What a link names if a heading follows.
+/// Returns the name in a link with a heading.
 pub(super) fn part(target: &str) -> &str {
     link_name(target).trim_end()
 }
 
-/// Binds relations that may say a name, or a name and a heading.
+/// Resolves relations whose text is either a name, or a name with a heading.
 fn bind_whole(db: &Connection, project: i64, key: &str, condition: &str) -> Result<()> {
     let mut query = db.prepare_cached(&format!(
         "SELECT r.file, r.n, r.target, r.target_key, r.whole, r.whole_key, f.path, f.project, \
@@ -137,7 +136,7 @@ fn bind_whole(db: &Connection, project: i64, key: &str, condition: &str) -> Resu
         .collect::<rusqlite::Result<Vec<_>>>()?;
     let mut update =
         db.prepare_cached("UPDATE relations SET target_file = ? WHERE file = ? AND n = ?")?;
-    // Many say a heading of the same note.
+    // Many links share the note and differ in the heading.
     let mut parts: HashMap<String, LinkTargets> = HashMap::new();
     for ((file, n), [name, name_key, whole, whole_key, path], own_project, bound) in relations {
         let from = NotePath::parse(&path).ok().filter(|_| own_project == project);
@@ -159,9 +158,9 @@ fn bind_whole(db: &Connection, project: i64, key: &str, condition: &str) -> Resu
     Ok(())
 }
 
-/// Whether any link is a path from the top of a project. Most are not.
+/// Returns true if any link is a path from a project root. Most vaults have none.
 pub(super) fn any_from_the_top(db: &Connection) -> Result<bool> {
-    // All that begins with a slash is sorted before `0`.
+    // Every text with a leading slash sorts before `0`.
     Ok(db
         .prepare_cached(
             "SELECT EXISTS (SELECT 1 FROM relations WHERE target_key >= '/' AND target_key < '0')",
@@ -169,9 +168,9 @@ pub(super) fn any_from_the_top(db: &Connection) -> Result<bool> {
         .query_row([], |row| row.get(0))?)
 }
 
-/// Whether any link says the name of a project first. Most projects are named by nobody.
+/// Returns true if any link starts with the name of a project. Most projects are never named.
 pub(super) fn is_said(db: &Connection, project: &str) -> Result<bool> {
-    // All that begins with `project/` is sorted before `project0`.
+    // Every text that starts with `project/` sorts before `project0`.
     Ok(db
         .prepare_cached(
             "SELECT EXISTS (SELECT 1 FROM relations WHERE target_key > ? AND target_key < ?)",
@@ -179,14 +178,14 @@ pub(super) fn is_said(db: &Connection, project: &str) -> Result<bool> {
         .query_row([format!("{project}/"), format!("{project}0")], |row| row.get(0))?)
 }
 
-/// Binds the relations, of any project, that say a key after the name of its project.
+/// Resolves the relations, in any project, that have this key after the name of its project.
 pub(super) fn bind_said(db: &Connection, project: i64, name: &str, key: &str) -> Result<()> {
     let prefix = format!("{name}/");
     let mut saying = db.prepare_cached(
         "SELECT project FROM relations WHERE target_key = ?1 \
          UNION SELECT project FROM relations WHERE whole_key = ?1",
     )?;
-    // A permalink can hold the name of the project itself.
+    // A permalink can start with the name of the project.
     let whole = key.starts_with(&prefix).then(|| key.to_owned());
     for said in [Some(format!("{prefix}{key}")), whole].into_iter().flatten() {
         let from = saying.query_map([&said], |row| row.get::<_, i64>(0))?;
@@ -199,15 +198,15 @@ pub(super) fn bind_said(db: &Connection, project: i64, name: &str, key: &str) ->
     Ok(())
 }
 
-/// The files that a key means, and where.
+/// The files that a key can refer to.
 struct LinkTargets {
     candidates: Vec<LinkCandidate<i64>>,
-    /// They are not meant by the whole key, but by what follows the name of their project.
+    /// True if the key starts with the name of their project, and the rest refers to them.
     elsewhere: bool,
 }
 
-/// The files that a key can mean in its project, or, if there are none, in the project that it
-/// names first.
+/// Returns the files that a key can refer to in its project; if there are none, in the project that
+/// the key starts with.
 fn found(db: &Connection, project: i64, key: &str) -> Result<LinkTargets> {
     if let Some(path) = key.strip_prefix('/') {
         return Ok(LinkTargets { candidates: candidates(db, project, path)?, elsewhere: false });
@@ -243,7 +242,7 @@ impl LinkTargets {
     }
 }
 
-/// A relation that means one title in one folder means that note or none.
+/// Resolves relations to one title in one folder. They never fall back to another note.
 fn bind_exact(
     db: &Connection,
     project: i64,
@@ -277,7 +276,7 @@ fn bind_exact(
     Ok(())
 }
 
-/// The file that a new relation means which names a title in its own folder.
+/// Returns the target of a new relation to a title in its own folder.
 pub(super) fn exact_target(
     db: &Connection,
     project: i64,
@@ -288,7 +287,7 @@ pub(super) fn exact_target(
     Ok(resolve_exact_title(name, folder, &candidates(db, project, key)?))
 }
 
-/// Among several notes of one name, each relation means the one nearest to it.
+/// Resolves each relation to the nearest of several notes with one name.
 fn bind_each(db: &Connection, project: i64, key: &str, found: &LinkTargets) -> Result<()> {
     let mut query = db.prepare_cached(
         "SELECT r.file, r.n, r.target, f.path, f.project FROM relations r \
@@ -315,7 +314,7 @@ fn bind_each(db: &Connection, project: i64, key: &str, found: &LinkTargets) -> R
     Ok(())
 }
 
-/// The file that a new relation means; `None` if there is none yet.
+/// Returns the target of a new relation; `None` if it does not exist yet.
 pub(super) fn target(
     db: &Connection,
     project: i64,
@@ -326,7 +325,7 @@ pub(super) fn target(
     Ok(found(db, project, key)?.resolve(link, from))
 }
 
-/// The files that a key can mean, the shortest path first.
+/// Returns the files that a key can refer to, the shortest path first.
 pub(crate) fn candidates(
     db: &Connection,
     project: i64,
@@ -353,10 +352,10 @@ pub(crate) fn candidates(
     Ok(candidates)
 }
 
-/// Whether a file was only given its permalink: its frontmatter does not state it, and its path
-/// would not give it.
+/// Returns true if a file keeps an assigned permalink: one that neither its frontmatter nor its
+/// path gives.
 pub(crate) fn is_kept(path: &NotePath, permalink: &str, metadata: &str) -> bool {
-    // Most often the path says it, and it need not be worked out.
+    // Cheap test first: usually the permalink is the path.
     let is_said = path.as_str().strip_suffix(".md") == Some(permalink);
     !is_said && permalink_of(path).0 != permalink && !states_permalink(metadata)
 }

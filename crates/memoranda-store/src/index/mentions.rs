@@ -1,5 +1,5 @@
-//! Which files may hold a link to another where no relation is read: in frontmatter, in drawings,
-//! and as a path in Markdown or HTML.
+//! Finds files that may contain a link outside of relations: in frontmatter, in drawings, and as a
+//! path in Markdown or HTML.
 
 use std::collections::BTreeSet;
 
@@ -14,13 +14,13 @@ use super::project_id_of;
 use super::write::PASSAGES_PER_FILE;
 use crate::error::Result;
 
-/// A Markdown link with a path, the definition of one, or `href=` or `src=` of HTML, in a row of
-/// passages.
+/// SQL test for a Markdown link or link definition with a path, or `href=` or `src=` in HTML, in a
+/// row of passages.
 const HAS_PATH: &str = "(instr(p.data, x'5D28') > 0 OR instr(p.data, x'5D3A') > 0 \
      OR instr(p.data, x'687265663D') > 0 OR instr(p.data, x'7372633D') > 0)";
 
-/// The files of a project that hold one of these texts there, and all drawings: they can write a
-/// text in many ways.
+/// Returns the files of a project that contain one of these texts in such a place, and all
+/// drawings, which can encode a text in many ways.
 pub(crate) fn mentioning(
     db: &Connection,
     project: &ProjectName,
@@ -53,7 +53,7 @@ pub(crate) fn mentioning(
         ),
         texts_after(vec![project.clone()]),
     )?;
-    // The word index knows which passages hold the words of a text, if it has any.
+    // FTS5 narrows the passages by the words of the texts, if there are any.
     let (passages, among, first) = match expression(texts) {
         Some(expression) => (
             format!("words w CROSS JOIN passages p ON p.id = w.rowid / {IN_A_ROW} * {IN_A_ROW}"),
@@ -73,8 +73,8 @@ pub(crate) fn mentioning(
     Ok(found.into_iter().collect())
 }
 
-/// What finds the passages that hold one of these texts; `None` where a text has no words, or one
-/// that is not told from its neighbours by blanks.
+/// Returns the FTS5 expression for passages with one of these texts. `None` if a text has no words,
+/// or a word of a script without spaces.
 fn expression(texts: &[String]) -> Option<String> {
     let phrase = |text: &String| {
         let is_told = tokenize(text).next().is_some() && !text.contains(is_unspaced);

@@ -6,15 +6,15 @@ use rusqlite::types::Value;
 
 use super::search::SearchFilter;
 
-/// A condition on one value `j` of a key, and what is bound in it.
+/// An SQL condition on one value `j` of a key, and its bound values.
 type SqlTest = (String, Vec<Value>);
 
-/// Whether a value is a number, all of it. A comparison with a number makes one of a text that is a
-/// number, and of no other; and every number comes before every text.
+/// SQL test for a numeric value. SQLite converts a text to a number only if all of it is numeric,
+/// and orders every number before every text.
 const IS_NUMBER: &str = "(j.atom <= CAST('9e999' AS REAL))";
 const AS_NUMBER: &str = "CAST(j.atom AS REAL)";
 
-/// Adds what a filter asks of frontmatter.
+/// Adds the frontmatter conditions of a filter.
 pub(super) fn conditions(filter: &SearchFilter, sql: &mut String, values: &mut Vec<Value>) {
     for meta in &filter.metadata {
         one(meta, sql, values);
@@ -22,9 +22,9 @@ pub(super) fn conditions(filter: &SearchFilter, sql: &mut String, values: &mut V
 }
 
 fn one(filter: &MetaFilter, sql: &mut String, values: &mut Vec<Value>) {
-    // A scalar is a list of itself to `json_each`. Names in keys hold nothing to be escaped.
+    // `json_each` treats a scalar as a list of one. Names in keys need no escaping.
     let path: String = filter.key.iter().map(|name| format!(".\"{name}\"")).collect();
-    // Reading JSON takes its time: a text that does not hold the value at all is not read.
+    // Parsing JSON is slow, so texts that do not contain the value are excluded first.
     if let MetaTest::HasAll(wanted) = &filter.test {
         for value in wanted {
             if let MetaScalar::Text(text) = value
@@ -37,7 +37,7 @@ fn one(filter: &MetaFilter, sql: &mut String, values: &mut Vec<Value>) {
     }
     let path = Value::Text(format!("${path}"));
     let mut any = |(test, with): SqlTest| {
-        // A mapping is no list of its values.
+        // A mapping is not a list of its values.
         sql.push_str(&format!(
             " AND EXISTS (SELECT 1 FROM json_each(f.metadata, ?) j \
              WHERE json_type(f.metadata, ?) <> 'object' AND {test})"
@@ -62,12 +62,12 @@ fn one(filter: &MetaFilter, sql: &mut String, values: &mut Vec<Value>) {
     }
 }
 
-/// Whether JSON writes a value as it is, and a pattern means nothing more by it.
+/// Returns true if JSON and a LIKE pattern contain the value unescaped.
 fn is_written_as_it_is(value: &str) -> bool {
     value.chars().all(|c| c.is_ascii_alphanumeric() || matches!(c, ' ' | '-' | '.' | ':' | '/'))
 }
 
-/// Whether a key has one of these values. However many they are, they are one list to SQLite.
+/// Builds the test for one of several values, bound as one list.
 fn one_of(key: &[String], wanted: &[MetaScalar]) -> SqlTest {
     let (mut texts, mut numbers) = (Vec::new(), Vec::new());
     for value in wanted {
@@ -82,7 +82,7 @@ fn one_of(key: &[String], wanted: &[MetaScalar]) -> SqlTest {
         with.push(Value::Text(list.to_string()));
     };
     if !texts.is_empty() && key == ["tags"] {
-        // Tags may stand in one text, with commas between them, and with their marks.
+        // Tags can be one text with commas and number signs.
         let bare = texts.iter().map(|tag| tag.trim_start_matches('#'));
         let list: serde_json::Value = bare.flat_map(spellings).collect();
         add(
@@ -108,8 +108,8 @@ fn one_of(key: &[String], wanted: &[MetaScalar]) -> SqlTest {
     (format!("({})", tests.join(" OR ")), with)
 }
 
-/// A value in the cases and forms in which people write it. SQLite knows the cases of ASCII letters
-/// by itself.
+/// Returns a value in the case and Unicode variants that people write. SQLite folds ASCII case
+/// itself.
 fn spellings(value: &str) -> Vec<String> {
     let mut spellings = vec![value.to_owned()];
     if !value.is_ascii() {
@@ -125,7 +125,7 @@ fn spellings(value: &str) -> Vec<String> {
     spellings
 }
 
-/// A comparison with a bound.
+/// Builds a comparison with a bound.
 fn compared(operator: &str, bound: &MetaScalar) -> SqlTest {
     let by_number = format!("({IS_NUMBER} AND {AS_NUMBER} {operator} ?)");
     let text = match bound {

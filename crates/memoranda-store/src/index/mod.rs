@@ -1,4 +1,4 @@
-//! The index: everything that can be worked out from the files and the log, ready to be asked.
+//! The index: everything that is derived from files and log, in a form that can be queried.
 
 pub(crate) mod as_of;
 mod connection;
@@ -74,28 +74,29 @@ pub(crate) use write::{
     put_known, row, rows_at_or_below, unreached,
 };
 
-/// How often a question is put again because the index turned out to be bad or forgotten.
+/// Maximum number of attempts of a query if the index is damaged or was removed.
 const MAX_TRIES: usize = 3;
 
-/// When so many bytes wait to be written back, that is done at once.
+/// Size in bytes of the write-ahead log at which a checkpoint runs at once.
 const MANY_BYTES: u64 = 64 << 20;
-/// So many may be left to the next process, which has to read them all before its first question.
+/// Maximum size in bytes of the write-ahead log left to the next process, which reads all of it
+/// before its first query.
 const FEW_BYTES: u64 = 256 << 10;
 
-/// The index of a vault: one file, any number of readers.
+/// The index of a vault: one file with any number of readers.
 pub(crate) struct VaultIndex {
     file: IndexFile,
     readers: Mutex<Vec<PooledReader>>,
     vectors: vectors::VectorCache,
     notes: search::NoteCache,
     pub(crate) meanings: embeddings::EmbeddingStore,
-    /// The file that was found sound, once for this process.
+    /// Identity of the file that this process found sound.
     trusted: Mutex<Option<(u64, u64)>>,
-    /// The file that was found to know of every file of the vault, once for this process.
+    /// Identity of the file that this process found complete.
     complete: Mutex<Option<(u64, u64)>>,
-    /// How large the log of the index may become before pages are written back.
+    /// Size in bytes of the write-ahead log at which the next checkpoint runs.
     write_back_at: AtomicU64,
-    /// Whether this process has written pages since it last wrote any back.
+    /// True if this process has written pages since its last checkpoint.
     has_written: AtomicBool,
 }
 
@@ -119,16 +120,16 @@ impl VaultIndex {
         }
     }
 
-    /// What is in memory for searches, by a model if one was chosen.
+    /// Returns the in-memory caches for a search, with those of a model if one is given.
     pub(crate) fn caches(&self, db: &Connection, model: Option<&str>) -> Result<SearchCaches<'_>> {
         let now = IndexVersion::of(db)?;
         let chosen = model.map(|model| self.meanings.of(self.path(), model));
         Ok(SearchCaches { table: &self.vectors, notes: self.notes.as_of(db, now)?, chosen, now })
     }
 
-    /// Notes that pages were written, and writes them back if very many wait. Readers of an older
-    /// state are not waited for, since the vault is held meanwhile; the next try is when as many
-    /// more wait.
+    /// Records that pages were written, and runs a checkpoint if many are waiting. It does not wait
+    /// for readers of an older state, because the vault lock is held. The next attempt is after as
+    /// many bytes again.
     pub(crate) fn note_written(&self, db: &Connection) -> Result<()> {
         self.has_written.store(true, Ordering::Relaxed);
         if self.file.waiting_bytes() >= self.write_back_at.load(Ordering::Relaxed) {
@@ -146,17 +147,17 @@ impl VaultIndex {
         Ok(())
     }
 
-    /// Whether this process would leave much to the next one.
+    /// Returns true if this process would leave a large write-ahead log to the next one.
     pub(crate) fn leaves_much(&self) -> bool {
         self.has_written.load(Ordering::Relaxed) && self.file.waiting_bytes() > FEW_BYTES
     }
 
-    /// Whether this very file was found sound before.
+    /// Returns true if this file was found sound before.
     fn is_trusted(&self, identity: Option<(u64, u64)>) -> bool {
         *self.trusted() == identity
     }
 
-    /// Looks whether the file is as it was left.
+    /// Returns true if the file is sound, and remembers it.
     fn inspect(&self, identity: Option<(u64, u64)>) -> Result<bool> {
         let sound = self.file.state()? == IndexState::Sound
             && self.with_reader(|db| Ok(IndexFile::is_current(db))).unwrap_or(false);
@@ -166,14 +167,14 @@ impl VaultIndex {
         Ok(sound)
     }
 
-    /// Notes that this very file is sound.
+    /// Marks this file as sound.
     pub(crate) fn trust(&self, identity: Option<(u64, u64)>) {
         *self.trusted() = identity;
     }
 
-    /// Makes an empty index. Only under the vault's lock.
+    /// Creates an empty index. Only under the vault lock.
     pub(crate) fn create(&self) -> Result<Connection> {
-        // The new file may get the number of the old one.
+        // The new file can reuse the inode number.
         *self.complete() = None;
         self.file.create()
     }
@@ -186,14 +187,14 @@ impl VaultIndex {
         self.trusted.lock().unwrap_or_else(std::sync::PoisonError::into_inner)
     }
 
-    /// Lets go of a file that turned out to be damaged: whoever opens it next makes it anew.
+    /// Removes a damaged index file. The next access rebuilds it.
     pub(crate) fn forget(&self) {
         self.pool().clear();
         *self.complete() = None;
         crate::files::state_files::remove(self.file.path()).ok();
     }
 
-    /// A connection for reading, kept for the next reader if all goes well.
+    /// Runs a query with a pooled connection. A connection that failed is not returned to the pool.
     fn with_reader<R>(&self, read: impl FnOnce(&Connection) -> Result<R>) -> Result<R> {
         let identity = self.file.identity();
         let pooled = self.pool().pop().filter(|reader| reader.identity == identity);
@@ -202,10 +203,10 @@ impl VaultIndex {
             None => PooledReader { db: self.file.open_reader()?, identity },
         };
         let result = {
-            // One state of the index for the whole question. Whoever fails in it leaves no reader.
+            // One transaction, so that the whole query sees one state.
             reader.db.prepare_cached("BEGIN")?.execute([])?;
             let result = read(&reader.db);
-            // What fails may have ended it already.
+            // A failed query may have ended the transaction already.
             if !reader.db.is_autocommit() {
                 reader.db.prepare_cached("ROLLBACK")?.execute([])?;
             }
@@ -231,9 +232,9 @@ impl std::ops::Deref for VaultIndex {
 }
 
 impl StoreInner {
-    /// Asks the index, after it has caught up with everything acknowledged.
+    /// Queries the index after it has caught up with all acknowledged commits.
     pub(crate) fn ask<R>(&self, question: impl Fn(&Connection) -> Result<R>) -> Result<R> {
-        // Most often nothing has to be caught up with, and one look at the index is enough.
+        // Usually the index is up to date, and one read transaction is enough.
         let mut wanted = RequiredPosition::EndOfLog;
         for _ in 0..MAX_TRIES {
             let is_sound = self.is_index_sound()?;
@@ -241,7 +242,7 @@ impl StoreInner {
                 let answer = self.index.with_reader(|db| {
                     let is_there = match wanted {
                         RequiredPosition::EndOfLog => self.is_caught_up(db)?,
-                        // A `vacuum` began in between; to catch up is to wait until it is done.
+                        // A `vacuum` started meanwhile; catching up waits until it ends.
                         RequiredPosition::Anything => !self.is_forgotten(db)?,
                     };
                     if is_there && !self.has_unfinished_removal(db)? {
@@ -261,23 +262,23 @@ impl StoreInner {
                 self.index.pool().clear();
             }
             match self.catch_up_for_read() {
-                // Whoever holds the lock may never let go: an older answer is better than none.
+                // The lock may be held for long: an older answer is better than an error.
                 Err(StoreError::Busy { .. }) if is_sound => break,
                 other => other?,
             }
-            // What was acknowledged before the question is there now; later writes may wait.
+            // All commits acknowledged before the query are indexed now; later ones may be missing.
             wanted = RequiredPosition::Anything;
         }
         self.index.with_reader(&question)
     }
 
-    /// Asks the index as it is, if it is there.
+    /// Queries the index in its current state. Does nothing if it is missing or damaged.
     pub(crate) fn peek(&self, question: impl Fn(&Connection) -> Result<()>) -> Result<()> {
         if self.is_index_sound()? { self.index.with_reader(question) } else { Ok(()) }
     }
 
-    /// Whether every file has been looked at since the index was made. An index that is complete
-    /// stays so as long as it is there.
+    /// Returns true if every file has been scanned since the index was created. A complete index
+    /// stays complete.
     pub(crate) fn is_indexed(&self) -> Result<bool> {
         let identity = self.index.identity();
         if identity.is_some() && *self.index.complete() == identity {
@@ -290,14 +291,14 @@ impl StoreInner {
         Ok(is_complete)
     }
 
-    /// Whether the index knows nothing of a log that is not empty.
+    /// Returns true if the index has read nothing of a log that is not empty.
     fn is_forgotten(&self, db: &Connection) -> Result<bool> {
         let read = history::read_to(db, &self.vault.device)?;
         let nowhere = LogPosition::default();
         Ok(read.position == nowhere && !self.log.is_end(&self.vault.device, nowhere))
     }
 
-    /// Whether the index is there, and is as it was left.
+    /// Returns true if the index exists and is sound.
     fn is_index_sound(&self) -> Result<bool> {
         let identity = self.index.identity();
         Ok(identity.is_some()
@@ -310,14 +311,14 @@ impl StoreInner {
     }
 }
 
-/// What the index must have read of the log before it is asked.
+/// Position in the log that the index must have reached before a query.
 #[derive(Clone, Copy)]
 enum RequiredPosition {
     EndOfLog,
     Anything,
 }
 
-/// Whether every file has been looked at since the index was made.
+/// Returns true if every file has been scanned since the index was created.
 pub(crate) fn is_complete(db: &Connection) -> Result<bool> {
     let found: i64 = db
         .prepare_cached("SELECT count(*) FROM meta WHERE key = 'complete'")?
@@ -325,7 +326,7 @@ pub(crate) fn is_complete(db: &Connection) -> Result<bool> {
     Ok(found > 0)
 }
 
-/// Notes that every file has been looked at.
+/// Records that every file has been scanned.
 pub(crate) fn set_complete(db: &Connection) -> Result<()> {
     db.execute("INSERT OR REPLACE INTO meta (key, value) VALUES ('complete', '1')", [])?;
     Ok(())

@@ -1,5 +1,5 @@
-//! What stays of a file's passages when the file changes. Whoever adds a line to a long note says
-//! all the rest of it again: that need not be cut into words, understood and counted once more.
+//! Reuses tokens, vectors and index entries of unchanged passages when a file changes. A new line
+//! in a long note leaves most passages as they were.
 
 use std::collections::HashMap;
 
@@ -11,32 +11,32 @@ use super::write::first_passage;
 use super::{passage_tokens, passages, vectors};
 use crate::error::Result;
 
-/// What has fewer passages is worked out anew sooner than looked up.
+/// Minimum number of passages for reuse. For fewer, computing is faster than looking up.
 const FEW: i64 = 16;
 
-/// Which passages say the same in the same place as before.
+/// Passages with the same text at the same position as before.
 #[derive(Default)]
 pub(super) struct ReusablePassages(Vec<bool>);
 
 impl ReusablePassages {
-    /// Whether the words of the passage in a place stay. With the first the title and tags are told,
-    /// so it is told anew with them; with any, words of one that goes on from it.
+    /// Returns true if the words of the passage at a position are reusable. The first passage
+    /// contains title and tags, so it is always rewritten. Each passage contains words of the next,
+    /// so both must be unchanged.
     pub(super) fn at(&self, place: usize) -> bool {
         let is_same = |place| self.0.get(place).copied().unwrap_or(false);
         place > 0 && is_same(place) && is_same(place + 1)
     }
 }
 
-/// A text that a file says.
+/// Positions of one text in a file.
 struct TextPositions {
-    /// In which place it said it before;
+    /// Old position.
     before: Option<usize>,
-    /// and in which it says it now.
+    /// New positions.
     now: Vec<usize>,
 }
 
-/// Tells passages what the index knows of them from the last time that a file said them, and says
-/// which of them stay where they were.
+/// Copies tokens and vectors of unchanged passages and returns which kept their position.
 pub(super) fn find_reusable(
     db: &Connection,
     file: i64,
@@ -125,7 +125,7 @@ mod tests {
         batch.finish().unwrap();
     }
 
-    /// All that an index says of passages.
+    /// Returns all rows about passages in an index.
     fn all(db: &Connection) -> Vec<String> {
         let mut all = Vec::new();
         for sql in [
@@ -178,7 +178,7 @@ mod tests {
         let parts: Vec<u8> = (0..40).collect();
         let text = note("One", &parts);
         let db = index(&[&text]);
-        // Whoever works it out anew does not come to this.
+        // A recomputed vector differs from these zeros.
         let cleared = "UPDATE vectors SET data = zeroblob(length(data))";
         db.execute(cleared, []).unwrap();
         put(&db, &format!("{text}\nOne line more, of its own.\n"));

@@ -1,5 +1,5 @@
-//! What notes are compared by when they are searched: their passages cut into words, without the
-//! texts, so that a note's row is short and lies beside those of others.
+//! Tokens of passages, the ranking data of notes. Rows contain no texts, so that they are short and
+//! adjacent on disk.
 
 use std::ops::RangeInclusive;
 use std::sync::Arc;
@@ -13,15 +13,15 @@ use super::passages::{row_of, rows};
 use super::write::first_passage;
 use crate::error::Result;
 
-/// What is told of a note with its first passages, for whoever compares it.
+/// Ranking data of a note, stored with its first passages.
 pub(super) struct NoteAttributes<'n> {
-    /// Its tags as they are compared, with blanks between them.
+    /// Normalised tags, separated by spaces.
     pub(super) tags: &'n str,
-    /// How much its weightiest current fact matters.
+    /// Highest importance of a current fact.
     pub(super) importance: Option<f64>,
 }
 
-/// A passage in a row of them.
+/// A passage in a row.
 pub(super) struct TokenizedPassage {
     pub(super) id: i64,
     pub(super) age: PassageStatus,
@@ -29,7 +29,7 @@ pub(super) struct TokenizedPassage {
     pub(super) cut: PassageTokens,
 }
 
-/// Keeps what a file is compared by.
+/// Stores the tokens of a file's passages.
 pub(super) fn put(
     db: &Connection,
     file: i64,
@@ -45,7 +45,7 @@ pub(super) fn put(
             data.push(is_past | u8::from(passage.begins == PassageStart::ContinuesBlock) << 1);
             passage.cut().write(&mut data);
         }
-        // What is about the note is told once.
+        // Attributes of the note are stored once.
         let about = Some(about).filter(|_| id == first_passage(file));
         insert.execute(params![
             id,
@@ -57,14 +57,14 @@ pub(super) fn put(
     Ok(())
 }
 
-/// Forgets what a file was compared by.
+/// Removes the tokens of a file's passages.
 pub(super) fn remove(db: &Connection, file: i64) -> Result<()> {
     db.prepare_cached("DELETE FROM cuts WHERE id >= ? AND id < ?")?
         .execute([first_passage(file), first_passage(file + 1)])?;
     Ok(())
 }
 
-/// Reads some passages of a file, in order.
+/// Reads a range of passages of a file, in order.
 pub(super) fn each(
     db: &Connection,
     wanted: RangeInclusive<i64>,
@@ -82,7 +82,7 @@ pub(super) fn each(
     Ok(())
 }
 
-/// The passages of a row. Bytes that are none end it.
+/// Decodes the passages of a row, up to the first invalid byte.
 pub(super) fn in_row(first: i64, data: &Arc<[u8]>) -> impl Iterator<Item = TokenizedPassage> {
     let mut place = 0;
     (first..).map_while(move |id| {

@@ -1,5 +1,5 @@
-//! The passages of files as they are kept: many in one row, since who shows one often shows its
-//! neighbours. What they are compared by stands elsewhere: few of those that are compared are shown.
+//! Texts of passages, many in one row, because neighbouring passages are often shown together. The
+//! ranking data is stored separately: most compared passages are never shown.
 
 use std::ops::RangeInclusive;
 
@@ -9,11 +9,11 @@ use super::extract::ExtractedPassage;
 use super::write::{PASSAGES_PER_FILE, first_passage};
 use crate::error::Result;
 
-/// So many passages stand in one row, under the number of the first. Few notes have more; of a
-/// very long one only the rows that matter are read.
+/// Number of passages in a row, which has the number of its first passage. Few notes have more; of
+/// a very long one only some rows are read.
 pub(super) const IN_A_ROW: i64 = 64;
 
-/// A passage in a row of them.
+/// A passage in a row.
 pub(super) struct StoredPassage<'r> {
     pub(super) id: i64,
     pub(super) heading: &'r str,
@@ -21,7 +21,7 @@ pub(super) struct StoredPassage<'r> {
     pub(super) text: &'r str,
 }
 
-/// Keeps the passages of a file.
+/// Stores the passages of a file.
 pub(super) fn put(db: &Connection, file: i64, passages: &[ExtractedPassage]) -> Result<()> {
     let mut insert = db.prepare_cached("INSERT INTO passages (id, data) VALUES (?, ?)")?;
     for (id, row) in rows(file, passages) {
@@ -32,7 +32,7 @@ pub(super) fn put(db: &Connection, file: i64, passages: &[ExtractedPassage]) -> 
     Ok(())
 }
 
-/// The rows in which the passages of a file are kept, each with its number.
+/// Returns the rows of a file's passages, each with its number.
 pub(super) fn rows(
     file: i64,
     passages: &[ExtractedPassage],
@@ -41,14 +41,14 @@ pub(super) fn rows(
     numbers.zip(passages.chunks(IN_A_ROW as usize))
 }
 
-/// Forgets the passages of a file.
+/// Removes the passages of a file.
 pub(super) fn remove(db: &Connection, file: i64) -> Result<()> {
     db.prepare_cached("DELETE FROM passages WHERE id >= ? AND id < ?")?
         .execute([first_passage(file), first_passage(file + 1)])?;
     Ok(())
 }
 
-/// Reads some passages of a file, in order.
+/// Reads a range of passages of a file, in order.
 pub(super) fn each(
     db: &Connection,
     wanted: RangeInclusive<i64>,
@@ -64,7 +64,7 @@ pub(super) fn each(
     Ok(())
 }
 
-/// One passage, as `read` takes it; `None` if it is not there.
+/// Reads one passage; `None` if it does not exist.
 pub(super) fn one<T>(
     db: &Connection,
     passage: i64,
@@ -79,13 +79,13 @@ pub(super) fn one<T>(
     Ok(found.optional()?.flatten())
 }
 
-/// The number of the row in which a passage stands.
+/// Returns the number of the row that contains a passage.
 pub(super) fn row_of(passage: i64) -> i64 {
     const { assert!(PASSAGES_PER_FILE % IN_A_ROW == 0) };
     passage / IN_A_ROW * IN_A_ROW
 }
 
-/// The passages of a row. Bytes that are none end it.
+/// Decodes the passages of a row, up to the first invalid byte.
 fn in_row(first: i64, mut data: &[u8]) -> impl Iterator<Item = StoredPassage<'_>> {
     (first..).map_while(move |id| read(id, &mut data))
 }

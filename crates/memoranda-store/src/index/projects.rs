@@ -1,4 +1,4 @@
-//! What is known of the folders of projects.
+//! The folders of projects in the index.
 
 use memoranda_core::id::ProjectName;
 use rusqlite::{Connection, params};
@@ -6,15 +6,15 @@ use rusqlite::{Connection, params};
 use super::{project_id, project_id_of};
 use crate::error::Result;
 
-/// What is known of the folder of a project.
+/// The folder of a project in the index.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub(crate) struct KnownFolder {
     pub(crate) project: ProjectName,
-    /// Whether it lay in the vault and on its device; `None` if this index never saw it.
+    /// True if the folder was in the vault and on its device; `None` if this index never saw it.
     pub(crate) within: Option<bool>,
 }
 
-/// What is known of the folders of all projects of which there is some history.
+/// Returns the folders of all projects with a history.
 pub(crate) fn folders(db: &Connection) -> Result<Vec<KnownFolder>> {
     let mut query = db.prepare_cached("SELECT name, root_within FROM projects ORDER BY name")?;
     let rows = query.query_map([], |row| Ok((row.get::<_, String>(0)?, row.get(1)?)))?;
@@ -27,7 +27,7 @@ pub(crate) fn folders(db: &Connection) -> Result<Vec<KnownFolder>> {
     Ok(folders)
 }
 
-/// Takes over what another index knows of a folder.
+/// Takes over the record of a folder from another index.
 pub(crate) fn note_within(db: &Connection, folder: &KnownFolder) -> Result<()> {
     let project = project_id(db, &folder.project)?;
     db.prepare_cached("UPDATE projects SET root_within = ?2 WHERE id = ?1")?
@@ -35,14 +35,15 @@ pub(crate) fn note_within(db: &Connection, folder: &KnownFolder) -> Result<()> {
     Ok(())
 }
 
-/// Returns whether the folder of a project was wholly scanned; `None` if this index does not know.
+/// Returns true if the folder of a project was scanned completely; `None` if this index has no
+/// record.
 pub(crate) fn is_scanned(db: &Connection, project: i64) -> Result<Option<bool>> {
     Ok(db
         .prepare_cached("SELECT scanned FROM projects WHERE id = ?")?
         .query_row([project], |row| row.get(0))?)
 }
 
-/// Notes whether the folder of a project was wholly scanned.
+/// Records that the folder of a project was scanned completely, or was not.
 pub(crate) fn set_scanned(db: &Connection, project: i64, is_scanned: bool) -> Result<()> {
     db.prepare_cached("UPDATE projects SET scanned = ?2 WHERE id = ?1 AND scanned IS NOT ?2")?
         .execute(params![project, is_scanned])?;
@@ -56,7 +57,7 @@ pub(crate) fn set_leaving(db: &Connection, name: &ProjectName, is_leaving: bool)
     Ok(())
 }
 
-/// The projects that are marked as leaving: hardly ever any.
+/// Returns the projects marked as leaving. Usually there are none.
 pub(crate) fn leaving(db: &Connection) -> Result<Vec<ProjectName>> {
     let mut query = db.prepare_cached("SELECT name FROM projects WHERE is_leaving = 1")?;
     let rows = query.query_map([], |row| row.get::<_, String>(0))?;
@@ -64,7 +65,7 @@ pub(crate) fn leaving(db: &Connection) -> Result<Vec<ProjectName>> {
     Ok(names.iter().filter_map(|name| ProjectName::parse(name).ok()).collect())
 }
 
-/// Whether any file of a project is known.
+/// Returns true if the index contains a file of a project.
 pub(crate) fn has_files(db: &Connection, name: &ProjectName) -> Result<bool> {
     let project = project_id_of(db, name)?;
     Ok(db
@@ -72,7 +73,7 @@ pub(crate) fn has_files(db: &Connection, name: &ProjectName) -> Result<bool> {
         .query_row([project], |row| row.get(0))?)
 }
 
-/// When a file was first known and last changed, by its path and version.
+/// First and last recorded time of a file, by path and version.
 pub(crate) struct KnownTimes {
     path: String,
     hash: Option<[u8; 32]>,
@@ -80,7 +81,7 @@ pub(crate) struct KnownTimes {
     updated_ms: i64,
 }
 
-/// The times of all files of a project.
+/// Returns the times of all files of a project.
 pub(crate) fn times(db: &Connection, name: &ProjectName) -> Result<Vec<KnownTimes>> {
     let mut query = db
         .prepare_cached("SELECT path, hash, created_ms, updated_ms FROM files WHERE project = ?")?;
@@ -95,7 +96,7 @@ pub(crate) fn times(db: &Connection, name: &ProjectName) -> Result<Vec<KnownTime
     Ok(rows.collect::<rusqlite::Result<_>>()?)
 }
 
-/// Takes over the times of files that are known from the log and were never looked at.
+/// Takes over the times of files that are recorded in the log and were never read.
 pub(crate) fn take_times(db: &Connection, name: &ProjectName, times: &[KnownTimes]) -> Result<()> {
     let project = project_id_of(db, name)?;
     let mut update = db.prepare_cached(

@@ -1,4 +1,4 @@
-//! A file under the names that it has had: the history tells of paths, and who asks means a note.
+//! Follows a file through its renames: the history records paths, and queries refer to notes.
 
 use memoranda_core::id::{ContentHash, ProjectName};
 use memoranda_core::path::NotePath;
@@ -8,16 +8,17 @@ use super::history::{PointInTime, content_as_of, position};
 use super::project_id_of;
 use crate::error::Result;
 
-/// Where a file went that was moved away.
+/// Path of a file after a move.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub enum CurrentPath {
-    /// It is there.
+    /// The file exists at this path.
     There(NotePath),
-    /// It was there when it was removed; what is there now, if anything is, is another.
+    /// The file was deleted at this path. A file there now is a different one.
     Deleted(NotePath),
 }
 
-/// Where the file that was last at a path is, or was when it was removed, if it was moved away.
+/// Returns the path to which the file last at a path was moved, or where it was deleted. `None` if
+/// it was not moved.
 pub(crate) fn current_path(
     db: &Connection,
     project: &ProjectName,
@@ -28,7 +29,7 @@ pub(crate) fn current_path(
         "SELECT moved_to, logical_ms, commit_row FROM changes WHERE project = ? AND path = ? \
          ORDER BY logical_ms DESC, commit_row DESC, n DESC LIMIT 1",
     )?;
-    // Somebody else may have had that name later.
+    // Another file may have had this name later.
     let mut next = db.prepare_cached(
         "SELECT moved_to, logical_ms, commit_row FROM changes WHERE project = ?1 AND path = ?2 \
          AND logical_ms >= ?3 AND (logical_ms > ?3 OR commit_row > ?4) AND after IS NULL \
@@ -50,8 +51,8 @@ pub(crate) fn current_path(
     }))
 }
 
-/// The version of a note at a moment, and where it was then: it may have been moved since. If the
-/// note at a path cannot be followed so far back, what was at the path then is meant.
+/// Returns version and path of a note at a point in time, following later moves. If the note cannot
+/// be followed that far back, the file at this path then is returned.
 pub(crate) fn note_version_as_of(
     db: &Connection,
     project: &ProjectName,
@@ -60,7 +61,7 @@ pub(crate) fn note_version_as_of(
 ) -> Result<Option<(NotePath, ContentHash)>> {
     let (logical_ms, commit_row) = position(db, moment)?;
     let row = project_id_of(db, project)?;
-    // The last move to or from a name after the moment, and before the move that is known already.
+    // The last move to or from a name after the point in time, and before the move found last.
     let mut move_of = db.prepare_cached(
         "SELECT moved_from, logical_ms, commit_row FROM changes WHERE project = ?1 AND path = ?2 \
          AND logical_ms >= ?3 AND (logical_ms > ?3 OR commit_row > ?4) \

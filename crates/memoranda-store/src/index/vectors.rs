@@ -1,8 +1,8 @@
-//! What passages mean, kept beside them, and in memory for as long as the process lives.
+//! Static embeddings of passages, stored in the index and cached in memory.
 //!
-//! The index is the truth. What is in memory follows it by stamps, so that a search sees what
-//! another process has just written, and reads nothing that it has read before. The first search of
-//! a process keeps nothing: a command that asks once would pay for memory that nobody uses again.
+//! The index is authoritative. The cache follows it by stamps, so a search sees the writes of other
+//! processes and reads no vector twice. The first search of a process fills no cache, since a
+//! one-shot command would not use it.
 
 use std::collections::HashMap;
 use std::ops::Range;
@@ -21,18 +21,18 @@ use super::search::FilterSql;
 use super::write::{PASSAGES_PER_FILE, first_passage};
 use crate::error::Result;
 
-/// Fewer passages are not worth a thread of their own.
+/// Minimum number of passages for each additional thread.
 const PASSAGES_A_THREAD: usize = 4_000;
 const MAX_THREADS: usize = 4;
-/// So many passages a thread takes at a time.
+/// Number of passages that a thread takes at a time.
 const BLOCK: usize = 1024;
 
-/// The length of a passage of which it is not known.
+/// Marks a passage of unknown length.
 const UNKNOWN_LENGTH: u32 = u32::MAX;
 
 const NEXT_STAMP: &str = "(SELECT coalesce(max(stamp), 0) + 1 FROM vectors)";
 
-/// Keeps the vectors of a file's passages, whose words the word index has heard of.
+/// Stores the vectors of a file's passages, which FTS5 must contain already.
 pub(super) fn put(
     db: &Connection,
     (project, file): (i64, i64),
@@ -42,8 +42,8 @@ pub(super) fn put(
     let mut data = Vec::with_capacity(most * STATIC_VECTOR_BYTES);
     passages.iter().take(most).for_each(|p| data.extend_from_slice(&p.vector().bytes()));
     let values = params![file, project, most as i64, doc_lengths::of_file(db, file)?, data];
-    // To replace a row at once may take two steps, for which SQLite makes a savepoint; at each of
-    // them the full-text index writes out what it had gathered.
+    // `INSERT OR REPLACE` may need two steps and so a savepoint, at which FTS5 flushes its pending
+    // data.
     let update = format!(
         "UPDATE vectors SET stamp = {NEXT_STAMP}, project = ?2, passages = ?3, lengths = ?4, \
          data = ?5 WHERE file = ?1"
@@ -58,7 +58,7 @@ pub(super) fn put(
     Ok(())
 }
 
-/// Forgets the vectors of a file that is gone.
+/// Removes the vectors of a deleted file.
 pub(super) fn remove(db: &Connection, file: i64) -> Result<()> {
     let sql = format!(
         "UPDATE vectors SET stamp = {NEXT_STAMP}, passages = 0, lengths = x'', data = x'' \
@@ -68,7 +68,7 @@ pub(super) fn remove(db: &Connection, file: i64) -> Result<()> {
     Ok(())
 }
 
-/// The vectors of one file, for whoever does not need them all.
+/// Reads the vectors of one file.
 pub(super) fn of_file(
     db: &Connection,
     file: i64,
@@ -80,75 +80,74 @@ pub(super) fn of_file(
     Ok(vectors.map(|vector| (vector.scale, vector.numbers)).unzip())
 }
 
-/// How many passages a file has.
+/// Returns the number of passages of a file.
 pub(super) fn count_of(db: &Connection, file: i64) -> Result<i64> {
     let mut select = db.prepare_cached("SELECT passages FROM vectors WHERE file = ?")?;
     Ok(select.query_row([file], |row| row.get(0)).optional()?.unwrap_or(0))
 }
 
-/// The stamp of the last change.
+/// Returns the stamp of the last change.
 pub(super) fn newest_stamp(db: &Connection) -> Result<i64> {
     let mut select = db.prepare_cached("SELECT coalesce(max(stamp), 0) FROM vectors")?;
     Ok(select.query_row([], |row| row.get(0))?)
 }
 
-/// How many passages there are.
+/// Returns the number of passages.
 pub(super) fn count(db: &Connection) -> Result<u64> {
     let mut select = db.prepare_cached("SELECT coalesce(sum(passages), 0) FROM vectors")?;
     Ok(select.query_row([], |row| row.get::<_, i64>(0))? as u64)
 }
 
-/// All vectors, in memory.
+/// Cache of all vectors.
 #[derive(Default)]
 pub(crate) struct VectorCache {
-    /// Whether this process has searched before.
+    /// True if this process has searched before.
     used: AtomicBool,
     held: RwLock<VectorTable>,
     counted: Mutex<PassageCount>,
 }
 
-/// How many passages there were when they were last counted.
+/// Cached number of passages.
 #[derive(Clone, Copy, Default)]
 struct PassageCount {
     then: IndexVersion,
     passages: u64,
 }
 
-/// Where vectors are to be had.
+/// Location of vectors.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(super) enum VectorLocation {
     InMemory,
     InIndex,
 }
 
-/// All that is in memory, as of one state of the index.
+/// The cached vectors of one index version.
 pub(super) struct VectorTableGuard<'c>(RwLockReadGuard<'c, VectorTable>);
 
 #[derive(Default)]
 struct VectorTable {
-    /// Of which state of the index they are true.
+    /// The index version of the vectors.
     then: IndexVersion,
     files: HashMap<i64, FileVectors>,
     passages: Vec<i64>,
-    /// How many words each has.
+    /// Number of words of each passage.
     lengths: Vec<u32>,
     scales: Vec<f32>,
     numbers: Vec<[i8; STATIC_VECTOR_DIMS]>,
-    /// Places that no passage has any more.
+    /// Number of unused positions.
     free: usize,
 }
 
 #[derive(Clone, Copy)]
 struct FileVectors {
     project: i64,
-    /// Where its passages begin in the lists, and how many they are.
+    /// Position of its first passage in the lists, and number of passages.
     start: usize,
     count: usize,
 }
 
 impl VectorCache {
-    /// How many passages there are: counted anew when something has changed, unless all of them are
-    /// in memory.
+    /// Returns the number of passages, counted again only after a change.
     pub(super) fn passages(&self, db: &Connection, now: IndexVersion) -> Result<u64> {
         if let Some(VectorTableGuard(held)) = self.in_memory(now) {
             return Ok((held.passages.len() - held.free) as u64);
@@ -160,13 +159,13 @@ impl VectorCache {
         Ok(counted.passages)
     }
 
-    /// Whether this process has searched before.
+    /// Returns true if this process has searched before.
     pub(super) fn is_used(&self) -> bool {
         self.used.load(Ordering::Relaxed)
     }
 
-    /// The passages nearest to a vector, nearest first, with how near they are. While other
-    /// threads look for them, this one does the work that it is given first.
+    /// Returns the passages nearest to a vector, nearest first, with their similarities. Runs
+    /// `work` on this thread while others search.
     pub(super) fn nearest_while<T>(
         &self,
         db: &Connection,
@@ -187,8 +186,7 @@ impl VectorCache {
         Ok((nearest.in_order(), done))
     }
 
-    /// Where the vectors of single files are to be had: in memory, if all are there as of the
-    /// index's last change.
+    /// Returns the location of single files' vectors: memory, if the cache is current.
     pub(super) fn place(&self, now: IndexVersion) -> VectorLocation {
         let held = self.held.read().unwrap_or_else(PoisonError::into_inner);
         if held.is_current(now) && held.then.stamp > 0 {
@@ -198,20 +196,20 @@ impl VectorCache {
         }
     }
 
-    /// What is in memory, if it is true of the index's last change. Nobody waits for it: who asks
-    /// may be looking for vectors, and whoever has news for this memory waits for that to end.
+    /// Returns the cache if it is current, without blocking. The caller may hold the read lock already,
+    /// and a second read would wait for a waiting writer.
     pub(super) fn in_memory(&self, now: IndexVersion) -> Option<VectorTableGuard<'_>> {
         let held = self.held.try_read().ok();
         held.filter(|held| held.then == now).map(VectorTableGuard)
     }
 
-    /// The project of a file, if that is in memory. Nobody waits for it either.
+    /// Returns the project of a file if it is cached, without blocking.
     pub(super) fn project(&self, now: IndexVersion, file: i64) -> Option<i64> {
         let VectorTableGuard(held) = self.in_memory(now)?;
         held.files.get(&file).map(|file| file.project)
     }
 
-    /// How alike the passages of one file are to a vector, in order.
+    /// Computes the similarities of a file's passages to a vector, in order.
     pub(super) fn similarities(
         &self,
         db: &Connection,
@@ -238,7 +236,7 @@ impl VectorCache {
         Ok(())
     }
 
-    /// Takes in what was written since the last look.
+    /// Reads the vectors written since the last refresh.
     pub(super) fn refresh(&self, db: &Connection, now: IndexVersion) -> Result<()> {
         if self.held.read().unwrap_or_else(PoisonError::into_inner).is_current(now) {
             return Ok(());
@@ -249,7 +247,7 @@ impl VectorCache {
                 VectorTable { then: IndexVersion { stamp: 0, ..now }, ..VectorTable::default() };
         }
         let since = held.then.stamp;
-        // All of them are read as they lie; the few that are new, by their stamps.
+        // A full load scans the table; an update uses the index on stamps.
         let (index, most) = if since == 0 { ("NOT INDEXED", count(db)? as usize) } else { ("", 0) };
         held.reserve(most);
         let sql = format!(
@@ -269,8 +267,8 @@ impl VectorCache {
     }
 }
 
-/// The passages nearest to a vector, nearest first, among those of files that fit: read from the
-/// index, and kept by nobody.
+/// Returns the passages nearest to a vector among matching files, nearest first. Reads from the
+/// index and caches nothing.
 pub(super) fn nearest_that_fit(
     db: &Connection,
     (vector, count): (&StaticVector, usize),
@@ -296,17 +294,18 @@ pub(super) fn nearest_that_fit(
     Ok(nearest.in_order())
 }
 
-/// How many threads look for what is near. To ask the system takes as long as a small search.
+/// Returns the number of search threads. It is cached, because the system call takes as long as a
+/// small search.
 fn threads() -> usize {
     static THREADS: OnceLock<usize> = OnceLock::new();
     let cores = || std::thread::available_parallelism().map_or(1, usize::from);
     *THREADS.get_or_init(|| cores().min(MAX_THREADS))
 }
 
-/// The best of very many, without keeping them all.
+/// Collects the nearest passages, using a buffer of limited size.
 struct NearestPassages {
     count: usize,
-    /// What is less near than this is not among the best.
+    /// Similarity below which a passage is not among the nearest.
     floor: f32,
     found: Vec<(i64, f32)>,
 }
@@ -329,7 +328,7 @@ impl NearestPassages {
         if self.found.len() > self.count && self.count > 0 {
             let (_, &mut (_, last), _) = self.found.select_nth_unstable_by(self.count - 1, nearer);
             self.found.truncate(self.count);
-            // One as near as the last may yet come before it by its number.
+            // A passage of equal similarity and lower number still precedes the last.
             self.floor = last.next_down();
         }
     }
@@ -346,7 +345,7 @@ fn nearer(a: &(i64, f32), b: &(i64, f32)) -> std::cmp::Ordering {
 }
 
 impl VectorTableGuard<'_> {
-    /// How many words a passage has.
+    /// Returns the number of words of a passage.
     pub(super) fn length(&self, passage: i64) -> Option<u32> {
         let Self(held) = self;
         let file = passage / PASSAGES_PER_FILE;
@@ -368,7 +367,7 @@ impl VectorTable {
         self.then.index == now.index && self.then.stamp >= now.stamp
     }
 
-    /// The nearest of all, sought by so many threads and by this one as soon as its work is done.
+    /// Searches all passages with some helper threads, and with this one after its work.
     fn nearest_while<T>(
         &self,
         helpers: usize,
@@ -397,7 +396,7 @@ impl VectorTable {
                     Ok(found) => {
                         found.found.into_iter().for_each(|(p, near)| nearest.offer(p, near))
                     }
-                    // What it had taken nobody has looked at.
+                    // The blocks of a panicked thread were not searched, so search all again.
                     Err(_) => {
                         nearest = NearestPassages::new(count);
                         let blocks = (0..self.passages.len()).step_by(BLOCK);
@@ -416,7 +415,7 @@ impl VectorTable {
         (scales, self.numbers.get(places).unwrap_or_default())
     }
 
-    /// Offers a block of the passages.
+    /// Offers a block of passages.
     fn offer(&self, start: usize, probe: &StaticQueryVector, nearest: &mut NearestPassages) {
         let part = start..start.saturating_add(BLOCK).min(self.passages.len());
         let numbers = self.numbers.get(part.clone()).unwrap_or_default();

@@ -1,4 +1,4 @@
-//! Keeping the index in step with the files: one file in, one file out, links bound at the end.
+//! Updates the index: adds and removes files, and resolves links at the end.
 
 use std::cell::RefCell;
 use std::collections::{BTreeSet, HashMap};
@@ -21,18 +21,18 @@ use crate::error::Result;
 use crate::files::FileStat;
 use crate::scan::ScanProgress;
 
-/// A batch of index changes within one transaction; links are bound when it is finished.
+/// A batch of index changes within one transaction. `finish` resolves the links.
 pub(crate) struct IndexBatch<'c> {
     pub(super) db: &'c Connection,
-    /// Names that appeared or vanished: relations by these names are bound anew.
+    /// Names that were added or removed, whose relations are resolved again.
     names: BTreeSet<(i64, String)>,
-    /// Permalinks of files that will be put, and which file each was given to.
+    /// Permalinks assigned to files that are not stored yet.
     promised: RefCell<HashMap<(i64, String), NotePath>>,
-    /// The names of projects, as far as they were asked for.
+    /// Cached names of projects.
     projects: RefCell<HashMap<i64, Rc<str>>>,
 }
 
-/// The names by which links reach a file.
+/// The names by which links refer to a file.
 #[derive(Default)]
 struct LinkNames {
     title: String,
@@ -41,7 +41,7 @@ struct LinkNames {
     keys: Vec<String>,
 }
 
-/// The row of a file as the store needs it.
+/// The row of a file.
 #[derive(Clone, Debug)]
 pub(crate) struct FileRow {
     pub(crate) id: i64,
@@ -62,12 +62,12 @@ impl<'c> IndexBatch<'c> {
         self.db
     }
 
-    /// The number of a project in the index.
+    /// Returns the row number of a project, adding the project if it is new.
     pub(crate) fn project(&self, name: &ProjectName) -> Result<i64> {
         project_id(self.db, name)
     }
 
-    /// The name of a project.
+    /// Returns the name of a project.
     fn project_name(&self, project: i64) -> Result<Rc<str>> {
         if let Some(name) = self.projects.borrow().get(&project) {
             return Ok(Rc::clone(name));
@@ -79,12 +79,12 @@ impl<'c> IndexBatch<'c> {
         Ok(name)
     }
 
-    /// What the index knows of a file.
+    /// Returns the row of a file.
     pub(crate) fn row(&self, project: i64, path: &NotePath) -> Result<Option<FileRow>> {
         row(self.db, project, path)
     }
 
-    /// What the history last said of a file.
+    /// Returns the latest change of a file in the history.
     pub(crate) fn head(
         &self,
         project: i64,
@@ -93,7 +93,7 @@ impl<'c> IndexBatch<'c> {
         super::history::head(self.db, project, path)
     }
 
-    /// The permalink that a note has had so far.
+    /// Returns the current permalink of a note.
     pub(crate) fn current_permalink(
         &self,
         project: i64,
@@ -103,8 +103,8 @@ impl<'c> IndexBatch<'c> {
         Ok(row.map(|row| row.permalink))
     }
 
-    /// The permalink of a note: what its frontmatter says, else the one that it has had so far,
-    /// else what its path gives; with a number behind it if another note has that already.
+    /// Assigns the permalink of a note: from its frontmatter, else the current one, else from its
+    /// path. If another note has it, a number is appended.
     pub(crate) fn permalink(
         &self,
         project: i64,
@@ -122,7 +122,7 @@ impl<'c> IndexBatch<'c> {
             }
             let mut rows = taken.query(params![project, permalink, held_by.as_str()])?;
             while let Some(row) = rows.next()? {
-                // A file that is no note has no name that a note could want.
+                // Files other than notes do not reserve permalinks.
                 let path: String = row.get(0)?;
                 if NotePath::parse(&path).is_ok_and(|path| path.is_markdown()) {
                     return Ok(true);
@@ -147,7 +147,7 @@ impl<'c> IndexBatch<'c> {
         Ok(given)
     }
 
-    /// Makes the index say of a file what its bytes say.
+    /// Stores the content of a file, replacing its previous content.
     pub(crate) fn put(&mut self, put: &IndexedFile<'_>, extracted: &ExtractedFile) -> Result<()> {
         let updated_ms = put.stat.mtime_ns.div_euclid(1_000_000);
         let created_ms = match extracted.created {
@@ -201,7 +201,7 @@ impl<'c> IndexBatch<'c> {
         let file = known.map_or_else(|| self.db.last_insert_rowid(), |row| row.id);
         match extracted.kind {
             FileKind::Markdown => self.put_node(put, file, extracted)?,
-            // A file can turn into something that is too large to be read.
+            // A file can grow beyond the size that is read.
             _ if put.path.is_markdown() => self.forget_node(put.project, put.path, file)?,
             _ => {}
         }
@@ -214,13 +214,13 @@ impl<'c> IndexBatch<'c> {
             || old_names.is_permalink_kept
                 != links::is_kept(put.path, permalink, &extracted.metadata)
         {
-            // By a key that it keeps, a link may have meant its title or its permalink.
+            // A link with an unchanged key may have matched the old title or permalink.
             self.names.extend(keys.into_iter().map(|key| (put.project, key)));
         }
         self.put_content(put, file, extracted, &stays)
     }
 
-    /// Tells a file that was at another path what the index knows of its passages.
+    /// Reuses the passages of a file's previous path.
     pub(crate) fn recall(
         &self,
         project: i64,
@@ -264,7 +264,7 @@ impl<'c> IndexBatch<'c> {
         Ok(())
     }
 
-    /// The names of a file, as they follow from its row.
+    /// Computes the names of a file from its row.
     fn names_of(&self, file: i64) -> Result<LinkNames> {
         let mut row = self.db.prepare_cached(
             "SELECT path, title, metadata, permalink, kind, project FROM files WHERE id = ?",
@@ -276,7 +276,7 @@ impl<'c> IndexBatch<'c> {
         })?;
         let project = self.project_name(project)?;
         let (title, metadata, permalink): (String, String, String) = (title, metadata, permalink);
-        // What is known from the log alone has no names yet.
+        // A file recorded only in the log has no names yet.
         let (keys, is_permalink_kept) = match (NotePath::parse(&path), FileKind::from_code(kind)) {
             (_, FileKind::Known) | (Err(_), _) => (Vec::new(), false),
             (Ok(path), _) => (
@@ -287,8 +287,8 @@ impl<'c> IndexBatch<'c> {
         Ok(LinkNames { title, permalink, is_permalink_kept, keys })
     }
 
-    /// Replaces a file's names. Names that it keeps mean the same file as before, so only the
-    /// others concern the relations by them.
+    /// Replaces a file's names. Unchanged names still refer to the same file, so only relations by
+    /// other names are resolved again.
     fn put_keys(&mut self, project: i64, file: i64, old: &[String], new: &[String]) -> Result<()> {
         let mut remove = self
             .db
@@ -333,7 +333,7 @@ impl<'c> IndexBatch<'c> {
         let places = (first..first + PASSAGES_PER_FILE).zip(told).zip(next).enumerate();
         for (_, ((id, passage), next)) in places.filter(|(place, _)| !stays.at(*place)) {
             let (heading, body) = passage.words(next);
-            // Title and tags belong to the note, so they are told once, with its first passage.
+            // Title and tags belong to the note, so they are indexed once, with its first passage.
             let title = if id == first { index_text(&extracted.title) } else { "".into() };
             let tags = if id == first { tags.as_ref() } else { "" };
             words.execute(params![id, title, heading, tags, body])?;
@@ -361,7 +361,7 @@ impl<'c> IndexBatch<'c> {
         file: i64,
         extracted: &ExtractedFile,
     ) -> Result<()> {
-        // A fact that a person reworded has a higher version than its comment says.
+        // A fact that was reworded externally has a higher version than its metadata.
         let reworded = if extracted.observations.iter().any(|(_, o)| o.fact.is_some()) {
             super::history::reworded(self.db, put.project, put.path, None)?
         } else {
@@ -464,8 +464,8 @@ impl<'c> IndexBatch<'c> {
         Ok(())
     }
 
-    /// Notes that a file was looked at and has the bytes and the time that the index says. Only
-    /// columns that no index of the table holds: after an import every file is looked at once.
+    /// Records that a file was checked and is unchanged. Updates only columns without an SQL index,
+    /// because after an import every file is checked once.
     pub(crate) fn touch(&self, file: i64, stat: FileStat, checked_ns: i64) -> Result<()> {
         self.db
             .prepare_cached(
@@ -475,7 +475,7 @@ impl<'c> IndexBatch<'c> {
         Ok(())
     }
 
-    /// Forgets a file.
+    /// Removes a file.
     pub(crate) fn remove(&mut self, project: i64, path: &NotePath) -> Result<()> {
         if let Some(row) = self.row(project, path)? {
             let names = self.names_of(row.id)?;
@@ -488,11 +488,11 @@ impl<'c> IndexBatch<'c> {
         Ok(())
     }
 
-    /// Forgets what a file held, but for the words of passages that stay.
+    /// Removes the content of a file, except the words of reusable passages.
     fn forget_content(&self, file: i64, stays: &ReusablePassages) -> Result<()> {
         let held = vectors::count_of(self.db, file)?;
-        // One at a time: to delete several at once makes a savepoint, at which the full-text index
-        // writes out all that it has gathered.
+        // One at a time: deleting several rows in one statement needs a savepoint, at which FTS5
+        // flushes its pending data.
         let mut forget = self.db.prepare_cached("DELETE FROM words WHERE rowid = ?")?;
         let passages = first_passage(file)..first_passage(file) + held;
         for (_, passage) in passages.enumerate().filter(|(place, _)| !stays.at(*place)) {
@@ -510,7 +510,7 @@ impl<'c> IndexBatch<'c> {
         Ok(())
     }
 
-    /// Binds every relation whose target appeared, moved or vanished in this batch.
+    /// Resolves every relation whose target was added, moved or removed in this batch.
     pub(crate) fn finish(self) -> Result<()> {
         let from_the_top = links::any_from_the_top(self.db)?;
         for (project, key) in &self.names {
@@ -519,7 +519,7 @@ impl<'c> IndexBatch<'c> {
                 links::bind(self.db, *project, &format!("/{key}"))?;
             }
         }
-        // And those that name the project first.
+        // Also relations that start with the name of the project.
         let mut last = None;
         for (project, key) in &self.names {
             let name = match last.take() {
@@ -535,7 +535,7 @@ impl<'c> IndexBatch<'c> {
     }
 }
 
-/// A project's name as links say it, if any does.
+/// Returns the link key of a project's name if any link starts with it.
 fn said_project(db: &Connection, project: i64) -> Result<Option<String>> {
     let name = db
         .prepare_cached("SELECT name FROM projects WHERE id = ?")?
@@ -548,10 +548,10 @@ fn said_project(db: &Connection, project: i64) -> Result<Option<String>> {
     })
 }
 
-/// So many passages a file may have; see the schema.
+/// Maximum number of passages of a file; see the schema.
 pub(super) const PASSAGES_PER_FILE: i64 = 65_536;
 
-/// The number of a file's first passage.
+/// Returns the number of a file's first passage.
 pub(super) fn first_passage(file: i64) -> i64 {
     file * PASSAGES_PER_FILE
 }
@@ -562,15 +562,15 @@ pub(crate) struct IndexedFile<'a> {
     pub(crate) path: &'a NotePath,
     pub(crate) hash: ContentHash,
     pub(crate) stat: FileStat,
-    /// When the file was looked at, by the clock that stamps files.
+    /// When the file was checked, by the clock of the file system.
     pub(crate) checked_ns: i64,
-    /// The permalink it was given, when its own was taken.
+    /// The assigned permalink, if the requested one was taken.
     pub(crate) permalink: Option<&'a str>,
-    /// When the history first heard of it.
+    /// When the file was first recorded in the history.
     pub(crate) first_seen_ms: Option<i64>,
 }
 
-/// The number of a project, made if it is new.
+/// Returns the row number of a project, adding the project if it is new.
 pub(crate) fn project_id(db: &Connection, name: &ProjectName) -> Result<i64> {
     let mut find = db.prepare_cached("SELECT id FROM projects WHERE name = ?")?;
     if let Some(id) = find.query_row([name.as_str()], |row| row.get(0)).optional()? {
@@ -606,7 +606,7 @@ pub(super) fn file_row(row: &rusqlite::Row<'_>) -> rusqlite::Result<FileRow> {
     })
 }
 
-/// The number of a project; 0, which no project has, if the index has not heard of it.
+/// Returns the row number of a project; 0 if the index does not contain it.
 pub(crate) fn project_id_of(db: &Connection, name: &ProjectName) -> Result<i64> {
     let found = db
         .prepare_cached("SELECT id FROM projects WHERE name = ?")?
@@ -618,7 +618,7 @@ pub(crate) fn project_id_of(db: &Connection, name: &ProjectName) -> Result<i64> 
 const ROW_COLUMNS: &str =
     "id, kind, size, mtime_ns, ctime_ns, inode, checked_ns, hash, permalink, path";
 
-/// What the index knows of every file of a project.
+/// Returns the rows of all files of a project.
 pub(crate) fn all_rows(db: &Connection, project: i64) -> Result<HashMap<String, FileRow>> {
     let sql = format!("SELECT {ROW_COLUMNS} FROM files WHERE project = ?");
     let mut query = db.prepare_cached(&sql)?;
@@ -626,7 +626,7 @@ pub(crate) fn all_rows(db: &Connection, project: i64) -> Result<HashMap<String, 
     Ok(rows.collect::<rusqlite::Result<_>>()?)
 }
 
-/// The files of a project that are known from the log alone.
+/// Returns the files of a project that are recorded only in the log.
 pub(crate) fn unreached(db: &Connection, name: &ProjectName) -> Result<Vec<NotePath>> {
     let mut query = db.prepare_cached("SELECT path FROM files WHERE project = ? AND kind = 0")?;
     let paths = query.query_map([project_id_of(db, name)?], |row| row.get::<_, String>(0))?;
@@ -634,7 +634,7 @@ pub(crate) fn unreached(db: &Connection, name: &ProjectName) -> Result<Vec<NoteP
     Ok(paths.iter().filter_map(|path| NotePath::parse(path).ok()).collect())
 }
 
-/// Puts a file into the index that is known from the log alone, unless more is known of it.
+/// Adds a file that is recorded only in the log, unless the index contains it.
 pub(crate) fn put_known(
     db: &Connection,
     project: i64,
@@ -656,7 +656,7 @@ pub(crate) fn put_known(
     Ok(())
 }
 
-/// What the index knows of a file, or of all files below a folder.
+/// Returns the rows of a file, or of all files below a folder.
 pub(crate) fn rows_at_or_below(
     db: &Connection,
     project: i64,
@@ -678,7 +678,7 @@ pub(crate) fn rows_at_or_below(
     Ok(found)
 }
 
-/// Forgets all files of a project; its history stays.
+/// Removes all files of a project; its history stays.
 pub(crate) fn forget_project(
     db: &Connection,
     name: &ProjectName,

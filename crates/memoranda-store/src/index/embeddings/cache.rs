@@ -1,4 +1,4 @@
-//! The vectors of one model in memory: which text stands where, and what each text means.
+//! The vectors of one model in memory: the texts of each file, and the vector of each text.
 
 use std::collections::{HashMap, HashSet};
 use std::io;
@@ -19,29 +19,29 @@ const KEY_BYTES: usize = 16;
 const SCALE_BYTES: usize = 4;
 const CHECK_BYTES: usize = 4;
 
-/// The file on disk: what tells it from another of the same name, and how long it is.
+/// Identity and size of the vector file on disk.
 pub(super) type VectorFileState = Option<((u64, u64), u64)>;
 
-/// So many vectors of texts that are gone are kept, in case they come back.
+/// Number of vectors of deleted texts that are kept in case the texts return.
 const MANY_UNUSED: usize = 1000;
 
-/// How many records must be of texts that are gone, before they are removed.
+/// Condition for removing the records of deleted texts.
 #[derive(Clone, Copy)]
 pub(super) enum PurgeThreshold {
-    /// Most of all, and many.
+    /// More of them than of current texts, and at least [`MANY_UNUSED`].
     Most,
-    /// One.
+    /// At least one.
     Any,
 }
 
 #[derive(Default)]
 pub(super) struct ModelVectors {
-    /// The index that the passages are of, and how far its changes were followed.
+    /// The index that the passages belong to, and the stamp of the last change taken over.
     index: Option<IndexId>,
     stamp: i64,
     files: HashMap<i64, Vec<PassageSlot>>,
     missing: usize,
-    /// The file that the vectors are of, and how far it was read.
+    /// The file that the vectors belong to, and the position up to which it was read.
     on_disk: VectorFileState,
     read_to: u64,
     form: Option<VectorForm>,
@@ -50,7 +50,7 @@ pub(super) struct ModelVectors {
     numbers: Vec<i8>,
 }
 
-/// A passage: its text, and where the vector of that is.
+/// A passage: its text, and the row of its vector.
 struct PassageSlot {
     key: TextKey,
     row: Option<usize>,
@@ -87,7 +87,7 @@ impl ModelVectors {
         self.stamp = self.stamp.max(stamp);
     }
 
-    /// Reads what was added to the file. Another file is read from its beginning.
+    /// Reads the records appended to the file. A different file is read from the start.
     pub(super) fn read_records(
         &mut self,
         path: &Path,
@@ -103,7 +103,7 @@ impl ModelVectors {
             None => String::new(),
         };
         let form = VectorForm::read(&line, model);
-        // A file that was made anew may have the number of the one before.
+        // A recreated file can have the same inode number.
         if !is_same || form != self.form {
             (self.form, self.read_to) = (None, 0);
             self.rows.clear();
@@ -131,7 +131,7 @@ impl ModelVectors {
         Ok(())
     }
 
-    /// Takes in a record, unless it is damaged.
+    /// Adds a record, unless its checksum is wrong.
     fn take(&mut self, record: &[u8]) {
         let body = record.len().saturating_sub(CHECK_BYTES);
         let Some((body, sum)) = record.split_at_checked(body) else { return };
@@ -188,7 +188,7 @@ impl ModelVectors {
         near
     }
 
-    /// Some passages whose text has no vector, each text once, those of the newest files first.
+    /// Returns passages whose text has no vector, each text once, the newest files first.
     pub(super) fn pending(&self, count: usize, except: &[TextKey]) -> Vec<(i64, TextKey)> {
         let mut files: Vec<_> = self.files.keys().copied().collect();
         files.sort_unstable_by(|a, b| b.cmp(a));
@@ -208,7 +208,7 @@ impl ModelVectors {
         pending
     }
 
-    /// The records of texts that are there, if many enough are of others.
+    /// Returns the records of current texts, if enough records belong to deleted texts.
     pub(super) fn used(&self, unused: PurgeThreshold) -> Option<(VectorForm, Vec<u8>)> {
         let form = self.form?;
         let used: HashSet<_> = self.files.values().flatten().map(|slot| slot.key).collect();
@@ -267,7 +267,7 @@ fn check(body: &[u8]) -> [u8; CHECK_BYTES] {
     [a, b, c, d]
 }
 
-/// What the passages of files say that changed since a stamp; nothing for a file that is gone.
+/// Returns the text keys of files changed since a stamp; none for a deleted file.
 pub(super) fn passages_of(db: &Connection, stamp: i64) -> Result<Vec<(i64, Vec<TextKey>)>> {
     let mut changed = db.prepare_cached("SELECT file FROM vectors WHERE stamp > ?")?;
     let mut files: Vec<i64> =
@@ -282,7 +282,7 @@ pub(super) fn passages_of(db: &Connection, stamp: i64) -> Result<Vec<(i64, Vec<T
     Ok(found)
 }
 
-/// What is embedded of passages: what they say, or the title of a note that says nothing.
+/// Returns the texts to embed of some passages. A note without text is embedded by its title.
 pub(super) fn texts_of(db: &Connection, from: i64, to: i64) -> Result<Vec<(i64, String)>> {
     let mut texts: Vec<(i64, String)> = Vec::new();
     passages::each(db, from..=to, |kept| texts.push((kept.id, kept.text.to_owned())))?;

@@ -1,9 +1,8 @@
-//! What passages mean to a model that the person chose.
+//! Embeddings of passages by a model that the user configured.
 //!
-//! Such vectors take long to make, or cost money, so they are kept by the text that they are of:
-//! one file for each model beside the index, and never part of it. A text that moves or comes
-//! back, an index that is made anew, cost nothing. They are added in the background; whoever
-//! searches takes what there is.
+//! These vectors are slow or expensive to compute, so they are stored by the hash of their text, in
+//! one file per model next to the index. A moved or restored text, or a rebuilt index, needs no new
+//! vectors. Vectors are added in the background. A search uses those that exist.
 
 mod cache;
 
@@ -22,12 +21,12 @@ use crate::files::record_file::{self, FileLockGuard};
 use crate::files::state_files;
 use cache::{ModelVectors, PurgeThreshold, passages_of, texts_of};
 
-/// How the files are called, before a number that stands for the model.
+/// Prefix of the file names; a hash of the model's name follows.
 const PREFIX: &str = "meanings-";
-/// Files of models that nobody has used for so long are removed.
+/// Age in nanoseconds after which the file of an unused model is removed.
 const KEPT_NS: i128 = 30 * 24 * 3600 * 1_000_000_000;
 
-/// Names a text in the cache.
+/// Key of a text in the cache: a prefix of its hash.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug)]
 pub struct TextKey([u8; 16]);
 
@@ -42,29 +41,29 @@ impl TextKey {
 /// A text that has no vector yet.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct PendingText {
-    /// Its name in the cache.
+    /// The key in the cache.
     pub key: TextKey,
-    /// What is to be embedded.
+    /// The text to embed.
     pub text: String,
 }
 
-/// How far the vectors of a model have come.
+/// Progress of the embeddings of a model.
 #[derive(Clone, Copy, PartialEq, Debug, Default)]
 pub struct EmbeddingCoverage {
-    /// How many passages there are.
+    /// Number of passages.
     pub passages: u64,
-    /// How many of them have a vector.
+    /// Number of passages with a vector.
     pub covered: u64,
-    /// What is known of the model, once it has made a vector.
+    /// The format of the model's vectors; `None` before the first vector.
     pub form: Option<VectorForm>,
 }
 
-/// What the vectors of a model are like.
+/// Format of a model's vectors.
 #[derive(Clone, Copy, PartialEq, Debug)]
 pub struct VectorForm {
-    /// How many numbers they have.
+    /// Number of dimensions.
     pub dims: usize,
-    /// How alike the model finds texts that have nothing in common.
+    /// Similarity that the model gives unrelated texts.
     pub zero: f32,
 }
 
@@ -74,7 +73,7 @@ impl VectorForm {
         format!("memoranda-meanings 1 {} {} {model}", self.dims, self.zero)
     }
 
-    /// The model that a line names.
+    /// Returns the model named in a header line.
     fn model(line: &str) -> Option<&str> {
         line.strip_prefix("memoranda-meanings 1 ")?.splitn(3, ' ').nth(2)
     }
@@ -87,12 +86,12 @@ impl VectorForm {
     }
 }
 
-/// The caches of all models that this process was asked about.
+/// The embedding caches of all models that this process used.
 #[derive(Default)]
 pub(crate) struct EmbeddingStore(Mutex<BTreeMap<String, Arc<ModelCache>>>);
 
 impl EmbeddingStore {
-    /// The cache of a model.
+    /// Returns the cache of a model.
     pub(crate) fn of(&self, index: &Path, model: &str) -> Arc<ModelCache> {
         let mut all = self.0.lock().unwrap_or_else(PoisonError::into_inner);
         let cache = all.entry(model.to_owned()).or_insert_with(|| {
@@ -107,7 +106,7 @@ impl EmbeddingStore {
     }
 }
 
-/// The vectors of one model: a file, and in memory what was read of it.
+/// The vectors of one model: a file, and its content in memory.
 pub(crate) struct ModelCache {
     model: String,
     path: PathBuf,
@@ -115,18 +114,18 @@ pub(crate) struct ModelCache {
 }
 
 impl ModelCache {
-    /// How far the vectors have come.
+    /// Returns the progress of the embeddings.
     pub(super) fn coverage(&self, db: &Connection, now: IndexVersion) -> Result<EmbeddingCoverage> {
         self.refresh(db, now)?;
         Ok(self.read().coverage())
     }
 
-    /// Whether a passage has a vector, as of the last look.
+    /// Returns true if a passage had a vector at the last refresh.
     pub(super) fn has(&self, passage: i64) -> bool {
         self.read().sense(passage).is_some()
     }
 
-    /// The passages nearest to a vector, nearest first, with their cosines.
+    /// Returns the passages nearest to a vector, nearest first, with their cosines.
     pub(super) fn nearest(
         &self,
         db: &Connection,
@@ -138,12 +137,12 @@ impl ModelCache {
         Ok(self.read().nearest(vector, count))
     }
 
-    /// What a passage means, if that is known, as of the last look.
+    /// Returns the embedding of a passage as of the last refresh; `None` if it has none.
     pub(super) fn sense(&self, passage: i64) -> Option<Embedding> {
         self.read().sense(passage).map(Embedding::Chosen)
     }
 
-    /// Some texts without a vector, those of the newest files first.
+    /// Returns texts without a vector, those of the newest files first.
     fn pending(
         &self,
         db: &Connection,
@@ -156,13 +155,13 @@ impl ModelCache {
         let mut pending = Vec::with_capacity(wanted.len());
         for (passage, key) in wanted {
             let text = texts_of(db, passage, passage)?.into_iter().next();
-            // One state of the index for the whole question: the text is the one of the key.
+            // One transaction covers both reads, so the text matches the key.
             pending.extend(text.map(|(_, text)| PendingText { key, text }));
         }
         Ok(pending)
     }
 
-    /// Takes in what changed in the index and in the file since the last look.
+    /// Reads the changes of index and file since the last refresh.
     fn refresh(&self, db: &Connection, now: IndexVersion) -> Result<()> {
         let on_disk = cache::on_disk(&self.path).doing(|| "look at the vectors".into())?;
         if self.read().is_current(now, on_disk) {
@@ -186,7 +185,7 @@ impl ModelCache {
 }
 
 impl ModelCache {
-    /// Removes the vectors of texts that are gone, as of the last look.
+    /// Removes the vectors of deleted texts, as of the last refresh.
     fn keep_used(&self, unused: PurgeThreshold) -> Result<()> {
         let kept = self.read().used(unused);
         let Some((form, bytes)) = kept else { return Ok(()) };
@@ -200,13 +199,13 @@ impl StoreInner {
         self.index.meanings.of(self.index.path(), model)
     }
 
-    /// How far the vectors of a model have come.
+    /// Returns the progress of a model's embeddings.
     pub(crate) fn coverage(&self, model: &str) -> Result<EmbeddingCoverage> {
         let cache = self.model_cache(model);
         self.ask(|db| cache.coverage(db, IndexVersion::of(db)?))
     }
 
-    /// Some texts that the model has made no vector of.
+    /// Returns some texts without a vector of the model.
     pub(crate) fn pending_texts(
         &self,
         model: &str,
@@ -217,14 +216,14 @@ impl StoreInner {
         self.ask(|db| cache.pending(db, IndexVersion::of(db)?, count, except))
     }
 
-    /// The right to make vectors of a model, if no other process has it.
+    /// Takes the lock for embedding with a model; `None` if another process holds it.
     pub(crate) fn claim_meanings(&self, model: &str) -> Result<Option<FileLockGuard>> {
         let mut path = self.model_cache(model).path.clone().into_os_string();
         path.push(".claim");
         record_file::claim(Path::new(&path)).doing(|| "claim the vectors".into())
     }
 
-    /// Keeps vectors of texts; `None` stands for a text that means nothing to the model.
+    /// Stores vectors of texts. `None` marks a text that the model cannot embed.
     pub(crate) fn keep_meanings(
         &self,
         model: &str,
@@ -236,7 +235,7 @@ impl StoreInner {
         let mut found =
             record_file::first_line(&cache.path).doing(|| "look at the vectors".into())?;
         if found.as_deref().is_some_and(|found| VectorForm::read(found, model).is_none()) {
-            // Damaged, or made by another version: it is only a cache.
+            // Damaged, or of another version. The file is a cache.
             self.forget_meanings(model)?;
             found = None;
         }
@@ -255,7 +254,8 @@ impl StoreInner {
             .doing(|| "keep vectors".into())
     }
 
-    /// Removes whatever any model made of texts that are gone: it tells something of them.
+    /// Removes the vectors of deleted texts for all models, because a vector reveals something of
+    /// its text.
     pub(crate) fn purge_meanings(&self) -> Result<()> {
         let folder = self.index.path().parent().unwrap_or(Path::new(""));
         let names = state_files::names(folder).doing(|| "look for vectors".into())?;
@@ -269,13 +269,13 @@ impl StoreInner {
         Ok(())
     }
 
-    /// Throws the vectors of a model away.
+    /// Removes the vectors of a model.
     pub(crate) fn forget_meanings(&self, model: &str) -> Result<()> {
         state_files::remove(&self.model_cache(model).path).doing(|| "remove the vectors".into())
     }
 
-    /// Lets go of what is no longer needed, once every passage has its vector: vectors of texts
-    /// that are gone, if they are many, and models that were given up long ago.
+    /// Removes what is no longer needed after all passages are embedded: vectors of deleted texts,
+    /// if there are many, and files of models unused for long.
     pub(crate) fn tidy_meanings(&self, model: &str) -> Result<()> {
         let cache = self.model_cache(model);
         if self.ask(super::is_complete)? {

@@ -1,4 +1,5 @@
-//! What is in memory for searches. Meanings: by the table always, by a model that was chosen as far as it has come.
+//! In-memory caches for searches: static embeddings of all passages, embeddings of a configured
+//! model as far as computed, and ranking data of notes.
 
 use std::sync::Arc;
 
@@ -14,26 +15,26 @@ use crate::index::embeddings::ModelCache;
 use crate::index::vectors::{self, VectorCache};
 use crate::index::write::first_passage;
 
-/// So many passages that are near are looked at for notes.
+/// Maximum number of similar passages examined for notes.
 const PASSAGES_BY_MEANING: usize = 1000;
-/// So many of them are looked for at first, which is most often enough.
+/// Number of similar passages searched at first, which is usually enough.
 const FIRST_BY_MEANING: usize = 200;
 
-/// What is known of notes and meanings, in memory.
+/// In-memory caches for one search.
 pub(crate) struct SearchCaches<'c> {
-    /// By the table in the program.
+    /// Static embeddings.
     pub(crate) table: &'c VectorCache,
-    /// What notes were compared by lately.
+    /// Ranking data of notes.
     pub(crate) notes: NoteCacheView<'c>,
-    /// By the model that was chosen.
+    /// Embeddings of the configured model.
     pub(crate) chosen: Option<Arc<ModelCache>>,
-    /// The state of the index that is looked at.
+    /// The state of the index that is searched.
     pub(crate) now: IndexVersion,
 }
 
 impl SearchCaches<'_> {
-    /// The first passages nearest to a question by the model that was chosen, and by the table
-    /// those that it has not come to yet; beside that, what this thread does while others look.
+    /// Returns the passages most similar to a query, by the configured model if it has embedded
+    /// them, otherwise by static embeddings. Runs `work` on this thread while others search.
     pub(super) fn nearest_while<T>(
         &self,
         db: &Connection,
@@ -42,7 +43,7 @@ impl SearchCaches<'_> {
         work: impl FnOnce() -> T,
     ) -> Result<(Vec<(i64, f32)>, T)> {
         let (Some(cache), Some(chosen)) = (&self.chosen, &asked.chosen) else {
-            // Who asks for the first time looks at all vectors anyway, and keeps none.
+            // The first search of a process reads all vectors anyway and caches none.
             let is_first = !self.table.is_used();
             let most = if is_first { PASSAGES_BY_MEANING } else { FIRST_BY_MEANING };
             let first = (&asked.table, most);
@@ -62,7 +63,7 @@ impl SearchCaches<'_> {
         Ok((near, done))
     }
 
-    /// All passages that are near to a question, where the first are not enough.
+    /// Returns all similar passages, if the first ones are not enough.
     pub(super) fn all_near(
         &self,
         db: &Connection,
@@ -78,8 +79,8 @@ impl SearchCaches<'_> {
         Ok(self.table.nearest_while(db, self.now, table, condition, || ())?.0)
     }
 
-    /// The passages nearest to a question among those that a condition asks for, if there may be
-    /// nearer ones than these that leave no room for them.
+    /// Returns the most similar passages that match a condition, if passages outside of it may have
+    /// displaced them.
     pub(super) fn nearest_there(
         &self,
         db: &Connection,
@@ -94,7 +95,7 @@ impl SearchCaches<'_> {
         vectors::nearest_that_fit(db, (&asked.table, PASSAGES_BY_MEANING), condition)
     }
 
-    /// Tells of the passages of notes how alike they and what was meant are.
+    /// Sets the similarity to a query for the passages of some notes.
     pub(super) fn add_similarities(
         &self,
         db: &Connection,

@@ -1,5 +1,5 @@
-//! Looking for the notes that may answer, round by round: as many as it takes, and in each the same
-//! however many follow.
+//! Collects candidate notes in batches. The content of a batch does not depend on the number of
+//! batches that follow.
 
 use memoranda_core::rank::RankCandidate;
 use rusqlite::Connection;
@@ -11,30 +11,30 @@ use super::filter_sql::{FileMatcher, FilterSql};
 use crate::error::Result;
 use crate::index::write::PASSAGES_PER_FILE;
 
-/// The notes that may answer, as far as they were looked for.
+/// The candidates collected so far.
 pub struct CandidateBatches<'c> {
-    /// What was found so far.
+    /// The candidates.
     pub found: CandidateSet,
     db: &'c Connection,
     caches: &'c SearchCaches<'c>,
     question: &'c CandidateQuery<'c>,
     condition: FilterSql,
-    /// The passages that hold the words, best first, and those that are near in meaning.
+    /// Passages with the words, best first, and passages with a similar meaning, nearest first.
     best: Vec<(i64, f64)>,
     near: Vec<(i64, f32)>,
     check: Option<FileMatcher<'c>>,
     chosen: SelectedFiles,
-    /// How many of the chosen were read.
+    /// Number of selected files that were loaded.
     read: usize,
-    /// The round that comes next.
+    /// Number of the next batch.
     next: usize,
     has_looked_there: bool,
-    /// Whether the last round found nothing.
+    /// True if the last batch was empty.
     is_over: bool,
 }
 
 impl<'c> CandidateBatches<'c> {
-    /// Looks for as many notes as are wanted at first.
+    /// Collects the number of notes that the query wants at first.
     pub(crate) fn new(
         db: &'c Connection,
         caches: &'c SearchCaches<'c>,
@@ -53,7 +53,7 @@ impl<'c> CandidateBatches<'c> {
         let found = CandidateSet {
             query: known.query,
             corrections: known.corrections,
-            // A guess may be too high.
+            // An estimate can be too high.
             holders: known.holders.into_iter().map(|held| held.min(passages)).collect(),
             passages,
             notes: Vec::new(),
@@ -80,7 +80,7 @@ impl<'c> CandidateBatches<'c> {
         Ok(rounds)
     }
 
-    /// Looks for so many further notes, in whole rounds; `false` if there are none.
+    /// Collects at least `more` further notes in whole batches. Returns false if there are none.
     pub fn next_batch(&mut self, more: usize) -> Result<bool> {
         let before = self.chosen.files.len();
         self.look_until(before + more)?;
@@ -97,7 +97,7 @@ impl<'c> CandidateBatches<'c> {
         Ok(())
     }
 
-    /// Completes a round, before which so many were chosen, by what is near in meaning.
+    /// Completes a batch by notes of similar meaning; `before` files were selected earlier.
     fn look(&mut self, before: usize) -> Result<()> {
         let most = self.chosen.files.len() + self.question.round.div_ceil(2);
         self.choose_by_meaning(0, most)?;
@@ -122,9 +122,8 @@ impl<'c> CandidateBatches<'c> {
         Ok(())
     }
 
-    /// Adds the notes of the nearest passages that fit, from one of them on, until so many are
-    /// chosen. The check is made when there is something to be checked: for some conditions it is
-    /// dear.
+    /// Adds the notes of the nearest matching passages, from one passage on, up to a number of
+    /// files. The matcher is created on first use, because this is expensive for some conditions.
     fn choose_by_meaning(&mut self, from: usize, most: usize) -> Result<()> {
         let near = self.near.get(from..).unwrap_or_default();
         if near.is_empty() {
@@ -145,7 +144,7 @@ impl<'c> CandidateBatches<'c> {
         Ok(())
     }
 
-    /// Reads the notes that were chosen since, but for those that have been read already.
+    /// Loads the notes that were selected since, except those already loaded.
     fn read(&mut self, known: Vec<Option<RankCandidate<i64>>>) -> Result<()> {
         let reader = CandidateLoader::new(self.db, self.caches, self.question, &self.found.query);
         let mut known = known.into_iter();

@@ -1,4 +1,4 @@
-//! Reading what notes are compared by that were chosen.
+//! Loads the ranking data of selected notes.
 
 use std::sync::Arc;
 
@@ -20,23 +20,24 @@ use crate::index::passages::{self, IN_A_ROW, row_of};
 use crate::index::vectors;
 use crate::index::write::{PASSAGES_PER_FILE, first_passage};
 
-/// The passages of a longer note are read only around those that were found.
+/// Maximum number of passages of a note that is loaded whole. Of a longer one only the surroundings
+/// of matches are loaded.
 const MAX_WHOLE: i64 = 400;
 
-/// How long a note may be.
+/// Maximum length of a note to load.
 #[derive(Clone, Copy, PartialEq, Eq)]
 pub(super) enum NoteLength {
-    /// So that it is read whole, whatever is found in it.
+    /// Only notes whose passages fit in one row.
     Short,
     Any,
 }
 
-/// Reads notes that were chosen, one after the other.
+/// Loads selected notes one after the other.
 pub(super) struct CandidateLoader<'r> {
     db: &'r Connection,
     question: &'r CandidateQuery<'r>,
     asked: TitleQuery,
-    /// Whether beginnings of words are sought, of which only texts tell.
+    /// True if the query contains prefixes, which can only be counted in texts.
     needs_texts: bool,
     notes: &'r NoteCacheView<'r>,
 }
@@ -53,7 +54,7 @@ impl<'r> CandidateLoader<'r> {
         Self { db, question, asked, needs_texts, notes: &caches.notes }
     }
 
-    /// Reads a note; `None` if it is longer than it may be.
+    /// Loads a note; `None` if it is too long.
     pub(super) fn note(
         &self,
         file: i64,
@@ -72,7 +73,7 @@ impl<'r> CandidateLoader<'r> {
         let names = [&kept.title, &kept.permalink, file_stem(&kept.path)];
         let matches = names.map(|name| asked.matches(name)).into_iter().max();
         let title_match = match (found.by, matches.unwrap_or(TitleMatch::None)) {
-            // The name is none of these: another that it goes by.
+            // The query matched another name, such as an alias.
             (MatchSource::Name, TitleMatch::None) => TitleMatch::Exact,
             (_, matches) => matches,
         };
@@ -90,8 +91,8 @@ impl<'r> CandidateLoader<'r> {
     }
 }
 
-/// The passages of a note, or of a long one those around what was found. The row with the first of
-/// them has been read already.
+/// Returns the passages of a note, or those around the matches in a long one. The first row has
+/// already been read.
 fn passages(
     db: &Connection,
     question: &CandidateQuery<'_>,
@@ -115,7 +116,7 @@ fn passages(
     if length == NoteLength::Short {
         return Ok(None);
     }
-    // What is demanded of a note may stand anywhere in it.
+    // Required terms can occur anywhere in a note.
     let is_cut = !question.query.is_demanding() && vectors::count_of(db, file)? > MAX_WHOLE;
     let near = if is_cut {
         let near = found.iter().map(|&hit| (hit.max(first + 1) - 1, hit + 1));
@@ -139,7 +140,7 @@ fn passages(
     Ok(Some(passages))
 }
 
-/// Adds what passages say.
+/// Adds the texts of passages.
 fn add_texts(db: &Connection, passages: &mut [CandidatePassage]) -> Result<()> {
     let row_of = |passage: &CandidatePassage| row_of(passage.id as i64);
     for row in passages.chunk_by_mut(|a, b| row_of(a) == row_of(b)) {

@@ -1,5 +1,4 @@
-//! Notes that may answer a question, with all that is needed to compare them: found by their
-//! words, by what they mean, and by their names.
+//! Candidate notes with their ranking data, found by words, meaning or name.
 
 use std::collections::HashMap;
 use std::time::Duration;
@@ -20,67 +19,67 @@ use super::{SearchFilter, named, tag_hits};
 use crate::error::Result;
 use crate::index::write::{PASSAGES_PER_FILE, first_passage};
 
-/// So many passages are compared for each note that is wanted.
+/// Number of passages that are compared for each wanted note.
 const PASSAGES_A_NOTE: i64 = 25;
 
-/// No zone is further from UTC; dates without a time of day lie at midnight there.
+/// Maximum offset of a time zone from UTC. A date without time is stored as midnight in some zone.
 const MAX_ZONE: Duration = Duration::from_secs(14 * 3600);
 
-/// What is asked of the index.
+/// Input for collecting candidates.
 pub struct CandidateQuery<'q> {
-    /// The words as typed: a note may be called so.
+    /// The query as typed, which may be the name of a note.
     pub text: &'q str,
     /// The query.
     pub query: &'q Query,
-    /// Where to look.
+    /// Restricts the notes.
     pub filter: &'q SearchFilter,
-    /// What the question means, if meaning counts.
+    /// Embedding of the query; `None` if meaning is not compared.
     pub vector: Option<&'q QueryEmbedding>,
-    /// The model by which it means something beside the table, if that is not the table alone.
+    /// The configured embedding model; `None` if only static embeddings are used.
     pub model: Option<&'q str>,
-    /// The time that it names, if any: notes of that time may answer whatever they say.
+    /// The time range named in the query. Notes of that time are candidates regardless of their
+    /// words.
     pub when: Option<TimeRange>,
-    /// How many notes a round looks for by their words, and half as many by their meaning.
+    /// Size of a batch: number of notes found by words. Half as many are added by meaning.
     pub round: usize,
-    /// How many notes are wanted at first: there are as many rounds as that takes, and what one finds
-    /// does not depend on how many follow.
+    /// Number of notes wanted at first. It determines the number of batches, and does not change
+    /// the content of a batch.
     pub wanted: usize,
 }
 
-/// What the index yields.
+/// Candidates with the statistics that ranking needs.
 #[derive(Clone, Debug, Default)]
 pub struct CandidateSet {
-    /// The query as it was answered: words that no text holds may be read as others.
+    /// The query after corrections of words that no text contains.
     pub query: Query,
-    /// Which words those are.
+    /// The corrected words.
     pub corrections: Vec<TermCorrection>,
-    /// How many passages hold each term of the query.
+    /// Number of passages that contain each term of the query.
     pub holders: Vec<u64>,
-    /// How many passages there are.
+    /// Number of passages.
     pub passages: u64,
-    /// The notes, each by the number of its file in the index.
+    /// The notes, by row number of their file.
     pub notes: Vec<RankCandidate<i64>>,
-    /// Whether only a part of what matches was compared.
+    /// True if more passages match than were compared.
     pub partial: bool,
 }
 
-/// What is found by words and names.
+/// Candidates found by words and names.
 pub(super) struct WordMatches {
     pub(super) known: TermStats,
     pub(super) condition: FilterSql,
-    /// The passages that hold the words, or are of notes with the tags, best first.
+    /// Passages that contain the words or belong to notes with the tags, best first.
     pub(super) best: Vec<(i64, f64)>,
     pub(super) partial: bool,
-    /// The notes of the first round, as far as words and names tell.
+    /// Files of the first batch that were found by words and names.
     pub(super) chosen: SelectedFiles,
-    /// How many of them were chosen for their names and times.
+    /// Number of files selected by name or time.
     pub(super) named: usize,
-    /// Those of them that are not long, each in the place in which it was chosen.
+    /// The short notes among them, at the position of their selection.
     pub(super) notes: Vec<Option<RankCandidate<i64>>>,
 }
 
-/// Asks for words and names, and reads the notes that have them: all that can be done while others
-/// look for what is near in meaning.
+/// Matches words and names and loads these notes. This runs while other threads search by meaning.
 pub(super) fn match_words(
     db: &Connection,
     caches: &SearchCaches<'_>,
@@ -103,7 +102,7 @@ pub(super) fn match_words(
     }
     let (mut best, partial) = compared.map_or_else(Default::default, |c| (c.best, c.partial));
     if question.query.is_empty() {
-        // Whole rounds, all of which answers.
+        // Whole batches, since every note with the tags is a result.
         let most = question.wanted.next_multiple_of(question.round.max(1));
         let tagged = tag_hits(db, &condition, question.query, question.filter, most)?;
         best = tagged.into_iter().map(|(passage, score, _)| (passage, score)).collect();
@@ -120,7 +119,7 @@ pub(super) fn match_words(
     Ok(WordMatches { known, condition, best, partial, chosen, named, notes })
 }
 
-/// The newest notes that were made or changed in a span of time, at most so many of each.
+/// Returns the newest notes that were created or changed in a time range, at most `most` of each.
 fn of_time(
     db: &Connection,
     when: TimeRange,
@@ -154,22 +153,22 @@ fn of_time(
     Ok(files)
 }
 
-/// The files chosen so far, in the order in which they were found.
+/// The files selected so far, in order.
 #[derive(Default)]
 pub(super) struct SelectedFiles {
     pub(super) files: Vec<i64>,
     pub(super) found: HashMap<i64, FileMatch>,
 }
 
-/// By what a file was found.
+/// Reason why a file was selected.
 #[derive(Clone, Copy, PartialEq, Eq)]
 pub(super) enum MatchSource {
-    /// What was asked is one of its names.
+    /// The query is one of its names.
     Name,
     Content,
 }
 
-/// What was found in a file.
+/// Matches in a file.
 pub(super) struct FileMatch {
     pub(super) by: MatchSource,
     pub(super) round: usize,
@@ -177,7 +176,7 @@ pub(super) struct FileMatch {
 }
 
 impl SelectedFiles {
-    /// Adds a passage; one of a file that an earlier round has chosen tells nothing new.
+    /// Adds a passage. Passages of a file that an earlier batch selected are ignored.
     pub(super) fn add(&mut self, passage: i64, round: usize) {
         let file = passage / PASSAGES_PER_FILE;
         let files = &mut self.files;
@@ -190,7 +189,7 @@ impl SelectedFiles {
         }
     }
 
-    /// Adds so many further notes that hold the words, the best first.
+    /// Adds up to `notes` further files with the words, best first.
     pub(super) fn add_best(&mut self, best: &[(i64, f64)], notes: usize, round: usize) {
         let most = self.files.len() + notes;
         for &(passage, _) in best {

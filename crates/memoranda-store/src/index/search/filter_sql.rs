@@ -1,4 +1,4 @@
-//! Which files a search may find, as SQL.
+//! Translates a search filter to SQL.
 
 use std::collections::HashMap;
 
@@ -15,27 +15,27 @@ use crate::index::fts5_query::term_expression;
 use crate::index::metadata;
 use crate::index::write::{PASSAGES_PER_FILE, first_passage};
 
-/// A passage, how well it matches, and its file.
+/// A passage, its score, and its file.
 pub(super) type PassageScore = (i64, f64, i64);
 
-/// Files that can be searched.
+/// SQL test for searchable files.
 const SEARCHED: &str = "f.kind IN (1, 2)";
-/// A longer list of values is read anew for each file that is asked about.
+/// Maximum length of a list of values that SQLite evaluates quickly for a single file.
 const LONG_LIST: usize = 100;
-/// What a fact is that has no category, as in Basic Memory.
+/// Category of a fact without one, as in Basic Memory.
 pub(in crate::index) const NO_CATEGORY: &str = "note";
 
-/// The filter as SQL over `files f`, with its values.
+/// A filter as SQL over `files f`, with its bound values.
 #[derive(Clone)]
 pub(in crate::index) struct FilterSql {
     pub(in crate::index) sql: String,
     pub(in crate::index) values: Vec<Value>,
     is_unrestricted: bool,
-    /// Whether it asks for nothing but projects;
+    /// True if the filter restricts only projects.
     is_of_projects: bool,
-    /// and which these are, once they were looked up.
+    /// Row numbers of these projects, after their lookup.
     projects: Option<Vec<i64>>,
-    /// Whether it is dear to ask of one file after the other: it demands or forbids words, or has
+    /// True if testing single files is expensive: the filter requires or excludes words, or has
     /// long lists.
     is_expensive: bool,
 }
@@ -53,7 +53,7 @@ impl FilterSql {
         };
         any_of(&mut sql, "f.note_type", filter.note_types.clone());
         if let [only] = filter.projects.as_slice() {
-            // One project can be gone through in an order that the index has.
+            // With a single project SQLite can use an index for the order.
             sql.push_str(" AND f.project = (SELECT id FROM projects WHERE name = ?)");
             values.push(Value::Text(only.to_string()));
         } else if !filter.projects.is_empty() {
@@ -119,7 +119,7 @@ impl FilterSql {
         Self { sql, values, is_unrestricted, is_of_projects, projects: None, is_expensive }
     }
 
-    /// The same, open if it asks for nothing but projects and no file lies in another.
+    /// Removes a restriction to projects that contain all files.
     pub(super) fn opened(mut self, db: &Connection) -> Result<Self> {
         if !self.is_of_projects {
             return Ok(self);
@@ -140,12 +140,12 @@ impl FilterSql {
         Ok(self)
     }
 
-    /// The same with what a query demands and forbids: of the note as a whole, wherever in it.
+    /// Adds the required and excluded terms of a query, which apply to the note as a whole.
     pub(super) fn demanding(&self, query: &Query) -> Self {
         let mut demanding = self.clone();
         let alone = query.terms.iter().filter(|term| term.need != TermRequirement::Optional);
         let alone = alone.map(|term| (term.need, term_expression(term)));
-        // Where nothing but alternatives is asked for, whatever is found by its words holds one.
+        // If a query has only alternatives, each match contains one of them.
         let is_choice =
             |term: &QueryTerm| term.need == TermRequirement::Excluded || term.groups == 1;
         let is_one_choice = query.terms.iter().all(is_choice);
@@ -166,25 +166,25 @@ impl FilterSql {
         demanding
     }
 
-    /// Whether it is dear to ask of one file after the other.
+    /// Returns true if testing single files is expensive.
     pub(super) fn is_expensive(&self) -> bool {
         self.is_expensive
     }
 
-    /// The same for files of which it is known that they can be searched. For a place alone the
-    /// index of paths is then enough.
+    /// Returns the SQL for files known to be searchable. For a folder alone, the path index then
+    /// suffices.
     pub(in crate::index) fn among_searched(&self) -> &str {
         let rest = self.sql.strip_prefix(SEARCHED).and_then(|rest| rest.strip_prefix(" AND "));
         rest.unwrap_or(&self.sql)
     }
 
-    /// Whether every file that can be searched fits.
+    /// Returns true if every searchable file matches.
     pub(in crate::index) fn is_unrestricted(&self) -> bool {
         self.is_unrestricted
     }
 
-    /// The newest notes that fit, for a search by tags alone. The word index knows which notes
-    /// hold the words of the tags; the filter then holds them to the tags themselves.
+    /// Returns the newest matching notes, for a search by tags alone. FTS5 narrows by the words of
+    /// the tags; the filter then compares the tags themselves.
     pub(super) fn newest(
         &self,
         db: &Connection,
@@ -211,7 +211,7 @@ impl FilterSql {
         Ok(rows.collect::<rusqlite::Result<_>>()?)
     }
 
-    /// The beginning of a note that was found by its name, if it fits.
+    /// Returns the first passage of a note that was found by its name, if the note matches.
     pub(super) fn first_passage(&self, db: &Connection, file: i64) -> Result<Option<PassageScore>> {
         let sql = format!("SELECT 1 FROM files f WHERE {} AND f.id = ?", self.sql);
         let values = self.values.iter().cloned().chain([Value::Integer(file)]);
@@ -219,7 +219,7 @@ impl FilterSql {
         Ok(fits.then(|| (first_passage(file), 0.0, file)))
     }
 
-    /// Asks of one file after the other.
+    /// Prepares a test for single files.
     pub(super) fn check<'c>(
         &self,
         db: &'c Connection,
@@ -243,7 +243,7 @@ impl FilterSql {
         })
     }
 
-    /// All files that fit.
+    /// Returns all matching files.
     fn all(&self, db: &Connection) -> Result<HashMap<i64, bool>> {
         let mut query =
             db.prepare_cached(&format!("SELECT f.id FROM files f WHERE {}", self.sql))?;
@@ -253,7 +253,8 @@ impl FilterSql {
     }
 }
 
-/// Adds that a file of `files f` has a tag, or one below it: `area` is also said by `area/health`.
+/// Adds the condition that a file of `files f` has a tag or a child of it: `area/health` matches
+/// `area`.
 pub(in crate::index) fn has_tag(tag: &str, sql: &mut String, values: &mut Vec<Value>) {
     tagged("EXISTS", &[tag], sql, values);
 }
@@ -270,23 +271,23 @@ fn tagged(is_there: &str, any: &[impl AsRef<str>], sql: &mut String, values: &mu
     }
 }
 
-/// A filter that is asked of many files: what they are held against is bound once.
+/// A filter prepared for testing many files.
 pub(super) struct FileMatcher<'c> {
     query: CachedStatement<'c>,
     file: usize,
-    /// The projects in which whatever lies fits, and who knows what lies where.
+    /// The projects whose files all match, with the caches that map files to projects.
     in_memory: Option<(&'c SearchCaches<'c>, Vec<i64>)>,
     is_unrestricted: bool,
-    /// Whether what is not known does not fit.
+    /// True if a file that is not in `known` does not match.
     knows_all: bool,
     known: HashMap<i64, bool>,
 }
 
 impl FileMatcher<'_> {
-    /// Whether a file fits.
+    /// Returns true if a file matches.
     pub(super) fn fits(&mut self, file: i64) -> Result<bool> {
         if self.is_unrestricted {
-            // Passages are of files that can be searched, of no others.
+            // Only searchable files have passages.
             return Ok(true);
         }
         if let Some((caches, projects)) = &self.in_memory

@@ -1,4 +1,4 @@
-//! What there is to show of the notes that were found: few of those that are compared are shown.
+//! Reads the texts of results, after ranking: few candidates are shown.
 
 use memoranda_core::embed::QueryEmbedding;
 use memoranda_core::id::ProjectName;
@@ -10,13 +10,13 @@ use super::caches::SearchCaches;
 use crate::error::Result;
 use crate::index::passages;
 
-/// The index as it was when notes were found, for whoever compares and shows them.
+/// Reads results from the state of the index in which they were found.
 pub struct ResultReader<'d> {
     pub(crate) db: &'d Connection,
     pub(crate) caches: &'d SearchCaches<'d>,
 }
 
-/// A note that is shown.
+/// A note as shown in a result.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct NoteDisplay {
     /// The project.
@@ -33,7 +33,7 @@ pub struct NoteDisplay {
     pub metadata: String,
 }
 
-/// A passage that is shown.
+/// A passage as shown in a result.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct PassageDisplay {
     /// The headings above it.
@@ -45,7 +45,7 @@ pub struct PassageDisplay {
 }
 
 impl ResultReader<'_> {
-    /// Tells of the passages of notes how alike they and what was meant are.
+    /// Sets the similarity to a query for the passages of some notes.
     pub fn add_similarities(
         &self,
         meant: &QueryEmbedding,
@@ -54,7 +54,7 @@ impl ResultReader<'_> {
         self.caches.add_similarities(self.db, meant, notes)
     }
 
-    /// A note by its number; `None` if its place can no longer be named.
+    /// Returns a note by its row number; `None` if its path is invalid or it is gone.
     pub fn note(&self, file: i64) -> Result<Option<NoteDisplay>> {
         let Some(kept) = self.caches.notes.note(self.db, file)? else { return Ok(None) };
         let (path, project) = (NotePath::parse(&kept.path), ProjectName::parse(&kept.project));
@@ -69,7 +69,7 @@ impl ResultReader<'_> {
         }))
     }
 
-    /// A passage by its number.
+    /// Returns a passage by its number.
     pub fn passage(&self, passage: u64) -> Result<Option<PassageDisplay>> {
         passages::one(self.db, passage as i64, |kept| PassageDisplay {
             heading: kept.heading.to_owned(),

@@ -1,5 +1,5 @@
-//! Finding: the passages that hold the words of a query, those that mean something similar, and
-//! the notes whose name it is.
+//! Search: passages with the words of a query, passages of similar meaning, and notes with its
+//! name.
 
 mod bm25;
 mod caches;
@@ -40,7 +40,7 @@ pub use hydrate::{NoteDisplay, PassageDisplay, ResultReader};
 pub(crate) use note_cache::NoteCache;
 pub use term_stats::TermCorrection;
 
-/// Which notes a search may find.
+/// Restricts the notes that a search finds.
 #[derive(Clone, Debug, Default)]
 pub struct SearchFilter {
     /// Only these projects; all if empty.
@@ -51,19 +51,20 @@ pub struct SearchFilter {
     pub folders: Vec<NotePath>,
     /// Only notes of these types.
     pub note_types: Vec<String>,
-    /// Only notes that carry all these tags, beside those in the query.
+    /// Only notes with all these tags, in addition to those in the query.
     pub tags: Vec<String>,
-    /// Only notes that hold a current fact of one of these categories; one without is a `note`.
+    /// Only notes with a current fact in one of these categories. A fact without category has the
+    /// category `note`.
     pub categories: Vec<String>,
-    /// Only notes that hold a current fact of at least this importance.
+    /// Only notes with a current fact of at least this importance.
     pub min_importance: Option<f64>,
     /// Only notes changed since then.
     pub after: Option<Timestamp>,
     /// Only notes changed until then.
     pub before: Option<Timestamp>,
-    /// Only notes whose frontmatter is like this.
+    /// Only notes whose frontmatter matches.
     pub metadata: Vec<MetaFilter>,
-    /// Whether facts that no longer hold are found.
+    /// Treatment of facts that no longer hold.
     pub superseded: Superseded,
 }
 
@@ -84,38 +85,38 @@ pub struct SearchHit {
     pub permalink: String,
     /// Its type.
     pub note_type: String,
-    /// When it was last changed.
+    /// Time of the last change.
     pub updated: Timestamp,
     /// The headings above the passage.
     pub heading: String,
     /// Its first and last line.
     pub lines: (usize, usize),
-    /// How well its words match, higher is better.
+    /// BM25 score, higher is better.
     pub bm25: f64,
-    /// How well the note's name matches.
+    /// Match of the query with the note's name.
     pub title_match: TitleMatch,
 }
 
-/// What a search found.
+/// Result of a search.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct SearchHits {
     /// The best passages, best first.
     pub hits: Vec<SearchHit>,
-    /// Whether only a part of what matches was compared.
+    /// True if more passages match than were compared.
     pub partial: bool,
 }
 
-/// Whether facts that no longer hold are found.
+/// Treatment of facts that no longer hold.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
 pub enum Superseded {
-    /// Facts that were struck out or replaced are left out.
+    /// Exclude facts that were struck out or superseded.
     #[default]
     Exclude,
-    /// They are found like others.
+    /// Include them.
     Include,
 }
 
-/// The passages that match best, at most `limit`.
+/// Returns the best matching passages, at most `limit`.
 pub(crate) fn search(
     db: &Connection,
     query: &Query,
@@ -146,7 +147,7 @@ pub(crate) fn search(
     hits(db, query, text, found, partial)
 }
 
-/// The newest notes with the tags that are asked for, when nothing else is.
+/// Returns the newest notes with the given tags, for a query without words.
 fn tag_hits(
     db: &Connection,
     condition: &FilterSql,
@@ -156,7 +157,7 @@ fn tag_hits(
 ) -> Result<Vec<PassageScore>> {
     let one = |tag: &String| {
         let text = index_text(tag.trim_start_matches('#'));
-        // A picture is no word, and yet a tag.
+        // An emoji can be a tag without being a word.
         let has_words = tokenize(&text).next().is_some();
         has_words.then(|| format!("tags : \"{}\"", text.replace('\0', " ").replace('"', "\"\"")))
     };
@@ -172,7 +173,7 @@ fn tag_hits(
     }
 }
 
-/// Notes whose title, permalink or file name is the whole query.
+/// Returns the notes whose title, permalink or file name is the whole query.
 fn named(db: &Connection, text: &str, condition: &FilterSql) -> Result<Vec<i64>> {
     let key = link_key(text.trim());
     if key.is_empty() || key.len() > 200 {
@@ -184,7 +185,8 @@ fn named(db: &Connection, text: &str, condition: &FilterSql) -> Result<Vec<i64>>
     Ok(rows.collect::<rusqlite::Result<_>>()?)
 }
 
-/// Few notes have a name; a plan of its own choice would begin with all that lie in a folder.
+/// `CROSS JOIN` makes SQLite start with the name, which few notes share, not with all files of a
+/// folder.
 fn named_sql(condition: &FilterSql) -> String {
     format!(
         "SELECT DISTINCT f.id FROM link_keys k CROSS JOIN files f ON f.id = k.file \
@@ -240,8 +242,8 @@ fn hits(
     Ok(SearchHits { hits, partial })
 }
 
-/// The text of a short file without its frontmatter: its only passage. `None` if it has more, of
-/// which the index does not say what lies between them.
+/// Returns the text of a short file without its frontmatter: its only passage. `None` if it has
+/// several, because the index does not contain the text between them.
 pub(crate) fn body(db: &Connection, file: i64) -> Result<Option<String>> {
     let first = first_passage(file);
     let mut texts = Vec::new();
@@ -253,7 +255,7 @@ pub(crate) fn body(db: &Connection, file: i64) -> Result<Option<String>> {
     })
 }
 
-/// The text of a passage.
+/// Returns the text of a passage.
 pub(crate) fn passage_text(db: &Connection, passage: i64) -> Result<Option<String>> {
     passages::one(db, passage, |kept| kept.text.to_owned())
 }

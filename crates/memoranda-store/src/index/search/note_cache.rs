@@ -1,8 +1,8 @@
-//! What notes were compared by lately, in memory: to look a note up takes longer than to compare it.
+//! In-memory cache of per-note ranking data, invalidated by index version; cleared when it exceeds
+//! 10 MB.
 //!
-//! The index is the truth. What is in memory follows it by the stamps of the vectors, which are
-//! written whenever anything about a note is; whoever looks at an older state of the index is given
-//! nothing that is newer.
+//! The stamps of the vectors change with every change of a note. A search in an older state of the
+//! index never gets newer data.
 
 use std::collections::HashMap;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
@@ -14,12 +14,12 @@ use crate::error::Result;
 use crate::index::connection::IndexVersion;
 use crate::index::write::PASSAGES_PER_FILE;
 
-/// When more bytes than this are kept, all are forgotten: about ten thousand notes.
+/// Maximum size in bytes, about ten thousand notes. A larger cache is cleared.
 const MOST_BYTES: usize = 10 << 20;
-/// What a note takes beside its texts and words.
+/// Estimated size in bytes of a note without its texts and tokens.
 const BYTES_A_NOTE: usize = 250;
 
-/// What a note is compared by, whatever is asked, and what is shown of it.
+/// Ranking data and display data of a note.
 pub(super) struct CachedNote {
     pub(super) project: Box<str>,
     pub(super) path: Arc<str>,
@@ -33,7 +33,7 @@ pub(super) struct CachedNote {
     pub(super) created: Timestamp,
     pub(super) updated: Timestamp,
     pub(super) importance: Option<f64>,
-    /// The row with the words of its first passages.
+    /// The row with the tokens of its first passages.
     pub(super) words: Arc<[u8]>,
 }
 
@@ -45,27 +45,27 @@ impl CachedNote {
     }
 }
 
-/// Notes that were compared lately.
+/// Cache of ranking data.
 #[derive(Default)]
 pub(crate) struct NoteCache(Mutex<CachedNotes>);
 
 #[derive(Default)]
 struct CachedNotes {
-    /// Of which state of the index all that is kept is true.
+    /// The index version for which all entries are valid.
     then: IndexVersion,
-    /// The notes, each with the state of the index in which it was read.
+    /// The notes, each with the stamp at which it was read.
     notes: HashMap<i64, (i64, Arc<CachedNote>)>,
     bytes: usize,
 }
 
-/// The notes that were compared lately, as of one state of the index.
+/// The cache as seen by one version of the index.
 pub(crate) struct NoteCacheView<'c> {
     cache: &'c NoteCache,
     now: IndexVersion,
 }
 
 impl NoteCache {
-    /// Forgets what was changed since, and yields the rest.
+    /// Removes notes that changed since, and returns the rest.
     pub(crate) fn as_of(&self, db: &Connection, now: IndexVersion) -> Result<NoteCacheView<'_>> {
         let mut lately = self.lock();
         if lately.then.index != now.index {
@@ -89,7 +89,7 @@ impl NoteCache {
 }
 
 impl NoteCacheView<'_> {
-    /// A note; `None` if there is none.
+    /// Returns a note; `None` if it does not exist.
     pub(super) fn note(&self, db: &Connection, file: i64) -> Result<Option<Arc<CachedNote>>> {
         if let Some(kept) = self.get(file) {
             return Ok(Some(kept));
@@ -101,7 +101,7 @@ impl NoteCacheView<'_> {
         Ok(kept)
     }
 
-    /// A note, if it was compared lately and has not changed.
+    /// Returns a cached note that is valid for this version.
     fn get(&self, file: i64) -> Option<Arc<CachedNote>> {
         let lately = self.cache.lock();
         let (read, kept) = lately.notes.get(&file)?;
@@ -109,10 +109,10 @@ impl NoteCacheView<'_> {
         is_true.then(|| Arc::clone(kept))
     }
 
-    /// Keeps a note that was read.
+    /// Adds a note.
     fn put(&self, file: i64, kept: &Arc<CachedNote>) {
         let mut lately = self.cache.lock();
-        // Somebody may have seen a newer state meanwhile, or another index.
+        // Another thread may have moved the cache to a newer version or another index.
         if lately.then != self.now {
             return;
         }
@@ -134,7 +134,7 @@ impl CachedNotes {
     }
 }
 
-/// Reads what a note is compared by.
+/// Reads the ranking data of a note.
 fn read(db: &Connection, file: i64) -> Result<Option<CachedNote>> {
     let mut select = db.prepare_cached(&format!(
         "SELECT r.name, f.path, f.title, f.permalink, f.note_type, f.metadata, c.tags, \
@@ -217,7 +217,7 @@ mod tests {
         assert_eq!(titles(&after), [true, false, false]);
         after.put(2, &kept("new"));
         assert_eq!(title(&after, 2).as_deref(), Some("new"));
-        // Who still looks at the state before sees nothing newer, and brings back nothing older.
+        // An older version gets nothing newer, and adds nothing older.
         assert_eq!(titles(&before), [true, false, false]);
         before.put(2, &kept("old"));
         before.put(3, &kept("old"));

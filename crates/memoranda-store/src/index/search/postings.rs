@@ -121,7 +121,7 @@ mod tests {
         db
     }
 
-    /// What the word index itself says of passages that hold any of some words.
+    /// Scores of FTS5 itself for passages with any of some words.
     fn by_index(db: &Connection, query: &Query) -> Vec<(i64, f64)> {
         let terms: Vec<_> = query.terms.iter().map(term_expression).collect();
         let sql =

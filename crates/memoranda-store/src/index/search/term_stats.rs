@@ -1,5 +1,5 @@
-//! How common the words of a query are, and what a word means that no text holds: the beginning
-//! of others, or a slip.
+//! Document frequencies of query terms, and corrections of words that no text contains: prefixes or
+//! typos.
 
 use memoranda_core::porter::porter_stem;
 use memoranda_core::query::{
@@ -15,39 +15,39 @@ use crate::index::fts5_query::term_expression;
 use crate::index::passages;
 use crate::index::write::PASSAGES_PER_FILE;
 
-/// A shorter word is not taken for the beginning of others.
+/// Minimum length of a word that is tried as a prefix.
 const LEAST_BEGINNING: usize = 3;
-/// A shorter stem is not what a slip meant.
+/// Shortest stem offered as a spelling correction.
 const SHORTEST_MEANT: usize = 4;
-/// So many words that begin alike are enough to know how common the beginning is.
+/// Maximum number of stems that are counted for a prefix.
 const MANY_ENDINGS: i64 = 100;
 
-/// So many passages at either end tell about how common a word is;
+/// Number of passages at either end of the index from which a term's frequency is estimated.
 const SAMPLE: i64 = 400;
-/// and if it is no more common than this, it is counted.
+/// Maximum estimate for which the exact number is read.
 const COUNTED: i64 = 10_000;
 
-/// A word that was read as another, because no text holds it.
+/// A word that was replaced, because no text contains it.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct TermCorrection {
     /// The word as typed.
     pub typed: String,
-    /// What was looked for instead; with `*` at the end if it is a beginning.
+    /// The replacement, with `*` at the end for a prefix.
     pub meant: String,
-    /// Which of the query's terms it is.
+    /// Position of the term in the query.
     pub term: usize,
 }
 
-/// The query as the index can answer it, with how many passages hold each of its terms.
+/// The corrected query, with the number of passages that contain each term.
 pub(super) struct TermStats {
     pub(super) query: Query,
     pub(super) holders: Vec<u64>,
-    /// Which passages those are, of terms that few hold.
+    /// Posting lists of rare terms.
     pub(super) lists: Vec<Option<PostingList>>,
     pub(super) corrections: Vec<TermCorrection>,
 }
 
-/// Looks every term up.
+/// Looks up every term.
 pub(super) fn look_up(db: &Connection, query: &Query) -> Result<TermStats> {
     let mut known = TermStats {
         query: query.clone(),
@@ -64,7 +64,8 @@ pub(super) fn look_up(db: &Connection, query: &Query) -> Result<TermStats> {
         {
             let folded = fold_for_index(&typed).into_owned();
             if !folded.starts_with(is_unspaced) && folded.chars().count() >= LEAST_BEGINNING {
-                // What nothing begins with is rather a slip than a word whose stem is shorter.
+                // A word that no stem starts with is rather a typo than a longer form of a shorter
+                // stem.
                 let slip = match beginning(db, &folded)? {
                     0 => nearest(db, &folded)?,
                     _ => None,
@@ -89,7 +90,8 @@ pub(super) fn look_up(db: &Connection, query: &Query) -> Result<TermStats> {
     Ok(known)
 }
 
-/// How many passages hold a term, or about as many, and which, if they are few.
+/// Returns the number of passages with a term, possibly estimated, and its posting list if it is
+/// rare.
 fn holders(db: &Connection, term: &QueryTerm) -> Result<(u64, Option<PostingList>)> {
     let oldest = match posting_list(db, term, SAMPLE as usize)? {
         Some(PostingLookup::Complete(posting_list)) if posting_list.len() > 0 => {
@@ -99,7 +101,7 @@ fn holders(db: &Connection, term: &QueryTerm) -> Result<(u64, Option<PostingList
         Some(PostingLookup::Complete(_)) | None => None,
     };
     let held = match (term.kind, term.words.as_slice()) {
-        // The index may write it in a way of its own, which only it knows.
+        // FTS5 may tokenize it differently.
         (TermKind::Prefix, [word]) => match endings(db, &fold_for_index(word))? {
             0 => counted(db, term)?,
             held => held,
@@ -119,7 +121,7 @@ fn holders(db: &Connection, term: &QueryTerm) -> Result<(u64, Option<PostingList
     Ok((held, None))
 }
 
-/// How many passages hold a term, but no more than can be compared.
+/// Counts the passages with a term, up to the maximum that is compared.
 fn counted(db: &Connection, term: &QueryTerm) -> Result<u64> {
     let mut count = db
         .prepare_cached("SELECT count(*) FROM (SELECT 1 FROM words WHERE words MATCH ? LIMIT ?)")?;
@@ -128,17 +130,17 @@ fn counted(db: &Connection, term: &QueryTerm) -> Result<u64> {
     Ok(held as u64)
 }
 
-/// How many passages hold a word, at a glance.
+/// Number of passages with a word.
 enum TermEstimate {
-    /// So many, and no more.
+    /// The exact number.
     Exact(u64),
-    /// About so many.
+    /// An estimate.
     Approximate(u64),
 }
 
-/// Judges from the newest and the oldest passages that hold a word how many there are between
-/// them, since to count a word that is everywhere is to look at everything. The lower guess counts.
-/// The oldest may be known.
+/// Estimates the number of passages with a word from the newest and the oldest of them, because
+/// counting a common word reads all of its passages. The lower estimate is used. `oldest` can be
+/// given if it is known.
 fn estimate_holders(
     db: &Connection,
     expression: &str,
@@ -174,7 +176,7 @@ fn stem_holders(db: &Connection, stem: &str) -> Result<u64> {
     Ok(held.unwrap_or(0) as u64)
 }
 
-/// How many passages hold a word that begins so, also where its stem ends before.
+/// Counts the passages with a prefix, including stems shorter than the prefix.
 fn endings(db: &Connection, begin: &str) -> Result<u64> {
     let mut held = beginning(db, begin)?;
     for word in prefix_stem_words(begin) {
@@ -183,7 +185,7 @@ fn endings(db: &Connection, begin: &str) -> Result<u64> {
     Ok(held)
 }
 
-/// How many passages hold a stem that begins so.
+/// Counts the passages with a stem that starts with a prefix.
 fn beginning(db: &Connection, begin: &str) -> Result<u64> {
     let mut select = db.prepare_cached(
         "SELECT sum(doc) FROM (SELECT doc FROM word_counts WHERE term >= ?1 AND term < ?2 LIMIT ?3)",
@@ -194,8 +196,8 @@ fn beginning(db: &Connection, begin: &str) -> Result<u64> {
     Ok(held.unwrap_or(0) as u64)
 }
 
-/// The word that was most likely meant: few slips away, then the commonest. The first letter is
-/// the one that is hardly ever wrong.
+/// Returns the most likely correction: fewest typos, then most common. The first letter must match,
+/// since it is rarely mistyped.
 fn nearest(db: &Connection, folded: &str) -> Result<Option<(String, u64)>> {
     let stem = porter_stem(folded);
     let most = max_typos(folded, &stem);
@@ -223,7 +225,7 @@ fn nearest(db: &Connection, folded: &str) -> Result<Option<(String, u64)>> {
     Ok(Some((written(db, &stem, &word)?.unwrap_or(word), held as u64)))
 }
 
-/// A word with this stem as some text has it, for whoever reads what was looked for.
+/// Returns a word with this stem as it occurs in a text, for display.
 fn written(db: &Connection, stem: &str, word: &str) -> Result<Option<String>> {
     let mut select = db.prepare_cached(&format!(
         "SELECT words.rowid, f.title FROM words \
@@ -232,7 +234,7 @@ fn written(db: &Connection, stem: &str, word: &str) -> Result<Option<String>> {
     let expression = format!("\"{}\"", word.replace('"', "\"\""));
     let found = select.query_row([expression], |row| Ok((row.get(0)?, row.get::<_, String>(1)?)));
     let Some((passage, title)) = found.optional()? else { return Ok(None) };
-    // The word may stand where the next passage begins.
+    // The word can be in the overlap with the next passage.
     let mut text = title;
     passages::each(db, passage..=passage + 1, |kept| {
         text.extend([" ", kept.text, " ", kept.heading]);
@@ -242,7 +244,8 @@ fn written(db: &Connection, stem: &str, word: &str) -> Result<Option<String>> {
         .find(|word| porter_stem(word) == stem))
 }
 
-/// A word with this stem, since what is asked for is stemmed again: `coffe` would be, to `coff`.
+/// Returns a word that is stemmed to this stem, because the query is stemmed again: `coffe` would
+/// become `coff`.
 fn word_of(stem: &str) -> Option<String> {
     let endings = ["", "e", "s", "y", "ed", "ing", "al", "er"];
     endings

@@ -1,8 +1,8 @@
-//! Passages that hold the words of a query, compared with each other.
+//! Scores the passages with the words of a query.
 //!
-//! A common word must not cost a look at everything that holds it. So the rarest words say which
-//! passages are looked at, as many words as there is room for; the others are weighed when the
-//! best passages are read.
+//! A common word must not require reading all of its passages. The rarest words select the
+//! passages, as many words as the limit allows. The other words count when the best passages are
+//! ranked.
 
 use memoranda_core::query::{Query, QueryTerm, TermRequirement};
 use rusqlite::types::Value;
@@ -18,20 +18,20 @@ use crate::index::doc_lengths::DocLengths;
 use crate::index::fts5_query::match_expression;
 use crate::index::write::PASSAGES_PER_FILE;
 
-/// No more passages than this are compared with each other.
+/// Maximum number of passages that are compared.
 pub(super) const MAX_COMPARED: i64 = 2000;
-/// So many passages that hold the two rarest words are enough to need no others.
+/// Number of passages with the two rarest words that makes others unnecessary.
 const ENOUGH_WITH_BOTH: usize = 30;
 
-/// Passages that were compared with each other.
+/// Scored passages.
 pub(super) struct TextMatches {
-    /// The passages and how well they match, best first.
+    /// The passages with their scores, best first.
     pub(super) best: Vec<(i64, f64)>,
-    /// Whether more match than were compared.
+    /// True if more passages match than were compared.
     pub(super) partial: bool,
 }
 
-/// Compares the passages that match a query and fit, but never more than `most` of them.
+/// Scores at most `most` of the passages that match a query and a condition.
 pub(super) fn match_text(
     db: &Connection,
     known: &TermStats,
@@ -60,8 +60,8 @@ pub(super) fn match_text(
         room = room.saturating_sub(held);
         chosen.push(at);
     }
-    // What is demanded may stand anywhere in a note, which the condition sees to: the rarest of it
-    // says which passages are looked at.
+    // Required terms can occur anywhere in a note, as the condition tests. The rarest of them
+    // selects the passages.
     let demanded = holders.iter().zip(&query.terms).enumerate();
     let demanded = demanded.filter(|(_, (_, term))| term.need == TermRequirement::Required);
     let demanded = demanded.min_by_key(|(_, (held, _))| **held).map(|(at, _)| at);
@@ -81,7 +81,7 @@ pub(super) fn match_text(
     let rarest: Vec<usize> = optional.iter().map(|&(_, at)| at).take(2).collect();
     let are_common = optional.first().is_some_and(|&(held, _)| held > most as u64);
     if are_common && rarest.len() == 2 && !is_demanding {
-        // Everything asked for is common: what holds two of the words comes before the newest.
+        // All words are common: passages with two of them are preferred to the newest.
         if let Some(both) = with(&rarest, TermRequirement::Required) {
             let compared = newest_matching(db, both, condition, most)?;
             if compared.best.len() >= ENOUGH_WITH_BOTH {
@@ -108,14 +108,14 @@ pub(super) fn match_text(
     }
 }
 
-/// Compares the newest passages that match and fit, as many as are worth it.
+/// Scores the newest passages that match, at most `most`.
 fn newest_matching(
     db: &Connection,
     expression: String,
     condition: &FilterSql,
     most: i64,
 ) -> Result<TextMatches> {
-    // Only what fits is weighed, and that only until there is enough of it.
+    // Filter in SQL, so that only matching passages are scored, up to the limit.
     let fitting = if condition.is_unrestricted() {
         String::from("WHERE words MATCH ?")
     } else {
@@ -140,7 +140,7 @@ fn newest_matching(
     Ok(TextMatches { best: in_order(best), partial })
 }
 
-/// Those of some passages that fit.
+/// Returns those passages that match a condition.
 fn fitting(
     db: &Connection,
     caches: Option<&SearchCaches<'_>>,
@@ -160,7 +160,7 @@ fn fitting(
     Ok(fitting)
 }
 
-/// The best first.
+/// Sorts by score, best first.
 fn in_order(mut best: Vec<(i64, f64)>) -> Vec<(i64, f64)> {
     best.sort_unstable_by(|a, b| b.1.total_cmp(&a.1).then_with(|| a.0.cmp(&b.0)));
     best
