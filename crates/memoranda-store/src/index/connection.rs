@@ -22,7 +22,7 @@ use crate::files::{FilePrivacy, state_files};
 const SCHEMA_VERSION: i32 = 23;
 const SCHEMA: &str = include_str!("schema.sql");
 /// Time that a connection waits for a lock of another connection.
-const PATIENCE: Duration = Duration::from_secs(10);
+const BUSY_TIMEOUT: Duration = Duration::from_secs(10);
 
 /// Identifier of an index, assigned at its creation. In-memory caches compare it in the same
 /// transaction, because a new file can reuse the inode number.
@@ -155,7 +155,7 @@ impl IndexFile {
             db.busy_timeout(Duration::ZERO)?;
         }
         let written = db.query_row("PRAGMA wal_checkpoint(TRUNCATE)", [], |_| Ok(()));
-        db.busy_timeout(PATIENCE)?;
+        db.busy_timeout(BUSY_TIMEOUT)?;
         written?;
         let found = state_files::size_and_mtime(&self.path).doing(|| "look at the index".into())?;
         if let Some(found) = found {
@@ -173,7 +173,7 @@ impl IndexFile {
 
     fn open(&self, flags: OpenFlags) -> Result<Connection> {
         let db = Connection::open_with_flags(&self.path, flags)?;
-        db.busy_timeout(PATIENCE)?;
+        db.busy_timeout(BUSY_TIMEOUT)?;
         db.pragma_update(None, "journal_mode", "wal")?;
         db.pragma_update(None, "synchronous", "normal")?;
         db.pragma_update(None, "wal_autocheckpoint", 0)?;

@@ -11,7 +11,7 @@ use crate::error::Result;
 
 /// Maximum number of notes that are queried one by one. For more notes, one scan of all relations
 /// is faster.
-const FEW: usize = 20_000;
+const MAX_QUERIED_NODES: usize = 20_000;
 
 /// Connectivity of the notes in a folder.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
@@ -27,7 +27,7 @@ pub struct Connectivity {
 /// to a note outside, and then counts as loose.
 pub(crate) fn connectivity(db: &Connection, nodes: &[NodeRow]) -> Result<Connectivity> {
     let (mut ties, typed) = match nodes.len() {
-        ..=FEW => connectivity_by_node(db, nodes)?,
+        ..=MAX_QUERIED_NODES => connectivity_by_node(db, nodes)?,
         _ => connectivity_by_scan(db, nodes)?,
     };
     let place = |file: i64| nodes.binary_search_by_key(&file, |node| node.file).ok();

@@ -395,7 +395,7 @@ impl ExtractedFile {
     }
 
     /// Returns the highest importance of a fact that is not struck out.
-    pub(super) fn weightiest(&self) -> Option<f64> {
+    pub(super) fn max_importance(&self) -> Option<f64> {
         let standing = self.observations.iter().filter(|(_, observation)| !observation.struck);
         let rated = standing.filter_map(|(_, observation)| observation.fact.as_ref()?.importance);
         rated.max_by(f64::total_cmp)
@@ -492,12 +492,12 @@ impl ExtractedPassage {
     }
 
     /// Reuses the tokens of a passage with the same headings and text.
-    pub(super) fn takes(&self, cut: &PassageTokens) {
+    pub(super) fn reuse_tokens(&self, cut: &PassageTokens) {
         self.cut.get_or_init(|| cut.clone());
     }
 
     /// Reuses the embedding of a passage with the same text.
-    pub(super) fn means(&self, vector: StaticVector) {
+    pub(super) fn reuse_vector(&self, vector: StaticVector) {
         self.vector.get_or_init(|| vector);
     }
 

@@ -69,7 +69,7 @@ pub(super) const COLUMNS: &str = "f.id, p.name, f.path, f.kind, f.title, f.perma
      f.created_ms, f.updated_ms, f.size, f.hash, f.metadata";
 
 /// Maximum number of subfolders for which the newest files are read folder by folder.
-const FEW_FOLDERS: usize = 64;
+const MAX_FOLDERS_ONE_BY_ONE: usize = 64;
 
 /// Returns the files that match a filter.
 pub(crate) fn list(
@@ -149,7 +149,7 @@ fn folders_at_or_below(
     while let Some(last) = folders.last() {
         let found = next.query_row(params![project, last], |row| row.get(0)).optional()?;
         match found.filter(|found: &String| found.starts_with(&top)) {
-            Some(_) if folders.len() == FEW_FOLDERS => return Ok(None),
+            Some(_) if folders.len() == MAX_FOLDERS_ONE_BY_ONE => return Ok(None),
             Some(found) => folders.push(found),
             None => break,
         }

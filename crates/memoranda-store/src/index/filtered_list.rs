@@ -17,7 +17,7 @@ use crate::error::Result;
 
 /// Maximum number of matching passages for which a condition is looked up first. A scan finds more
 /// common ones soon.
-const FEW: i64 = 2000;
+const MAX_LOOKED_UP_PASSAGES: i64 = 2000;
 
 /// Files to list, with order and page.
 #[derive(Clone, Debug)]
@@ -46,11 +46,11 @@ pub(crate) fn filtered_list(db: &Connection, browse: &FilteredList) -> Result<Ve
         narrow = Some(addressed(db, address)?);
     } else if let Some(expression) = title.filter(|_| !browse.title.is_empty()) {
         let held = holders(db, &expression)?;
-        by_words = (1..=FEW).contains(&held);
+        by_words = (1..=MAX_LOOKED_UP_PASSAGES).contains(&held);
         narrow = by_words.then(|| by_words_sql(expression));
     } else if let Some(expression) = filter_expression(&browse.filter) {
         let held = holders(db, &expression)?;
-        narrow = (held <= FEW).then(|| by_words_sql(expression));
+        narrow = (held <= MAX_LOOKED_UP_PASSAGES).then(|| by_words_sql(expression));
     }
     let (from, mut values) = match narrow {
         // Left alone, SQLite's planner often scans from the newest file and tests each.
@@ -113,10 +113,10 @@ fn filter_expression(filter: &SearchFilter) -> Option<String> {
         return Some(tags.join(" AND "));
     }
     // A fact without a category contains no word for it.
-    let is_said = |category: &String| !category.eq_ignore_ascii_case(NO_CATEGORY);
+    let is_project_named = |category: &String| !category.eq_ignore_ascii_case(NO_CATEGORY);
     let categories = filter.categories.iter();
     let categories =
-        categories.map(|category| phrase("body", category).filter(|_| is_said(category)));
+        categories.map(|category| phrase("body", category).filter(|_| is_project_named(category)));
     let categories = categories.collect::<Option<Vec<_>>>()?;
     (!categories.is_empty()).then(|| categories.join(" OR "))
 }
@@ -125,7 +125,7 @@ fn filter_expression(filter: &SearchFilter) -> Option<String> {
 fn holders(db: &Connection, expression: &str) -> Result<i64> {
     let mut count = db
         .prepare_cached("SELECT count(*) FROM (SELECT 1 FROM words WHERE words MATCH ? LIMIT ?)")?;
-    Ok(count.query_row(params![expression, FEW + 1], |row| row.get(0))?)
+    Ok(count.query_row(params![expression, MAX_LOOKED_UP_PASSAGES + 1], |row| row.get(0))?)
 }
 
 fn by_words_sql(expression: String) -> (String, Vec<Value>) {

@@ -19,9 +19,9 @@ use super::{links, project_id_of};
 use crate::error::{Result, StoreError};
 
 /// Maximum number of notes in one SQL statement.
-const AT_ONCE: usize = 500;
+const MAX_IDS_PER_QUERY: usize = 500;
 /// Maximum number of passages examined for the words of a title.
-const MOST_HELD: usize = 2000;
+const MAX_TITLE_PASSAGES: usize = 2000;
 
 /// The values of a note that totals need.
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -97,7 +97,7 @@ pub(crate) fn called(
     // A word can occur in every title, so the number of passages is limited.
     let mut by_title = db.prepare_cached(&format!(
         "SELECT DISTINCT f.id FROM (SELECT rowid / {PASSAGES_PER_FILE} AS file FROM words \
-         WHERE words MATCH ?1 ORDER BY rowid DESC LIMIT {MOST_HELD}) w \
+         WHERE words MATCH ?1 ORDER BY rowid DESC LIMIT {MAX_TITLE_PASSAGES}) w \
          CROSS JOIN files f ON f.id = w.file \
          WHERE f.project = ?2 AND f.folder = ?3 || '/' AND f.kind = 1 LIMIT ?4"
     ))?;
@@ -333,7 +333,7 @@ pub(crate) fn edges_within(
     level: &[i64],
 ) -> Result<Vec<GraphEdge<i64, String>>, StoreError> {
     let mut edges = Vec::new();
-    for part in level.chunks(AT_ONCE) {
+    for part in level.chunks(MAX_IDS_PER_QUERY) {
         let marks = vec!["?"; part.len()].join(",");
         for (column, other) in [("file", "target_file"), ("target_file", "file")] {
             // A relation with metadata stays in its folder. For others, the other end is checked.

@@ -41,7 +41,7 @@ pub(super) fn target_project<'t>(
 
 /// Updates the links that name a new project. Before, they were treated as links within their own
 /// project.
-pub(super) fn await_notes_of(db: &Connection, project: i64) -> Result<()> {
+pub(super) fn rebind_links_to_project(db: &Connection, project: i64) -> Result<()> {
     let mut query = db.prepare_cached(
         "SELECT file, n, target, whole FROM relations \
          WHERE instr(target, '::') > 0 AND project <> ? AND exact_name IS NULL",
@@ -159,7 +159,7 @@ fn bind_whole(db: &Connection, project: i64, key: &str, condition: &str) -> Resu
 }
 
 /// Returns true if any link is a path from a project root. Most vaults have none.
-pub(super) fn any_from_the_top(db: &Connection) -> Result<bool> {
+pub(super) fn has_root_links(db: &Connection) -> Result<bool> {
     // Every text with a leading slash sorts before `0`.
     Ok(db
         .prepare_cached(
@@ -169,7 +169,7 @@ pub(super) fn any_from_the_top(db: &Connection) -> Result<bool> {
 }
 
 /// Returns true if any link starts with the name of a project. Most projects are never named.
-pub(super) fn is_said(db: &Connection, project: &str) -> Result<bool> {
+pub(super) fn is_project_named(db: &Connection, project: &str) -> Result<bool> {
     // Every text that starts with `project/` sorts before `project0`.
     Ok(db
         .prepare_cached(
@@ -179,7 +179,12 @@ pub(super) fn is_said(db: &Connection, project: &str) -> Result<bool> {
 }
 
 /// Resolves the relations, in any project, that have this key after the name of its project.
-pub(super) fn bind_said(db: &Connection, project: i64, name: &str, key: &str) -> Result<()> {
+pub(super) fn bind_with_project(
+    db: &Connection,
+    project: i64,
+    name: &str,
+    key: &str,
+) -> Result<()> {
     let prefix = format!("{name}/");
     let mut saying = db.prepare_cached(
         "SELECT project FROM relations WHERE target_key = ?1 \
@@ -356,6 +361,6 @@ pub(crate) fn candidates(
 /// path gives.
 pub(crate) fn is_kept(path: &NotePath, permalink: &str, metadata: &str) -> bool {
     // Cheap test first: usually the permalink is the path.
-    let is_said = path.as_str().strip_suffix(".md") == Some(permalink);
-    !is_said && permalink_of(path).0 != permalink && !states_permalink(metadata)
+    let is_project_named = path.as_str().strip_suffix(".md") == Some(permalink);
+    !is_project_named && permalink_of(path).0 != permalink && !states_permalink(metadata)
 }

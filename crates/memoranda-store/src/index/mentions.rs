@@ -9,7 +9,7 @@ use memoranda_core::tokenize::{index_text, is_unspaced, tokenize};
 use rusqlite::types::Value;
 use rusqlite::{Connection, params_from_iter};
 
-use super::passages::IN_A_ROW;
+use super::passages::PASSAGES_PER_ROW;
 use super::project_id_of;
 use super::write::PASSAGES_PER_FILE;
 use crate::error::Result;
@@ -56,7 +56,9 @@ pub(crate) fn mentioning(
     // FTS5 narrows the passages by the words of the texts, if there are any.
     let (passages, among, first) = match expression(texts) {
         Some(expression) => (
-            format!("words w CROSS JOIN passages p ON p.id = w.rowid / {IN_A_ROW} * {IN_A_ROW}"),
+            format!(
+                "words w CROSS JOIN passages p ON p.id = w.rowid / {PASSAGES_PER_ROW} * {PASSAGES_PER_ROW}"
+            ),
             "words MATCH ? AND",
             vec![Value::Text(expression), project],
         ),

@@ -28,7 +28,7 @@ fn one(filter: &MetaFilter, sql: &mut String, values: &mut Vec<Value>) {
     if let MetaTest::HasAll(wanted) = &filter.test {
         for value in wanted {
             if let MetaScalar::Text(text) = value
-                && is_written_as_it_is(text)
+                && is_unescaped(text)
             {
                 sql.push_str(" AND f.metadata LIKE ?");
                 values.push(Value::Text(format!("%{text}%")));
@@ -63,7 +63,7 @@ fn one(filter: &MetaFilter, sql: &mut String, values: &mut Vec<Value>) {
 }
 
 /// Returns true if JSON and a LIKE pattern contain the value unescaped.
-fn is_written_as_it_is(value: &str) -> bool {
+fn is_unescaped(value: &str) -> bool {
     value.chars().all(|c| c.is_ascii_alphanumeric() || matches!(c, ' ' | '-' | '.' | ':' | '/'))
 }
 

@@ -78,10 +78,10 @@ pub(crate) use write::{
 const MAX_TRIES: usize = 3;
 
 /// Size in bytes of the write-ahead log at which a checkpoint runs at once.
-const MANY_BYTES: u64 = 64 << 20;
+const CHECKPOINT_BYTES: u64 = 64 << 20;
 /// Maximum size in bytes of the write-ahead log left to the next process, which reads all of it
 /// before its first query.
-const FEW_BYTES: u64 = 256 << 10;
+const MAX_LEFT_BYTES: u64 = 256 << 10;
 
 /// The index of a vault: one file with any number of readers.
 pub(crate) struct VaultIndex {
@@ -115,7 +115,7 @@ impl VaultIndex {
             meanings: embeddings::EmbeddingStore::default(),
             trusted: Mutex::new(None),
             complete: Mutex::new(None),
-            write_back_at: AtomicU64::new(MANY_BYTES),
+            write_back_at: AtomicU64::new(CHECKPOINT_BYTES),
             has_written: AtomicBool::new(false),
         }
     }
@@ -141,7 +141,7 @@ impl VaultIndex {
     /// Writes all pages to the main file. Only under the lock.
     pub(crate) fn write_back(&self, db: &Connection, readers: OldReaders) -> Result<()> {
         self.file.write_back(db, readers)?;
-        let next = self.file.waiting_bytes() + MANY_BYTES;
+        let next = self.file.waiting_bytes() + CHECKPOINT_BYTES;
         self.write_back_at.store(next, Ordering::Relaxed);
         self.has_written.store(false, Ordering::Relaxed);
         Ok(())
@@ -149,7 +149,7 @@ impl VaultIndex {
 
     /// Returns true if this process would leave a large write-ahead log to the next one.
     pub(crate) fn leaves_much(&self) -> bool {
-        self.has_written.load(Ordering::Relaxed) && self.file.waiting_bytes() > FEW_BYTES
+        self.has_written.load(Ordering::Relaxed) && self.file.waiting_bytes() > MAX_LEFT_BYTES
     }
 
     /// Returns true if this file was found sound before.

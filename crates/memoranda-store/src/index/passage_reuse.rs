@@ -12,7 +12,7 @@ use super::{passage_tokens, passages, vectors};
 use crate::error::Result;
 
 /// Minimum number of passages for reuse. For fewer, computing is faster than looking up.
-const FEW: i64 = 16;
+const MIN_REUSE_PASSAGES: i64 = 16;
 
 /// Passages with the same text at the same position as before.
 #[derive(Default)]
@@ -43,7 +43,7 @@ pub(super) fn find_reusable(
     told: &[ExtractedPassage],
 ) -> Result<ReusablePassages> {
     let held = vectors::count_of(db, file)?;
-    if held < FEW {
+    if held < MIN_REUSE_PASSAGES {
         return Ok(ReusablePassages::default());
     }
     let mut said: Vec<TextPositions> = Vec::with_capacity(told.len());
@@ -77,14 +77,14 @@ pub(super) fn find_reusable(
     };
     passage_tokens::each(db, all, |kept| {
         let place = (kept.id - first) as usize;
-        same(place).for_each(|passage| passage.takes(&kept.cut));
+        same(place).for_each(|passage| passage.reuse_tokens(&kept.cut));
         if let (Some(passage), Some(stays)) = (told.get(place), stays.get_mut(place)) {
             *stays &= passage.begins == kept.begins;
         }
     })?;
     let (scales, numbers) = vectors::of_file(db, file)?;
     for (place, (scale, numbers)) in scales.into_iter().zip(numbers).enumerate() {
-        same(place).for_each(|passage| passage.means(StaticVector { scale, numbers }));
+        same(place).for_each(|passage| passage.reuse_vector(StaticVector { scale, numbers }));
     }
     Ok(ReusablePassages(stays))
 }
@@ -160,7 +160,7 @@ mod tests {
     proptest! {
         #![proptest_config(ProptestConfig::with_cases(48))]
         #[test]
-        fn what_stays_is_as_if_it_had_been_told_anew(
+        fn reused_passages_equal_recomputed_ones(
             before in prop::collection::vec(0u8..40, 40..80),
             title in "One|Two",
             cut in (0usize..40, 0usize..12),
@@ -174,7 +174,7 @@ mod tests {
     }
 
     #[test]
-    fn what_was_worked_out_is_not_worked_out_again() {
+    fn vectors_of_unchanged_passages_are_reused() {
         let parts: Vec<u8> = (0..40).collect();
         let text = note("One", &parts);
         let db = index(&[&text]);
@@ -184,6 +184,10 @@ mod tests {
         put(&db, &format!("{text}\nOne line more, of its own.\n"));
         let known = vectors::of_file(&db, 1).unwrap().0;
         let anew = known.iter().filter(|scale| **scale != 0.0).count();
-        assert!(known.len() as i64 > FEW && (1..=2).contains(&anew), "{anew} of {}", known.len());
+        assert!(
+            known.len() as i64 > MIN_REUSE_PASSAGES && (1..=2).contains(&anew),
+            "{anew} of {}",
+            known.len()
+        );
     }
 }

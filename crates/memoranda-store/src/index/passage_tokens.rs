@@ -101,7 +101,7 @@ mod tests {
 
     use super::*;
     use crate::index::extract::extract;
-    use crate::index::passages::IN_A_ROW;
+    use crate::index::passages::PASSAGES_PER_ROW;
 
     #[test]
     #[allow(clippy::disallowed_methods, reason = "the index in memory is nobody else's")]
@@ -111,7 +111,7 @@ mod tests {
         let text: String = (0..150).map(|n| format!("# Part {n}\n\nAnn: thing {n}\n\n")).collect();
         let text = text + "- [plan] ~~an old one~~\n\n" + &"a long line ".repeat(60);
         let made = extract(&NotePath::parse("long.md").unwrap(), text.as_bytes()).passages;
-        assert!(made.len() > 2 * IN_A_ROW as usize, "{}", made.len());
+        assert!(made.len() > 2 * PASSAGES_PER_ROW as usize, "{}", made.len());
         assert!(made.iter().any(|passage| passage.age == PassageStatus::Superseded));
         assert!(made.iter().any(|passage| passage.begins == PassageStart::ContinuesBlock));
         for file in [6, 7, 8] {
@@ -121,7 +121,7 @@ mod tests {
         let first = first_passage(7);
         let row: Vec<u8> =
             db.query_row("SELECT data FROM cuts WHERE id = ?", [first], |row| row.get(0)).unwrap();
-        assert_eq!(in_row(first, &row.into()).count(), IN_A_ROW as usize);
+        assert_eq!(in_row(first, &row.into()).count(), PASSAGES_PER_ROW as usize);
         let check = |from: i64, to: i64, expected: RangeInclusive<i64>| {
             let mut found = Vec::new();
             each(&db, first + from..=first + to, |read| {

@@ -11,7 +11,7 @@ use crate::error::Result;
 
 /// Number of passages in a row, which has the number of its first passage. Few notes have more; of
 /// a very long one only some rows are read.
-pub(super) const IN_A_ROW: i64 = 64;
+pub(super) const PASSAGES_PER_ROW: i64 = 64;
 
 /// A passage in a row.
 pub(super) struct StoredPassage<'r> {
@@ -37,8 +37,8 @@ pub(super) fn rows(
     file: i64,
     passages: &[ExtractedPassage],
 ) -> impl Iterator<Item = (i64, &[ExtractedPassage])> {
-    let numbers = (first_passage(file)..first_passage(file + 1)).step_by(IN_A_ROW as usize);
-    numbers.zip(passages.chunks(IN_A_ROW as usize))
+    let numbers = (first_passage(file)..first_passage(file + 1)).step_by(PASSAGES_PER_ROW as usize);
+    numbers.zip(passages.chunks(PASSAGES_PER_ROW as usize))
 }
 
 /// Removes the passages of a file.
@@ -81,8 +81,8 @@ pub(super) fn one<T>(
 
 /// Returns the number of the row that contains a passage.
 pub(super) fn row_of(passage: i64) -> i64 {
-    const { assert!(PASSAGES_PER_FILE % IN_A_ROW == 0) };
-    passage / IN_A_ROW * IN_A_ROW
+    const { assert!(PASSAGES_PER_FILE % PASSAGES_PER_ROW == 0) };
+    passage / PASSAGES_PER_ROW * PASSAGES_PER_ROW
 }
 
 /// Decodes the passages of a row, up to the first invalid byte.
@@ -124,7 +124,7 @@ mod tests {
         db.execute_batch(include_str!("schema.sql")).unwrap();
         let text: String = (0..150).map(|n| format!("# Part {n}\n\nAnn: thing {n}\n\n")).collect();
         let made = extract(&NotePath::parse("long.md").unwrap(), text.as_bytes()).passages;
-        assert!(made.len() > 2 * IN_A_ROW as usize, "{}", made.len());
+        assert!(made.len() > 2 * PASSAGES_PER_ROW as usize, "{}", made.len());
         for file in [6, 7, 8] {
             put(&db, file, &made).unwrap();
         }

@@ -22,10 +22,10 @@ use super::write::{PASSAGES_PER_FILE, first_passage};
 use crate::error::Result;
 
 /// Minimum number of passages for each additional thread.
-const PASSAGES_A_THREAD: usize = 4_000;
+const MIN_PASSAGES_PER_THREAD: usize = 4_000;
 const MAX_THREADS: usize = 4;
 /// Number of passages that a thread takes at a time.
-const BLOCK: usize = 1024;
+const BLOCK_PASSAGES: usize = 1024;
 
 /// Marks a passage of unknown length.
 const UNKNOWN_LENGTH: u32 = u32::MAX;
@@ -181,7 +181,8 @@ impl VectorCache {
         let probe = StaticQueryVector::new(vector);
         self.refresh(db, now)?;
         let held = self.held.read().unwrap_or_else(PoisonError::into_inner);
-        let helpers = (held.passages.len() / PASSAGES_A_THREAD).min(threads().saturating_sub(1));
+        let helpers =
+            (held.passages.len() / MIN_PASSAGES_PER_THREAD).min(threads().saturating_sub(1));
         let (nearest, done) = held.nearest_while(helpers, &probe, count, work);
         Ok((nearest.in_order(), done))
     }
@@ -319,12 +320,12 @@ impl NearestPassages {
         if similarity > self.floor {
             self.found.push((passage, similarity));
             if self.found.len() >= self.count * 4 {
-                self.drop_the_rest();
+                self.keep_nearest();
             }
         }
     }
 
-    fn drop_the_rest(&mut self) {
+    fn keep_nearest(&mut self) {
         if self.found.len() > self.count && self.count > 0 {
             let (_, &mut (_, last), _) = self.found.select_nth_unstable_by(self.count - 1, nearer);
             self.found.truncate(self.count);
@@ -334,7 +335,7 @@ impl NearestPassages {
     }
 
     fn in_order(mut self) -> Vec<(i64, f32)> {
-        self.drop_the_rest();
+        self.keep_nearest();
         self.found.sort_unstable_by(nearer);
         self.found
     }
@@ -379,7 +380,7 @@ impl VectorTable {
         let seek = || {
             let mut nearest = NearestPassages::new(count);
             loop {
-                let start = next.fetch_add(BLOCK, Ordering::Relaxed);
+                let start = next.fetch_add(BLOCK_PASSAGES, Ordering::Relaxed);
                 if start >= self.passages.len() {
                     return nearest;
                 }
@@ -399,7 +400,7 @@ impl VectorTable {
                     // The blocks of a panicked thread were not searched, so search all again.
                     Err(_) => {
                         nearest = NearestPassages::new(count);
-                        let blocks = (0..self.passages.len()).step_by(BLOCK);
+                        let blocks = (0..self.passages.len()).step_by(BLOCK_PASSAGES);
                         blocks.for_each(|start| self.offer(start, probe, &mut nearest));
                         break;
                     }
@@ -417,11 +418,11 @@ impl VectorTable {
 
     /// Offers a block of passages.
     fn offer(&self, start: usize, probe: &StaticQueryVector, nearest: &mut NearestPassages) {
-        let part = start..start.saturating_add(BLOCK).min(self.passages.len());
+        let part = start..start.saturating_add(BLOCK_PASSAGES).min(self.passages.len());
         let numbers = self.numbers.get(part.clone()).unwrap_or_default();
         let scales = self.scales.get(part.clone()).unwrap_or_default();
         let passages = self.passages.get(part).unwrap_or_default();
-        let mut near = [0.0; BLOCK];
+        let mut near = [0.0; BLOCK_PASSAGES];
         probe.similarities(scales, numbers, &mut near);
         for (&passage, near) in passages.iter().zip(near) {
             nearest.offer(passage, near);

@@ -341,7 +341,7 @@ impl<'c> IndexBatch<'c> {
         let mut keys: Vec<_> = extracted.tags.iter().map(|tag| tag_key(tag)).collect();
         keys.sort_unstable();
         keys.dedup();
-        let importance = extracted.weightiest();
+        let importance = extracted.max_importance();
         let about = passage_tokens::NoteAttributes { tags: &keys.join(" "), importance };
         passage_tokens::put(self.db, file, &about, told)?;
         passages::put(self.db, file, told)?;
@@ -512,7 +512,7 @@ impl<'c> IndexBatch<'c> {
 
     /// Resolves every relation whose target was added, moved or removed in this batch.
     pub(crate) fn finish(self) -> Result<()> {
-        let from_the_top = links::any_from_the_top(self.db)?;
+        let from_the_top = links::has_root_links(self.db)?;
         for (project, key) in &self.names {
             links::bind(self.db, *project, key)?;
             if from_the_top {
@@ -524,10 +524,10 @@ impl<'c> IndexBatch<'c> {
         for (project, key) in &self.names {
             let name = match last.take() {
                 Some((id, name)) if id == *project => name,
-                _ => said_project(self.db, *project)?,
+                _ => linked_project_key(self.db, *project)?,
             };
             if let Some(name) = &name {
-                links::bind_said(self.db, *project, name, key)?;
+                links::bind_with_project(self.db, *project, name, key)?;
             }
             last = Some((*project, name));
         }
@@ -536,14 +536,14 @@ impl<'c> IndexBatch<'c> {
 }
 
 /// Returns the link key of a project's name if any link starts with it.
-fn said_project(db: &Connection, project: i64) -> Result<Option<String>> {
+fn linked_project_key(db: &Connection, project: i64) -> Result<Option<String>> {
     let name = db
         .prepare_cached("SELECT name FROM projects WHERE id = ?")?
         .query_row([project], |row| row.get::<_, String>(0))
         .optional()?;
     let name = name.map(|name| link_key(&name));
     Ok(match name {
-        Some(name) if links::is_said(db, &name)? => Some(name),
+        Some(name) if links::is_project_named(db, &name)? => Some(name),
         _ => None,
     })
 }
@@ -578,7 +578,7 @@ pub(crate) fn project_id(db: &Connection, name: &ProjectName) -> Result<i64> {
     }
     db.prepare_cached("INSERT INTO projects (name) VALUES (?)")?.execute([name.as_str()])?;
     let project = db.last_insert_rowid();
-    links::await_notes_of(db, project)?;
+    links::rebind_links_to_project(db, project)?;
     Ok(project)
 }
 

@@ -23,12 +23,12 @@ const CHECK_BYTES: usize = 4;
 pub(super) type VectorFileState = Option<((u64, u64), u64)>;
 
 /// Number of vectors of deleted texts that are kept in case the texts return.
-const MANY_UNUSED: usize = 1000;
+const MIN_UNUSED_VECTORS: usize = 1000;
 
 /// Condition for removing the records of deleted texts.
 #[derive(Clone, Copy)]
 pub(super) enum PurgeThreshold {
-    /// More of them than of current texts, and at least [`MANY_UNUSED`].
+    /// More of them than of current texts, and at least [`MIN_UNUSED_VECTORS`].
     Most,
     /// At least one.
     Any,
@@ -214,7 +214,7 @@ impl ModelVectors {
         let used: HashSet<_> = self.files.values().flatten().map(|slot| slot.key).collect();
         let kept = self.rows.keys().filter(|key| used.contains(key)).count();
         let enough = match unused {
-            PurgeThreshold::Most => kept.max(MANY_UNUSED),
+            PurgeThreshold::Most => kept.max(MIN_UNUSED_VECTORS),
             PurgeThreshold::Any => 1,
         };
         if self.scales.len() - kept < enough {

@@ -24,7 +24,7 @@ use cache::{ModelVectors, PurgeThreshold, passages_of, texts_of};
 /// Prefix of the file names; a hash of the model's name follows.
 const PREFIX: &str = "meanings-";
 /// Age in nanoseconds after which the file of an unused model is removed.
-const KEPT_NS: i128 = 30 * 24 * 3600 * 1_000_000_000;
+const MAX_UNUSED_AGE_NS: i128 = 30 * 24 * 3600 * 1_000_000_000;
 
 /// Key of a text in the cache: a prefix of its hash.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug)]
@@ -282,7 +282,7 @@ impl StoreInner {
             cache.keep_used(PurgeThreshold::Most)?;
         }
         let now = i128::from(clock::now().as_millisecond()) * 1_000_000;
-        record_file::remove_older(&cache.path, PREFIX, now - KEPT_NS)
+        record_file::remove_older(&cache.path, PREFIX, now - MAX_UNUSED_AGE_NS)
             .doing(|| "remove vectors of old models".into())
     }
 }

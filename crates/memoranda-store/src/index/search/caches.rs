@@ -16,9 +16,9 @@ use crate::index::vectors::{self, VectorCache};
 use crate::index::write::first_passage;
 
 /// Maximum number of similar passages examined for notes.
-const PASSAGES_BY_MEANING: usize = 1000;
+const MAX_SIMILAR_PASSAGES: usize = 1000;
 /// Number of similar passages searched at first, which is usually enough.
-const FIRST_BY_MEANING: usize = 200;
+const FIRST_SIMILAR_PASSAGES: usize = 200;
 
 /// In-memory caches for one search.
 pub(crate) struct SearchCaches<'c> {
@@ -45,13 +45,13 @@ impl SearchCaches<'_> {
         let (Some(cache), Some(chosen)) = (&self.chosen, &asked.chosen) else {
             // The first search of a process reads all vectors anyway and caches none.
             let is_first = !self.table.is_used();
-            let most = if is_first { PASSAGES_BY_MEANING } else { FIRST_BY_MEANING };
+            let most = if is_first { MAX_SIMILAR_PASSAGES } else { FIRST_SIMILAR_PASSAGES };
             let first = (&asked.table, most);
             return self.table.nearest_while(db, self.now, first, condition, work);
         };
-        let table = (&asked.table, PASSAGES_BY_MEANING);
+        let table = (&asked.table, MAX_SIMILAR_PASSAGES);
         let done = work();
-        let mut near = cache.nearest(db, self.now, &chosen.vector, PASSAGES_BY_MEANING)?;
+        let mut near = cache.nearest(db, self.now, &chosen.vector, MAX_SIMILAR_PASSAGES)?;
         near.iter_mut().for_each(|(_, cosine)| *cosine = chosen.on_scale(*cosine));
         let coverage = cache.coverage(db, self.now)?;
         if coverage.covered < coverage.passages {
@@ -72,10 +72,10 @@ impl SearchCaches<'_> {
         first: Vec<(i64, f32)>,
     ) -> Result<Vec<(i64, f32)>> {
         let is_by_table = self.chosen.is_none() || asked.chosen.is_none();
-        if !is_by_table || first.len() != FIRST_BY_MEANING {
+        if !is_by_table || first.len() != FIRST_SIMILAR_PASSAGES {
             return Ok(first);
         }
-        let table = (&asked.table, PASSAGES_BY_MEANING);
+        let table = (&asked.table, MAX_SIMILAR_PASSAGES);
         Ok(self.table.nearest_while(db, self.now, table, condition, || ())?.0)
     }
 
@@ -88,11 +88,11 @@ impl SearchCaches<'_> {
         condition: &FilterSql,
         near: &[(i64, f32)],
     ) -> Result<Vec<(i64, f32)>> {
-        if near.len() < PASSAGES_BY_MEANING || self.chosen.is_some() || condition.is_unrestricted()
+        if near.len() < MAX_SIMILAR_PASSAGES || self.chosen.is_some() || condition.is_unrestricted()
         {
             return Ok(Vec::new());
         }
-        vectors::nearest_that_fit(db, (&asked.table, PASSAGES_BY_MEANING), condition)
+        vectors::nearest_that_fit(db, (&asked.table, MAX_SIMILAR_PASSAGES), condition)
     }
 
     /// Sets the similarity to a query for the passages of some notes.

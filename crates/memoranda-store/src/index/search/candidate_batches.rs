@@ -40,7 +40,8 @@ impl<'c> CandidateBatches<'c> {
         caches: &'c SearchCaches<'c>,
         question: &'c CandidateQuery<'c>,
     ) -> Result<Self> {
-        let condition = FilterSql::new(question.query, question.filter).opened(db)?;
+        let condition =
+            FilterSql::new(question.query, question.filter).without_redundant_projects(db)?;
         let match_words = || match_words(db, caches, question, &condition);
         let (near, match_words) = match question.vector {
             Some(vector) if question.query.is_free() => {

@@ -16,13 +16,13 @@ use super::note_cache::NoteCacheView;
 use crate::error::Result;
 use crate::index::extract::PassageStatus;
 use crate::index::passage_tokens::{TokenizedPassage, each, in_row};
-use crate::index::passages::{self, IN_A_ROW, row_of};
+use crate::index::passages::{self, PASSAGES_PER_ROW, row_of};
 use crate::index::vectors;
 use crate::index::write::{PASSAGES_PER_FILE, first_passage};
 
 /// Maximum number of passages of a note that is loaded whole. Of a longer one only the surroundings
 /// of matches are loaded.
-const MAX_WHOLE: i64 = 400;
+const MAX_WHOLE_PASSAGES: i64 = 400;
 
 /// Maximum length of a note to load.
 #[derive(Clone, Copy, PartialEq, Eq)]
@@ -110,14 +110,15 @@ fn passages(
     let mut count = 0;
     let in_first_row = in_row(first, row).inspect(|_| count += 1);
     let mut passages: Vec<_> = in_first_row.filter_map(take).collect();
-    if count < IN_A_ROW {
+    if count < PASSAGES_PER_ROW {
         return Ok(Some(passages));
     }
     if length == NoteLength::Short {
         return Ok(None);
     }
     // Required terms can occur anywhere in a note.
-    let is_cut = !question.query.is_demanding() && vectors::count_of(db, file)? > MAX_WHOLE;
+    let is_cut =
+        !question.query.is_demanding() && vectors::count_of(db, file)? > MAX_WHOLE_PASSAGES;
     let near = if is_cut {
         let near = found.iter().map(|&hit| (hit.max(first + 1) - 1, hit + 1));
         let mut near: Vec<_> = near.chain([(first, first)]).collect();

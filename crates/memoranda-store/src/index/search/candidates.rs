@@ -13,17 +13,17 @@ use rusqlite::{Connection, params_from_iter};
 use super::caches::SearchCaches;
 use super::candidate_loader::{CandidateLoader, NoteLength};
 use super::filter_sql::FilterSql;
-use super::term_stats::{TermCorrection, TermStats, look_up};
+use super::term_stats::{TermCorrection, TermStats, look_up_terms};
 use super::text_match::{MAX_COMPARED, match_text};
 use super::{SearchFilter, named, tag_hits};
 use crate::error::Result;
 use crate::index::write::{PASSAGES_PER_FILE, first_passage};
 
 /// Number of passages that are compared for each wanted note.
-const PASSAGES_A_NOTE: i64 = 25;
+const PASSAGES_PER_NOTE: i64 = 25;
 
 /// Maximum offset of a time zone from UTC. A date without time is stored as midnight in some zone.
-const MAX_ZONE: Duration = Duration::from_secs(14 * 3600);
+const MAX_ZONE_OFFSET: Duration = Duration::from_secs(14 * 3600);
 
 /// Input for collecting candidates.
 pub struct CandidateQuery<'q> {
@@ -86,9 +86,9 @@ pub(super) fn match_words(
     question: &CandidateQuery<'_>,
     condition: &FilterSql,
 ) -> Result<WordMatches> {
-    let known = look_up(db, question.query)?;
-    let condition = condition.demanding(&known.query);
-    let most_compared = MAX_COMPARED.min(PASSAGES_A_NOTE * question.round as i64);
+    let known = look_up_terms(db, question.query)?;
+    let condition = condition.with_required_terms(&known.query);
+    let most_compared = MAX_COMPARED.min(PASSAGES_PER_NOTE * question.round as i64);
     let compared = match_text(db, &known, Some(caches), &condition, most_compared)?;
     let mut chosen = SelectedFiles::default();
     for file in named(db, question.text, &condition)? {
@@ -96,7 +96,7 @@ pub(super) fn match_words(
         chosen.found.entry(file).and_modify(|found| found.by = MatchSource::Name);
     }
     if let Some(when) = question.when {
-        for file in of_time(db, when, &condition, question.round)? {
+        for file in files_in_time_range(db, when, &condition, question.round)? {
             chosen.add(first_passage(file), 0);
         }
     }
@@ -120,13 +120,13 @@ pub(super) fn match_words(
 }
 
 /// Returns the newest notes that were created or changed in a time range, at most `most` of each.
-fn of_time(
+fn files_in_time_range(
     db: &Connection,
     when: TimeRange,
     condition: &FilterSql,
     most: usize,
 ) -> Result<Vec<i64>> {
-    let margin = MAX_ZONE.as_millis() as i64;
+    let margin = MAX_ZONE_OFFSET.as_millis() as i64;
     let range = [when.from.as_millisecond() - margin, when.to.as_millisecond() + margin];
     let mut files = Vec::new();
     for column in ["f.updated_ms", "f.created_ms"] {

@@ -21,7 +21,7 @@ pub(super) type PassageScore = (i64, f64, i64);
 /// SQL test for searchable files.
 const SEARCHED: &str = "f.kind IN (1, 2)";
 /// Maximum length of a list of values that SQLite evaluates quickly for a single file.
-const LONG_LIST: usize = 100;
+const MAX_SHORT_LIST: usize = 100;
 /// Category of a fact without one, as in Basic Memory.
 pub(in crate::index) const NO_CATEGORY: &str = "note";
 
@@ -32,7 +32,7 @@ pub(in crate::index) struct FilterSql {
     pub(in crate::index) values: Vec<Value>,
     is_unrestricted: bool,
     /// True if the filter restricts only projects.
-    is_of_projects: bool,
+    has_only_projects: bool,
     /// Row numbers of these projects, after their lookup.
     projects: Option<Vec<i64>>,
     /// True if testing single files is expensive: the filter requires or excludes words, or has
@@ -113,15 +113,15 @@ impl FilterSql {
         }
         metadata::conditions(filter, &mut sql, &mut values);
         let is_unrestricted = values.is_empty();
-        let is_of_projects = !is_unrestricted && values.len() == filter.projects.len();
-        let is_list = |meta: &MetaFilter| matches!(&meta.test, MetaTest::HasAny(values) if values.len() > LONG_LIST);
+        let has_only_projects = !is_unrestricted && values.len() == filter.projects.len();
+        let is_list = |meta: &MetaFilter| matches!(&meta.test, MetaTest::HasAny(values) if values.len() > MAX_SHORT_LIST);
         let is_expensive = filter.metadata.iter().any(is_list);
-        Self { sql, values, is_unrestricted, is_of_projects, projects: None, is_expensive }
+        Self { sql, values, is_unrestricted, has_only_projects, projects: None, is_expensive }
     }
 
     /// Removes a restriction to projects that contain all files.
-    pub(super) fn opened(mut self, db: &Connection) -> Result<Self> {
-        if !self.is_of_projects {
+    pub(super) fn without_redundant_projects(mut self, db: &Connection) -> Result<Self> {
+        if !self.has_only_projects {
             return Ok(self);
         }
         let marks = vec!["?"; self.values.len()].join(", ");
@@ -141,8 +141,8 @@ impl FilterSql {
     }
 
     /// Adds the required and excluded terms of a query, which apply to the note as a whole.
-    pub(super) fn demanding(&self, query: &Query) -> Self {
-        let mut demanding = self.clone();
+    pub(super) fn with_required_terms(&self, query: &Query) -> Self {
+        let mut with_required_terms = self.clone();
         let alone = query.terms.iter().filter(|term| term.need != TermRequirement::Optional);
         let alone = alone.map(|term| (term.need, term_expression(term)));
         // If a query has only alternatives, each match contains one of them.
@@ -155,15 +155,15 @@ impl FilterSql {
         });
         for (need, expression) in alone.chain(groups) {
             let not = if need == TermRequirement::Excluded { "NOT" } else { "" };
-            demanding.sql.push_str(&format!(
+            with_required_terms.sql.push_str(&format!(
                 " AND f.id {not} IN \
                  (SELECT rowid / {PASSAGES_PER_FILE} FROM words WHERE words MATCH ?)"
             ));
-            demanding.values.push(Value::Text(expression));
-            (demanding.is_unrestricted, demanding.projects) = (false, None);
-            demanding.is_expensive = true;
+            with_required_terms.values.push(Value::Text(expression));
+            (with_required_terms.is_unrestricted, with_required_terms.projects) = (false, None);
+            with_required_terms.is_expensive = true;
         }
-        demanding
+        with_required_terms
     }
 
     /// Returns true if testing single files is expensive.

@@ -131,8 +131,8 @@ pub(crate) fn search(
         let found = tag_hits(db, &condition, query, filter, limit)?;
         return hits(db, query, text, found, partial);
     }
-    let known = term_stats::look_up(db, query)?;
-    let condition = condition.demanding(&known.query);
+    let known = term_stats::look_up_terms(db, query)?;
+    let condition = condition.with_required_terms(&known.query);
     if let Some(compared) = match_text(db, &known, None, &condition, MAX_COMPARED)? {
         partial = compared.partial;
         let best = compared.best.into_iter().take(limit);

@@ -15,9 +15,9 @@ use crate::index::connection::IndexVersion;
 use crate::index::write::PASSAGES_PER_FILE;
 
 /// Maximum size in bytes, about ten thousand notes. A larger cache is cleared.
-const MOST_BYTES: usize = 10 << 20;
+const MAX_CACHE_BYTES: usize = 10 << 20;
 /// Estimated size in bytes of a note without its texts and tokens.
-const BYTES_A_NOTE: usize = 250;
+const NOTE_OVERHEAD_BYTES: usize = 250;
 
 /// Ranking data and display data of a note.
 pub(super) struct CachedNote {
@@ -41,7 +41,7 @@ impl CachedNote {
     fn bytes(&self) -> usize {
         let Self { project, path, title, permalink, note_type, metadata, name, .. } = self;
         let texts: [&str; 7] = [project, path, title, permalink, note_type, metadata, name];
-        texts.map(str::len).iter().sum::<usize>() + self.words.len() + BYTES_A_NOTE
+        texts.map(str::len).iter().sum::<usize>() + self.words.len() + NOTE_OVERHEAD_BYTES
     }
 }
 
@@ -67,19 +67,19 @@ pub(crate) struct NoteCacheView<'c> {
 impl NoteCache {
     /// Removes notes that changed since, and returns the rest.
     pub(crate) fn as_of(&self, db: &Connection, now: IndexVersion) -> Result<NoteCacheView<'_>> {
-        let mut lately = self.lock();
-        if lately.then.index != now.index {
-            *lately = CachedNotes { then: now, ..CachedNotes::default() };
+        let mut cached_notes = self.lock();
+        if cached_notes.then.index != now.index {
+            *cached_notes = CachedNotes { then: now, ..CachedNotes::default() };
         }
-        if now.stamp > lately.then.stamp {
+        if now.stamp > cached_notes.then.stamp {
             let mut changed = db.prepare_cached("SELECT file FROM vectors WHERE stamp > ?")?;
-            let mut rows = changed.query([lately.then.stamp])?;
+            let mut rows = changed.query([cached_notes.then.stamp])?;
             while let Some(row) = rows.next()? {
-                lately.forget(row.get(0)?);
+                cached_notes.forget(row.get(0)?);
             }
-            lately.then = now;
+            cached_notes.then = now;
         }
-        drop(lately);
+        drop(cached_notes);
         Ok(NoteCacheView { cache: self, now })
     }
 
@@ -103,26 +103,26 @@ impl NoteCacheView<'_> {
 
     /// Returns a cached note that is valid for this version.
     fn get(&self, file: i64) -> Option<Arc<CachedNote>> {
-        let lately = self.cache.lock();
-        let (read, kept) = lately.notes.get(&file)?;
-        let is_true = lately.then.index == self.now.index && *read <= self.now.stamp;
+        let cached_notes = self.cache.lock();
+        let (read, kept) = cached_notes.notes.get(&file)?;
+        let is_true = cached_notes.then.index == self.now.index && *read <= self.now.stamp;
         is_true.then(|| Arc::clone(kept))
     }
 
     /// Adds a note.
     fn put(&self, file: i64, kept: &Arc<CachedNote>) {
-        let mut lately = self.cache.lock();
+        let mut cached_notes = self.cache.lock();
         // Another thread may have moved the cache to a newer version or another index.
-        if lately.then != self.now {
+        if cached_notes.then != self.now {
             return;
         }
-        lately.forget(file);
-        if lately.bytes > MOST_BYTES {
-            lately.notes.clear();
-            lately.bytes = 0;
+        cached_notes.forget(file);
+        if cached_notes.bytes > MAX_CACHE_BYTES {
+            cached_notes.notes.clear();
+            cached_notes.bytes = 0;
         }
-        lately.bytes += kept.bytes();
-        lately.notes.insert(file, (self.now.stamp, Arc::clone(kept)));
+        cached_notes.bytes += kept.bytes();
+        cached_notes.notes.insert(file, (self.now.stamp, Arc::clone(kept)));
     }
 }
 
@@ -199,7 +199,7 @@ mod tests {
     }
 
     #[test]
-    fn what_changed_is_forgotten_and_nothing_else() {
+    fn only_changed_notes_are_evicted() {
         let (db, cache) = (index(), NoteCache::default());
         let as_of = |index| {
             let now =
@@ -232,16 +232,16 @@ mod tests {
     }
 
     #[test]
-    fn no_more_is_kept_than_there_is_room_for() {
+    fn the_cache_is_bounded() {
         let (db, cache) = (index(), NoteCache::default());
         let as_of = cache.as_of(&db, IndexVersion::of(&db).unwrap()).unwrap();
-        let large = kept(&"x".repeat(MOST_BYTES / 8));
+        let large = kept(&"x".repeat(MAX_CACHE_BYTES / 8));
         for file in 0..100 {
             as_of.put(file, &large);
-            let lately = cache.lock();
-            let bytes: usize = lately.notes.values().map(|(_, kept)| kept.bytes()).sum();
-            assert_eq!(bytes, lately.bytes);
-            assert!(bytes <= MOST_BYTES + large.bytes(), "{bytes}");
+            let cached_notes = cache.lock();
+            let bytes: usize = cached_notes.notes.values().map(|(_, kept)| kept.bytes()).sum();
+            assert_eq!(bytes, cached_notes.bytes);
+            assert!(bytes <= MAX_CACHE_BYTES + large.bytes(), "{bytes}");
         }
         assert!(title(&as_of, 99).is_some());
     }

@@ -16,16 +16,16 @@ use crate::index::passages;
 use crate::index::write::PASSAGES_PER_FILE;
 
 /// Minimum length of a word that is tried as a prefix.
-const LEAST_BEGINNING: usize = 3;
+const MIN_PREFIX_CHARS: usize = 3;
 /// Shortest stem offered as a spelling correction.
-const SHORTEST_MEANT: usize = 4;
+const MIN_CORRECTION_CHARS: usize = 4;
 /// Maximum number of stems that are counted for a prefix.
-const MANY_ENDINGS: i64 = 100;
+const MAX_PREFIX_STEMS: i64 = 100;
 
 /// Number of passages at either end of the index from which a term's frequency is estimated.
-const SAMPLE: i64 = 400;
+const SAMPLE_PASSAGES: i64 = 400;
 /// Maximum estimate for which the exact number is read.
-const COUNTED: i64 = 10_000;
+const MAX_COUNTED_PASSAGES: i64 = 10_000;
 
 /// A word that was replaced, because no text contains it.
 #[derive(Clone, PartialEq, Eq, Debug)]
@@ -48,7 +48,7 @@ pub(super) struct TermStats {
 }
 
 /// Looks up every term.
-pub(super) fn look_up(db: &Connection, query: &Query) -> Result<TermStats> {
+pub(super) fn look_up_terms(db: &Connection, query: &Query) -> Result<TermStats> {
     let mut known = TermStats {
         query: query.clone(),
         holders: Vec::with_capacity(query.terms.len()),
@@ -63,18 +63,18 @@ pub(super) fn look_up(db: &Connection, query: &Query) -> Result<TermStats> {
             && let Some(typed) = term.words.first().cloned()
         {
             let folded = fold_for_index(&typed).into_owned();
-            if !folded.starts_with(is_unspaced) && folded.chars().count() >= LEAST_BEGINNING {
+            if !folded.starts_with(is_unspaced) && folded.chars().count() >= MIN_PREFIX_CHARS {
                 // A word that no stem starts with is rather a typo than a longer form of a shorter
                 // stem.
-                let slip = match beginning(db, &folded)? {
-                    0 => nearest(db, &folded)?,
+                let slip = match stem_prefix_holders(db, &folded)? {
+                    0 => likely_correction(db, &folded)?,
                     _ => None,
                 };
                 if let Some((meant, of)) = slip {
                     term.words = vec![meant];
                     held = of;
                 } else {
-                    held = endings(db, &folded)?;
+                    held = prefix_holders(db, &folded)?;
                     term.kind = if held > 0 { TermKind::Prefix } else { term.kind };
                 }
             }
@@ -93,7 +93,7 @@ pub(super) fn look_up(db: &Connection, query: &Query) -> Result<TermStats> {
 /// Returns the number of passages with a term, possibly estimated, and its posting list if it is
 /// rare.
 fn holders(db: &Connection, term: &QueryTerm) -> Result<(u64, Option<PostingList>)> {
-    let oldest = match posting_list(db, term, SAMPLE as usize)? {
+    let oldest = match posting_list(db, term, SAMPLE_PASSAGES as usize)? {
         Some(PostingLookup::Complete(posting_list)) if posting_list.len() > 0 => {
             return Ok((posting_list.len() as u64, Some(posting_list)));
         }
@@ -102,13 +102,13 @@ fn holders(db: &Connection, term: &QueryTerm) -> Result<(u64, Option<PostingList
     };
     let held = match (term.kind, term.words.as_slice()) {
         // FTS5 may tokenize it differently.
-        (TermKind::Prefix, [word]) => match endings(db, &fold_for_index(word))? {
-            0 => counted(db, term)?,
+        (TermKind::Prefix, [word]) => match prefix_holders(db, &fold_for_index(word))? {
+            0 => count_matches(db, term)?,
             held => held,
         },
         (TermKind::Word, [word]) => match estimate_holders(db, &term_expression(term), oldest)? {
             TermEstimate::Exact(held) => held,
-            TermEstimate::Approximate(guess) if guess > COUNTED as u64 => guess,
+            TermEstimate::Approximate(guess) if guess > MAX_COUNTED_PASSAGES as u64 => guess,
             TermEstimate::Approximate(guess) => {
                 match stem_holders(db, &porter_stem(&fold_for_index(word)))? {
                     0 => guess,
@@ -116,13 +116,13 @@ fn holders(db: &Connection, term: &QueryTerm) -> Result<(u64, Option<PostingList
                 }
             }
         },
-        _ => counted(db, term)?,
+        _ => count_matches(db, term)?,
     };
     Ok((held, None))
 }
 
 /// Counts the passages with a term, up to the maximum that is compared.
-fn counted(db: &Connection, term: &QueryTerm) -> Result<u64> {
+fn count_matches(db: &Connection, term: &QueryTerm) -> Result<u64> {
     let mut count = db
         .prepare_cached("SELECT count(*) FROM (SELECT 1 FROM words WHERE words MATCH ? LIMIT ?)")?;
     let expression = term_expression(term);
@@ -156,17 +156,18 @@ fn estimate_holders(
                SELECT rowid FROM words WHERE words MATCH ? ORDER BY rowid {order} LIMIT ?)"
         ))?;
         let (held, first, last): (i64, Option<i64>, Option<i64>) = select
-            .query_row(params![expression, SAMPLE], |row| {
+            .query_row(params![expression, SAMPLE_PASSAGES], |row| {
                 Ok((row.get(0)?, row.get(1)?, row.get(2)?))
             })?;
-        *end = first.zip(last).filter(|_| held == SAMPLE);
+        *end = first.zip(last).filter(|_| held == SAMPLE_PASSAGES);
         if end.is_none() {
             return Ok(TermEstimate::Exact(held as u64));
         }
     }
     let [oldest, newest] = ends.map(Option::unwrap_or_default);
     let range = (newest.1 - oldest.0) as f64;
-    let guess = |(first, last): (i64, i64)| SAMPLE as f64 * range / (last - first).max(1) as f64;
+    let guess =
+        |(first, last): (i64, i64)| SAMPLE_PASSAGES as f64 * range / (last - first).max(1) as f64;
     Ok(TermEstimate::Approximate(guess(oldest).min(guess(newest)) as u64))
 }
 
@@ -177,8 +178,8 @@ fn stem_holders(db: &Connection, stem: &str) -> Result<u64> {
 }
 
 /// Counts the passages with a prefix, including stems shorter than the prefix.
-fn endings(db: &Connection, begin: &str) -> Result<u64> {
-    let mut held = beginning(db, begin)?;
+fn prefix_holders(db: &Connection, begin: &str) -> Result<u64> {
+    let mut held = stem_prefix_holders(db, begin)?;
     for word in prefix_stem_words(begin) {
         held += stem_holders(db, &porter_stem(&word))?;
     }
@@ -186,19 +187,19 @@ fn endings(db: &Connection, begin: &str) -> Result<u64> {
 }
 
 /// Counts the passages with a stem that starts with a prefix.
-fn beginning(db: &Connection, begin: &str) -> Result<u64> {
+fn stem_prefix_holders(db: &Connection, begin: &str) -> Result<u64> {
     let mut select = db.prepare_cached(
         "SELECT sum(doc) FROM (SELECT doc FROM word_counts WHERE term >= ?1 AND term < ?2 LIMIT ?3)",
     )?;
     let end = format!("{begin}\u{10ffff}");
     let held: Option<i64> =
-        select.query_row(params![begin, end, MANY_ENDINGS], |row| row.get(0))?;
+        select.query_row(params![begin, end, MAX_PREFIX_STEMS], |row| row.get(0))?;
     Ok(held.unwrap_or(0) as u64)
 }
 
 /// Returns the most likely correction: fewest typos, then most common. The first letter must match,
 /// since it is rarely mistyped.
-fn nearest(db: &Connection, folded: &str) -> Result<Option<(String, u64)>> {
+fn likely_correction(db: &Connection, folded: &str) -> Result<Option<(String, u64)>> {
     let stem = porter_stem(folded);
     let most = max_typos(folded, &stem);
     let Some(first) = folded.chars().next().filter(|c| most > 0 && c.is_alphabetic()) else {
@@ -211,7 +212,7 @@ fn nearest(db: &Connection, folded: &str) -> Result<Option<(String, u64)>> {
     let mut best: Option<(usize, i64, String, String)> = None;
     while let Some(row) = rows.next()? {
         let term = row.get_ref(0)?.as_str().unwrap_or_default();
-        let is_short = term.chars().nth(SHORTEST_MEANT - 1).is_none();
+        let is_short = term.chars().nth(MIN_CORRECTION_CHARS - 1).is_none();
         let Some(slips) = edit_distance(&stem, term, most).filter(|_| !is_short) else { continue };
         let held: i64 = row.get(1)?;
         let is_better = best
@@ -222,11 +223,11 @@ fn nearest(db: &Connection, folded: &str) -> Result<Option<(String, u64)>> {
         }
     }
     let Some((_, held, stem, word)) = best else { return Ok(None) };
-    Ok(Some((written(db, &stem, &word)?.unwrap_or(word), held as u64)))
+    Ok(Some((displayed_word(db, &stem, &word)?.unwrap_or(word), held as u64)))
 }
 
 /// Returns a word with this stem as it occurs in a text, for display.
-fn written(db: &Connection, stem: &str, word: &str) -> Result<Option<String>> {
+fn displayed_word(db: &Connection, stem: &str, word: &str) -> Result<Option<String>> {
     let mut select = db.prepare_cached(&format!(
         "SELECT words.rowid, f.title FROM words \
          JOIN files f ON f.id = words.rowid / {PASSAGES_PER_FILE} WHERE words MATCH ? LIMIT 1"
@@ -247,8 +248,8 @@ fn written(db: &Connection, stem: &str, word: &str) -> Result<Option<String>> {
 /// Returns a word that is stemmed to this stem, because the query is stemmed again: `coffe` would
 /// become `coff`.
 fn word_of(stem: &str) -> Option<String> {
-    let endings = ["", "e", "s", "y", "ed", "ing", "al", "er"];
-    endings
+    let prefix_holders = ["", "e", "s", "y", "ed", "ing", "al", "er"];
+    prefix_holders
         .map(|ending| format!("{stem}{ending}"))
         .into_iter()
         .find(|word| porter_stem(word) == stem)

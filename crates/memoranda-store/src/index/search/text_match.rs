@@ -21,7 +21,7 @@ use crate::index::write::PASSAGES_PER_FILE;
 /// Maximum number of passages that are compared.
 pub(super) const MAX_COMPARED: i64 = 2000;
 /// Number of passages with the two rarest words that makes others unnecessary.
-const ENOUGH_WITH_BOTH: usize = 30;
+const ENOUGH_PASSAGES_WITH_BOTH: usize = 30;
 
 /// Scored passages.
 pub(super) struct TextMatches {
@@ -84,7 +84,7 @@ pub(super) fn match_text(
         // All words are common: passages with two of them are preferred to the newest.
         if let Some(both) = with(&rarest, TermRequirement::Required) {
             let compared = newest_matching(db, both, condition, most)?;
-            if compared.best.len() >= ENOUGH_WITH_BOTH {
+            if compared.best.len() >= ENOUGH_PASSAGES_WITH_BOTH {
                 return Ok(Some(TextMatches { partial: true, ..compared }));
             }
         }
