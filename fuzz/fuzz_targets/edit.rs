@@ -81,7 +81,7 @@ fn edit(choice: u8, first: String, second: String) -> NoteEdit {
         9 => NoteEdit::AddObservation { section: None, observation: new },
         10 => NoteEdit::SupersedeObservation { observation, replacement },
         11 => NoteEdit::RemoveObservation { observation },
-        12 => NoteEdit::SetObservationMeta { observation, fact },
+        12 => NoteEdit::SetObservationMeta { observation, meta: fact },
         13 => NoteEdit::AddRelation { relation_type: first, target: second, context: None },
         14 => NoteEdit::RemoveRelation { relation_type: first, target: second },
         _ => NoteEdit::InsertAtLine { line: first.len(), text: second },

@@ -11,9 +11,9 @@ pub struct ChangeSet {
     /// Operations in order; each path occurs at most once.
     pub operations: Vec<ChangeOperation>,
     /// Folders to create, even if they stay empty.
-    pub made: Vec<(ProjectName, NotePath)>,
+    pub created_folders: Vec<(ProjectName, NotePath)>,
     /// Folders to remove once they are empty; the deepest first.
-    pub emptied: Vec<(ProjectName, NotePath)>,
+    pub removed_folders: Vec<(ProjectName, NotePath)>,
     /// One line for the history, such as the reason that a caller gave.
     pub message: Option<String>,
     /// `None` if the change is an ordinary write.
@@ -177,14 +177,14 @@ pub struct Commit {
 #[derive(Clone, PartialEq, Eq, Debug, Default)]
 pub struct FolderChanges {
     /// Created folders; a parent comes before its children.
-    pub made: Vec<(ProjectName, NotePath)>,
+    pub created: Vec<(ProjectName, NotePath)>,
     /// Folders to be removed once empty; the deepest first.
-    pub emptied: Vec<(ProjectName, NotePath)>,
+    pub removed: Vec<(ProjectName, NotePath)>,
 }
 
 impl FolderChanges {
     /// Returns `None` if there are no changes.
-    pub fn some(self) -> Option<Box<Self>> {
+    pub fn into_option(self) -> Option<Box<Self>> {
         (self != Self::default()).then(|| Box::new(self))
     }
 }

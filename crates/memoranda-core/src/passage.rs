@@ -34,7 +34,7 @@ pub struct Passage {
     /// Byte range of the passage.
     pub span: Range<usize>,
     /// Position of the passage in its block.
-    pub begins: PassageStart,
+    pub start: PassageStart,
 }
 
 /// Position of a passage in its block.
@@ -256,7 +256,7 @@ impl<'t> PassageSplitter<'t> {
             heading: heading.to_owned(),
             lines,
             span: start..end,
-            begins,
+            start: begins,
         });
         self.last_words = Some(words).filter(|_| !is_fact);
     }
@@ -469,7 +469,7 @@ mod tests {
     fn what_was_too_long_goes_on_in_the_next() {
         let check = |text: &str, expected: &[PassageStart]| {
             let found: Vec<_> =
-                split_note_passages(text, &note(text)).iter().map(|p| p.begins).collect();
+                split_note_passages(text, &note(text)).iter().map(|p| p.start).collect();
             assert_eq!(found, expected, "{text:?}");
         };
         use PassageStart::{ContinuesBlock, NewBlock};

@@ -129,7 +129,7 @@ impl NotePath {
 
     /// Returns true if the path is in a program's control directory, such as `.git`: a write there
     /// could run code. Names that some system treats as equal to such a directory count too.
-    pub fn is_of_a_program(&self) -> bool {
+    pub fn is_in_control_dir(&self) -> bool {
         self.0.split('/').any(|name| {
             let seen: String = name.chars().filter(|c| !is_passed_over(*c)).collect();
             let seen = seen.trim_end_matches(['.', ' ']).to_lowercase();
@@ -143,7 +143,7 @@ impl NotePath {
     }
 
     /// Returns the path relative to the folder of another file, such as `../b/Plan.md`.
-    pub fn seen_from(&self, from: &Self) -> String {
+    pub fn relative_from(&self, from: &Self) -> String {
         let folder: Vec<&str> = from.parent().map(|f| f.split('/').collect()).unwrap_or_default();
         let names: Vec<&str> = self.as_str().split('/').collect();
         let last = names.len().saturating_sub(1);
@@ -253,7 +253,7 @@ mod tests {
             (".memorandaignore", false),
             (".hidden/x", false),
         ] {
-            assert_eq!(NotePath::parse(path).unwrap().is_of_a_program(), expected, "{path}");
+            assert_eq!(NotePath::parse(path).unwrap().is_in_control_dir(), expected, "{path}");
         }
     }
 

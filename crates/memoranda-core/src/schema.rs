@@ -110,7 +110,7 @@ pub struct SchemaDrift {
 
 impl NoteSchema {
     /// Reads the schema of a note of type `schema`; `None` if the note contains no schema.
-    pub fn of_note(note: &Note) -> Option<Self> {
+    pub fn from_note(note: &Note) -> Option<Self> {
         let fields = fields(note.frontmatter.get("schema")?);
         if fields.is_empty() {
             return None;
@@ -229,7 +229,7 @@ pub struct NoteOutline(BTreeMap<(bool, String), usize>);
 
 impl NoteOutline {
     /// Builds the outline of a note.
-    pub fn of(note: &Note) -> Self {
+    pub fn from_note(note: &Note) -> Self {
         Self(held(note).into_iter().map(|(key, values)| (key, values.len())).collect())
     }
 
@@ -390,7 +390,7 @@ mod tests {
 
     #[test]
     fn schemas_are_read_and_written() {
-        let schema = NoteSchema::of_note(&parse(PERSON)).unwrap();
+        let schema = NoteSchema::from_note(&parse(PERSON)).unwrap();
         assert_eq!((schema.entity.as_str(), schema.validation), ("person", ValidationMode::Strict));
         let rendered: Vec<_> = schema.fields.iter().map(render_field).collect();
         let pairs = [
@@ -402,7 +402,7 @@ mod tests {
         ];
         assert_eq!(rendered, pairs.map(|(k, v)| (k.to_owned(), v.to_owned())));
         assert_eq!(schema.fields[0].description.as_deref(), Some("full name"));
-        assert!(NoteSchema::of_note(&parse("# No schema\n")).is_none());
+        assert!(NoteSchema::from_note(&parse("# No schema\n")).is_none());
     }
 
     #[test]
@@ -424,7 +424,7 @@ mod tests {
 
     #[test]
     fn notes_are_held_to_their_schema() {
-        let schema = NoteSchema::of_note(&parse(PERSON)).unwrap();
+        let schema = NoteSchema::from_note(&parse(PERSON)).unwrap();
         let check = |text: &str, missing: &[&str], outside: usize, unknown: &[&str]| {
             let verdict = schema.check(&parse(text));
             assert_eq!(verdict.missing, missing, "{text}");
@@ -445,12 +445,12 @@ mod tests {
             "- [name] D\n",
         ];
         let notes: Vec<_> = texts.iter().map(|text| parse(text)).collect();
-        let notes: Vec<NoteOutline> = notes.iter().map(NoteOutline::of).collect();
+        let notes: Vec<NoteOutline> = notes.iter().map(NoteOutline::from_note).collect();
         let found = infer_fields(&notes, 0.25);
         let shares: Vec<_> = found.iter().map(|f| (render_field(&f.field).0, f.notes)).collect();
         let expected = [("name", 4), ("skill?(array)", 2), ("city?", 1), ("works_at?", 1)];
         assert_eq!(shares, expected.map(|(name, n)| (name.to_owned(), n)));
-        let drift = NoteSchema::of_note(&parse(PERSON)).unwrap().drift(&notes, 0.25);
+        let drift = NoteSchema::from_note(&parse(PERSON)).unwrap().drift(&notes, 0.25);
         assert_eq!(drift.new.iter().map(|f| f.field.name.as_str()).collect::<Vec<_>>(), ["city"]);
         let dropped: Vec<_> = drift.dropped.iter().map(|(name, _)| name.as_str()).collect();
         assert_eq!(dropped, ["role", "status"]);

@@ -28,7 +28,7 @@ pub struct Snippet {
 /// Returns the excerpt of at most `max_chars` characters with the most matches; the beginning of
 /// the text if nothing matches.
 pub fn extract_snippet(text: &str, query: &Query, max_chars: usize) -> Snippet {
-    let terms: Vec<_> = query.wanted().map(SnippetQuery::new).collect();
+    let terms: Vec<_> = query.wanted_terms().map(SnippetQuery::new).collect();
     let hits = hits(text, &terms);
     let window = if text.len() <= max_chars || text.chars().nth(max_chars).is_none() {
         0..text.len()

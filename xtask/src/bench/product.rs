@@ -101,7 +101,7 @@ impl BenchVault {
 
 /// Embeds a query; returns true if it has an embedding.
 pub(super) fn embed(typed: &str) -> bool {
-    !StaticEmbeddingModel::embedded().embed(typed).is_zero()
+    !StaticEmbeddingModel::bundled().embed(typed).is_zero()
 }
 
 /// Returns the texts of a note's passages, as the index embeds them.

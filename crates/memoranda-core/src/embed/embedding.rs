@@ -34,18 +34,18 @@ pub struct QuantizedVector {
 #[expect(clippy::large_enum_variant, reason = "nearly all are of the large kind")]
 pub enum Embedding {
     /// By the built-in model.
-    Table(StaticVector),
+    Static(StaticVector),
     /// By the configured model.
-    Chosen(QuantizedVector),
+    Model(QuantizedVector),
 }
 
 /// Embedding of a query, by each model that passages may be embedded with.
 #[derive(Clone, PartialEq, Debug)]
 pub struct QueryEmbedding {
     /// By the built-in model.
-    pub table: StaticVector,
+    pub static_vector: StaticVector,
     /// By the configured model, if it is used.
-    pub chosen: Option<ModelQueryEmbedding>,
+    pub model: Option<ModelQueryEmbedding>,
 }
 
 /// Embedding of a query by the configured model.
@@ -54,7 +54,7 @@ pub struct ModelQueryEmbedding {
     /// Vector of the query.
     pub vector: QuantizedVector,
     /// Average similarity that the model assigns to unrelated texts.
-    pub zero: f32,
+    pub baseline: f32,
 }
 
 impl QuantizedVector {
@@ -78,27 +78,27 @@ impl QuantizedVector {
 
 impl QueryEmbedding {
     /// Builds a query embedding of the built-in model only.
-    pub fn by_table(table: StaticVector) -> Self {
-        Self { table, chosen: None }
+    pub fn from_static(static_vector: StaticVector) -> Self {
+        Self { static_vector, model: None }
     }
 
     /// Computes the similarity of a query and a passage: 1 for equal texts, about 0 for unrelated
     /// ones, on the same scale for every model.
     pub fn similarity(&self, passage: &Embedding) -> f32 {
-        match (passage, &self.chosen) {
-            (Embedding::Table(passage), _) => self.table.similarity(passage),
-            (Embedding::Chosen(passage), Some(asked)) => {
-                asked.on_scale(asked.vector.similarity(passage))
+        match (passage, &self.model) {
+            (Embedding::Static(passage), _) => self.static_vector.similarity(passage),
+            (Embedding::Model(passage), Some(asked)) => {
+                asked.rescale(asked.vector.similarity(passage))
             }
-            (Embedding::Chosen(_), None) => 0.0,
+            (Embedding::Model(_), None) => 0.0,
         }
     }
 }
 
 impl ModelQueryEmbedding {
     /// Rescales a cosine so that unrelated texts have 0; the spread differs between models.
-    pub fn on_scale(&self, cosine: f32) -> f32 {
-        ((cosine - self.zero) / (1.0 - self.zero)).clamp(-1.0, 1.0)
+    pub fn rescale(&self, cosine: f32) -> f32 {
+        ((cosine - self.baseline) / (1.0 - self.baseline)).clamp(-1.0, 1.0)
     }
 }
 
@@ -178,19 +178,19 @@ mod tests {
         assert!((zero - 0.85).abs() < 0.02, "{zero}");
         let [asked, other, ..] = unlike;
         let meant = QueryEmbedding {
-            table: StaticEmbeddingModel::embedded().embed("x"),
-            chosen: Some(ModelQueryEmbedding { vector: asked.clone(), zero }),
+            static_vector: StaticEmbeddingModel::bundled().embed("x"),
+            model: Some(ModelQueryEmbedding { vector: asked.clone(), baseline: zero }),
         };
-        assert!(meant.similarity(&Embedding::Chosen(other)).abs() < 0.3);
-        assert!(meant.similarity(&Embedding::Chosen(asked)) > 0.98);
+        assert!(meant.similarity(&Embedding::Model(other)).abs() < 0.3);
+        assert!(meant.similarity(&Embedding::Model(asked)) > 0.98);
         // Vectors of different models are not comparable.
-        let table = QueryEmbedding::by_table(StaticEmbeddingModel::embedded().embed("x"));
-        assert_eq!(table.similarity(&Embedding::Chosen(wide(&[1.0, 2.0]))), 0.0);
+        let table = QueryEmbedding::from_static(StaticEmbeddingModel::bundled().embed("x"));
+        assert_eq!(table.similarity(&Embedding::Model(wide(&[1.0, 2.0]))), 0.0);
     }
 
     #[test]
     fn the_table_takes_unlike_sentences_for_unlike() {
-        let vectors = BASELINE_SENTENCES.map(|text| StaticEmbeddingModel::embedded().embed(text));
+        let vectors = BASELINE_SENTENCES.map(|text| StaticEmbeddingModel::bundled().embed(text));
         let wide = vectors.map(|v| wide(&v.numbers.map(|n| f32::from(n) * v.scale)));
         let zero = baseline_similarity(&wide);
         // About 0, so that both models share one scale.

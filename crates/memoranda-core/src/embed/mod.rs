@@ -39,7 +39,7 @@ pub struct StaticEmbeddingModel {
 
 impl StaticEmbeddingModel {
     /// Returns the built-in model. The first call builds its tables in about a millisecond.
-    pub fn embedded() -> &'static Self {
+    pub fn bundled() -> &'static Self {
         static MODEL: std::sync::OnceLock<StaticEmbeddingModel> = std::sync::OnceLock::new();
         MODEL.get_or_init(|| Self {
             vocabulary: WordPieceVocabulary::new(VOCABULARY),
@@ -61,7 +61,7 @@ impl StaticEmbeddingModel {
 
     /// Returns true if the text contains a word of the vocabulary. A word that is only spelled by
     /// pieces does not count.
-    pub fn knows_a_word(&self, text: &str) -> bool {
+    pub fn has_known_word(&self, text: &str) -> bool {
         let (mut known, mut whole) = (false, false);
         self.vocabulary.pieces(text, |piece| {
             let goes_on = self.vocabulary.goes_on(piece);
@@ -72,7 +72,7 @@ impl StaticEmbeddingModel {
     }
 
     /// Returns true if the word is a single entry of the vocabulary.
-    pub fn is_word(&self, word: &str) -> bool {
+    pub fn is_known_word(&self, word: &str) -> bool {
         self.vocabulary.has(word)
     }
 
@@ -123,7 +123,7 @@ mod tests {
 
     #[test]
     fn golden_texts_give_golden_pieces_and_vectors() {
-        let model = StaticEmbeddingModel::embedded();
+        let model = StaticEmbeddingModel::bundled();
         let golden = golden();
         assert!(golden.len() >= 10);
         for case in golden {
@@ -147,9 +147,9 @@ mod tests {
     #[test]
     fn like_texts_lie_closer_than_unlike_ones() {
         let near = |a: &str, b: &str| {
-            StaticEmbeddingModel::embedded()
+            StaticEmbeddingModel::bundled()
                 .embed(a)
-                .similarity(&StaticEmbeddingModel::embedded().embed(b))
+                .similarity(&StaticEmbeddingModel::bundled().embed(b))
         };
         let asked = "how do I put the app on the server";
         assert!(near(asked, "deployment of the application") > near(asked, "a recipe for soup"));
@@ -159,7 +159,7 @@ mod tests {
 
     #[test]
     fn what_can_only_be_spelt_is_no_word() {
-        let known = |text: &str| StaticEmbeddingModel::embedded().knows_a_word(text);
+        let known = |text: &str| StaticEmbeddingModel::bundled().has_known_word(text);
         for text in ["the", "zzzqqq the", "the zzzqqq", "東京 hotel", "C++", "42"] {
             assert!(known(text), "{text}");
         }
@@ -171,7 +171,7 @@ mod tests {
 
     #[test]
     fn what_can_only_be_spelt_does_not_draw_a_text_anywhere() {
-        let embed = |text: &str| StaticEmbeddingModel::embedded().embed(text);
+        let embed = |text: &str| StaticEmbeddingModel::bundled().embed(text);
         for text in ["猫叫豆豆,对鸡肉过敏。", "新幹線の切符", "это я, и ты", "서울", "...", "🎉"]
         {
             assert!(embed(text).is_zero(), "{text}");
@@ -183,7 +183,7 @@ mod tests {
 
     #[test]
     fn words_that_name_things_weigh_more_than_filler() {
-        let weight = |word: &str| StaticEmbeddingModel::embedded().weight(word);
+        let weight = |word: &str| StaticEmbeddingModel::bundled().weight(word);
         for (filler, thing) in
             [("many", "museum"), ("last", "necklace"), ("first", "guitar"), ("the", "Ann")]
         {
@@ -196,7 +196,7 @@ mod tests {
     proptest! {
         #[test]
         fn any_text_has_a_vector(text in "\\PC{0,60}|[a-zé語'\\- \0\u{301}]{0,60}") {
-            let vector = StaticEmbeddingModel::embedded().embed(&text);
+            let vector = StaticEmbeddingModel::bundled().embed(&text);
             let own = vector.similarity(&vector);
             prop_assert!(own == 0.0 || (own - 1.0).abs() < 0.05, "{}", own);
             prop_assert_eq!(StaticVector::read(&vector.bytes()), Some(vector));

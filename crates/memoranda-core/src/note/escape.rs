@@ -34,7 +34,7 @@ pub fn observation_from_text(words: &str) -> NewObservation {
         Some(_) => format!("\\{text}"),
         None => text,
     };
-    NewObservation { category: Some(category), text, context: None, fact: None }
+    NewObservation { category: Some(category), text, context: None, meta: None }
 }
 
 /// Returns the full content of an observation as its caller wrote it: category (other than `fact`),

@@ -110,7 +110,7 @@ pub struct Observation {
     /// Text in the last parentheses.
     pub context: Option<String>,
     /// Metadata from the comment at the end of the line; `None` for a fact typed by hand.
-    pub fact: Option<ObservationMeta>,
+    pub meta: Option<ObservationMeta>,
     /// True if the text is struck out (`~~…~~`): kept for the record but no longer valid.
     pub struck: bool,
     /// Line of the fact, from 1.
@@ -164,13 +164,13 @@ pub struct Relation {
     pub is_stated: bool,
     /// Metadata from the comment at the end of the line; `None` for a link typed by hand. A link
     /// with metadata resolves only to the note of exactly this name in the same folder.
-    pub rating: Option<RelationMeta>,
+    pub meta: Option<RelationMeta>,
 }
 
 impl Relation {
     /// Returns the name of the target, from the metadata if a link cannot contain it.
     pub fn name(&self) -> &str {
-        let told = self.rating.as_ref().and_then(|rating| rating.target.as_deref());
+        let told = self.meta.as_ref().and_then(|rating| rating.target.as_deref());
         told.unwrap_or(&self.target)
     }
 }

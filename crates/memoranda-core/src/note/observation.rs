@@ -19,7 +19,7 @@ pub struct NewObservation {
     /// Text in parentheses at the end.
     pub context: Option<String>,
     /// Metadata for the comment at the end of the line; `None` writes no comment.
-    pub fact: Option<ObservationMeta>,
+    pub meta: Option<ObservationMeta>,
 }
 
 /// An observation parsed from one block.
@@ -234,7 +234,7 @@ pub fn render_observation(observation: &NewObservation) -> String {
     let category = match category {
         Some(category) if is_category(&category) => Some(category),
         Some(_) => Some("note".to_owned()),
-        None if has_tag || observation.fact.is_some() => None,
+        None if has_tag || observation.meta.is_some() => None,
         None => Some("note".to_owned()),
     };
     let mut parts = Vec::new();
@@ -243,7 +243,7 @@ pub fn render_observation(observation: &NewObservation) -> String {
     let context = observation.context.as_deref().map(one_line).filter(|text| !text.is_empty());
     // The last opening parenthesis begins the context, so the context must not contain one.
     parts.extend(context.map(|text| format!("({})", text.replace('(', "[").replace(')', "]"))));
-    parts.extend(observation.fact.as_ref().map(|fact| comment::write(fact, &[])));
+    parts.extend(observation.meta.as_ref().map(|fact| comment::write(fact, &[])));
     parts.join(" ")
 }
 
@@ -352,7 +352,7 @@ mod tests {
             category: category.map(str::to_owned),
             text: text.to_owned(),
             context: context.map(str::to_owned),
-            fact: None,
+            meta: None,
         };
         let cases = [
             (new(Some("tech"), "Uses Rust #x", Some("now")), "[tech] Uses Rust #x (now)"),

@@ -27,7 +27,7 @@ pub fn fact_edits(before: &Note, after: &Note) -> Vec<FactEdit> {
 }
 
 fn facts(note: &Note) -> impl Iterator<Item = (&super::ObservationMeta, &Observation)> {
-    note.observations.iter().filter_map(|o| o.fact.as_ref().map(|fact| (fact, o)))
+    note.observations.iter().filter_map(|o| o.meta.as_ref().map(|fact| (fact, o)))
 }
 
 /// Derives the id of an observation without a comment: the same text in the same note yields the

@@ -99,7 +99,7 @@ pub(crate) fn observations(
             text: reading.text,
             tags: reading.tags,
             context: reading.context,
-            fact,
+            meta: fact,
             struck: reading.struck,
             line,
             span: lines.with_ending(line).start..last.end,
@@ -145,7 +145,7 @@ pub(crate) fn sites(text: &str, lines: &LineIndex<'_>, blocks: &[MarkdownBlock])
                 line: lines.number_at(start),
                 span: start..end,
                 is_stated: rating.is_some() || (is_item && !is_observation),
-                rating,
+                meta: rating,
             };
             let (block, holder) = (block.range.clone(), block.holder);
             found.push(LinkSite { relation, block, holder, typed: link.typed });

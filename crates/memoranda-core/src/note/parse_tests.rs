@@ -113,16 +113,16 @@ fn facts_are_read_from_their_comments() {
         &["1 dependency|Uses python-docx 1.2.0 #deps", "4 ~dependency|Uses python-docx 1.1.0"],
     );
     let note = parse(text);
-    let fact = note.observations[0].fact.clone().unwrap();
+    let fact = note.observations[0].meta.clone().unwrap();
     assert_eq!((fact.id.as_str(), fact.version), ("obs_01J9Z", 2));
     assert_eq!(fact.time.unwrap().to_string(), "2026-01-20T15:30:00Z");
     assert_eq!((fact.confidence, fact.importance), (Some(1.0), Some(0.5)));
     assert_eq!(fact.thread.as_deref(), Some("portfolio"));
-    let old = note.observations[1].fact.clone().unwrap();
+    let old = note.observations[1].meta.clone().unwrap();
     assert_eq!(old.superseded_by, Some(fact.id));
     // Without the strike-out the fact is valid again, whatever the comment states.
     let back = parse(&text.replace("~~", ""));
-    assert_eq!(back.observations[1].fact.as_ref().unwrap().superseded_by, None);
+    assert_eq!(back.observations[1].meta.as_ref().unwrap().superseded_by, None);
     assert_eq!(note.tags(), ["deps"]);
     check_problems(
         "- [a1] x <!-- obs_A -->\n- [a1] y <!-- obs_A -->\n",

@@ -40,7 +40,7 @@ pub struct Query {
     pub excludes: bool,
     /// Free text including stop words, for the embedding. Empty if the query consists of phrases
     /// and operators.
-    pub said: String,
+    pub free_text: String,
 }
 
 /// One term of a query.
@@ -86,28 +86,28 @@ impl Query {
     }
 
     /// Returns all terms except the excluded ones.
-    pub fn wanted(&self) -> impl Iterator<Item = &QueryTerm> {
+    pub fn wanted_terms(&self) -> impl Iterator<Item = &QueryTerm> {
         self.terms.iter().filter(|term| term.need != TermRequirement::Excluded)
     }
 
     /// Returns true if a note may match by its embedding alone: the query requires no word.
-    pub fn is_free(&self) -> bool {
+    pub fn allows_semantic_match(&self) -> bool {
         let demands = |term: &QueryTerm| term.need == TermRequirement::Required || term.groups != 0;
-        !self.said.is_empty() && !self.terms.iter().any(demands)
+        !self.free_text.is_empty() && !self.terms.iter().any(demands)
     }
 
     /// Returns true if the query has prefix terms.
-    pub fn has_beginnings(&self) -> bool {
+    pub fn has_prefix_terms(&self) -> bool {
         self.terms.iter().any(|term| term.kind == TermKind::Prefix)
     }
 
     /// Returns true if the query has required or excluded terms.
-    pub fn is_demanding(&self) -> bool {
+    pub fn has_constraints(&self) -> bool {
         self.terms.iter().any(|term| term.need != TermRequirement::Optional || term.groups != 0)
     }
 
     /// Returns the groups of alternatives; a note must match one term of each group.
-    pub fn groups(&self) -> impl Iterator<Item = Vec<&QueryTerm>> {
+    pub fn required_groups(&self) -> impl Iterator<Item = Vec<&QueryTerm>> {
         let all = self.terms.iter().fold(0, |all, term| all | term.groups);
         let groups = (0..u32::BITS).map(|bit| 1 << bit).filter(move |group| all & group != 0);
         groups.map(|group| self.terms.iter().filter(|term| term.groups & group != 0).collect())
@@ -120,6 +120,6 @@ impl Query {
 
     /// Returns true if no term is sought (the query may still have tags).
     pub fn is_empty(&self) -> bool {
-        self.wanted().next().is_none()
+        self.wanted_terms().next().is_none()
     }
 }

@@ -69,7 +69,7 @@ pub(super) fn parse_query(text: &str) -> Query {
         tags: demanded(&items, &negated),
         forbidden_tags: forbidden.flatten().take(MAX_WORDS).collect(),
         excludes: negated.iter().any(|negated| *negated != ItemNegation::No),
-        said: said(&items),
+        free_text: said(&items),
     };
     if query.is_empty() {
         // A query of stop words only is searched by these words.

@@ -25,7 +25,7 @@ pub struct TimeRange {
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct TimeExpression {
     /// Range of the time.
-    pub when: TimeRange,
+    pub range: TimeRange,
     /// Words that name the time, in lower case.
     pub words: Vec<String>,
 }
@@ -36,7 +36,7 @@ type DayRange = (Date, Date);
 impl TimeRange {
     /// Returns true if a time is in the range. Midnight in UTC stands for the whole day in every
     /// time zone, because dates without a time of day are stored so.
-    pub fn holds(self, moment: Timestamp) -> bool {
+    pub fn contains(self, moment: Timestamp) -> bool {
         let is_day = moment.as_millisecond().rem_euclid(86_400_000) == 0;
         if is_day {
             let date = moment.to_zoned(TimeZone::UTC).date();
@@ -69,14 +69,14 @@ impl TimeExpression {
             let (days, count) = at_words(words, now.date())?;
             let when = TimeRange::new(days, now.time_zone())?;
             let words = words.iter().take(count).map(|&word| word.to_owned()).collect();
-            Some(Self { when, words })
+            Some(Self { range: when, words })
         })
     }
 }
 
 impl TimeExpression {
     /// Returns true if a term consists of words that name the time.
-    pub fn is_said_by(&self, term: &QueryTerm) -> bool {
+    pub fn is_named_by(&self, term: &QueryTerm) -> bool {
         term.words.iter().all(|word| self.holds(word))
     }
 
@@ -410,7 +410,7 @@ mod tests {
 
     fn check(text: &str, expected: Option<(&str, &str)>) {
         let date = |time: Timestamp| time.to_string().chars().take(10).collect::<String>();
-        let found = TimeExpression::find(text, &now()).map(|named| named.when);
+        let found = TimeExpression::find(text, &now()).map(|named| named.range);
         let found = found.map(|when| (date(when.from), date(when.to)));
         let expected = expected.map(|(from, to)| (from.to_owned(), to.to_owned()));
         assert_eq!(found, expected, "{text:?}");
@@ -487,10 +487,10 @@ mod tests {
             let named = TimeExpression::find(text, &now()).unwrap();
             assert_eq!(named.words.join(" "), expected, "{text:?}");
             let query = crate::query::Query::parse(expected);
-            assert!(query.terms.iter().all(|term| named.is_said_by(term)), "{query:?}");
+            assert!(query.terms.iter().all(|term| named.is_named_by(term)), "{query:?}");
         };
         let named = TimeExpression::find("concert on 2025-03-18, in Kiel?", &now()).unwrap();
-        assert!(!named.is_said_by(&crate::query::Query::parse("concert").terms[0]));
+        assert!(!named.is_named_by(&crate::query::Query::parse("concert").terms[0]));
         check("what did I do yesterday?", "yesterday");
         check("the concert in March 2025 in Kiel", "in march 2025");
         check("between March and May 2025 we sailed", "between march and may 2025");
@@ -502,7 +502,7 @@ mod tests {
     fn days_are_those_of_the_person() {
         let holds = |now: &str, moment: &str| {
             let named = TimeExpression::find("yesterday", &now.parse().unwrap()).unwrap();
-            named.when.holds(moment.parse().unwrap())
+            named.range.contains(moment.parse().unwrap())
         };
         let west = "2026-07-15T22:30:00-08:00[-08:00]";
         assert!(holds(west, "2026-07-14T08:30:00Z") && holds(west, "2026-07-15T07:30:00Z"));
@@ -518,7 +518,7 @@ mod tests {
         #[test]
         fn any_text_may_be_asked(text in "\\PC{0,30}|([0-9]{0,5}|[a-z]{0,4}|last|ago|weeks|may|in|since|between|and|jan|2024| |-|\\.){0,12}") {
             if let Some(named) = TimeExpression::find(&text, &now()) {
-                prop_assert!(named.when.from < named.when.to && !named.words.is_empty());
+                prop_assert!(named.range.from < named.range.to && !named.words.is_empty());
             }
         }
     }

@@ -5,7 +5,7 @@ use crate::embed::StaticEmbeddingModel;
 /// Returns the number of typos accepted in a word: 0 for short words and for dictionary words, else
 /// 1 or 2. The stem must be long enough too, because stems are compared.
 pub fn max_typos(word: &str, stem: &str) -> usize {
-    let is_word = |word: &str| StaticEmbeddingModel::embedded().is_word(word);
+    let is_word = |word: &str| StaticEmbeddingModel::bundled().is_known_word(word);
     if is_word(word) || is_word(stem) || is_word(&format!("{stem}e")) {
         return 0;
     }

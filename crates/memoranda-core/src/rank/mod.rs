@@ -41,13 +41,13 @@ pub struct RankQuery<'q> {
     /// Parsed query.
     pub query: &'q Query,
     /// Number of passages that contain each term (document frequencies).
-    pub holders: &'q [u64],
+    pub doc_freqs: &'q [u64],
     /// Indices of terms that were corrected as typos.
-    pub guessed: &'q [usize],
+    pub corrected_terms: &'q [usize],
     /// Number of passages in the index.
-    pub passages: u64,
+    pub passage_count: u64,
     /// Time that the query names.
-    pub when: Option<&'q TimeExpression>,
+    pub time: Option<&'q TimeExpression>,
     /// Time of the search.
     pub now: Timestamp,
 }
@@ -59,7 +59,7 @@ pub struct RankCandidate<Id> {
     pub note: Id,
     /// Batch in which the note was found. Earlier batches rank first, and the first batch sets the
     /// averages, so that ranks and scores stay stable when a later page loads further batches.
-    pub round: usize,
+    pub batch: usize,
     /// Path of the note; the last tie-breaker.
     pub path: Arc<str>,
     /// Title and tags.
@@ -82,13 +82,13 @@ pub struct CandidatePassage {
     /// Identity of the passage; consecutive passages have consecutive ids.
     pub id: u64,
     /// Stems of the passage and of its headings.
-    pub cut: PassageTokens,
+    pub tokens: PassageTokens,
     /// Headings and text; needed only for prefix terms, which stems cannot answer.
-    pub said: Option<Box<PassageSource>>,
+    pub source: Option<Box<PassageSource>>,
     /// Cosine similarity to the query, 1 for equal texts; 0 if similarity is not used.
     pub similarity: f32,
     /// Position in its block: a phrase can span two passages of one paragraph.
-    pub begins: PassageStart,
+    pub start: PassageStart,
 }
 
 /// Source text of a passage.
@@ -106,7 +106,7 @@ impl CandidatePassage {
         let cut = PassageTokens::new(heading, text);
         let said = PassageSource { heading: heading.to_owned(), text: text.to_owned() };
         let said = Some(said.into());
-        Self { id: 0, cut, said, similarity: 0.0, begins: PassageStart::NewBlock }
+        Self { id: 0, tokens: cut, source: said, similarity: 0.0, start: PassageStart::NewBlock }
     }
 }
 
@@ -116,7 +116,7 @@ pub struct RankedNote<Id> {
     /// Identity of the note.
     pub note: Id,
     /// Batch in which the note was found.
-    pub round: usize,
+    pub batch: usize,
     /// Sum of all signals.
     pub score: f64,
     /// Estimated probability that the note answers the query, 0 to 1.
@@ -234,7 +234,7 @@ pub fn rank_notes<'r, Id: Copy + Eq + Hash + 'r>(
     let ranking = RankingContext::new(candidates, asked, &sought, options);
     let mut notes: Vec<_> = ranking.notes.iter().filter_map(|note| ranking.note(note)).collect();
     notes.sort_by(|a, b| {
-        let by_round = a.ranked.round.cmp(&b.ranked.round);
+        let by_round = a.ranked.batch.cmp(&b.ranked.batch);
         let by_score = by_round.then(b.ranked.score.total_cmp(&a.ranked.score));
         by_score.then(b.updated.cmp(&a.updated)).then_with(|| a.path.cmp(b.path))
     });
@@ -255,7 +255,7 @@ pub fn rank_passages<Id: Copy>(notes: &[RankedNote<Id>]) -> Vec<RankedNote<Id>> 
         why.extend(behind);
         RankedNote {
             note: note.note,
-            round: note.round,
+            batch: note.batch,
             score: why.iter().map(|signal| signal.amount()).sum(),
             relevance: passage.relevance,
             similarity: passage.similarity,
@@ -265,7 +265,7 @@ pub fn rank_passages<Id: Copy>(notes: &[RankedNote<Id>]) -> Vec<RankedNote<Id>> 
     };
     let all = notes.iter().flat_map(|note| note.passages.iter().map(move |p| of_note(note, p)));
     let mut passages: Vec<_> = all.collect();
-    passages.sort_by(|a, b| a.round.cmp(&b.round).then(b.score.total_cmp(&a.score)));
+    passages.sort_by(|a, b| a.batch.cmp(&b.batch).then(b.score.total_cmp(&a.score)));
     trust_the_order(&mut passages);
     passages
 }
@@ -274,7 +274,7 @@ pub fn rank_passages<Id: Copy>(notes: &[RankedNote<Id>]) -> Vec<RankedNote<Id>> 
 /// rank uses more signals than the relevance, so a relevance threshold must not cut off a
 /// better-ranked note. Later batches do not affect the first.
 fn trust_the_order<Id>(ranked: &mut [RankedNote<Id>]) {
-    let first = ranked.iter().take_while(|ranked| ranked.round == 0);
+    let first = ranked.iter().take_while(|ranked| ranked.batch == 0);
     let most = first.map(|ranked| ranked.relevance).fold(0.0, f64::max);
     for before in ranked.iter_mut().take_while(|ranked| ranked.relevance < most) {
         before.relevance = most;
@@ -329,9 +329,9 @@ impl RankQuery<'_> {
     /// time matches only by these two dates.
     fn is_then<Id>(&self, note: &RankCandidate<Id>) -> bool {
         let holds = |named: &TimeExpression| {
-            named.when.holds(note.created) || named.when.holds(note.updated)
+            named.range.contains(note.created) || named.range.contains(note.updated)
         };
-        self.when.is_some_and(holds)
+        self.time.is_some_and(holds)
     }
 
     /// Returns the indices of terms that match any note, such as `notes`.
@@ -344,9 +344,9 @@ impl RankQuery<'_> {
 
     /// Returns the indices of terms that only name the time.
     fn timely(&self) -> Vec<usize> {
-        let Some(named) = self.when else { return Vec::new() };
+        let Some(named) = self.time else { return Vec::new() };
         let terms = self.query.terms.iter().enumerate();
-        let timely = terms.filter(|(_, term)| named.is_said_by(term));
+        let timely = terms.filter(|(_, term)| named.is_named_by(term));
         timely.map(|(at, _)| at).collect()
     }
 }
@@ -366,8 +366,8 @@ impl<'r, Id: Copy> RankingContext<'r, Id> {
             .map(|(i, (need, weight))| match need {
                 TermRequirement::Excluded => 0.0,
                 TermRequirement::Required | TermRequirement::Optional => {
-                    let holders = asked.holders.get(i).copied().unwrap_or(0);
-                    rarity(holders, asked.passages) * weight.powf(options.word_weight as f32)
+                    let holders = asked.doc_freqs.get(i).copied().unwrap_or(0);
+                    rarity(holders, asked.passage_count) * weight.powf(options.word_weight as f32)
                 }
             })
             .collect();
@@ -392,14 +392,14 @@ impl<'r, Id: Copy> RankingContext<'r, Id> {
             let (sum, count) = words.fold((0.0, 0.0), |(sum, count), w| (sum + w, count + 1.0));
             f32::max(sum / f32::max(count, 1.0), 1.0)
         };
-        let first = || notes.iter().filter(|note| note.candidate.round == 0);
+        let first = || notes.iter().filter(|note| note.candidate.batch == 0);
         let all = || first().flat_map(|note| &note.passages);
         let means = [
             mean(&mut all().map(|passage| passage.own.words)),
             mean(&mut all().map(|passage| passage.around.words)),
             mean(&mut first().map(|note| note.whole.words)),
         ];
-        let is_guess = |term| asked.guessed.contains(&term);
+        let is_guess = |term| asked.corrected_terms.contains(&term);
         let sure = (0..needs.len()).map(|term| if is_guess(term) { GUESS } else { 1.0 }).collect();
         let mut ranking = Self {
             asked,
@@ -436,7 +436,7 @@ impl<'r, Id: Copy> RankingContext<'r, Id> {
             of_passages.fold(0.0, f64::max)
         };
         let most = options.passage + options.neighbours + options.note;
-        let first = self.notes.iter().filter(|note| note.candidate.round == 0);
+        let first = self.notes.iter().filter(|note| note.candidate.batch == 0);
         first.map(of_note).fold(0.0, f64::max) / most.max(f64::MIN_POSITIVE)
     }
 
@@ -472,7 +472,7 @@ impl<'r, Id: Copy> RankingContext<'r, Id> {
         }
         let ranked = RankedNote {
             note: candidate.note,
-            round: candidate.round,
+            batch: candidate.batch,
             score: why.iter().map(|signal| signal.amount()).sum(),
             relevance,
             similarity: passages.iter().map(|passage| passage.similarity).fold(0.0, f64::max),
@@ -563,10 +563,10 @@ impl<'r, Id> NoteTermCounts<'r, Id> {
                     counts.add(&name);
                 }
                 let next = candidate.passages.get(i + 1).filter(|next| {
-                    next.begins == PassageStart::ContinuesBlock && next.id.abs_diff(passage.id) == 1
+                    next.start == PassageStart::ContinuesBlock && next.id.abs_diff(passage.id) == 1
                 });
                 if let Some(next) = next {
-                    sought.count_across(&passage.cut, &next.cut, &mut counts);
+                    sought.count_across(&passage.tokens, &next.tokens, &mut counts);
                 }
                 for &term in timely {
                     if let Some(count) = counts.terms.get_mut(term) {

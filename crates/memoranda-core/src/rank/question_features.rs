@@ -43,10 +43,11 @@ pub(super) struct FeatureMatch {
 
 impl QuestionFeatures {
     pub(super) fn new(query: &Query) -> Self {
-        let said: Vec<String> = tokenize(&query.said).map(|w| fold(w.text).into_owned()).collect();
+        let said: Vec<String> =
+            tokenize(&query.free_text).map(|w| fold(w.text).into_owned()).collect();
         let said: Vec<&str> = said.iter().map(String::as_str).collect();
         let mut cues = Self {
-            is_personal: tokenize(&query.said).any(|word| is_personal(word.text)),
+            is_personal: tokenize(&query.free_text).any(|word| is_personal(word.text)),
             names: names(query),
             ..Self::default()
         };
@@ -130,13 +131,14 @@ pub fn without_speaker_names<'p>(
         let first = tokenize(token).next();
         first.is_some_and(|word| said.contains_key(&word_number(word.text)))
     };
-    let left: Vec<_> = query.said.split_whitespace().filter(|token| !is_speaker(token)).collect();
+    let left: Vec<_> =
+        query.free_text.split_whitespace().filter(|token| !is_speaker(token)).collect();
     (!left.is_empty()).then(|| left.join(" "))
 }
 
 /// Returns the hashes of the words that may be a person's name.
 fn names(query: &Query) -> Vec<u32> {
-    let named = query.wanted().flat_map(|term| &term.words);
+    let named = query.wanted_terms().flat_map(|term| &term.words);
     named.filter(|word| word.len() > 1).map(|word| word_number(word)).collect()
 }
 

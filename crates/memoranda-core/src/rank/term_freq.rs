@@ -56,7 +56,7 @@ impl QueryTerms {
         beginnings.dedup();
         let firsts =
             std::array::from_fn(|byte| beginnings.iter().any(|b| usize::from(b[0]) == byte));
-        let has_beginnings = query.has_beginnings();
+        let has_beginnings = query.has_prefix_terms();
         Self { terms, beginnings, firsts, has_beginnings, cues: QuestionFeatures::new(query) }
     }
 
@@ -79,7 +79,7 @@ impl QueryTerms {
 
     /// Counts the terms in a passage and in the headings above it.
     pub(super) fn count_passage(&self, passage: &CandidatePassage) -> TermFreqs {
-        let mut counts = match passage.said.as_deref() {
+        let mut counts = match passage.source.as_deref() {
             // A stem does not contain the beginning of its word, so prefix terms need the text.
             Some(PassageSource { heading, text }) if self.has_beginnings => {
                 let mut counts = self.count(text);
@@ -89,13 +89,13 @@ impl QueryTerms {
                 counts
             }
             _ => {
-                let cut = &passage.cut;
+                let cut = &passage.tokens;
                 let terms = self.terms.iter().map(|term| cut.count(&term.numbers) as f32);
                 let words = cut.word_count() as f32;
                 TermFreqs { terms: terms.collect(), words, ..TermFreqs::default() }
             }
         };
-        counts.fit = self.cues.fit(&passage.cut);
+        counts.fit = self.cues.fit(&passage.tokens);
         counts
     }
 
@@ -151,7 +151,7 @@ impl StemmedTerm {
         let stems: Vec<_> = folded.iter().map(|word| porter_stem(word)).collect();
         let numbers = stems.iter().map(|stem| number(stem)).collect();
         let last = folded.last().cloned().unwrap_or_default();
-        let weights = term.words.iter().map(|word| StaticEmbeddingModel::embedded().weight(word));
+        let weights = term.words.iter().map(|word| StaticEmbeddingModel::bundled().weight(word));
         let weight = weights.fold(0.0, f32::max);
         Self { kind: term.kind, stems, numbers, last, need: term.need, weight }
     }
@@ -237,7 +237,7 @@ mod tests {
             if !text.trim_start().starts_with('#') {
                 expected.add(&sought.count(&heading));
             }
-            expected.fit = sought.cues.fit(&passage.cut);
+            expected.fit = sought.cues.fit(&passage.tokens);
             prop_assert_eq!(sought.count_passage(&passage), expected);
         }
     }

@@ -17,7 +17,7 @@ fn note(number: u64, texts: &[&str]) -> RankCandidate<u64> {
         .map(|(text, id)| CandidatePassage { id, ..CandidatePassage::new("", text) });
     RankCandidate {
         note: number,
-        round: 0,
+        batch: 0,
         path: format!("n{number}.md").into(),
         name: "".into(),
         title_match: TitleMatch::None,
@@ -38,19 +38,19 @@ fn ranked_with(
     candidates: &[RankCandidate<u64>],
 ) -> Vec<RankedNote<u64>> {
     let query = Query::parse(asked);
-    let embed = |text: &str| StaticEmbeddingModel::embedded().embed(text);
+    let embed = |text: &str| StaticEmbeddingModel::bundled().embed(text);
     let mut candidates = candidates.to_vec();
     for passage in candidates.iter_mut().flat_map(|note| &mut note.passages) {
-        let said = passage.said.as_ref().map(|said| embed(&said.text));
-        passage.similarity = said.map_or(0.0, |said| embed(&query.said).similarity(&said));
+        let said = passage.source.as_ref().map(|said| embed(&said.text));
+        passage.similarity = said.map_or(0.0, |said| embed(&query.free_text).similarity(&said));
     }
     let named = TimeExpression::find(asked, &at(NOW).to_zoned(jiff::tz::TimeZone::UTC));
     let asked = RankQuery {
         query: &query,
-        holders: &vec![3; query.terms.len()],
-        guessed,
-        passages: 1000,
-        when: named.as_ref(),
+        doc_freqs: &vec![3; query.terms.len()],
+        corrected_terms: guessed,
+        passage_count: 1000,
+        time: named.as_ref(),
         now: at(NOW),
     };
     rank_notes(&candidates, &asked, &RankOptions::STANDARD)
@@ -89,7 +89,7 @@ fn notes_come_in_the_order_of_their_signals() {
     check("the rain of ten days ago", &[today, last_week], &[2, 1]);
     check("rain", &[note(2, &[long]), note(1, &[long])], &[1, 2]);
     // Later batches rank later.
-    let later = RankCandidate { round: 1, ..note(1, &["rain"]) };
+    let later = RankCandidate { batch: 1, ..note(1, &["rain"]) };
     check("rain", &[later, note(2, &[long])], &[2, 1]);
     // A first-person question prefers first-person passages.
     let said =
@@ -227,7 +227,7 @@ proptest! {
 fn a_further_round_changes_nothing_before_it() {
     let first = [note(1, &["the rain on the roof", "a dog"]), note(2, &["rain"])];
     let later = note(3, &["rain, rain and nothing but rain fell for days and days on end", "mud"]);
-    let both = [first.to_vec(), vec![RankCandidate { round: 1, ..later }]].concat();
+    let both = [first.to_vec(), vec![RankCandidate { batch: 1, ..later }]].concat();
     let alone = ranked("rain on my roof", &first);
     assert_eq!(ranked("rain on my roof", &both)[..2], alone);
 }

@@ -29,7 +29,7 @@ pub struct TitleQuery {
 impl TitleQuery {
     /// Prepares a query from its text and its parsed form.
     pub fn new(asked: &str, query: &Query) -> Self {
-        let wanted = query.wanted().flat_map(|term| &term.words);
+        let wanted = query.wanted_terms().flat_map(|term| &term.words);
         let wanted: Vec<_> = wanted.map(|word| stem(&fold(word)).to_owned()).collect();
         let folded: Vec<_> = tokenize(asked).map(|word| fold(word.text).into_owned()).collect();
         let firsts = folded.iter().chain(&wanted).filter_map(|word| word.bytes().next()).collect();

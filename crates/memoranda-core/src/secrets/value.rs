@@ -107,7 +107,7 @@ impl<'t> SecretValue<'t> {
         value.len() >= LEAST_PLAIN
             && value.is_ascii()
             && is_alone
-            && !StaticEmbeddingModel::embedded().is_word(value)
+            && !StaticEmbeddingModel::bundled().is_known_word(value)
     }
 
     /// Returns true if the value of `the password is value` is a secret: it must look random, or be

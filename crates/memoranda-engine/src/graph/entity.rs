@@ -105,7 +105,7 @@ impl GraphEntity {
             (0.0..=1.0).contains(&value).then_some(value)
         };
         let relation = |relation: &note::Relation| {
-            let rating = relation.rating.as_ref();
+            let rating = relation.meta.as_ref();
             EntityRelation {
                 relation_type: relation.relation_type.clone(),
                 target: relation.name().to_owned(),
@@ -175,7 +175,7 @@ fn facts(path: &NotePath, text: &str, observations: &[Observation]) -> Vec<Entit
     let mut seen = HashMap::<(Option<&str>, &str), usize>::new();
     let mut facts = Vec::with_capacity(observations.len());
     for observation in observations {
-        let known = observation.fact.as_ref();
+        let known = observation.meta.as_ref();
         let id = match known {
             Some(fact) => fact.id.clone(),
             None => {

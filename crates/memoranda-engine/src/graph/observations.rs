@@ -149,7 +149,7 @@ fn supersede(
     meta.version = fact.version.saturating_add(1);
     meta.supersedes = Some(old.clone());
     let id = meta.id.clone();
-    let replacement = NewObservation { fact: Some(meta), ..observation_from_text(content) };
+    let replacement = NewObservation { meta: Some(meta), ..observation_from_text(content) };
     let observation = observation_ref(fact);
     graph.edit(name, &NoteEdit::SupersedeObservation { observation, replacement })?;
     Ok(id)

@@ -171,7 +171,7 @@ fn by_name(folder: &FolderGraph<'_>, text: &str) -> GraphResult<Vec<i64>> {
 fn mentions(entity: &GraphEntity, search: EntitySearch<'_>) -> bool {
     let query = Query::parse(search.text);
     let terms: Vec<Vec<String>> = query
-        .wanted()
+        .wanted_terms()
         .map(|term| term.words.iter().map(|word| fold(word).into_owned()).collect())
         .collect();
     let lower = search.text.to_lowercase();

@@ -163,7 +163,7 @@ impl<'a, 'd> GraphTransaction<'a, 'd> {
         let noticed = self.desk.by_id(file)?.map(|file| file.updated);
         let note = note::parse(&text);
         for observation in &note.observations {
-            let Some(fact) = &observation.fact else { continue };
+            let Some(fact) = &observation.meta else { continue };
             let known = rows.iter().find(|row| row.id == fact.id.as_str());
             let is_same = |row: &ObservationRow| {
                 row.text == observation.text
@@ -180,7 +180,7 @@ impl<'a, 'd> GraphTransaction<'a, 'd> {
                     .unwrap_or(self.now)
                     .max(fact.time.unwrap_or_default());
                 let fact = ObservationMeta { version, time: Some(time), ..fact.clone() };
-                let edit = NoteEdit::SetObservationMeta { observation, fact };
+                let edit = NoteEdit::SetObservationMeta { observation, meta: fact };
                 text = apply_edit(&text, &edit)
                     .map_err(|error| GraphError::Edit { name: path.stem().to_owned(), error })?;
             }
@@ -250,7 +250,7 @@ impl<'a, 'd> GraphTransaction<'a, 'd> {
             let comment = self.observation_meta(fact.weight.or(new.weight), fact.time.or(new.time));
             ids.push(comment.id.clone());
             facts.push(note::NewObservation {
-                fact: Some(comment),
+                meta: Some(comment),
                 ..observation_from_text(&fact.content)
             });
         }
@@ -326,7 +326,7 @@ impl<'a, 'd> GraphTransaction<'a, 'd> {
         let comment = self.observation_meta(fact.weight.or(weight), fact.time.or(time));
         let id = comment.id.clone();
         let observation =
-            note::NewObservation { fact: Some(comment), ..observation_from_text(&fact.content) };
+            note::NewObservation { meta: Some(comment), ..observation_from_text(&fact.content) };
         self.edit(name, &NoteEdit::AddObservation { section: None, observation })?;
         Ok(id)
     }

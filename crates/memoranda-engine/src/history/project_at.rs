@@ -80,7 +80,7 @@ impl PastNote {
         let is_note = path.is_markdown();
         let note = note::parse(if is_note { text } else { "" });
         let links = note.relations.iter().map(|relation| {
-            let folder = path.parent().filter(|_| relation.rating.is_some());
+            let folder = path.parent().filter(|_| relation.meta.is_some());
             let key_of = |name: &str| {
                 let bare = name.split_once("::").map_or(name, |(_, bare)| bare);
                 target_key(&resolve_relative_link(&path, bare.trim()))

@@ -147,10 +147,16 @@ impl Memory {
         }
         // Folders that the commit made are removed if they are empty; those it emptied come back.
         let folders = commit.folders.as_deref().cloned().unwrap_or_default();
-        let made = folders.emptied.into_iter().rev().collect();
-        let emptied = folders.made.into_iter().rev().collect();
+        let made = folders.removed.into_iter().rev().collect();
+        let emptied = folders.created.into_iter().rev().collect();
         let message = Some(message);
-        let change = ChangeSet { operations, made, emptied, message, kind: Some(kind) };
+        let change = ChangeSet {
+            operations,
+            created_folders: made,
+            removed_folders: emptied,
+            message,
+            kind: Some(kind),
+        };
         self.store().commit(who, |_| Ok::<_, EngineError>(change.clone()))
     }
 

@@ -131,7 +131,7 @@ impl<'a> Paths<'a> {
                 return Ok((*text).to_owned());
             }
         }
-        Ok(file.seen_from(from))
+        Ok(file.relative_from(from))
     }
 
     /// The file that a path means in a file at another one: where it will be, if it moves.

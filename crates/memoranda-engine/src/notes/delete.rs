@@ -103,7 +103,7 @@ impl Memory {
             let emptied = below.folders.into_iter().map(|folder| (project.clone(), folder));
             Ok(ChangeSet {
                 operations: below.files.into_iter().map(remove).collect(),
-                emptied: emptied.collect(),
+                removed_folders: emptied.collect(),
                 ..ChangeSet::default()
             })
         })?;

@@ -58,7 +58,7 @@ impl Memory {
                 };
                 Ok::<_, EngineError>(ChangeSet {
                     operations: unused.iter().map(remove).collect(),
-                    emptied: folders_of(&unused),
+                    removed_folders: folders_of(&unused),
                     message: Some(format!("expired: unused for {} days", request.days)),
                     ..ChangeSet::default()
                 })

@@ -85,7 +85,12 @@ impl Memory {
                 made.push((project.clone(), moved(folder, from, &request.to)?));
             }
             let emptied = below.folders.into_iter().map(|folder| (project.clone(), folder));
-            Ok(ChangeSet { operations, made, emptied: emptied.collect(), ..ChangeSet::default() })
+            Ok(ChangeSet {
+                operations,
+                created_folders: made,
+                removed_folders: emptied.collect(),
+                ..ChangeSet::default()
+            })
         })?;
         let at = |path| Place { project: project.clone(), path };
         match outcome {

@@ -272,7 +272,12 @@ impl Memory {
                 expect: ExpectedContent::Anything,
                 action: FileAction::Put(encode_text(&text)),
             }));
-            Ok(ChangeSet { operations, made, emptied, ..ChangeSet::default() })
+            Ok(ChangeSet {
+                operations,
+                created_folders: made,
+                removed_folders: emptied,
+                ..ChangeSet::default()
+            })
         })?;
         match outcome {
             CommitOutcome::Committed(commit) => {

@@ -51,10 +51,10 @@ impl Understood {
             parts.iter().enumerate().map(|(at, part)| self.candidate(at, part)).collect();
         let asked = RankQuery {
             query: &self.query,
-            holders: &self.holders,
-            guessed: &self.guessed,
-            passages: self.passages,
-            when: self.when.as_ref(),
+            doc_freqs: &self.holders,
+            corrected_terms: &self.guessed,
+            passage_count: self.passages,
+            time: self.when.as_ref(),
             now: self.now,
         };
         let mut ranked = rank_notes(&candidates, &asked, &self.options);
@@ -66,11 +66,11 @@ impl Understood {
     fn candidate(&self, at: usize, part: &Part) -> RankCandidate<usize> {
         let similarity = self.vector.as_ref().map_or(0.0, |asked| {
             let said = format!("{} {}", part.kind, part.text);
-            asked.similarity(&Embedding::Table(StaticEmbeddingModel::embedded().embed(&said)))
+            asked.similarity(&Embedding::Static(StaticEmbeddingModel::bundled().embed(&said)))
         });
         RankCandidate {
             note: at,
-            round: part.round,
+            batch: part.round,
             path: part.path.as_str().into(),
             name: part.title.as_str().into(),
             title_match: TitleMatch::None,

@@ -181,20 +181,20 @@ impl Memory {
             return Err(EngineError::Invalid(format!("{typed:?} {why}")));
         }
         let now = request.now.unwrap_or_else(clock::now);
-        let named = Some(&query.said)
+        let named = Some(&query.free_text)
             .filter(|_| request.options.time > 0.0)
             .and_then(|said| TimeExpression::find(said, &now.to_zoned((self.zone)())));
-        let when = named.as_ref().map(|named| named.when);
+        let when = named.as_ref().map(|named| named.range);
         // Words that name a time do not mean what the notes of that time are about.
         let is_about_more =
-            |named: &TimeExpression| query.wanted().any(|term| !named.is_said_by(term));
-        let mut asked = if request.options.meaning > 0.0 && query.is_free() {
-            self.meant(&query.said, StaticEmbeddingModel::embedded().embed(&query.said))
+            |named: &TimeExpression| query.wanted_terms().any(|term| !named.is_named_by(term));
+        let mut asked = if request.options.meaning > 0.0 && query.allows_semantic_match() {
+            self.meant(&query.free_text, StaticEmbeddingModel::bundled().embed(&query.free_text))
         } else {
             AskedMeaning::default()
         };
         // Another model may know languages that the table can only spell, and what a time means.
-        let says_something = StaticEmbeddingModel::embedded().knows_a_word(&query.said)
+        let says_something = StaticEmbeddingModel::bundled().has_known_word(&query.free_text)
             && named.as_ref().is_none_or(is_about_more);
         if asked.model.is_none() && !says_something {
             asked.meant = None;
@@ -213,12 +213,12 @@ impl Memory {
         Ok(self.store().compare(&question, |mut rounds, shown| {
             let mut meant = meant.clone();
             if let Some(meant) = &mut meant {
-                let first = rounds.found.notes.iter().filter(|note| note.round == 0);
-                let cuts = first.flat_map(|note| &note.passages).map(|passage| &passage.cut);
+                let first = rounds.found.notes.iter().filter(|note| note.batch == 0);
+                let cuts = first.flat_map(|note| &note.passages).map(|passage| &passage.tokens);
                 let said = without_speaker_names(&rounds.found.query, cuts);
-                let unnamed = said.map(|said| StaticEmbeddingModel::embedded().embed(&said));
+                let unnamed = said.map(|said| StaticEmbeddingModel::bundled().embed(&said));
                 if let Some(unnamed) = unnamed.filter(|vector| !vector.is_zero()) {
-                    meant.table = unnamed;
+                    meant.static_vector = unnamed;
                 }
             }
             let guessed: Vec<_> = rounds.found.corrections.iter().map(|read| read.term).collect();
@@ -236,10 +236,10 @@ impl Memory {
                 let candidates = &rounds.found;
                 let comparison = RankQuery {
                     query: &candidates.query,
-                    holders: &candidates.holders,
-                    guessed: &guessed,
-                    passages: candidates.passages,
-                    when: named.as_ref(),
+                    doc_freqs: &candidates.holders,
+                    corrected_terms: &guessed,
+                    passage_count: candidates.passages,
+                    time: named.as_ref(),
                     now,
                 };
                 let ranked = rank_notes(&candidates.notes, &comparison, &options);

@@ -61,7 +61,7 @@ impl Found<'_> {
     /// What is likely enough, up to the round behind which no other is worth a look.
     pub(crate) fn likely(&self, mut ranked: Vec<RankedNote<i64>>) -> StoreResult<Likely> {
         let last = self.last_round(&ranked);
-        ranked.retain(|note| last.is_none_or(|last| note.round <= last));
+        ranked.retain(|note| last.is_none_or(|last| note.batch <= last));
         let units = self.distinct(self.units(ranked))?;
         let needed = self.request.offset + self.request.limit + 1;
         let missing = if last.is_some() { 0 } else { needed.saturating_sub(units.len()) };
@@ -71,14 +71,14 @@ impl Found<'_> {
     /// The first round of whose notes few are likely, which is where a search ends. It depends on
     /// nothing but what the rounds hold, so that pages of any size come to the same end.
     fn last_round(&self, ranked: &[RankedNote<i64>]) -> Option<usize> {
-        let rounds = self.candidates.notes.last().map_or(0, |note| note.round + 1);
+        let rounds = self.candidates.notes.last().map_or(0, |note| note.batch + 1);
         let (mut all, mut likely) = (vec![0; rounds], vec![0; rounds]);
         let count = |counts: &mut [usize], round: usize| {
             counts.get_mut(round).into_iter().for_each(|count| *count += 1);
         };
-        self.candidates.notes.iter().for_each(|note| count(&mut all, note.round));
+        self.candidates.notes.iter().for_each(|note| count(&mut all, note.batch));
         let found = ranked.iter().filter(|note| self.is_likely(note));
-        found.for_each(|note| count(&mut likely, note.round));
+        found.for_each(|note| count(&mut likely, note.batch));
         all.iter().zip(&likely).position(|(all, likely)| likely * ENOUGH_LIKELY < *all)
     }
 
@@ -132,7 +132,7 @@ impl Found<'_> {
         let mut distinct: Vec<Unit> = Vec::with_capacity(units.len());
         for unit in units {
             let Some((note, passage)) = self.best(&unit) else { continue };
-            let alike = alike.entry(passage.cut.own()).or_default();
+            let alike = alike.entry(passage.tokens.own()).or_default();
             let same = match alike.is_empty() {
                 true => None,
                 false => self.same(passage, alike, &distinct)?,
@@ -195,9 +195,10 @@ impl Found<'_> {
         shown: &PassageDisplay,
     ) -> StoreResult<((usize, usize), Snippet)> {
         let said = self.said(&shown.text);
-        let has_phrase = self.candidates.query.wanted().any(|term| term.kind == TermKind::Phrase);
+        let has_phrase =
+            self.candidates.query.wanted_terms().any(|term| term.kind == TermKind::Phrase);
         let next = note.passages.iter().find(|next| next.id == passage.id + 1);
-        let next = next.filter(|next| next.begins == PassageStart::ContinuesBlock && has_phrase);
+        let next = next.filter(|next| next.start == PassageStart::ContinuesBlock && has_phrase);
         let Some(next) = next.filter(|_| said.highlights.is_empty()) else {
             return Ok((shown.lines, said));
         };

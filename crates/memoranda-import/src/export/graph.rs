@@ -64,10 +64,10 @@ pub fn write_graph(
         // A link inside an observation is a mention and no relation.
         let stated = || note.relations.iter().filter(|relation| relation.is_stated);
         // Handwritten links may use another name of their target; the export writes its title.
-        let is_typed = stated().any(|relation| relation.rating.is_none());
+        let is_typed = stated().any(|relation| relation.meta.is_none());
         let meant = if is_typed { memory.typed_links(&place)? } else { HashMap::new() };
         for relation in stated() {
-            let typed = meant.get(relation.name()).filter(|_| relation.rating.is_none());
+            let typed = meant.get(relation.name()).filter(|_| relation.meta.is_none());
             let to = typed.map_or(relation.name(), String::as_str).to_owned();
             relations.push((name.clone(), to, relation.relation_type.clone()));
         }

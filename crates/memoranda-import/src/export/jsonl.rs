@@ -94,7 +94,7 @@ fn observation_json(observation: &Observation) -> Value {
         "context": observation.context,
         "is_current": !observation.struck,
     });
-    if let (Some(fact), Some(object)) = (&observation.fact, value.as_object_mut()) {
+    if let (Some(fact), Some(object)) = (&observation.meta, value.as_object_mut()) {
         object.insert("id".into(), fact.id.as_str().into());
         object.insert("version".into(), fact.version.into());
         object.insert("time".into(), fact.time.map(|time| time.to_string()).into());

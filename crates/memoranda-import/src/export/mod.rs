@@ -51,7 +51,7 @@ fn project_files(
                 None => entry.name,
             };
             let Ok(path) = NotePath::parse(&path) else { continue };
-            if path.is_of_a_program() {
+            if path.is_in_control_dir() {
                 continue;
             }
             match entry.kind {

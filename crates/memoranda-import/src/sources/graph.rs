@@ -180,7 +180,7 @@ fn parse_observation(value: &Value, entity: &str, thread: &str) -> Option<NewObs
     }
     let number = |key: &str| object.get(key).and_then(Value::as_f64);
     Some(NewObservation {
-        fact: Some(ObservationMeta {
+        meta: Some(ObservationMeta {
             id: observation_id(entity, thread, said),
             version: 1,
             time: object.get("timestamp").and_then(time::parse),

@@ -134,7 +134,7 @@ fn reworded_facts(
     found: &FileContent,
     extracted: Option<&ExtractedFile>,
 ) -> Result<Vec<FactEdit>> {
-    let has_facts = extracted.is_some_and(|d| d.observations.iter().any(|(_, o)| o.fact.is_some()));
+    let has_facts = extracted.is_some_and(|d| d.observations.iter().any(|(_, o)| o.meta.is_some()));
     let (Some(known), true) = (seen.known, has_facts) else { return Ok(Vec::new()) };
     let Some(at) = history::content_at(session.db, known)? else { return Ok(Vec::new()) };
     let Ok(before) = session.inner.log.content(&at, known) else { return Ok(Vec::new()) };

@@ -209,7 +209,11 @@ fn open_roots(session: &WriteSession<'_>, change: &mut ChangeSet) -> Result<Open
     let mut roots = HashMap::new();
     let mut made = Vec::new();
     let named = change.operations.iter_mut().map(|operation| &mut operation.project);
-    let folders = change.made.iter_mut().chain(&mut change.emptied).map(|(project, _)| project);
+    let folders = change
+        .created_folders
+        .iter_mut()
+        .chain(&mut change.removed_folders)
+        .map(|(project, _)| project);
     for name in named.chain(folders) {
         if !spelt.contains_key(name) {
             let project = match session.inner.vault.project(name.as_str()) {
@@ -441,7 +445,8 @@ fn write_and_publish<'a>(
         }
     }
     let made = folders_made(change, roots, &folders);
-    record.commit.folders = FolderChanges { made, emptied: change.emptied.clone() }.some();
+    record.commit.folders =
+        FolderChanges { created: made, removed: change.removed_folders.clone() }.into_option();
     let start = session.log.end();
     let mut records = observed;
     records.push((record, body));
@@ -505,7 +510,7 @@ fn folders_made(
     for (project, root) in roots {
         made.extend(folders.made_in(root).into_iter().map(|folder| (project.clone(), folder)));
     }
-    for (project, folder) in &change.made {
+    for (project, folder) in &change.created_folders {
         let Some(root) = roots.get(project) else { continue };
         let mut missing = Some(folder.clone()).filter(|folder| !root.is_folder(folder));
         while let Some(folder) = missing {
@@ -519,12 +524,12 @@ fn folders_made(
 
 /// Makes and removes the folders of a change.
 fn settle_folders(change: &ChangeSet, roots: &HashMap<ProjectName, ProjectRoot>) -> Result<()> {
-    for (project, folder) in &change.made {
+    for (project, folder) in &change.created_folders {
         if let Some(root) = roots.get(project) {
             root.make_folder_at(folder)?;
         }
     }
-    for (project, folder) in &change.emptied {
+    for (project, folder) in &change.removed_folders {
         if let Some(root) = roots.get(project) {
             root.prune(folder);
         }

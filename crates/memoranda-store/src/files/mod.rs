@@ -138,7 +138,7 @@ pub fn hash(bytes: &[u8]) -> ContentHash {
 
 /// Refuses what a program keeps for itself within a project.
 pub(crate) fn check_owner(path: &NotePath) -> Result<()> {
-    match path.is_of_a_program() {
+    match path.is_in_control_dir() {
         false => Ok(()),
         true => {
             let what = "where another program keeps its own";

@@ -223,7 +223,7 @@ fn identify(path: &NotePath, note: &Note) -> Vec<(ObservationId, Observation)> {
     let mut seen = std::collections::HashMap::<(Option<&str>, &str), usize>::new();
     let mut identified = Vec::with_capacity(note.observations.len());
     for observation in &note.observations {
-        let id = match &observation.fact {
+        let id = match &observation.meta {
             Some(fact) => fact.id.clone(),
             None => {
                 let key = (observation.category.as_deref(), observation.text.as_str());
@@ -397,7 +397,7 @@ impl ExtractedFile {
     /// Returns the highest importance of a fact that is not struck out.
     pub(super) fn max_importance(&self) -> Option<f64> {
         let standing = self.observations.iter().filter(|(_, observation)| !observation.struck);
-        let rated = standing.filter_map(|(_, observation)| observation.fact.as_ref()?.importance);
+        let rated = standing.filter_map(|(_, observation)| observation.meta.as_ref()?.importance);
         rated.max_by(f64::total_cmp)
     }
 
@@ -410,7 +410,7 @@ impl ExtractedFile {
 /// Returns the status of a passage: superseded if it contains only facts that no longer hold.
 fn passage_status(note: &Note, text: &str, passage: &passage::Passage) -> PassageStatus {
     let is_past = |o: &&Observation| {
-        o.struck || o.fact.as_ref().is_some_and(|fact| fact.superseded_by.is_some())
+        o.struck || o.meta.as_ref().is_some_and(|fact| fact.superseded_by.is_some())
     };
     let first = note.observations.partition_point(|o| o.line < *passage.lines.start());
     let behind = note.observations.get(first..).unwrap_or_default().iter();
@@ -459,7 +459,7 @@ impl ExtractedPassage {
             first_line: *passage.lines.start(),
             last_line: *passage.lines.end(),
             age,
-            begins: passage.begins,
+            begins: passage.start,
             cut: OnceLock::new(),
             vector: OnceLock::new(),
             text: own.to_owned(),
@@ -476,14 +476,14 @@ impl ExtractedPassage {
             begins: PassageStart::NewBlock,
             text: String::new(),
             cut: OnceLock::new(),
-            vector: OnceLock::from(StaticEmbeddingModel::embedded().embed(title)),
+            vector: OnceLock::from(StaticEmbeddingModel::bundled().embed(title)),
         }
     }
 
     /// Returns the static embedding, computed on first use.
     pub(crate) fn vector(&self) -> &StaticVector {
         self.vector
-            .get_or_init(|| StaticEmbeddingModel::embedded().embed(&without_comments(&self.text)))
+            .get_or_init(|| StaticEmbeddingModel::bundled().embed(&without_comments(&self.text)))
     }
 
     /// Returns the tokens, computed on first use.

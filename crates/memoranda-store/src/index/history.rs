@@ -605,7 +605,7 @@ pub enum PointInTime {
 /// Serialises the folders that a commit created or emptied; `None` for most commits.
 fn folders_json(commit: &Commit) -> Option<String> {
     let folders = commit.folders.as_ref()?;
-    let wire = (wire_folders(Some(&folders.made)), wire_folders(Some(&folders.emptied)));
+    let wire = (wire_folders(Some(&folders.created)), wire_folders(Some(&folders.removed)));
     serde_json::to_string(&wire).ok()
 }
 

@@ -235,7 +235,7 @@ impl<'c> IndexBatch<'c> {
 
     fn put_node(&self, put: &IndexedFile<'_>, file: i64, extracted: &ExtractedFile) -> Result<()> {
         let is_current = |observation: &Observation| {
-            let superseded = observation.fact.as_ref().and_then(|fact| fact.superseded_by.as_ref());
+            let superseded = observation.meta.as_ref().and_then(|fact| fact.superseded_by.as_ref());
             !observation.struck && superseded.is_none()
         };
         let facts = extracted.observations.iter().filter(|(_, o)| is_current(o)).count();
@@ -362,7 +362,7 @@ impl<'c> IndexBatch<'c> {
         extracted: &ExtractedFile,
     ) -> Result<()> {
         // A fact that was reworded externally has a higher version than its metadata.
-        let reworded = if extracted.observations.iter().any(|(_, o)| o.fact.is_some()) {
+        let reworded = if extracted.observations.iter().any(|(_, o)| o.meta.is_some()) {
             super::history::reworded(self.db, put.project, put.path, None)?
         } else {
             Default::default()
@@ -373,7 +373,7 @@ impl<'c> IndexBatch<'c> {
              VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)",
         )?;
         for (n, (id, observation)) in extracted.observations.iter().enumerate() {
-            let fact = observation.fact.as_ref();
+            let fact = observation.meta.as_ref();
             insert.execute(params![
                 file,
                 n as i64,
@@ -408,7 +408,7 @@ impl<'c> IndexBatch<'c> {
              whole, whole_key) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)",
         )?;
         for (n, relation) in extracted.relations.iter().enumerate() {
-            let rating = relation.rating.as_ref();
+            let rating = relation.meta.as_ref();
             let (project, key, whole_key, target) = match (rating, put.path.parent()) {
                 (Some(_), Some(folder)) => {
                     let key = exact_key(folder, relation.name());

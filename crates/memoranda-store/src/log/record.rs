@@ -99,8 +99,8 @@ impl LogRecord {
             kind: commit.kind.map(|kind| kind.as_str().to_owned()),
             target: commit.kind.and_then(CommitKind::target).map(|id| id.to_string()),
             files: files.collect(),
-            made: wire_folders(commit.folders.as_ref().map(|folders| &folders.made)),
-            emptied: wire_folders(commit.folders.as_ref().map(|folders| &folders.emptied)),
+            made: wire_folders(commit.folders.as_ref().map(|folders| &folders.created)),
+            emptied: wire_folders(commit.folders.as_ref().map(|folders| &folders.removed)),
         };
         // Strings and numbers always serialise; an empty meta would be read as damage.
         serde_json::to_vec(&wire).unwrap_or_default()
@@ -160,7 +160,7 @@ pub(crate) fn parse_folders(
         Some((ProjectName::parse(project).ok()?, NotePath::parse(path).ok()?))
     };
     let all = |folders: &[WireFolder]| folders.iter().filter_map(parse).collect();
-    FolderChanges { made: all(made), emptied: all(emptied) }.some()
+    FolderChanges { created: all(made), removed: all(emptied) }.into_option()
 }
 
 fn parse_hash(text: Option<&str>) -> Option<Option<ContentHash>> {

@@ -182,8 +182,8 @@ impl Dropped {
             }
         }
         if let Some(folders) = &mut record.commit.folders {
-            folders.made.retain(|(project, _)| project != removed);
-            folders.emptied.retain(|(project, _)| project != removed);
+            folders.created.retain(|(project, _)| project != removed);
+            folders.removed.retain(|(project, _)| project != removed);
         }
         dropped
     }

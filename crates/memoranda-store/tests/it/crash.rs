@@ -67,7 +67,7 @@ fn nth_change(scenario: &str, n: usize, files: &Files) -> ChangeSet {
             let folder = format!("gone-{n}");
             let within = files.0.keys().filter(|name| name.starts_with(&format!("{folder}/")));
             let mut all = change(within.map(|name| taken_away(name)).collect());
-            all.emptied.push((main_project(), path(&folder)));
+            all.removed_folders.push((main_project(), path(&folder)));
             all
         }
         other => panic!("no scenario {other}"),

@@ -376,7 +376,7 @@ pub(super) fn holders(
 
 fn current(note: &ContextNote) -> impl Iterator<Item = &memoranda_core::note::Observation> {
     note.note.observations.iter().filter(|observation| {
-        let replaced = observation.fact.as_ref().is_some_and(|fact| fact.superseded_by.is_some());
+        let replaced = observation.meta.as_ref().is_some_and(|fact| fact.superseded_by.is_some());
         !observation.struck && !replaced
     })
 }

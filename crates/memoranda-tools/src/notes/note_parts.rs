@@ -143,7 +143,7 @@ fn rank_parts(
             relevance: ranked.relevance,
             why: ranked.why,
         };
-        let (round, score) = (ranked.round, ranked.score);
+        let (round, score) = (ranked.batch, ranked.score);
         shown.push(PartResult { round, score, holder, said, by: Some(by) });
     }
     shown.sort_by(|a, b| a.round.cmp(&b.round).then(b.score.total_cmp(&a.score)));

@@ -24,7 +24,7 @@ impl ProjectSchemas {
     pub(super) fn load(call: &CallContext<'_>, project: &ProjectName) -> Result<Self, ToolError> {
         let (mut known, mut broken) = (Vec::new(), Vec::new());
         for (file, note) in notes_of_type(call, project, "schema")? {
-            match NoteSchema::of_note(&note) {
+            match NoteSchema::from_note(&note) {
                 Some(schema) => known.push((file, schema)),
                 None => broken.push(file.permalink),
             }

@@ -34,13 +34,13 @@ pub(super) fn supersede(
 ) -> Result<String, EditError> {
     let old = locate(draft, which)?;
     if old.struck {
-        let by = old.fact.as_ref().and_then(|fact| fact.superseded_by.clone());
+        let by = old.meta.as_ref().and_then(|fact| fact.superseded_by.clone());
         return Err(EditError::ObservationStruck { line: old.line, by });
     }
     let site = ObservationSite::of(draft, old);
     let mut new = replacement.clone();
-    let mut gone = old.fact.clone();
-    if let Some(fact) = &mut new.fact {
+    let mut gone = old.meta.clone();
+    if let Some(fact) = &mut new.meta {
         // An observation without a comment gets its first comment here, if the caller gives its
         // derived id.
         gone = gone.or_else(|| fact.supersedes.clone().map(first_version));
@@ -163,9 +163,9 @@ pub(super) fn rate(draft: &EditBuffer<'_>, new: &NewRelation) -> Result<String, 
     let sites = parse::sites(draft.text, &draft.lines, &blocks);
     let site = sites.into_iter().find(|site| {
         let relation = &site.relation;
-        relation.rating.is_some() && says(relation, &new.relation_type, &new.target)
+        relation.meta.is_some() && says(relation, &new.relation_type, &new.target)
     });
-    let Some((site, old)) = site.and_then(|site| Some((site.block, site.relation.rating?))) else {
+    let Some((site, old)) = site.and_then(|site| Some((site.block, site.relation.meta?))) else {
         let (relation_type, target) = (new.relation_type.clone(), new.target.clone());
         return Err(EditError::RelationMissing { relation_type, target });
     };
@@ -260,7 +260,7 @@ fn locate<'d>(
     which: &ObservationRef,
 ) -> Result<&'d Observation, EditError> {
     let meant = |observation: &&Observation| match which {
-        ObservationRef::Id(id) => observation.fact.as_ref().is_some_and(|fact| fact.id == *id),
+        ObservationRef::Id(id) => observation.meta.as_ref().is_some_and(|fact| fact.id == *id),
         ObservationRef::Line(line) => observation.line == *line,
     };
     // An id is unique: a repeated id is parsed as an observation without one.

@@ -109,7 +109,7 @@ pub enum NoteEdit {
         /// Observation to change.
         observation: ObservationRef,
         /// New metadata; unknown words in the comment stay.
-        fact: ObservationMeta,
+        meta: ObservationMeta,
     },
     /// Adds a relation to `## Relations`, unless the note already states it.
     AddRelation {
@@ -280,7 +280,7 @@ pub fn apply_edit(text: &str, edit: &NoteEdit) -> Result<String, EditError> {
         NoteEdit::RemoveObservation { observation } => {
             list::remove_observation(&draft, observation)
         }
-        NoteEdit::SetObservationMeta { observation, fact } => {
+        NoteEdit::SetObservationMeta { observation, meta: fact } => {
             list::set_fact(&draft, observation, fact)
         }
         NoteEdit::AddRelation { relation_type, target, context } => {

@@ -105,7 +105,7 @@ fn observations() -> impl Strategy<Value = NewObservation> {
             category,
             text,
             context,
-            fact,
+            meta: fact,
         })
 }
 
@@ -150,8 +150,10 @@ fn edits() -> impl Strategy<Value = NoteEdit> {
             NoteEdit::SupersedeObservation { observation, replacement }
         }),
         references().prop_map(|observation| NoteEdit::RemoveObservation { observation }),
-        (references(), facts())
-            .prop_map(|(observation, fact)| NoteEdit::SetObservationMeta { observation, fact }),
+        (references(), facts()).prop_map(|(observation, fact)| NoteEdit::SetObservationMeta {
+            observation,
+            meta: fact
+        }),
         (words(), words(), prop::option::of(words())).prop_map(
             |(relation_type, target, context)| NoteEdit::AddRelation {
                 relation_type,
@@ -228,7 +230,7 @@ proptest! {
         if let NoteEdit::SetObservationMeta { observation, .. } = &edit {
             let note = parse(&text);
             let meant = note.observations.iter().find(|o| match observation {
-                ObservationRef::Id(id) => o.fact.as_ref().is_some_and(|fact| fact.id == *id),
+                ObservationRef::Id(id) => o.meta.as_ref().is_some_and(|fact| fact.id == *id),
                 ObservationRef::Line(line) => o.line == *line,
             });
             let span = meant.map(|o| o.span.clone()).unwrap_or_default();
@@ -283,15 +285,15 @@ proptest! {
         context in prop::option::of("[a-z][a-z .]{0,8}[a-z]"),
         fact in prop::option::of(facts()),
     ) {
-        let new = NewObservation { category: Some(category), text, context, fact };
+        let new = NewObservation { category: Some(category), text, context, meta: fact };
         let line = super::super::render_observation(&new);
         let note = parse(&format!("- {line}\n"));
         prop_assert_eq!(note.observations.len(), 1);
         let read = &note.observations[0];
         prop_assert_eq!((&read.category, &read.text), (&new.category, &new.text));
         // A fact that is not struck out has not been superseded.
-        let fact = new.fact.map(|fact| ObservationMeta { superseded_by: None, ..fact });
-        prop_assert_eq!((&read.context, &read.fact), (&new.context, &fact));
+        let fact = new.meta.map(|fact| ObservationMeta { superseded_by: None, ..fact });
+        prop_assert_eq!((&read.context, &read.meta), (&new.context, &fact));
         prop_assert!(note.problems.is_empty(), "{:?}", note.problems);
     }
 
@@ -331,7 +333,7 @@ proptest! {
     #[test]
     fn what_a_fact_says_is_read_back_to_the_letter(first in said(), second in said()) {
         use super::super::{observation_content, plain_text, observation_from_text};
-        let observation = NewObservation { fact: Some(fact_of("obs_A")), ..observation_from_text(&first) };
+        let observation = NewObservation { meta: Some(fact_of("obs_A")), ..observation_from_text(&first) };
         let edited = apply_edit("# T\n", &NoteEdit::AddObservation { section: None, observation });
         prop_assert!(edited.is_ok(), "{:?}", edited);
         let edited = edited.unwrap_or_default();
@@ -340,7 +342,7 @@ proptest! {
         prop_assert!(!note.observations[0].struck, "{:?}", edited);
         prop_assert_eq!(observation_content(&edited, &note.observations[0]), plain_text(&first), "{:?}", edited);
         // The content survives superseding too.
-        let replacement = NewObservation { fact: Some(fact_of("obs_B")), ..observation_from_text(&second) };
+        let replacement = NewObservation { meta: Some(fact_of("obs_B")), ..observation_from_text(&second) };
         let observation = ObservationRef::Id(ObservationId::parse("obs_A").unwrap());
         let edited = apply_edit(&edited, &NoteEdit::SupersedeObservation { observation, replacement });
         prop_assert!(edited.is_ok(), "{:?}", edited);

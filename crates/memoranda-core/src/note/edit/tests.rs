@@ -75,7 +75,7 @@ fn fact(name: &str, version: u32) -> ObservationMeta {
 
 fn new(category: &str, text: &str) -> NewObservation {
     let (category, text) = (Some(category.to_owned()), text.to_owned());
-    NewObservation { category, text, context: None, fact: None }
+    NewObservation { category, text, context: None, meta: None }
 }
 
 fn add(section: Option<&str>, observation: NewObservation) -> NoteEdit {
@@ -385,12 +385,12 @@ fn facts_are_superseded_and_kept() {
         NoteEdit::SupersedeObservation { observation: which, replacement }
     };
     let note = "## Observations\n- [d1] 1.1.0 #x (c) <!-- obs_A v1 2026-01-15T10:00:00Z k=v -->\n  more\n- [d1] other\n";
-    let replacement = NewObservation { fact: Some(fact("obs_B", 2)), ..new("d1", "1.2.0") };
+    let replacement = NewObservation { meta: Some(fact("obs_B", 2)), ..new("d1", "1.2.0") };
     let after = "## Observations\n- [d1] 1.2.0 <!-- obs_B v2 supersedes obs_A -->\n  more\n- [d1] other\n\n## History\n- [d1] ~~1.1.0 #x (c)~~ <!-- obs_A v1 2026-01-15T10:00:00Z by obs_B k=v -->\n";
     check(note, &supersede(ObservationRef::Id(id("obs_A")), replacement.clone()), after);
     let struck = EditError::ObservationStruck { line: 7, by: Some(id("obs_B")) };
     check_error(after, &supersede(ObservationRef::Id(id("obs_A")), replacement.clone()), &struck);
-    let third = NewObservation { fact: Some(fact("obs_C", 3)), ..new("d1", "1.3.0") };
+    let third = NewObservation { meta: Some(fact("obs_C", 3)), ..new("d1", "1.3.0") };
     let edited = apply_edit(after, &supersede(ObservationRef::Id(id("obs_B")), third)).unwrap();
     assert!(
         edited.ends_with(
@@ -400,7 +400,7 @@ fn facts_are_superseded_and_kept() {
     );
     let hand = "* [d1] by hand\n";
     let known = NewObservation {
-        fact: Some(ObservationMeta { supersedes: Some(id("obs_H")), ..fact("obs_B", 2) }),
+        meta: Some(ObservationMeta { supersedes: Some(id("obs_H")), ..fact("obs_B", 2) }),
         ..new("d1", "new")
     };
     check(
@@ -416,7 +416,7 @@ fn facts_are_superseded_and_kept() {
 fn superseded_words_stay_as_they_were_written() {
     let check = |written: &str, struck: &str| {
         let note = format!("- {written} <!-- obs_A v1 -->\n");
-        let replacement = NewObservation { fact: Some(fact("obs_B", 2)), ..new("d1", "new") };
+        let replacement = NewObservation { meta: Some(fact("obs_B", 2)), ..new("d1", "new") };
         let edit = NoteEdit::SupersedeObservation {
             observation: ObservationRef::Id(id("obs_A")),
             replacement,
@@ -445,12 +445,12 @@ fn a_copied_line_is_a_fact_of_its_own() {
     let note = "- [a1] one <!-- obs_A v1 -->\n- [a1] one <!-- obs_A v1 -->\n";
     let read = parse(note);
     assert_eq!(read.problems[0].message, "the fact obs_A is already on line 1");
-    assert!(read.observations[0].fact.is_some() && read.observations[1].fact.is_none());
+    assert!(read.observations[0].meta.is_some() && read.observations[1].meta.is_none());
     let remove = |observation| NoteEdit::RemoveObservation { observation };
     check(note, &remove(ObservationRef::Id(id("obs_A"))), "- [a1] one <!-- obs_A v1 -->\n");
     let set = NoteEdit::SetObservationMeta {
         observation: ObservationRef::Line(2),
-        fact: fact("obs_B", 1),
+        meta: fact("obs_B", 1),
     };
     check(note, &set, "- [a1] one <!-- obs_A v1 -->\n- [a1] one <!-- obs_B v1 -->\n");
 }
@@ -484,7 +484,7 @@ fn a_relation_is_rated_anew_where_it_stands() {
 fn facts_are_marked_and_removed() {
     let set = |which: ObservationRef, fact: ObservationMeta| NoteEdit::SetObservationMeta {
         observation: which,
-        fact,
+        meta: fact,
     };
     let one = ObservationRef::Line(1);
     check("- [a1] x  \n", &set(one.clone(), fact("obs_A", 1)), "- [a1] x <!-- obs_A v1 -->  \n");

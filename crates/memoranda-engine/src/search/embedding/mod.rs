@@ -156,7 +156,7 @@ impl ChosenModel {
                 form.dims
             ));
         }
-        Ok((ModelQueryEmbedding { vector, zero: form.zero }, id, passages - covered))
+        Ok((ModelQueryEmbedding { vector, baseline: form.zero }, id, passages - covered))
     }
 
     fn question(&self, text: &str) -> Result<QuantizedVector, ModelError> {
@@ -208,18 +208,18 @@ impl Memory {
     /// What a question means, by the model that was chosen if it can say so in time.
     pub(crate) fn meant(&self, said: &str, table: StaticVector) -> AskedMeaning {
         let Some(chosen) = &self.chosen else {
-            let meant = Some(QueryEmbedding::by_table(table));
+            let meant = Some(QueryEmbedding::from_static(table));
             return AskedMeaning { meant, model: None, by: MeaningBy::BuiltIn };
         };
         let name = chosen.name().to_owned();
         match chosen.meant(self.store(), said) {
             Ok((by_choice, id, left)) => AskedMeaning {
-                meant: Some(QueryEmbedding { table, chosen: Some(by_choice) }),
+                meant: Some(QueryEmbedding { static_vector: table, model: Some(by_choice) }),
                 model: Some(id),
                 by: MeaningBy::Chosen { model: name, left },
             },
             Err(reason) => AskedMeaning {
-                meant: Some(QueryEmbedding::by_table(table)),
+                meant: Some(QueryEmbedding::from_static(table)),
                 model: None,
                 by: MeaningBy::FellBack { model: name, reason },
             },

@@ -139,7 +139,7 @@ impl ModelCache {
 
     /// Returns the embedding of a passage as of the last refresh; `None` if it has none.
     pub(super) fn sense(&self, passage: i64) -> Option<Embedding> {
-        self.read().sense(passage).map(Embedding::Chosen)
+        self.read().sense(passage).map(Embedding::Model)
     }
 
     /// Returns texts without a vector, those of the newest files first.

@@ -42,17 +42,17 @@ impl SearchCaches<'_> {
         condition: &FilterSql,
         work: impl FnOnce() -> T,
     ) -> Result<(Vec<(i64, f32)>, T)> {
-        let (Some(cache), Some(chosen)) = (&self.chosen, &asked.chosen) else {
+        let (Some(cache), Some(chosen)) = (&self.chosen, &asked.model) else {
             // The first search of a process reads all vectors anyway and caches none.
             let is_first = !self.table.is_used();
             let most = if is_first { MAX_SIMILAR_PASSAGES } else { FIRST_SIMILAR_PASSAGES };
-            let first = (&asked.table, most);
+            let first = (&asked.static_vector, most);
             return self.table.nearest_while(db, self.now, first, condition, work);
         };
-        let table = (&asked.table, MAX_SIMILAR_PASSAGES);
+        let table = (&asked.static_vector, MAX_SIMILAR_PASSAGES);
         let done = work();
         let mut near = cache.nearest(db, self.now, &chosen.vector, MAX_SIMILAR_PASSAGES)?;
-        near.iter_mut().for_each(|(_, cosine)| *cosine = chosen.on_scale(*cosine));
+        near.iter_mut().for_each(|(_, cosine)| *cosine = chosen.rescale(*cosine));
         let coverage = cache.coverage(db, self.now)?;
         if coverage.covered < coverage.passages {
             let (by_table, ()) = self.table.nearest_while(db, self.now, table, condition, || ())?;
@@ -71,11 +71,11 @@ impl SearchCaches<'_> {
         condition: &FilterSql,
         first: Vec<(i64, f32)>,
     ) -> Result<Vec<(i64, f32)>> {
-        let is_by_table = self.chosen.is_none() || asked.chosen.is_none();
+        let is_by_table = self.chosen.is_none() || asked.model.is_none();
         if !is_by_table || first.len() != FIRST_SIMILAR_PASSAGES {
             return Ok(first);
         }
-        let table = (&asked.table, MAX_SIMILAR_PASSAGES);
+        let table = (&asked.static_vector, MAX_SIMILAR_PASSAGES);
         Ok(self.table.nearest_while(db, self.now, table, condition, || ())?.0)
     }
 
@@ -92,7 +92,7 @@ impl SearchCaches<'_> {
         {
             return Ok(Vec::new());
         }
-        vectors::nearest_that_fit(db, (&asked.table, MAX_SIMILAR_PASSAGES), condition)
+        vectors::nearest_that_fit(db, (&asked.static_vector, MAX_SIMILAR_PASSAGES), condition)
     }
 
     /// Sets the similarity to a query for the passages of some notes.
@@ -103,7 +103,7 @@ impl SearchCaches<'_> {
         notes: &mut [RankCandidate<i64>],
     ) -> Result<()> {
         let kept = self.table.place(self.now);
-        let probe = StaticQueryVector::new(&meant.table);
+        let probe = StaticQueryVector::new(&meant.static_vector);
         let mut by_table = Vec::new();
         for note in notes {
             self.table.similarities(db, kept, note.note, &probe, &mut by_table)?;

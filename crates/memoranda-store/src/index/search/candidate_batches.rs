@@ -44,7 +44,7 @@ impl<'c> CandidateBatches<'c> {
             FilterSql::new(question.query, question.filter).without_redundant_projects(db)?;
         let match_words = || match_words(db, caches, question, &condition);
         let (near, match_words) = match question.vector {
-            Some(vector) if question.query.is_free() => {
+            Some(vector) if question.query.allows_semantic_match() => {
                 caches.nearest_while(db, vector, &condition, match_words)?
             }
             _ => (Vec::new(), match_words()),

@@ -50,7 +50,7 @@ impl<'r> CandidateLoader<'r> {
         understood: &Query,
     ) -> Self {
         let asked = TitleQuery::new(question.text, question.query);
-        let needs_texts = understood.has_beginnings();
+        let needs_texts = understood.has_prefix_terms();
         Self { db, question, asked, needs_texts, notes: &caches.notes }
     }
 
@@ -79,7 +79,7 @@ impl<'r> CandidateLoader<'r> {
         };
         Ok(Some(RankCandidate {
             note: file,
-            round: found.round,
+            batch: found.round,
             name: Arc::clone(&kept.name),
             title_match,
             path: Arc::clone(&kept.path),
@@ -104,7 +104,13 @@ fn passages(
     let take = |TokenizedPassage { id, age, begins, cut }| {
         let is_wanted =
             age == PassageStatus::Current || question.filter.superseded == Superseded::Include;
-        let passage = CandidatePassage { id: id as u64, cut, said: None, similarity: 0.0, begins };
+        let passage = CandidatePassage {
+            id: id as u64,
+            tokens: cut,
+            source: None,
+            similarity: 0.0,
+            start: begins,
+        };
         is_wanted.then_some(passage)
     };
     let mut count = 0;
@@ -118,7 +124,7 @@ fn passages(
     }
     // Required terms can occur anywhere in a note.
     let is_cut =
-        !question.query.is_demanding() && vectors::count_of(db, file)? > MAX_WHOLE_PASSAGES;
+        !question.query.has_constraints() && vectors::count_of(db, file)? > MAX_WHOLE_PASSAGES;
     let near = if is_cut {
         let near = found.iter().map(|&hit| (hit.max(first + 1) - 1, hit + 1));
         let mut near: Vec<_> = near.chain([(first, first)]).collect();
@@ -152,7 +158,7 @@ fn add_texts(db: &Connection, passages: &mut [CandidatePassage]) -> Result<()> {
             let passage = row.iter_mut().find(|passage| passage.id == kept.id as u64);
             if let Some(passage) = passage {
                 let (heading, text) = (kept.heading.to_owned(), kept.text.to_owned());
-                passage.said = Some(PassageSource { heading, text }.into());
+                passage.source = Some(PassageSource { heading, text }.into());
             }
         })?;
     }

@@ -141,7 +141,7 @@ fn files_in_time_range(
         let mut found = 0;
         for row in rows {
             let (file, ms) = row?;
-            if when.holds(Timestamp::from_millisecond(ms).unwrap_or_default()) {
+            if when.contains(Timestamp::from_millisecond(ms).unwrap_or_default()) {
                 files.push(file);
                 found += 1;
             }

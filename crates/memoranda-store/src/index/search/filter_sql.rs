@@ -149,7 +149,7 @@ impl FilterSql {
         let is_choice =
             |term: &QueryTerm| term.need == TermRequirement::Excluded || term.groups == 1;
         let is_one_choice = query.terms.iter().all(is_choice);
-        let groups = query.groups().filter(|_| !is_one_choice).map(|group| {
+        let groups = query.required_groups().filter(|_| !is_one_choice).map(|group| {
             let any: Vec<_> = group.iter().map(|term| term_expression(term)).collect();
             (TermRequirement::Required, any.join(" OR "))
         });
