@@ -10,38 +10,38 @@ use memoranda_store::{
 };
 
 use crate::error::{EngineError, Result};
-use crate::links::resolve::Place;
-use crate::{Memory, Who};
+use crate::links::resolve::NoteLocation;
+use crate::{Author, Memory};
 
 /// What a revision does to one note.
 #[derive(Clone, PartialEq, Eq, Debug)]
-pub struct Step {
+pub struct FileOperation {
     /// The note.
-    pub place: Place,
+    pub place: NoteLocation,
     /// What must be there for anything to be done.
     pub expect: ExpectedContent,
     /// What becomes of it.
     pub action: FileAction,
 }
 
-impl Step {
+impl FileOperation {
     /// The note holds this text.
-    pub fn put(place: Place, text: impl Into<Vec<u8>>) -> Self {
+    pub fn put(place: NoteLocation, text: impl Into<Vec<u8>>) -> Self {
         Self { place, expect: ExpectedContent::Anything, action: FileAction::Put(text.into()) }
     }
 
     /// The note is new, and holds this text.
-    pub fn create(place: Place, text: impl Into<Vec<u8>>) -> Self {
+    pub fn create(place: NoteLocation, text: impl Into<Vec<u8>>) -> Self {
         Self { place, expect: ExpectedContent::Absent, action: FileAction::Put(text.into()) }
     }
 
     /// The note is gone; the history keeps it.
-    pub fn remove(place: Place) -> Self {
+    pub fn remove(place: NoteLocation) -> Self {
         Self { place, expect: ExpectedContent::Anything, action: FileAction::Remove }
     }
 
     /// The note that was at `from` is here, with this text.
-    pub fn move_from(place: Place, from: NotePath, text: impl Into<Vec<u8>>) -> Self {
+    pub fn move_from(place: NoteLocation, from: NotePath, text: impl Into<Vec<u8>>) -> Self {
         let action = FileAction::MoveFrom { from, content: text.into() };
         Self { place, expect: ExpectedContent::Anything, action }
     }
@@ -49,7 +49,7 @@ impl Step {
 
 /// What became of a revision.
 #[derive(Clone, PartialEq, Eq, Debug)]
-pub enum ReviseOutcome {
+pub enum TransactOutcome {
     /// Everything was done, and is durable.
     Committed(Commit),
     /// Everything was so already.
@@ -60,13 +60,13 @@ pub enum ReviseOutcome {
 
 /// The notes as they are while the lock is held. Questions to the index go through here too:
 /// asking the [`Memory`] from within a decision could wait for the lock that is held.
-pub struct Desk<'a> {
+pub struct NoteTransaction<'a> {
     view: &'a LockedView<'a>,
 }
 
-impl Desk<'_> {
+impl NoteTransaction<'_> {
     /// A note's text and version; `None` if there is no such file.
-    pub fn text(&self, place: &Place) -> Result<Option<(String, ContentHash)>> {
+    pub fn text(&self, place: &NoteLocation) -> Result<Option<(String, ContentHash)>> {
         let Some(found) = self.view.read(&place.project, &place.path)? else { return Ok(None) };
         match String::from_utf8(found.bytes) {
             Ok(text) => Ok(Some((text, found.hash))),
@@ -75,20 +75,20 @@ impl Desk<'_> {
     }
 
     /// A file's bytes and version, text or not; `None` if there is no such file.
-    pub fn bytes(&self, place: &Place) -> Result<Option<(Vec<u8>, ContentHash)>> {
+    pub fn bytes(&self, place: &NoteLocation) -> Result<Option<(Vec<u8>, ContentHash)>> {
         let found = self.view.read(&place.project, &place.path)?;
         Ok(found.map(|found| (found.bytes, found.hash)))
     }
 
     /// All files at or below a place.
-    pub fn below(&self, place: &Place) -> Result<Vec<Place>> {
+    pub fn below(&self, place: &NoteLocation) -> Result<Vec<NoteLocation>> {
         let below = self.view.below(&place.project, &place.path)?;
-        let at = |path| Place { project: place.project.clone(), path };
+        let at = |path| NoteLocation { project: place.project.clone(), path };
         Ok(below.files.into_iter().map(at).collect())
     }
 
     /// What the index knows of a note.
-    pub fn summary(&self, place: &Place) -> Result<Option<FileSummary>> {
+    pub fn summary(&self, place: &NoteLocation) -> Result<Option<FileSummary>> {
         Ok(self.view.file(&place.project, &place.path)?)
     }
 
@@ -113,8 +113,8 @@ impl Desk<'_> {
     }
 
     /// The notes that a name can mean in a project.
-    pub fn named(&self, project: &ProjectName, name: &str) -> Result<Vec<Place>> {
-        let at = |path| Place { project: project.clone(), path };
+    pub fn named(&self, project: &ProjectName, name: &str) -> Result<Vec<NoteLocation>> {
+        let at = |path| NoteLocation { project: project.clone(), path };
         let found = self.view.link_candidates(project, name)?;
         Ok(found.into_iter().map(|candidate| at(candidate.path)).collect())
     }
@@ -140,7 +140,7 @@ impl Desk<'_> {
     }
 
     /// Notes whose names some systems could not tell from this one.
-    pub fn twins(&self, place: &Place) -> Result<Vec<NotePath>> {
+    pub fn twins(&self, place: &NoteLocation) -> Result<Vec<NotePath>> {
         Ok(self.view.twins(&place.project, &place.path)?)
     }
 
@@ -173,14 +173,14 @@ impl Desk<'_> {
 impl Memory {
     /// Decides on a change of any number of notes with the files as they are under the lock, and
     /// makes it in one commit. The decision is asked for again if an editor saved in between.
-    pub fn revise<E: From<EngineError>>(
+    pub fn transact<E: From<EngineError>>(
         &self,
-        who: &Who,
+        who: &Author,
         message: Option<&str>,
-        mut decide: impl FnMut(&Desk<'_>) -> Result<Vec<Step>, E>,
-    ) -> Result<ReviseOutcome, E> {
+        mut decide: impl FnMut(&NoteTransaction<'_>) -> Result<Vec<FileOperation>, E>,
+    ) -> Result<TransactOutcome, E> {
         let outcome = self.store().commit(who, |view| {
-            let steps = decide(&Desk { view }).map_err(Refused::Caller)?;
+            let steps = decide(&NoteTransaction { view }).map_err(TransactError::Caller)?;
             Ok(ChangeSet {
                 operations: steps.into_iter().map(operation).collect(),
                 message: message.map(str::to_owned),
@@ -188,27 +188,27 @@ impl Memory {
             })
         });
         match outcome {
-            Ok(CommitOutcome::Committed(commit)) => Ok(ReviseOutcome::Committed(commit)),
-            Ok(CommitOutcome::Unchanged) => Ok(ReviseOutcome::Unchanged),
-            Ok(CommitOutcome::Conflict(conflicts)) => Ok(ReviseOutcome::Conflict(conflicts)),
-            Err(Refused::Caller(error)) => Err(error),
-            Err(Refused::Store(error)) => Err(EngineError::from(error).into()),
+            Ok(CommitOutcome::Committed(commit)) => Ok(TransactOutcome::Committed(commit)),
+            Ok(CommitOutcome::Unchanged) => Ok(TransactOutcome::Unchanged),
+            Ok(CommitOutcome::Conflict(conflicts)) => Ok(TransactOutcome::Conflict(conflicts)),
+            Err(TransactError::Caller(error)) => Err(error),
+            Err(TransactError::Store(error)) => Err(EngineError::from(error).into()),
         }
     }
 }
 
-fn operation(step: Step) -> ChangeOperation {
-    let Step { place: Place { project, path }, expect, action } = step;
+fn operation(step: FileOperation) -> ChangeOperation {
+    let FileOperation { place: NoteLocation { project, path }, expect, action } = step;
     ChangeOperation { project, path, expect, action }
 }
 
 /// Why nothing was done: the one who decided did not want to, or the store could not.
-enum Refused<E> {
+enum TransactError<E> {
     Caller(E),
     Store(memoranda_store::StoreError),
 }
 
-impl<E> From<memoranda_store::StoreError> for Refused<E> {
+impl<E> From<memoranda_store::StoreError> for TransactError<E> {
     fn from(error: memoranda_store::StoreError) -> Self {
         Self::Store(error)
     }

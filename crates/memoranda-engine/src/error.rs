@@ -6,7 +6,7 @@ use memoranda_core::note::edit::EditError;
 use memoranda_core::path::PathError;
 use memoranda_store::StoreError;
 
-use crate::links::resolve::Place;
+use crate::links::resolve::NoteLocation;
 
 /// A verb that could not be done. Nothing was changed.
 #[derive(Debug, thiserror::Error)]
@@ -22,7 +22,7 @@ pub enum EngineError {
         /// Where it was looked for.
         scope: String,
         /// Notes with names like it.
-        suggestions: Vec<Place>,
+        suggestions: Vec<NoteLocation>,
     },
     /// Several notes go by that name.
     #[error(
@@ -33,13 +33,13 @@ pub enum EngineError {
         /// What was asked for.
         identifier: String,
         /// What it fits.
-        candidates: Vec<Place>,
+        candidates: Vec<NoteLocation>,
     },
     /// The file is there, but the project's rules keep it from everybody who asks for notes.
     #[error("{place} is kept from notes: {rule}")]
     Ignored {
         /// The file.
-        place: Place,
+        place: NoteLocation,
         /// The rule.
         rule: String,
     },
@@ -47,7 +47,7 @@ pub enum EngineError {
     #[error("{place} did not exist {when}")]
     NotThen {
         /// The note.
-        place: Place,
+        place: NoteLocation,
         /// When it was asked for.
         when: String,
     },
@@ -69,12 +69,12 @@ pub enum EngineError {
     },
     /// The bytes are no text.
     #[error("{0} is not UTF-8 text, and is left as it is")]
-    NotText(Place),
+    NotText(NoteLocation),
     /// An edit did not fit the text.
     #[error("{place}: {error}{}", edit_hint(.error))]
     Edit {
         /// The note.
-        place: Place,
+        place: NoteLocation,
         /// What did not fit.
         error: EditError,
     },
@@ -95,12 +95,12 @@ const MAX_LISTED: usize = 10;
 /// The result of most verbs.
 pub type Result<T, E = EngineError> = std::result::Result<T, E>;
 
-fn places(places: &[Place]) -> String {
+fn places(places: &[NoteLocation]) -> String {
     shortened_list(places, MAX_LISTED)
 }
 
 /// How to say the one whose whole path the name is, if that is the permalink of another.
-fn without_ending(identifier: &str, candidates: &[Place]) -> String {
+fn without_ending(identifier: &str, candidates: &[NoteLocation]) -> String {
     let named = candidates.iter().find(|place| place.path.as_str() == identifier);
     match named.and_then(|place| identifier.strip_suffix(place.path.extension())) {
         Some(bare) => format!(
@@ -111,7 +111,7 @@ fn without_ending(identifier: &str, candidates: &[Place]) -> String {
     }
 }
 
-fn did_you_mean(suggestions: &[Place]) -> String {
+fn did_you_mean(suggestions: &[NoteLocation]) -> String {
     match suggestions {
         [] => String::new(),
         suggestions => format!("; did you mean {}?", places(suggestions)),

@@ -7,7 +7,7 @@ use std::path::{Path, PathBuf};
 const DEPTH: usize = 10;
 
 /// Where a repository's configuration comes from, and what decides which parts hold.
-pub(crate) struct Sources<'a> {
+pub(crate) struct GitConfigSources<'a> {
     /// The text of a file; `None` if there is none.
     pub(crate) read: &'a dyn Fn(&Path) -> Option<String>,
     /// The person's own folder, for `~`.
@@ -19,11 +19,11 @@ pub(crate) struct Sources<'a> {
 /// What was read, in the order in which git reads it.
 #[derive(Default)]
 pub(crate) struct GitConfig {
-    entries: Vec<Entry>,
+    entries: Vec<GitConfigEntry>,
 }
 
 #[derive(Clone, PartialEq, Eq, Debug)]
-struct Entry {
+struct GitConfigEntry {
     /// In lower case, as is `key`.
     section: String,
     /// What stands in quotes beside it, to the letter.
@@ -34,11 +34,11 @@ struct Entry {
 
 impl GitConfig {
     /// Reads a file, and what it includes.
-    pub(crate) fn add(&mut self, file: &Path, sources: &Sources<'_>) {
+    pub(crate) fn add(&mut self, file: &Path, sources: &GitConfigSources<'_>) {
         self.add_at(file, sources, 0);
     }
 
-    fn add_at(&mut self, file: &Path, sources: &Sources<'_>, depth: usize) {
+    fn add_at(&mut self, file: &Path, sources: &GitConfigSources<'_>, depth: usize) {
         let Some(text) = (sources.read)(file).filter(|_| depth <= DEPTH) else { return };
         for entry in entries(&text) {
             let is_include = match entry.section.as_str() {
@@ -75,7 +75,7 @@ impl GitConfig {
             urls.drain(..=last);
         }
         let url = *urls.first()?;
-        let is_rewritten = |entry: &&Entry| {
+        let is_rewritten = |entry: &&GitConfigEntry| {
             entry.section == "url" && entry.key == "insteadof" && url.starts_with(&entry.value)
         };
         let rewritten = self.entries.iter().filter(is_rewritten);
@@ -93,13 +93,14 @@ impl GitConfig {
     }
 
     fn values(&self, section: &str, name: &str, key: &str) -> Vec<&str> {
-        let fits =
-            |entry: &&Entry| entry.section == section && entry.name == name && entry.key == key;
+        let fits = |entry: &&GitConfigEntry| {
+            entry.section == section && entry.name == name && entry.key == key
+        };
         self.entries.iter().filter(fits).map(|entry| entry.value.as_str()).collect()
     }
 }
 
-impl Sources<'_> {
+impl GitConfigSources<'_> {
     /// The file that a value names: seen from the file that names it, or from the person's folder.
     fn path(&self, value: &str, from: &Path) -> Option<PathBuf> {
         match value.strip_prefix("~/") {
@@ -170,7 +171,7 @@ fn matches(pattern: &[u8], path: &[u8]) -> bool {
 }
 
 /// The entries of one text. Where git would refuse to read on, so does this.
-fn entries(text: &str) -> Vec<Entry> {
+fn entries(text: &str) -> Vec<GitConfigEntry> {
     let text = text.strip_prefix('\u{feff}').unwrap_or(text).replace("\r\n", "\n");
     let mut rest = text.as_str();
     let (mut section, mut name) = (String::new(), String::new());
@@ -202,7 +203,7 @@ fn entries(text: &str) -> Vec<Entry> {
                 None => ("true".to_owned(), after.split_once('\n').map_or("", |(_, after)| after)),
             };
             let (section, name) = (section.clone(), name.clone());
-            found.push(Entry { section, name, key: key.to_ascii_lowercase(), value });
+            found.push(GitConfigEntry { section, name, key: key.to_ascii_lowercase(), value });
             rest = after;
         }
     }
@@ -278,7 +279,7 @@ mod tests {
             let known = files.iter().find(|(name, _)| Path::new(name) == path);
             known.map(|(_, text)| (*text).to_owned())
         };
-        let sources = Sources {
+        let sources = GitConfigSources {
             read: &read,
             home: Some("/people/me".into()),
             git_folders: &|| {

@@ -9,14 +9,14 @@ use std::time::{Duration, Instant};
 use memoranda_store::Store;
 
 use crate::error::Result;
-use crate::{Concern, Memory};
+use crate::{Memory, SyncScope};
 
 /// How often one who waits looks whether it is done.
 const PAUSE: Duration = Duration::from_millis(10);
 
 /// How much of a vault its index knows.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub enum Known {
+pub enum IndexProgress {
     /// Every file has been looked at since the index was made.
     Whole,
     /// The first look is still under way: so many files of so many are read. The total is 0 until
@@ -31,7 +31,7 @@ pub enum Known {
 
 /// The first look of this process, if it makes one.
 #[derive(Default)]
-pub(crate) struct FirstLook {
+pub(crate) struct InitialScan {
     is_running: AtomicBool,
     /// Nobody needs to wait for edits that were made before this process began.
     is_over: AtomicBool,
@@ -41,7 +41,7 @@ pub(crate) struct FirstLook {
     total: AtomicUsize,
 }
 
-impl FirstLook {
+impl InitialScan {
     fn run(&self, store: &Store) {
         let looked = store.sync(&mut |step| {
             self.done.store(step.done, Ordering::Relaxed);
@@ -52,8 +52,8 @@ impl FirstLook {
         self.is_running.store(false, Ordering::SeqCst);
     }
 
-    fn known(&self) -> Known {
-        Known::Part {
+    fn known(&self) -> IndexProgress {
+        IndexProgress::Part {
             done: self.done.load(Ordering::Relaxed),
             total: self.total.load(Ordering::Relaxed),
         }
@@ -64,9 +64,13 @@ impl Memory {
     /// Waits until every file has been looked at since the index was made, and looks itself if
     /// nobody does; not longer than `patience`. `tell` hears how far it has come. Costs nothing
     /// once the index is whole.
-    pub fn await_index(&self, patience: Duration, tell: &dyn Fn(usize, usize)) -> Result<Known> {
+    pub fn await_index(
+        &self,
+        patience: Duration,
+        tell: &dyn Fn(usize, usize),
+    ) -> Result<IndexProgress> {
         if self.store().is_indexed()? {
-            return Ok(Known::Whole);
+            return Ok(IndexProgress::Whole);
         }
         if !self.first_look.is_running.swap(true, Ordering::SeqCst) {
             let (look, store) = (Arc::clone(&self.first_look), Arc::clone(&self.store));
@@ -76,9 +80,9 @@ impl Memory {
         while Instant::now() < until {
             std::thread::sleep(PAUSE);
             if self.store().is_indexed()? {
-                return Ok(Known::Whole);
+                return Ok(IndexProgress::Whole);
             }
-            if let Known::Part { done, total } = self.first_look.known() {
+            if let IndexProgress::Part { done, total } = self.first_look.known() {
                 tell(done, total);
             }
             // It failed: waiting longer brings nothing.
@@ -92,7 +96,7 @@ impl Memory {
     /// Waits until what people did while nobody watched has been taken in, as far as it concerns
     /// an answer; not longer than `patience`, and only when this process is young. Starts the look
     /// if nobody has.
-    pub fn await_edits(&self, concern: &Concern, patience: Duration) -> Result<()> {
+    pub fn await_edits(&self, concern: &SyncScope, patience: Duration) -> Result<()> {
         let is_over = &self.first_look.is_over;
         let until = Instant::now() + patience;
         while !is_over.load(Ordering::Relaxed) {
@@ -101,7 +105,7 @@ impl Memory {
                 is_over.store(true, Ordering::Relaxed);
                 break;
             }
-            if let Concern::Folders(project, folders) = concern {
+            if let SyncScope::Folders(project, folders) = concern {
                 // One glance costs less than to watch everything; one with every call does not.
                 if self.first_look.has_glanced.swap(true, Ordering::Relaxed) {
                     self.start_background()?;

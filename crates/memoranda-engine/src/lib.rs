@@ -24,42 +24,46 @@ mod status;
 mod vacuum;
 
 pub use archive::{ExportReport, ImportReport};
-pub use batch::{Desk, ReviseOutcome, Step};
+pub use batch::{FileOperation, NoteTransaction, TransactOutcome};
 pub use doctor::DoctorReport;
 pub use error::{EngineError, Result};
-pub use history::log::{CommitDiff, FileDiff, Revision};
-pub use history::undo::{RedoStep, UndoOutcome, Undone};
-pub use initial_scan::Known;
-pub use links::neighbourhood::{GraphPath, GraphRequest, Link, NeighbourNode, Neighbourhood};
-pub use links::resolve::{Intent, Place, Resolved, project_said};
-pub use links::resolve_folder::NamedFolder;
-pub use model::{Embedder, LanguageModel, ModelError, Question};
-pub use notes::context::{
-    ContextNote, ContextPage, ContextRequest, ContextTarget, FurtherLink, Related,
+pub use history::log::{CommitDiff, FileDiff, NoteRevision};
+pub use history::undo::{RedoStep, UndoOutcome, UndoneCommit};
+pub use initial_scan::IndexProgress;
+pub use links::neighbourhood::{
+    GraphPath, GraphRequest, NeighbourLink, NeighbourNode, NoteNeighbourhood,
 };
-pub use notes::delete::{DeleteOutcome, DeleteRequest, Deleted};
-pub use notes::edit::{EditOutcome, EditRequest, Edited};
-pub use notes::expire::{ExpireRequest, Expired};
-pub use notes::folder_cache::{FolderTexts, KeptText};
+pub use links::resolve::{NoteLocation, ResolveIntent, ResolvedNote, project_said};
+pub use links::resolve_folder::NamedFolder;
+pub use model::{LanguageModel, ModelError, ModelQuestion, TextEmbedder};
+pub use notes::context::{
+    ContextNote, ContextPage, ContextRequest, ContextTarget, FurtherLink, RelatedNote,
+};
+pub use notes::delete::{DeleteOutcome, DeleteRequest, DeletedNotes};
+pub use notes::edit::{EditOutcome, EditReport, EditRequest};
+pub use notes::expire::{ExpireRequest, ExpiredNotes};
+pub use notes::folder_cache::{CachedText, FolderTexts};
 pub use notes::list::{ListPage, ListRequest};
 pub use notes::read::{ReadNote, TextNote};
 pub use notes::relocate::{MoveOutcome, MoveRequest, Moved};
 pub use notes::rename::{
-    Holders, LinkText, Links, OutdatedLink, RenameOutcome, RenameRequest, Renamed, Whose,
+    LinkDirection, LinkPolicy, LinkScope, LinkText, OutdatedLink, RenameOutcome, RenameRequest,
+    Renamed,
 };
-pub use notes::restore::{RestoreOutcome, Restored};
-pub use notes::write::{AddRequest, WriteMode, WriteOutcome, WriteRequest, Written};
+pub use notes::restore::{RestoreOutcome, RestoredNote};
+pub use notes::write::{AddRequest, WriteMode, WriteOutcome, WriteRequest, WrittenNote};
 pub use project::ProjectInfo;
-pub use repository::{Repository, named_from_root, normal_remote};
-pub use scan::Concern;
+pub use repository::{GitRepository, named_from_root, normal_remote};
+pub use scan::SyncScope;
 pub use search::embedding::{
-    AskOptions, ChosenModel, Made, MakeError, MakeOutcome, MeaningBy, ModelStatus,
+    EmbedError, EmbedOutcome, EmbedReport, EmbeddingModel, EmbeddingOptions, EmbeddingSource,
+    ModelStatus,
 };
-pub use search::fragments::{Part, Understood};
+pub use search::fragments::{NoteFragment, ResolvedQuery};
 pub use search::{
     FurtherPassage, MIN_RELEVANCE, SearchPage, SearchRequest, SearchResult, SearchUnit,
 };
-pub use status::Status;
+pub use status::VaultStatus;
 
 pub use memoranda_core as core;
 pub use memoranda_store::{
@@ -76,10 +80,10 @@ pub use memoranda_store::{
 use std::sync::{Arc, Mutex, PoisonError};
 
 use jiff::tz::TimeZone;
-use memoranda_core::change::Author;
+pub use memoranda_core::change::Author;
 pub use memoranda_store::Store;
 
-use search::embedding::Maker;
+use search::embedding::EmbeddingWorker;
 
 /// The project that is meant when none is named, unless the person chose another.
 pub const DEFAULT_PROJECT: &str = "main";
@@ -87,9 +91,9 @@ pub const DEFAULT_PROJECT: &str = "main";
 /// A vault, open, and the one who uses it.
 pub struct Memory {
     store: Arc<Store>,
-    chosen: Option<Arc<ChosenModel>>,
-    maker: Mutex<Option<Maker>>,
-    first_look: Arc<initial_scan::FirstLook>,
+    chosen: Option<Arc<EmbeddingModel>>,
+    maker: Mutex<Option<EmbeddingWorker>>,
+    first_look: Arc<initial_scan::InitialScan>,
     zone: fn() -> TimeZone,
     default_project: String,
 }
@@ -119,7 +123,7 @@ impl Memory {
     }
 
     /// Lets searches go by a model that the person chose, as far as it has come.
-    pub fn with_model(self, chosen: ChosenModel) -> Self {
+    pub fn with_model(self, chosen: EmbeddingModel) -> Self {
         Self { chosen: Some(Arc::new(chosen)), ..self }
     }
 
@@ -128,7 +132,7 @@ impl Memory {
     pub fn start_background(&self) -> Result<()> {
         if let Some(chosen) = &self.chosen {
             let mut maker = self.maker.lock().unwrap_or_else(PoisonError::into_inner);
-            maker.get_or_insert_with(|| Maker::start(&self.store, chosen));
+            maker.get_or_insert_with(|| EmbeddingWorker::start(&self.store, chosen));
         }
         Ok(self.store.start_background()?)
     }
@@ -138,6 +142,3 @@ impl Memory {
         &self.store
     }
 }
-
-/// Who acts, on every verb that writes.
-pub type Who = Author;

@@ -10,11 +10,11 @@ pub trait LanguageModel: fmt::Debug + Send + Sync {
     fn name(&self) -> &str;
 
     /// Answers within its own limits of time and size, or says why it did not.
-    fn answer(&self, question: &Question<'_>) -> Result<String, ModelError>;
+    fn answer(&self, question: &ModelQuestion<'_>) -> Result<String, ModelError>;
 }
 
 /// Something that makes a vector of each text, so that texts that say alike lie close together.
-pub trait Embedder: fmt::Debug + Send + Sync {
+pub trait TextEmbedder: fmt::Debug + Send + Sync {
     /// What it is called, for people.
     fn name(&self) -> &str;
 
@@ -29,7 +29,7 @@ pub trait Embedder: fmt::Debug + Send + Sync {
 
 /// What a language model is asked.
 #[derive(Clone, Copy, Debug)]
-pub struct Question<'a> {
+pub struct ModelQuestion<'a> {
     /// What it is to do, in our words.
     pub instructions: &'a str,
     /// What it is to do it with, in others' words.

@@ -8,11 +8,11 @@
 
 use std::path::{Path, PathBuf};
 
-use crate::git_config::{GitConfig, Sources, slashed};
+use crate::git_config::{GitConfig, GitConfigSources, slashed};
 
 /// A git repository, as far as memories care.
 #[derive(Clone, PartialEq, Eq, Debug)]
-pub struct Repository {
+pub struct GitRepository {
     /// The folder that holds `.git`.
     pub root: PathBuf,
     /// The remote as `host/owner/repo`; `None` without one.
@@ -26,7 +26,7 @@ pub struct Repository {
     pub branch: Option<String>,
 }
 
-impl Repository {
+impl GitRepository {
     /// Finds the repository that a folder lies in.
     pub fn of(folder: &Path) -> Option<Self> {
         let folder = std::path::absolute(folder).ok()?;
@@ -68,7 +68,7 @@ impl Repository {
 /// folder.
 pub fn named_from_root(folder: Option<&Path>, files: &[String]) -> Vec<String> {
     let folder = folder.and_then(|folder| std::path::absolute(folder).ok());
-    let root = folder.as_deref().map(|folder| match Repository::of(folder) {
+    let root = folder.as_deref().map(|folder| match GitRepository::of(folder) {
         Some(repository) => repository.root,
         None => folder.to_owned(),
     });
@@ -183,7 +183,7 @@ fn configuration(own: &Path, common: &Path) -> GitConfig {
         let bytes = std::fs::read(path).ok()?;
         Some(String::from_utf8_lossy(&bytes).into_owned())
     };
-    let sources = Sources { read: &read, home, git_folders: &git_folders };
+    let sources = GitConfigSources { read: &read, home, git_folders: &git_folders };
     let mut config = GitConfig::default();
     files.iter().for_each(|file| config.add(file, &sources));
     config
@@ -298,16 +298,16 @@ mod tests {
         let root = folder.path().join("shop");
         let inside = root.join("src/deep");
         std::fs::create_dir_all(&inside).unwrap();
-        assert_eq!(Repository::of(&inside).filter(|found| found.root == root), None);
+        assert_eq!(GitRepository::of(&inside).filter(|found| found.root == root), None);
         std::fs::create_dir_all(root.join(".git")).unwrap();
         std::fs::write(root.join(".git/HEAD"), "ref: refs/heads/feature/x\n").unwrap();
-        let local = Repository::of(&inside).unwrap();
+        let local = GitRepository::of(&inside).unwrap();
         assert_eq!((local.name.as_str(), local.remote), ("shop", None));
         assert_eq!(local.branch.as_deref(), Some("feature/x"));
         let config = "[core]\n\tbare = false\n[remote \"fork\"]\n\turl = git@x.org:me/fork.git\n\
                       [remote \"origin\"]\n\turl = git@github.com:acme/store.git\n";
         std::fs::write(root.join(".git/config"), config).unwrap();
-        let found = Repository::of(&inside).unwrap();
+        let found = GitRepository::of(&inside).unwrap();
         assert_eq!(found.remote.as_deref(), Some("github.com/acme/store"));
         assert_eq!((found.name.as_str(), found.root), ("store", root.clone()));
         // A worktree points at its own folder, which shares the configuration.
@@ -318,7 +318,7 @@ mod tests {
         std::fs::write(tree.join(".git"), format!("gitdir: {}\n", own.display())).unwrap();
         std::fs::write(own.join("commondir"), "../..\n").unwrap();
         std::fs::write(own.join("HEAD"), "0123456789\n").unwrap();
-        let found = Repository::of(&tree).unwrap();
+        let found = GitRepository::of(&tree).unwrap();
         assert_eq!(found.remote.as_deref(), Some("github.com/acme/store"));
         assert_eq!(found.branch, None);
     }

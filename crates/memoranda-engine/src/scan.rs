@@ -9,7 +9,7 @@ use crate::error::Result;
 
 /// The files that an answer can depend on.
 #[derive(Clone, PartialEq, Eq, Debug)]
-pub enum Concern {
+pub enum SyncScope {
     /// Any file.
     Everything,
     /// Those at or below some folders of one project.
@@ -27,7 +27,7 @@ impl Memory {
     /// changed there, the whole project is looked at: what appears in a folder may have left another.
     pub fn catch_up(
         &self,
-        concern: &Concern,
+        concern: &SyncScope,
         progress: &mut dyn FnMut(ScanProgress),
     ) -> Result<Option<ScanReport>> {
         if !self.store().is_indexed()? {
@@ -37,8 +37,8 @@ impl Memory {
             return Ok(None);
         }
         match concern {
-            Concern::Everything => self.sync(progress).map(Some),
-            Concern::Folders(project, folders) => {
+            SyncScope::Everything => self.sync(progress).map(Some),
+            SyncScope::Folders(project, folders) => {
                 match self.store().is_as_known(project, folders)? {
                     true => Ok(None),
                     false => Ok(Some(self.store().sync_project(project, progress)?)),

@@ -11,7 +11,7 @@ use crate::search::embedding::ModelStatus;
 
 /// How the vault is.
 #[derive(Clone, Debug)]
-pub struct Status {
+pub struct VaultStatus {
     /// Where it lies.
     pub home: PathBuf,
     /// Where the index lies.
@@ -34,8 +34,8 @@ pub struct Status {
 
 impl Memory {
     /// How the vault is.
-    pub fn status(&self) -> Result<Status> {
-        Ok(Status {
+    pub fn status(&self) -> Result<VaultStatus> {
+        Ok(VaultStatus {
             home: self.store().home().to_owned(),
             index: self.store().index_path(),
             device: self.store().device().to_owned(),

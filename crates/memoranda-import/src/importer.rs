@@ -11,8 +11,8 @@ use memoranda_engine::core::id::{CommitId, ContentHash, ProjectName};
 use memoranda_engine::core::note::edit::NoteEdit;
 use memoranda_engine::core::path::NotePath;
 use memoranda_engine::{
-    EngineError, HistoryFilter, ListFilter, ListOrder, Memory, Place, ReviseOutcome, Step,
-    StoreError, Who, hash,
+    Author, EngineError, FileOperation, HistoryFilter, ListFilter, ListOrder, Memory, NoteLocation,
+    StoreError, TransactOutcome, hash,
 };
 use serde_json::Value;
 
@@ -101,7 +101,7 @@ pub struct ItemReport {
     /// Id of the item at its source.
     pub id: String,
     /// Location of the note.
-    pub place: Place,
+    pub place: NoteLocation,
     /// Outcome.
     pub outcome: ImportOutcome,
 }
@@ -118,7 +118,7 @@ pub struct ImportSummary {
     /// Ids of the commits.
     pub commits: Vec<CommitId>,
     /// Notes that seem to contain a secret.
-    pub secrets: Vec<Place>,
+    pub secrets: Vec<NoteLocation>,
 }
 
 impl ImportSummary {
@@ -131,14 +131,14 @@ impl ImportSummary {
 /// Imports items into a vault.
 pub struct Importer<'m> {
     memory: &'m Memory,
-    who: &'m Who,
+    who: &'m Author,
     options: ImportOptions,
     /// Locations of notes imported earlier from this source, by their id at the source.
-    known: HashMap<String, Place>,
+    known: HashMap<String, NoteLocation>,
     /// Used path keys of each project, compared without case and Unicode form.
     taken: HashMap<ProjectName, HashSet<String>>,
     /// Notes of each folder that receives facts, by title.
-    titled: HashMap<(ProjectName, String), HashMap<String, Place>>,
+    titled: HashMap<(ProjectName, String), HashMap<String, NoteLocation>>,
     seen: HashSet<String>,
     batch: Vec<PlacedItem>,
     batch_bytes: usize,
@@ -148,7 +148,7 @@ pub struct Importer<'m> {
 /// An item with its resolved location.
 struct PlacedItem {
     id: String,
-    place: Place,
+    place: NoteLocation,
     new: NewContent,
     /// Modification time to set; `None` keeps the time of writing.
     updated: Option<Timestamp>,
@@ -172,7 +172,7 @@ type ItemDecision = (ImportOutcome, Option<Vec<u8>>);
 
 impl<'m> Importer<'m> {
     /// Starts an import.
-    pub fn new(memory: &'m Memory, who: &'m Who, options: ImportOptions) -> Result<Self> {
+    pub fn new(memory: &'m Memory, who: &'m Author, options: ImportOptions) -> Result<Self> {
         Ok(Self {
             memory,
             who,
@@ -245,7 +245,7 @@ impl<'m> Importer<'m> {
         {
             return Ok(Some(PlacedItem { id, place, new, updated, is_known: true }));
         }
-        let mut place = Place { project, path };
+        let mut place = NoteLocation { project, path };
         let is_used = self.used_names(&place.project)?.contains(&place.path.key());
         if let NewContent::Exact(bytes, _) = new {
             if self.is_deleted(&place)? {
@@ -288,7 +288,7 @@ impl<'m> Importer<'m> {
     }
 
     /// Returns a longer name with a mark made from the id, so that it is the same on every run.
-    fn free_name(&mut self, place: &Place, id: &str) -> Result<NotePath> {
+    fn free_name(&mut self, place: &NoteLocation, id: &str) -> Result<NotePath> {
         let mark: String = hash(id.as_bytes()).to_string().chars().take(6).collect();
         let stem = place.path.stem();
         // Leaves room for the mark within the length limit of file names.
@@ -319,7 +319,11 @@ impl<'m> Importer<'m> {
     }
 
     /// Returns the note of the same folder with the same title.
-    fn find_titled(&mut self, place: &Place, stamped: &StampedNote) -> Result<Option<Place>> {
+    fn find_titled(
+        &mut self,
+        place: &NoteLocation,
+        stamped: &StampedNote,
+    ) -> Result<Option<NoteLocation>> {
         let folder = place.path.parent().unwrap_or_default().to_owned();
         let key = (place.project.clone(), folder);
         if !self.titled.contains_key(&key) {
@@ -328,7 +332,10 @@ impl<'m> Importer<'m> {
             let mut titles = HashMap::new();
             for_each_file(self.memory, &filter, &mut |file| {
                 if file.path.parent().unwrap_or_default() == key.1 {
-                    titles.insert(file.title, Place { project: file.project, path: file.path });
+                    titles.insert(
+                        file.title,
+                        NoteLocation { project: file.project, path: file.path },
+                    );
                 }
             })?;
             self.titled.insert(key.clone(), titles);
@@ -338,13 +345,13 @@ impl<'m> Importer<'m> {
         Ok(titles.and_then(|titles| titles.get(&title?).cloned()))
     }
 
-    fn reserve(&mut self, place: &Place) {
+    fn reserve(&mut self, place: &NoteLocation) {
         self.taken.entry(place.project.clone()).or_default().insert(place.path.key());
     }
 
     /// Returns true if the note at this path, or the note it was moved to, was deleted. A commit
     /// that was undone does not count.
-    fn is_deleted(&self, place: &Place) -> Result<bool> {
+    fn is_deleted(&self, place: &NoteLocation) -> Result<bool> {
         if self.options.deleted == DeletedPolicy::ComeBack {
             return Ok(false);
         }
@@ -377,7 +384,7 @@ impl<'m> Importer<'m> {
 
     /// Returns the hash that the last import wrote; `None` if another commit changed the file
     /// later.
-    fn last_import(&self, place: &Place) -> Result<Option<ContentHash>> {
+    fn last_import(&self, place: &NoteLocation) -> Result<Option<ContentHash>> {
         let filter = HistoryFilter {
             project: Some(place.project.clone()),
             path: Some(place.path.clone()),
@@ -390,7 +397,7 @@ impl<'m> Importer<'m> {
         Ok(change.and_then(|change| change.after))
     }
 
-    fn record_outcome(&mut self, id: String, place: Place, outcome: ImportOutcome) {
+    fn record_outcome(&mut self, id: String, place: NoteLocation, outcome: ImportOutcome) {
         self.report.notes.push(ItemReport { id, place, outcome });
     }
 
@@ -444,21 +451,21 @@ impl<'m> Importer<'m> {
         }
         let mut decisions = Vec::new();
         let message = format!("import {}", self.options.source.name());
-        let outcome = self.memory.revise(self.who, Some(&message), |desk| {
+        let outcome = self.memory.transact(self.who, Some(&message), |desk| {
             decisions =
                 self.decide_all(batch, &|place| Ok(desk.bytes(place)?.map(|(bytes, _)| bytes)))?;
             let steps = batch.iter().zip(&decisions).filter_map(|(placed, (_, bytes))| {
-                Some(Step::put(placed.place.clone(), bytes.clone()?))
+                Some(FileOperation::put(placed.place.clone(), bytes.clone()?))
             });
             Ok::<_, ImportError>(steps.collect())
         })?;
-        if let ReviseOutcome::Committed(commit) = outcome {
+        if let TransactOutcome::Committed(commit) = outcome {
             self.report.commits.push(commit.id);
             let times: Vec<_> = batch
                 .iter()
                 .zip(&decisions)
                 .filter_map(|(placed, (_, bytes))| {
-                    let Place { project, path } = placed.place.clone();
+                    let NoteLocation { project, path } = placed.place.clone();
                     Some((project, path, hash(bytes.as_deref()?), placed.updated?))
                 })
                 .collect();
@@ -472,7 +479,7 @@ impl<'m> Importer<'m> {
     fn decide_all(
         &self,
         batch: &[PlacedItem],
-        read: &dyn Fn(&Place) -> Result<Option<Vec<u8>>>,
+        read: &dyn Fn(&NoteLocation) -> Result<Option<Vec<u8>>>,
     ) -> Result<Vec<ItemDecision>> {
         let each = |placed: &PlacedItem| {
             let here = read(&placed.place)?;
@@ -481,7 +488,7 @@ impl<'m> Importer<'m> {
         batch.iter().map(each).collect()
     }
 
-    fn read_bytes(&self, place: &Place) -> Result<Option<Vec<u8>>> {
+    fn read_bytes(&self, place: &NoteLocation) -> Result<Option<Vec<u8>>> {
         match self.memory.store().read(&place.project, &place.path) {
             Ok(found) => Ok(found.map(|found| found.bytes)),
             Err(StoreError::NoProject { .. }) => Ok(None),
@@ -568,7 +575,7 @@ fn is_about_one_file(error: &ImportError) -> bool {
 }
 
 /// Returns the notes imported earlier from a source, by their id at the source.
-fn imported_before(memory: &Memory, source: ImportSource) -> Result<HashMap<String, Place>> {
+fn imported_before(memory: &Memory, source: ImportSource) -> Result<HashMap<String, NoteLocation>> {
     let mut known = HashMap::new();
     for_each_file(memory, &ListFilter::default(), &mut |file| {
         // Most notes were not imported; their metadata is not parsed.
@@ -580,7 +587,7 @@ fn imported_before(memory: &Memory, source: ImportSource) -> Result<HashMap<Stri
         if text(provenance::FROM) == Some(source.name())
             && let Some(id) = text(provenance::ID)
         {
-            known.insert(id.to_owned(), Place { project: file.project, path: file.path });
+            known.insert(id.to_owned(), NoteLocation { project: file.project, path: file.path });
         }
     })?;
     Ok(known)

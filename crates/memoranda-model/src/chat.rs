@@ -1,6 +1,6 @@
 //! Chat requests in the two formats of language model servers.
 
-use memoranda_engine::{ModelError, Question};
+use memoranda_engine::{ModelError, ModelQuestion};
 use serde_json::{Value, json};
 
 use crate::http::{HttpClient, RequestDeadline};
@@ -12,7 +12,7 @@ const ANTHROPIC_VERSION: &str = "2023-06-01";
 pub(crate) fn answer(
     options: &EndpointOptions,
     http: &HttpClient,
-    question: &Question<'_>,
+    question: &ModelQuestion<'_>,
 ) -> Result<String, ModelError> {
     match options.protocol {
         ModelProtocol::OpenAi => openai(options, http, question),
@@ -23,7 +23,7 @@ pub(crate) fn answer(
 fn openai(
     options: &EndpointOptions,
     http: &HttpClient,
-    question: &Question<'_>,
+    question: &ModelQuestion<'_>,
 ) -> Result<String, ModelError> {
     let url = format!("{}/chat/completions", options.url.trim_end_matches('/'));
     let bearer = options.key.as_ref().map(|key| format!("Bearer {}", key.secret()));
@@ -56,7 +56,7 @@ fn openai(
 fn anthropic(
     options: &EndpointOptions,
     http: &HttpClient,
-    question: &Question<'_>,
+    question: &ModelQuestion<'_>,
 ) -> Result<String, ModelError> {
     let base = options.url.trim_end_matches('/');
     let url = if base.ends_with("/v1") {

@@ -13,7 +13,7 @@ mod options;
 
 use std::time::Duration;
 
-use memoranda_engine::{Embedder, LanguageModel, ModelError, Question};
+use memoranda_engine::{LanguageModel, ModelError, ModelQuestion, TextEmbedder};
 
 #[cfg(feature = "local")]
 pub use local::LocalModel;
@@ -42,12 +42,12 @@ impl LanguageModel for ModelEndpoint {
         &self.options.model
     }
 
-    fn answer(&self, question: &Question<'_>) -> Result<String, ModelError> {
+    fn answer(&self, question: &ModelQuestion<'_>) -> Result<String, ModelError> {
         chat::answer(&self.options, &self.http, question)
     }
 }
 
-impl Embedder for ModelEndpoint {
+impl TextEmbedder for ModelEndpoint {
     fn name(&self) -> &str {
         &self.options.model
     }

@@ -5,7 +5,7 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Mutex, PoisonError};
 use std::time::{Duration, Instant};
 
-use memoranda_engine::{Concern, Known, Memory, Who};
+use memoranda_engine::{Author, IndexProgress, Memory, SyncScope};
 use memoranda_tools::{CallContext, ClientContext, SideOutput, ToolDef, ToolResult, ToolSettings};
 use serde_json::Value;
 use tokio::sync::{OwnedRwLockReadGuard, OwnedRwLockWriteGuard, RwLock, mpsc};
@@ -33,7 +33,7 @@ pub(crate) struct ToolCall {
     pub(crate) memory: Arc<Memory>,
     pub(crate) settings: Arc<ToolSettings>,
     pub(crate) tool: &'static ToolDef,
-    pub(crate) author: Who,
+    pub(crate) author: Author,
     pub(crate) arguments: Value,
     pub(crate) client: ClientContext,
 }
@@ -138,11 +138,11 @@ impl ToolCall {
 /// the edits since its last use that concern the answer. `None` if the state is unknown.
 pub(crate) fn await_first_scan(
     memory: &Memory,
-    concern: &Concern,
+    concern: &SyncScope,
     report: &dyn Fn(usize, usize),
-) -> Option<Known> {
+) -> Option<IndexProgress> {
     let state = memory.await_index(FIRST_SCAN_TIMEOUT, report).ok();
-    if state == Some(Known::Whole)
+    if state == Some(IndexProgress::Whole)
         && let Err(error) = memory.await_edits(concern, EDITS_TIMEOUT)
     {
         tracing::warn!(%error, "edits by hand may be missing from the first answers");
@@ -151,8 +151,8 @@ pub(crate) fn await_first_scan(
 }
 
 /// Returns the warning for an answer from an incomplete index.
-fn incomplete_index_warning(state: Option<Known>) -> Option<String> {
-    let Some(Known::Part { done, total }) = state else { return None };
+fn incomplete_index_warning(state: Option<IndexProgress>) -> Option<String> {
+    let Some(IndexProgress::Part { done, total }) = state else { return None };
     let far = match total {
         0 => String::new(),
         _ => format!(" ({done} of {total} files so far)"),
@@ -214,9 +214,12 @@ mod tests {
     fn an_answer_from_part_of_the_files_says_so() {
         for (state, expected) in [
             (None, None),
-            (Some(Known::Whole), None),
-            (Some(Known::Part { done: 0, total: 0 }), Some("still being built: what")),
-            (Some(Known::Part { done: 3, total: 9 }), Some("built (3 of 9 files so far): what")),
+            (Some(IndexProgress::Whole), None),
+            (Some(IndexProgress::Part { done: 0, total: 0 }), Some("still being built: what")),
+            (
+                Some(IndexProgress::Part { done: 3, total: 9 }),
+                Some("built (3 of 9 files so far): what"),
+            ),
         ] {
             let said = incomplete_index_warning(state);
             assert_eq!(said.is_some(), expected.is_some(), "{state:?}");

@@ -7,7 +7,8 @@ use memoranda_engine::core::change::{Author, ChangeChannel};
 use memoranda_engine::core::id::ProjectName;
 use memoranda_engine::core::path::NotePath;
 use memoranda_engine::{
-    Concern, DEFAULT_PROJECT, EngineError, Intent, Memory, OpenOptions, Place, Resolved, ScanReport,
+    DEFAULT_PROJECT, EngineError, Memory, NoteLocation, OpenOptions, ResolveIntent, ResolvedNote,
+    ScanReport, SyncScope,
 };
 
 use crate::cli::GlobalArgs;
@@ -30,9 +31,9 @@ pub(crate) struct CommandContext {
 /// A note or a folder named by the user.
 pub(crate) enum NoteOrFolder {
     /// A note.
-    Note(Place),
+    Note(NoteLocation),
     /// A folder.
-    Folder(Place),
+    Folder(NoteLocation),
 }
 
 impl CommandContext {
@@ -124,15 +125,15 @@ impl CommandContext {
 
     /// Opens the vault after scanning all files for edits.
     pub(crate) fn open_synced(&self) -> Result<&Memory> {
-        self.sync_first(self.open_existing()?, &Concern::Everything)
+        self.sync_first(self.open_existing()?, &SyncScope::Everything)
     }
 
     /// Opens or creates the vault after scanning the files of a scope.
-    pub(crate) fn open_synced_for(&self, concern: &Concern) -> Result<&Memory> {
+    pub(crate) fn open_synced_for(&self, concern: &SyncScope) -> Result<&Memory> {
         self.sync_first(self.open_or_create()?, concern)
     }
 
-    fn sync_first<'a>(&self, memory: &'a Memory, concern: &Concern) -> Result<&'a Memory> {
+    fn sync_first<'a>(&self, memory: &'a Memory, concern: &SyncScope) -> Result<&'a Memory> {
         if self.args.no_scan {
             return Ok(memory);
         }
@@ -150,7 +151,7 @@ impl CommandContext {
             return Ok(());
         }
         if !memory.store().is_watched() {
-            return self.sync_first(memory, &Concern::Everything).map(drop);
+            return self.sync_first(memory, &SyncScope::Everything).map(drop);
         }
         let mut progress = ProgressBar::new(&self.printer);
         let report = memory.store().sync_project(project, &mut |step| progress.update(step))?;
@@ -195,13 +196,13 @@ impl CommandContext {
         &self,
         memory: &Memory,
         name: &str,
-        intent: Intent,
-    ) -> Result<Resolved> {
+        intent: ResolveIntent,
+    ) -> Result<ResolvedNote> {
         // Ignored files are hidden from agents only.
         let resolve =
             |project: Option<&str>, name: &str| match memory.resolve(project, name, intent) {
                 Err(EngineError::Ignored { place, .. }) => {
-                    Ok(Resolved { place, file: None, other: None })
+                    Ok(ResolvedNote { place, file: None, other: None })
                 }
                 found => found,
             };
@@ -236,7 +237,7 @@ impl CommandContext {
         &self,
         memory: &Memory,
         name: &str,
-        intent: Intent,
+        intent: ResolveIntent,
     ) -> Result<NoteOrFolder> {
         let missing = match name.strip_suffix('/') {
             None => match self.resolve_note(memory, name, intent) {
@@ -256,13 +257,13 @@ impl CommandContext {
     }
 
     /// Finds a non-empty folder by name.
-    fn find_folder(&self, memory: &Memory, name: &str) -> Result<Option<Place>> {
+    fn find_folder(&self, memory: &Memory, name: &str) -> Result<Option<NoteLocation>> {
         for (project, path) in self.candidate_locations(memory, name)? {
             let Ok(path) = NotePath::parse(&path) else { continue };
             let path = memory.folder_at(&project, &path)?.unwrap_or(path);
             let below = memory.store().below(&project, &path)?;
             if !below.folders.is_empty() || !below.files.is_empty() {
-                return Ok(Some(Place { project, path }));
+                return Ok(Some(NoteLocation { project, path }));
             }
         }
         Ok(None)

@@ -4,7 +4,7 @@ use std::io;
 use std::path::Path;
 
 use memoranda_engine::core::note::edit::EditError;
-use memoranda_engine::{EngineError, MakeError, Place, StoreError};
+use memoranda_engine::{EmbedError, EngineError, NoteLocation, StoreError};
 use memoranda_import::ImportError;
 
 use crate::exit::Exit;
@@ -140,14 +140,14 @@ impl From<EngineError> for CommandError {
     }
 }
 
-impl From<MakeError> for CommandError {
-    fn from(error: MakeError) -> Self {
+impl From<EmbedError> for CommandError {
+    fn from(error: EmbedError) -> Self {
         let message = error.to_string();
         match error {
-            MakeError::Store(error) => error.into(),
-            MakeError::NoModel => Self::configuration(message)
+            EmbedError::Store(error) => error.into(),
+            EmbedError::NoModel => Self::configuration(message)
                 .hint("`memoranda config set search.model FOLDER-OR-ADDRESS` chooses one"),
-            MakeError::Model { .. } => Self::new(Exit::Internal, message)
+            EmbedError::Model { .. } => Self::new(Exit::Internal, message)
                 .hint("searches use the built-in model meanwhile")
                 .hint("what was made is kept; the next `memoranda embed` goes on from there"),
         }
@@ -249,11 +249,11 @@ fn add_again(name: &str, folder: &Path) -> String {
     )
 }
 
-fn show(place: &Place) -> String {
+fn show(place: &NoteLocation) -> String {
     format!("`memoranda show {}`", quoted(&place.to_string()))
 }
 
-fn log_of(place: &Place) -> String {
+fn log_of(place: &NoteLocation) -> String {
     format!("`memoranda log {}` lists its versions", quoted(&place.to_string()))
 }
 

@@ -2,7 +2,7 @@
 
 use jiff::Timestamp;
 use memoranda_engine::core::change::{Commit, CommitKind, FileChange};
-use memoranda_engine::{FileSummary, Place};
+use memoranda_engine::{FileSummary, NoteLocation};
 use serde::Serialize;
 
 /// Location of a note.
@@ -12,8 +12,8 @@ pub(crate) struct PlaceJson {
     path: String,
 }
 
-impl From<&Place> for PlaceJson {
-    fn from(place: &Place) -> Self {
+impl From<&NoteLocation> for PlaceJson {
+    fn from(place: &NoteLocation) -> Self {
         Self { project: place.project.to_string(), path: place.path.to_string() }
     }
 }

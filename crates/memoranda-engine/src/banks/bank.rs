@@ -1,6 +1,6 @@
 //! A bank: its type, its id and the location of its files.
 
-use crate::Place;
+use crate::NoteLocation;
 use memoranda_core::id::ProjectName;
 use memoranda_core::path::NotePath;
 
@@ -82,10 +82,10 @@ impl MemoryBank {
     }
 
     /// Returns the location of a file; `None` if the name is not within the bank.
-    pub fn place(&self, project: &ProjectName, file: &str) -> Option<Place> {
+    pub fn place(&self, project: &ProjectName, file: &str) -> Option<NoteLocation> {
         let file = NotePath::parse(file).ok()?;
         let path = NotePath::parse(&format!("{}/{file}", self.folder)).ok()?;
-        Some(Place { project: project.clone(), path })
+        Some(NoteLocation { project: project.clone(), path })
     }
 
     /// Returns the name of a file within the bank.

@@ -10,7 +10,7 @@ use memoranda_core::token_estimate::estimate_tokens;
 use serde_json::Value;
 
 use super::bank::{DUMP_FILE, MemoryBank};
-use crate::{KeptText, Memory, Place, Result};
+use crate::{CachedText, Memory, NoteLocation, Result};
 
 /// Maximum number of cached banks. The least recently used is evicted.
 const MAX_BANKS: usize = 64;
@@ -33,7 +33,7 @@ struct CachedBanks {
 #[derive(Debug)]
 pub struct LoadedBank {
     /// The texts, sorted by path.
-    pub files: Vec<KeptText>,
+    pub files: Vec<CachedText>,
     /// Files that could not be read, each with the reason.
     pub unreadable: Vec<(String, String)>,
 }
@@ -57,7 +57,7 @@ impl LoadedBank {
     }
 
     /// Returns a file by its name within the bank.
-    pub fn file(&self, bank: &MemoryBank, name: &str) -> Option<&KeptText> {
+    pub fn file(&self, bank: &MemoryBank, name: &str) -> Option<&CachedText> {
         self.files.iter().find(|file| bank.name_of(&file.path) == name)
     }
 }
@@ -81,7 +81,7 @@ impl BankCache {
     ) -> Result<Option<(Arc<LoadedBank>, CacheHit)>> {
         let key = bank.key();
         let known = self.shared().banks.get(&key).map(|(_, known)| Arc::clone(known));
-        let folder = Place { project: project.clone(), path: bank.folder().clone() };
+        let folder = NoteLocation { project: project.clone(), path: bank.folder().clone() };
         let kept = known.as_ref().map_or(&[][..], |known| &known.files);
         let texts = memory.folder_texts(&folder, kept, |path| path.file_name() != DUMP_FILE)?;
         let Some(texts) =
@@ -90,7 +90,7 @@ impl BankCache {
             self.evict(bank);
             return Ok(None);
         };
-        let versions = |files: &[KeptText]| -> Vec<_> {
+        let versions = |files: &[CachedText]| -> Vec<_> {
             files.iter().map(|file| (file.path.clone(), file.hash)).collect()
         };
         let same = versions(&texts.files) == versions(kept);

@@ -7,7 +7,7 @@ use super::bank::BankType;
 use super::categorize::categorize;
 use super::insert::{TextOperation, section_title};
 use super::template;
-use crate::{LanguageModel, Question};
+use crate::{LanguageModel, ModelQuestion};
 
 /// Maximum length of the text in a prompt, in characters.
 const MAX_CONTENT_CHARS: usize = 8000;
@@ -90,7 +90,7 @@ pub(super) fn decide(
     };
     let text = question(request);
     let question =
-        Question { instructions: INSTRUCTIONS, text: &text, max_tokens: MAX_ANSWER_TOKENS };
+        ModelQuestion { instructions: INSTRUCTIONS, text: &text, max_tokens: MAX_ANSWER_TOKENS };
     let placed = model
         .answer(&question)
         .map_err(|error| error.to_string())

@@ -12,7 +12,7 @@ use memoranda_store::{DirEntryKind, ListFilter, ListOrder, StoreError};
 use super::bank::{BankType, MemoryBank, bank_id};
 use super::error::{BankError, BankResult};
 use super::template::{self, NewBank, description_of, repository_of};
-use crate::{EngineError, Memory, Repository, ReviseOutcome, Step, Who};
+use crate::{Author, EngineError, FileOperation, GitRepository, Memory, TransactOutcome};
 
 /// The id for which the bank is found from the context.
 const AUTO_ID: &str = "auto";
@@ -42,7 +42,7 @@ pub struct ResolvedBank {
     /// The bank.
     pub bank: MemoryBank,
     /// Its repository, if the client works there.
-    pub repository: Option<Repository>,
+    pub repository: Option<GitRepository>,
     /// True if the bank exists.
     pub exists: bool,
     /// True if the caller gave enough to create it.
@@ -58,7 +58,7 @@ pub fn resolve_bank(
 ) -> BankResult<ResolvedBank> {
     let id = selector.id.as_deref().map(str::trim).filter(|id| !id.is_empty() && *id != AUTO_ID);
     let folder = selector.path.as_deref().or(workspace);
-    let repository = folder.and_then(Repository::of);
+    let repository = folder.and_then(GitRepository::of);
     let named = selector.name.as_deref().map(str::trim).filter(|name| !name.is_empty());
     let kind = match (selector.kind, &repository, named) {
         (Some(kind), ..) => kind,
@@ -138,7 +138,11 @@ pub fn bank_ids(memory: &Memory, project: &ProjectName, kind: BankType) -> BankR
 }
 
 /// Returns the id of a repository's bank: its name, unless that bank belongs to another repository.
-fn code_id(memory: &Memory, project: &ProjectName, repository: &Repository) -> BankResult<String> {
+fn code_id(
+    memory: &Memory,
+    project: &ProjectName,
+    repository: &GitRepository,
+) -> BankResult<String> {
     let name = bank_id(&repository.name);
     let folder = repository.root.file_name().map(|name| bank_id(&name.to_string_lossy()));
     let with_owner = repository.remote.as_deref().map(|remote| {
@@ -173,7 +177,7 @@ fn belongs_to(
     memory: &Memory,
     project: &ProjectName,
     bank: &MemoryBank,
-    repository: &Repository,
+    repository: &GitRepository,
 ) -> bool {
     let readme = readme_text(memory, project, bank);
     let named = readme.as_deref().and_then(repository_of);
@@ -191,11 +195,11 @@ pub(super) fn creation_steps(
     project: &ProjectName,
     bank: &MemoryBank,
     new: &NewBank<'_>,
-) -> Vec<Step> {
+) -> Vec<FileOperation> {
     let files = template::files(bank.kind).iter();
     let steps = files.filter_map(|file| {
         let place = bank.place(project, file.path)?;
-        Some(Step::create(place, template::text(file, new)))
+        Some(FileOperation::create(place, template::text(file, new)))
     });
     steps.collect()
 }
@@ -203,7 +207,7 @@ pub(super) fn creation_steps(
 /// Creates a bank in one commit; `None` if another process just did.
 pub fn create_bank(
     memory: &Memory,
-    who: &Who,
+    who: &Author,
     project: &ProjectName,
     resolved: &ResolvedBank,
     selector: &BankSelector,
@@ -218,7 +222,7 @@ pub fn create_bank(
         remote: repository.and_then(|repository| repository.remote.as_deref()),
     };
     let message = format!("banks: make {}", bank.key());
-    let outcome = memory.revise(who, Some(&message), |desk| {
+    let outcome = memory.transact(who, Some(&message), |desk| {
         let steps = creation_steps(project, bank, &new_bank);
         for step in &steps {
             if desk.text(&step.place)?.is_some() {
@@ -228,8 +232,8 @@ pub fn create_bank(
         Ok::<_, EngineError>(steps)
     })?;
     match outcome {
-        ReviseOutcome::Committed(commit) => Ok(Some(commit)),
-        ReviseOutcome::Unchanged | ReviseOutcome::Conflict(_) => Ok(None),
+        TransactOutcome::Committed(commit) => Ok(Some(commit)),
+        TransactOutcome::Unchanged | TransactOutcome::Conflict(_) => Ok(None),
     }
 }
 

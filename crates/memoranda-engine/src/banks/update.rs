@@ -14,7 +14,9 @@ use super::outline::headings;
 use super::placement::{self, DecisionSource, Placement, PlacementDecision, PlacementRequest};
 use super::resolve::{DEFAULT_ID, creation_steps};
 use super::template::{self, NewBank};
-use crate::{EngineError, LanguageModel, Memory, Place, ReviseOutcome, Step, Who};
+use crate::{
+    Author, EngineError, FileOperation, LanguageModel, Memory, NoteLocation, TransactOutcome,
+};
 
 /// Maximum number of sections of a file that a decision considers.
 const MAX_SECTIONS: usize = 20;
@@ -77,7 +79,7 @@ pub struct UpdateReport {
     /// The placement, and who decided it.
     pub decision: PlacementDecision,
     /// The file.
-    pub place: Place,
+    pub place: NoteLocation,
     /// Permalink of the file; `None` if the file is not indexed yet.
     pub permalink: Option<String>,
     /// The commit; `None` if the file contained the content already.
@@ -89,7 +91,7 @@ pub struct UpdateReport {
 /// Decides where content belongs and writes it in one commit.
 pub fn update_bank(
     memory: &Memory,
-    who: &Who,
+    who: &Author,
     project: &ProjectName,
     model: Option<&dyn LanguageModel>,
     (bank, loaded): (&MemoryBank, Option<&LoadedBank>),
@@ -109,7 +111,7 @@ pub fn update_bank(
         .ok_or_else(|| BankError::NotABankFile(placement.file.clone()))?;
     let message = update.message(bank, &decision);
     let mut is_new_section = false;
-    let outcome = memory.revise(who, Some(&message), |desk| {
+    let outcome = memory.transact(who, Some(&message), |desk| {
         let mut steps = Vec::new();
         let mut old = desk.text(&place)?.map(|(text, _)| text);
         // The first update of the shared bank creates it.
@@ -145,13 +147,13 @@ pub fn update_bank(
             }
             (TextOperation::Append | TextOperation::Insert, _) => insert::appended(&old, content),
         };
-        steps.push(Step::put(place.clone(), text));
+        steps.push(FileOperation::put(place.clone(), text));
         Ok::<_, EngineError>(steps)
     })?;
     let commit = match outcome {
-        ReviseOutcome::Committed(commit) => Some(commit),
-        ReviseOutcome::Unchanged => None,
-        ReviseOutcome::Conflict(_) => return Err(BankError::Conflict),
+        TransactOutcome::Committed(commit) => Some(commit),
+        TransactOutcome::Unchanged => None,
+        TransactOutcome::Conflict(_) => return Err(BankError::Conflict),
     };
     let summary = memory.store().file(&place.project, &place.path).ok().flatten();
     let permalink = summary.map(|summary| summary.permalink);
@@ -241,32 +243,32 @@ fn named_file(name: &str, files: &[(String, Vec<String>)]) -> BankResult<String>
 /// Merges repetitions in the files of a bank in one commit; `None` if there are none.
 pub fn deduplicate_bank(
     memory: &Memory,
-    who: &Who,
+    who: &Author,
     project: &ProjectName,
     bank: &MemoryBank,
     loaded: &LoadedBank,
 ) -> BankResult<Option<Commit>> {
-    let places: Vec<Place> = loaded
+    let places: Vec<NoteLocation> = loaded
         .files
         .iter()
         .filter(|file| file.path.as_str().ends_with(".md"))
-        .map(|file| Place { project: project.clone(), path: file.path.clone() })
+        .map(|file| NoteLocation { project: project.clone(), path: file.path.clone() })
         .collect();
     let message = format!("banks: merge what {} says twice", bank.key());
-    let outcome = memory.revise(who, Some(&message), |desk| {
+    let outcome = memory.transact(who, Some(&message), |desk| {
         let mut steps = Vec::new();
         for place in &places {
             let Some((text, _)) = desk.text(place)? else { continue };
             let name = bank.name_of(&place.path);
             if let Some(text) = deduplicate::deduplicated_text(bank.kind, name, &text) {
-                steps.push(Step::put(place.clone(), text));
+                steps.push(FileOperation::put(place.clone(), text));
             }
         }
         Ok::<_, EngineError>(steps)
     })?;
     Ok(match outcome {
-        ReviseOutcome::Committed(commit) => Some(commit),
-        ReviseOutcome::Unchanged | ReviseOutcome::Conflict(_) => None,
+        TransactOutcome::Committed(commit) => Some(commit),
+        TransactOutcome::Unchanged | TransactOutcome::Conflict(_) => None,
     })
 }
 

@@ -11,7 +11,7 @@ use super::observations::observation_ref;
 use super::save::{committed, describe};
 use super::thread::GraphThread;
 use super::transaction::{EntityKind, GraphTransaction, NewEntity, RelationOutcome};
-use crate::{Memory, Who};
+use crate::{Author, Memory};
 
 /// Type of an entity that only exists as the source of a relation.
 const UNKNOWN_TYPE: &str = "Unknown";
@@ -30,12 +30,12 @@ pub struct CreatedEntities {
 /// Creates entities that do not exist. Relations of the input are ignored.
 pub fn create_entities(
     memory: &Memory,
-    who: &Who,
+    who: &Author,
     thread: &GraphThread,
     entities: &[EntityInput],
 ) -> GraphResult<CreatedEntities> {
     let mut result = CreatedEntities::default();
-    let outcome = memory.revise(who, None, |desk| {
+    let outcome = memory.transact(who, None, |desk| {
         let mut graph = GraphTransaction::new(desk, thread);
         result = CreatedEntities::default();
         for entity in entities {
@@ -90,12 +90,12 @@ pub struct CreatedRelations {
 /// Creates relations. A source that does not exist becomes a placeholder.
 pub fn create_relations(
     memory: &Memory,
-    who: &Who,
+    who: &Author,
     thread: &GraphThread,
     relations: &[NamedRelation],
 ) -> GraphResult<CreatedRelations> {
     let mut result = CreatedRelations::default();
-    let outcome = memory.revise(who, None, |desk| {
+    let outcome = memory.transact(who, None, |desk| {
         let mut graph = GraphTransaction::new(desk, thread);
         result = CreatedRelations::default();
         for NamedRelation { from, relation } in relations {
@@ -146,12 +146,12 @@ pub struct DeletedEntities {
 /// Deletes entities with all relations to and from them.
 pub fn delete_entities(
     memory: &Memory,
-    who: &Who,
+    who: &Author,
     thread: &GraphThread,
     names: &[String],
 ) -> GraphResult<DeletedEntities> {
     let mut result = DeletedEntities::default();
-    let outcome = memory.revise(who, None, |desk| {
+    let outcome = memory.transact(who, None, |desk| {
         let mut graph = GraphTransaction::new(desk, thread);
         result = DeletedEntities::default();
         for name in names {
@@ -188,12 +188,12 @@ pub struct DeletedItems {
 /// Deletes observations.
 pub fn delete_observations(
     memory: &Memory,
-    who: &Who,
+    who: &Author,
     thread: &GraphThread,
     deletions: &[EntityDeletion],
 ) -> GraphResult<DeletedItems> {
     let mut result = DeletedItems::default();
-    let outcome = memory.revise(who, None, |desk| {
+    let outcome = memory.transact(who, None, |desk| {
         let mut graph = GraphTransaction::new(desk, thread);
         result = DeletedItems::default();
         for EntityDeletion { name, observations } in deletions {
@@ -228,12 +228,12 @@ pub fn delete_observations(
 /// Deletes relations.
 pub fn delete_relations(
     memory: &Memory,
-    who: &Who,
+    who: &Author,
     thread: &GraphThread,
     relations: &[NamedRelation],
 ) -> GraphResult<DeletedItems> {
     let mut result = DeletedItems::default();
-    let outcome = memory.revise(who, None, |desk| {
+    let outcome = memory.transact(who, None, |desk| {
         let mut graph = GraphTransaction::new(desk, thread);
         result = DeletedItems::default();
         for NamedRelation { from, relation } in relations {

@@ -14,7 +14,7 @@ use super::query::EntityId;
 use super::save::committed;
 use super::thread::GraphThread;
 use super::transaction::{GraphTransaction, format_number};
-use crate::{Desk, Memory, Step, Who};
+use crate::{Author, FileOperation, Memory, NoteTransaction};
 
 /// Category of observations that ask a person to review an entity.
 const REVIEW_CATEGORY: &str = "review";
@@ -26,7 +26,7 @@ const MAX_PRUNED: usize = 10_000;
 /// Adds an observation that asks a person to review an entity, and returns it.
 pub fn flag_for_review(
     memory: &Memory,
-    who: &Who,
+    who: &Author,
     thread: &GraphThread,
     name: &str,
     reason: &str,
@@ -34,7 +34,7 @@ pub fn flag_for_review(
     let content = format!("[{REVIEW_CATEGORY}] {reason}");
     let flag = ObservationInput { content, weight: ObservationWeight::default(), time: None };
     let mut observation = None;
-    let outcome = memory.revise(who, None, |desk| {
+    let outcome = memory.transact(who, None, |desk| {
         let mut graph = GraphTransaction::new(desk, thread);
         graph.require(name)?;
         let id = graph.add_observation(name, &flag, ObservationWeight::default(), None)?;
@@ -89,12 +89,12 @@ pub struct BulkUpdateReport {
 /// Updates several entities in one commit.
 pub fn bulk_update(
     memory: &Memory,
-    who: &Who,
+    who: &Author,
     thread: &GraphThread,
     updates: &[BulkUpdate],
 ) -> GraphResult<BulkUpdateReport> {
     let mut report = BulkUpdateReport::default();
-    let outcome = memory.revise(who, None, |desk| {
+    let outcome = memory.transact(who, None, |desk| {
         let mut graph = GraphTransaction::new(desk, thread);
         report = BulkUpdateReport::default();
         for BulkUpdate { name, weight, observations } in updates {
@@ -150,12 +150,12 @@ pub struct PruneReport {
 /// Removes entities, the least important and oldest first.
 pub fn prune_entities(
     memory: &Memory,
-    who: &Who,
+    who: &Author,
     thread: &GraphThread,
     request: &PruneRequest,
 ) -> GraphResult<PruneReport> {
     let mut report = PruneReport::default();
-    let outcome = memory.revise(who, None, |desk| {
+    let outcome = memory.transact(who, None, |desk| {
         let (pruned, steps) = decide_pruning(desk, thread, request)?;
         report = pruned;
         Ok::<_, GraphError>(if request.is_dry_run { Vec::new() } else { steps })
@@ -164,10 +164,10 @@ pub fn prune_entities(
 }
 
 fn decide_pruning(
-    desk: &Desk<'_>,
+    desk: &NoteTransaction<'_>,
     thread: &GraphThread,
     request: &PruneRequest,
-) -> GraphResult<(PruneReport, Vec<Step>)> {
+) -> GraphResult<(PruneReport, Vec<FileOperation>)> {
     let mut nodes = desk.nodes(&thread.project, &thread.folder)?;
     nodes.retain(|node| !node.is_placeholder);
     let total = nodes.len();

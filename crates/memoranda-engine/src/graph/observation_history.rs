@@ -15,7 +15,7 @@ use super::error::{GraphError, GraphResult};
 use super::observations::find_observation;
 use super::read::{entities_named, unknown_entity};
 use super::thread::GraphThread;
-use crate::{Memory, Place};
+use crate::{Memory, NoteLocation};
 
 /// Maximum number of revisions that the history of an observation reads.
 const MAX_REVISIONS: usize = 2000;
@@ -52,7 +52,7 @@ impl ObservationHistory {
     /// Reads the newest revisions of a note, up to a time.
     fn read(
         memory: &Memory,
-        place: &Place,
+        place: &NoteLocation,
         most: usize,
         until: Option<Timestamp>,
     ) -> GraphResult<Self> {
@@ -167,7 +167,7 @@ impl ObservationHistory {
 /// Applies known versions to the observations of an entity, and fills missing times from the history.
 pub(super) fn fill_times(
     memory: &Memory,
-    place: &Place,
+    place: &NoteLocation,
     until: Option<Timestamp>,
     entity: &mut GraphEntity,
     version_of: impl Fn(&EntityObservation) -> Option<u32>,
@@ -249,7 +249,7 @@ fn deleted_location(
     memory: &Memory,
     thread: &GraphThread,
     name: &str,
-) -> GraphResult<Option<Place>> {
+) -> GraphResult<Option<NoteLocation>> {
     let file = file_name_from_title(name);
     let stem = file.strip_suffix(".md").unwrap_or(&file);
     let mut gone = memory.store().gone(&thread.project, MAX_DELETED)?;

@@ -12,7 +12,7 @@ use super::input::{ObservationInput, ObservationWeight};
 use super::save::committed;
 use super::thread::GraphThread;
 use super::transaction::GraphTransaction;
-use crate::{Memory, Who};
+use crate::{Author, Memory};
 
 /// Maximum number of observations that an error lists.
 const MAX_LISTED: usize = 10;
@@ -46,12 +46,12 @@ pub struct AddedObservations {
 /// Adds observations in one commit.
 pub fn add_observations(
     memory: &Memory,
-    who: &Who,
+    who: &Author,
     thread: &GraphThread,
     additions: &[ObservationAddition],
 ) -> GraphResult<(Vec<AddedObservations>, Option<Commit>)> {
     let mut results = Vec::new();
-    let outcome = memory.revise(who, None, |desk| {
+    let outcome = memory.transact(who, None, |desk| {
         let mut graph = GraphTransaction::new(desk, thread);
         results = Vec::new();
         for addition in additions {
@@ -88,14 +88,14 @@ fn add(
 /// Supersedes one observation by another and returns the new one.
 pub fn supersede_observation(
     memory: &Memory,
-    who: &Who,
+    who: &Author,
     thread: &GraphThread,
     name: &str,
     old: &ObservationId,
     new: &ObservationInput,
 ) -> GraphResult<(EntityObservation, Option<Commit>)> {
     let mut replacement = None;
-    let outcome = memory.revise(who, None, |desk| {
+    let outcome = memory.transact(who, None, |desk| {
         let mut graph = GraphTransaction::new(desk, thread);
         graph.require(name)?;
         let id = supersede(&mut graph, name, old, &new.content, new.weight, new.time)?;

@@ -9,7 +9,7 @@ use super::entity::{EntityObservation, GraphEntity};
 use super::error::{GraphError, GraphResult};
 use super::observation_history;
 use super::thread::GraphThread;
-use crate::{Memory, Place};
+use crate::{Memory, NoteLocation};
 
 /// Maximum number of names among which similar names are looked for.
 const MAX_NAMES: usize = 5000;
@@ -38,7 +38,7 @@ fn apply_versions(
     let rows = memory.store().observations(file.id)?.into_iter();
     let versions: HashMap<String, u32> = rows.map(|row| (row.id, row.version)).collect();
     let version_of = |fact: &EntityObservation| versions.get(fact.id.as_str()).copied();
-    let place = Place { project: file.project.clone(), path: file.path.clone() };
+    let place = NoteLocation { project: file.project.clone(), path: file.path.clone() };
     observation_history::fill_times(memory, &place, None, entity, version_of)
 }
 

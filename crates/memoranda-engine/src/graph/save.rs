@@ -11,7 +11,7 @@ use super::error::{GraphError, GraphResult};
 use super::input::{EntityInput, RelationInput};
 use super::thread::GraphThread;
 use super::transaction::{EntityKind, GraphTransaction, NewEntity, RelationOutcome};
-use crate::{Memory, ReviseOutcome, Who};
+use crate::{Author, Memory, TransactOutcome};
 
 /// The result of a save.
 #[derive(Clone, Debug, Default)]
@@ -73,12 +73,12 @@ pub struct MergedEntity {
 /// Saves entities in one commit. Every target of a relation must be in the request or in the thread.
 pub fn save_entities(
     memory: &Memory,
-    who: &Who,
+    who: &Author,
     thread: &GraphThread,
     entities: &[EntityInput],
 ) -> GraphResult<(SaveReport, Option<Commit>)> {
     let mut report = SaveReport::default();
-    let outcome = memory.revise(who, None, |desk| {
+    let outcome = memory.transact(who, None, |desk| {
         let mut graph = GraphTransaction::new(desk, thread);
         report = apply_request(&mut graph, entities)?;
         Ok::<_, GraphError>(graph.steps())
@@ -87,10 +87,10 @@ pub fn save_entities(
 }
 
 /// Returns the commit of a transaction; `None` if nothing changed.
-pub(super) fn committed(outcome: ReviseOutcome) -> Option<Commit> {
+pub(super) fn committed(outcome: TransactOutcome) -> Option<Commit> {
     match outcome {
-        ReviseOutcome::Committed(commit) => Some(commit),
-        ReviseOutcome::Unchanged | ReviseOutcome::Conflict(_) => None,
+        TransactOutcome::Committed(commit) => Some(commit),
+        TransactOutcome::Unchanged | TransactOutcome::Conflict(_) => None,
     }
 }
 

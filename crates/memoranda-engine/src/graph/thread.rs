@@ -5,7 +5,7 @@ use memoranda_core::id::ProjectName;
 use memoranda_core::path::NotePath;
 use memoranda_store::FolderGraph;
 
-use crate::{Memory, Place};
+use crate::{Memory, NoteLocation};
 
 /// Maximum length of the name of a thread's folder, in bytes. File systems limit names.
 const MAX_FOLDER_BYTES: usize = 200;
@@ -47,8 +47,8 @@ impl GraphThread {
     }
 
     /// Returns the location of a note of the thread.
-    pub fn place(&self, path: NotePath) -> Place {
-        Place { project: self.project.clone(), path }
+    pub fn place(&self, path: NotePath) -> NoteLocation {
+        NoteLocation { project: self.project.clone(), path }
     }
 
     /// Returns the folder of the thread with its project, for people.

@@ -22,11 +22,11 @@ use super::entity::{
 use super::error::{GraphError, GraphResult};
 use super::input::{ObservationInput, ObservationWeight};
 use super::thread::{GraphThread, WeightPolicy};
-use crate::{Desk, EngineError, Step};
+use crate::{EngineError, FileOperation, NoteTransaction};
 
 /// The notes of one thread while the lock is held.
 pub(super) struct GraphTransaction<'a, 'd> {
-    desk: &'a Desk<'d>,
+    desk: &'a NoteTransaction<'d>,
     thread: &'a GraphThread,
     pub(super) now: Timestamp,
     notes: BTreeMap<String, OpenNote>,
@@ -91,7 +91,7 @@ pub(super) struct EntityRemoval {
 const MAX_NAME_COLLISIONS: usize = 10_000;
 
 impl<'a, 'd> GraphTransaction<'a, 'd> {
-    pub(super) fn new(desk: &'a Desk<'d>, thread: &'a GraphThread) -> Self {
+    pub(super) fn new(desk: &'a NoteTransaction<'d>, thread: &'a GraphThread) -> Self {
         let now = clock::now();
         let (notes, free_paths, reserved_paths, removed) = Default::default();
         Self { desk, thread, now, notes, free_paths, reserved_paths, removed, is_checked: false }
@@ -508,18 +508,18 @@ impl<'a, 'd> GraphTransaction<'a, 'd> {
     }
 
     /// Returns the operations on files.
-    pub(super) fn steps(self) -> Vec<Step> {
+    pub(super) fn steps(self) -> Vec<FileOperation> {
         let place = |path| self.thread.place(path);
-        let mut steps: Vec<Step> =
-            self.removed.into_iter().map(|path| Step::remove(place(path))).collect();
+        let mut steps: Vec<FileOperation> =
+            self.removed.into_iter().map(|path| FileOperation::remove(place(path))).collect();
         for note in self.notes.into_values() {
             let place = self.thread.place(note.path);
             match (note.is_removed, note.before) {
                 (true, None) => {}
-                (true, Some(_)) => steps.push(Step::remove(place)),
-                (false, None) => steps.push(Step::create(place, note.text)),
+                (true, Some(_)) => steps.push(FileOperation::remove(place)),
+                (false, None) => steps.push(FileOperation::create(place, note.text)),
                 (false, Some(before)) if before == note.text => {}
-                (false, Some(_)) => steps.push(Step::put(place, note.text)),
+                (false, Some(_)) => steps.push(FileOperation::put(place, note.text)),
             }
         }
         steps

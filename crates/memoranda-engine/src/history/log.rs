@@ -7,11 +7,11 @@ use memoranda_store::{HistoryFilter, PointInTime};
 
 use crate::Memory;
 use crate::error::{EngineError, Result};
-use crate::links::resolve::{Intent, Place};
+use crate::links::resolve::{NoteLocation, ResolveIntent};
 
 /// One version of a note.
 #[derive(Clone, PartialEq, Eq, Debug)]
-pub struct Revision {
+pub struct NoteRevision {
     /// The commit that made it.
     pub commit: Commit,
     /// What the commit did to the note.
@@ -31,9 +31,9 @@ pub struct CommitDiff {
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct FileDiff {
     /// The file.
-    pub place: Place,
+    pub place: NoteLocation,
     /// Where it was before, if it was moved.
-    pub moved_from: Option<Place>,
+    pub moved_from: Option<NoteLocation>,
     /// Its text before; `None` if it was not there, or is no text.
     pub before: Option<String>,
     /// Its text after.
@@ -59,7 +59,7 @@ impl Memory {
 
     /// The versions of a note, newest first, through its moves: what others did under a name that
     /// it left, or had not got yet, is not its own.
-    pub fn revisions(&self, place: &Place, limit: usize) -> Result<Vec<Revision>> {
+    pub fn revisions(&self, place: &NoteLocation, limit: usize) -> Result<Vec<NoteRevision>> {
         let mut revisions = Vec::new();
         let mut filter = HistoryFilter {
             project: Some(place.project.clone()),
@@ -78,7 +78,7 @@ impl Memory {
                 let change = files().find(|file| file.path == path).cloned();
                 let left = files().any(|file| file.moved_from.as_ref() == Some(&path));
                 let came_from = change.as_ref().and_then(|change| change.moved_from.clone());
-                revisions.extend(change.map(|change| Revision { commit, change }));
+                revisions.extend(change.map(|change| NoteRevision { commit, change }));
                 if revisions.len() >= limit {
                     return Ok(revisions);
                 }
@@ -111,7 +111,7 @@ impl Memory {
         from: PointInTime,
         to: Option<PointInTime>,
     ) -> Result<FileDiff> {
-        let place = self.place_in_history(project, identifier, Intent::Read)?;
+        let place = self.place_in_history(project, identifier, ResolveIntent::Read)?;
         let text_at = |moment| -> Result<Option<String>> {
             match self.read_as_of(Some(place.project.as_str()), place.path.as_str(), moment) {
                 Ok(note) => Ok(Some(note.lossy_text().into_owned())),
@@ -132,7 +132,7 @@ impl Memory {
     }
 
     fn file_diff(&self, file: &FileChange) -> Result<FileDiff> {
-        let at = |path| Place { project: file.project.clone(), path };
+        let at = |path| NoteLocation { project: file.project.clone(), path };
         let before = self.text_of(file.before)?;
         let after = self.text_of(file.after)?;
         let moved_from = file.moved_from.clone().map(at);
@@ -147,12 +147,12 @@ impl Memory {
 }
 
 fn diff_of(
-    place: Place,
-    moved_from: Option<Place>,
+    place: NoteLocation,
+    moved_from: Option<NoteLocation>,
     before: Option<String>,
     after: Option<String>,
 ) -> FileDiff {
-    let name = |place: &Place, text: &Option<String>| match text {
+    let name = |place: &NoteLocation, text: &Option<String>| match text {
         Some(_) => place.to_string(),
         None => "/dev/null".to_owned(),
     };

@@ -21,13 +21,14 @@ use memoranda_store::{
 
 use crate::Memory;
 use crate::error::{EngineError, Result};
-use crate::links::resolve::Place;
+use crate::links::resolve::NoteLocation;
 use crate::notes::context::{
-    self, ContextNote, ContextPage, ContextRequest, ContextTarget, FurtherLink, Related, Room,
+    self, ContextNote, ContextPage, ContextRequest, ContextRoom, ContextTarget, FurtherLink,
+    RelatedNote,
 };
 
 /// A project as it was.
-pub(crate) struct Past<'m> {
+pub(crate) struct ProjectAt<'m> {
     memory: &'m Memory,
     project: ProjectName,
     /// The project's name as links say it.
@@ -36,32 +37,32 @@ pub(crate) struct Past<'m> {
     /// Files of the index that were different then, or were not there.
     hidden: HashSet<i64>,
     /// What the files were that are different now, by path.
-    notes: Vec<PastNote>,
+    notes: Vec<NoteVersion>,
     /// Which of them each key can mean.
     names: HashMap<String, Vec<usize>>,
     /// The notes of the present that the keys of concern can mean.
     present: HashMap<String, Vec<LinkCandidate<i64>>>,
     /// Links that the index has otherwise, by either end.
-    links: HashMap<At, Vec<GraphEdge<At, String>>>,
+    links: HashMap<NoteRef, Vec<GraphEdge<NoteRef, String>>>,
 }
 
 /// A note as it was: still the same now, or one of those that differ.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
-enum At {
+enum NoteRef {
     Now(i64),
     Then(usize),
 }
 
-struct PastNote {
+struct NoteVersion {
     path: NotePath,
     title: String,
     permalink: String,
     is_permalink_kept: bool,
     hash: ContentHash,
-    links: Vec<PastLink>,
+    links: Vec<LinkVersion>,
 }
 
-struct PastLink {
+struct LinkVersion {
     relation_type: String,
     target: String,
     key: String,
@@ -74,7 +75,7 @@ fn from_the_top(key: &str) -> &str {
     key.strip_prefix('/').unwrap_or(key)
 }
 
-impl PastNote {
+impl NoteVersion {
     fn read(path: NotePath, text: &str, hash: ContentHash, given: Option<String>) -> (Self, Note) {
         // Only a note says anything by its text.
         let is_note = path.is_markdown();
@@ -86,7 +87,7 @@ impl PastNote {
                 target_key(&resolve_relative_link(&path, bare.trim()))
             };
             let whole = relation.whole.as_ref().filter(|_| folder.is_none());
-            PastLink {
+            LinkVersion {
                 relation_type: relation.relation_type.clone(),
                 target: relation.target.clone(),
                 key: match folder {
@@ -115,7 +116,7 @@ impl PastNote {
     }
 }
 
-impl<'m> Past<'m> {
+impl<'m> ProjectAt<'m> {
     /// Works out how a project was.
     pub(crate) fn load(
         memory: &'m Memory,
@@ -146,8 +147,9 @@ impl<'m> Past<'m> {
             // What was purged from the log is not known any more.
             let Ok(bytes) = store.content(then.hash) else { continue };
             let text = String::from_utf8_lossy(&bytes);
-            let (past_note, note) = PastNote::read(changed.path, &text, then.hash, then.permalink);
-            let PastNote { path, title, permalink, .. } = &past_note;
+            let (past_note, note) =
+                NoteVersion::read(changed.path, &text, then.hash, then.permalink);
+            let NoteVersion { path, title, permalink, .. } = &past_note;
             let keys = keys_of(past.project.as_str(), path, &note, title, permalink);
             for key in keys {
                 past.names.entry(key).or_default().push(past.notes.len());
@@ -197,13 +199,13 @@ impl<'m> Past<'m> {
             let Some(file) = own else { continue };
             let label = relation.relation_type.clone();
             let to = self.meant_by(&relation, &file.path);
-            edges.extend(to.map(|to| GraphEdge { from: At::Now(relation.file), to, label }));
+            edges.extend(to.map(|to| GraphEdge { from: NoteRef::Now(relation.file), to, label }));
         }
         for (n, note) in self.notes.iter().enumerate() {
             for link in &note.links {
                 let label = link.relation_type.clone();
                 let to = self.meant_then(link, &note.path);
-                edges.extend(to.map(|to| GraphEdge { from: At::Then(n), to, label }));
+                edges.extend(to.map(|to| GraphEdge { from: NoteRef::Then(n), to, label }));
             }
         }
         for edge in edges {
@@ -214,17 +216,17 @@ impl<'m> Past<'m> {
     }
 
     /// The note that a relation of an unchanged note meant then.
-    fn meant_by(&self, relation: &RelationRow, from: &NotePath) -> Option<At> {
+    fn meant_by(&self, relation: &RelationRow, from: &NotePath) -> Option<NoteRef> {
         if self.is_concerned(relation) {
             let exact = relation.exact_name.as_deref();
             let whole = relation.whole.as_ref();
             return self.bound_first(whole, (&relation.key, &relation.target), exact, from);
         }
-        relation.target_file.map(At::Now)
+        relation.target_file.map(NoteRef::Now)
     }
 
     /// The note that a link of a note that was different meant then.
-    fn meant_then(&self, link: &PastLink, from: &NotePath) -> Option<At> {
+    fn meant_then(&self, link: &LinkVersion, from: &NotePath) -> Option<NoteRef> {
         let exact = link.exact_name.as_deref();
         self.bound_first(link.whole.as_ref(), (&link.key, &link.target), exact, from)
     }
@@ -236,7 +238,7 @@ impl<'m> Past<'m> {
         (key, target): (&str, &str),
         exact: Option<&str>,
         from: &NotePath,
-    ) -> Option<At> {
+    ) -> Option<NoteRef> {
         let wholly = whole.and_then(|whole| self.bound(&whole.key, &whole.text, None, from));
         let part = if whole.is_some() { note::link_name(target).trim_end() } else { target };
         wholly.or_else(|| self.bound(key, part, exact, from))
@@ -251,7 +253,13 @@ impl<'m> Past<'m> {
             || relation.target_file.is_some_and(|file| self.hidden.contains(&file))
     }
 
-    fn bound(&self, key: &str, target: &str, exact: Option<&str>, from: &NotePath) -> Option<At> {
+    fn bound(
+        &self,
+        key: &str,
+        target: &str,
+        exact: Option<&str>,
+        from: &NotePath,
+    ) -> Option<NoteRef> {
         let project = link_keys(target, None, slug).project;
         if project.is_some_and(|named| link_key(&named) != self.own_key) {
             return None;
@@ -283,10 +291,10 @@ impl<'m> Past<'m> {
     }
 
     /// The notes that a key could mean then, the shortest path first.
-    fn candidates(&self, present: &[LinkCandidate<i64>], key: &str) -> Vec<LinkCandidate<At>> {
+    fn candidates(&self, present: &[LinkCandidate<i64>], key: &str) -> Vec<LinkCandidate<NoteRef>> {
         let same = present.iter().filter(|candidate| !self.hidden.contains(&candidate.id));
         let same = same.map(|candidate| LinkCandidate {
-            id: At::Now(candidate.id),
+            id: NoteRef::Now(candidate.id),
             path: candidate.path.clone(),
             permalink: candidate.permalink.clone(),
             within: candidate.within.clone(),
@@ -294,18 +302,18 @@ impl<'m> Past<'m> {
             is_permalink_kept: candidate.is_permalink_kept,
         });
         let other = self.names.get(key).into_iter().flatten();
-        let other =
-            other.filter_map(|&n| Some(self.notes.get(n)?.candidate(At::Then(n), &self.project)));
+        let other = other
+            .filter_map(|&n| Some(self.notes.get(n)?.candidate(NoteRef::Then(n), &self.project)));
         let mut candidates: Vec<_> = same.chain(other).collect();
         candidates.sort_by(|a, b| {
-            let length = |c: &LinkCandidate<At>| c.path.as_str().len();
+            let length = |c: &LinkCandidate<NoteRef>| c.path.as_str().len();
             length(a).cmp(&length(b)).then_with(|| a.path.cmp(&b.path))
         });
         candidates
     }
 
     /// The note of a name, as a caller writes it; several are an error.
-    fn find(&self, name: &str) -> Result<Option<At>> {
+    fn find(&self, name: &str) -> Result<Option<NoteRef>> {
         let mut keys = link_keys(name, None, slug);
         keys.title = keys.title.trim_start_matches('/').to_owned();
         if keys.project.as_ref().is_some_and(|named| *named != self.project.as_str()) {
@@ -317,7 +325,8 @@ impl<'m> Past<'m> {
             let present = self.memory.store().named(&self.project, std::slice::from_ref(&key))?;
             let present = present.get(&key).map_or(&[][..], Vec::as_slice);
             for candidate in self.candidates(present, &key) {
-                if candidates.iter().all(|other: &LinkCandidate<At>| other.id != candidate.id) {
+                if candidates.iter().all(|other: &LinkCandidate<NoteRef>| other.id != candidate.id)
+                {
                     candidates.push(candidate);
                 }
             }
@@ -336,14 +345,14 @@ impl<'m> Past<'m> {
     }
 
     /// Where the note of this name was, and which version it had.
-    pub(crate) fn version_of(&self, name: &str) -> Result<Option<(Place, ContentHash)>> {
+    pub(crate) fn version_of(&self, name: &str) -> Result<Option<(NoteLocation, ContentHash)>> {
         let Some(at) = self.find(name)? else { return Ok(None) };
         let known = self.known(std::iter::once(at))?.remove(&at);
         Ok(known.and_then(|known| Some((self.place(known.path), known.hash?))))
     }
 
-    fn place(&self, path: NotePath) -> Place {
-        Place { project: self.project.clone(), path }
+    fn place(&self, path: NotePath) -> NoteLocation {
+        NoteLocation { project: self.project.clone(), path }
     }
 
     /// The context of notes as it was.
@@ -376,13 +385,14 @@ impl<'m> Past<'m> {
             ContextTarget::Pattern(pattern) => self.fitting(pattern, request)?,
         };
         let named = self.known(found.iter().copied())?.into_iter();
-        let mut room = Room::new(request.max_related, named.map(|(at, known)| (at, known.title)));
+        let mut room =
+            ContextRoom::new(request.max_related, named.map(|(at, known)| (at, known.title)));
         let notes = found.into_iter().map(|at| self.context_of(at, request, &mut room));
         Ok(ContextPage { notes: notes.collect::<Result<_>>()?, has_more })
     }
 
     /// The notes whose address fitted, by path, and whether there are more.
-    fn fitting(&self, pattern: &str, request: &ContextRequest) -> Result<(Vec<At>, bool)> {
+    fn fitting(&self, pattern: &str, request: &ContextRequest) -> Result<(Vec<NoteRef>, bool)> {
         let enough = request.offset.saturating_add(request.limit).saturating_add(1);
         let present = self.memory.store().filtered_list(&FilteredList {
             filter: SearchFilter { projects: vec![self.project.clone()], ..Default::default() },
@@ -400,8 +410,8 @@ impl<'m> Past<'m> {
                 || pattern.strip_prefix(&own).is_some_and(|rest| fits(rest, &note.permalink))
                 || fits(&name_key(pattern), &note.path.key())
         });
-        let past = past.map(|(n, note)| (note.path.clone(), At::Then(n)));
-        let mut all: Vec<_> = present.map(|f| (f.path, At::Now(f.id))).chain(past).collect();
+        let past = past.map(|(n, note)| (note.path.clone(), NoteRef::Then(n)));
+        let mut all: Vec<_> = present.map(|f| (f.path, NoteRef::Now(f.id))).chain(past).collect();
         all.sort_by(|a, b| a.0.cmp(&b.0));
         let has_more = all.len() >= enough;
         let some = all.into_iter().skip(request.offset).take(request.limit);
@@ -409,18 +419,18 @@ impl<'m> Past<'m> {
     }
 
     /// The links from and to notes, as they were.
-    fn edges(&self, level: &[At]) -> Result<Vec<GraphEdge<At, String>>> {
+    fn edges(&self, level: &[NoteRef]) -> Result<Vec<GraphEdge<NoteRef, String>>> {
         let now: Vec<i64> = level
             .iter()
             .filter_map(|at| match at {
-                At::Now(id) => Some(*id),
-                At::Then(_) => None,
+                NoteRef::Now(id) => Some(*id),
+                NoteRef::Then(_) => None,
             })
             .collect();
         let present = self.memory.store().relations_around(&self.project, &now)?.into_iter();
         let same = present.filter(|r| !self.hidden.contains(&r.file) && !self.is_concerned(r));
         let same = same.filter_map(|relation| {
-            let (from, to) = (At::Now(relation.file), At::Now(relation.target_file?));
+            let (from, to) = (NoteRef::Now(relation.file), NoteRef::Now(relation.target_file?));
             Some(GraphEdge { from, to, label: relation.relation_type })
         });
         let other = level.iter().filter_map(|at| self.links.get(at)).flatten().cloned();
@@ -429,9 +439,9 @@ impl<'m> Past<'m> {
 
     fn context_of(
         &self,
-        at: At,
+        at: NoteRef,
         request: &ContextRequest,
-        room: &mut Room<At>,
+        room: &mut ContextRoom<NoteRef>,
     ) -> Result<ContextNote> {
         let most = room.looked_at();
         let near = find_neighbours(&[at], request.depth, most, |level| self.edges(level))?;
@@ -454,7 +464,7 @@ impl<'m> Past<'m> {
             truncated |= !is_shown;
             is_shown
         });
-        let title = |at: At| {
+        let title = |at: NoteRef| {
             let known = known.get(&at).map(|known| known.title.as_str());
             known.or_else(|| room.title(at)).unwrap_or_default().to_owned()
         };
@@ -466,7 +476,7 @@ impl<'m> Past<'m> {
         let further = further.collect();
         let related = found.into_iter().filter_map(|near| {
             let note = known.get(&near.id)?;
-            Some(Related {
+            Some(RelatedNote {
                 place: self.place(note.path.clone()),
                 title: note.title.clone(),
                 permalink: note.permalink.clone(),
@@ -498,13 +508,14 @@ impl<'m> Past<'m> {
     /// but for those that led to them.
     fn between(
         &self,
-        centre: At,
-        found: &[GraphNeighbour<At, String>],
-        room: &Room<At>,
-    ) -> Result<Vec<GraphEdge<At, String>>> {
-        let shown: Vec<At> =
+        centre: NoteRef,
+        found: &[GraphNeighbour<NoteRef, String>],
+        room: &ContextRoom<NoteRef>,
+    ) -> Result<Vec<GraphEdge<NoteRef, String>>> {
+        let shown: Vec<NoteRef> =
             std::iter::once(centre).chain(found.iter().map(|near| near.id)).collect();
-        let mut told: Vec<&GraphEdge<At, String>> = found.iter().map(|near| &near.via).collect();
+        let mut told: Vec<&GraphEdge<NoteRef, String>> =
+            found.iter().map(|near| &near.via).collect();
         let edges = self.edges(&shown)?;
         let mut further = Vec::new();
         for edge in &edges {
@@ -520,28 +531,33 @@ impl<'m> Past<'m> {
     }
 
     /// The links of a note that meant nothing then, and those to notes of other projects.
-    fn loose(&self, at: At, path: &NotePath, only: Option<&ProjectName>) -> Result<Loose> {
-        let mut loose = Loose::default();
+    fn loose(
+        &self,
+        at: NoteRef,
+        path: &NotePath,
+        only: Option<&ProjectName>,
+    ) -> Result<UnboundLinks> {
+        let mut loose = UnboundLinks::default();
         match at {
-            At::Now(id) => {
+            NoteRef::Now(id) => {
                 let relations = self.memory.store().relations_from(id)?;
                 let now = |relation: &RelationRow| match self.meant_by(relation, path) {
-                    Some(At::Now(target)) => Some(target),
-                    Some(At::Then(_)) | None => None,
+                    Some(NoteRef::Now(target)) => Some(target),
+                    Some(NoteRef::Then(_)) | None => None,
                 };
                 let targets = relations.iter().filter_map(now);
                 let own = self.memory.shown(Some(&self.project), targets)?;
                 for relation in relations {
                     let list = match self.meant_by(&relation, path) {
-                        Some(At::Now(target)) if own.contains(&target) => continue,
-                        Some(At::Then(_)) => continue,
-                        Some(At::Now(_)) if only.is_none() => &mut loose.elsewhere,
+                        Some(NoteRef::Now(target)) if own.contains(&target) => continue,
+                        Some(NoteRef::Then(_)) => continue,
+                        Some(NoteRef::Now(_)) if only.is_none() => &mut loose.elsewhere,
                         _ => &mut loose.unresolved,
                     };
                     list.push((relation.relation_type, relation.target));
                 }
             }
-            At::Then(n) => {
+            NoteRef::Then(n) => {
                 for link in self.notes.get(n).into_iter().flat_map(|note| &note.links) {
                     if self.meant_then(link, path).is_some() {
                         continue;
@@ -566,16 +582,19 @@ impl<'m> Past<'m> {
     }
 
     /// What is to be told of notes.
-    fn known(&self, all: impl Iterator<Item = At>) -> Result<HashMap<At, Known>> {
+    fn known(
+        &self,
+        all: impl Iterator<Item = NoteRef>,
+    ) -> Result<HashMap<NoteRef, NoteDisplayData>> {
         let mut known = HashMap::new();
         let mut now = Vec::new();
         for at in all {
             match at {
-                At::Now(id) => now.push(id),
-                At::Then(n) => known.extend(self.notes.get(n).map(|note| {
+                NoteRef::Now(id) => now.push(id),
+                NoteRef::Then(n) => known.extend(self.notes.get(n).map(|note| {
                     let (path, title) = (note.path.clone(), note.title.clone());
                     let (permalink, hash) = (note.permalink.clone(), Some(note.hash));
-                    (at, Known { path, title, permalink, hash, kind: FileKind::Known })
+                    (at, NoteDisplayData { path, title, permalink, hash, kind: FileKind::Known })
                 })),
             }
         }
@@ -583,7 +602,7 @@ impl<'m> Past<'m> {
         now.dedup();
         for file in self.memory.store().files_by_id(&now)? {
             let FileSummary { id, path, title, permalink, hash, kind, .. } = file;
-            known.insert(At::Now(id), Known { path, title, permalink, hash, kind });
+            known.insert(NoteRef::Now(id), NoteDisplayData { path, title, permalink, hash, kind });
         }
         Ok(known)
     }
@@ -591,13 +610,13 @@ impl<'m> Past<'m> {
 
 /// Links of a note that lead to no note of its project: relation type and name.
 #[derive(Default)]
-struct Loose {
+struct UnboundLinks {
     unresolved: Vec<(String, String)>,
     elsewhere: Vec<(String, String)>,
 }
 
 /// What is told of a note.
-struct Known {
+struct NoteDisplayData {
     path: NotePath,
     title: String,
     permalink: String,

@@ -13,8 +13,8 @@ use memoranda_core::id::{CommitId, ProjectName};
 use memoranda_store::{CommitOutcome, HistoryFilter, ProjectPlace};
 
 use crate::error::{EngineError, Result};
-use crate::links::resolve::Place;
-use crate::{Memory, Who};
+use crate::links::resolve::NoteLocation;
+use crate::{Author, Memory};
 
 /// Number of commits that are read from the history at a time.
 const PAGE_SIZE: usize = 100;
@@ -23,16 +23,16 @@ const PAGE_SIZE: usize = 100;
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub enum UndoOutcome {
     /// The commit was taken back, or made again.
-    Undone(Box<Undone>),
+    Undone(Box<UndoneCommit>),
     /// These files were changed since the commit. Nothing was done.
-    ChangedSince(Vec<Place>),
+    ChangedSince(Vec<NoteLocation>),
     /// The files are already as they would be.
     Unchanged,
 }
 
 /// A commit that was taken back, or made again.
 #[derive(Clone, PartialEq, Eq, Debug)]
-pub struct Undone {
+pub struct UndoneCommit {
     /// The commit that was taken back, or made again.
     pub undone: Commit,
     /// The new commit that did it.
@@ -56,14 +56,14 @@ impl Memory {
         let mut undone = HashSet::new();
         self.find_newest(project, |commit| {
             Ok(match self.reversal(&commit)? {
-                Some(Reversal { target, is_undo }) => {
+                Some(CommitReversal { target, is_undo }) => {
                     if decided.insert(target) && is_undo {
                         undone.insert(target);
                     }
-                    Walk::Next
+                    HistoryWalk::Next
                 }
-                None if undone.contains(&commit.id) || commit.files.is_empty() => Walk::Next,
-                None => Walk::Found(commit),
+                None if undone.contains(&commit.id) || commit.files.is_empty() => HistoryWalk::Next,
+                None => HistoryWalk::Found(commit),
             })
         })
     }
@@ -74,42 +74,43 @@ impl Memory {
         let mut decided = HashSet::new();
         self.find_newest(project, |undo| {
             Ok(match self.reversal(&undo)? {
-                Some(Reversal { target, is_undo }) if decided.insert(target) && is_undo => {
+                Some(CommitReversal { target, is_undo }) if decided.insert(target) && is_undo => {
                     // A purged project takes its commits along.
-                    self.commit(target.as_str())
-                        .map_or(Walk::Next, |redone| Walk::Found(RedoStep { redone, undo }))
+                    self.commit(target.as_str()).map_or(HistoryWalk::Next, |redone| {
+                        HistoryWalk::Found(RedoStep { redone, undo })
+                    })
                 }
-                Some(_) => Walk::Next,
-                None => Walk::End,
+                Some(_) => HistoryWalk::Next,
+                None => HistoryWalk::End,
             })
         })
     }
 
     /// Takes back a commit if its files are still as the commit left them.
-    pub fn undo(&self, who: &Who, id: &str) -> Result<UndoOutcome> {
+    pub fn undo(&self, who: &Author, id: &str) -> Result<UndoOutcome> {
         let undone = self.commit(id)?;
         let kind = match self.reversal(&undone)? {
             None => CommitKind::Undo(undone.id),
-            Some(Reversal { target, is_undo: false }) => CommitKind::Undo(target),
-            Some(Reversal { target, is_undo: true }) => CommitKind::Redo(target),
+            Some(CommitReversal { target, is_undo: false }) => CommitKind::Undo(target),
+            Some(CommitReversal { target, is_undo: true }) => CommitKind::Redo(target),
         };
         let message = format!("undo {}", undone.id);
         Ok(match self.commit_inverse(who, &undone, kind, message)? {
             CommitOutcome::Committed(commit) => {
-                UndoOutcome::Undone(Box::new(Undone { undone, commit }))
+                UndoOutcome::Undone(Box::new(UndoneCommit { undone, commit }))
             }
             other => not_undone(other),
         })
     }
 
     /// Makes a commit again that was taken back, if its files are still as the undo left them.
-    pub fn redo(&self, who: &Who, step: RedoStep) -> Result<UndoOutcome> {
+    pub fn redo(&self, who: &Author, step: RedoStep) -> Result<UndoOutcome> {
         let RedoStep { redone, undo } = step;
         let kind = CommitKind::Redo(redone.id);
         let message = format!("redo {}", redone.id);
         Ok(match self.commit_inverse(who, &undo, kind, message)? {
             CommitOutcome::Committed(commit) => {
-                UndoOutcome::Undone(Box::new(Undone { undone: redone, commit }))
+                UndoOutcome::Undone(Box::new(UndoneCommit { undone: redone, commit }))
             }
             other => not_undone(other),
         })
@@ -118,7 +119,7 @@ impl Memory {
     /// Commits the inverse of a commit.
     fn commit_inverse(
         &self,
-        who: &Who,
+        who: &Author,
         commit: &Commit,
         kind: CommitKind,
         message: String,
@@ -185,7 +186,7 @@ impl Memory {
     fn find_newest<T>(
         &self,
         project: Option<&ProjectName>,
-        mut visit: impl FnMut(Commit) -> Result<Walk<T>>,
+        mut visit: impl FnMut(Commit) -> Result<HistoryWalk<T>>,
     ) -> Result<Option<T>> {
         let filter = HistoryFilter { project: project.cloned(), ..HistoryFilter::default() };
         let mut offset = 0;
@@ -200,30 +201,32 @@ impl Memory {
                     continue;
                 }
                 match visit(commit)? {
-                    Walk::Next => {}
-                    Walk::Found(found) => return Ok(Some(found)),
-                    Walk::End => return Ok(None),
+                    HistoryWalk::Next => {}
+                    HistoryWalk::Found(found) => return Ok(Some(found)),
+                    HistoryWalk::End => return Ok(None),
                 }
             }
         }
     }
 
     /// Returns the commit that an undo or redo is about; `None` for any other commit.
-    fn reversal(&self, commit: &Commit) -> Result<Option<Reversal>> {
+    fn reversal(&self, commit: &Commit) -> Result<Option<CommitReversal>> {
         let mut commit = commit.clone();
         let mut is_undo = true;
         let mut found = None;
         loop {
             let target = match commit.kind {
-                Some(CommitKind::Undo(target)) => return Ok(Some(Reversal { target, is_undo })),
+                Some(CommitKind::Undo(target)) => {
+                    return Ok(Some(CommitReversal { target, is_undo }));
+                }
                 Some(CommitKind::Redo(target)) => {
-                    return Ok(Some(Reversal { target, is_undo: !is_undo }));
+                    return Ok(Some(CommitReversal { target, is_undo: !is_undo }));
                 }
                 _ => named_in_message(&commit),
             };
             // In old logs only the message names the commit, and an undo may be about an undo.
             let Some(target) = target else { return Ok(found) };
-            found = Some(Reversal { target, is_undo });
+            found = Some(CommitReversal { target, is_undo });
             let Ok(next) = self.commit(target.as_str()) else { return Ok(found) };
             (commit, is_undo) = (next, !is_undo);
         }
@@ -231,14 +234,14 @@ impl Memory {
 }
 
 /// The commit that an undo or redo is about.
-struct Reversal {
+struct CommitReversal {
     target: CommitId,
     /// False if the commit is made again.
     is_undo: bool,
 }
 
 /// What a walk over the history does after a commit.
-enum Walk<T> {
+enum HistoryWalk<T> {
     Next,
     Found(T),
     End,
@@ -254,7 +257,10 @@ fn named_in_message(commit: &Commit) -> Option<CommitId> {
 fn not_undone(outcome: CommitOutcome) -> UndoOutcome {
     match outcome {
         CommitOutcome::Conflict(conflicts) => UndoOutcome::ChangedSince(
-            conflicts.into_iter().map(|c| Place { project: c.project, path: c.path }).collect(),
+            conflicts
+                .into_iter()
+                .map(|c| NoteLocation { project: c.project, path: c.path })
+                .collect(),
         ),
         CommitOutcome::Committed(_) | CommitOutcome::Unchanged => UndoOutcome::Unchanged,
     }

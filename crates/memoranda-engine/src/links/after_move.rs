@@ -13,11 +13,11 @@ use memoranda_core::path::NotePath;
 use memoranda_store::{FileSummary, LockedView, link_key};
 
 use crate::error::Result;
-use crate::links::resolve::Place;
-use crate::notes::rename::{Moving, Whose};
+use crate::links::resolve::NoteLocation;
+use crate::notes::rename::{LinkDirection, PathChange};
 
 /// A project as it will be.
-pub(crate) struct Aftermath<'a> {
+pub(crate) struct PostMoveResolver<'a> {
     view: &'a LockedView<'a>,
     project: &'a ProjectName,
     /// Where the files will be that move.
@@ -29,7 +29,7 @@ pub(crate) struct Aftermath<'a> {
 }
 
 /// A link to a note.
-pub(crate) struct LinkTo<'a> {
+pub(crate) struct LinkToNote<'a> {
     /// What it says.
     pub(crate) text: &'a str,
     /// The note that it means.
@@ -39,26 +39,26 @@ pub(crate) struct LinkTo<'a> {
 }
 
 /// What a link must say to go on meaning its note.
-pub(crate) struct Mend {
+pub(crate) struct LinkFix {
     pub(crate) name: LinkReplacement,
     /// Whose link it is.
-    pub(crate) whose: Whose,
+    pub(crate) whose: LinkDirection,
     /// The other note that it means, unless it is mended.
     pub(crate) other: Option<i64>,
 }
 
-impl Mend {
+impl LinkFix {
     /// Whether some links cannot say it: no name that its note goes by can stand before a heading.
     pub(crate) fn is_hard_to_say(&self) -> bool {
         self.name.plain.is_none() && !LinkReplacement::is_plain(&self.name.name)
     }
 }
 
-impl<'a> Aftermath<'a> {
+impl<'a> PostMoveResolver<'a> {
     pub(crate) fn new(
         view: &'a LockedView<'a>,
         project: &'a ProjectName,
-        moving: &[Moving],
+        moving: &[PathChange],
     ) -> Self {
         let (mut places, mut names) = (HashMap::new(), HashMap::<_, Vec<_>>::new());
         let mut permalinks = HashMap::new();
@@ -97,14 +97,18 @@ impl<'a> Aftermath<'a> {
     }
 
     /// Where the other note lies that a link means unless it is mended.
-    pub(crate) fn other(&self, mend: &Mend) -> Result<Option<Place>> {
+    pub(crate) fn other(&self, mend: &LinkFix) -> Result<Option<NoteLocation>> {
         let path = mend.other.map(|other| self.place(other)).transpose()?.flatten();
-        Ok(path.map(|path| Place { project: self.project.clone(), path }))
+        Ok(path.map(|path| NoteLocation { project: self.project.clone(), path }))
     }
 
     /// What a link must say instead; `None` if it stays as it is. `renamed` is what it should say
     /// because the name changed that it says.
-    pub(crate) fn mend(&self, link: &LinkTo<'_>, renamed: Option<String>) -> Result<Option<Mend>> {
+    pub(crate) fn mend(
+        &self,
+        link: &LinkToNote<'_>,
+        renamed: Option<String>,
+    ) -> Result<Option<LinkFix>> {
         let will = link.holder.map(|(_, will)| will);
         let (before, name) = after_project(link.text, will);
         let other = self.meant(name, will)?.filter(|other| *other != link.file);
@@ -113,7 +117,7 @@ impl<'a> Aftermath<'a> {
             Ok(self.meant(name, will)? == Some(link.file))
         };
         // A name with signs that mean something in a link has its permalink beside it.
-        let said = |name: String| -> Result<Option<Mend>> {
+        let said = |name: String| -> Result<Option<LinkFix>> {
             let permalink =
                 self.permalink(link.file)?.filter(|_| !LinkReplacement::is_plain(&name));
             let plain = permalink.map(|permalink| format!("{before}{permalink}"));
@@ -121,7 +125,11 @@ impl<'a> Aftermath<'a> {
                 Some(plain) if fits(&plain)? => Some(plain),
                 _ => None,
             };
-            Ok(Some(Mend { name: LinkReplacement { name, plain }, whose: Whose::ToIt, other }))
+            Ok(Some(LinkFix {
+                name: LinkReplacement { name, plain },
+                whose: LinkDirection::ToIt,
+                other,
+            }))
         };
         match &renamed {
             Some(text) if fits(text)? => return said(text.clone()),
@@ -181,7 +189,7 @@ impl<'a> Aftermath<'a> {
 
     /// Whether a link says what its note is called. `[[C#]]` may lead to `C++` for want of a better
     /// note, but it does not name it.
-    fn is_named(&self, link: &LinkTo<'_>, name: &str) -> Result<bool> {
+    fn is_named(&self, link: &LinkToNote<'_>, name: &str) -> Result<bool> {
         let Some(file) = self.view.by_id(link.file)? else { return Ok(false) };
         let from = link.holder.map(|(is, _)| is);
         // The extension of Markdown goes without saying.

@@ -6,8 +6,8 @@ use memoranda_store::RelationRow;
 
 use crate::Memory;
 use crate::error::Result;
-use crate::links::resolve::Place;
-use crate::notes::rename::{LinkText, OutdatedLink, Whose};
+use crate::links::resolve::NoteLocation;
+use crate::notes::rename::{LinkDirection, LinkText, OutdatedLink};
 
 impl Memory {
     /// Of the links that there were to some notes, those that mean none of these any more. Each says
@@ -20,7 +20,8 @@ impl Memory {
         for link in were {
             holders.entry(link.file).or_default().push(link);
         }
-        let mut lost: BTreeMap<(Place, LinkText, Option<Place>), usize> = BTreeMap::new();
+        let mut lost: BTreeMap<(NoteLocation, LinkText, Option<NoteLocation>), usize> =
+            BTreeMap::new();
         for (holder, were) in holders {
             let Some(place) = self.place_of(holder)? else { continue };
             let are = self.store().relations_from(holder)?;
@@ -40,15 +41,15 @@ impl Memory {
         let link = |((holder, link, means), count)| OutdatedLink {
             holder,
             link,
-            whose: Whose::ToIt,
+            whose: LinkDirection::ToIt,
             means,
             count,
         };
         Ok(lost.into_iter().map(link).collect())
     }
 
-    fn place_of(&self, file: i64) -> Result<Option<Place>> {
+    fn place_of(&self, file: i64) -> Result<Option<NoteLocation>> {
         let found = self.store().files_by_id(&[file])?.into_iter().next();
-        Ok(found.map(|file| Place { project: file.project, path: file.path }))
+        Ok(found.map(|file| NoteLocation { project: file.project, path: file.path }))
     }
 }

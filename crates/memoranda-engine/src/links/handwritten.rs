@@ -5,14 +5,14 @@ use std::collections::HashMap;
 use memoranda_store::{FileSummary, RelationRow};
 
 use crate::Memory;
-use crate::batch::Desk;
+use crate::batch::NoteTransaction;
 use crate::error::Result;
-use crate::links::resolve::Place;
+use crate::links::resolve::NoteLocation;
 
 impl Memory {
     /// The titles of the notes that the links in a note mean, by the names as they were typed.
     /// Only notes of the same folder count, and names that are meant to the letter are left out.
-    pub fn typed_links(&self, place: &Place) -> Result<HashMap<String, String>> {
+    pub fn typed_links(&self, place: &NoteLocation) -> Result<HashMap<String, String>> {
         let store = self.store();
         let Some(from) = store.file(&place.project, &place.path)? else {
             return Ok(HashMap::new());
@@ -21,7 +21,7 @@ impl Memory {
     }
 }
 
-impl Desk<'_> {
+impl NoteTransaction<'_> {
     /// The same under the lock, by the note's number in the index.
     pub fn typed_links(&self, file: i64) -> Result<HashMap<String, String>> {
         let Some(from) = self.by_id(file)? else { return Ok(HashMap::new()) };

@@ -5,13 +5,13 @@ use memoranda_store::GraphNode;
 
 use crate::Memory;
 use crate::error::{EngineError, Result};
-use crate::links::resolve::Place;
+use crate::links::resolve::NoteLocation;
 
 /// Where to start and how far to go.
 #[derive(Clone, Debug)]
 pub struct GraphRequest {
     /// The note.
-    pub place: Place,
+    pub place: NoteLocation,
     /// How many links away at the most.
     pub depth: usize,
     /// How many notes at the most.
@@ -20,7 +20,7 @@ pub struct GraphRequest {
 
 /// The notes around one.
 #[derive(Clone, Debug)]
-pub struct Neighbourhood {
+pub struct NoteNeighbourhood {
     /// The note in the middle.
     pub centre: GraphNode,
     /// The notes around it, nearest first.
@@ -39,12 +39,12 @@ pub struct NeighbourNode {
     /// How many links it is away.
     pub depth: usize,
     /// The link by which it was reached.
-    pub via: Link,
+    pub via: NeighbourLink,
 }
 
 /// A link, with the direction in which it was written.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Link {
+pub struct NeighbourLink {
     /// The number of the note that holds it.
     pub from: i64,
     /// The number of the note that it means.
@@ -59,12 +59,12 @@ pub struct GraphPath {
     /// The notes on the way, both ends included.
     pub notes: Vec<GraphNode>,
     /// The links between them, one less.
-    pub links: Vec<Link>,
+    pub links: Vec<NeighbourLink>,
 }
 
 impl Memory {
     /// The notes around one.
-    pub fn neighbours(&self, request: &GraphRequest) -> Result<Neighbourhood> {
+    pub fn neighbours(&self, request: &GraphRequest) -> Result<NoteNeighbourhood> {
         let centre = self.indexed(&request.place)?;
         let found = self.store().neighbours(&[centre.id], request.depth, request.max)?;
         let mut notes = Vec::with_capacity(found.found.len());
@@ -80,7 +80,7 @@ impl Memory {
         let relations = self.store().relations_from(centre.id)?;
         let unresolved = relations.into_iter().filter(|relation| relation.target_file.is_none());
         let unresolved = unresolved.map(|relation| (relation.relation_type, relation.target));
-        Ok(Neighbourhood {
+        Ok(NoteNeighbourhood {
             centre,
             notes,
             unresolved: unresolved.collect(),
@@ -89,7 +89,12 @@ impl Memory {
     }
 
     /// A shortest way between two notes; `None` if there is none.
-    pub fn connect(&self, from: &Place, to: &Place, max_depth: usize) -> Result<Option<GraphPath>> {
+    pub fn connect(
+        &self,
+        from: &NoteLocation,
+        to: &NoteLocation,
+        max_depth: usize,
+    ) -> Result<Option<GraphPath>> {
         let (from, to) = (self.indexed(from)?, self.indexed(to)?);
         let Some(route) = self.store().path(from.id, to.id, max_depth)? else { return Ok(None) };
         let mut notes = Vec::with_capacity(route.notes.len());
@@ -99,14 +104,14 @@ impl Memory {
         Ok(Some(GraphPath { notes, links: route.edges.into_iter().map(link).collect() }))
     }
 
-    fn indexed(&self, place: &Place) -> Result<GraphNode> {
+    fn indexed(&self, place: &NoteLocation) -> Result<GraphNode> {
         let file = self.store().file(&place.project, &place.path)?;
         let node = file.map(|file| self.store().node(file.id)).transpose()?.flatten();
         node.ok_or_else(|| self.not_indexed(place))
     }
 
     /// Says that the index knows no such note.
-    pub(crate) fn not_indexed(&self, place: &Place) -> EngineError {
+    pub(crate) fn not_indexed(&self, place: &NoteLocation) -> EngineError {
         EngineError::NotFound {
             identifier: place.path.to_string(),
             scope: format!("project {}", place.project),
@@ -115,6 +120,6 @@ impl Memory {
     }
 }
 
-fn link(edge: GraphEdge<i64, String>) -> Link {
-    Link { from: edge.from, to: edge.to, relation_type: edge.label }
+fn link(edge: GraphEdge<i64, String>) -> NeighbourLink {
+    NeighbourLink { from: edge.from, to: edge.to, relation_type: edge.label }
 }

@@ -12,11 +12,11 @@ use memoranda_core::path::NotePath;
 use memoranda_store::LockedView;
 
 use crate::error::Result;
-use crate::links::resolve::Place;
-use crate::notes::rename::Moving;
+use crate::links::resolve::NoteLocation;
+use crate::notes::rename::PathChange;
 
 /// The files of a project as they are, and as they will be.
-pub(crate) struct Paths<'a> {
+pub(crate) struct PathResolver<'a> {
     view: &'a LockedView<'a>,
     project: &'a ProjectName,
     /// Where each file will be that moves, by where it is or was before.
@@ -27,7 +27,7 @@ pub(crate) struct Paths<'a> {
 
 /// How a path says which file it means, the plainest first.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Debug)]
-enum Way {
+enum PathStyle {
     /// From the top of the project: with a slash in front, or in a drawing, where all do.
     Slash,
     Drawn,
@@ -40,7 +40,7 @@ enum Way {
 }
 
 /// A path in a file.
-pub(crate) struct PathIn<'a> {
+pub(crate) struct PathInFile<'a> {
     /// What it says, decoded.
     pub(crate) path: &'a str,
     /// Where the file is that holds it, and where it was before, the last place first.
@@ -50,28 +50,28 @@ pub(crate) struct PathIn<'a> {
 }
 
 /// What becomes of a path that does not lead where it did.
-pub(crate) struct PathMend {
+pub(crate) struct PathFix {
     /// What it must say to mean the same file; nothing if that goes.
     pub(crate) text: Option<String>,
     /// The file that is meant, where it will be.
     pub(crate) file: NotePath,
     /// The other file that it means, unless it is mended.
-    pub(crate) other: Option<Place>,
+    pub(crate) other: Option<NoteLocation>,
 }
 
 /// The files at a moment: as they are, or as they will be.
 #[derive(Clone, Copy, PartialEq, Eq)]
-enum When {
+enum MovePhase {
     Before,
     After,
 }
 
-impl<'a> Paths<'a> {
+impl<'a> PathResolver<'a> {
     /// The paths of a project in which something moves.
     pub(crate) fn moving(
         view: &'a LockedView<'a>,
         project: &'a ProjectName,
-        moving: &'a [Moving],
+        moving: &'a [PathChange],
     ) -> Self {
         let moves = moving.iter().map(|moving| (&moving.old, &moving.new)).collect();
         let arrivals = moving.iter().map(|moving| &moving.new).collect();
@@ -89,10 +89,10 @@ impl<'a> Paths<'a> {
     }
 
     /// What becomes of a path; `None` if it goes on meaning the same file, or never meant any.
-    pub(crate) fn mend(&self, link: &PathIn<'_>) -> Result<Option<PathMend>> {
-        let mut before: Option<(Way, NotePath)> = None;
+    pub(crate) fn mend(&self, link: &PathInFile<'_>) -> Result<Option<PathFix>> {
+        let mut before: Option<(PathStyle, NotePath)> = None;
         for from in link.is {
-            before = match (before, self.meant(link.path, from, When::Before)?) {
+            before = match (before, self.meant(link.path, from, MovePhase::Before)?) {
                 // Seen from an earlier place it may have been said more plainly.
                 (Some((way, file)), Some((earlier, same))) if same == file => {
                     Some((way.min(earlier), file))
@@ -101,7 +101,7 @@ impl<'a> Paths<'a> {
             };
         }
         let Some((way, file)) = before else { return Ok(None) };
-        let after = self.meant(link.path, link.will, When::After)?;
+        let after = self.meant(link.path, link.will, MovePhase::After)?;
         let other = match after {
             // Other programs may know no weaker way than the one that it goes by.
             Some((now, found)) if found == file && now <= way => return Ok(None),
@@ -112,22 +112,22 @@ impl<'a> Paths<'a> {
             true => None,
             false => Some(self.written(&file, way, link.will)?),
         };
-        let other = other.map(|path| Place { project: self.project.clone(), path });
-        Ok(Some(PathMend { text, file, other }))
+        let other = other.map(|path| NoteLocation { project: self.project.clone(), path });
+        Ok(Some(PathFix { text, file, other }))
     }
 
     /// How a file is named in another, in the way that it was, if it can be.
-    fn written(&self, file: &NotePath, way: Way, from: &NotePath) -> Result<String> {
+    fn written(&self, file: &NotePath, way: PathStyle, from: &NotePath) -> Result<String> {
         let whole = file.as_str();
         let ways: &[&str] = match way {
-            Way::Slash => return Ok(format!("/{whole}")),
-            Way::Drawn => return Ok(whole.to_owned()),
-            Way::Relative => &[],
-            Way::Top => &[whole],
-            Way::Name => &[file.file_name(), whole],
+            PathStyle::Slash => return Ok(format!("/{whole}")),
+            PathStyle::Drawn => return Ok(whole.to_owned()),
+            PathStyle::Relative => &[],
+            PathStyle::Top => &[whole],
+            PathStyle::Name => &[file.file_name(), whole],
         };
         for text in ways {
-            if self.meant(text, from, When::After)?.is_some_and(|(_, found)| found == *file) {
+            if self.meant(text, from, MovePhase::After)?.is_some_and(|(_, found)| found == *file) {
                 return Ok((*text).to_owned());
             }
         }
@@ -135,65 +135,72 @@ impl<'a> Paths<'a> {
     }
 
     /// The file that a path means in a file at another one: where it will be, if it moves.
-    fn meant(&self, path: &str, from: &NotePath, when: When) -> Result<Option<(Way, NotePath)>> {
+    fn meant(
+        &self,
+        path: &str,
+        from: &NotePath,
+        when: MovePhase,
+    ) -> Result<Option<(PathStyle, NotePath)>> {
         if from.extension() == "canvas" {
-            return Ok(self.at(path, when)?.map(|file| (Way::Drawn, file)));
+            return Ok(self.at(path, when)?.map(|file| (PathStyle::Drawn, file)));
         }
         if path.starts_with('/') {
             let file = self.at(path.trim_start_matches('/'), when)?;
-            return Ok(file.map(|file| (Way::Slash, file)));
+            return Ok(file.map(|file| (PathStyle::Slash, file)));
         }
         if let Some(file) = self.at(&resolve_relative_link(from, &format!("./{path}")), when)? {
-            return Ok(Some((Way::Relative, file)));
+            return Ok(Some((PathStyle::Relative, file)));
         }
         if let Some(file) = self.at(path, when)? {
-            return Ok(Some((Way::Top, file)));
+            return Ok(Some((PathStyle::Top, file)));
         }
         let file = match path.contains('/') {
             true => None,
             false => self.called(path, when)?,
         };
-        Ok(file.map(|file| (Way::Name, file)))
+        Ok(file.map(|file| (PathStyle::Name, file)))
     }
 
     /// The file at a path.
-    fn at(&self, path: &str, when: When) -> Result<Option<NotePath>> {
+    fn at(&self, path: &str, when: MovePhase) -> Result<Option<NotePath>> {
         let Ok(path) = NotePath::parse(path) else { return Ok(None) };
         match when {
-            When::Before => {
+            MovePhase::Before => {
                 if let Some(new) = self.moves.get(&path) {
                     return Ok(Some((*new).clone()));
                 }
             }
-            When::After if self.arrivals.contains(&path) => return Ok(Some(path)),
-            When::After if self.leaves(&path) => return Ok(None),
-            When::After => {}
+            MovePhase::After if self.arrivals.contains(&path) => return Ok(Some(path)),
+            MovePhase::After if self.leaves(&path) => return Ok(None),
+            MovePhase::After => {}
         }
         Ok(self.view.file(self.project, &path)?.map(|file| file.path))
     }
 
     /// The one file of this name.
-    fn called(&self, name: &str, when: When) -> Result<Option<NotePath>> {
+    fn called(&self, name: &str, when: MovePhase) -> Result<Option<NotePath>> {
         let is_called = |path: &&NotePath| path.file_name() == name;
         let candidates = self.view.link_candidates(self.project, name)?;
         let mut found: HashSet<NotePath> = HashSet::new();
         for path in candidates.iter().map(|candidate| &candidate.path).filter(is_called) {
             match when {
-                When::Before => {
+                MovePhase::Before => {
                     found.insert(self.moves.get(path).map_or(path, |new| *new).clone());
                 }
-                When::After if self.leaves(path) => {}
-                When::After => {
+                MovePhase::After if self.leaves(path) => {}
+                MovePhase::After => {
                     found.insert(path.clone());
                 }
             }
         }
         match when {
-            When::Before => {
+            MovePhase::Before => {
                 let old = self.moves.iter().filter(|(old, _)| is_called(old));
                 found.extend(old.map(|(_, new)| (*new).clone()));
             }
-            When::After => found.extend(self.arrivals.iter().copied().filter(is_called).cloned()),
+            MovePhase::After => {
+                found.extend(self.arrivals.iter().copied().filter(is_called).cloned())
+            }
         }
         let mut found = found.into_iter();
         Ok(found.next().filter(|_| found.next().is_none()))

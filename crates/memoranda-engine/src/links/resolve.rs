@@ -21,14 +21,14 @@ use crate::error::{EngineError, Result};
 
 /// Where a note lies: project and path.
 #[derive(Clone, PartialEq, Eq, PartialOrd, Ord, Hash, Debug)]
-pub struct Place {
+pub struct NoteLocation {
     /// The project.
     pub project: ProjectName,
     /// The file.
     pub path: NotePath,
 }
 
-impl fmt::Display for Place {
+impl fmt::Display for NoteLocation {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         write!(f, "{}/{}", self.project, self.path)
     }
@@ -36,19 +36,19 @@ impl fmt::Display for Place {
 
 /// What a name turned out to mean.
 #[derive(Clone, PartialEq, Eq, Debug)]
-pub struct Resolved {
+pub struct ResolvedNote {
     /// The note.
-    pub place: Place,
+    pub place: NoteLocation,
     /// Its number in the index, if it has been indexed.
     pub file: Option<i64>,
     /// Another note that goes by the very name, so that a reader is told which one this is: the name
     /// is the path of one and the permalink of the other.
-    pub other: Option<Place>,
+    pub other: Option<NoteLocation>,
 }
 
 /// What a caller does with the note that it names.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub enum Intent {
+pub enum ResolveIntent {
     /// Shows it: a name that says the same with other signs may mean it, if nothing fits better.
     Read,
     /// Changes it: its path, permalink, title or alias as it is, but for case, `_`, `-` and blanks.
@@ -63,8 +63,8 @@ impl Memory {
         &self,
         project: Option<&str>,
         identifier: &str,
-        intent: Intent,
-    ) -> Result<Resolved> {
+        intent: ResolveIntent,
+    ) -> Result<ResolvedNote> {
         let (named, name) = split(identifier);
         if name.is_empty() {
             return Err(EngineError::Invalid("the name of the note is empty".into()));
@@ -96,7 +96,7 @@ impl Memory {
             return Ok(found);
         }
         // The note may lie in the folder that is away; nothing is guessed for a change.
-        if intent != Intent::Read
+        if intent != ResolveIntent::Read
             && let Some(e) = away
         {
             return Err(e);
@@ -131,9 +131,9 @@ impl Memory {
         &self,
         project: &ProjectName,
         name: &str,
-        intent: Intent,
-    ) -> Result<Option<Resolved>> {
-        let place = |path| Place { project: project.clone(), path };
+        intent: ResolveIntent,
+    ) -> Result<Option<ResolvedNote>> {
+        let place = |path| NoteLocation { project: project.clone(), path };
         let (mut ignored, mut by_path) = (None, None);
         for candidate in [name.to_owned(), format!("{name}.md"), format!("{name}.markdown")] {
             let Ok(path) = NotePath::parse(&candidate) else { continue };
@@ -144,7 +144,7 @@ impl Memory {
             }
             let file = self.store().file(project, &path)?.map(|file| file.id);
             let is_note = path.is_markdown();
-            let found = Resolved { place: place(path), file, other: None };
+            let found = ResolvedNote { place: place(path), file, other: None };
             // A file that is no note is called by its path.
             if candidate == name && !is_note {
                 return Ok(Some(found));
@@ -169,24 +169,24 @@ impl Memory {
             let (is_kept, file) = (addressed.is_permalink_kept, Some(addressed.id));
             let addressed = place(addressed.path.clone());
             return match intent {
-                Intent::Change => Err(EngineError::Ambiguous {
+                ResolveIntent::Change => Err(EngineError::Ambiguous {
                     identifier: name.to_owned(),
                     candidates: vec![addressed, named.place],
                 }),
                 // A name that a text states is its own, and one that was left behind is not; a whole
                 // path is the file's.
-                Intent::Read if is_kept || is_literal => {
-                    Ok(Some(Resolved { other: Some(addressed), ..named }))
+                ResolveIntent::Read if is_kept || is_literal => {
+                    Ok(Some(ResolvedNote { other: Some(addressed), ..named }))
                 }
-                Intent::Read => {
-                    Ok(Some(Resolved { place: addressed, file, other: Some(named.place) }))
+                ResolveIntent::Read => {
+                    Ok(Some(ResolvedNote { place: addressed, file, other: Some(named.place) }))
                 }
             };
         }
         let left_behind =
             candidates.iter().find(|c| c.permalink == name && is_shadowed(c, &candidates));
         let left_behind = left_behind.map(|c| (c.id, place(c.path.clone())));
-        if intent == Intent::Change {
+        if intent == ResolveIntent::Change {
             // Signs do not show in a permalink: one that is not said as it is says nothing.
             let said = |permalink: &String| keys.permalinks.first() == Some(permalink);
             candidates.iter_mut().filter(|c| !said(&c.permalink)).for_each(|c| c.permalink.clear());
@@ -198,12 +198,14 @@ impl Memory {
                 let meant = found(id).map(|c| place(c.path.clone()));
                 let other = left_behind.filter(|(left, _)| *left != id).map(|(_, place)| place);
                 match (meant, other, intent) {
-                    (Some(meant), Some(other), Intent::Change) => Err(EngineError::Ambiguous {
-                        identifier: name.to_owned(),
-                        candidates: vec![other, meant],
-                    }),
+                    (Some(meant), Some(other), ResolveIntent::Change) => {
+                        Err(EngineError::Ambiguous {
+                            identifier: name.to_owned(),
+                            candidates: vec![other, meant],
+                        })
+                    }
                     (meant, other, _) => {
-                        Ok(meant.map(|place| Resolved { place, file: Some(id), other }))
+                        Ok(meant.map(|place| ResolvedNote { place, file: Some(id), other }))
                     }
                 }
             }
@@ -220,7 +222,7 @@ impl Memory {
                 if meant.iter().any(|c| c.path.is_markdown()) {
                     meant.retain(|c| c.path.is_markdown());
                 }
-                if intent == Intent::Change {
+                if intent == ResolveIntent::Change {
                     let mut called = Vec::new();
                     for candidate in meant {
                         if self.is_alias(&place(candidate.path.clone()), &keys.alias)? {
@@ -233,11 +235,11 @@ impl Memory {
                     // The name is an alias, or differs in punctuation only.
                     ([only], _) => {
                         let (place, file) = (place(only.path.clone()), Some(only.id));
-                        Ok(Some(Resolved { place, file, other: None }))
+                        Ok(Some(ResolvedNote { place, file, other: None }))
                     }
                     (_, Some(ignored)) => Err(ignored),
                     // `Plan#Next steps` is a part of a note, and shown with it.
-                    (_, None) if intent == Intent::Read => match name.split_once('#') {
+                    (_, None) if intent == ResolveIntent::Read => match name.split_once('#') {
                         Some((note, part)) if !note.trim().is_empty() && !part.is_empty() => {
                             self.resolve_in(project, note.trim(), intent)
                         }
@@ -250,7 +252,7 @@ impl Memory {
     }
 
     /// Refuses a file that is hidden, or that the project's rules leave out.
-    pub fn check_noted(&self, place: &Place) -> Result<()> {
+    pub fn check_noted(&self, place: &NoteLocation) -> Result<()> {
         match self.store().ignored_by(&place.project, &place.path)? {
             None => Ok(()),
             Some(rule) => Err(EngineError::Ignored { place: place.clone(), rule }),
@@ -258,7 +260,7 @@ impl Memory {
     }
 
     /// Whether a note's frontmatter gives it this name beside its title.
-    fn is_alias(&self, place: &Place, alias: &str) -> Result<bool> {
+    fn is_alias(&self, place: &NoteLocation, alias: &str) -> Result<bool> {
         let Some(found) = self.store().read(&place.project, &place.path)? else { return Ok(false) };
         let note = note::parse(&String::from_utf8_lossy(&found.bytes));
         Ok(note.aliases().iter().any(|name| alias_key(name) == alias))
@@ -290,16 +292,16 @@ impl Memory {
             SearchFilter { projects: project.into_iter().cloned().collect(), ..Default::default() };
         let words = identifier.replace(['/', '-', '_', '.'], " ");
         let hits = self.store().search(&words, &Query::parse(&words), &filter, 20);
-        let mut near: Vec<Place> = Vec::new();
+        let mut near: Vec<NoteLocation> = Vec::new();
         if let Some(project) = project {
             // Those that a name with other signs would mean.
             let alike = self.store().link_candidates(project, split(identifier).1);
             let alike = alike.unwrap_or_default().into_iter();
-            near.extend(alike.map(|c| Place { project: project.clone(), path: c.path }));
+            near.extend(alike.map(|c| NoteLocation { project: project.clone(), path: c.path }));
         }
         let hits = hits.map(|found| found.hits).unwrap_or_default().into_iter();
-        near.extend(hits.map(|hit| Place { project: hit.project, path: hit.path }));
-        let mut suggestions: Vec<Place> = Vec::new();
+        near.extend(hits.map(|hit| NoteLocation { project: hit.project, path: hit.path }));
+        let mut suggestions: Vec<NoteLocation> = Vec::new();
         for place in near {
             if !suggestions.contains(&place) && suggestions.len() < 3 {
                 suggestions.push(place);

@@ -8,7 +8,7 @@ use memoranda_store::{DirEntryKind, StoreError};
 
 use crate::Memory;
 use crate::error::{EngineError, Result};
-use crate::links::resolve::Place;
+use crate::links::resolve::NoteLocation;
 
 /// A folder for a new file.
 #[derive(Clone, PartialEq, Eq, Debug)]
@@ -54,7 +54,7 @@ impl Memory {
         match alike.len() {
             0 | 1 => Ok(alike.pop()),
             _ => {
-                let place = |path| Place { project: project.clone(), path };
+                let place = |path| NoteLocation { project: project.clone(), path };
                 Err(EngineError::Ambiguous {
                     identifier: path.to_string(),
                     candidates: alike.into_iter().map(place).collect(),

@@ -14,7 +14,7 @@ use memoranda_store::{CurrentPath, DeletedFile, PointInTime};
 
 use crate::Memory;
 use crate::error::{EngineError, Result};
-use crate::links::resolve::{Intent, Place, split};
+use crate::links::resolve::{NoteLocation, ResolveIntent, split};
 
 /// How many removed notes are looked through for a name.
 const LOOKED_THROUGH: usize = 1000;
@@ -25,15 +25,15 @@ impl Memory {
         &self,
         project: Option<&str>,
         identifier: &str,
-        intent: Intent,
-    ) -> Result<Place> {
+        intent: ResolveIntent,
+    ) -> Result<NoteLocation> {
         let (named, name) = split(identifier);
         let projects = self.projects_of(named.or(project))?;
         let mut exact = Vec::new();
         for project in &projects {
             for name in [within(project, name), Some(name)].into_iter().flatten() {
                 let Ok(path) = NotePath::parse(name) else { continue };
-                let place = Place { project: project.clone(), path };
+                let place = NoteLocation { project: project.clone(), path };
                 if self.is_there(&place) || self.was_there(&place)? {
                     exact.push(place);
                     break;
@@ -41,7 +41,7 @@ impl Memory {
             }
         }
         if projects.len() > 1 {
-            if intent == Intent::Read && exact.iter().any(|place| self.is_there(place)) {
+            if intent == ResolveIntent::Read && exact.iter().any(|place| self.is_there(place)) {
                 exact.retain(|place| self.is_there(place));
             }
             if let Some(default) = exact.iter().position(|place| self.is_default(&place.project)) {
@@ -54,13 +54,13 @@ impl Memory {
         let (mut places, missing) = match self.resolve(project, identifier, intent) {
             Ok(resolved) => (vec![resolved.place], None),
             Err(EngineError::Ignored { place, .. }) => (vec![place], None),
-            Err(EngineError::Ambiguous { candidates, .. }) if intent == Intent::Change => {
+            Err(EngineError::Ambiguous { candidates, .. }) if intent == ResolveIntent::Change => {
                 (candidates, None)
             }
             Err(e @ EngineError::NotFound { .. }) => (Vec::new(), Some(e)),
             Err(e) => return Err(e),
         };
-        if intent == Intent::Change || places.is_empty() {
+        if intent == ResolveIntent::Change || places.is_empty() {
             for project in &projects {
                 let name = within(project, name).unwrap_or(name);
                 places.extend(self.gone_by_name(project, name, intent)?);
@@ -73,13 +73,13 @@ impl Memory {
     }
 
     /// Whether a file is there now.
-    pub(crate) fn is_there(&self, place: &Place) -> bool {
+    pub(crate) fn is_there(&self, place: &NoteLocation) -> bool {
         matches!(self.store().stat(&place.project, &place.path), Ok(Some(_)))
     }
 
     /// Where a note is that was once at a place: another, if it was moved and nothing came after it.
-    pub(crate) fn now_called(&self, place: &Place) -> Result<Place> {
-        let at = |path| Place { project: place.project.clone(), path };
+    pub(crate) fn now_called(&self, place: &NoteLocation) -> Result<NoteLocation> {
+        let at = |path| NoteLocation { project: place.project.clone(), path };
         let called = self.store().current_path(&place.project, &place.path)?;
         Ok(match called.filter(|_| !self.is_there(place)) {
             Some(CurrentPath::There(path)) => at(path),
@@ -89,7 +89,7 @@ impl Memory {
     }
 
     /// Whether the history knows a file.
-    fn was_there(&self, place: &Place) -> Result<bool> {
+    fn was_there(&self, place: &NoteLocation) -> Result<bool> {
         let now = PointInTime::Time(Timestamp::MAX);
         Ok(self.store().version_as_of(&place.project, &place.path, now)?.is_some())
     }
@@ -99,11 +99,11 @@ impl Memory {
         &self,
         project: &ProjectName,
         name: &str,
-        intent: Intent,
-    ) -> Result<Vec<Place>> {
+        intent: ResolveIntent,
+    ) -> Result<Vec<NoteLocation>> {
         let alike: fn(&str) -> String = match intent {
-            Intent::Read => slug,
-            Intent::Change => alias_key,
+            ResolveIntent::Read => slug,
+            ResolveIntent::Change => alias_key,
         };
         let wanted = alike(name);
         if wanted.is_empty() {
@@ -111,7 +111,7 @@ impl Memory {
         }
         let gone = self.store().gone(project, LOOKED_THROUGH)?;
         let place =
-            |gone: &DeletedFile| Place { project: project.clone(), path: gone.path.clone() };
+            |gone: &DeletedFile| NoteLocation { project: project.clone(), path: gone.path.clone() };
         let keys: Vec<String> = [name.to_owned(), format!("{name}.md")]
             .iter()
             .filter_map(|name| NotePath::parse(name).ok())
@@ -121,7 +121,7 @@ impl Memory {
             gone.permalink.as_deref().unwrap_or(&permalink_of(&gone.path).0) == name
                 || keys.contains(&gone.path.key())
         };
-        let mut places: Vec<Place> = gone.iter().filter(is_addressed).map(place).collect();
+        let mut places: Vec<NoteLocation> = gone.iter().filter(is_addressed).map(place).collect();
         if places.is_empty() {
             // What is no note goes by its name without extension where no note does.
             places.extend(gone.iter().filter(|gone| bare_address(&gone.path) == name).map(place));
@@ -157,7 +157,7 @@ fn within<'n>(project: &ProjectName, name: &'n str) -> Option<&'n str> {
 }
 
 /// The one place that is meant; several are an error that lists them.
-fn only(identifier: &str, mut places: Vec<Place>) -> Result<Place> {
+fn only(identifier: &str, mut places: Vec<NoteLocation>) -> Result<NoteLocation> {
     places.sort();
     places.dedup();
     match places.len() {

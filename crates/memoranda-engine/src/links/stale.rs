@@ -9,18 +9,20 @@ use memoranda_core::path::NotePath;
 use memoranda_store::{LockedView, RelationRow};
 
 use crate::error::Result;
-use crate::links::after_move::{Aftermath, LinkTo, Mend};
-use crate::links::resolve::Place;
-use crate::notes::rename::{Holder, Moving, Whose, states_title, without_extension};
+use crate::links::after_move::{LinkFix, LinkToNote, PostMoveResolver};
+use crate::links::resolve::NoteLocation;
+use crate::notes::rename::{
+    LinkDirection, LinkHolder, PathChange, states_title, without_extension,
+};
 
 /// The links that a move leaves behind: by note, each text with what it must be.
 pub(crate) fn outdated_links(
     view: &LockedView<'_>,
-    after: &Aftermath<'_>,
-    from: &Place,
-    moving: &[Moving],
-) -> Result<BTreeMap<Place, BTreeMap<String, Mend>>> {
-    let mut outdated: BTreeMap<Place, BTreeMap<String, Mend>> = BTreeMap::new();
+    after: &PostMoveResolver<'_>,
+    from: &NoteLocation,
+    moving: &[PathChange],
+) -> Result<BTreeMap<NoteLocation, BTreeMap<String, LinkFix>>> {
+    let mut outdated: BTreeMap<NoteLocation, BTreeMap<String, LinkFix>> = BTreeMap::new();
     let new_places: HashMap<&NotePath, &NotePath> =
         moving.iter().map(|moving| (&moving.old, &moving.new)).collect();
     for moving in moving {
@@ -44,7 +46,7 @@ pub(crate) fn outdated_links(
                 continue;
             }
             let Some(holder) = view.by_id(link.file)? else { continue };
-            let own = (holder.project == from.project).then(|| Holder {
+            let own = (holder.project == from.project).then(|| LinkHolder {
                 path: &holder.path,
                 new: new_places.get(&holder.path).copied().unwrap_or(&holder.path),
             });
@@ -53,20 +55,22 @@ pub(crate) fn outdated_links(
                 let mend = match moving.summary.as_ref().filter(|_| link.exact_name.is_none()) {
                     Some(summary) => {
                         let holder = own.as_ref().map(|own| (own.path, own.new));
-                        after.mend(&LinkTo { text, file: summary.id, holder }, name)?
+                        after.mend(&LinkToNote { text, file: summary.id, holder }, name)?
                     }
-                    None => {
-                        name.map(|name| Mend { name: name.into(), whose: Whose::ToIt, other: None })
-                    }
+                    None => name.map(|name| LinkFix {
+                        name: name.into(),
+                        whose: LinkDirection::ToIt,
+                        other: None,
+                    }),
                 };
                 if let Some(mend) = mend {
                     let (project, path) = (holder.project.clone(), holder.path.clone());
-                    let mends = outdated.entry(Place { project, path }).or_default();
+                    let mends = outdated.entry(NoteLocation { project, path }).or_default();
                     mends.insert(text.to_owned(), mend);
                 }
             }
         }
-        let holder = Place { project: from.project.clone(), path: moving.current().clone() };
+        let holder = NoteLocation { project: from.project.clone(), path: moving.current().clone() };
         for (target, mend) in left_behind(view, after, moving, &new_places)? {
             outdated.entry(holder.clone()).or_default().insert(target, mend);
         }
@@ -83,10 +87,10 @@ pub(crate) fn outdated_links(
 /// The links to what stays that would mean what was moved: it has come nearer, or by their name.
 fn drawn_away(
     view: &LockedView<'_>,
-    after: &Aftermath<'_>,
-    from: &Place,
+    after: &PostMoveResolver<'_>,
+    from: &NoteLocation,
     new_places: &HashMap<&NotePath, &NotePath>,
-) -> Result<Vec<(Place, String, Mend)>> {
+) -> Result<Vec<(NoteLocation, String, LinkFix)>> {
     let mut drawn = Vec::new();
     let mut seen = BTreeSet::new();
     for name in after.names() {
@@ -100,9 +104,9 @@ fn drawn_away(
             let new = new_places.get(&holder.path).copied().unwrap_or(&holder.path);
             let own = (holder.project == from.project).then_some((&holder.path, new));
             for text in said(view, &link, own.map(|(path, _)| path))? {
-                if let Some(mend) = after.mend(&LinkTo { text, file, holder: own }, None)? {
+                if let Some(mend) = after.mend(&LinkToNote { text, file, holder: own }, None)? {
                     let (project, path) = (holder.project.clone(), holder.path.clone());
-                    drawn.push((Place { project, path }, text.to_owned(), mend));
+                    drawn.push((NoteLocation { project, path }, text.to_owned(), mend));
                 }
             }
         }
@@ -131,7 +135,10 @@ fn said<'l>(
 }
 
 /// What the links of a note say whole, though a heading could be read in it.
-pub(crate) fn called_wholly(view: &LockedView<'_>, holder: &Place) -> Result<BTreeSet<String>> {
+pub(crate) fn called_wholly(
+    view: &LockedView<'_>,
+    holder: &NoteLocation,
+) -> Result<BTreeSet<String>> {
     let Some(file) = view.file(&holder.project, &holder.path)? else { return Ok(BTreeSet::new()) };
     let mut called = BTreeSet::new();
     for link in view.relations_from(file.id)? {
@@ -149,10 +156,10 @@ pub(crate) fn called_wholly(view: &LockedView<'_>, holder: &Place) -> Result<BTr
 /// what it must say.
 fn left_behind(
     view: &LockedView<'_>,
-    after: &Aftermath<'_>,
-    moving: &Moving,
+    after: &PostMoveResolver<'_>,
+    moving: &PathChange,
     new_places: &HashMap<&NotePath, &NotePath>,
-) -> Result<Vec<(String, Mend)>> {
+) -> Result<Vec<(String, LinkFix)>> {
     let is_there = moving.current() == &moving.old && moving.old != moving.new;
     let Some(summary) = moving.summary.as_ref().filter(|_| is_there) else {
         return Ok(Vec::new());
@@ -173,10 +180,10 @@ fn left_behind(
             continue;
         }
         let holder = Some((&moving.old, &moving.new));
-        let said = LinkTo { text: target, file, holder };
+        let said = LinkToNote { text: target, file, holder };
         let mend = after.mend(&said, leads_away.then(|| place.to_owned()))?;
-        let whose = if after.is_moved(file) { Whose::ToIt } else { Whose::Its };
-        left.extend(mend.map(|mend| (target.to_owned(), Mend { whose, ..mend })));
+        let whose = if after.is_moved(file) { LinkDirection::ToIt } else { LinkDirection::Its };
+        left.extend(mend.map(|mend| (target.to_owned(), LinkFix { whose, ..mend })));
     }
     Ok(left)
 }
@@ -185,10 +192,10 @@ fn left_behind(
 /// it must say.
 fn left_before(
     view: &LockedView<'_>,
-    after: &Aftermath<'_>,
-    moving: &Moving,
+    after: &PostMoveResolver<'_>,
+    moving: &PathChange,
     new_places: &HashMap<&NotePath, &NotePath>,
-) -> Result<Vec<(String, Mend)>> {
+) -> Result<Vec<(String, LinkFix)>> {
     let is_there = moving.current() == &moving.old;
     let Some(summary) = moving.summary.as_ref().filter(|_| !is_there) else {
         return Ok(Vec::new());
@@ -204,9 +211,10 @@ fn left_before(
             let found = candidates.iter().find(|candidate| candidate.id == file);
             let Some(path) = found.map(|found| &found.path) else { continue };
             let now = new_places.get(path).copied().unwrap_or(path);
-            let said = LinkTo { text: target, file, holder: Some((&moving.old, &moving.new)) };
+            let said = LinkToNote { text: target, file, holder: Some((&moving.old, &moving.new)) };
             let mend = after.mend(&said, Some(said_place(now, target).to_owned()))?;
-            let mend = mend.map(|mend| (target.to_owned(), Mend { whose: Whose::Its, ..mend }));
+            let mend =
+                mend.map(|mend| (target.to_owned(), LinkFix { whose: LinkDirection::Its, ..mend }));
             left.extend(mend);
         }
     }

@@ -13,10 +13,10 @@ use memoranda_core::path::NotePath;
 use memoranda_store::LockedView;
 
 use crate::error::Result;
-use crate::links::after_move::{Aftermath, LinkTo, Mend};
-use crate::links::path_links::{PathIn, Paths};
-use crate::links::resolve::Place;
-use crate::notes::rename::{LinkText, Moving, OutdatedLink, Whose, text_at};
+use crate::links::after_move::{LinkFix, LinkToNote, PostMoveResolver};
+use crate::links::path_links::{PathInFile, PathResolver};
+use crate::links::resolve::NoteLocation;
+use crate::notes::rename::{LinkDirection, LinkText, OutdatedLink, PathChange, text_at};
 
 /// A file is looked for by its own name among so many; of more, by the folder that they share.
 const MANY_FILES: usize = 100;
@@ -24,8 +24,8 @@ const MANY_FILES: usize = 100;
 /// The files that may hold links to what is moved: those that hold its name, and what is moved.
 pub(crate) fn holders(
     view: &LockedView<'_>,
-    from: &Place,
-    moving: &[Moving],
+    from: &NoteLocation,
+    moving: &[PathChange],
 ) -> Result<Vec<NotePath>> {
     let old: Vec<&NotePath> = moving.iter().map(|moving| &moving.old).collect();
     // What lies in a folder is named with the folder, but from within, where nothing changes.
@@ -47,7 +47,7 @@ pub(crate) fn holders(
 
 /// Such links to files that are about to go.
 #[derive(Default)]
-pub(crate) struct Mentions {
+pub(crate) struct UntypedLinks {
     /// How many will lead nowhere.
     pub(crate) lost: usize,
     /// Those that will mean another note.
@@ -55,15 +55,19 @@ pub(crate) struct Mentions {
 }
 
 /// The links to files that are about to go, in those that stay.
-pub(crate) fn to(view: &LockedView<'_>, from: &Place, going: &[NotePath]) -> Result<Mentions> {
+pub(crate) fn to(
+    view: &LockedView<'_>,
+    from: &NoteLocation,
+    going: &[NotePath],
+) -> Result<UntypedLinks> {
     let old: Vec<&NotePath> = going.iter().collect();
     let folder = common_folder(&old).filter(|_| going.len() > MANY_FILES);
     let names = folder.map_or_else(|| stems(&old), |folder| vec![folder]);
-    let places = Paths::going(view, &from.project, going);
+    let places = PathResolver::going(view, &from.project, going);
     let going: HashSet<&NotePath> = going.iter().collect();
-    let mut found = Mentions::default();
+    let mut found = UntypedLinks::default();
     for holder in naming(view, from, &names)? {
-        let place = Place { project: from.project.clone(), path: holder };
+        let place = NoteLocation { project: from.project.clone(), path: holder };
         let holder = &place.path;
         let Some(text) = text_at(view, &place)?.filter(|_| !going.contains(holder)) else {
             continue;
@@ -81,7 +85,7 @@ pub(crate) fn to(view: &LockedView<'_>, from: &Place, going: &[NotePath]) -> Res
         };
         relinked(holder, &text, path, name);
         for (path, count) in paths {
-            let said = PathIn { path: &path, is: &[holder], will: holder };
+            let said = PathInFile { path: &path, is: &[holder], will: holder };
             let mend = places.mend(&said)?.filter(|mend| going.contains(&mend.file));
             match mend.map(|mend| mend.other) {
                 None => {}
@@ -89,7 +93,7 @@ pub(crate) fn to(view: &LockedView<'_>, from: &Place, going: &[NotePath]) -> Res
                 Some(means) => found.drawn.push(OutdatedLink {
                     holder: place.clone(),
                     link: LinkText::Path(path),
-                    whose: Whose::ToIt,
+                    whose: LinkDirection::ToIt,
                     means,
                     count,
                 }),
@@ -110,8 +114,8 @@ pub(crate) fn to(view: &LockedView<'_>, from: &Place, going: &[NotePath]) -> Res
                 Some(other) => found.drawn.push(OutdatedLink {
                     holder: place.clone(),
                     link: LinkText::Name(name),
-                    whose: Whose::ToIt,
-                    means: Some(Place { project: from.project.clone(), path: other.path }),
+                    whose: LinkDirection::ToIt,
+                    means: Some(NoteLocation { project: from.project.clone(), path: other.path }),
                     count,
                 }),
             }
@@ -121,7 +125,7 @@ pub(crate) fn to(view: &LockedView<'_>, from: &Place, going: &[NotePath]) -> Res
 }
 
 /// The files that hold one of these names where no relation is read.
-fn naming(view: &LockedView<'_>, from: &Place, names: &[&str]) -> Result<Vec<NotePath>> {
+fn naming(view: &LockedView<'_>, from: &NoteLocation, names: &[&str]) -> Result<Vec<NotePath>> {
     let mut names: Vec<String> = names.iter().flat_map(|name| path_spellings(name)).collect();
     names.sort_unstable();
     names.dedup();
@@ -154,35 +158,36 @@ fn common_folder<'p>(places: &[&'p NotePath]) -> Option<&'p str> {
 }
 
 /// A file whose links say where things are now.
-pub(crate) struct Mended {
+pub(crate) struct RewrittenText {
     pub(crate) text: String,
     pub(crate) count: usize,
     /// What the links said, and the other notes that they would mean.
-    pub(crate) links: Vec<(LinkText, Whose, Option<Place>)>,
+    pub(crate) links: Vec<(LinkText, LinkDirection, Option<NoteLocation>)>,
     /// Those of them that cannot say anything else.
-    pub(crate) unsaid: Vec<(LinkText, Whose, Option<Place>)>,
+    pub(crate) unwritable: Vec<(LinkText, LinkDirection, Option<NoteLocation>)>,
 }
 
 /// A file's text with such links mended.
 pub(crate) fn mended(
     view: &LockedView<'_>,
-    after: &Aftermath<'_>,
-    from: &Place,
-    moving: &[Moving],
+    after: &PostMoveResolver<'_>,
+    from: &NoteLocation,
+    moving: &[PathChange],
     holder: &NotePath,
     text: &str,
-) -> Result<Mended> {
-    let own: Vec<&Moving> = moving.iter().filter(|moving| moving.current() == holder).collect();
+) -> Result<RewrittenText> {
+    let own: Vec<&PathChange> = moving.iter().filter(|moving| moving.current() == holder).collect();
     let (was, will) = own.first().map_or((holder, holder), |own| (&own.old, &own.new));
     // Where it is says most; where it was before, what nothing says any more.
     let before = own.iter().map(|own| &own.old).filter(|old| *old != holder);
     let is: Vec<&NotePath> = std::iter::once(holder).chain(before).collect();
-    let places = Paths::moving(view, &from.project, moving);
+    let places = PathResolver::moving(view, &from.project, moving);
     let (links, failed) = (RefCell::new(Vec::new()), RefCell::new(None));
-    let path = |path: &str| match places.mend(&PathIn { path, is: &is, will }) {
+    let path = |path: &str| match places.mend(&PathInFile { path, is: &is, will }) {
         Ok(mend) => mend.and_then(|mend| {
             let is_moved = moving.iter().any(|moving| moving.new == mend.file);
-            let whose = if own.is_empty() || is_moved { Whose::ToIt } else { Whose::Its };
+            let whose =
+                if own.is_empty() || is_moved { LinkDirection::ToIt } else { LinkDirection::Its };
             links.borrow_mut().push((LinkText::Path(path.to_owned()), whose, mend.other));
             mend.text
         }),
@@ -191,14 +196,14 @@ pub(crate) fn mended(
             None
         }
     };
-    let mend = |name: &str| -> Result<Option<(Mend, Option<Place>)>> {
+    let mend = |name: &str| -> Result<Option<(LinkFix, Option<NoteLocation>)>> {
         let Some(mend) = named(view, after, from, moving, (was, will), name)? else {
             return Ok(None);
         };
         let other = after.other(&mend)?;
         Ok(Some((mend, other)))
     };
-    let mut unsaid = Vec::new();
+    let mut unwritable = Vec::new();
     let name = |name: &str| match mend(name) {
         Ok(None) if link_name(name) != name && is_meant(view, from, was, name) => {
             Some(LinkReplacement::from(name.to_owned()))
@@ -206,7 +211,7 @@ pub(crate) fn mended(
         Ok(mended) => mended.and_then(|(mend, other)| {
             let link = (LinkText::Name(name.to_owned()), mend.whose, other);
             if mend.is_hard_to_say() {
-                unsaid.push(link.clone());
+                unwritable.push(link.clone());
             }
             links.borrow_mut().push(link);
             Some(mend.name.clone()).filter(|_| !mend.is_hard_to_say())
@@ -219,12 +224,12 @@ pub(crate) fn mended(
     let (text, count) = relinked(holder, text, path, name);
     match failed.into_inner() {
         Some(error) => Err(error),
-        None => Ok(Mended { text, count, links: links.into_inner(), unsaid }),
+        None => Ok(RewrittenText { text, count, links: links.into_inner(), unwritable }),
     }
 }
 
 /// Whether a name in a file means a note.
-fn is_meant(view: &LockedView<'_>, from: &Place, holder: &NotePath, name: &str) -> bool {
+fn is_meant(view: &LockedView<'_>, from: &NoteLocation, holder: &NotePath, name: &str) -> bool {
     let candidates = view.link_candidates(&from.project, &resolve_relative_link(holder, name));
     candidates.is_ok_and(|candidates| resolve_link(name, Some(holder), &candidates).is_some())
 }
@@ -247,12 +252,12 @@ fn relinked(
 /// What a link in frontmatter or a drawing must say, if it means something that is moved.
 fn named(
     view: &LockedView<'_>,
-    after: &Aftermath<'_>,
-    from: &Place,
-    moving: &[Moving],
+    after: &PostMoveResolver<'_>,
+    from: &NoteLocation,
+    moving: &[PathChange],
     holder: (&NotePath, &NotePath),
     name: &str,
-) -> Result<Option<Mend>> {
+) -> Result<Option<LinkFix>> {
     let candidates = view.link_candidates(&from.project, &resolve_relative_link(holder.0, name))?;
     let means = resolve_link(name, Some(holder.0), &candidates);
     for moving in moving {
@@ -264,10 +269,14 @@ fn named(
         let renamed = moving.new_name(name, from.project.as_str(), None);
         let mend = match file {
             Some(file) => {
-                let said = LinkTo { text: name, file, holder: Some(holder) };
+                let said = LinkToNote { text: name, file, holder: Some(holder) };
                 after.mend(&said, renamed)?
             }
-            None => renamed.map(|name| Mend { name: name.into(), whose: Whose::ToIt, other: None }),
+            None => renamed.map(|name| LinkFix {
+                name: name.into(),
+                whose: LinkDirection::ToIt,
+                other: None,
+            }),
         };
         if mend.is_some() {
             return Ok(mend);

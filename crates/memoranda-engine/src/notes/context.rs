@@ -11,8 +11,8 @@ use memoranda_store::{FileSummary, FilteredList, ListOrder, PointInTime, SearchF
 
 use crate::Memory;
 use crate::error::Result;
-use crate::history::project_at::Past;
-use crate::links::resolve::{Intent, Place};
+use crate::history::project_at::ProjectAt;
+use crate::links::resolve::{NoteLocation, ResolveIntent};
 use crate::notes::read::is_text;
 
 /// More notes than this are never looked at around one.
@@ -65,7 +65,7 @@ pub struct ContextPage {
 #[derive(Clone, Debug)]
 pub struct ContextNote {
     /// Where it lies.
-    pub place: Place,
+    pub place: NoteLocation,
     /// Its title.
     pub title: String,
     /// Its permalink.
@@ -79,7 +79,7 @@ pub struct ContextNote {
     /// What the text says; one that is no note says nothing.
     pub note: Note,
     /// The notes around it, nearest first.
-    pub related: Vec<Related>,
+    pub related: Vec<RelatedNote>,
     /// The relations between it and the notes around it that are not told with them.
     pub further: Vec<FurtherLink>,
     /// Links to notes that do not exist: relation type and name.
@@ -92,9 +92,9 @@ pub struct ContextNote {
 
 /// A note near another, and the link by which it was reached.
 #[derive(Clone, Debug)]
-pub struct Related {
+pub struct RelatedNote {
     /// Where it lies.
-    pub place: Place,
+    pub place: NoteLocation,
     /// Its title.
     pub title: String,
     /// Its permalink.
@@ -125,13 +125,13 @@ pub struct FurtherLink {
 /// How many more notes an answer may show around those that were asked for. What it shows already
 /// takes no more room.
 #[derive(Clone)]
-pub(crate) struct Room<Id> {
+pub(crate) struct ContextRoom<Id> {
     left: usize,
     /// The titles of all that is shown.
     shown: HashMap<Id, String>,
 }
 
-impl<Id: Copy + Eq + Hash> Room<Id> {
+impl<Id: Copy + Eq + Hash> ContextRoom<Id> {
     pub(crate) fn new(most: usize, named: impl Iterator<Item = (Id, String)>) -> Self {
         Self { left: most, shown: named.collect() }
     }
@@ -166,8 +166,8 @@ impl<Id: Copy + Eq + Hash> Room<Id> {
 
 /// The notes around one.
 #[derive(Default)]
-struct Around {
-    related: Vec<Related>,
+struct NotesAround {
+    related: Vec<RelatedNote>,
     further: Vec<FurtherLink>,
     truncated: bool,
 }
@@ -187,11 +187,12 @@ impl Memory {
     /// Notes and what is around them.
     pub fn context(&self, request: &ContextRequest) -> Result<ContextPage> {
         if let Some(moment) = request.as_of {
-            return Past::load(self, &request.project, moment)?.context(request);
+            return ProjectAt::load(self, &request.project, moment)?.context(request);
         }
         let (files, has_more) = match &request.target {
             ContextTarget::Name(name) => {
-                let resolved = self.resolve(Some(request.project.as_str()), name, Intent::Read)?;
+                let resolved =
+                    self.resolve(Some(request.project.as_str()), name, ResolveIntent::Read)?;
                 let place = &resolved.place;
                 let file = self.store().file(&place.project, &place.path)?;
                 let file = file.ok_or_else(|| self.not_indexed(place))?;
@@ -224,7 +225,7 @@ impl Memory {
             }
         };
         let named = files.iter().map(|file: &FileSummary| (file.id, file.title.clone()));
-        let mut room = Room::new(request.max_related, named);
+        let mut room = ContextRoom::new(request.max_related, named);
         let notes = files.into_iter().map(|file| self.context_of(file, request, &mut room));
         Ok(ContextPage { notes: notes.collect::<Result<_>>()?, has_more })
     }
@@ -233,12 +234,12 @@ impl Memory {
         &self,
         file: FileSummary,
         request: &ContextRequest,
-        room: &mut Room<i64>,
+        room: &mut ContextRoom<i64>,
     ) -> Result<ContextNote> {
-        let place = Place { project: file.project.clone(), path: file.path.clone() };
+        let place = NoteLocation { project: file.project.clone(), path: file.path.clone() };
         let (text, note) = read(&place.path, &self.read_at(&place)?.bytes);
         let around = match request.depth {
-            0 => Around::default(),
+            0 => NotesAround::default(),
             _ => self.around(&file, request, room)?,
         };
         let relations = self.store().relations_from(file.id)?;
@@ -282,8 +283,8 @@ impl Memory {
         &self,
         centre: &FileSummary,
         request: &ContextRequest,
-        room: &mut Room<i64>,
-    ) -> Result<Around> {
+        room: &mut ContextRoom<i64>,
+    ) -> Result<NotesAround> {
         // With a time to go by, one cannot know beforehand how many will be left: most often the
         // nearest will do, else ever more are looked at.
         let mut most = room.looked_at();
@@ -318,10 +319,10 @@ impl Memory {
                 }
                 shown.push((near.id, file.title.clone()));
                 reached.insert((near.via.from, near.via.to, near.via.label.clone()));
-                related.push(Related {
+                related.push(RelatedNote {
                     from: title(near.via.from),
                     to: title(near.via.to),
-                    place: Place { project: file.project.clone(), path: file.path.clone() },
+                    place: NoteLocation { project: file.project.clone(), path: file.path.clone() },
                     title: file.title.clone(),
                     permalink: file.permalink.clone(),
                     updated: Some(file.updated),
@@ -332,7 +333,7 @@ impl Memory {
             if !near.truncated || left.is_used_up() || most == MOST_AROUND {
                 let further = self.between(&shown, &left, reached)?;
                 *room = left;
-                return Ok(Around { related, further, truncated: near.truncated || is_short });
+                return Ok(NotesAround { related, further, truncated: near.truncated || is_short });
             }
             most = (most.max(1) * 8).min(MOST_AROUND);
         }
@@ -343,7 +344,7 @@ impl Memory {
     fn between(
         &self,
         notes: &[(i64, String)],
-        room: &Room<i64>,
+        room: &ContextRoom<i64>,
         mut told: HashSet<(i64, i64, String)>,
     ) -> Result<Vec<FurtherLink>> {
         let near: HashMap<i64, String> = notes.iter().cloned().collect();

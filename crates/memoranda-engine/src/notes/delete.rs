@@ -8,16 +8,16 @@ use memoranda_core::path::NotePath;
 use memoranda_store::{CommitOutcome, LockedView, RelationRow};
 
 use crate::error::{EngineError, Result};
-use crate::links::resolve::Place;
-use crate::links::untyped::{self, Mentions};
+use crate::links::resolve::NoteLocation;
+use crate::links::untyped::{self, UntypedLinks};
 use crate::notes::rename::OutdatedLink;
-use crate::{Memory, Who};
+use crate::{Author, Memory};
 
 /// What is to be deleted.
 #[derive(Clone, Debug)]
 pub struct DeleteRequest {
     /// A note, or a folder with all in it that is not hidden or ignored, or that a tool wrote.
-    pub place: Place,
+    pub place: NoteLocation,
     /// The version of the note that the caller knows, if it wants to be sure.
     pub expected: Option<ContentHash>,
 }
@@ -26,16 +26,16 @@ pub struct DeleteRequest {
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub enum DeleteOutcome {
     /// Gone; the commit can be undone.
-    Deleted(Deleted),
+    Deleted(DeletedNotes),
     /// The note is not the version that the caller knows.
-    Conflict(Place, Option<ContentHash>),
+    Conflict(NoteLocation, Option<ContentHash>),
 }
 
 /// What was deleted.
 #[derive(Clone, PartialEq, Eq, Debug)]
-pub struct Deleted {
+pub struct DeletedNotes {
     /// The files that are gone.
-    pub files: Vec<Place>,
+    pub files: Vec<NoteLocation>,
     /// Files and folders (with a slash at the end) that were left where they are, because they are
     /// hidden or ignored: they are nobody's notes, and not for the history.
     pub left: Vec<String>,
@@ -49,22 +49,22 @@ pub struct Deleted {
 
 impl Memory {
     /// Says what a deletion would delete.
-    pub fn plan_delete(&self, place: &Place) -> Result<Vec<Place>> {
+    pub fn plan_delete(&self, place: &NoteLocation) -> Result<Vec<NoteLocation>> {
         let below = self.store().below(&place.project, &place.path)?;
-        let at = |path| Place { project: place.project.clone(), path };
+        let at = |path| NoteLocation { project: place.project.clone(), path };
         Ok(below.files.into_iter().map(at).collect())
     }
 
     /// Deletes a note, or a folder with all in it that is not hidden or ignored, or that a tool wrote.
-    pub fn delete(&self, who: &Who, request: &DeleteRequest) -> Result<DeleteOutcome> {
-        self.delete_with(who, request, |_, _| Ok(LinksTo::default()))
+    pub fn delete(&self, who: &Author, request: &DeleteRequest) -> Result<DeleteOutcome> {
+        self.delete_with(who, request, |_, _| Ok(IncomingLinks::default()))
     }
 
     /// The same, and counts the links to it that lead nowhere then, or to another note. For that all
     /// texts of the project are gone through.
     pub fn delete_counting_links(
         &self,
-        who: &Who,
+        who: &Author,
         request: &DeleteRequest,
     ) -> Result<DeleteOutcome> {
         self.delete_with(who, request, |view, files| links_to(view, &request.place, files))
@@ -72,12 +72,12 @@ impl Memory {
 
     fn delete_with(
         &self,
-        who: &Who,
+        who: &Author,
         request: &DeleteRequest,
-        look: impl Fn(&LockedView<'_>, &[NotePath]) -> Result<LinksTo>,
+        look: impl Fn(&LockedView<'_>, &[NotePath]) -> Result<IncomingLinks>,
     ) -> Result<DeleteOutcome> {
-        let Place { project, path } = &request.place;
-        let (mut files, mut left, mut links) = (Vec::new(), Vec::new(), LinksTo::default());
+        let NoteLocation { project, path } = &request.place;
+        let (mut files, mut left, mut links) = (Vec::new(), Vec::new(), IncomingLinks::default());
         let outcome = self.store().commit(who, |view| {
             let below = view.below(project, path)?;
             if below.files.is_empty() && below.folders.is_empty() {
@@ -107,19 +107,19 @@ impl Memory {
                 ..ChangeSet::default()
             })
         })?;
-        let at = |path| Place { project: project.clone(), path };
+        let at = |path| NoteLocation { project: project.clone(), path };
         Ok(match outcome {
             CommitOutcome::Conflict(conflicts) => {
                 let found = conflicts.first().and_then(|conflict| conflict.found);
                 DeleteOutcome::Conflict(request.place.clone(), found)
             }
             CommitOutcome::Committed(commit) => {
-                let LinksTo { relations, mentions } = links;
+                let IncomingLinks { relations, mentions } = links;
                 let lost = self.lost_links(&relations)?.into_iter().chain(mentions.drawn);
                 let (mut drawn, lost): (Vec<_>, Vec<_>) =
                     lost.partition(|link| link.means.is_some());
                 drawn.sort_unstable();
-                DeleteOutcome::Deleted(Deleted {
+                DeleteOutcome::Deleted(DeletedNotes {
                     files: files.into_iter().map(at).collect(),
                     left,
                     links: mentions.lost + lost.iter().map(|link| link.count).sum::<usize>(),
@@ -127,7 +127,7 @@ impl Memory {
                     commit: Some(commit),
                 })
             }
-            CommitOutcome::Unchanged => DeleteOutcome::Deleted(Deleted {
+            CommitOutcome::Unchanged => DeleteOutcome::Deleted(DeletedNotes {
                 files: Vec::new(),
                 left,
                 links: 0,
@@ -140,12 +140,16 @@ impl Memory {
 
 /// The links to files that are about to go, in those that stay.
 #[derive(Default)]
-struct LinksTo {
+struct IncomingLinks {
     relations: Vec<RelationRow>,
-    mentions: Mentions,
+    mentions: UntypedLinks,
 }
 
-fn links_to(view: &LockedView<'_>, place: &Place, files: &[NotePath]) -> Result<LinksTo> {
+fn links_to(
+    view: &LockedView<'_>,
+    place: &NoteLocation,
+    files: &[NotePath],
+) -> Result<IncomingLinks> {
     let mut ids = HashSet::new();
     for file in files {
         ids.extend(view.file(&place.project, file)?.map(|file| file.id));
@@ -155,5 +159,5 @@ fn links_to(view: &LockedView<'_>, place: &Place, files: &[NotePath]) -> Result<
         relations.extend(view.relations_to(*id)?);
     }
     relations.retain(|link| !ids.contains(&link.file));
-    Ok(LinksTo { relations, mentions: untyped::to(view, place, files)? })
+    Ok(IncomingLinks { relations, mentions: untyped::to(view, place, files)? })
 }

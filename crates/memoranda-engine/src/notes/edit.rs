@@ -6,14 +6,14 @@ use memoranda_core::note::edit::{NoteEdit, apply_edit};
 use memoranda_store::CommitOutcome;
 
 use crate::error::{EngineError, Result};
-use crate::links::resolve::Place;
-use crate::{Memory, Who};
+use crate::links::resolve::NoteLocation;
+use crate::{Author, Memory};
 
 /// An edit of one note, or several edits that belong together.
 #[derive(Clone, Debug)]
 pub struct EditRequest {
     /// The note.
-    pub place: Place,
+    pub place: NoteLocation,
     /// What to change, one after another.
     pub edits: Vec<NoteEdit>,
     /// The version that the caller knows, if it wants to be sure.
@@ -26,18 +26,18 @@ pub struct EditRequest {
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub enum EditOutcome {
     /// The note is changed, and durable.
-    Edited(Edited),
+    Edited(EditReport),
     /// The text was already so.
-    Unchanged(Place, ContentHash),
+    Unchanged(NoteLocation, ContentHash),
     /// The note is not the version that the caller knows.
-    Conflict(Place, Option<ContentHash>),
+    Conflict(NoteLocation, Option<ContentHash>),
 }
 
 /// A note that was edited.
 #[derive(Clone, PartialEq, Eq, Debug)]
-pub struct Edited {
+pub struct EditReport {
     /// Where it lies.
-    pub place: Place,
+    pub place: NoteLocation,
     /// The version before.
     pub before: ContentHash,
     /// The version after.
@@ -48,7 +48,7 @@ pub struct Edited {
 
 impl Memory {
     /// Edits a note.
-    pub fn edit(&self, who: &Who, request: &EditRequest) -> Result<EditOutcome> {
+    pub fn edit(&self, who: &Author, request: &EditRequest) -> Result<EditOutcome> {
         let place = &request.place;
         self.rewrite(who, place, request.expected, request.message.as_deref(), |text| {
             let mut text = text.to_owned();
@@ -63,8 +63,8 @@ impl Memory {
     /// Replaces a note's text by what a function makes of it.
     pub fn rewrite(
         &self,
-        who: &Who,
-        place: &Place,
+        who: &Author,
+        place: &NoteLocation,
         expected: Option<ContentHash>,
         message: Option<&str>,
         mut make: impl FnMut(&str) -> Result<String>,
@@ -98,7 +98,7 @@ impl Memory {
         Ok(match outcome {
             CommitOutcome::Committed(commit) => {
                 let after = commit.files.iter().find_map(|file| file.after).unwrap_or(before);
-                EditOutcome::Edited(Edited { place: place.clone(), before, after, commit })
+                EditOutcome::Edited(EditReport { place: place.clone(), before, after, commit })
             }
             CommitOutcome::Unchanged => {
                 self.store().note_use(&place.project, &place.path);

@@ -9,8 +9,8 @@ use memoranda_core::path::NotePath;
 use memoranda_store::{CommitOutcome, ListFilter, ListOrder, clock};
 
 use crate::error::{EngineError, Result};
-use crate::links::resolve::Place;
-use crate::{Memory, Who};
+use crate::links::resolve::NoteLocation;
+use crate::{Author, Memory};
 
 /// What expires.
 #[derive(Clone, Debug)]
@@ -23,9 +23,9 @@ pub struct ExpireRequest {
 
 /// What expired.
 #[derive(Clone, Debug)]
-pub struct Expired {
+pub struct ExpiredNotes {
     /// The notes, with when each was last used.
-    pub notes: Vec<(Place, Timestamp)>,
+    pub notes: Vec<(NoteLocation, Timestamp)>,
     /// The commit that removed them; undoing it brings them back. None if nothing was removed.
     pub commit: Option<Commit>,
 }
@@ -33,24 +33,24 @@ pub struct Expired {
 /// How often it is tried again when something is changed meanwhile.
 const ATTEMPTS: usize = 3;
 
-type Unused = (Place, ExpectedContent, Timestamp);
+type UnusedNote = (NoteLocation, ExpectedContent, Timestamp);
 
 impl Memory {
     /// Says what would expire.
-    pub fn plan_expire(&self, request: &ExpireRequest) -> Result<Vec<(Place, Timestamp)>> {
+    pub fn plan_expire(&self, request: &ExpireRequest) -> Result<Vec<(NoteLocation, Timestamp)>> {
         Ok(self.unused(request)?.into_iter().map(|(place, _, last)| (place, last)).collect())
     }
 
     /// Removes what was not used for long, in one commit. What is changed meanwhile stays; without
     /// a commit nothing was removed.
-    pub fn expire(&self, who: &Who, request: &ExpireRequest) -> Result<Expired> {
+    pub fn expire(&self, who: &Author, request: &ExpireRequest) -> Result<ExpiredNotes> {
         for _ in 0..ATTEMPTS {
             let unused = self.unused(request)?;
             if unused.is_empty() {
                 break;
             }
             let outcome = self.store().commit(who, |_| {
-                let remove = |(place, expect, _): &Unused| ChangeOperation {
+                let remove = |(place, expect, _): &UnusedNote| ChangeOperation {
                     project: place.project.clone(),
                     path: place.path.clone(),
                     expect: *expect,
@@ -65,14 +65,14 @@ impl Memory {
             })?;
             if let CommitOutcome::Committed(commit) = outcome {
                 let notes = unused.into_iter().map(|(place, _, last)| (place, last)).collect();
-                return Ok(Expired { notes, commit: Some(commit) });
+                return Ok(ExpiredNotes { notes, commit: Some(commit) });
             }
         }
-        Ok(Expired { notes: Vec::new(), commit: None })
+        Ok(ExpiredNotes { notes: Vec::new(), commit: None })
     }
 
     /// What was not used for long, with the version that this is known of, the oldest first.
-    fn unused(&self, request: &ExpireRequest) -> Result<Vec<Unused>> {
+    fn unused(&self, request: &ExpireRequest) -> Result<Vec<UnusedNote>> {
         let age = SignedDuration::from_hours(24 * i64::from(request.days));
         let before = clock::now().saturating_sub(age).unwrap_or(Timestamp::MIN);
         let uses = self.store().last_uses()?;
@@ -84,7 +84,11 @@ impl Memory {
             let last = used.map_or(note.updated, |used| used.max(note.updated));
             if last < before {
                 let expect = note.hash.map_or(ExpectedContent::Anything, ExpectedContent::Hash);
-                unused.push((Place { project: note.project, path: note.path }, expect, last));
+                unused.push((
+                    NoteLocation { project: note.project, path: note.path },
+                    expect,
+                    last,
+                ));
             }
         }
         unused.sort_by_key(|(_, _, last)| *last);
@@ -93,7 +97,7 @@ impl Memory {
 }
 
 /// The folders that these notes may leave empty, the deepest first.
-fn folders_of(unused: &[Unused]) -> Vec<(ProjectName, NotePath)> {
+fn folders_of(unused: &[UnusedNote]) -> Vec<(ProjectName, NotePath)> {
     let mut folders = BTreeSet::new();
     for (place, ..) in unused {
         let mut above = place.path.parent().and_then(|folder| NotePath::parse(folder).ok());

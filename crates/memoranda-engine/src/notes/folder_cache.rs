@@ -9,7 +9,7 @@ use memoranda_store::{DirEntryKind, FileStat, StoreError, clock};
 
 use crate::Memory;
 use crate::error::{EngineError, Result};
-use crate::links::resolve::Place;
+use crate::links::resolve::NoteLocation;
 
 /// A file that changed so shortly before it was read may have changed again without its times
 /// telling: some file systems count in two seconds.
@@ -19,7 +19,7 @@ const MAX_DEPTH: usize = 8;
 
 /// A text as it was read, and what tells whether the file still holds it.
 #[derive(Clone, Debug)]
-pub struct KeptText {
+pub struct CachedText {
     /// The file.
     pub path: NotePath,
     /// What it held.
@@ -32,7 +32,7 @@ pub struct KeptText {
     read: Timestamp,
 }
 
-impl KeptText {
+impl CachedText {
     fn still_is(&self, stat: FileStat) -> bool {
         self.stat == stat && self.read.duration_since(self.modified) > TIMES_TELL_AFTER
     }
@@ -42,7 +42,7 @@ impl KeptText {
 #[derive(Clone, Debug, Default)]
 pub struct FolderTexts {
     /// The files that are texts, sorted by path.
-    pub files: Vec<KeptText>,
+    pub files: Vec<CachedText>,
     /// Files that could not be read, and why.
     pub unreadable: Vec<(NotePath, String)>,
     /// How many texts were taken over from what was known.
@@ -54,8 +54,8 @@ impl Memory {
     /// still holds them; `None` if there is no such folder. Hidden names are passed over.
     pub fn folder_texts(
         &self,
-        folder: &Place,
-        known: &[KeptText],
+        folder: &NoteLocation,
+        known: &[CachedText],
         wanted: impl Fn(&NotePath) -> bool,
     ) -> Result<Option<FolderTexts>> {
         let mut paths = Vec::new();
@@ -66,7 +66,7 @@ impl Memory {
         paths.sort_unstable();
         let mut texts = FolderTexts::default();
         for path in paths {
-            let place = Place { project: folder.project.clone(), path };
+            let place = NoteLocation { project: folder.project.clone(), path };
             match self.kept_text(&place, known) {
                 Ok(Some((text, is_reused))) => {
                     texts.reused += usize::from(is_reused);
@@ -79,7 +79,11 @@ impl Memory {
         Ok(Some(texts))
     }
 
-    fn kept_text(&self, place: &Place, known: &[KeptText]) -> Result<Option<(KeptText, bool)>> {
+    fn kept_text(
+        &self,
+        place: &NoteLocation,
+        known: &[CachedText],
+    ) -> Result<Option<(CachedText, bool)>> {
         let Some(stat) = self.store().stat(&place.project, &place.path)? else { return Ok(None) };
         if let Some(kept) = known.iter().find(|kept| kept.path == place.path)
             && kept.still_is(stat)
@@ -91,7 +95,7 @@ impl Memory {
         let text = String::from_utf8(found.bytes);
         let text = text.map_err(|_| EngineError::NotText(place.clone()))?;
         let modified = Timestamp::from_nanosecond(i128::from(found.stat.mtime_ns));
-        let kept = KeptText {
+        let kept = CachedText {
             path: place.path.clone(),
             text: text.into(),
             hash: found.hash,
@@ -103,7 +107,12 @@ impl Memory {
     }
 
     /// The files at or below a folder; whether there is such a folder.
-    fn gather(&self, folder: &Place, levels: usize, files: &mut Vec<NotePath>) -> Result<bool> {
+    fn gather(
+        &self,
+        folder: &NoteLocation,
+        levels: usize,
+        files: &mut Vec<NotePath>,
+    ) -> Result<bool> {
         let listing = match self.store().entries(&folder.project, Some(&folder.path)) {
             Ok(Some(listing)) => listing,
             Ok(None) | Err(StoreError::NoProject { .. }) => return Ok(false),
@@ -117,7 +126,7 @@ impl Memory {
                 DirEntryKind::File => files.push(path),
                 DirEntryKind::Folder if levels == 0 => {}
                 DirEntryKind::Folder => {
-                    let below = Place { project: folder.project.clone(), path };
+                    let below = NoteLocation { project: folder.project.clone(), path };
                     self.gather(&below, levels - 1, files)?;
                 }
             }

@@ -8,14 +8,14 @@ use memoranda_store::{FileSummary, PointInTime};
 
 use crate::Memory;
 use crate::error::{EngineError, Result};
-use crate::history::project_at::Past;
-use crate::links::resolve::{Intent, Place, split};
+use crate::history::project_at::ProjectAt;
+use crate::links::resolve::{NoteLocation, ResolveIntent, split};
 
 /// A note as it was read.
 #[derive(Clone, Debug)]
 pub struct ReadNote {
     /// Where it lies.
-    pub place: Place,
+    pub place: NoteLocation,
     /// Its bytes.
     pub bytes: Vec<u8>,
     /// Which version it is.
@@ -66,12 +66,12 @@ pub(crate) fn is_text(path: &NotePath, bytes: &[u8]) -> bool {
 impl Memory {
     /// Reads the note that a name means.
     pub fn read(&self, project: Option<&str>, identifier: &str) -> Result<ReadNote> {
-        let resolved = self.resolve(project, identifier, Intent::Read)?;
+        let resolved = self.resolve(project, identifier, ResolveIntent::Read)?;
         self.read_at(&resolved.place)
     }
 
     /// Reads the note at a place.
-    pub fn read_at(&self, place: &Place) -> Result<ReadNote> {
+    pub fn read_at(&self, place: &NoteLocation) -> Result<ReadNote> {
         let found = self.store().read(&place.project, &place.path)?;
         let found = found.ok_or_else(|| EngineError::NotFound {
             identifier: place.path.to_string(),
@@ -110,7 +110,7 @@ impl Memory {
         project: Option<&str>,
         identifier: &str,
         moment: PointInTime,
-    ) -> Result<Place> {
+    ) -> Result<NoteLocation> {
         Ok(self.version_as_of(project, identifier, moment)?.0)
     }
 
@@ -119,9 +119,9 @@ impl Memory {
         project: Option<&str>,
         identifier: &str,
         moment: PointInTime,
-    ) -> Result<(Place, ContentHash)> {
+    ) -> Result<(NoteLocation, ContentHash)> {
         let (named, name) = split(identifier);
-        let place = self.place_in_history(project, identifier, Intent::Read);
+        let place = self.place_in_history(project, identifier, ResolveIntent::Read);
         let found = match &place {
             Ok(place) => self.version_then(place, moment)?,
             Err(_) => None,
@@ -162,16 +162,16 @@ impl Memory {
     /// place that is named or away from it.
     pub(crate) fn version_then(
         &self,
-        place: &Place,
+        place: &NoteLocation,
         moment: PointInTime,
-    ) -> Result<Option<(Place, ContentHash)>> {
+    ) -> Result<Option<(NoteLocation, ContentHash)>> {
         let project = &place.project;
         let mut found = self.store().note_version_as_of(project, &place.path, moment)?;
         if found.is_none() {
             let now = self.now_called(place)?;
             found = self.store().note_version_as_of(project, &now.path, moment)?;
         }
-        Ok(found.map(|(path, hash)| (Place { project: project.clone(), path }, hash)))
+        Ok(found.map(|(path, hash)| (NoteLocation { project: project.clone(), path }, hash)))
     }
 
     /// The note that went by a name at a moment.
@@ -180,10 +180,10 @@ impl Memory {
         projects: &[ProjectName],
         name: &str,
         moment: PointInTime,
-    ) -> Result<Option<(Place, ContentHash)>> {
+    ) -> Result<Option<(NoteLocation, ContentHash)>> {
         for project in projects {
             let own = name.strip_prefix(&format!("{project}/"));
-            let past = Past::load(self, project, moment)?;
+            let past = ProjectAt::load(self, project, moment)?;
             for name in [Some(name), own].into_iter().flatten() {
                 if let Some(found) = past.version_of(name)? {
                     return Ok(Some(found));

@@ -5,14 +5,14 @@ use memoranda_core::path::NotePath;
 use memoranda_store::CommitOutcome;
 
 use crate::error::{EngineError, Result};
-use crate::links::resolve::Place;
-use crate::{Memory, Who};
+use crate::links::resolve::NoteLocation;
+use crate::{Author, Memory};
 
 /// What is to be moved where.
 #[derive(Clone, Debug)]
 pub struct MoveRequest {
     /// A note, or a folder with all in it that is not hidden or ignored, or that a tool wrote.
-    pub from: Place,
+    pub from: NoteLocation,
     /// Its new path in the same project. Nothing may be there.
     pub to: NotePath,
 }
@@ -23,14 +23,14 @@ pub enum MoveOutcome {
     /// Everything is at its new place.
     Moved(Moved),
     /// Something is at the new place already; nothing was moved.
-    Exists(Vec<Place>),
+    Exists(Vec<NoteLocation>),
 }
 
 /// What was moved.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct Moved {
     /// Every file, with where it was and where it is.
-    pub files: Vec<(Place, Place)>,
+    pub files: Vec<(NoteLocation, NoteLocation)>,
     /// What was left where it is, because it is hidden or ignored and no tool wrote it; folders end
     /// in a slash.
     pub left: Vec<String>,
@@ -40,8 +40,8 @@ pub struct Moved {
 
 impl Memory {
     /// Moves a note, or a folder with all in it that is not hidden or ignored, or that a tool wrote.
-    pub fn relocate(&self, who: &Who, request: &MoveRequest) -> Result<MoveOutcome> {
-        let Place { project, path: from } = &request.from;
+    pub fn relocate(&self, who: &Author, request: &MoveRequest) -> Result<MoveOutcome> {
+        let NoteLocation { project, path: from } = &request.from;
         if *from == request.to {
             return Err(EngineError::Invalid(format!("{from} is already there")));
         }
@@ -53,7 +53,7 @@ impl Memory {
         if from.key() != request.to.key()
             && !self.store().below(project, &request.to)?.files.is_empty()
         {
-            let to = Place { project: project.clone(), path: request.to.clone() };
+            let to = NoteLocation { project: project.clone(), path: request.to.clone() };
             return Ok(MoveOutcome::Exists(vec![to]));
         }
         let (mut pairs, mut left) = (Vec::new(), Vec::new());
@@ -92,7 +92,7 @@ impl Memory {
                 ..ChangeSet::default()
             })
         })?;
-        let at = |path| Place { project: project.clone(), path };
+        let at = |path| NoteLocation { project: project.clone(), path };
         match outcome {
             CommitOutcome::Committed(commit) => {
                 // Whoever moves a note has it in use, and no use is known of its new name.

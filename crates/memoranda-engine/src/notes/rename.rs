@@ -3,7 +3,7 @@
 //! Most links survive a move by themselves here: a note keeps its title and its permalink. Other
 //! programs know neither. For them links by path break, and links by a file's name when the name is
 //! what changes, also where the note's title says the same. And where several notes have one name,
-//! a link by it may mean another of them once one has moved ([`Aftermath`]).
+//! a link by it may mean another of them once one has moved ([`PostMoveResolver`]).
 
 use std::collections::{BTreeMap, HashMap};
 
@@ -16,31 +16,31 @@ use memoranda_core::path::NotePath;
 use memoranda_store::{CommitOutcome, FileSummary, LockedView};
 
 use crate::error::{EngineError, Result};
-use crate::links::after_move::{Aftermath, Mend};
-use crate::links::resolve::Place;
+use crate::links::after_move::{LinkFix, PostMoveResolver};
+use crate::links::resolve::NoteLocation;
 use crate::links::stale::{called_wholly, outdated_links};
 use crate::links::untyped;
-use crate::{Memory, Who};
+use crate::{Author, Memory};
 
 /// What is to be moved where, and what becomes of the links to it.
 #[derive(Clone, Debug)]
 pub struct RenameRequest {
     /// A note, or a folder with all in it that is not hidden or ignored, or that a tool wrote.
-    pub from: Place,
+    pub from: NoteLocation,
     /// Its new path in the same project. If it is there already, only links are mended: those
     /// that still name the place it was moved from.
     pub to: NotePath,
     /// What becomes of links that say the old name or place.
-    pub links: Links,
+    pub links: LinkPolicy,
     /// Whose links these may be.
-    pub holders: Holders,
+    pub holders: LinkScope,
     /// The version of the note that the caller knows, if it wants to be sure.
     pub expected: Option<ContentHash>,
 }
 
 /// Whose links a move may look at.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub enum Holders {
+pub enum LinkScope {
     /// Those of every project.
     Everywhere,
     /// Those of its own project: the caller has no business with others.
@@ -49,7 +49,7 @@ pub enum Holders {
 
 /// What becomes of links that say the old name or place of what is moved.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub enum Links {
+pub enum LinkPolicy {
     /// They stay as they are, and the caller learns of them.
     Keep,
     /// They name the new place.
@@ -62,26 +62,26 @@ pub enum RenameOutcome {
     /// Everything is at its new place.
     Renamed(Renamed),
     /// Something is at the new place already; nothing was moved.
-    Exists(Vec<Place>),
+    Exists(Vec<NoteLocation>),
     /// The note is not the version that the caller knows.
-    Conflict(Place, Option<ContentHash>),
+    Conflict(NoteLocation, Option<ContentHash>),
 }
 
 /// What was moved.
 #[derive(Clone, PartialEq, Eq, Debug, Default)]
 pub struct Renamed {
     /// Every file, with where it was and where it is.
-    pub files: Vec<(Place, Place)>,
+    pub files: Vec<(NoteLocation, NoteLocation)>,
     /// What was left where it is, because it is hidden or ignored and no tool wrote it; folders end
     /// in a slash.
     pub left: Vec<String>,
     /// Notes whose links were changed, with how many.
-    pub relinked: Vec<(Place, usize)>,
+    pub relinked: Vec<(NoteLocation, usize)>,
     /// Links that say the old name or place. They may still be understood here, by the title and
     /// permalink that the note keeps, but not elsewhere.
     pub outdated: Vec<OutdatedLink>,
     /// Links that could not be updated, as no name of what they mean can stand in them.
-    pub unsaid: Vec<OutdatedLink>,
+    pub unwritable: Vec<OutdatedLink>,
     /// The commit that did it; none if nothing had to be done.
     pub commit: Option<Commit>,
 }
@@ -90,20 +90,20 @@ pub struct Renamed {
 #[derive(Clone, PartialEq, Eq, PartialOrd, Ord, Debug)]
 pub struct OutdatedLink {
     /// The file that holds it.
-    pub holder: Place,
+    pub holder: NoteLocation,
     /// What it says.
     pub link: LinkText,
     /// Whose link it is.
-    pub whose: Whose,
+    pub whose: LinkDirection,
     /// The other note that it means from now on.
-    pub means: Option<Place>,
+    pub means: Option<NoteLocation>,
     /// How often the file says so.
     pub count: usize,
 }
 
 /// Whose link it is that does not lead where it did.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Debug)]
-pub enum Whose {
+pub enum LinkDirection {
     /// One to what was moved or is gone.
     ToIt,
     /// One of what was moved, to something that stays where it is.
@@ -120,7 +120,7 @@ pub enum LinkText {
 }
 
 /// One file's old and new name, and what else it is called.
-pub(crate) struct Moving {
+pub(crate) struct PathChange {
     pub(crate) old: NotePath,
     pub(crate) new: NotePath,
     pub(crate) summary: Option<FileSummary>,
@@ -128,8 +128,8 @@ pub(crate) struct Moving {
 
 impl Memory {
     /// Moves a note or a folder, and mends the links to it if the caller wants that.
-    pub fn rename(&self, who: &Who, request: &RenameRequest) -> Result<RenameOutcome> {
-        let Place { project, path: from } = &request.from;
+    pub fn rename(&self, who: &Author, request: &RenameRequest) -> Result<RenameOutcome> {
+        let NoteLocation { project, path: from } = &request.from;
         let to = &request.to;
         if from != to && to.is_within(from.as_str()) {
             let message = format!("{} cannot be moved into itself ({to})", request.from);
@@ -143,7 +143,7 @@ impl Memory {
         if from == to && earlier.is_empty() {
             return Err(EngineError::Invalid(format!("{} is already there", request.from)));
         }
-        let at = |path: &NotePath| Place { project: project.clone(), path: path.clone() };
+        let at = |path: &NotePath| NoteLocation { project: project.clone(), path: path.clone() };
         // Two folders do not become one unasked. Another spelling of its name is no other folder.
         if from.key() != to.key() && !self.store().below(project, to)?.files.is_empty() {
             return Ok(RenameOutcome::Exists(vec![at(to)]));
@@ -167,23 +167,26 @@ impl Memory {
                     // Whoever says that name now means the note that has it.
                     if view.file(project, old)?.is_none() {
                         let (old, new, summary) = (old.clone(), new.clone(), summary.clone());
-                        former.push(Moving { old, new, summary });
+                        former.push(PathChange { old, new, summary });
                     }
                 }
                 if from != to {
-                    moving.push(Moving { old: file.clone(), new, summary });
+                    moving.push(PathChange { old: file.clone(), new, summary });
                 }
             }
             let files = moving.len();
             moving.append(&mut former);
-            let mut texts: BTreeMap<Place, String> = BTreeMap::new();
-            let mut relinked: BTreeMap<Place, usize> = BTreeMap::new();
-            let mut outdated: BTreeMap<(Place, LinkText, Whose, Option<Place>), usize> =
-                BTreeMap::new();
-            let is_told = |mend: &Mend| request.links == Links::Keep || mend.is_hard_to_say();
-            let after = Aftermath::new(view, project, &moving);
+            let mut texts: BTreeMap<NoteLocation, String> = BTreeMap::new();
+            let mut relinked: BTreeMap<NoteLocation, usize> = BTreeMap::new();
+            let mut outdated: BTreeMap<
+                (NoteLocation, LinkText, LinkDirection, Option<NoteLocation>),
+                usize,
+            > = BTreeMap::new();
+            let is_told =
+                |mend: &LinkFix| request.links == LinkPolicy::Keep || mend.is_hard_to_say();
+            let after = PostMoveResolver::new(view, project, &moving);
             for (holder, mends) in outdated_links(view, &after, &request.from, &moving)? {
-                if request.holders == Holders::OwnProject && holder.project != *project {
+                if request.holders == LinkScope::OwnProject && holder.project != *project {
                     continue;
                 }
                 let Some(text) = text_at(view, &holder)? else { continue };
@@ -203,7 +206,7 @@ impl Memory {
                     let link = (holder.clone(), LinkText::Name(name), mend.whose, means);
                     outdated.insert(link, count);
                 }
-                if request.links == Links::Update && count > 0 {
+                if request.links == LinkPolicy::Update && count > 0 {
                     relinked.insert(holder.clone(), count);
                     texts.insert(holder, text);
                 }
@@ -219,13 +222,13 @@ impl Memory {
                 };
                 let mended = untyped::mended(view, &after, &request.from, &moving, &holder, &text)?;
                 let told = match request.links {
-                    Links::Keep => mended.links,
-                    Links::Update => mended.unsaid,
+                    LinkPolicy::Keep => mended.links,
+                    LinkPolicy::Update => mended.unwritable,
                 };
                 for (link, whose, means) in told {
                     *outdated.entry((place.clone(), link, whose, means)).or_default() += 1;
                 }
-                if request.links == Links::Update && mended.count > 0 {
+                if request.links == LinkPolicy::Update && mended.count > 0 {
                     *relinked.entry(place.clone()).or_default() += mended.count;
                     texts.insert(place, mended.text);
                 }
@@ -241,8 +244,8 @@ impl Memory {
             };
             let outdated = outdated.into_iter().map(link).collect();
             match request.links {
-                Links::Keep => done.outdated = outdated,
-                Links::Update => done.unsaid = outdated,
+                LinkPolicy::Keep => done.outdated = outdated,
+                LinkPolicy::Update => done.unwritable = outdated,
             }
             let mut operations = Vec::with_capacity(moving.len() + texts.len());
             let (mut made, mut emptied) = (Vec::new(), Vec::new());
@@ -297,10 +300,10 @@ impl Memory {
             }
         }
         // A note that was moved itself holds its links at its new place.
-        let new_places: HashMap<&Place, &Place> =
+        let new_places: HashMap<&NoteLocation, &NoteLocation> =
             done.files.iter().map(|(old, new)| (old, new)).collect();
         let relinked = done.relinked.iter_mut().map(|(holder, _)| holder);
-        let left = done.outdated.iter_mut().chain(&mut done.unsaid);
+        let left = done.outdated.iter_mut().chain(&mut done.unwritable);
         for holder in relinked.chain(left.map(|link| &mut link.holder)) {
             if let Some(new) = new_places.get(holder) {
                 *holder = (*new).clone();
@@ -311,10 +314,10 @@ impl Memory {
 
     /// Where a note was before it was moved to where it is, the last place first. Of a folder, where
     /// each of its notes was last.
-    fn earlier_paths(&self, place: &Place) -> Result<HashMap<NotePath, Vec<NotePath>>> {
+    fn earlier_paths(&self, place: &NoteLocation) -> Result<HashMap<NotePath, Vec<NotePath>>> {
         let mut earlier = HashMap::new();
         for path in self.store().below(&place.project, &place.path)?.files {
-            let here = Place { project: place.project.clone(), path };
+            let here = NoteLocation { project: place.project.clone(), path };
             let revisions = self.revisions(&here, 200)?.into_iter();
             let mut from: Vec<_> = revisions.filter_map(|r| r.change.moved_from).collect();
             if here.path != place.path {
@@ -329,18 +332,18 @@ impl Memory {
 }
 
 /// The text of a file, for links to be changed in it.
-pub(crate) fn text_at(view: &LockedView<'_>, place: &Place) -> Result<Option<String>> {
+pub(crate) fn text_at(view: &LockedView<'_>, place: &NoteLocation) -> Result<Option<String>> {
     let found = view.read(&place.project, &place.path)?;
     Ok(found.and_then(|found| decode_text(&found.bytes)))
 }
 
 /// A note of the same project that holds a link: where it is, and where it will be.
-pub(crate) struct Holder<'a> {
+pub(crate) struct LinkHolder<'a> {
     pub(crate) path: &'a NotePath,
     pub(crate) new: &'a NotePath,
 }
 
-impl Moving {
+impl PathChange {
     /// Where it is before the move: one that was moved earlier is at its new place.
     pub(crate) fn current(&self) -> &NotePath {
         self.summary.as_ref().map_or(&self.old, |summary| &summary.path)
@@ -351,7 +354,7 @@ impl Moving {
         &self,
         target: &str,
         own: &str,
-        holder: Option<&Holder<'_>>,
+        holder: Option<&LinkHolder<'_>>,
     ) -> Option<String> {
         if let Some((project, name)) = target.split_once("::") {
             return Some(format!("{project}::{}", self.renamed(name.trim(), holder)?));
@@ -366,7 +369,7 @@ impl Moving {
     }
 
     /// The same for a name without a project.
-    fn renamed(&self, name: &str, holder: Option<&Holder<'_>>) -> Option<String> {
+    fn renamed(&self, name: &str, holder: Option<&LinkHolder<'_>>) -> Option<String> {
         let known = |name: &str| {
             self.summary.as_ref().is_some_and(|note| {
                 note.permalink == name || (slug(&note.title) == slug(name) && states_title(note))

@@ -6,23 +6,23 @@ use memoranda_core::id::ContentHash;
 use memoranda_store::{CommitOutcome, PointInTime};
 
 use crate::error::{EngineError, Result};
-use crate::links::resolve::{Intent, Place};
-use crate::{Memory, Who};
+use crate::links::resolve::{NoteLocation, ResolveIntent};
+use crate::{Author, Memory};
 
 /// What became of a restore.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub enum RestoreOutcome {
     /// The version is back.
-    Restored(Restored),
+    Restored(RestoredNote),
     /// The note is already that version.
-    Unchanged(Place, ContentHash),
+    Unchanged(NoteLocation, ContentHash),
 }
 
 /// A version that is back.
 #[derive(Clone, PartialEq, Eq, Debug)]
-pub struct Restored {
+pub struct RestoredNote {
     /// The note.
-    pub place: Place,
+    pub place: NoteLocation,
     /// The version.
     pub hash: ContentHash,
     /// What it replaced; `None` if the note was deleted.
@@ -36,12 +36,12 @@ impl Memory {
     /// that was moved since is brought back where it is now.
     pub fn restore(
         &self,
-        who: &Who,
+        who: &Author,
         project: Option<&str>,
         identifier: &str,
         moment: Option<PointInTime>,
     ) -> Result<RestoreOutcome> {
-        let named = self.place_in_history(project, identifier, Intent::Change)?;
+        let named = self.place_in_history(project, identifier, ResolveIntent::Change)?;
         let place = self.now_called(&named)?;
         let hash = match moment {
             Some(moment) => match self.version_then(&named, moment)? {
@@ -72,7 +72,7 @@ impl Memory {
         })?;
         Ok(match outcome {
             CommitOutcome::Committed(commit) => {
-                RestoreOutcome::Restored(Restored { place, hash, replaced, commit })
+                RestoreOutcome::Restored(RestoredNote { place, hash, replaced, commit })
             }
             CommitOutcome::Unchanged | CommitOutcome::Conflict(_) => {
                 RestoreOutcome::Unchanged(place, hash)
@@ -81,7 +81,7 @@ impl Memory {
     }
 
     /// Refuses a version that is of another folder, which had the project's name before.
-    fn check_of_this_folder(&self, place: &Place, hash: ContentHash) -> Result<()> {
+    fn check_of_this_folder(&self, place: &NoteLocation, hash: ContentHash) -> Result<()> {
         let check = |time| self.store().check_not_removed(&place.project, time);
         let Err(removed) = check(Timestamp::MIN) else { return Ok(()) };
         let is_of_it = self
@@ -92,7 +92,7 @@ impl Memory {
     }
 
     /// The version that a deleted note had last, or the one before the present.
-    fn last_version(&self, place: &Place) -> Result<ContentHash> {
+    fn last_version(&self, place: &NoteLocation) -> Result<ContentHash> {
         let now = self.store().read(&place.project, &place.path)?.map(|found| found.hash);
         let revisions = self.revisions(place, 1000)?;
         let versions = revisions.iter().flat_map(|r| [r.change.after, r.change.before]).flatten();

@@ -9,8 +9,8 @@ use memoranda_core::path::NotePath;
 use memoranda_store::{CommitOutcome, StoreError, hash};
 
 use crate::error::{EngineError, Result};
-use crate::links::resolve::Place;
-use crate::{Memory, Who};
+use crate::links::resolve::NoteLocation;
+use crate::{Author, Memory};
 
 /// A note to be written.
 #[derive(Clone, Debug)]
@@ -59,20 +59,20 @@ pub struct AddRequest {
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub enum WriteOutcome {
     /// The note is written, and durable.
-    Written(Written),
+    Written(WrittenNote),
     /// The file held exactly this already.
-    Unchanged(Place, ContentHash),
+    Unchanged(NoteLocation, ContentHash),
     /// A file is there, and the caller did not want to replace it.
-    Exists(Place, ContentHash),
+    Exists(NoteLocation, ContentHash),
     /// The file is not the version that the caller knows; `None` if it is gone.
-    Conflict(Place, Option<ContentHash>),
+    Conflict(NoteLocation, Option<ContentHash>),
 }
 
 /// A note that was written.
 #[derive(Clone, PartialEq, Eq, Debug)]
-pub struct Written {
+pub struct WrittenNote {
     /// Where it lies.
-    pub place: Place,
+    pub place: NoteLocation,
     /// Which version it is.
     pub hash: ContentHash,
     /// Which version it replaced.
@@ -84,8 +84,8 @@ pub struct Written {
 impl Memory {
     /// Writes a note whole. A file whose name looks the same to a person is the one that is
     /// meant, however its accents are written.
-    pub fn write(&self, who: &Who, request: &WriteRequest) -> Result<WriteOutcome> {
-        let place = Place { project: request.project.clone(), path: request.path.clone() };
+    pub fn write(&self, who: &Author, request: &WriteRequest) -> Result<WriteOutcome> {
+        let place = NoteLocation { project: request.project.clone(), path: request.path.clone() };
         match self.write_at(who, request, place) {
             Err(EngineError::Store(e @ StoreError::Twin { .. })) => {
                 match self.same_visible_name(&request.project, &request.path)? {
@@ -103,7 +103,12 @@ impl Memory {
         }
     }
 
-    fn write_at(&self, who: &Who, request: &WriteRequest, place: Place) -> Result<WriteOutcome> {
+    fn write_at(
+        &self,
+        who: &Author,
+        request: &WriteRequest,
+        place: NoteLocation,
+    ) -> Result<WriteOutcome> {
         let expect = match request.mode {
             WriteMode::Create => ExpectedContent::Absent,
             WriteMode::CreateOrOverwrite => ExpectedContent::Anything,
@@ -126,7 +131,7 @@ impl Memory {
             CommitOutcome::Committed(commit) => {
                 let change = commit.files.iter().find(|file| file.path == place.path);
                 let replaced = change.and_then(|file| file.before);
-                WriteOutcome::Written(Written { place, hash: content_hash, replaced, commit })
+                WriteOutcome::Written(WrittenNote { place, hash: content_hash, replaced, commit })
             }
             CommitOutcome::Unchanged => {
                 // Whoever writes again what it says has it in use, and the file keeps its time.
@@ -144,7 +149,7 @@ impl Memory {
     }
 
     /// Makes a new note from a text; its file gets a name that is free.
-    pub fn add(&self, who: &Who, request: &AddRequest) -> Result<Written> {
+    pub fn add(&self, who: &Author, request: &AddRequest) -> Result<WrittenNote> {
         let title = request.title.clone().unwrap_or_else(|| title_of(&request.text));
         let mut text = request.text.clone();
         if !text.ends_with('\n') {
@@ -174,7 +179,8 @@ impl Memory {
                 _ => format!("{} {number}.md", file_name.strip_suffix(".md").unwrap_or(&file_name)),
             };
             let path = if folder.is_empty() { name } else { format!("{folder}/{name}") };
-            let place = Place { project: request.project.clone(), path: NotePath::parse(&path)? };
+            let place =
+                NoteLocation { project: request.project.clone(), path: NotePath::parse(&path)? };
             self.check_findable(&place)?;
             let request = WriteRequest {
                 project: place.project,
@@ -193,7 +199,7 @@ impl Memory {
     }
 
     /// Refuses a place where nothing that lies there would be found again.
-    pub fn check_findable(&self, place: &Place) -> Result<()> {
+    pub fn check_findable(&self, place: &NoteLocation) -> Result<()> {
         match self.store().ignored_by(&place.project, &place.path)? {
             None => Ok(()),
             Some(rule) => Err(EngineError::Invalid(format!(
@@ -204,10 +210,14 @@ impl Memory {
     }
 
     /// The file whose name looks the same to a person, if there is one.
-    fn same_visible_name(&self, project: &ProjectName, path: &NotePath) -> Result<Option<Place>> {
+    fn same_visible_name(
+        &self,
+        project: &ProjectName,
+        path: &NotePath,
+    ) -> Result<Option<NoteLocation>> {
         let twins = self.store().twins(project, path)?;
         let twin = twins.into_iter().find(|twin| twin.composed() == path.composed());
-        Ok(twin.map(|path| Place { project: project.clone(), path }))
+        Ok(twin.map(|path| NoteLocation { project: project.clone(), path }))
     }
 }
 

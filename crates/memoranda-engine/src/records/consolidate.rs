@@ -11,7 +11,7 @@ use super::query::records_of_kind;
 use super::record::{MemoryRecord, set_key};
 use super::scope::RecordScope;
 use super::similarity::{DuplicateGroup, SimilarRecords};
-use crate::{Memory, ReviseOutcome, Step, Who};
+use crate::{Author, FileOperation, Memory, TransactOutcome};
 
 /// Duplicates and conflicts among active records.
 #[derive(Default)]
@@ -58,23 +58,23 @@ pub fn find_duplicates(
 /// Marks duplicates as superseded in one commit; `None` if nothing changed.
 pub fn supersede_duplicates(
     memory: &Memory,
-    who: &Who,
+    who: &Author,
     found: &Consolidation,
 ) -> RecordResult<Option<Commit>> {
     let message = Some("consolidate memories");
-    let outcome = memory.revise(who, message, |desk| -> RecordResult<Vec<Step>> {
+    let outcome = memory.transact(who, message, |desk| -> RecordResult<Vec<FileOperation>> {
         let mut steps = Vec::new();
         for (old, by) in found.superseded() {
             if let Some((text, _)) = desk.text(&old.place)? {
                 let text = set_key(&text, "superseded_by", MetaValue::Text(by.to_owned()))?;
-                steps.push(Step::put(old.place.clone(), text));
+                steps.push(FileOperation::put(old.place.clone(), text));
             }
         }
         Ok(steps)
     })?;
     match outcome {
-        ReviseOutcome::Committed(commit) => Ok(Some(commit)),
-        ReviseOutcome::Unchanged => Ok(None),
-        ReviseOutcome::Conflict(_) => Err(RecordError::RecordsChanged),
+        TransactOutcome::Committed(commit) => Ok(Some(commit)),
+        TransactOutcome::Unchanged => Ok(None),
+        TransactOutcome::Conflict(_) => Err(RecordError::RecordsChanged),
     }
 }

@@ -14,10 +14,14 @@ use super::query::{
 };
 use super::record::{MemoryRecord, RecordLocation, records_project};
 use super::scope::VisibleScopes;
-use crate::{Memory, Place, RestoreOutcome, ReviseOutcome, Step, Who};
+use crate::{Author, FileOperation, Memory, NoteLocation, RestoreOutcome, TransactOutcome};
 
 /// Deletes one record. Returns the record and the commit.
-pub fn delete_record(memory: &Memory, who: &Who, id: &str) -> RecordResult<(MemoryRecord, Commit)> {
+pub fn delete_record(
+    memory: &Memory,
+    who: &Author,
+    id: &str,
+) -> RecordResult<(MemoryRecord, Commit)> {
     let record = find_record(memory, id)?;
     match delete_records(memory, who, std::slice::from_ref(&record))? {
         Some(commit) => Ok((record, commit)),
@@ -28,21 +32,21 @@ pub fn delete_record(memory: &Memory, who: &Who, id: &str) -> RecordResult<(Memo
 /// Deletes records in one commit; `None` if none of them exists any more.
 pub fn delete_records(
     memory: &Memory,
-    who: &Who,
+    who: &Author,
     records: &[MemoryRecord],
 ) -> RecordResult<Option<Commit>> {
-    let outcome = memory.revise(who, None, |desk| -> RecordResult<Vec<Step>> {
+    let outcome = memory.transact(who, None, |desk| -> RecordResult<Vec<FileOperation>> {
         let mut steps = Vec::with_capacity(records.len());
         for record in records {
             if desk.text(&record.place)?.is_some() {
-                steps.push(Step::remove(record.place.clone()));
+                steps.push(FileOperation::remove(record.place.clone()));
             }
         }
         Ok(steps)
     })?;
     Ok(match outcome {
-        ReviseOutcome::Committed(commit) => Some(commit),
-        ReviseOutcome::Unchanged | ReviseOutcome::Conflict(_) => None,
+        TransactOutcome::Committed(commit) => Some(commit),
+        TransactOutcome::Unchanged | TransactOutcome::Conflict(_) => None,
     })
 }
 
@@ -119,7 +123,7 @@ fn matches_pattern(pattern: &str, text: &str) -> bool {
 #[derive(Clone, Debug)]
 pub struct RestoredRecord {
     /// The file.
-    pub place: Place,
+    pub place: NoteLocation,
     /// The record; `None` if the index has not read its file yet.
     pub record: Option<MemoryRecord>,
     /// The commit.
@@ -127,7 +131,7 @@ pub struct RestoredRecord {
 }
 
 /// Restores a deleted record. If several had the id, a path selects one, else the last deleted.
-pub fn restore_record(memory: &Memory, who: &Who, id: &str) -> RecordResult<RestoredRecord> {
+pub fn restore_record(memory: &Memory, who: &Author, id: &str) -> RecordResult<RestoredRecord> {
     let deleted = deleted_paths(memory, Some(id))?;
     let Some((last, _)) = deleted.first() else {
         let id = id.to_owned();
@@ -143,7 +147,7 @@ pub fn restore_record(memory: &Memory, who: &Who, id: &str) -> RecordResult<Rest
     match memory.restore(who, Some(records_project().as_str()), path.as_str(), None)? {
         RestoreOutcome::Unchanged(..) => Err(RecordError::NotDeleted { id: id.to_owned() }),
         RestoreOutcome::Restored(restored) => {
-            let place = Place { project: records_project(), path };
+            let place = NoteLocation { project: records_project(), path };
             let record = record_at(memory, &place)?;
             Ok(RestoredRecord { place, record, commit: restored.commit })
         }
@@ -154,7 +158,7 @@ pub fn restore_record(memory: &Memory, who: &Who, id: &str) -> RecordResult<Rest
 #[derive(Clone, Debug)]
 pub struct RestoredCommit {
     /// The restored files.
-    pub places: Vec<Place>,
+    pub places: Vec<NoteLocation>,
     /// Number of records that existed already.
     pub kept: usize,
     /// The commit.
@@ -162,7 +166,7 @@ pub struct RestoredCommit {
 }
 
 /// Restores everything that a commit deleted. Records that exist again are kept as they are.
-pub fn restore_commit(memory: &Memory, who: &Who, id: &str) -> RecordResult<RestoredCommit> {
+pub fn restore_commit(memory: &Memory, who: &Author, id: &str) -> RecordResult<RestoredCommit> {
     let deletion = memory.commit(id)?;
     let project = records_project();
     let is_deletion =
@@ -173,24 +177,25 @@ pub fn restore_commit(memory: &Memory, who: &Who, id: &str) -> RecordResult<Rest
     let mut contents = Vec::with_capacity(deletion.files.len());
     for file in &deletion.files {
         if let Some(hash) = file.before {
-            let place = Place { project: project.clone(), path: file.path.clone() };
+            let place = NoteLocation { project: project.clone(), path: file.path.clone() };
             contents.push((place, memory.store().content(hash)?));
         }
     }
-    let mut places: Vec<Place> = Vec::new();
+    let mut places: Vec<NoteLocation> = Vec::new();
     let message = format!("undo {}", deletion.id);
-    let outcome = memory.revise(who, Some(&message), |desk| -> RecordResult<Vec<Step>> {
-        places.clear();
-        let mut steps = Vec::new();
-        for (place, content) in &contents {
-            if desk.bytes(place)?.is_none() {
-                steps.push(Step::create(place.clone(), content.clone()));
-                places.push(place.clone());
+    let outcome =
+        memory.transact(who, Some(&message), |desk| -> RecordResult<Vec<FileOperation>> {
+            places.clear();
+            let mut steps = Vec::new();
+            for (place, content) in &contents {
+                if desk.bytes(place)?.is_none() {
+                    steps.push(FileOperation::create(place.clone(), content.clone()));
+                    places.push(place.clone());
+                }
             }
-        }
-        Ok(steps)
-    })?;
-    let ReviseOutcome::Committed(commit) = outcome else {
+            Ok(steps)
+        })?;
+    let TransactOutcome::Committed(commit) = outcome else {
         return Err(RecordError::AlreadyRestored { commit: id.to_owned() });
     };
     let kept = contents.len() - places.len();
@@ -201,7 +206,7 @@ pub fn restore_commit(memory: &Memory, who: &Who, id: &str) -> RecordResult<Rest
 #[derive(Clone, Debug)]
 pub struct DeletedRecord {
     /// The file.
-    pub place: Place,
+    pub place: NoteLocation,
     /// The kind.
     pub kind: RecordKind,
     /// Time of the deletion.
@@ -227,7 +232,7 @@ pub fn deleted_records(
             more += 1;
             continue;
         }
-        let place = Place { project: records_project(), path };
+        let place = NoteLocation { project: records_project(), path };
         let revisions = memory.revisions(&place, 1)?;
         let before = revisions.first().and_then(|revision| revision.change.before);
         let Some(Ok(bytes)) = before.map(|hash| memory.store().content(hash)) else {

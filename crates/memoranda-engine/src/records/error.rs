@@ -7,7 +7,7 @@ use memoranda_store::StoreError;
 
 use super::scope::RecordScope;
 use super::stream::OpenStream;
-use crate::{EngineError, Place};
+use crate::{EngineError, NoteLocation};
 
 /// A record verb that could not be carried out.
 #[derive(Debug, thiserror::Error)]
@@ -62,7 +62,7 @@ pub enum RecordError {
         /// The record.
         id: String,
         /// The path.
-        location: Box<Place>,
+        location: Box<NoteLocation>,
     },
     /// The record was changed by another process.
     #[error("memory {id} was changed meanwhile; try again")]

@@ -9,7 +9,7 @@ use super::error::{RecordError, RecordResult};
 use super::kind::RecordKind;
 use super::record::{MemoryRecord, PROJECT_NAME, RecordLocation, records_project};
 use super::scope::{RecordScope, VisibleScopes};
-use crate::{EngineError, Memory, Place, SearchPage, SearchRequest};
+use crate::{EngineError, Memory, NoteLocation, SearchPage, SearchRequest};
 
 /// Number of files requested in addition to the limit, because some do not match.
 const EXTRA_FILES: usize = 8;
@@ -150,7 +150,7 @@ pub fn find_exact(
 }
 
 /// Returns the record at a location.
-pub fn record_at(memory: &Memory, place: &Place) -> RecordResult<Option<MemoryRecord>> {
+pub fn record_at(memory: &Memory, place: &NoteLocation) -> RecordResult<Option<MemoryRecord>> {
     let file = memory.store().file(&place.project, &place.path)?;
     Ok(load_records(memory, file.into_iter().collect())?.pop())
 }
@@ -169,7 +169,7 @@ pub(super) fn path_from_id(id: &str) -> Option<NotePath> {
 /// Returns the records that have an id.
 pub(super) fn records_with_id(memory: &Memory, id: &str) -> RecordResult<Vec<MemoryRecord>> {
     if let Some(path) = path_from_id(id) {
-        let record = record_at(memory, &Place { project: records_project(), path })?;
+        let record = record_at(memory, &NoteLocation { project: records_project(), path })?;
         return Ok(record.into_iter().collect());
     }
     let id = id.strip_suffix(".md").unwrap_or(id);
@@ -304,7 +304,7 @@ pub(super) fn find_in_folder(
     memory: &Memory,
     folder_name: &str,
     id: &str,
-) -> RecordResult<Option<(RecordScope, Place)>> {
+) -> RecordResult<Option<(RecordScope, NoteLocation)>> {
     for candidate in memory.store().link_candidates(&records_project(), id)? {
         let path = &candidate.path;
         let parent = path.parent().and_then(|parent| parent.strip_suffix(folder_name));
@@ -315,7 +315,7 @@ pub(super) fn find_in_folder(
         let file = memory.store().file_by_id(candidate.id)?;
         let front = file.and_then(|file| serde_json::from_str(&file.metadata).ok());
         let scope = RecordScope::from_folder(folder, &front.unwrap_or_default());
-        return Ok(Some((scope, Place { project: records_project(), path: path.clone() })));
+        return Ok(Some((scope, NoteLocation { project: records_project(), path: path.clone() })));
     }
     Ok(None)
 }

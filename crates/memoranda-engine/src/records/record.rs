@@ -15,7 +15,7 @@ use super::error::RecordResult;
 use super::expiry::RecordExpiry;
 use super::kind::RecordKind;
 use super::scope::RecordScope;
-use crate::{EngineError, Place};
+use crate::{EngineError, NoteLocation};
 
 /// Name of the project that contains the records.
 pub(super) const PROJECT_NAME: &str = "records";
@@ -50,7 +50,7 @@ pub struct MemoryRecord {
     /// Id of the record that supersedes it.
     pub superseded_by: Option<String>,
     /// The file.
-    pub place: Place,
+    pub place: NoteLocation,
 }
 
 /// A record to add.
@@ -152,7 +152,7 @@ impl MemoryRecord {
             updated: text("modified").as_deref().and_then(parse_time).unwrap_or(summary.updated),
             expires: text("expires").as_deref().and_then(RecordExpiry::parse_stored),
             superseded_by: text("superseded_by"),
-            place: Place { project: summary.project.clone(), path: summary.path.clone() },
+            place: NoteLocation { project: summary.project.clone(), path: summary.path.clone() },
         }
     }
 
@@ -193,8 +193,8 @@ pub fn records_project() -> ProjectName {
 }
 
 /// Returns the location of a path in the project `records`.
-pub(super) fn record_location(path: &str) -> RecordResult<Place> {
-    Ok(Place {
+pub(super) fn record_location(path: &str) -> RecordResult<NoteLocation> {
+    Ok(NoteLocation {
         project: records_project(),
         path: NotePath::parse(path).map_err(EngineError::from)?,
     })

@@ -13,7 +13,7 @@ use super::query::{find_in_folder, kind_folder, scope_files};
 use super::record::{record_location, records_project, set_key, title_of};
 use super::schedule::{DueRuns, ReminderFile};
 use super::scope::{RecordScope, VisibleScopes};
-use crate::{Memory, Place, ReviseOutcome, Step, Who};
+use crate::{Author, FileOperation, Memory, NoteLocation, TransactOutcome};
 
 /// Name of the folder of reminders in a scope.
 pub(super) const FOLDER: &str = "reminder";
@@ -38,14 +38,14 @@ pub struct Reminder {
     /// Error in the cron expression.
     pub problem: Option<String>,
     /// The file.
-    pub place: Place,
+    pub place: NoteLocation,
 }
 
 impl Reminder {
     fn new(
         id: &str,
         scope: RecordScope,
-        place: Place,
+        place: NoteLocation,
         file: &ReminderFile,
         now: Timestamp,
         zone: &TimeZone,
@@ -82,7 +82,7 @@ impl Reminder {
         let front: Value = serde_json::from_str(&summary.metadata).unwrap_or_default();
         let text = |key: &str| front.get(key).and_then(Value::as_str).map(str::to_owned);
         let file = ReminderFile::from_keys(text, summary.created, zone, body);
-        let place = Place { project: summary.project.clone(), path: summary.path.clone() };
+        let place = NoteLocation { project: summary.project.clone(), path: summary.path.clone() };
         Self::new(summary.path.stem(), scope, place, &file, now, zone)
     }
 }
@@ -135,7 +135,7 @@ pub struct ChangedReminder {
     /// The scope.
     pub scope: RecordScope,
     /// The file.
-    pub place: Place,
+    pub place: NoteLocation,
     /// Time of the next run; `None` if the reminder never runs again.
     pub next: Option<Timestamp>,
     /// The commit; `None` if nothing changed.
@@ -145,7 +145,7 @@ pub struct ChangedReminder {
 /// Adds a reminder.
 pub fn add_reminder(
     memory: &Memory,
-    who: &Who,
+    who: &Author,
     new: &NewReminder,
     zone: &TimeZone,
 ) -> RecordResult<ChangedReminder> {
@@ -168,13 +168,13 @@ pub fn add_reminder(
     set("since", now.to_string())?;
     memory.create_project(records_project().as_str())?;
     let place = record_location(&format!("{}/{id}.md", kind_folder(&new.scope, FOLDER)?))?;
-    let outcome = memory.revise(who, None, |_| -> RecordResult<Vec<Step>> {
-        Ok(vec![Step::create(place.clone(), text.clone())])
+    let outcome = memory.transact(who, None, |_| -> RecordResult<Vec<FileOperation>> {
+        Ok(vec![FileOperation::create(place.clone(), text.clone())])
     })?;
     let commit = match outcome {
-        ReviseOutcome::Committed(commit) => Some(commit),
-        ReviseOutcome::Unchanged => None,
-        ReviseOutcome::Conflict(_) => return Err(RecordError::IdTaken),
+        TransactOutcome::Committed(commit) => Some(commit),
+        TransactOutcome::Unchanged => None,
+        TransactOutcome::Conflict(_) => return Err(RecordError::IdTaken),
     };
     let next = cron.next_after(now, zone);
     Ok(ChangedReminder { id, scope: new.scope.clone(), place, next, commit })
@@ -184,7 +184,7 @@ pub fn add_reminder(
 /// of two concurrent callers only one gets a reminder.
 pub fn acknowledge_due_reminders(
     memory: &Memory,
-    who: &Who,
+    who: &Author,
     visible: &VisibleScopes,
     zone: &TimeZone,
 ) -> RecordResult<(Vec<Reminder>, Option<Commit>)> {
@@ -194,7 +194,7 @@ pub fn acknowledge_due_reminders(
     }
     let mut done = Vec::new();
     let message = Some("run due reminders");
-    let outcome = memory.revise(who, message, |desk| -> RecordResult<Vec<Step>> {
+    let outcome = memory.transact(who, message, |desk| -> RecordResult<Vec<FileOperation>> {
         done.clear();
         let now = clock::now();
         let mut steps = Vec::new();
@@ -206,15 +206,15 @@ pub fn acknowledge_due_reminders(
             let current = Reminder::new(&candidate.id, scope, place, &file, now, zone);
             if current.due.is_some() {
                 let text = set_key(&text, "since", MetaValue::Text(now.to_string()))?;
-                steps.push(Step::put(candidate.place.clone(), text));
+                steps.push(FileOperation::put(candidate.place.clone(), text));
                 done.push(current);
             }
         }
         Ok(steps)
     })?;
     let commit = match outcome {
-        ReviseOutcome::Committed(commit) => Some(commit),
-        ReviseOutcome::Unchanged | ReviseOutcome::Conflict(_) => None,
+        TransactOutcome::Committed(commit) => Some(commit),
+        TransactOutcome::Unchanged | TransactOutcome::Conflict(_) => None,
     };
     Ok((done, commit))
 }
@@ -233,7 +233,7 @@ pub enum ReminderChange {
 /// Enables, disables or deletes a reminder of any scope.
 pub fn change_reminder(
     memory: &Memory,
-    who: &Who,
+    who: &Author,
     id: &str,
     change: ReminderChange,
     zone: &TimeZone,
@@ -243,15 +243,15 @@ pub fn change_reminder(
     };
     let now = clock::now();
     let mut next = None;
-    let outcome = memory.revise(who, None, |desk| -> RecordResult<Vec<Step>> {
+    let outcome = memory.transact(who, None, |desk| -> RecordResult<Vec<FileOperation>> {
         let Some((text, _)) = desk.text(&place)? else {
             return Err(RecordError::ReminderVanished { id: id.to_owned() });
         };
         let set = |text: &str, key: &str, value: String| set_key(text, key, MetaValue::Text(value));
         Ok(vec![match change {
-            ReminderChange::Delete => Step::remove(place.clone()),
+            ReminderChange::Delete => FileOperation::remove(place.clone()),
             ReminderChange::Disable => {
-                Step::put(place.clone(), set(&text, "enabled", "false".into())?)
+                FileOperation::put(place.clone(), set(&text, "enabled", "false".into())?)
             }
             ReminderChange::Enable => {
                 let file = ReminderFile::parse_file(&text, now, zone);
@@ -259,14 +259,14 @@ pub fn change_reminder(
                 let cron = CronExpression::parse(&file.cron).map_err(invalid)?;
                 next = file.next(&cron, now, zone);
                 let text = set(&text, "enabled", "true".into())?;
-                Step::put(place.clone(), set(&text, "since", now.to_string())?)
+                FileOperation::put(place.clone(), set(&text, "since", now.to_string())?)
             }
         }])
     })?;
     let commit = match outcome {
-        ReviseOutcome::Committed(commit) => Some(commit),
-        ReviseOutcome::Unchanged => None,
-        ReviseOutcome::Conflict(_) => {
+        TransactOutcome::Committed(commit) => Some(commit),
+        TransactOutcome::Unchanged => None,
+        TransactOutcome::Conflict(_) => {
             return Err(RecordError::ReminderChanged { id: id.to_owned() });
         }
     };

@@ -4,7 +4,7 @@ use std::path::Path;
 
 use serde_json::Value;
 
-use crate::{Repository, normal_remote};
+use crate::{GitRepository, normal_remote};
 
 /// Maximum length of a project name, in characters.
 const MAX_ID_CHARS: usize = 200;
@@ -55,7 +55,7 @@ impl RecordScope {
 
     /// Returns the project of a folder, by the remote of its repository.
     pub fn of_workspace(folder: &Path) -> Option<Self> {
-        Self::project(&Repository::of(folder)?.remote?)
+        Self::project(&GitRepository::of(folder)?.remote?)
     }
 
     /// Returns `global`, or the name of the project.
@@ -156,7 +156,7 @@ impl VisibleScopes {
 
     /// Returns the scopes of the repository that a folder belongs to.
     pub fn of_workspace(folder: Option<&Path>) -> Self {
-        let repository = folder.and_then(Repository::of);
+        let repository = folder.and_then(GitRepository::of);
         let no_project = match &repository {
             Some(found) if !found.other_remotes.is_empty() => {
                 NoProjectReason::Remotes(found.other_remotes.clone())

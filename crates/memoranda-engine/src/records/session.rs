@@ -9,7 +9,7 @@ use super::error::{RecordError, RecordResult};
 use super::query::{find_in_folder, kind_folder};
 use super::record::{metadata_value, record_location, records_project, set_key, single_line};
 use super::scope::RecordScope;
-use crate::{Memory, Place, ReviseOutcome, Step, Who};
+use crate::{Author, FileOperation, Memory, NoteLocation, TransactOutcome};
 
 const FOLDER: &str = "session";
 const SNAPSHOT_FOLDER: &str = "snapshot";
@@ -41,13 +41,17 @@ pub struct SavedSession {
     /// The scope.
     pub scope: RecordScope,
     /// The file.
-    pub place: Place,
+    pub place: NoteLocation,
     /// The commit; `None` if nothing changed.
     pub commit: Option<Commit>,
 }
 
 /// Starts a session.
-pub fn start_session(memory: &Memory, who: &Who, new: &NewSession) -> RecordResult<SavedSession> {
+pub fn start_session(
+    memory: &Memory,
+    who: &Author,
+    new: &NewSession,
+) -> RecordResult<SavedSession> {
     let id = clock::new_name();
     let mut text = String::from("\n");
     let mut set = |key: &str, value: MetaValue| -> RecordResult<()> {
@@ -69,8 +73,8 @@ pub fn start_session(memory: &Memory, who: &Who, new: &NewSession) -> RecordResu
     set("started", MetaValue::Text(clock::now().to_string()))?;
     memory.create_project(records_project().as_str())?;
     let place = record_location(&format!("{}/{id}.md", kind_folder(&new.scope, FOLDER)?))?;
-    let outcome = memory.revise(who, None, |_| -> RecordResult<Vec<Step>> {
-        Ok(vec![Step::create(place.clone(), text.clone())])
+    let outcome = memory.transact(who, None, |_| -> RecordResult<Vec<FileOperation>> {
+        Ok(vec![FileOperation::create(place.clone(), text.clone())])
     })?;
     Ok(SavedSession { id, scope: new.scope.clone(), place, commit: committed(outcome)? })
 }
@@ -100,13 +104,18 @@ pub struct AddedEvent {
 }
 
 /// Adds an event to an open session.
-pub fn add_event(memory: &Memory, who: &Who, id: &str, new: &NewEvent) -> RecordResult<AddedEvent> {
+pub fn add_event(
+    memory: &Memory,
+    who: &Author,
+    id: &str,
+    new: &NewEvent,
+) -> RecordResult<AddedEvent> {
     let NewEvent { role, kind, details, .. } = new;
     let minor = if new.is_meaningful { "" } else { MINOR_SUFFIX };
     let content = escape_event_headings(&new.content);
     let (scope, place) = find_session(memory, id)?;
     let mut event = String::new();
-    let outcome = memory.revise(who, None, |desk| -> RecordResult<Vec<Step>> {
+    let outcome = memory.transact(who, None, |desk| -> RecordResult<Vec<FileOperation>> {
         let text = open_text(desk.text(&place)?.map(|(text, _)| text), id)?;
         event = format!("e{}", events(&text).len() + 1);
         let gap = if text.ends_with('\n') { "\n" } else { "\n\n" };
@@ -118,7 +127,7 @@ pub fn add_event(memory: &Memory, who: &Who, id: &str, new: &NewEvent) -> Record
         if text.len() + entry.len() > MAX_SESSION_BYTES {
             return Err(RecordError::SessionTooLong { id: id.to_owned(), bytes: text.len() });
         }
-        Ok(vec![Step::put(place.clone(), text + &entry)])
+        Ok(vec![FileOperation::put(place.clone(), text + &entry)])
     })?;
     let commit = committed(outcome)?;
     Ok(AddedEvent { session: SavedSession { id: id.to_owned(), scope, place, commit }, event })
@@ -127,16 +136,16 @@ pub fn add_event(memory: &Memory, who: &Who, id: &str, new: &NewEvent) -> Record
 /// Ends an open session with a status.
 pub fn end_session(
     memory: &Memory,
-    who: &Who,
+    who: &Author,
     id: &str,
     status: &str,
 ) -> RecordResult<SavedSession> {
     let (scope, place) = find_session(memory, id)?;
-    let outcome = memory.revise(who, None, |desk| -> RecordResult<Vec<Step>> {
+    let outcome = memory.transact(who, None, |desk| -> RecordResult<Vec<FileOperation>> {
         let text = open_text(desk.text(&place)?.map(|(text, _)| text), id)?;
         let text = set_key(&text, "status", MetaValue::Text(status.to_owned()))?;
         let text = set_key(&text, "ended", MetaValue::Text(clock::now().to_string()))?;
-        Ok(vec![Step::put(place.clone(), text)])
+        Ok(vec![FileOperation::put(place.clone(), text)])
     })?;
     Ok(SavedSession { id: id.to_owned(), scope, place, commit: committed(outcome)? })
 }
@@ -201,7 +210,7 @@ pub struct SessionSnapshot {
     /// Readable part of the name.
     pub slug: String,
     /// The file.
-    pub place: Place,
+    pub place: NoteLocation,
     /// The commit; `None` if nothing changed.
     pub commit: Option<Commit>,
 }
@@ -209,7 +218,7 @@ pub struct SessionSnapshot {
 /// Writes the snapshot of a session as a note of its own.
 pub fn write_snapshot(
     memory: &Memory,
-    who: &Who,
+    who: &Author,
     request: &SnapshotRequest,
 ) -> RecordResult<SessionSnapshot> {
     let slug = note::permalink::slug(&request.slug).replace('/', "-");
@@ -219,8 +228,8 @@ pub fn write_snapshot(
     let file = snapshot_file(request)?;
     let folder = kind_folder(&request.scope, SNAPSHOT_FOLDER)?;
     let place = record_location(&format!("{folder}/{name}.md"))?;
-    let outcome = memory.revise(who, None, |_| -> RecordResult<Vec<Step>> {
-        Ok(vec![Step::create(place.clone(), file.clone())])
+    let outcome = memory.transact(who, None, |_| -> RecordResult<Vec<FileOperation>> {
+        Ok(vec![FileOperation::create(place.clone(), file.clone())])
     })?;
     Ok(SessionSnapshot { id, slug, place, commit: committed(outcome)? })
 }
@@ -295,16 +304,16 @@ fn open_text(text: Option<String>, id: &str) -> RecordResult<String> {
     }
 }
 
-fn find_session(memory: &Memory, id: &str) -> RecordResult<(RecordScope, Place)> {
+fn find_session(memory: &Memory, id: &str) -> RecordResult<(RecordScope, NoteLocation)> {
     find_in_folder(memory, FOLDER, id)?
         .ok_or_else(|| RecordError::SessionNotFound { id: id.to_owned() })
 }
 
-fn committed(outcome: ReviseOutcome) -> RecordResult<Option<Commit>> {
+fn committed(outcome: TransactOutcome) -> RecordResult<Option<Commit>> {
     match outcome {
-        ReviseOutcome::Committed(commit) => Ok(Some(commit)),
-        ReviseOutcome::Unchanged => Ok(None),
-        ReviseOutcome::Conflict(_) => Err(RecordError::SessionChanged),
+        TransactOutcome::Committed(commit) => Ok(Some(commit)),
+        TransactOutcome::Unchanged => Ok(None),
+        TransactOutcome::Conflict(_) => Err(RecordError::SessionChanged),
     }
 }
 

@@ -257,7 +257,7 @@ mod tests {
     use super::super::kind::RecordKind;
     use super::super::scope::RecordScope;
     use super::*;
-    use crate::Place;
+    use crate::NoteLocation;
 
     #[test]
     fn the_later_of_two_records_in_one_clock_tick_stays() {
@@ -306,7 +306,7 @@ mod tests {
             updated: time,
             expires: None,
             superseded_by: None,
-            place: Place {
+            place: NoteLocation {
                 project: super::super::record::records_project(),
                 path: memoranda_core::path::NotePath::parse(&format!("global/fact/{id}.md"))
                     .unwrap(),

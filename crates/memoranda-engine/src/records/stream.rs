@@ -15,7 +15,9 @@ use super::kind::RecordKind;
 use super::record::{NewRecord, list_value, record_location, records_project, set_key};
 use super::scope::{RecordScope, VisibleScopes};
 use super::write::{AddedRecord, MAX_CONTENT_CHARS, create_step};
-use crate::{Desk, EngineError, Memory, Place, ReviseOutcome, Step, Who};
+use crate::{
+    Author, EngineError, FileOperation, Memory, NoteLocation, NoteTransaction, TransactOutcome,
+};
 
 const FOLDER: &str = ".streams";
 /// Maximum number of open streams.
@@ -129,7 +131,7 @@ pub struct StartedStream {
     /// The stream.
     pub stream: OpenStream,
     /// The header file.
-    pub place: Place,
+    pub place: NoteLocation,
     /// The commit; `None` if nothing changed.
     pub commit: Option<Commit>,
     /// Expired streams that were removed, of every scope.
@@ -141,7 +143,7 @@ pub struct StartedStream {
 /// Starts a stream and removes expired ones.
 pub fn start_stream(
     memory: &Memory,
-    who: &Who,
+    who: &Author,
     kind: RecordKind,
     scope: RecordScope,
     tags: Vec<String>,
@@ -156,8 +158,8 @@ pub fn start_stream(
         return Err(RecordError::TooManyStreams { scope: Box::new(stream.scope), open });
     }
     let (place, text) = (header_location(&stream.id)?, stream.to_file_text()?);
-    let outcome = memory.revise(who, None, |desk| -> RecordResult<Vec<Step>> {
-        let mut steps = vec![Step::create(place.clone(), text.clone())];
+    let outcome = memory.transact(who, None, |desk| -> RecordResult<Vec<FileOperation>> {
+        let mut steps = vec![FileOperation::create(place.clone(), text.clone())];
         for old in &expired {
             steps.extend(removal_steps(desk, &old.id)?);
         }
@@ -180,7 +182,7 @@ pub struct AppendedChunk {
 /// Appends a chunk to a stream.
 pub fn append_chunk(
     memory: &Memory,
-    who: &Who,
+    who: &Author,
     id: &str,
     chunk: &str,
 ) -> RecordResult<AppendedChunk> {
@@ -196,8 +198,10 @@ pub fn append_chunk(
         }
         let piece = chunk_location(&stream.id, stream.chunks)?;
         let header = header_location(&stream.id)?;
-        let steps =
-            vec![Step::create(piece, chunk.to_owned()), Step::put(header, stream.to_file_text()?)];
+        let steps = vec![
+            FileOperation::create(piece, chunk.to_owned()),
+            FileOperation::put(header, stream.to_file_text()?),
+        ];
         counts = (stream.chunks, stream.chars);
         Ok(steps)
     })?;
@@ -223,7 +227,7 @@ pub struct FinalizedStream {
 /// Creates the record of a stream and removes the stream. `screen` may change or reject the record.
 pub fn finalize_stream<E: From<RecordError> + From<EngineError>>(
     memory: &Memory,
-    who: &Who,
+    who: &Author,
     id: &str,
     mut screen: impl FnMut(&mut NewRecord) -> Result<(), E>,
 ) -> Result<FinalizedStream, E> {
@@ -269,7 +273,7 @@ pub struct CancelledStream {
 }
 
 /// Removes a stream without creating a record.
-pub fn cancel_stream(memory: &Memory, who: &Who, id: &str) -> RecordResult<CancelledStream> {
+pub fn cancel_stream(memory: &Memory, who: &Author, id: &str) -> RecordResult<CancelledStream> {
     let mut discarded = (0, 0);
     let outcome = change_stream(memory, who, id, |desk, stream| {
         discarded = (stream.chunks, stream.chars);
@@ -282,10 +286,10 @@ pub fn cancel_stream(memory: &Memory, who: &Who, id: &str) -> RecordResult<Cance
 /// Changes a stream under the lock.
 fn change_stream<E: From<RecordError> + From<EngineError>>(
     memory: &Memory,
-    who: &Who,
+    who: &Author,
     id: &str,
-    mut change: impl FnMut(&Desk<'_>, OpenStream) -> Result<Vec<Step>, E>,
-) -> Result<ReviseOutcome, E> {
+    mut change: impl FnMut(&NoteTransaction<'_>, OpenStream) -> Result<Vec<FileOperation>, E>,
+) -> Result<TransactOutcome, E> {
     let header = header_location(id.trim()).map_err(|_| unknown_stream(memory, id))?;
     let exists = |memory: &Memory| -> RecordResult<bool> {
         Ok(has_records(memory)? && memory.store().read(&header.project, &header.path)?.is_some())
@@ -293,7 +297,7 @@ fn change_stream<E: From<RecordError> + From<EngineError>>(
     if !exists(memory)? {
         return Err(unknown_stream(memory, id).into());
     }
-    memory.revise(who, None, |desk| {
+    memory.transact(who, None, |desk| {
         let Some((text, _)) = desk.text(&header)? else {
             return Err(RecordError::StreamFinished { id: id.to_owned() }.into());
         };
@@ -306,13 +310,13 @@ fn change_stream<E: From<RecordError> + From<EngineError>>(
 }
 
 /// Returns the steps that remove a stream with all its chunks.
-fn removal_steps(desk: &Desk<'_>, id: &str) -> RecordResult<Vec<Step>> {
+fn removal_steps(desk: &NoteTransaction<'_>, id: &str) -> RecordResult<Vec<FileOperation>> {
     let files = desk.below(&record_location(&format!("{FOLDER}/{id}"))?)?;
-    Ok(files.into_iter().map(Step::remove).collect())
+    Ok(files.into_iter().map(FileOperation::remove).collect())
 }
 
 /// Returns the header file of a stream. An id is a single name, so it cannot leave the folder.
-fn header_location(id: &str) -> RecordResult<Place> {
+fn header_location(id: &str) -> RecordResult<NoteLocation> {
     let is_name = id.starts_with("stream_") && NotePath::parse(id).is_ok() && !id.contains('/');
     if !is_name {
         return Err(RecordError::StreamNotFound { id: id.to_owned(), open: Vec::new() });
@@ -320,7 +324,7 @@ fn header_location(id: &str) -> RecordResult<Place> {
     record_location(&format!("{FOLDER}/{id}/stream.md"))
 }
 
-fn chunk_location(id: &str, number: usize) -> RecordResult<Place> {
+fn chunk_location(id: &str, number: usize) -> RecordResult<NoteLocation> {
     record_location(&format!("{FOLDER}/{id}/{number:05}.txt"))
 }
 
@@ -328,10 +332,10 @@ fn unknown_stream(memory: &Memory, id: &str) -> RecordError {
     RecordError::StreamNotFound { id: id.to_owned(), open: all_streams(memory).unwrap_or_default() }
 }
 
-fn committed(outcome: ReviseOutcome) -> RecordResult<Option<Commit>> {
+fn committed(outcome: TransactOutcome) -> RecordResult<Option<Commit>> {
     match outcome {
-        ReviseOutcome::Committed(commit) => Ok(Some(commit)),
-        ReviseOutcome::Unchanged => Ok(None),
-        ReviseOutcome::Conflict(_) => Err(RecordError::StreamChanged),
+        TransactOutcome::Committed(commit) => Ok(Some(commit)),
+        TransactOutcome::Unchanged => Ok(None),
+        TransactOutcome::Conflict(_) => Err(RecordError::StreamChanged),
     }
 }

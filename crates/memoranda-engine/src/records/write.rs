@@ -14,7 +14,7 @@ use super::record::{
     MemoryRecord, NewRecord, list_value, metadata_value, record_location, records_project,
     remove_key, set_key, title_of,
 };
-use crate::{Memory, Place, ReviseOutcome, Step, Who};
+use crate::{Author, FileOperation, Memory, NoteLocation, TransactOutcome};
 
 /// Maximum length of the text of a record, in characters.
 pub const MAX_CONTENT_CHARS: usize = 100_000;
@@ -25,13 +25,13 @@ pub struct AddedRecord {
     /// The id.
     pub id: String,
     /// The file.
-    pub place: Place,
+    pub place: NoteLocation,
 }
 
 /// Adds records in one commit. Returns ids and files in the given order.
 pub fn add_records(
     memory: &Memory,
-    who: &Who,
+    who: &Author,
     records: &[NewRecord],
     message: Option<&str>,
 ) -> RecordResult<(Vec<AddedRecord>, Option<Commit>)> {
@@ -39,7 +39,7 @@ pub fn add_records(
     let now = clock::now();
     let mut steps = Vec::with_capacity(records.len());
     let mut added = Vec::with_capacity(records.len());
-    let mut replaced: Vec<(Place, String)> = Vec::new();
+    let mut replaced: Vec<(NoteLocation, String)> = Vec::new();
     for record in records {
         if record.content.trim().is_empty() {
             return Err(RecordError::EmptyContent);
@@ -59,29 +59,32 @@ pub fn add_records(
         steps.push(step);
         added.push(new);
     }
-    let outcome = memory.revise(who, message, |desk| -> RecordResult<Vec<Step>> {
+    let outcome = memory.transact(who, message, |desk| -> RecordResult<Vec<FileOperation>> {
         let mut all = steps.clone();
         for (old, by) in &replaced {
             if let Some((text, _)) = desk.text(old)? {
                 let text = set_key(&text, "superseded_by", MetaValue::Text(by.clone()))?;
-                all.push(Step::put(old.clone(), text));
+                all.push(FileOperation::put(old.clone(), text));
             }
         }
         Ok(all)
     })?;
     match outcome {
-        ReviseOutcome::Committed(commit) => Ok((added, Some(commit))),
-        ReviseOutcome::Unchanged => Ok((added, None)),
-        ReviseOutcome::Conflict(_) => Err(RecordError::IdTaken),
+        TransactOutcome::Committed(commit) => Ok((added, Some(commit))),
+        TransactOutcome::Unchanged => Ok((added, None)),
+        TransactOutcome::Conflict(_) => Err(RecordError::IdTaken),
     }
 }
 
 /// Generates the id of a new record and the step that creates its file.
-pub(super) fn create_step(record: &NewRecord, now: Timestamp) -> RecordResult<(AddedRecord, Step)> {
+pub(super) fn create_step(
+    record: &NewRecord,
+    now: Timestamp,
+) -> RecordResult<(AddedRecord, FileOperation)> {
     let id = clock::new_name();
     let folder = kind_folder(&record.scope, record.kind.as_str())?;
     let place = record_location(&format!("{folder}/{id}.md"))?;
-    let step = Step::create(place.clone(), record.to_file_text(now)?);
+    let step = FileOperation::create(place.clone(), record.to_file_text(now)?);
     Ok((AddedRecord { id, place }, step))
 }
 
@@ -190,30 +193,30 @@ pub struct EditedRecord {
 /// Edits a record. A new kind moves its file.
 pub fn edit_record(
     memory: &Memory,
-    who: &Who,
+    who: &Author,
     id: &str,
     changes: &RecordChanges,
 ) -> RecordResult<EditedRecord> {
     let record = find_record(memory, id)?;
     let (from, to) = (record.place.clone(), new_location(&record, changes.kind)?);
-    let outcome = memory.revise(who, None, |desk| -> RecordResult<Vec<Step>> {
+    let outcome = memory.transact(who, None, |desk| -> RecordResult<Vec<FileOperation>> {
         let Some((text, _)) = desk.text(&from)? else {
             return Err(RecordError::Vanished { id: id.to_owned() });
         };
         let text = changes.apply(&text, clock::now())?;
         if from == to {
-            return Ok(vec![Step::put(from.clone(), text)]);
+            return Ok(vec![FileOperation::put(from.clone(), text)]);
         }
         if desk.bytes(&to)?.is_some() {
             let location = Box::new(to.clone());
             return Err(RecordError::LocationTaken { id: id.to_owned(), location });
         }
-        Ok(vec![Step::move_from(to.clone(), from.path.clone(), text)])
+        Ok(vec![FileOperation::move_from(to.clone(), from.path.clone(), text)])
     })?;
     let commit = match outcome {
-        ReviseOutcome::Committed(commit) => Some(commit),
-        ReviseOutcome::Unchanged => None,
-        ReviseOutcome::Conflict(_) => {
+        TransactOutcome::Committed(commit) => Some(commit),
+        TransactOutcome::Unchanged => None,
+        TransactOutcome::Conflict(_) => {
             return Err(RecordError::RecordChanged { id: id.to_owned() });
         }
     };
@@ -221,7 +224,7 @@ pub fn edit_record(
     Ok(EditedRecord { record, commit })
 }
 
-fn new_location(record: &MemoryRecord, kind: Option<RecordKind>) -> RecordResult<Place> {
+fn new_location(record: &MemoryRecord, kind: Option<RecordKind>) -> RecordResult<NoteLocation> {
     match kind.filter(|kind| *kind != record.kind) {
         None => Ok(record.place.clone()),
         Some(kind) => {

@@ -11,7 +11,7 @@ use memoranda_core::rank::{
 
 /// A question as a search understood it, to compare with more than that search has found.
 #[derive(Clone, Debug)]
-pub struct Understood {
+pub struct ResolvedQuery {
     pub(crate) query: Query,
     pub(crate) holders: Vec<u64>,
     pub(crate) guessed: Vec<usize>,
@@ -26,7 +26,7 @@ pub struct Understood {
 
 /// A part of a note that may answer by itself.
 #[derive(Clone, Debug)]
-pub struct Part {
+pub struct NoteFragment {
     /// Parts of earlier rounds come first, and the first round sets the measure: whoever looks at
     /// more notes for a later page gives them a later round, and what came before stays.
     pub round: usize,
@@ -44,9 +44,9 @@ pub struct Part {
     pub updated: Timestamp,
 }
 
-impl Understood {
+impl ResolvedQuery {
     /// The parts that have to do with the question, best first, each by its place in the list.
-    pub fn compare(&self, parts: &[Part]) -> Vec<RankedNote<usize>> {
+    pub fn compare(&self, parts: &[NoteFragment]) -> Vec<RankedNote<usize>> {
         let candidates: Vec<_> =
             parts.iter().enumerate().map(|(at, part)| self.candidate(at, part)).collect();
         let asked = RankQuery {
@@ -63,7 +63,7 @@ impl Understood {
     }
 
     /// A part is compared as a note that holds nothing else.
-    fn candidate(&self, at: usize, part: &Part) -> RankCandidate<usize> {
+    fn candidate(&self, at: usize, part: &NoteFragment) -> RankCandidate<usize> {
         let similarity = self.vector.as_ref().map_or(0.0, |asked| {
             let said = format!("{} {}", part.kind, part.text);
             asked.similarity(&Embedding::Static(StaticEmbeddingModel::bundled().embed(&said)))

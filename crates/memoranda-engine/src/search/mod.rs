@@ -13,10 +13,10 @@ use memoranda_store::{CandidateQuery, CandidateSet, SearchFilter, TermCorrection
 
 use crate::Memory;
 use crate::error::{EngineError, Result};
-use crate::links::resolve::Place;
-use crate::search::embedding::{AskedMeaning, MeaningBy};
-use crate::search::fragments::Understood;
-use crate::search::results::{Found, FoundPage};
+use crate::links::resolve::NoteLocation;
+use crate::search::embedding::{EmbeddingSource, QueryMeaning};
+use crate::search::fragments::ResolvedQuery;
+use crate::search::results::{ResultBuilder, ResultPage};
 
 /// So many notes are compared at a time however few are asked for, so that pages fit together.
 const CANDIDATES: usize = 40;
@@ -104,9 +104,9 @@ pub struct SearchPage {
     /// How likely the likeliest candidate is to have to do with the question, shown or not.
     pub relevance: f64,
     /// By which model meanings were compared.
-    pub meaning: MeaningBy,
+    pub meaning: EmbeddingSource,
     /// As what the question was understood.
-    pub understood: Understood,
+    pub understood: ResolvedQuery,
 }
 
 /// A note or passage that was found.
@@ -115,7 +115,7 @@ pub struct SearchResult {
     /// The file's number in the index.
     pub file: i64,
     /// Where it lies.
-    pub place: Place,
+    pub place: NoteLocation,
     /// Its title.
     pub title: String,
     /// Its permalink.
@@ -143,7 +143,7 @@ pub struct SearchResult {
     /// Further passages of the note, best first.
     pub further: Vec<FurtherPassage>,
     /// Other notes that hold the very same passage.
-    pub also: Vec<Place>,
+    pub also: Vec<NoteLocation>,
 }
 
 /// A further passage of a note that was found.
@@ -191,7 +191,7 @@ impl Memory {
         let mut asked = if request.options.meaning > 0.0 && query.allows_semantic_match() {
             self.meant(&query.free_text, StaticEmbeddingModel::bundled().embed(&query.free_text))
         } else {
-            AskedMeaning::default()
+            QueryMeaning::default()
         };
         // Another model may know languages that the table can only spell, and what a time means.
         let says_something = StaticEmbeddingModel::bundled().has_known_word(&query.free_text)
@@ -244,19 +244,19 @@ impl Memory {
                 };
                 let ranked = rank_notes(&candidates.notes, &comparison, &options);
                 let relevance = ranked.iter().map(|note| note.relevance).fold(0.0, f64::max);
-                let found = Found { candidates, shown, request };
+                let found = ResultBuilder { candidates, shown, request };
                 let likely = found.likely(ranked)?;
                 if likely.missing == 0 || !rounds.next_batch(likely.missing)? {
-                    let found = Found { candidates: &rounds.found, shown, request };
+                    let found = ResultBuilder { candidates: &rounds.found, shown, request };
                     break (relevance, found.page(likely)?);
                 }
             };
-            let FoundPage { results, has_more, left_out } = page;
+            let ResultPage { results, has_more, left_out } = page;
             let CandidateSet { mut query, mut holders, passages, corrections, partial, .. } =
                 rounds.found;
             holders.resize(query.terms.len() + forbidden.len(), 0);
             query.terms.extend(forbidden.iter().cloned());
-            let understood = Understood {
+            let understood = ResolvedQuery {
                 query,
                 holders,
                 guessed,

@@ -13,7 +13,7 @@ use memoranda_store::{
     CandidateSet, NoteDisplay, PassageDisplay, Result as StoreResult, ResultReader,
 };
 
-use crate::links::resolve::Place;
+use crate::links::resolve::NoteLocation;
 use crate::search::{FurtherPassage, SearchRequest, SearchResult, SearchUnit};
 
 /// Shorter passages may well be the same by chance.
@@ -31,41 +31,41 @@ fn size(result: &SearchResult) -> usize {
 }
 
 /// What was found, while it is made into results.
-pub(crate) struct Found<'f> {
+pub(crate) struct ResultBuilder<'f> {
     pub(crate) candidates: &'f CandidateSet,
     pub(crate) shown: &'f ResultReader<'f>,
     pub(crate) request: &'f SearchRequest,
 }
 
 /// All that is likely to have to do with the question, as far as it was looked for.
-pub(crate) struct Likely {
-    units: Vec<Unit>,
+pub(crate) struct RelevantUnits {
+    units: Vec<ResultUnit>,
     /// How many more are needed to know what the page holds, and whether there are more behind it.
     pub(crate) missing: usize,
 }
 
 /// The results that were asked for.
-pub(crate) struct FoundPage {
+pub(crate) struct ResultPage {
     pub(crate) results: Vec<SearchResult>,
     pub(crate) has_more: bool,
     pub(crate) left_out: usize,
 }
 
 /// One result to be: a note with the passages that are shown of it.
-struct Unit {
+struct ResultUnit {
     note: RankedNote<i64>,
-    also: Vec<Place>,
+    also: Vec<NoteLocation>,
 }
 
-impl Found<'_> {
+impl ResultBuilder<'_> {
     /// What is likely enough, up to the round behind which no other is worth a look.
-    pub(crate) fn likely(&self, mut ranked: Vec<RankedNote<i64>>) -> StoreResult<Likely> {
+    pub(crate) fn likely(&self, mut ranked: Vec<RankedNote<i64>>) -> StoreResult<RelevantUnits> {
         let last = self.last_round(&ranked);
         ranked.retain(|note| last.is_none_or(|last| note.batch <= last));
         let units = self.distinct(self.units(ranked))?;
         let needed = self.request.offset + self.request.limit + 1;
         let missing = if last.is_some() { 0 } else { needed.saturating_sub(units.len()) };
-        Ok(Likely { units, missing })
+        Ok(RelevantUnits { units, missing })
     }
 
     /// The first round of whose notes few are likely, which is where a search ends. It depends on
@@ -83,7 +83,7 @@ impl Found<'_> {
     }
 
     /// The results from the first that was asked for to the last.
-    pub(crate) fn page(&self, likely: Likely) -> StoreResult<FoundPage> {
+    pub(crate) fn page(&self, likely: RelevantUnits) -> StoreResult<ResultPage> {
         let SearchRequest { offset, limit, max_tokens, .. } = *self.request;
         let has_more = likely.units.len() > offset + limit;
         let mut results = Vec::new();
@@ -97,17 +97,17 @@ impl Found<'_> {
             }
             results.push(result);
         }
-        Ok(FoundPage { results, has_more, left_out })
+        Ok(ResultPage { results, has_more, left_out })
     }
 
     /// What is relevant enough, as notes or as passages, best first.
-    fn units(&self, ranked: Vec<RankedNote<i64>>) -> Vec<Unit> {
+    fn units(&self, ranked: Vec<RankedNote<i64>>) -> Vec<ResultUnit> {
         let units = match self.request.unit {
             SearchUnit::Notes | SearchUnit::Holders => ranked,
             SearchUnit::Passages => rank_passages(&ranked),
         };
         let likely = units.into_iter().filter(|unit| self.is_likely(unit));
-        likely.map(|note| Unit { note, also: Vec::new() }).collect()
+        likely.map(|note| ResultUnit { note, also: Vec::new() }).collect()
     }
 
     /// Whether a note or passage is relevant, and alike, enough to be shown.
@@ -123,13 +123,13 @@ impl Found<'_> {
 
     /// The same passage in several notes is told once, with where else it stands. Who looks for
     /// notes is told each of them.
-    fn distinct(&self, units: Vec<Unit>) -> StoreResult<Vec<Unit>> {
+    fn distinct(&self, units: Vec<ResultUnit>) -> StoreResult<Vec<ResultUnit>> {
         if self.request.unit != SearchUnit::Passages {
             return Ok(units);
         }
         // What has the same words may have the same text; only that is read.
         let mut alike: HashMap<&[[u8; 4]], Vec<usize>> = HashMap::new();
-        let mut distinct: Vec<Unit> = Vec::with_capacity(units.len());
+        let mut distinct: Vec<ResultUnit> = Vec::with_capacity(units.len());
         for unit in units {
             let Some((note, passage)) = self.best(&unit) else { continue };
             let alike = alike.entry(passage.tokens.own()).or_default();
@@ -158,7 +158,7 @@ impl Found<'_> {
         &self,
         passage: &CandidatePassage,
         alike: &[usize],
-        units: &[Unit],
+        units: &[ResultUnit],
     ) -> StoreResult<Option<usize>> {
         let Some(shown) = self.shown.passage(passage.id)? else { return Ok(None) };
         let text = shown.text.trim();
@@ -175,7 +175,7 @@ impl Found<'_> {
         Ok(None)
     }
 
-    fn best(&self, unit: &Unit) -> Option<(&RankCandidate<i64>, &CandidatePassage)> {
+    fn best(&self, unit: &ResultUnit) -> Option<(&RankCandidate<i64>, &CandidatePassage)> {
         let note = self.candidates.notes.iter().find(|note| note.note == unit.note.note)?;
         let best = unit.note.passages.first()?.id;
         Some((note, note.passages.iter().find(|passage| passage.id == best)?))
@@ -211,7 +211,7 @@ impl Found<'_> {
         }
     }
 
-    fn result(&self, unit: Unit) -> StoreResult<Option<SearchResult>> {
+    fn result(&self, unit: ResultUnit) -> StoreResult<Option<SearchResult>> {
         let Some((note, passage)) = self.best(&unit) else { return Ok(None) };
         let (Some(shown), Some(best)) =
             (self.shown.note(note.note)?, self.shown.passage(passage.id)?)
@@ -245,11 +245,11 @@ impl Found<'_> {
             permalink: shown.permalink,
             note_type: shown.note_type,
             metadata: shown.metadata,
-            place: Place { project: shown.project, path: shown.path },
+            place: NoteLocation { project: shown.project, path: shown.path },
         }))
     }
 }
 
-fn place(note: NoteDisplay) -> Place {
-    Place { project: note.project, path: note.path }
+fn place(note: NoteDisplay) -> NoteLocation {
+    NoteLocation { project: note.project, path: note.path }
 }

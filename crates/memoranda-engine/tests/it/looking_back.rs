@@ -3,8 +3,9 @@
 use memoranda_core::id::{CommitId, ProjectName};
 use memoranda_core::path::NotePath;
 use memoranda_engine::{
-    DeleteOutcome, DeleteRequest, EngineError, HardLinkPolicy, MoveOutcome, MoveRequest, Place,
-    PointInTime, RestoreOutcome, Revision, StoreError, UndoOutcome, WriteMode, WriteRequest,
+    DeleteOutcome, DeleteRequest, EngineError, HardLinkPolicy, MoveOutcome, MoveRequest,
+    NoteLocation, NoteRevision, PointInTime, RestoreOutcome, StoreError, UndoOutcome, WriteMode,
+    WriteRequest,
 };
 
 use crate::memory::{Vault, place, who};
@@ -39,7 +40,7 @@ impl Vault {
     /// What each version of a note is told to be, newest first, and where it was.
     fn versions(&self, path: &str) -> Vec<(String, String)> {
         let revisions = self.memory.revisions(&place(path), 1000).unwrap();
-        let version = |revision: Revision| {
+        let version = |revision: NoteRevision| {
             let hash = revision.change.after;
             let bytes = hash.map(|hash| self.memory.store().content(hash).unwrap());
             let text = bytes.map(|bytes| String::from_utf8(bytes).unwrap()).unwrap_or_default();
@@ -139,7 +140,7 @@ fn what_a_removed_project_held_comes_back_to_its_folder_or_not_at_all() {
     std::fs::create_dir_all(&folder).unwrap();
     let add = || memory.add_project("other", &folder, HardLinkPolicy::Refuse).unwrap();
     let other = ProjectName::parse("other").unwrap();
-    let note = Place { project: other.clone(), path: NotePath::parse("a.md").unwrap() };
+    let note = NoteLocation { project: other.clone(), path: NotePath::parse("a.md").unwrap() };
     let write = |text: &str| {
         let request = WriteRequest {
             project: other.clone(),

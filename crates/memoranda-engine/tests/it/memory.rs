@@ -7,10 +7,11 @@ use memoranda_core::id::ProjectName;
 use memoranda_core::note::edit::NoteEdit;
 use memoranda_core::path::NotePath;
 use memoranda_engine::{
-    AddRequest, Concern, DeleteOutcome, DeleteRequest, EditOutcome, EditRequest, EngineError,
-    ExpireRequest, GraphRequest, HistoryFilter, Holders, Intent, Links, Memory, MoveOutcome,
-    MoveRequest, OpenOptions, Place, PointInTime, RenameRequest, RestoreOutcome, ReviseOutcome,
-    SearchFilter, SearchRequest, Step, UndoOutcome, WriteMode, WriteOutcome, WriteRequest,
+    AddRequest, DeleteOutcome, DeleteRequest, EditOutcome, EditRequest, EngineError, ExpireRequest,
+    FileOperation, GraphRequest, HistoryFilter, LinkPolicy, LinkScope, Memory, MoveOutcome,
+    MoveRequest, NoteLocation, OpenOptions, PointInTime, RenameRequest, ResolveIntent,
+    RestoreOutcome, SearchFilter, SearchRequest, SyncScope, TransactOutcome, UndoOutcome,
+    WriteMode, WriteOutcome, WriteRequest,
 };
 use tempfile::TempDir;
 
@@ -70,8 +71,8 @@ pub(crate) fn main_project() -> ProjectName {
     ProjectName::parse("main").unwrap()
 }
 
-pub(crate) fn place(path: &str) -> Place {
-    Place { project: main_project(), path: NotePath::parse(path).unwrap() }
+pub(crate) fn place(path: &str) -> NoteLocation {
+    NoteLocation { project: main_project(), path: NotePath::parse(path).unwrap() }
 }
 
 #[test]
@@ -157,7 +158,7 @@ fn names_mean_one_note_or_are_refused() {
     vault.put("home/Plan.md", "the plan for home");
     vault.put("Caf\u{e9}.md", "coffee");
     let found = |name: &str| {
-        vault.memory.resolve(None, name, Intent::Read).map(|found| found.place.to_string())
+        vault.memory.resolve(None, name, ResolveIntent::Read).map(|found| found.place.to_string())
     };
     assert_eq!(found("work/plan").unwrap(), "main/work/Plan.md");
     assert_eq!(found("main/home/Plan.md").unwrap(), "main/home/Plan.md");
@@ -201,22 +202,22 @@ fn a_name_means_the_note_that_lies_there_unless_another_states_it() {
         ("plan.md", "plan.md", None),
         ("plan-1", "plan.md", None),
     ] {
-        let meant = found(name, Intent::Read).unwrap();
+        let meant = found(name, ResolveIntent::Read).unwrap();
         assert_eq!(meant.place, place(expected), "{name}");
         assert_eq!(meant.other, other.map(place), "{name}");
     }
     for name in ["log", "its-old", "plan"] {
         assert!(
-            matches!(found(name, Intent::Change), Err(EngineError::Ambiguous { .. })),
+            matches!(found(name, ResolveIntent::Change), Err(EngineError::Ambiguous { .. })),
             "{name}"
         );
     }
     // To change one of two is not a matter of taste.
-    let Err(EngineError::Ambiguous { candidates, .. }) = found("log", Intent::Change) else {
+    let Err(EngineError::Ambiguous { candidates, .. }) = found("log", ResolveIntent::Change) else {
         panic!("not refused")
     };
     assert_eq!(candidates, [place("log-2025.md"), place("log.md")]);
-    assert_eq!(path("log.md", Intent::Change), "log.md");
+    assert_eq!(path("log.md", ResolveIntent::Change), "log.md");
 }
 
 #[test]
@@ -352,8 +353,8 @@ fn a_move_is_a_use_and_no_empty_folder_is_left() {
     let request = RenameRequest {
         from: place("a/b"),
         to: to("x/b"),
-        links: Links::Update,
-        holders: Holders::Everywhere,
+        links: LinkPolicy::Update,
+        holders: LinkScope::Everywhere,
         expected: None,
     };
     vault.memory.rename(&who(), &request).unwrap();
@@ -395,29 +396,31 @@ fn many_notes_change_in_one_commit_or_not_at_all() {
     let before = vault.memory.log(&HistoryFilter::default(), 100, 0).unwrap().len();
     let outcome = vault
         .memory
-        .revise::<EngineError>(&who(), Some("both"), |desk| {
+        .transact::<EngineError>(&who(), Some("both"), |desk| {
             let (text, _) = desk.text(&place("a.md"))?.unwrap();
             assert_eq!(desk.text(&place("b.md"))?, None);
             assert_eq!(desk.summary(&place("a.md"))?.unwrap().title, "a");
             Ok(vec![
-                Step::put(place("a.md"), format!("{text}two\n")),
-                Step::create(place("b.md"), "three\n"),
+                FileOperation::put(place("a.md"), format!("{text}two\n")),
+                FileOperation::create(place("b.md"), "three\n"),
             ])
         })
         .unwrap();
-    let ReviseOutcome::Committed(commit) = outcome else { panic!("{outcome:?}") };
+    let TransactOutcome::Committed(commit) = outcome else { panic!("{outcome:?}") };
     assert_eq!((commit.files.len(), commit.message.as_deref()), (2, Some("both")));
     assert_eq!(vault.text("main/a.md").as_deref(), Some("one\ntwo\n"));
     assert_eq!(vault.memory.log(&HistoryFilter::default(), 100, 0).unwrap().len(), before + 1);
     // One thing that is not as expected, and nothing is done.
-    let steps = || vec![Step::remove(place("a.md")), Step::create(place("b.md"), "again\n")];
-    let outcome = vault.memory.revise::<EngineError>(&who(), None, |_| Ok(steps())).unwrap();
-    assert!(matches!(outcome, ReviseOutcome::Conflict(_)), "{outcome:?}");
+    let steps = || {
+        vec![FileOperation::remove(place("a.md")), FileOperation::create(place("b.md"), "again\n")]
+    };
+    let outcome = vault.memory.transact::<EngineError>(&who(), None, |_| Ok(steps())).unwrap();
+    assert!(matches!(outcome, TransactOutcome::Conflict(_)), "{outcome:?}");
     assert_eq!(vault.text("main/a.md").as_deref(), Some("one\ntwo\n"));
     // A decision against it comes back as it was said.
-    let refused = vault
-        .memory
-        .revise(&who(), None, |_| Err::<Vec<Step>, _>(EngineError::Invalid("no".into())));
+    let refused = vault.memory.transact(&who(), None, |_| {
+        Err::<Vec<FileOperation>, _>(EngineError::Invalid("no".into()))
+    });
     assert!(matches!(refused, Err(EngineError::Invalid(_))));
     vault.memory.undo(&who(), commit.id.as_str()).unwrap();
     assert_eq!(
@@ -431,7 +434,7 @@ fn who_is_asked_a_second_time_begins_to_watch() {
     let vault = Vault::new();
     vault.put("a/one.md", "Text.\n");
     vault.memory.sync(&mut |_| {}).unwrap();
-    let concern = Concern::Folders(main_project(), vec![NotePath::parse("a").unwrap()]);
+    let concern = SyncScope::Folders(main_project(), vec![NotePath::parse("a").unwrap()]);
     for _ in 0..2 {
         vault.memory.await_edits(&concern, PATIENCE).unwrap();
     }

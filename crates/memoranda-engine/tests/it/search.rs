@@ -8,7 +8,7 @@ use memoranda_core::path::NotePath;
 use memoranda_core::porter::porter_stem;
 use memoranda_core::rank::RankOptions;
 use memoranda_engine::{
-    DeleteRequest, Memory, OpenOptions, Place, SearchFilter, SearchPage, SearchRequest,
+    DeleteRequest, Memory, NoteLocation, OpenOptions, SearchFilter, SearchPage, SearchRequest,
     SearchResult, SearchUnit, Superseded, WriteMode, WriteRequest,
 };
 use tempfile::TempDir;
@@ -293,7 +293,7 @@ fn what_another_process_writes_and_deletes_is_found_and_gone_at_once() {
         !paths(&memory.search(&asked("a ship in the harbour")).unwrap())
             .contains(&"boat.md".into())
     );
-    let place = |path: &str| Place {
+    let place = |path: &str| NoteLocation {
         project: ProjectName::parse("main").unwrap(),
         path: NotePath::parse(path).unwrap(),
     };
@@ -307,7 +307,7 @@ fn what_another_process_writes_and_deletes_is_found_and_gone_at_once() {
 fn the_first_search_of_a_process_finds_what_later_ones_find() {
     let (folder, memory) = household();
     put(&memory, "pets.md", "# Animals\n\nThe parrot lives with the neighbours now.\n");
-    let gone = Place {
+    let gone = NoteLocation {
         project: ProjectName::parse("main").unwrap(),
         path: NotePath::parse("garden.md").unwrap(),
     };
@@ -510,7 +510,7 @@ fn notes_that_were_compared_before_are_compared_as_they_are_now() {
     assert_eq!((&*path, &*title), ("money.md", "Electricity bill"), "{snippet}");
     let page = memory.search(&asked("Electricity bill")).unwrap();
     assert!(page.results[0].why.iter().any(|signal| signal.name() == "exact_title"));
-    let place = Place {
+    let place = NoteLocation {
         project: ProjectName::parse("main").unwrap(),
         path: NotePath::parse("money.md").unwrap(),
     };

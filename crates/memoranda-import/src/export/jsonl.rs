@@ -11,7 +11,7 @@ use base64::engine::general_purpose::STANDARD;
 use jiff::Timestamp;
 use memoranda_engine::core::id::ProjectName;
 use memoranda_engine::core::note::{MetaValue, Observation, Relation, parse};
-use memoranda_engine::{Memory, Place};
+use memoranda_engine::{Memory, NoteLocation};
 use serde_json::{Map, Value, json};
 
 use super::{ExportSummary, project_files, selected_projects};
@@ -49,7 +49,7 @@ pub fn write_jsonl(
     Ok(exported)
 }
 
-fn file_line(memory: &Memory, place: &Place) -> Result<Option<Value>> {
+fn file_line(memory: &Memory, place: &NoteLocation) -> Result<Option<Value>> {
     let Some(found) = memory.store().read(&place.project, &place.path)? else { return Ok(None) };
     let mut line = Map::new();
     let mut put = |key: &str, value: Value| line.insert(key.to_owned(), value);

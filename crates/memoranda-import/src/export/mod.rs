@@ -7,7 +7,7 @@ mod markdown;
 use jiff::Timestamp;
 use memoranda_engine::core::id::ProjectName;
 use memoranda_engine::core::path::NotePath;
-use memoranda_engine::{DirEntryKind, Memory, Place, PointInTime};
+use memoranda_engine::{DirEntryKind, Memory, NoteLocation, PointInTime};
 
 pub use graph::write_graph;
 pub use jsonl::{JSONL_VERSION, write_jsonl};
@@ -40,7 +40,7 @@ fn project_files(
     memory: &Memory,
     project: &ProjectName,
     left_out: &mut usize,
-) -> Result<Vec<Place>> {
+) -> Result<Vec<NoteLocation>> {
     let mut found = Vec::new();
     let mut folders: Vec<Option<NotePath>> = vec![None];
     while let Some(folder) = folders.pop() {
@@ -61,7 +61,7 @@ fn project_files(
                 {
                     *left_out += 1;
                 }
-                DirEntryKind::File => found.push(Place { project: project.clone(), path }),
+                DirEntryKind::File => found.push(NoteLocation { project: project.clone(), path }),
             }
         }
     }

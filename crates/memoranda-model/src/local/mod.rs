@@ -13,7 +13,7 @@ use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Duration;
 
-use memoranda_engine::{Embedder, ModelError};
+use memoranda_engine::{ModelError, TextEmbedder};
 use tokenizers::{Tokenizer, TruncationParams};
 
 use bert::BertModel;
@@ -53,7 +53,7 @@ impl LocalModel {
     }
 }
 
-impl Embedder for LocalModel {
+impl TextEmbedder for LocalModel {
     fn name(&self) -> &str {
         &self.name
     }

@@ -8,8 +8,8 @@ use std::time::{Duration, Instant};
 use memoranda_engine::core::id::ProjectName;
 use memoranda_engine::core::path::NotePath;
 use memoranda_engine::{
-    AskOptions, ChosenModel, DeleteRequest, Made, MakeOutcome, MeaningBy, MeaningBy::Chosen, Place,
-    ScanProgress, VacuumExtent, VacuumRequest,
+    DeleteRequest, EmbedOutcome, EmbedReport, EmbeddingModel, EmbeddingOptions, EmbeddingSource,
+    EmbeddingSource::Chosen, NoteLocation, ScanProgress, VacuumExtent, VacuumRequest,
 };
 
 use super::stand_in_server::{StandInReply, StandInServer};
@@ -19,8 +19,8 @@ use super::vault::{
     subject_vectors, vectors_file, write_note,
 };
 
-fn made_outcome(made: usize) -> MakeOutcome {
-    MakeOutcome::Done(Made { made, refused: 0 })
+fn made_outcome(made: usize) -> EmbedOutcome {
+    EmbedOutcome::Done(EmbedReport { made, refused: 0 })
 }
 
 fn ignore_progress(_: u64, _: u64) {}
@@ -32,7 +32,7 @@ fn a_search_uses_the_model_once_all_passages_are_embedded() {
     // Only the stand-in knows this word.
     let before = search(&memory, "zorblat");
     assert!(
-        matches!(&before.meaning, MeaningBy::FellBack { reason, .. } if reason.contains("0 of 4")),
+        matches!(&before.meaning, EmbeddingSource::FellBack { reason, .. } if reason.contains("0 of 4")),
         "{:?}",
         before.meaning
     );
@@ -54,10 +54,10 @@ fn a_search_uses_the_model_once_all_passages_are_embedded() {
     search(&memory, "vashtu");
     assert_eq!(requested_texts(&stand_in).len(), asked);
     // A phrase search uses no model.
-    assert_eq!(search(&memory, "\"cat Minka\"").meaning, MeaningBy::Nothing);
+    assert_eq!(search(&memory, "\"cat Minka\"").meaning, EmbeddingSource::Nothing);
     // Without a model the built-in one is used.
     let plain = open(&folder);
-    assert_eq!(search(&plain, "our pets").meaning, MeaningBy::BuiltIn);
+    assert_eq!(search(&plain, "our pets").meaning, EmbeddingSource::BuiltIn);
     assert!(
         plain.model_status().unwrap().is_none()
             && plain.make_meanings(&mut ignore_progress).is_err()
@@ -97,7 +97,7 @@ fn searches_work_while_another_model_is_embedded() {
     small.make_meanings(&mut ignore_progress).unwrap();
     let large = open_with_model(&folder, endpoint(stand_in.url(), "large"), LIMIT);
     let between = search(&large, "when is the electricity bill due");
-    assert!(matches!(between.meaning, MeaningBy::FellBack { .. }));
+    assert!(matches!(between.meaning, EmbeddingSource::FellBack { .. }));
     assert_eq!(first_path(&between), "money.md");
     assert_eq!(large.make_meanings(&mut ignore_progress).unwrap(), made_outcome(4));
     assert_eq!(search(&large, "zorblat").meaning, Chosen { model: "large".into(), left: 0 });
@@ -142,10 +142,10 @@ fn an_interrupted_run_continues_where_it_stopped() {
 #[derive(Debug)]
 struct MovedEndpoint {
     url: String,
-    real: Arc<dyn memoranda_engine::Embedder>,
+    real: Arc<dyn memoranda_engine::TextEmbedder>,
 }
 
-impl memoranda_engine::Embedder for MovedEndpoint {
+impl memoranda_engine::TextEmbedder for MovedEndpoint {
     fn name(&self) -> &str {
         self.real.name()
     }
@@ -195,12 +195,12 @@ fn only_one_server_embeds_in_the_background() {
 #[test]
 fn prefixes_are_put_before_questions_and_passages() {
     let (folder, stand_in) = (household_vault(), start_stand_in());
-    let options = AskOptions {
+    let options = EmbeddingOptions {
         limit: LIMIT,
         question_prefix: "query: ".into(),
         passage_prefix: "passage: ".into(),
     };
-    let model = ChosenModel::new(endpoint(stand_in.url(), "small"), options);
+    let model = EmbeddingModel::new(endpoint(stand_in.url(), "small"), options);
     let memory = open(&folder).with_model(model);
     memory.make_meanings(&mut ignore_progress).unwrap();
     search(&memory, "zorblat");
@@ -220,7 +220,7 @@ fn vacuum_removes_the_vectors_of_purged_notes() {
     memory.make_meanings(&mut ignore_progress).unwrap();
     let size = || std::fs::metadata(vectors_file(&folder)).unwrap().len();
     let whole = size();
-    let place = Place {
+    let place = NoteLocation {
         project: ProjectName::parse("main").unwrap(),
         path: NotePath::parse("money.md").unwrap(),
     };

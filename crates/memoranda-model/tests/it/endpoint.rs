@@ -2,15 +2,15 @@
 
 use std::time::{Duration, Instant};
 
-use memoranda_engine::{Embedder as _, LanguageModel as _, ModelError, Question};
+use memoranda_engine::{LanguageModel as _, ModelError, ModelQuestion, TextEmbedder as _};
 use memoranda_model::{ApiKey, EndpointOptions, ModelEndpoint, ModelProtocol};
 use serde_json::json;
 
 use super::stand_in_server::{ClosedPort, StandInReply, StandInServer};
 use super::vault::LIMIT;
 
-const QUESTION: Question<'_> =
-    Question { instructions: "Answer briefly.", text: "Why?", max_tokens: 50 };
+const QUESTION: ModelQuestion<'_> =
+    ModelQuestion { instructions: "Answer briefly.", text: "Why?", max_tokens: 50 };
 
 fn endpoint(protocol: ModelProtocol, url: String, limit: Duration) -> ModelEndpoint {
     ModelEndpoint::new(EndpointOptions {

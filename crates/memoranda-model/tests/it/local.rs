@@ -4,7 +4,7 @@
 use std::path::Path;
 use std::sync::Arc;
 
-use memoranda_engine::{Embedder as _, MakeOutcome, MeaningBy, ModelError};
+use memoranda_engine::{EmbedOutcome, EmbeddingSource, ModelError, TextEmbedder as _};
 use memoranda_model::LocalModel;
 use serde_json::json;
 use tempfile::TempDir;
@@ -127,23 +127,23 @@ fn a_vault_is_searched_with_a_model_in_a_folder() {
     let question = "when is the electricity bill due";
     let page = search(&memory, question);
     assert!(
-        matches!(&page.meaning, MeaningBy::FellBack { reason, .. } if reason.contains("not a folder"))
+        matches!(&page.meaning, EmbeddingSource::FellBack { reason, .. } if reason.contains("not a folder"))
     );
     assert_eq!(first_path(&page), "money.md");
     assert!(memory.try_model().unwrap().is_err());
 
     tiny_model::write(&path, None, WeightFormat::F32);
     let memory = open_with_model(&folder, Arc::new(LocalModel::new(&path)), LIMIT);
-    assert!(matches!(memory.make_meanings(&mut |_, _| {}), Ok(MakeOutcome::Done(_))));
+    assert!(matches!(memory.make_meanings(&mut |_, _| {}), Ok(EmbedOutcome::Done(_))));
     assert_eq!((coverage(&memory).covered, coverage(&memory).passages), (4, 4));
     let page = search(&memory, question);
-    assert_eq!(page.meaning, MeaningBy::Chosen { model: "tiny".into(), left: 0 });
+    assert_eq!(page.meaning, EmbeddingSource::Chosen { model: "tiny".into(), left: 0 });
     // Random weights carry no meaning, so the words decide.
     assert_eq!(first_path(&page), "money.md");
     // Embeddings are unused without the model, and still there when it is back.
     std::fs::rename(&path, models.path().join("away")).unwrap();
     let memory = open_with_model(&folder, Arc::new(LocalModel::new(&path)), LIMIT);
-    assert!(matches!(search(&memory, question).meaning, MeaningBy::FellBack { .. }));
+    assert!(matches!(search(&memory, question).meaning, EmbeddingSource::FellBack { .. }));
     std::fs::rename(models.path().join("away"), &path).unwrap();
     let memory = open_with_model(&folder, Arc::new(LocalModel::new(&path)), LIMIT);
     assert_eq!(coverage(&memory).covered, 4);

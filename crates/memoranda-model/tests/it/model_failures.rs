@@ -3,7 +3,7 @@
 
 use std::time::{Duration, Instant};
 
-use memoranda_engine::{Made, MakeOutcome, MeaningBy, SearchPage};
+use memoranda_engine::{EmbedOutcome, EmbedReport, EmbeddingSource, SearchPage};
 use serde_json::{Value, json};
 
 use super::stand_in_server::{ClosedPort, StandInReply, StandInServer};
@@ -21,7 +21,7 @@ fn is_question(body: &Value) -> bool {
 /// Asserts that a search fell back for a reason that contains a word, and found the right note.
 fn assert_fallback(page: &SearchPage, word: &str) {
     match &page.meaning {
-        MeaningBy::FellBack { reason, .. } => assert!(reason.contains(word), "{reason}"),
+        EmbeddingSource::FellBack { reason, .. } => assert!(reason.contains(word), "{reason}"),
         other => panic!("{other:?}"),
     }
     assert_eq!(first_path(page), "money.md");
@@ -69,7 +69,7 @@ fn embeddings_of_another_length_are_rejected() {
     assert_eq!((coverage(&memory).covered, coverage(&memory).passages), (4, 5));
     // New embeddings are made only on request.
     memory.forget_meanings().unwrap();
-    let made = MakeOutcome::Done(Made { made: 5, refused: 0 });
+    let made = EmbedOutcome::Done(EmbedReport { made: 5, refused: 0 });
     assert_eq!(memory.make_meanings(&mut ignore_progress).unwrap(), made);
 }
 
@@ -106,19 +106,19 @@ fn a_rejected_text_does_not_stop_the_others() {
         write_note(&memory, &format!("n{n}.md"), &format!("Note {n} about a dog.\n"));
     }
     write_note(&memory, "bad.md", "This poison is about a cat.\n");
-    let made = MakeOutcome::Done(Made { made: 16, refused: 1 });
+    let made = EmbedOutcome::Done(EmbedReport { made: 16, refused: 1 });
     assert_eq!(memory.make_meanings(&mut ignore_progress).unwrap(), made);
     let page = search(&memory, "deadly poison");
     assert_eq!(
         page.meaning,
-        MeaningBy::FellBack {
+        EmbeddingSource::FellBack {
             model: "small".into(),
             reason: "it answered with status 400: too long".into(),
         }
     );
     let memory = open_with_stand_in(&folder, &stand_in);
     let page = search(&memory, "zorblat");
-    assert_eq!(page.meaning, MeaningBy::Chosen { model: "small".into(), left: 1 });
+    assert_eq!(page.meaning, EmbeddingSource::Chosen { model: "small".into(), left: 1 });
     // A model that rejects every text is an error.
     let stand_in = StandInServer::answering(|n, body| match n {
         0 => subject_vectors(body),

@@ -8,8 +8,8 @@ use memoranda_engine::core::change::{Author, ChangeChannel};
 use memoranda_engine::core::id::ProjectName;
 use memoranda_engine::core::path::NotePath;
 use memoranda_engine::{
-    AskOptions, ChosenModel, Embedder, EmbeddingCoverage, Memory, OpenOptions, SearchPage,
-    SearchRequest, WriteMode, WriteRequest,
+    EmbeddingCoverage, EmbeddingModel, EmbeddingOptions, Memory, OpenOptions, SearchPage,
+    SearchRequest, TextEmbedder, WriteMode, WriteRequest,
 };
 use memoranda_model::{EndpointOptions, ModelEndpoint, ModelProtocol};
 use serde_json::{Value, json};
@@ -66,7 +66,7 @@ pub(crate) fn requested_passages(stand_in: &StandInServer) -> Vec<String> {
 /// Longer than any response takes, also on a busy machine.
 pub(crate) const LIMIT: Duration = Duration::from_secs(60);
 
-pub(crate) fn endpoint(url: String, model: &str) -> Arc<dyn Embedder> {
+pub(crate) fn endpoint(url: String, model: &str) -> Arc<dyn TextEmbedder> {
     let options = EndpointOptions {
         protocol: ModelProtocol::OpenAi,
         url,
@@ -92,12 +92,12 @@ pub(crate) fn open(folder: &TempDir) -> Memory {
 /// Opens the vault with a model and its time limit.
 pub(crate) fn open_with_model(
     folder: &TempDir,
-    model: Arc<dyn Embedder>,
+    model: Arc<dyn TextEmbedder>,
     limit: Duration,
 ) -> Memory {
     let options =
-        AskOptions { limit, question_prefix: String::new(), passage_prefix: String::new() };
-    open(folder).with_model(ChosenModel::new(model, options))
+        EmbeddingOptions { limit, question_prefix: String::new(), passage_prefix: String::new() };
+    open(folder).with_model(EmbeddingModel::new(model, options))
 }
 
 /// Opens the vault with the stand-in as its model.

@@ -13,7 +13,7 @@ use axum::extract::{Path, Request, State};
 use axum::http::header::{CONTENT_TYPE, USER_AGENT};
 use axum::http::{HeaderMap, HeaderValue, StatusCode};
 use axum::response::{IntoResponse as _, Response};
-use memoranda_engine::Who;
+use memoranda_engine::Author;
 use memoranda_engine::core::change::ChangeChannel;
 use memoranda_tools::{
     AccessMode, ClientContext, SelectionError, ToolDef, ToolResult, ToolSelection, ToolSettings,
@@ -149,7 +149,7 @@ async fn call(
 ) -> Result<ToolResult, HttpError> {
     let agent = headers.get(USER_AGENT).and_then(|value| value.to_str().ok());
     let client = agent.and_then(|agent| client_name([agent]));
-    let author = Who {
+    let author = Author {
         client: client.unwrap_or_else(|| "unknown".to_owned()),
         tool: tool.name.to_owned(),
         channel: ChangeChannel::Http,

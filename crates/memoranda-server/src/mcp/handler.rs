@@ -9,7 +9,7 @@ use std::time::Duration;
 use axum::http::header::USER_AGENT;
 use axum::http::request::Parts;
 use memoranda_engine::core::change::ChangeChannel;
-use memoranda_engine::{Concern, Who};
+use memoranda_engine::{Author, SyncScope};
 use memoranda_tools::{SideOutput, ToolDef, ToolResult};
 use rmcp::model::{
     CacheScope, CallToolRequestParams, CallToolResponse, CompleteRequestParams, CompleteResult,
@@ -216,7 +216,7 @@ async fn run_call(
 
 /// Returns the author of a call, for the history: the client of the request or of the handshake.
 /// A stateless HTTP request of the older revisions has neither; its user agent is used.
-fn call_author(tool: &ToolDef, context: &McpContext) -> Who {
+fn call_author(tool: &ToolDef, context: &McpContext) -> Author {
     let named = |request_subject: &Implementation| {
         client_name([request_subject.name.as_str(), request_subject.version.as_str()])
     };
@@ -227,7 +227,7 @@ fn call_author(tool: &ToolDef, context: &McpContext) -> Who {
         }),
         None => context.client_info().as_ref().and_then(named),
     };
-    Who {
+    Author {
         client: client.unwrap_or_else(|| "unknown".to_owned()),
         tool: tool.name.to_owned(),
         channel: ChangeChannel::Mcp,
@@ -325,7 +325,7 @@ impl ServerHandler for McpHandler {
         let (catalog, request_tools) = (Arc::clone(&self.catalog), self.request_tools(&context));
         let cursor = request.and_then(|request| request.cursor);
         run_blocking(move || {
-            await_first_scan(&catalog.memory, &Concern::Everything, &|_, _| ());
+            await_first_scan(&catalog.memory, &SyncScope::Everything, &|_, _| ());
             resources::list_resources(&catalog.memory, &request_tools, cursor.as_deref())
         })
         .await
@@ -349,7 +349,7 @@ impl ServerHandler for McpHandler {
         self.start_background_once();
         let (catalog, request_tools) = (Arc::clone(&self.catalog), self.request_tools(&context));
         let read = move || {
-            await_first_scan(&catalog.memory, &Concern::Everything, &|_, _| ());
+            await_first_scan(&catalog.memory, &SyncScope::Everything, &|_, _| ());
             resources::read_resource(&catalog, &request_tools, &request.uri)
         };
         Ok(run_blocking(read).await?.into())

@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use memoranda_engine::{Concern, EngineError, StoreError};
+use memoranda_engine::{EngineError, StoreError, SyncScope};
 use memoranda_tools::{PromptCall, PromptDef};
 use rmcp::model::{
     ContentBlock, GetPromptRequestParams, GetPromptResponse, GetPromptResult, JsonObject,
@@ -68,7 +68,7 @@ pub(super) async fn get_prompt(
     }
     let tools = request_tools.shared_tools();
     let output = run_blocking(move || {
-        await_first_scan(&catalog.memory, &Concern::Everything, &|_, _| ());
+        await_first_scan(&catalog.memory, &SyncScope::Everything, &|_, _| ());
         let (memory, settings) = (&*catalog.memory, &*catalog.settings);
         let call = PromptCall { memory, settings, tools: &tools, arguments: &arguments };
         let output = (def.render)(&call).map_err(|error| match error {

@@ -6,8 +6,8 @@ use std::fmt::Write as _;
 
 use memoranda_engine::core::note::permalink::permalink_of;
 use memoranda_engine::{
-    EngineError, FileKind, FileSummary, Intent, ListFilter, ListOrder, ListRequest, Memory, Place,
-    ReadNote, StoreError,
+    EngineError, FileKind, FileSummary, ListFilter, ListOrder, ListRequest, Memory, NoteLocation,
+    ReadNote, ResolveIntent, StoreError,
 };
 use memoranda_tools::ResourceDef;
 use rmcp::ErrorData;
@@ -89,7 +89,8 @@ fn note_resource(memory: &Memory, note: &FileSummary) -> Resource {
 /// belongs to another note.
 fn name<'n>(memory: &Memory, note: &'n FileSummary) -> &'n str {
     let is_own = || permalink_of(&note.path).0 == note.permalink;
-    let meant = || memory.resolve_in(&note.project, &note.permalink, Intent::Read).ok().flatten();
+    let meant =
+        || memory.resolve_in(&note.project, &note.permalink, ResolveIntent::Read).ok().flatten();
     match note.kind {
         FileKind::Markdown if is_own() => &note.permalink,
         FileKind::Markdown if meant().is_some_and(|found| found.place.path == note.path) => {
@@ -209,7 +210,7 @@ fn read_note(
 
 fn find_note(memory: &Memory, project: &str, name: &str) -> Result<ReadNote, EngineError> {
     let project = memory.store().project(project)?.name;
-    let place = match memory.resolve_in(&project, name, Intent::Read) {
+    let place = match memory.resolve_in(&project, name, ResolveIntent::Read) {
         Ok(Some(resolved)) => resolved.place,
         Ok(None) => {
             return Err(EngineError::NotFound {
@@ -220,7 +221,7 @@ fn find_note(memory: &Memory, project: &str, name: &str) -> Result<ReadNote, Eng
         }
         // A permalink addresses a note; other files are addressed by path.
         Err(EngineError::Ambiguous { identifier, candidates }) => {
-            let is_note = |place: &&Place| place.path.extension().eq_ignore_ascii_case("md");
+            let is_note = |place: &&NoteLocation| place.path.extension().eq_ignore_ascii_case("md");
             let mut notes = candidates.iter().filter(is_note);
             match (notes.next(), notes.next()) {
                 (Some(only), None) => only.clone(),

@@ -1,6 +1,6 @@
 //! Instructions for the model that keep a bank current.
 
-use memoranda_engine::Repository;
+use memoranda_engine::GitRepository;
 use memoranda_engine::banks::{BankType, MemoryBank};
 use serde_json::{Value, json};
 
@@ -113,7 +113,7 @@ const CODE: &[BankDirective] = &[
 ];
 
 /// Renders the instructions for a bank.
-pub(super) fn custom_instructions(bank: &MemoryBank, repository: Option<&Repository>) -> Value {
+pub(super) fn custom_instructions(bank: &MemoryBank, repository: Option<&GitRepository>) -> Value {
     let directives = match bank.kind {
         BankType::Global => GLOBAL,
         BankType::Project => PROJECT,
@@ -151,7 +151,7 @@ fn directive(directive: &BankDirective) -> Value {
     value
 }
 
-fn prompt(bank: &MemoryBank, repository: Option<&Repository>) -> String {
+fn prompt(bank: &MemoryBank, repository: Option<&GitRepository>) -> String {
     let id = &bank.id;
     match bank.kind {
         BankType::Global => "You're an assistant with access to the global memory bank.\n\

@@ -5,7 +5,7 @@ use memoranda_core::path::NotePath;
 use memoranda_core::secrets;
 use memoranda_engine::{
     DeleteOutcome, DeleteRequest, EditOutcome, EngineError, FileOrder, FilesBelow, IgnoreRules,
-    MAX_FILE_BYTES, MoveOutcome, MoveRequest, Place, StoreError, WriteMode, WriteOutcome,
+    MAX_FILE_BYTES, MoveOutcome, MoveRequest, NoteLocation, StoreError, WriteMode, WriteOutcome,
     WriteRequest,
 };
 
@@ -380,8 +380,8 @@ fn exists_at(call: &CallContext<'_>, at: &NotePath) -> bool {
     files.is_ok_and(|files| !files.is_empty()) || folder.is_ok_and(|found| found.is_some())
 }
 
-pub(super) fn place(memories: &ProjectName, at: &NotePath) -> Place {
-    Place { project: memories.clone(), path: at.clone() }
+pub(super) fn place(memories: &ProjectName, at: &NotePath) -> NoteLocation {
+    NoteLocation { project: memories.clone(), path: at.clone() }
 }
 
 fn check_size(call: &CallContext<'_>, path: &str, text: &str) -> Result<(), MemoryError> {

@@ -3,7 +3,7 @@
 use std::collections::HashSet;
 
 use memoranda_core::path::NotePath;
-use memoranda_engine::{Place, ReviseOutcome, Step, hash};
+use memoranda_engine::{FileOperation, NoteLocation, TransactOutcome, hash};
 use serde_json::{Map, Value, json};
 
 use super::checksum::ExpectedChecksum;
@@ -47,7 +47,7 @@ pub(super) fn draw(call: &CallContext<'_>, args: &ToolArgs) -> Result<ToolResult
     // Remove only the extension that `note_path` added: a drawing `Plan.md` keeps its name.
     let bare = note.as_str().strip_suffix(".md").unwrap_or(note.as_str());
     let path = NotePath::parse(&format!("{bare}.canvas"))?;
-    let place = Place { project, path };
+    let place = NoteLocation { project, path };
     let drawing = json!({ "nodes": nodes, "edges": edges });
     let mut text = serde_json::to_string_pretty(&drawing).unwrap_or_default();
     text.push('\n');
@@ -55,28 +55,29 @@ pub(super) fn draw(call: &CallContext<'_>, args: &ToolArgs) -> Result<ToolResult
     let expected = ExpectedChecksum::read(args)?;
     let overwrite = write::create_mode(call, args, expected.as_ref())?;
     let (mut existed, mut stale) = (false, None);
-    let outcome = call.memory.revise(&call.who, None, |desk| -> Result<Vec<Step>, ToolError> {
-        let found = desk.bytes(&place)?.map(|(_, hash)| hash);
-        (existed, stale) = (found.is_some(), None);
-        if let Some(expected) = &expected
-            && !found.is_some_and(|found| expected.matches(found))
-        {
-            stale = found;
-            let text = format!("There is no {place}, and so no version {}.", expected.as_str());
-            return Err(ToolError::new("CHECKSUM_MISMATCH", text));
-        }
-        if existed && overwrite == CreateMode::Refuse {
-            return Err(exists(&place));
-        }
-        Ok(vec![Step::put(place.clone(), text.clone())])
-    });
+    let outcome =
+        call.memory.transact(&call.who, None, |desk| -> Result<Vec<FileOperation>, ToolError> {
+            let found = desk.bytes(&place)?.map(|(_, hash)| hash);
+            (existed, stale) = (found.is_some(), None);
+            if let Some(expected) = &expected
+                && !found.is_some_and(|found| expected.matches(found))
+            {
+                stale = found;
+                let text = format!("There is no {place}, and so no version {}.", expected.as_str());
+                return Err(ToolError::new("CHECKSUM_MISMATCH", text));
+            }
+            if existed && overwrite == CreateMode::Refuse {
+                return Err(exists(&place));
+            }
+            Ok(vec![FileOperation::put(place.clone(), text.clone())])
+        });
     if let (Some(found), Some(expected)) = (stale, &expected) {
         return Err(scope::checksum_mismatch(call, &place, expected, found));
     }
     let commit = match outcome? {
-        ReviseOutcome::Committed(commit) => Some(commit.id.to_string()),
-        ReviseOutcome::Unchanged => None,
-        ReviseOutcome::Conflict(_) => {
+        TransactOutcome::Committed(commit) => Some(commit.id.to_string()),
+        TransactOutcome::Unchanged => None,
+        TransactOutcome::Conflict(_) => {
             let text = format!("{place} was changed at the same moment. Nothing was done; retry.");
             return Err(ToolError::new("CONFLICT", text));
         }
@@ -112,7 +113,7 @@ pub(super) fn draw(call: &CallContext<'_>, args: &ToolArgs) -> Result<ToolResult
 }
 
 /// Error of a drawing that exists, with the next steps.
-fn exists(place: &Place) -> ToolError {
+fn exists(place: &NoteLocation) -> ToolError {
     let (project, path) = (place.project.as_str(), place.path.as_str());
     let text = format!(
         "# Canvas already exists\nproject: {project}\nfile_path: {path}\n\nNothing was written. You \

@@ -1,7 +1,7 @@
 //! `search` and `fetch`, as ChatGPT's connectors require them: the text is JSON.
 
 use memoranda_core::token_estimate::truncate_to_tokens;
-use memoranda_engine::{Intent, Place, SearchFilter, SearchRequest};
+use memoranda_engine::{NoteLocation, ResolveIntent, SearchFilter, SearchRequest};
 use serde_json::{Value, json};
 
 use super::params::COMMON;
@@ -113,12 +113,16 @@ fn split_offset(id: &str) -> Option<(&str, usize)> {
 }
 
 /// Finds a note by its id, which starts with the project. Any other name of a note is accepted, too.
-fn find_by_id(call: &CallContext<'_>, args: &ToolArgs, id: &str) -> Result<Place, ToolError> {
+fn find_by_id(
+    call: &CallContext<'_>,
+    args: &ToolArgs,
+    id: &str,
+) -> Result<NoteLocation, ToolError> {
     if let Some((project, name)) = id.split_once('/')
         && let Some(project) = scope::known_project(call, project)
-        && let Ok(Some(found)) = call.memory.resolve_in(&project, name, Intent::Read)
+        && let Ok(Some(found)) = call.memory.resolve_in(&project, name, ResolveIntent::Read)
     {
         return Ok(found.place);
     }
-    scope::find_note(call, args, id, Intent::Read)
+    scope::find_note(call, args, id, ResolveIntent::Read)
 }

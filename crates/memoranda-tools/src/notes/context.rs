@@ -6,7 +6,7 @@ use memoranda_core::path::NotePath;
 use memoranda_core::token_estimate::{estimate_tokens, truncate_to_tokens};
 use memoranda_engine::{
     ContextNote, ContextRequest, ContextTarget, EngineError, FileSummary, FilteredList,
-    FurtherLink, Intent, ListOrder, Place, Related, SearchFilter, clock,
+    FurtherLink, ListOrder, NoteLocation, RelatedNote, ResolveIntent, SearchFilter, clock,
 };
 use serde_json::{Value, json};
 
@@ -283,7 +283,7 @@ pub(super) struct ResolvedAddress {
     project: ProjectName,
     notes: ContextTarget,
     /// Another note with the same address.
-    other: Option<Place>,
+    other: Option<NoteLocation>,
 }
 
 impl ResolvedAddress {
@@ -291,7 +291,7 @@ impl ResolvedAddress {
         Self { project, notes, other: None }
     }
 
-    pub(super) fn note(place: &Place) -> Self {
+    pub(super) fn note(place: &NoteLocation) -> Self {
         let notes = ContextTarget::Name(format!("/{}", place.path));
         Self::new(place.project.clone(), notes)
     }
@@ -313,18 +313,18 @@ fn resolve_address(
         };
         return Ok(ResolvedAddress::new(project, target));
     }
-    match scope::resolve_note(call, args, url, Intent::Read) {
+    match scope::resolve_note(call, args, url, ResolveIntent::Read) {
         Ok(found) => {
             Ok(ResolvedAddress { other: found.other, ..ResolvedAddress::note(&found.place) })
         }
         // The address of a fact or a relation resolves to its note.
         Err(failure) if failure.code == NOTE_NOT_FOUND => {
             let place = match address.split_once("/observations/") {
-                Some((note, _)) => Some(scope::find_note(call, args, note, Intent::Read)?),
+                Some((note, _)) => Some(scope::find_note(call, args, note, ResolveIntent::Read)?),
                 None => {
                     let (project, address) = scope::split_address(call, args, address)?;
                     let path = holders(call, &project, &address)?.into_iter().next();
-                    path.map(|path| Place { project, path })
+                    path.map(|path| NoteLocation { project, path })
                 }
             };
             Ok(ResolvedAddress::note(&place.ok_or(failure)?))
@@ -552,7 +552,7 @@ fn observation(note: &ContextNote, fact: &memoranda_core::note::Observation) -> 
     })
 }
 
-fn line(related: &Related) -> String {
+fn line(related: &RelatedNote) -> String {
     let far =
         if related.depth > 1 { format!(", {} links away", related.depth) } else { String::new() };
     format!(
@@ -561,7 +561,7 @@ fn line(related: &Related) -> String {
     )
 }
 
-fn related(related: &Related) -> Value {
+fn related(related: &RelatedNote) -> Value {
     json!({
         "type": "entity",
         "title": related.title,

@@ -6,7 +6,7 @@
 use memoranda_core::id::ProjectName;
 use memoranda_core::note::permalink::slug;
 use memoranda_engine::{
-    ContextNote, ContextRequest, ContextTarget, EngineError, Place, PointInTime,
+    ContextNote, ContextRequest, ContextTarget, EngineError, NoteLocation, PointInTime,
     Result as EngineResult,
 };
 
@@ -106,7 +106,7 @@ fn note_of_part(
     args: &ToolArgs,
     address: &str,
     moment: PointInTime,
-) -> Result<Option<Place>, ToolError> {
+) -> Result<Option<NoteLocation>, ToolError> {
     let fixed = address.split('*').next().unwrap_or_default();
     for (end, _) in fixed.rmatch_indices('/') {
         let (note, part) = address.split_at(end);

@@ -6,7 +6,9 @@ use jiff::Timestamp;
 use memoranda_core::id::ProjectName;
 use memoranda_core::path::NotePath;
 use memoranda_core::token_estimate::truncate_to_tokens;
-use memoranda_engine::{FileKind, FileOrder, FileSummary, FilesBelow, FolderFiles, Intent, Place};
+use memoranda_engine::{
+    FileKind, FileOrder, FileSummary, FilesBelow, FolderFiles, NoteLocation, ResolveIntent,
+};
 use serde_json::{Value, json};
 
 use super::glob::FileGlob;
@@ -297,16 +299,16 @@ pub(super) fn read(call: &CallContext<'_>, args: &ToolArgs) -> Result<ToolResult
             return Err(ToolError::new("SECURITY_VALIDATION_ERROR", text));
         }
         Ok(path) => {
-            let place = Place { project: scope::call_project(call, args)?, path };
+            let place = NoteLocation { project: scope::call_project(call, args)?, path };
             match call.memory.store().read(&place.project, &place.path) {
                 Ok(Some(_)) => {
                     call.memory.check_noted(&place)?;
                     place
                 }
-                _ => scope::find_note(call, args, &given, Intent::Read)?,
+                _ => scope::find_note(call, args, &given, ResolveIntent::Read)?,
             }
         }
-        Err(_) => scope::find_note(call, args, &given, Intent::Read)?,
+        Err(_) => scope::find_note(call, args, &given, ResolveIntent::Read)?,
     };
     let found = call.memory.read_at(&place)?;
     let content_type = mime(place.path.extension());

@@ -5,7 +5,9 @@ use memoranda_core::diff::{DiffLabels, unified_diff};
 use memoranda_core::id::ProjectName;
 use memoranda_core::note;
 use memoranda_core::note::edit::{NoteEdit, SubsectionHandling, apply_edit, similar_headings};
-use memoranda_engine::{EngineError, Intent, Place, RelationRow, ReviseOutcome, Step, hash};
+use memoranda_engine::{
+    EngineError, FileOperation, NoteLocation, RelationRow, ResolveIntent, TransactOutcome, hash,
+};
 use serde_json::{Map, Value, json};
 
 use super::checksum::ExpectedChecksum;
@@ -93,7 +95,7 @@ fn edit(call: &CallContext<'_>, args: &ToolArgs) -> Result<ToolResult, ToolError
     edits.extend(metadata.as_ref().map(metadata_edits).transpose()?.unwrap_or_default());
     let expected = ExpectedChecksum::read(args)?;
     let adds = matches!(operation.as_str(), "append" | "prepend");
-    let place = match scope::find_note(call, args, &identifier, Intent::Change) {
+    let place = match scope::find_note(call, args, &identifier, ResolveIntent::Change) {
         Ok(place) => place,
         Err(failure) if adds && expected.is_none() && failure.code == NOTE_NOT_FOUND => {
             let (content, warning) = screen_secrets(call.settings.secrets, "", content)?;
@@ -272,56 +274,61 @@ struct EditedNote {
 
 fn change(
     call: &CallContext<'_>,
-    place: &Place,
+    place: &NoteLocation,
     edits: &[NoteEdit],
     expected: Option<&ExpectedChecksum>,
 ) -> Result<EditedNote, ToolError> {
     let (mut before, mut after, mut stale, mut warning) =
         (String::new(), String::new(), None, None);
     let (mut added_section, mut links) = (None, Vec::new());
-    let outcome = call.memory.revise(&call.who, None, |desk| -> Result<Vec<Step>, ToolError> {
-        let Some((text, found)) = desk.text(place)? else {
-            let text = format!("{place} is gone. Nothing was changed.");
-            return Err(ToolError::new(NOTE_NOT_FOUND, text));
-        };
-        if let Some(expected) = expected.filter(|expected| !expected.matches(found)) {
-            stale = Some(found);
-            return Err(ToolError::new("CHECKSUM_MISMATCH", expected.as_str()));
-        }
-        let mut new = text.clone();
-        added_section = None;
-        let refused = |error| EngineError::Edit { place: place.clone(), error };
-        for edit in edits {
-            if let NoteEdit::ReplaceSection { section, .. } = edit {
-                let note = note::parse(&new);
-                let is_missing = note.sections_named(section).is_empty();
-                added_section = is_missing.then(|| similar_headings(&note, section));
+    let outcome =
+        call.memory.transact(&call.who, None, |desk| -> Result<Vec<FileOperation>, ToolError> {
+            let Some((text, found)) = desk.text(place)? else {
+                let text = format!("{place} is gone. Nothing was changed.");
+                return Err(ToolError::new(NOTE_NOT_FOUND, text));
+            };
+            if let Some(expected) = expected.filter(|expected| !expected.matches(found)) {
+                stale = Some(found);
+                return Err(ToolError::new("CHECKSUM_MISMATCH", expected.as_str()));
             }
-            new = apply_edit(&new, edit).map_err(refused)?;
-        }
-        if place.path.is_markdown() {
-            new = follow_heading(&text, new).map_err(refused)?;
-        }
-        check_json(place, &text, &new)?;
-        // The note may already contain a part of the secret, so the whole text is checked.
-        (new, warning) = screen_secrets(call.settings.secrets, &text, new)?;
-        links = if has_same_names(&text, &new) {
-            Vec::new()
-        } else {
-            let known = desk.summary(place)?;
-            known.map(|note| desk.relations_to(note.id)).transpose()?.unwrap_or_default()
-        };
-        (before, after) = (text, new.clone());
-        let action = FileAction::Put(new.into_bytes());
-        Ok(vec![Step { place: place.clone(), expect: ExpectedContent::Hash(found), action }])
-    });
+            let mut new = text.clone();
+            added_section = None;
+            let refused = |error| EngineError::Edit { place: place.clone(), error };
+            for edit in edits {
+                if let NoteEdit::ReplaceSection { section, .. } = edit {
+                    let note = note::parse(&new);
+                    let is_missing = note.sections_named(section).is_empty();
+                    added_section = is_missing.then(|| similar_headings(&note, section));
+                }
+                new = apply_edit(&new, edit).map_err(refused)?;
+            }
+            if place.path.is_markdown() {
+                new = follow_heading(&text, new).map_err(refused)?;
+            }
+            check_json(place, &text, &new)?;
+            // The note may already contain a part of the secret, so the whole text is checked.
+            (new, warning) = screen_secrets(call.settings.secrets, &text, new)?;
+            links = if has_same_names(&text, &new) {
+                Vec::new()
+            } else {
+                let known = desk.summary(place)?;
+                known.map(|note| desk.relations_to(note.id)).transpose()?.unwrap_or_default()
+            };
+            (before, after) = (text, new.clone());
+            let action = FileAction::Put(new.into_bytes());
+            Ok(vec![FileOperation {
+                place: place.clone(),
+                expect: ExpectedContent::Hash(found),
+                action,
+            }])
+        });
     if let (Some(found), Some(expected)) = (stale, expected) {
         return Err(scope::checksum_mismatch(call, place, expected, found));
     }
     let commit = match outcome? {
-        ReviseOutcome::Committed(commit) => Some(commit),
-        ReviseOutcome::Unchanged => None,
-        ReviseOutcome::Conflict(_) => {
+        TransactOutcome::Committed(commit) => Some(commit),
+        TransactOutcome::Unchanged => None,
+        TransactOutcome::Conflict(_) => {
             let text = format!("{place} was changed at the same moment. Nothing was done; retry.");
             return Err(ToolError::new("CONFLICT", text));
         }
@@ -338,7 +345,7 @@ fn has_same_names(before: &str, after: &str) -> bool {
 }
 
 /// Rejects an edit that makes a valid JSON file invalid.
-fn check_json(place: &Place, before: &str, after: &str) -> Result<(), ToolError> {
+fn check_json(place: &NoteLocation, before: &str, after: &str) -> Result<(), ToolError> {
     let is_json = ["canvas", "json"].iter().any(|e| place.path.extension().eq_ignore_ascii_case(e));
     let read = |text: &str| serde_json::from_str::<Value>(text.trim_start_matches('\u{feff}'));
     match read(after) {
@@ -377,7 +384,7 @@ fn create(
     }
     // A note that exists in another project is not created in this one.
     if scope::requested_project(call, args)?.is_none()
-        && call.memory.resolve(None, identifier, Intent::Change).is_ok()
+        && call.memory.resolve(None, identifier, ResolveIntent::Change).is_ok()
     {
         return Ok(None);
     }
@@ -397,7 +404,7 @@ fn create(
         .filter(|d| d.is_empty() || d.starts_with('/'))
         .unwrap_or(directory);
     let (path, renamed) = note_path(call, &project, directory, title)?;
-    let place = Place { project, path };
+    let place = NoteLocation { project, path };
     let wanted = NoteContent { title, content, note_type: None, tags: None, metadata };
     let alike = similar_notes(call.memory, &place, title);
     let saved = save(call, &place, &wanted, CreateMode::Refuse, None)?;
@@ -437,7 +444,7 @@ fn check_new_name(
         if said.trim().is_empty() || said == name {
             continue;
         }
-        let place = match call.memory.resolve(asked.as_deref(), said, Intent::Change) {
+        let place = match call.memory.resolve(asked.as_deref(), said, ResolveIntent::Change) {
             Ok(found) => found.place,
             Err(EngineError::NotFound { .. }) => continue,
             Err(e) => return Err(e.into()),
@@ -460,21 +467,23 @@ fn check_not_similar(
     args: &ToolArgs,
     identifier: &str,
 ) -> Result<(), ToolError> {
-    let place = match scope::find_note(call, args, identifier, Intent::Read) {
+    let place = match scope::find_note(call, args, identifier, ResolveIntent::Read) {
         Ok(place) => place,
         Err(failure) if failure.code == NOTE_NOT_FOUND => return Ok(()),
         Err(failure) => return Err(failure),
     };
     let alike =
         call.memory.store().link_candidates(&place.project, scope::strip_address(identifier))?;
-    let alike = alike.into_iter().map(|c| Place { project: place.project.clone(), path: c.path });
-    let others: Vec<Place> = alike.filter(|other| *other != place).take(MAX_SIMILAR).collect();
+    let alike =
+        alike.into_iter().map(|c| NoteLocation { project: place.project.clone(), path: c.path });
+    let others: Vec<NoteLocation> =
+        alike.filter(|other| *other != place).take(MAX_SIMILAR).collect();
     Err(similar_note_error(identifier, &[vec![place], others].concat()))
 }
 
 /// Error of a missing note that lists similar notes.
-fn similar_note_error(identifier: &str, near: &[Place]) -> ToolError {
-    let near: Vec<String> = near.iter().map(Place::to_string).collect();
+fn similar_note_error(identifier: &str, near: &[NoteLocation]) -> ToolError {
+    let near: Vec<String> = near.iter().map(NoteLocation::to_string).collect();
     let text = format!(
         "There is no note {identifier:?}, but there is {}. Nothing was written. Name that one by \
          its path or permalink to add to it (with `section` to change a part of it), or make \
@@ -499,7 +508,7 @@ fn other_project_error(
     if let Some(only) = &call.settings.notes.only_project {
         return scope::project_constrained(only);
     }
-    let there = call.memory.resolve(None, identifier, Intent::Change).ok();
+    let there = call.memory.resolve(None, identifier, ResolveIntent::Change).ok();
     let there = there.map(|found| format!(" There is {}.", found.place)).unwrap_or_default();
     let text = format!(
         "{identifier:?} names project {other}, and the call project {own}. Nothing was written.\

@@ -1,7 +1,7 @@
 //! Renders links whose target changed.
 
 use memoranda_core::id::ProjectName;
-use memoranda_engine::{LinkText, OutdatedLink, Place, Whose, link_key};
+use memoranda_engine::{LinkDirection, LinkText, NoteLocation, OutdatedLink, link_key};
 use serde_json::{Value, json};
 
 use crate::registry::{CallContext, count};
@@ -16,7 +16,7 @@ pub(super) fn visible_links(call: &CallContext<'_>, links: Vec<OutdatedLink>) ->
     let Some(only) = call.settings.notes.only_project.as_deref().map(link_key) else {
         return links;
     };
-    let is_known = |place: &Place| link_key(place.project.as_str()) == only;
+    let is_known = |place: &NoteLocation| link_key(place.project.as_str()) == only;
     let links = links.into_iter().filter(|link| is_known(&link.holder));
     links.map(|link| OutdatedLink { means: link.means.filter(is_known), ..link }).collect()
 }
@@ -49,7 +49,7 @@ pub(super) fn list_links(project: &ProjectName, links: &[&OutdatedLink]) -> Stri
 }
 
 /// Writes a place relative to a project: its own notes without the project.
-fn relative_place(project: &ProjectName, place: &Place) -> String {
+fn relative_place(project: &ProjectName, place: &NoteLocation) -> String {
     if place.project == *project {
         place.path.to_string()
     } else {
@@ -75,7 +75,7 @@ pub(super) fn add_links(structured: &mut Value, project: &ProjectName, links: &[
         if holder.project != *project {
             link["project"] = json!(holder.project.as_str());
         }
-        if outdated.whose == Whose::Its {
+        if outdated.whose == LinkDirection::Its {
             link["own"] = json!(true);
         }
         if outdated.count > 1 {

@@ -1,6 +1,6 @@
 //! Searches facts and relations: finds notes, and ranks each of their parts.
 
-use memoranda_engine::{ObservationRow, Part, RelationRow, Understood};
+use memoranda_engine::{NoteFragment, ObservationRow, RelationRow, ResolvedQuery};
 
 use super::search::{NoteSearchQuery, NoteSearchResults, find_notes};
 use super::search_hit::{MatchDetails, NoteHit, category};
@@ -101,7 +101,7 @@ fn parts_of_note(
 
 /// Ranks the relevant parts, best first. Notes keep their own score.
 fn rank_parts(
-    understood: &Understood,
+    understood: &ResolvedQuery,
     holders: &[NoteHit],
     said: Vec<(usize, NotePart)>,
 ) -> Vec<PartResult> {
@@ -122,7 +122,7 @@ fn rank_parts(
                 continue;
             }
         };
-        parts.push(Part {
+        parts.push(NoteFragment {
             round: batch_of(at),
             path: holder.place.path.clone(),
             title: holder.title.clone(),

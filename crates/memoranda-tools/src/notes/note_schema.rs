@@ -9,7 +9,9 @@ use memoranda_core::schema::{
     FieldOccurrence, NoteOutline, NoteSchema, SchemaReport, ValidationMode, infer_fields,
     render_field,
 };
-use memoranda_engine::{FileSummary, FilteredList, Intent, ListOrder, Place, SearchFilter};
+use memoranda_engine::{
+    FileSummary, FilteredList, ListOrder, NoteLocation, ResolveIntent, SearchFilter,
+};
 use serde_json::{Value, json};
 
 use super::params::{COMMON, PROJECT};
@@ -120,7 +122,7 @@ fn parse_note(
     call: &CallContext<'_>,
     file: FileSummary,
 ) -> Result<Option<(FileSummary, Note)>, ToolError> {
-    let place = Place { project: file.project.clone(), path: file.path.clone() };
+    let place = NoteLocation { project: file.project.clone(), path: file.path.clone() };
     let Ok(read) = call.memory.read_at(&place) else { return Ok(None) };
     let Ok(text) = read.parse() else { return Ok(None) };
     let note = text.note;
@@ -129,7 +131,8 @@ fn parse_note(
 
 pub(super) fn validate(call: &CallContext<'_>, args: &ToolArgs) -> Result<ToolResult, ToolError> {
     let named = args.optional_text("identifier")?;
-    let named = named.map(|name| scope::find_note(call, args, &name, Intent::Read)).transpose()?;
+    let named =
+        named.map(|name| scope::find_note(call, args, &name, ResolveIntent::Read)).transpose()?;
     // A note is validated against the schemas of its own project.
     let project = match &named {
         Some(place) => place.project.clone(),

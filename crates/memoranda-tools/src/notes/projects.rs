@@ -4,8 +4,8 @@ use std::path::{Path, PathBuf};
 
 use memoranda_core::path::NotePath;
 use memoranda_engine::{
-    DeleteRequest, DirEntry, DirEntryKind, EngineError, HardLinkPolicy, Place, ProjectPlace,
-    ReviseOutcome, Step,
+    DeleteRequest, DirEntry, DirEntryKind, EngineError, FileOperation, HardLinkPolicy,
+    NoteLocation, ProjectPlace, TransactOutcome,
 };
 use serde_json::{Value, json};
 
@@ -173,24 +173,24 @@ pub(super) fn delete(call: &CallContext<'_>, args: &ToolArgs) -> Result<ToolResu
             !matches!(rule, Some(Ok(None)))
         };
         let tops = tops.iter().filter(|entry| !is_kept(entry));
-        let tops: Vec<(Place, DirEntryKind)> = tops
+        let tops: Vec<(NoteLocation, DirEntryKind)> = tops
             .filter_map(|entry| Some((NotePath::parse(&entry.name).ok()?, entry.kind)))
-            .map(|(path, kind)| (Place { project: name.clone(), path }, kind))
+            .map(|(path, kind)| (NoteLocation { project: name.clone(), path }, kind))
             .collect();
         let message = format!("delete project {name}");
-        let outcome = call.memory.revise(
+        let outcome = call.memory.transact(
             &call.who,
             Some(&message),
-            |desk| -> Result<Vec<Step>, EngineError> {
+            |desk| -> Result<Vec<FileOperation>, EngineError> {
                 let mut steps = Vec::new();
                 for (top, _) in &tops {
-                    steps.extend(desk.below(top)?.into_iter().map(Step::remove));
+                    steps.extend(desk.below(top)?.into_iter().map(FileOperation::remove));
                 }
                 deleted = steps.len();
                 Ok(steps)
             },
         )?;
-        if let ReviseOutcome::Committed(made) = outcome {
+        if let TransactOutcome::Committed(made) = outcome {
             commit = Some(made.id.to_string());
         }
         for (place, _) in tops.into_iter().filter(|(_, kind)| *kind == DirEntryKind::Folder) {

@@ -4,7 +4,7 @@ use memoranda_core::id::ContentHash;
 use memoranda_core::note;
 use memoranda_core::note::permalink::permalink_of;
 use memoranda_core::token_estimate::{estimate_tokens, truncate_to_tokens};
-use memoranda_engine::{Intent, Place, SearchFilter, SearchRequest};
+use memoranda_engine::{NoteLocation, ResolveIntent, SearchFilter, SearchRequest};
 use serde_json::{Map, Value, json};
 
 use super::compose::json_of;
@@ -116,9 +116,9 @@ fn with_final_newline(text: &str) -> String {
 
 /// A note, or the requested part of it.
 struct NoteExcerpt {
-    place: Place,
+    place: NoteLocation,
     /// Another note with the same name.
-    other: Option<Place>,
+    other: Option<NoteLocation>,
     title: String,
     permalink: String,
     hash: ContentHash,
@@ -137,7 +137,7 @@ fn read(call: &CallContext<'_>, args: &ToolArgs) -> Result<NoteExcerpt, ToolErro
     let moment = scope::as_of(call, args)?;
     let (found, other) = match moment {
         None => {
-            let named = scope::resolve_note(call, args, &identifier, Intent::Read)?;
+            let named = scope::resolve_note(call, args, &identifier, ResolveIntent::Read)?;
             (call.memory.read_at(&named.place)?, named.other)
         }
         Some(moment) => (scope::read_at(call, args, &identifier, moment)?, None),

@@ -4,8 +4,8 @@ use memoranda_core::id::{ContentHash, ProjectName};
 use memoranda_core::note::permalink::is_reserved_name;
 use memoranda_core::path::NotePath;
 use memoranda_engine::{
-    DeleteOutcome, DeleteRequest, EngineError, Holders, Intent, Links, Place, RenameOutcome,
-    RenameRequest, Renamed, Whose,
+    DeleteOutcome, DeleteRequest, EngineError, LinkDirection, LinkPolicy, LinkScope, NoteLocation,
+    RenameOutcome, RenameRequest, Renamed, ResolveIntent,
 };
 use serde_json::{Value, json};
 
@@ -108,10 +108,14 @@ fn fields_of_failed_delete(call: &CallContext<'_>, args: &ToolArgs) -> Value {
 }
 
 /// Finds the note or folder to move or delete.
-fn source(call: &CallContext<'_>, args: &ToolArgs, is_directory: bool) -> Result<Place, ToolError> {
+fn source(
+    call: &CallContext<'_>,
+    args: &ToolArgs,
+    is_directory: bool,
+) -> Result<NoteLocation, ToolError> {
     let identifier = args.text("identifier")?;
     if !is_directory {
-        let found = scope::find_note(call, args, &identifier, Intent::Change);
+        let found = scope::find_note(call, args, &identifier, ResolveIntent::Change);
         return found.map_err(|failure| match folder(call, args, &identifier) {
             Ok(folder) if failure.code == NOTE_NOT_FOUND => ToolError::new(
                 "IS_A_DIRECTORY",
@@ -125,7 +129,11 @@ fn source(call: &CallContext<'_>, args: &ToolArgs, is_directory: bool) -> Result
     folder(call, args, &identifier)
 }
 
-fn folder(call: &CallContext<'_>, args: &ToolArgs, identifier: &str) -> Result<Place, ToolError> {
+fn folder(
+    call: &CallContext<'_>,
+    args: &ToolArgs,
+    identifier: &str,
+) -> Result<NoteLocation, ToolError> {
     let project = scope::call_project(call, args)?;
     let name = scope::strip_address(identifier).trim_end_matches('/');
     let missing = || {
@@ -138,8 +146,8 @@ fn folder(call: &CallContext<'_>, args: &ToolArgs, identifier: &str) -> Result<P
         if let Some(path) = call.memory.folder_at(&project, &path)? {
             // An ignore rule for folders only matches the files within.
             let within = NotePath::parse(&format!("{path}/_")).map_err(EngineError::from)?;
-            call.memory.check_noted(&Place { project: project.clone(), path: within })?;
-            return Ok(Place { project, path });
+            call.memory.check_noted(&NoteLocation { project: project.clone(), path: within })?;
+            return Ok(NoteLocation { project, path });
         }
     }
     Err(missing())
@@ -148,7 +156,7 @@ fn folder(call: &CallContext<'_>, args: &ToolArgs, identifier: &str) -> Result<P
 /// Checks that the version known to the caller is current, and returns its whole checksum.
 fn check_version(
     call: &CallContext<'_>,
-    place: &Place,
+    place: &NoteLocation,
     expected: Option<&ExpectedChecksum>,
     is_directory: bool,
 ) -> Result<Option<ContentHash>, ToolError> {
@@ -200,20 +208,23 @@ fn relocate(call: &CallContext<'_>, args: &ToolArgs) -> Result<ToolResult, ToolE
     }
     let from = source(call, args, is_directory)?;
     let (to, warning) = destination(call, &from, path.as_deref(), folder.as_deref(), is_directory)?;
-    let links = if args.is_set("update_links")? { Links::Update } else { Links::Keep };
+    let links = if args.is_set("update_links")? { LinkPolicy::Update } else { LinkPolicy::Keep };
     let same = || {
         let text = format!("{from} is already there.");
         ToolError::new("DESTINATION_SAME_AS_SOURCE", text)
     };
-    if to == from.path && links == Links::Keep {
+    if to == from.path && links == LinkPolicy::Keep {
         return Err(same());
     }
     let expected =
         check_version(call, &from, ExpectedChecksum::read(args)?.as_ref(), is_directory)?;
-    scope::check_not_ignored(call, &Place { project: from.project.clone(), path: to.clone() })?;
+    scope::check_not_ignored(
+        call,
+        &NoteLocation { project: from.project.clone(), path: to.clone() },
+    )?;
     let holders = match call.settings.notes.only_project {
-        Some(_) => Holders::OwnProject,
-        None => Holders::Everywhere,
+        Some(_) => LinkScope::OwnProject,
+        None => LinkScope::Everywhere,
     };
     let request = RenameRequest { from: from.clone(), to: to.clone(), links, holders, expected };
     let outcome = call.memory.rename(&call.who, &request).map_err(|error| match error {
@@ -231,7 +242,8 @@ fn relocate(call: &CallContext<'_>, args: &ToolArgs) -> Result<ToolResult, ToolE
             Ok(answer)
         }
         RenameOutcome::Exists(places) => {
-            let named: Vec<String> = places.iter().take(NAMED).map(Place::to_string).collect();
+            let named: Vec<String> =
+                places.iter().take(NAMED).map(NoteLocation::to_string).collect();
             let text = format!(
                 "{} exists already; nothing was moved. Choose another destination, or move that \
                  one away first.",
@@ -248,7 +260,7 @@ fn relocate(call: &CallContext<'_>, args: &ToolArgs) -> Result<ToolResult, ToolE
 
 fn destination(
     call: &CallContext<'_>,
-    from: &Place,
+    from: &NoteLocation,
     path: Option<&str>,
     folder: Option<&str>,
     is_directory: bool,
@@ -314,7 +326,11 @@ fn destination(
 
 /// Rejects new names that some systems do not allow: the notes could not be copied or synced there.
 /// Existing names of the note and of the destination folder are accepted.
-fn check_portable(call: &CallContext<'_>, from: &Place, to: &NotePath) -> Result<(), ToolError> {
+fn check_portable(
+    call: &CallContext<'_>,
+    from: &NoteLocation,
+    to: &NotePath,
+) -> Result<(), ToolError> {
     let has = |name: &str| from.path.as_str().split('/').any(|own| own == name);
     let mut end = 0;
     for name in to.as_str().split('/') {
@@ -340,7 +356,7 @@ fn check_portable(call: &CallContext<'_>, from: &Place, to: &NotePath) -> Result
 
 fn render_move(
     call: &CallContext<'_>,
-    from: &Place,
+    from: &NoteLocation,
     to: &NotePath,
     renamed: &Renamed,
     is_directory: bool,
@@ -400,15 +416,15 @@ fn render_move(
         .map(|(place, count)| json!({ "file_path": place.path.as_str(), "count": count }))
         .collect();
     text.push_str(&render_outdated_links(renamed, &from.project, to, is_directory));
-    if !renamed.unsaid.is_empty() {
-        let left: Vec<_> = renamed.unsaid.iter().collect();
+    if !renamed.unwritable.is_empty() {
+        let left: Vec<_> = renamed.unwritable.iter().collect();
         text.push_str(&format!(
             "\n{} not updated, as the new name cannot stand in them:\n{}",
             links::count_links(left.iter().copied()),
             links::list_links(&from.project, &left)
         ));
     }
-    let left = if renamed.unsaid.is_empty() { &renamed.outdated } else { &renamed.unsaid };
+    let left = if renamed.unwritable.is_empty() { &renamed.outdated } else { &renamed.unwritable };
     links::add_links(&mut structured, &from.project, left);
     Ok(ToolResult::ok(text, structured))
 }
@@ -425,7 +441,7 @@ fn render_outdated_links(
     let mut text = String::new();
     if !left.is_empty() {
         let (to_it, its): (Vec<_>, Vec<_>) =
-            left.into_iter().partition(|link| link.whose == Whose::ToIt);
+            left.into_iter().partition(|link| link.whose == LinkDirection::ToIt);
         for (links, how) in [
             (to_it, "to it by its old name or path"),
             (its, "of its own that no longer lead where they did"),

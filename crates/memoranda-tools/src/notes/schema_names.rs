@@ -5,7 +5,7 @@ use std::collections::{BTreeMap, HashMap};
 use memoranda_core::id::ProjectName;
 use memoranda_core::note::{MetaValue, Note, type_key};
 use memoranda_core::schema::NoteSchema;
-use memoranda_engine::{EngineError, FileSummary, Intent, StoreError};
+use memoranda_engine::{EngineError, FileSummary, ResolveIntent, StoreError};
 use serde_json::{Value, json};
 
 use super::note_schema::notes_of_type;
@@ -123,7 +123,7 @@ impl<'s> SchemaReferences<'s> {
             return Ok(Ok(at));
         }
         let bare = scope::strip_address(name);
-        let resolved = match call.memory.resolve_in(project, bare, Intent::Read) {
+        let resolved = match call.memory.resolve_in(project, bare, ResolveIntent::Read) {
             Ok(resolved) => resolved,
             Err(error @ (EngineError::Ambiguous { .. } | EngineError::Invalid(_))) => {
                 return Ok(Err(format!("is not clear: {error}")));

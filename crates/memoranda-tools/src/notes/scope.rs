@@ -6,8 +6,8 @@ use memoranda_core::id::{ContentHash, ProjectName};
 use memoranda_core::path::NotePath;
 use memoranda_core::timeframe::parse_timeframe;
 use memoranda_engine::{
-    EngineError, FileSummary, Intent, Place, PointInTime, ReadNote, RelationRow, Resolved,
-    StoreError, clock, link_key, project_said,
+    EngineError, FileSummary, NoteLocation, PointInTime, ReadNote, RelationRow, ResolveIntent,
+    ResolvedNote, StoreError, clock, link_key, project_said,
 };
 use serde_json::{Value, json};
 
@@ -56,7 +56,7 @@ fn check_named_project(call: &CallContext<'_>, identifier: &str) -> Result<(), T
 }
 
 /// Rejects a note of another project than the one the server is restricted to.
-fn check_note_project(call: &CallContext<'_>, place: &Place) -> Result<(), ToolError> {
+fn check_note_project(call: &CallContext<'_>, place: &NoteLocation) -> Result<(), ToolError> {
     match &call.settings.notes.only_project {
         Some(only) if link_key(place.project.as_str()) != link_key(only) => {
             Err(project_constrained(only))
@@ -104,8 +104,8 @@ pub(super) fn find_note(
     call: &CallContext<'_>,
     args: &ToolArgs,
     identifier: &str,
-    intent: Intent,
-) -> Result<Place, ToolError> {
+    intent: ResolveIntent,
+) -> Result<NoteLocation, ToolError> {
     Ok(resolve_note(call, args, identifier, intent)?.place)
 }
 
@@ -115,8 +115,8 @@ pub(super) fn resolve_note(
     call: &CallContext<'_>,
     args: &ToolArgs,
     identifier: &str,
-    intent: Intent,
-) -> Result<Resolved, ToolError> {
+    intent: ResolveIntent,
+) -> Result<ResolvedNote, ToolError> {
     let memory = call.memory;
     check_named_project(call, identifier)?;
     if let Some(asked) = requested_project(call, args)? {
@@ -138,7 +138,7 @@ pub(super) fn resolve_note(
     if bare.is_empty() || bare.contains("::") || identifier.trim().starts_with("memoranda://") {
         return Ok(memory.resolve(None, identifier, intent)?);
     }
-    let mut found: Vec<Resolved> = Vec::new();
+    let mut found: Vec<ResolvedNote> = Vec::new();
     found.extend(memory.resolve_in(&default, bare, intent)?);
     if let Some((first, rest)) = bare.split_once('/')
         && let Ok(project) = memory.store().project(first)
@@ -149,8 +149,8 @@ pub(super) fn resolve_note(
     found.dedup_by(|a, b| a.place == b.place);
     match (found.len(), intent) {
         (1, _) => Ok(found.remove(0)),
-        (0, Intent::Read) => Ok(memory.resolve(None, identifier, intent)?),
-        (0, Intent::Change) => Err(match memory.resolve(None, identifier, intent) {
+        (0, ResolveIntent::Read) => Ok(memory.resolve(None, identifier, intent)?),
+        (0, ResolveIntent::Change) => Err(match memory.resolve(None, identifier, intent) {
             Ok(elsewhere) => ToolError::new(
                 NOTE_NOT_FOUND,
                 format!(
@@ -168,7 +168,7 @@ pub(super) fn resolve_note(
         }),
         _ => {
             // A path may be in this project, or start with the name of another.
-            let places = found.iter().map(|Resolved { place, .. }| place);
+            let places = found.iter().map(|ResolvedNote { place, .. }| place);
             let places = places.map(|place| format!("{}::{}", place.project, place.path));
             let places: Vec<String> = places.collect();
             let text = format!(
@@ -201,7 +201,7 @@ pub(super) fn place_at(
     args: &ToolArgs,
     identifier: &str,
     moment: PointInTime,
-) -> Result<Option<Place>, ToolError> {
+) -> Result<Option<NoteLocation>, ToolError> {
     let (project, name) = project_and_name(call, args, identifier)?;
     let project = project.as_ref().map(ProjectName::as_str);
     let place = match call.memory.place_as_of(project, name, moment) {
@@ -318,7 +318,7 @@ pub(super) fn is_unresolved(call: &CallContext<'_>, link: &RelationRow) -> Resul
 /// no such note.
 pub(super) fn affected_note(call: &CallContext<'_>, args: &ToolArgs) -> Value {
     let place = args.text("identifier").ok().and_then(|identifier| {
-        let found = find_note(call, args, &identifier, Intent::Change);
+        let found = find_note(call, args, &identifier, ResolveIntent::Change);
         found.ok()
     });
     let summary = place.as_ref().and_then(|place| {
@@ -334,7 +334,10 @@ pub(super) fn affected_note(call: &CallContext<'_>, args: &ToolArgs) -> Value {
 }
 
 /// Rejects a place that is ignored: a search would not find the note.
-pub(super) fn check_not_ignored(call: &CallContext<'_>, place: &Place) -> Result<(), ToolError> {
+pub(super) fn check_not_ignored(
+    call: &CallContext<'_>,
+    place: &NoteLocation,
+) -> Result<(), ToolError> {
     match call.memory.store().ignored_by(&place.project, &place.path)? {
         None => Ok(()),
         Some(rule) => {
@@ -383,7 +386,7 @@ pub(super) fn as_of(
 /// Error of a note that is not the version known to the caller, with the difference.
 pub(super) fn checksum_mismatch(
     call: &CallContext<'_>,
-    place: &Place,
+    place: &NoteLocation,
     expected: &ExpectedChecksum,
     found: ContentHash,
 ) -> ToolError {
@@ -418,7 +421,7 @@ pub(super) fn checksum_mismatch(
 
 fn known_text(
     call: &CallContext<'_>,
-    place: &Place,
+    place: &NoteLocation,
     expected: &ExpectedChecksum,
 ) -> Option<String> {
     let revisions = call.memory.revisions(place, 200).ok()?;

@@ -6,8 +6,8 @@ use memoranda_core::rank::RankOptions;
 use memoranda_core::token_estimate::estimate_tokens;
 use memoranda_core::tokenize::unicode_forms;
 use memoranda_engine::{
-    FilteredList, ListOrder, MIN_RELEVANCE, Place, SearchFilter, SearchRequest, SearchUnit,
-    Understood,
+    FilteredList, ListOrder, MIN_RELEVANCE, NoteLocation, ResolvedQuery, SearchFilter,
+    SearchRequest, SearchUnit,
 };
 use serde_json::{Value, json};
 
@@ -78,7 +78,7 @@ pub(super) struct NoteSearchResults {
     /// Relevance of the best candidate, 0 to 1, even if it was not returned.
     pub(super) relevance: f64,
     /// Interpretation of the words. `None` for a search without words.
-    pub(super) understood: Option<Understood>,
+    pub(super) understood: Option<ResolvedQuery>,
 }
 
 impl NoteSearchResults {
@@ -471,7 +471,7 @@ pub(super) fn find_notes(
 }
 
 /// Returns the first words of a note after its frontmatter and heading.
-fn first_words(call: &CallContext<'_>, place: &Place) -> String {
+fn first_words(call: &CallContext<'_>, place: &NoteLocation) -> String {
     let Ok(note) = call.memory.read_at(place) else { return String::new() };
     let text = note.lossy_text();
     let parsed = memoranda_core::note::parse(&text);

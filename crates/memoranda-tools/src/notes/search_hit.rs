@@ -4,7 +4,9 @@ use jiff::Timestamp;
 use memoranda_core::note::permalink::slug;
 use memoranda_core::rank::RankSignal;
 use memoranda_core::token_estimate::{estimate_tokens, truncate_to_tokens};
-use memoranda_engine::{FileSummary, ObservationRow, Place, RelationRow, SearchResult, hash};
+use memoranda_engine::{
+    FileSummary, NoteLocation, ObservationRow, RelationRow, SearchResult, hash,
+};
 use serde_json::{Value, json};
 
 use super::scope;
@@ -32,7 +34,7 @@ pub(super) struct NoteHit {
     pub(super) kind: &'static str,
     /// File id of the note.
     pub(super) file: i64,
-    pub(super) place: Place,
+    pub(super) place: NoteLocation,
     pub(super) title: String,
     pub(super) permalink: String,
     pub(super) created: Timestamp,
@@ -105,7 +107,7 @@ impl NoteHit {
             kind: "entity",
             file: file.id,
             more: json!({ "entity": file.permalink, "note_type": file.note_type }),
-            place: Place { project: file.project, path: file.path },
+            place: NoteLocation { project: file.project, path: file.path },
             title: file.title,
             permalink: file.permalink,
             created: file.created,

@@ -10,7 +10,8 @@ use memoranda_core::note::permalink::{
 use memoranda_core::path::NotePath;
 use memoranda_core::problem::ParseProblem;
 use memoranda_engine::{
-    Desk, EngineError, FileSummary, NamedFolder, Place, ReviseOutcome, Step, hash,
+    EngineError, FileOperation, FileSummary, NamedFolder, NoteLocation, NoteTransaction,
+    TransactOutcome, hash,
 };
 use serde_json::{Value, json};
 
@@ -82,7 +83,7 @@ pub(super) fn write(call: &CallContext<'_>, args: &ToolArgs) -> Result<ToolResul
         tags: tags.as_deref(),
         metadata: metadata.as_ref(),
     };
-    let place = Place { project, path };
+    let place = NoteLocation { project, path };
     // Search for similar notes while the note is written.
     let (saved, alike) = std::thread::scope(|scope| {
         let seek = || similar_notes(call.memory, &place, &title);
@@ -181,14 +182,14 @@ pub(super) fn renamed_folder_warning(folder: &NamedFolder, directory: &str) -> O
 
 /// A saved note.
 pub(super) struct SavedNote {
-    pub(super) place: Place,
+    pub(super) place: NoteLocation,
     pub(super) text: String,
     pub(super) replaced: Option<ContentHash>,
     pub(super) commit: Option<memoranda_core::change::Commit>,
     /// Problem of the frontmatter in the content, which became text.
     problem: Option<ParseProblem>,
     /// Permalink in the content that another note has, and that note.
-    taken: Option<(String, Place)>,
+    taken: Option<(String, NoteLocation)>,
 }
 
 impl SavedNote {
@@ -223,7 +224,7 @@ impl SavedNote {
 /// Saves a note. The existing files are checked under the lock.
 pub(super) fn save(
     call: &CallContext<'_>,
-    place: &Place,
+    place: &NoteLocation,
     wanted: &NoteContent<'_>,
     overwrite: CreateMode,
     expected: Option<&ExpectedChecksum>,
@@ -235,64 +236,74 @@ pub(super) fn save(
     let mut taken = None;
     let mut at = place.clone();
     let stated = note::parse(wanted.content).permalink();
-    let outcome = call.memory.revise(&call.who, None, |desk| -> Result<Vec<Step>, ToolError> {
-        (at, replaced, stale) = (place.clone(), None, None);
-        let mut old = desk.text(place)?;
-        if old.is_none()
-            && let Some(twin) = same_note(desk, place, wanted.title)?
-        {
-            old = desk.text(&twin)?;
-            at = twin;
-        }
-        let Some((old, found)) = old else {
-            if let Some(expected) = expected {
-                let text = format!("There is no {place}, and so no version {}.", expected.as_str());
-                return Err(ToolError::new("CHECKSUM_MISMATCH", text));
+    let outcome =
+        call.memory.transact(&call.who, None, |desk| -> Result<Vec<FileOperation>, ToolError> {
+            (at, replaced, stale) = (place.clone(), None, None);
+            let mut old = desk.text(place)?;
+            if old.is_none()
+                && let Some(twin) = same_note(desk, place, wanted.title)?
+            {
+                old = desk.text(&twin)?;
+                at = twin;
             }
-            taken = taken_permalink(desk, place, stated.as_deref())?;
-            let permalink = stated.clone().unwrap_or_else(|| permalink_of(&place.path).0);
-            let permalink = free_permalink(desk, &place.project, &permalink)?;
-            text = compose(wanted, &permalink).map_err(|e| edit_error(place, e))?;
-            return Ok(vec![Step::create(place.clone(), text.clone())]);
-        };
-        replaced = Some(found);
-        if let Some(expected) = expected.filter(|expected| !expected.matches(found)) {
-            stale = Some(found);
-            return Err(ToolError::new("CHECKSUM_MISMATCH", expected.as_str()));
-        }
-        if overwrite == CreateMode::Refuse {
-            return Err(exists(&at, desk.summary(&at)?));
-        }
-        taken = taken_permalink(desk, &at, stated.as_deref())?;
-        let permalink = match (&stated, desk.summary(&at)?) {
-            (Some(stated), _) if taken.is_none() => stated.clone(),
-            // Keep the permalink: links to the note stay valid.
-            (_, Some(note)) => note.permalink,
-            (_, None) => free_permalink(desk, &place.project, &permalink_of(&place.path).0)?,
-        };
-        text = compose_over(&old, wanted, &permalink).map_err(|e| edit_error(&at, e))?;
-        let action = FileAction::Put(text.clone().into_bytes());
-        Ok(vec![Step { place: at.clone(), expect: ExpectedContent::Hash(found), action }])
-    });
+            let Some((old, found)) = old else {
+                if let Some(expected) = expected {
+                    let text =
+                        format!("There is no {place}, and so no version {}.", expected.as_str());
+                    return Err(ToolError::new("CHECKSUM_MISMATCH", text));
+                }
+                taken = taken_permalink(desk, place, stated.as_deref())?;
+                let permalink = stated.clone().unwrap_or_else(|| permalink_of(&place.path).0);
+                let permalink = free_permalink(desk, &place.project, &permalink)?;
+                text = compose(wanted, &permalink).map_err(|e| edit_error(place, e))?;
+                return Ok(vec![FileOperation::create(place.clone(), text.clone())]);
+            };
+            replaced = Some(found);
+            if let Some(expected) = expected.filter(|expected| !expected.matches(found)) {
+                stale = Some(found);
+                return Err(ToolError::new("CHECKSUM_MISMATCH", expected.as_str()));
+            }
+            if overwrite == CreateMode::Refuse {
+                return Err(exists(&at, desk.summary(&at)?));
+            }
+            taken = taken_permalink(desk, &at, stated.as_deref())?;
+            let permalink = match (&stated, desk.summary(&at)?) {
+                (Some(stated), _) if taken.is_none() => stated.clone(),
+                // Keep the permalink: links to the note stay valid.
+                (_, Some(note)) => note.permalink,
+                (_, None) => free_permalink(desk, &place.project, &permalink_of(&place.path).0)?,
+            };
+            text = compose_over(&old, wanted, &permalink).map_err(|e| edit_error(&at, e))?;
+            let action = FileAction::Put(text.clone().into_bytes());
+            Ok(vec![FileOperation {
+                place: at.clone(),
+                expect: ExpectedContent::Hash(found),
+                action,
+            }])
+        });
     if let (Some(found), Some(expected)) = (stale, expected) {
         return Err(scope::checksum_mismatch(call, place, expected, found));
     }
     let commit = match outcome? {
-        ReviseOutcome::Committed(commit) => Some(commit),
-        ReviseOutcome::Unchanged => None,
-        ReviseOutcome::Conflict(_) => return Err(exists(&at, None)),
+        TransactOutcome::Committed(commit) => Some(commit),
+        TransactOutcome::Unchanged => None,
+        TransactOutcome::Conflict(_) => return Err(exists(&at, None)),
     };
     let problem = invalid_frontmatter(wanted.content);
     Ok(SavedNote { place: at, text, replaced, commit, problem, taken })
 }
 
-fn edit_error(place: &Place, error: memoranda_core::note::edit::EditError) -> ToolError {
+fn edit_error(place: &NoteLocation, error: memoranda_core::note::edit::EditError) -> ToolError {
     EngineError::Edit { place: place.clone(), error }.into()
 }
 
 /// Finds the same note in another spelling in the same folder: `my-note.md` for `My Note`, or a file
 /// of the same title. `C++` and `C#` are different notes.
-fn same_note(desk: &Desk<'_>, place: &Place, title: &str) -> Result<Option<Place>, ToolError> {
+fn same_note(
+    desk: &NoteTransaction<'_>,
+    place: &NoteLocation,
+    title: &str,
+) -> Result<Option<NoteLocation>, ToolError> {
     let spelling = alias_key(place.path.stem());
     for other in desk.named(&place.project, place.path.stem())? {
         let is_beside = other.path.parent() == place.path.parent()
@@ -310,7 +321,7 @@ fn same_note(desk: &Desk<'_>, place: &Place, title: &str) -> Result<Option<Place
 
 /// Returns a free permalink, with a number appended if necessary.
 pub(super) fn free_permalink(
-    desk: &Desk<'_>,
+    desk: &NoteTransaction<'_>,
     project: &ProjectName,
     wanted: &str,
 ) -> Result<String, ToolError> {
@@ -325,18 +336,18 @@ pub(super) fn free_permalink(
 
 /// Returns a stated permalink that another note has, and that note.
 fn taken_permalink(
-    desk: &Desk<'_>,
-    place: &Place,
+    desk: &NoteTransaction<'_>,
+    place: &NoteLocation,
     stated: Option<&str>,
-) -> Result<Option<(String, Place)>, ToolError> {
+) -> Result<Option<(String, NoteLocation)>, ToolError> {
     let Some(stated) = stated else { return Ok(None) };
     let mut holders = desk.with_permalink(&place.project, stated)?.into_iter();
     let other = holders.find(|file| file.path.is_markdown() && file.path != place.path);
-    let at = |path| Place { project: place.project.clone(), path };
+    let at = |path| NoteLocation { project: place.project.clone(), path };
     Ok(other.map(|file| (stated.to_owned(), at(file.path))))
 }
 
-fn exists(place: &Place, known: Option<FileSummary>) -> ToolError {
+fn exists(place: &NoteLocation, known: Option<FileSummary>) -> ToolError {
     let (title, permalink) = match known {
         Some(note) => (note.title, note.permalink),
         None => (place.path.stem().to_owned(), permalink_of(&place.path).0),

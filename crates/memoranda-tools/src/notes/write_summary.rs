@@ -7,7 +7,7 @@ use memoranda_core::id::ContentHash;
 use memoranda_core::note::permalink::slug;
 use memoranda_core::note::{self, Note};
 use memoranda_core::rank::RankOptions;
-use memoranda_engine::{Memory, Place, SearchFilter, SearchRequest, SearchResult};
+use memoranda_engine::{Memory, NoteLocation, SearchFilter, SearchRequest, SearchResult};
 use serde_json::{Value, json};
 
 use super::scope;
@@ -19,7 +19,7 @@ const SIMILAR: usize = 3;
 
 /// A note after a change.
 pub(super) struct WriteSummary {
-    pub(super) place: Place,
+    pub(super) place: NoteLocation,
     pub(super) hash: ContentHash,
     /// `None` if nothing changed.
     pub(super) commit: Option<Commit>,
@@ -137,7 +137,11 @@ fn parsed_parts(note: &Note, unresolved: &[String]) -> String {
 /// Finds the notes that are most similar to a new one, as candidates for an edit instead. Only
 /// words are compared, and only the newest notes with each word, so that the time is independent
 /// of the size of the vault.
-pub(super) fn similar_notes(memory: &Memory, place: &Place, title: &str) -> Vec<SearchResult> {
+pub(super) fn similar_notes(
+    memory: &Memory,
+    place: &NoteLocation,
+    title: &str,
+) -> Vec<SearchResult> {
     let request = SearchRequest {
         text: title.to_owned(),
         filter: SearchFilter { projects: vec![place.project.clone()], ..Default::default() },
@@ -156,7 +160,7 @@ pub(super) fn similar_notes(memory: &Memory, place: &Place, title: &str) -> Vec<
 pub(super) fn add_similar_notes(
     answer: &mut ToolResult,
     call: &CallContext<'_>,
-    place: &Place,
+    place: &NoteLocation,
     found: &[SearchResult],
 ) -> Result<(), ToolError> {
     let words = slug(place.path.stem());
@@ -194,9 +198,13 @@ pub(super) fn add_similar_notes(
 }
 
 /// Returns true if one note links to another.
-fn links_to(call: &CallContext<'_>, from: &Place, to: &Place) -> Result<bool, ToolError> {
+fn links_to(
+    call: &CallContext<'_>,
+    from: &NoteLocation,
+    to: &NoteLocation,
+) -> Result<bool, ToolError> {
     let store = call.memory.store();
-    let file = |place: &Place| store.file(&place.project, &place.path);
+    let file = |place: &NoteLocation| store.file(&place.project, &place.path);
     let (Some(from), Some(to)) = (file(from)?, file(to)?) else { return Ok(false) };
     Ok(store.relations_from(from.id)?.iter().any(|link| link.target_file == Some(to.id)))
 }

@@ -6,7 +6,7 @@ use memoranda_engine::records::{
     FileSelection, MemoryRecord, RecordResult, RecordScope, RuleList, VisibleScopes, due_reminders,
     newest_records,
 };
-use memoranda_engine::{Memory, Repository};
+use memoranda_engine::{GitRepository, Memory};
 
 use super::context::{MEMORIES, relevant};
 use super::render::{due_text, list_line};
@@ -75,7 +75,8 @@ pub fn brief(
 }
 
 fn heading(request: &BriefRequest<'_>, visible: &VisibleScopes) -> String {
-    let branch = request.folder.and_then(Repository::of).and_then(|repository| repository.branch);
+    let branch =
+        request.folder.and_then(GitRepository::of).and_then(|repository| repository.branch);
     match (visible.project(), branch) {
         (Some(project), Some(branch)) => {
             format!(

@@ -1,6 +1,6 @@
 //! Scan scopes of the record tools: the files that a result can depend on.
 
-use memoranda_engine::Concern;
+use memoranda_engine::SyncScope;
 use memoranda_engine::records::{
     VisibleScopes, all_records_scope, reminders_scope, rules_and_reminders_scope, rules_scope,
     visible_scope,
@@ -12,34 +12,34 @@ use crate::settings::ToolSettings;
 
 /// Returns the scope of `get_context`: rules and reminders, with a query all visible records, with
 /// entities the graph.
-pub(super) fn context(settings: &ToolSettings, args: &ToolArgs) -> Concern {
+pub(super) fn context(settings: &ToolSettings, args: &ToolArgs) -> SyncScope {
     if args.value("entityNames").is_some() {
-        return Concern::Everything;
+        return SyncScope::Everything;
     }
     match context_tool::query(args) {
         Ok(Some(_)) => visible_records(settings, args),
         Ok(None) => scope_of(settings, args, rules_and_reminders_scope),
-        Err(_) => Concern::Everything,
+        Err(_) => SyncScope::Everything,
     }
 }
 
 /// Returns the scope of a tool that reads the records of the visible scopes.
-pub(super) fn visible_records(settings: &ToolSettings, args: &ToolArgs) -> Concern {
+pub(super) fn visible_records(settings: &ToolSettings, args: &ToolArgs) -> SyncScope {
     scope_of(settings, args, visible_scope)
 }
 
 /// Returns the scope of a tool that reads rules.
-pub(super) fn rules(settings: &ToolSettings, args: &ToolArgs) -> Concern {
+pub(super) fn rules(settings: &ToolSettings, args: &ToolArgs) -> SyncScope {
     scope_of(settings, args, rules_scope)
 }
 
 /// Returns the scope of a tool that reads reminders.
-pub(super) fn reminders(settings: &ToolSettings, args: &ToolArgs) -> Concern {
+pub(super) fn reminders(settings: &ToolSettings, args: &ToolArgs) -> SyncScope {
     scope_of(settings, args, reminders_scope)
 }
 
 /// Returns the scope of a tool that finds a record by its id: all records.
-pub(super) fn all_records(_: &ToolSettings, _: &ToolArgs) -> Concern {
+pub(super) fn all_records(_: &ToolSettings, _: &ToolArgs) -> SyncScope {
     all_records_scope()
 }
 
@@ -48,10 +48,10 @@ pub(super) fn all_records(_: &ToolSettings, _: &ToolArgs) -> Concern {
 fn scope_of(
     settings: &ToolSettings,
     args: &ToolArgs,
-    scope: fn(&VisibleScopes) -> Concern,
-) -> Concern {
+    scope: fn(&VisibleScopes) -> SyncScope,
+) -> SyncScope {
     match arguments::visible_scopes(settings, args) {
         Ok(visible) => scope(&visible),
-        Err(_) => Concern::Everything,
+        Err(_) => SyncScope::Everything,
     }
 }

@@ -1,7 +1,7 @@
 //! The error of a tool call: a code for programs, and a message with the next step for the model.
 
 use memoranda_core::note::edit::EditError;
-use memoranda_engine::{EngineError, Place, StoreError};
+use memoranda_engine::{EngineError, NoteLocation, StoreError};
 use serde_json::{Map, Value, json};
 
 use super::arguments::ArgsError;
@@ -73,7 +73,9 @@ impl From<ArgsError> for ToolError {
 impl From<EngineError> for ToolError {
     fn from(error: EngineError) -> Self {
         let message = sentence(&error.to_string());
-        let named = |places: &[Place]| places.iter().map(Place::to_string).collect::<Vec<_>>();
+        let named = |places: &[NoteLocation]| {
+            places.iter().map(NoteLocation::to_string).collect::<Vec<_>>()
+        };
         match error {
             EngineError::NotFound { suggestions, .. } => {
                 let message = format!("{message} search_notes finds notes by their words.");
@@ -115,7 +117,7 @@ impl From<StoreError> for ToolError {
 }
 
 /// Error of a `find_text` that does not occur as often as expected.
-fn wrong_count(place: &Place, expected: usize, lines: &[usize]) -> ToolError {
+fn wrong_count(place: &NoteLocation, expected: usize, lines: &[usize]) -> ToolError {
     let message = match lines {
         [] => format!(
             "find_text does not occur in {place}. It must match to the letter; read_note shows \

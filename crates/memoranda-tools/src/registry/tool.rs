@@ -4,7 +4,7 @@
 use std::borrow::Cow;
 use std::sync::atomic::{AtomicBool, Ordering};
 
-use memoranda_engine::{Concern, Memory, Who};
+use memoranda_engine::{Author, Memory, SyncScope};
 use serde_json::{Value, json};
 
 use super::arguments::ToolArgs;
@@ -84,7 +84,7 @@ pub enum ScanPolicy {
     /// All files of the vault.
     Everything,
     /// The files that the result can depend on, given the arguments.
-    ByArguments(fn(&ToolSettings, &ToolArgs) -> Concern),
+    ByArguments(fn(&ToolSettings, &ToolArgs) -> SyncScope),
 }
 
 impl ToolDef {
@@ -132,17 +132,17 @@ impl ToolDef {
 
     /// Returns the files that have to be in the index before a call. `None` if the tool does not
     /// use the index.
-    pub fn scan_scope(&self, settings: &ToolSettings, arguments: &Value) -> Option<Concern> {
+    pub fn scan_scope(&self, settings: &ToolSettings, arguments: &Value) -> Option<SyncScope> {
         match self.scan {
             ScanPolicy::Nothing => None,
-            ScanPolicy::Everything => Some(Concern::Everything),
+            ScanPolicy::Everything => Some(SyncScope::Everything),
             ScanPolicy::ByArguments(scope) => {
                 let ToolHandler::Params { table, .. } = self.handler else {
-                    return Some(Concern::Everything);
+                    return Some(SyncScope::Everything);
                 };
                 // Invalid arguments are rejected before the tool reads any file.
                 let args = ToolArgs::read(self.name, table, arguments.clone());
-                Some(args.map_or(Concern::Everything, |args| scope(settings, &args)))
+                Some(args.map_or(SyncScope::Everything, |args| scope(settings, &args)))
             }
         }
     }
@@ -239,7 +239,7 @@ pub struct CallContext<'a> {
     /// The vault.
     pub memory: &'a Memory,
     /// Author of the changes in the history.
-    pub who: Who,
+    pub who: Author,
     /// Settings of the tools.
     pub settings: &'a ToolSettings,
     /// Reports the progress of a long call: done, total, and the current step.

@@ -1,6 +1,6 @@
 //! `memoranda diff`: how a note changed, or what a commit did.
 
-use memoranda_engine::{CommitDiff, EngineError, FileDiff, Memory, Place, StoreError};
+use memoranda_engine::{CommitDiff, EngineError, FileDiff, Memory, NoteLocation, StoreError};
 use serde::Serialize;
 
 use super::log;
@@ -95,7 +95,7 @@ fn find_diff(context: &CommandContext, memory: &Memory, what: &str) -> Result<Co
         when: "at any time that the history knows".into(),
     })?;
     let mut diff = memory.show_commit(last.commit.id.as_str())?;
-    let place = Place { path: last.change.path, ..place };
+    let place = NoteLocation { path: last.change.path, ..place };
     diff.files.retain(|file| file.place == place);
     Ok(diff)
 }

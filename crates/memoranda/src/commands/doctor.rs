@@ -2,7 +2,7 @@
 
 use memoranda_engine::core::id::ProjectName;
 use memoranda_engine::core::path::NotePath;
-use memoranda_engine::{CheckReport, DoctorReport, Memory, ModelStatus, Place};
+use memoranda_engine::{CheckReport, DoctorReport, Memory, ModelStatus, NoteLocation};
 use serde::Serialize;
 
 use super::scan::{ScanJson, UnavailableJson, scan_sentence};
@@ -297,9 +297,9 @@ fn names(places: &[(ProjectName, NotePath)]) -> Vec<String> {
     places.iter().map(|(project, path)| format!("{project}/{path}")).collect()
 }
 
-fn problems(check: &CheckReport) -> Vec<(Place, usize, String)> {
+fn problems(check: &CheckReport) -> Vec<(NoteLocation, usize, String)> {
     let of = |found: &memoranda_engine::FileProblems| {
-        let place = Place { project: found.project.clone(), path: found.path.clone() };
+        let place = NoteLocation { project: found.project.clone(), path: found.path.clone() };
         let problems = found.problems.iter();
         problems.map(|p| (place.clone(), p.line, p.message.clone())).collect::<Vec<_>>()
     };
@@ -310,7 +310,7 @@ fn check_json(VaultCheck { report, repaired, model }: &VaultCheck) -> CheckJson 
     let check = &report.check;
     let places = |places: &[(ProjectName, NotePath)]| {
         let place = |(project, path): &(ProjectName, NotePath)| {
-            PlaceJson::from(&Place { project: project.clone(), path: path.clone() })
+            PlaceJson::from(&NoteLocation { project: project.clone(), path: path.clone() })
         };
         places.iter().map(place).collect()
     };

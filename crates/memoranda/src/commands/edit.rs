@@ -6,8 +6,8 @@ use memoranda_engine::core::diff::{DiffLabels, unified_diff};
 use memoranda_engine::core::note::MetaValue;
 use memoranda_engine::core::note::edit::NoteEdit;
 use memoranda_engine::{
-    EditOutcome, EditRequest, Edited, Intent, Memory, Place, ReadNote, WriteMode, WriteOutcome,
-    WriteRequest,
+    EditOutcome, EditReport, EditRequest, Memory, NoteLocation, ReadNote, ResolveIntent, WriteMode,
+    WriteOutcome, WriteRequest,
 };
 use serde::Serialize;
 
@@ -66,7 +66,7 @@ struct EditedJson {
 pub(crate) fn run(context: &CommandContext, args: &Args) -> Result<Exit> {
     let edits = requested_edits(args)?;
     let memory = context.open_synced()?;
-    let place = context.resolve_note(memory, &args.note, Intent::Change)?.place;
+    let place = context.resolve_note(memory, &args.note, ResolveIntent::Change)?.place;
     if edits.is_empty() {
         return edit_in_editor(context, memory, &place);
     }
@@ -122,7 +122,7 @@ fn frontmatter_value(key: &str, value: &str) -> MetaValue {
     }
 }
 
-fn edit_in_editor(context: &CommandContext, memory: &Memory, place: &Place) -> Result<Exit> {
+fn edit_in_editor(context: &CommandContext, memory: &Memory, place: &NoteLocation) -> Result<Exit> {
     if context.args.no_input {
         return Err(CommandError::usage("an editor needs a person, and --no-input was given")
             .hint("`--append`, `--replace` and `--set` change a note at once"));
@@ -147,7 +147,7 @@ fn edit_in_editor(context: &CommandContext, memory: &Memory, place: &Place) -> R
     match memory.write(&context.author(), &request) {
         Ok(WriteOutcome::Written(written)) => print_edited(
             context,
-            &Edited {
+            &EditReport {
                 place: written.place,
                 before: note.hash,
                 after: written.hash,
@@ -191,7 +191,7 @@ fn conflict_error(
         .hint(format!("`memoranda edit {name}` again, and take over what you wrote")))
 }
 
-fn print_edited(context: &CommandContext, edited: &Edited) -> Result<Exit> {
+fn print_edited(context: &CommandContext, edited: &EditReport) -> Result<Exit> {
     let place = &edited.place;
     let json = EditedJson {
         project: place.project.to_string(),
@@ -207,7 +207,7 @@ fn print_edited(context: &CommandContext, edited: &Edited) -> Result<Exit> {
     Ok(Exit::Success)
 }
 
-fn print_unchanged(context: &CommandContext, place: &Place, version: &str) -> Result<Exit> {
+fn print_unchanged(context: &CommandContext, place: &NoteLocation, version: &str) -> Result<Exit> {
     let json = EditedJson {
         project: place.project.to_string(),
         path: place.path.to_string(),

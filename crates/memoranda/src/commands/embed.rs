@@ -1,6 +1,6 @@
 //! `memoranda embed`: make the vectors of the model that was chosen.
 
-use memoranda_engine::{Made, MakeError, MakeOutcome, ModelStatus};
+use memoranda_engine::{EmbedError, EmbedOutcome, EmbedReport, ModelStatus};
 use serde::Serialize;
 
 use crate::context::CommandContext;
@@ -50,20 +50,21 @@ pub(crate) fn run(context: &CommandContext, args: &Args) -> Result<Exit> {
         memory.make_meanings(&mut |n, of| progress.show("Computing embeddings", n, of))?;
     drop(progress);
     let Some(ModelStatus { model, coverage: Ok(coverage) }) = memory.model_status()? else {
-        return Err(MakeError::NoModel.into());
+        return Err(EmbedError::NoModel.into());
     };
     let (covered, passages) = (coverage.covered, coverage.passages);
     let far = format!("{covered} of {}", counted(passages as usize, "passage"));
-    let (Made { made, refused }, sentence) = match outcome {
-        MakeOutcome::Elsewhere | MakeOutcome::Closed => {
-            (Made::default(), format!("Another process is computing them: {model} has {far}"))
-        }
-        MakeOutcome::Done(made) => {
+    let (EmbedReport { made, refused }, sentence) = match outcome {
+        EmbedOutcome::Elsewhere | EmbedOutcome::Closed => (
+            EmbedReport::default(),
+            format!("Another process is computing them: {model} has {far}"),
+        ),
+        EmbedOutcome::Done(made) => {
             let texts = counted(made.made, "new text");
             (made, format!("Embedded {texts} with {model}: {far}"))
         }
     };
-    let elsewhere = !matches!(outcome, MakeOutcome::Done(_));
+    let elsewhere = !matches!(outcome, EmbedOutcome::Done(_));
     let json = EmbedJson { model, made, refused, covered, passages, elsewhere };
     context.printer.done(&json, sentence)?;
     if refused > 0 {

@@ -1,7 +1,7 @@
 //! `memoranda expire`: let go of what nobody used for long.
 
 use memoranda_engine::core::id::ProjectName;
-use memoranda_engine::{ExpireRequest, Place};
+use memoranda_engine::{ExpireRequest, NoteLocation};
 use memoranda_tools::ToolSettings;
 use serde::Serialize;
 
@@ -50,7 +50,7 @@ struct ExpiredNoteJson {
     last_used: jiff::Timestamp,
 }
 
-type UnusedNote = (Place, jiff::Timestamp);
+type UnusedNote = (NoteLocation, jiff::Timestamp);
 
 /// Removes them.
 pub(crate) fn run(context: &CommandContext, args: &Args) -> Result<Exit> {

@@ -2,7 +2,7 @@
 //!
 //! Arrows say in which note a link is written. Links to notes that do not exist yet are dashed.
 
-use memoranda_engine::{NeighbourNode, Neighbourhood};
+use memoranda_engine::{NeighbourNode, NoteNeighbourhood};
 use serde::Serialize;
 
 use crate::error::Result;
@@ -67,7 +67,7 @@ struct UnresolvedJson<'a> {
 }
 
 /// Prints the notes around one.
-pub(crate) fn print(printer: &Printer, around: &Neighbourhood) -> Result<()> {
+pub(crate) fn print(printer: &Printer, around: &NoteNeighbourhood) -> Result<()> {
     match printer.format {
         OutputFormat::Json => return printer.json(&graph_json(around)),
         OutputFormat::Pretty | OutputFormat::Plain => {}
@@ -83,7 +83,7 @@ pub(crate) fn print(printer: &Printer, around: &Neighbourhood) -> Result<()> {
 }
 
 /// The drawing, a line a note.
-fn draw(around: &Neighbourhood, glyphs: &GraphGlyphs) -> Vec<String> {
+fn draw(around: &NoteNeighbourhood, glyphs: &GraphGlyphs) -> Vec<String> {
     let centre = &around.centre;
     let mut lines = vec![format!(
         "{STRONG}{}{STRONG:#}  {PLACE}{}/{}{PLACE:#}",
@@ -96,7 +96,7 @@ fn draw(around: &Neighbourhood, glyphs: &GraphGlyphs) -> Vec<String> {
 }
 
 fn draw_below(
-    around: &Neighbourhood,
+    around: &NoteNeighbourhood,
     parent: i64,
     indent: &str,
     glyphs: &GraphGlyphs,
@@ -137,7 +137,7 @@ fn parent_of(note: &NeighbourNode) -> i64 {
     if note.via.from == note.node.id { note.via.to } else { note.via.from }
 }
 
-fn graph_json(around: &Neighbourhood) -> GraphJson<'_> {
+fn graph_json(around: &NoteNeighbourhood) -> GraphJson<'_> {
     let path_of = |id: i64| {
         let found = around.notes.iter().map(|note| &note.node).find(|node| node.id == id);
         found.unwrap_or(&around.centre).path.as_str()

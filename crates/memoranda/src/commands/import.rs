@@ -7,7 +7,7 @@ use std::path::{Path, PathBuf};
 
 use memoranda_engine::core::change::ChangeChannel;
 use memoranda_engine::core::id::ProjectName;
-use memoranda_engine::{Concern, EngineError, Memory, Place, StoreError, Who, clock};
+use memoranda_engine::{Author, EngineError, Memory, NoteLocation, StoreError, SyncScope, clock};
 use memoranda_import::{
     DeletedPolicy, ImportInput, ImportMode, ImportOptions, ImportOutcome, ImportProblem,
     ImportSink, ImportSource, ImportSummary, ImportTarget, Importer, SOURCES, UsualPaths,
@@ -345,7 +345,7 @@ fn import_notes(
         deleted: if args.deleted { DeletedPolicy::ComeBack } else { DeletedPolicy::Stay },
         at: clock::now(),
     };
-    let who = Who { channel: ChangeChannel::Import, ..context.author() };
+    let who = Author { channel: ChangeChannel::Import, ..context.author() };
     let mut importer = Importer::new(memory, &who, options)?;
     let mut bar = ProgressBar::new(&context.printer);
     let mut keep = |item, at: memoranda_import::ImportProgress| {
@@ -461,7 +461,7 @@ fn json(
     input: &ImportInput,
     report: &ImportSummary,
 ) -> ImportReportJson {
-    let place = |place: &Place| crate::json_output::PlaceJson::from(place);
+    let place = |place: &NoteLocation| crate::json_output::PlaceJson::from(place);
     ImportReportJson {
         source: source.name(),
         from: input.display_name(),
@@ -516,7 +516,7 @@ fn import_archive(context: &CommandContext, args: &Args, input: &ImportInput) ->
     }
     let memory = context.open_or_create()?;
     let home = memory.store().home().display().to_string();
-    memory.catch_up(&Concern::Everything, &mut |_| {})?;
+    memory.catch_up(&SyncScope::Everything, &mut |_| {})?;
     if memory.store().counts()?.notes > 0 {
         let message = format!("the vault {home} has notes, and an archive needs an empty one");
         return Err(CommandError::new(Exit::Conflict, message)

@@ -2,7 +2,7 @@
 
 use memoranda_engine::core::change::Commit;
 use memoranda_engine::core::path::NotePath;
-use memoranda_engine::{EngineError, HistoryFilter, Intent, Memory, Place};
+use memoranda_engine::{EngineError, HistoryFilter, Memory, NoteLocation, ResolveIntent};
 use serde::Serialize;
 
 use super::undo::describe_commit;
@@ -89,7 +89,7 @@ pub(crate) fn run(context: &CommandContext, args: &Args) -> Result<Exit> {
     Ok(Exit::Success)
 }
 
-fn revisions(memory: &Memory, place: &Place, filter: &HistoryFilter) -> Result<Vec<Commit>> {
+fn revisions(memory: &Memory, place: &NoteLocation, filter: &HistoryFilter) -> Result<Vec<Commit>> {
     let commits = memory.revisions(place, MAX_REVISIONS)?.into_iter().map(|found| found.commit);
     let by = |commit: &Commit, client: &str| {
         commit.author.client == client || commit.author.client.starts_with(&format!("{client} "))
@@ -111,19 +111,19 @@ pub(crate) fn find_note_or_folder(
     // An exact path takes precedence over a similar note that exists.
     for (project, path) in context.candidate_locations(memory, name)? {
         let Ok(path) = NotePath::parse(&path) else { continue };
-        let place = Place { project, path };
+        let place = NoteLocation { project, path };
         if !memory.revisions(&place, 1)?.is_empty() {
             return Ok(NoteOrFolder::Note(place));
         }
     }
-    let missing = match context.resolve_note_or_folder(memory, name, Intent::Read) {
+    let missing = match context.resolve_note_or_folder(memory, name, ResolveIntent::Read) {
         Err(e) if e.kind == FailureKind::Exit(Exit::NotFound) => e,
         other => return other,
     };
     for (project, path) in context.candidate_locations(memory, name.trim_end_matches('/'))? {
         for path in [path.clone(), format!("{path}.md")] {
             let Ok(path) = NotePath::parse(&path) else { continue };
-            let place = Place { project: project.clone(), path: path.clone() };
+            let place = NoteLocation { project: project.clone(), path: path.clone() };
             if !memory.revisions(&place, 1)?.is_empty() {
                 return Ok(NoteOrFolder::Note(place));
             }
@@ -139,7 +139,7 @@ pub(crate) fn find_note_or_folder(
     }
     // By title or permalink, as it was when it was there.
     let (project, name) = context.strip_project_prefix(name)?;
-    match memory.place_in_history(project, &name, Intent::Read) {
+    match memory.place_in_history(project, &name, ResolveIntent::Read) {
         Ok(place) => Ok(NoteOrFolder::Note(place)),
         Err(EngineError::NotFound { .. }) => Err(missing),
         Err(other) => Err(other.into()),

@@ -1,7 +1,7 @@
 //! `memoranda mv`: move a note or a folder.
 
 use memoranda_engine::core::path::NotePath;
-use memoranda_engine::{EngineError, Intent, MoveOutcome, MoveRequest, Place};
+use memoranda_engine::{EngineError, MoveOutcome, MoveRequest, NoteLocation, ResolveIntent};
 use serde::Serialize;
 
 use crate::context::{CommandContext, NoteOrFolder};
@@ -49,7 +49,7 @@ struct MovedFileJson {
 /// Moves it.
 pub(crate) fn run(context: &CommandContext, args: &Args) -> Result<Exit> {
     let memory = context.open_synced()?;
-    let target = context.resolve_note_or_folder(memory, &args.note, Intent::Change)?;
+    let target = context.resolve_note_or_folder(memory, &args.note, ResolveIntent::Change)?;
     let (from, is_note) = match target {
         NoteOrFolder::Note(place) => (place, true),
         NoteOrFolder::Folder(place) => (place, false),
@@ -72,7 +72,7 @@ pub(crate) fn run(context: &CommandContext, args: &Args) -> Result<Exit> {
         to = format!("{to}.{extension}");
     }
     let to = NotePath::parse(to.trim_start_matches('/')).map_err(EngineError::from)?;
-    memory.check_findable(&Place { project: from.project.clone(), path: to.clone() })?;
+    memory.check_findable(&NoteLocation { project: from.project.clone(), path: to.clone() })?;
     match memory.relocate(&context.author(), &MoveRequest { from, to })? {
         MoveOutcome::Moved(moved) => {
             let pair =

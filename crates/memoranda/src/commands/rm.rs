@@ -1,6 +1,6 @@
 //! `memoranda rm`: delete notes and folders; the history keeps them.
 
-use memoranda_engine::{DeleteOutcome, DeleteRequest, Intent, Place};
+use memoranda_engine::{DeleteOutcome, DeleteRequest, NoteLocation, ResolveIntent};
 use serde::Serialize;
 
 use crate::context::{CommandContext, NoteOrFolder};
@@ -45,9 +45,9 @@ struct DeletedJson {
 pub(crate) fn run(context: &CommandContext, args: &Args) -> Result<Exit> {
     let memory = context.open_synced()?;
     let mut folders = 0;
-    let mut places: Vec<Place> = Vec::new();
+    let mut places: Vec<NoteLocation> = Vec::new();
     for name in &args.notes {
-        let place = match context.resolve_note_or_folder(memory, name, Intent::Change)? {
+        let place = match context.resolve_note_or_folder(memory, name, ResolveIntent::Change)? {
             NoteOrFolder::Note(place) => place,
             NoteOrFolder::Folder(place) => {
                 folders += 1;
@@ -103,7 +103,7 @@ pub(super) fn left_behind(left: &[String]) -> String {
     format!("{count} left where it was: {}{more}", visible(&named.join(", ")))
 }
 
-fn print_planned(context: &CommandContext, files: &[Place]) -> Result<Exit> {
+fn print_planned(context: &CommandContext, files: &[NoteLocation]) -> Result<Exit> {
     let printer = &context.printer;
     if context.is_json() {
         let deleted = files.iter().map(PlaceJson::from).collect();
@@ -123,8 +123,8 @@ fn print_planned(context: &CommandContext, files: &[Place]) -> Result<Exit> {
 
 fn print_deleted(
     context: &CommandContext,
-    place: &Place,
-    files: &[Place],
+    place: &NoteLocation,
+    files: &[NoteLocation],
     commit: &str,
 ) -> Result<()> {
     if context.is_json() {

@@ -6,7 +6,7 @@ use memoranda_engine::core::path::NotePath;
 use memoranda_engine::core::rank::RankOptions;
 use memoranda_engine::core::snippet::Snippet;
 use memoranda_engine::{
-    MIN_RELEVANCE, MeaningBy, Memory, SearchFilter, SearchPage, SearchRequest, SearchResult,
+    EmbeddingSource, MIN_RELEVANCE, Memory, SearchFilter, SearchPage, SearchRequest, SearchResult,
     SearchUnit, Superseded,
 };
 use serde::Serialize;
@@ -301,14 +301,14 @@ fn search_json<'a>(query: &'a str, page: u32, found: &'a SearchPage) -> SearchJs
     }
 }
 
-fn meaning(by: &MeaningBy) -> MeaningJson<'_> {
+fn meaning(by: &EmbeddingSource) -> MeaningJson<'_> {
     match by {
-        MeaningBy::Nothing => MeaningJson { by: "nothing", ..MeaningJson::default() },
-        MeaningBy::BuiltIn => MeaningJson { by: "built-in", ..MeaningJson::default() },
-        MeaningBy::Chosen { model, left } => {
+        EmbeddingSource::Nothing => MeaningJson { by: "nothing", ..MeaningJson::default() },
+        EmbeddingSource::BuiltIn => MeaningJson { by: "built-in", ..MeaningJson::default() },
+        EmbeddingSource::Chosen { model, left } => {
             MeaningJson { by: "chosen", model: Some(model), left: Some(*left), reason: None }
         }
-        MeaningBy::FellBack { model, reason } => {
+        EmbeddingSource::FellBack { model, reason } => {
             MeaningJson { by: "built-in", model: Some(model), left: None, reason: Some(reason) }
         }
     }
@@ -316,8 +316,8 @@ fn meaning(by: &MeaningBy) -> MeaningJson<'_> {
 
 /// Adds what the model that was chosen says for itself: that few passages have a vector may be
 /// because it cannot be reached.
-fn explain_fallback(memory: &Memory, by: &mut MeaningBy) {
-    let MeaningBy::FellBack { reason, .. } = by else { return };
+fn explain_fallback(memory: &Memory, by: &mut EmbeddingSource) {
+    let EmbeddingSource::FellBack { reason, .. } = by else { return };
     if let Some(Err(error)) = memory.try_model() {
         let error = error.to_string();
         if !reason.contains(&error) {
@@ -327,16 +327,18 @@ fn explain_fallback(memory: &Memory, by: &mut MeaningBy) {
 }
 
 /// By which model meanings were compared, in a sentence.
-fn model_sentence(by: &MeaningBy) -> Option<String> {
+fn model_sentence(by: &EmbeddingSource) -> Option<String> {
     match by {
-        MeaningBy::Nothing => None,
-        MeaningBy::BuiltIn => Some("Meanings are compared by the built-in model.".to_owned()),
-        MeaningBy::Chosen { model, left: 0 } => Some(format!("Meanings are compared by {model}.")),
-        MeaningBy::Chosen { model, left } => Some(format!(
+        EmbeddingSource::Nothing => None,
+        EmbeddingSource::BuiltIn => Some("Meanings are compared by the built-in model.".to_owned()),
+        EmbeddingSource::Chosen { model, left: 0 } => {
+            Some(format!("Meanings are compared by {model}."))
+        }
+        EmbeddingSource::Chosen { model, left } => Some(format!(
             "Meanings are compared by {model}, and by the built-in model for {} without vectors.",
             counted(*left as usize, "passage")
         )),
-        MeaningBy::FellBack { model, reason } => {
+        EmbeddingSource::FellBack { model, reason } => {
             Some(format!("Meanings are compared by the built-in model; {model}: {reason}."))
         }
     }

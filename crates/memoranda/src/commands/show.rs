@@ -2,7 +2,7 @@
 
 use jiff::Timestamp;
 use memoranda_engine::core::note::Note;
-use memoranda_engine::{GraphRequest, Intent, Memory, Place, ReadNote};
+use memoranda_engine::{GraphRequest, Memory, NoteLocation, ReadNote, ResolveIntent};
 use serde::Serialize;
 
 use super::graph;
@@ -143,8 +143,8 @@ pub(crate) fn run(context: &CommandContext, args: &Args) -> Result<Exit> {
 }
 
 /// The note that a name means; that it could be another's is said.
-fn resolve_named(context: &CommandContext, memory: &Memory, name: &str) -> Result<Place> {
-    let found = context.resolve_note(memory, name, Intent::Read)?;
+fn resolve_named(context: &CommandContext, memory: &Memory, name: &str) -> Result<NoteLocation> {
+    let found = context.resolve_note(memory, name, ResolveIntent::Read)?;
     if let Some(other) = &found.other {
         let said = format!("this is {}; {other} goes by the name {name:?} too", found.place);
         context.printer.warn(visible(&said));

@@ -2,7 +2,7 @@
 
 use std::sync::atomic::AtomicBool;
 
-use memoranda_engine::Concern;
+use memoranda_engine::SyncScope;
 use memoranda_engine::core::change::Author;
 use memoranda_tools::{
     CallContext, ClientContext, ToolDef, ToolResult, ToolSettings, ToolUse, Wording, json_object,
@@ -97,7 +97,7 @@ fn call(
     settings: &ToolSettings,
     arguments: Value,
 ) -> Result<ToolResult> {
-    let scope = tool.scan_scope(settings, &arguments).unwrap_or(Concern::Everything);
+    let scope = tool.scan_scope(settings, &arguments).unwrap_or(SyncScope::Everything);
     let call = CallContext {
         memory: context.open_synced_for(&scope)?,
         who: Author { tool: tool.name.to_owned(), ..context.author() },

@@ -3,7 +3,7 @@
 use memoranda_engine::core::change::{Commit, CommitKind, FileChange};
 use memoranda_engine::core::diff::{DiffLabels, unified_diff};
 use memoranda_engine::core::listed::shortened_list;
-use memoranda_engine::{CommitDiff, FileDiff, Place, UndoOutcome};
+use memoranda_engine::{CommitDiff, FileDiff, NoteLocation, UndoOutcome};
 use serde::Serialize;
 
 use crate::context::CommandContext;
@@ -113,7 +113,7 @@ pub(crate) fn confirm_deletions(
 }
 
 /// The error for files that were changed since a commit.
-pub(crate) fn changed_since(places: &[Place], since: &str) -> CommandError {
+pub(crate) fn changed_since(places: &[NoteLocation], since: &str) -> CommandError {
     let names = shortened_list(places, MAX_LISTED);
     let place = places.first().map(ToString::to_string).unwrap_or_default();
     let place = crate::error::quoted(&place);

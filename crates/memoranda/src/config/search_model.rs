@@ -5,7 +5,7 @@
 use std::sync::Arc;
 use std::time::Duration;
 
-use memoranda_engine::{AskOptions, ChosenModel, Embedder, ModelError};
+use memoranda_engine::{EmbeddingModel, EmbeddingOptions, ModelError, TextEmbedder};
 use memoranda_model::{EndpointOptions, ModelEndpoint, ModelProtocol};
 
 use super::AppSettings;
@@ -21,7 +21,7 @@ struct UnusableEmbedder {
     reason: String,
 }
 
-impl Embedder for UnusableEmbedder {
+impl TextEmbedder for UnusableEmbedder {
     fn name(&self) -> &str {
         &self.name
     }
@@ -37,13 +37,13 @@ impl Embedder for UnusableEmbedder {
 
 impl AppSettings {
     /// Returns the configured embedding model; `None` for the built-in model.
-    pub(crate) fn search_model(&self) -> Option<ChosenModel> {
+    pub(crate) fn search_model(&self) -> Option<EmbeddingModel> {
         let value = self.value("search.model").trim();
         if value.is_empty() {
             return None;
         }
         let limit = self.value("search.timeout_seconds").parse().unwrap_or(2);
-        let options = AskOptions {
+        let options = EmbeddingOptions {
             limit: Duration::from_secs(limit),
             question_prefix: self.value("search.question_prefix").to_owned(),
             passage_prefix: self.value("search.passage_prefix").to_owned(),
@@ -53,12 +53,12 @@ impl AppSettings {
         } else {
             self.search_folder(value)
         };
-        Some(ChosenModel::new(embedder, options))
+        Some(EmbeddingModel::new(embedder, options))
     }
 
-    fn search_endpoint(&self, url: &str, limit: Duration) -> Arc<dyn Embedder> {
+    fn search_endpoint(&self, url: &str, limit: Duration) -> Arc<dyn TextEmbedder> {
         let name = self.value("search.model_name").trim();
-        let unusable = |reason: String| -> Arc<dyn Embedder> {
+        let unusable = |reason: String| -> Arc<dyn TextEmbedder> {
             let name = if name.is_empty() { url } else { name };
             Arc::new(UnusableEmbedder { name: name.to_owned(), reason })
         };
@@ -84,12 +84,12 @@ impl AppSettings {
     }
 
     #[cfg(feature = "local-models")]
-    fn search_folder(&self, value: &str) -> Arc<dyn Embedder> {
+    fn search_folder(&self, value: &str) -> Arc<dyn TextEmbedder> {
         Arc::new(memoranda_model::LocalModel::new(&self.path(value)))
     }
 
     #[cfg(not(feature = "local-models"))]
-    fn search_folder(&self, value: &str) -> Arc<dyn Embedder> {
+    fn search_folder(&self, value: &str) -> Arc<dyn TextEmbedder> {
         let path = self.path(value);
         let name = path.file_name().unwrap_or(path.as_os_str()).to_string_lossy().into_owned();
         let reason = "this program was built without the feature `local-models`; build it with, or \

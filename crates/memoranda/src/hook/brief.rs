@@ -7,7 +7,8 @@ use memoranda_engine::core::note;
 use memoranda_engine::core::path::NotePath;
 use memoranda_engine::records::{VisibleScopes, rules_and_reminders_scope};
 use memoranda_engine::{
-    Concern, ListFilter, ListOrder, ListRequest, Memory, Place, Repository, SearchRequest, clock,
+    GitRepository, ListFilter, ListOrder, ListRequest, Memory, NoteLocation, SearchRequest,
+    SyncScope, clock,
 };
 use memoranda_tools::BriefRequest;
 
@@ -122,7 +123,7 @@ fn catch_up(run: &HookRun, memory: &Arc<Memory>) -> IndexCoverage {
     std::thread::spawn(move || {
         // A failed scan does not fail the brief, and the receiver may have timed out.
         looking.catch_up(&rules, &mut |_| {}).ok();
-        looking.catch_up(&Concern::Everything, &mut |_| {}).ok();
+        looking.catch_up(&SyncScope::Everything, &mut |_| {}).ok();
         sender.send(()).ok();
     });
     done.recv_timeout(run.event.timeout() / 3).ok();
@@ -193,7 +194,7 @@ fn about_the_person(run: &HookRun, memory: &Memory) -> Result<String> {
     // The project is made with the first memory; before that there is nothing to say.
     let Ok(page) = memory.list(&request) else { return Ok(text) };
     for file in page.notes {
-        let place = Place { project: file.project, path: file.path };
+        let place = NoteLocation { project: file.project, path: file.path };
         let Ok(note) = memory.read_at(&place) else { continue };
         let body = body_of(&note.lossy_text());
         text.push_str(&format!("{place}:\n{}", quoted(&cut(&body, 1200))));
@@ -216,13 +217,13 @@ fn last_checkpoint(run: &HookRun, memory: &Memory) -> Result<String> {
     };
     let request = ListRequest { filter, order: ListOrder::Newest, limit: 20, offset: 0 };
     let Ok(page) = memory.list(&request) else { return Ok(String::new()) };
-    let here = run.input.folder.as_deref().and_then(Repository::of);
+    let here = run.input.folder.as_deref().and_then(GitRepository::of);
     let folder = run.input.folder.as_ref().map(|folder| folder.display().to_string());
     for file in page.notes {
         if clock::now().as_second() - file.updated.as_second() > MAX_CHECKPOINT_AGE_SECONDS {
             break;
         }
-        let place = Place { project: file.project, path: file.path };
+        let place = NoteLocation { project: file.project, path: file.path };
         let Ok(note) = memory.read_at(&place) else { continue };
         let text = note.lossy_text();
         let says = |key: &str, value: &str| {

@@ -3,7 +3,9 @@
 
 use memoranda_engine::core::path::NotePath;
 use memoranda_engine::core::secrets;
-use memoranda_engine::{EngineError, Memory, Place, Repository, WriteMode, WriteRequest, clock};
+use memoranda_engine::{
+    EngineError, GitRepository, Memory, NoteLocation, WriteMode, WriteRequest, clock,
+};
 
 use super::transcript::{self, TranscriptTail};
 use super::{HookClient, HookEvent, HookRun};
@@ -66,7 +68,7 @@ fn is_periodic(run: &HookRun) -> bool {
 }
 
 /// Returns the location of the checkpoint; `None` if the conversation has no id.
-pub(super) fn place(run: &HookRun) -> Option<Place> {
+pub(super) fn place(run: &HookRun) -> Option<NoteLocation> {
     let id: String =
         run.input.session.chars().filter(char::is_ascii_alphanumeric).take(12).collect();
     if id.is_empty() {
@@ -74,11 +76,11 @@ pub(super) fn place(run: &HookRun) -> Option<Place> {
     }
     let path = format!("{FOLDER}/{}-{}.md", run.client.name(), id.to_lowercase());
     let path = NotePath::parse(&path).map_err(EngineError::from).ok()?;
-    Some(Place { project: run.settings.memories.clone(), path })
+    Some(NoteLocation { project: run.settings.memories.clone(), path })
 }
 
 fn checkpoint_text(run: &HookRun, ending: &TranscriptTail, summary: Option<&str>) -> String {
-    let repository = run.input.folder.as_deref().and_then(Repository::of);
+    let repository = run.input.folder.as_deref().and_then(GitRepository::of);
     let folder = run.input.folder.as_ref().map(|folder| folder.display().to_string());
     let name = match (&repository, &run.input.folder) {
         (Some(repository), _) => repository.name.clone(),

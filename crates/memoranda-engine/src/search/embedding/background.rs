@@ -8,8 +8,8 @@ use std::time::{Duration, Instant};
 
 use memoranda_store::Store;
 
-use super::make::{MakeOutcome, make};
-use super::{ChosenModel, lock};
+use super::make::{EmbedOutcome, make};
+use super::{EmbeddingModel, lock};
 
 /// While another process makes vectors, this one looks again after so long.
 const ELSEWHERE: Duration = Duration::from_secs(5);
@@ -19,14 +19,14 @@ const LONGEST_PAUSE: Duration = Duration::from_secs(600);
 
 /// The thread that makes vectors. It sleeps until something changed.
 #[derive(Debug)]
-pub(crate) struct Maker {
+pub(crate) struct EmbeddingWorker {
     stopped: Arc<AtomicBool>,
     wake: Sender<()>,
 }
 
-impl Maker {
+impl EmbeddingWorker {
     /// Starts the thread. It keeps neither the vault open nor the process alive.
-    pub(crate) fn start(store: &Arc<Store>, chosen: &Arc<ChosenModel>) -> Self {
+    pub(crate) fn start(store: &Arc<Store>, chosen: &Arc<EmbeddingModel>) -> Self {
         let (wake, receiver) = channel();
         store.tell_changes(wake.clone());
         let stopped = Arc::new(AtomicBool::new(false));
@@ -39,7 +39,7 @@ impl Maker {
     }
 }
 
-impl Drop for Maker {
+impl Drop for EmbeddingWorker {
     fn drop(&mut self) {
         self.stopped.store(true, Ordering::SeqCst);
         self.wake.send(()).ok();
@@ -48,7 +48,7 @@ impl Drop for Maker {
 
 /// What the thread waits for.
 #[derive(Clone, Copy)]
-enum Until {
+enum WakeCondition {
     /// Something changes.
     Change,
     /// Something changes, or this long has passed.
@@ -57,45 +57,45 @@ enum Until {
     Pause(Duration),
 }
 
-fn run(weak: &Weak<Store>, chosen: &ChosenModel, stopped: &AtomicBool, changes: &Receiver<()>) {
+fn run(weak: &Weak<Store>, chosen: &EmbeddingModel, stopped: &AtomicBool, changes: &Receiver<()>) {
     let store = || weak.upgrade().filter(|_| !stopped.load(Ordering::SeqCst));
     let mut pause = FIRST_PAUSE;
-    let mut until = Until::Change;
+    let mut until = WakeCondition::Change;
     while sleep(changes, until, stopped).is_ok() {
         until = match make(&store, chosen, &mut |_, _| {}) {
-            Ok(MakeOutcome::Closed) => return,
-            Ok(MakeOutcome::Elsewhere) => Until::ChangeOr(ELSEWHERE),
-            Ok(MakeOutcome::Done(made)) => {
+            Ok(EmbedOutcome::Closed) => return,
+            Ok(EmbedOutcome::Elsewhere) => WakeCondition::ChangeOr(ELSEWHERE),
+            Ok(EmbedOutcome::Done(made)) => {
                 if made.made > 0 {
                     // It works, whatever was the matter before.
                     *lock(&chosen.resting) = None;
                 }
                 pause = FIRST_PAUSE;
-                Until::Change
+                WakeCondition::Change
             }
             Err(_) => {
                 let wait = pause;
                 pause = (pause * 2).min(LONGEST_PAUSE);
-                Until::Pause(wait)
+                WakeCondition::Pause(wait)
             }
         };
     }
 }
 
 /// Sleeps; an error means that it is over.
-fn sleep(changes: &Receiver<()>, until: Until, stopped: &AtomicBool) -> Result<(), ()> {
+fn sleep(changes: &Receiver<()>, until: WakeCondition, stopped: &AtomicBool) -> Result<(), ()> {
     let begun = Instant::now();
     loop {
         let heard = match until {
-            Until::Change => changes.recv().map_err(|_| RecvTimeoutError::Disconnected),
-            Until::ChangeOr(wait) | Until::Pause(wait) => {
+            WakeCondition::Change => changes.recv().map_err(|_| RecvTimeoutError::Disconnected),
+            WakeCondition::ChangeOr(wait) | WakeCondition::Pause(wait) => {
                 changes.recv_timeout(wait.saturating_sub(begun.elapsed()))
             }
         };
         if stopped.load(Ordering::SeqCst) || heard == Err(RecvTimeoutError::Disconnected) {
             return Err(());
         }
-        if heard.is_err() || !matches!(until, Until::Pause(_)) {
+        if heard.is_err() || !matches!(until, WakeCondition::Pause(_)) {
             while changes.try_recv().is_ok() {}
             return Ok(());
         }

@@ -7,7 +7,7 @@ use std::time::Duration;
 use memoranda_core::embed::{BASELINE_SENTENCES, QuantizedVector, baseline_similarity};
 use memoranda_store::{PendingText, Store, StoreError, TextKey, VectorForm};
 
-use super::ChosenModel;
+use super::EmbeddingModel;
 use crate::model::ModelError;
 
 /// How many texts are looked up at once, so that those of like length come together.
@@ -21,9 +21,9 @@ const MAX_REFUSED: usize = 5;
 
 /// What came of making vectors.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub enum MakeOutcome {
+pub enum EmbedOutcome {
     /// Everything was made that could be.
-    Done(Made),
+    Done(EmbedReport),
     /// Another process is at it.
     Elsewhere,
     /// The vault was closed meanwhile.
@@ -32,7 +32,7 @@ pub enum MakeOutcome {
 
 /// How much was made.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
-pub struct Made {
+pub struct EmbedReport {
     /// Texts that have a vector now.
     pub made: usize,
     /// Texts that the model would not take; searches compare them by the table.
@@ -41,7 +41,7 @@ pub struct Made {
 
 /// Why vectors could not be made. What was made before stays.
 #[derive(Debug, thiserror::Error)]
-pub enum MakeError {
+pub enum EmbedError {
     /// No model was chosen.
     #[error("no model is chosen; the one that is built in needs nothing to be made")]
     NoModel,
@@ -58,8 +58,8 @@ pub enum MakeError {
     Store(#[from] StoreError),
 }
 
-impl MakeError {
-    pub(super) fn of(chosen: &ChosenModel, error: ModelError) -> Self {
+impl EmbedError {
+    pub(super) fn of(chosen: &EmbeddingModel, error: ModelError) -> Self {
         Self::Model { model: chosen.name().to_owned(), error }
     }
 }
@@ -67,35 +67,35 @@ impl MakeError {
 /// Makes what is missing. The store is borrowed for moments only, never while the model works.
 pub(super) fn make(
     store: &dyn Fn() -> Option<Arc<Store>>,
-    chosen: &ChosenModel,
+    chosen: &EmbeddingModel,
     progress: &mut dyn FnMut(u64, u64),
-) -> Result<MakeOutcome, MakeError> {
-    let id = chosen.id().map_err(|error| MakeError::of(chosen, error))?;
-    let Some(vault) = store() else { return Ok(MakeOutcome::Closed) };
+) -> Result<EmbedOutcome, EmbedError> {
+    let id = chosen.id().map_err(|error| EmbedError::of(chosen, error))?;
+    let Some(vault) = store() else { return Ok(EmbedOutcome::Closed) };
     if vault.pending_texts(&id, 1, &[])?.is_empty() {
-        return Ok(MakeOutcome::Done(Made::default()));
+        return Ok(EmbedOutcome::Done(EmbedReport::default()));
     }
-    let Some(_claim) = vault.claim_meanings(&id)? else { return Ok(MakeOutcome::Elsewhere) };
+    let Some(_claim) = vault.claim_meanings(&id)? else { return Ok(EmbedOutcome::Elsewhere) };
     let known = vault.coverage(&id)?.form;
     drop(vault);
     let form = match known {
         Some(form) => form,
-        None => form(chosen).map_err(|error| MakeError::of(chosen, error))?,
+        None => form(chosen).map_err(|error| EmbedError::of(chosen, error))?,
     };
-    let mut making = Making { chosen, form, refused: Vec::new(), made: 0 };
+    let mut making = EmbedRun { chosen, form, refused: Vec::new(), made: 0 };
     loop {
-        let Some(vault) = store() else { return Ok(MakeOutcome::Closed) };
+        let Some(vault) = store() else { return Ok(EmbedOutcome::Closed) };
         let mut pending = vault.pending_texts(&id, AHEAD, &making.refused)?;
         if pending.is_empty() {
             vault.tidy_meanings(&id)?;
             let refused = making.refused.len();
-            return Ok(MakeOutcome::Done(Made { made: making.made, refused }));
+            return Ok(EmbedOutcome::Done(EmbedReport { made: making.made, refused }));
         }
         drop(vault);
         pending.sort_by_key(|pending| pending.text.len());
         for batch in pending.chunks(BATCH) {
             let vectors = making.vectors(batch)?;
-            let Some(vault) = store() else { return Ok(MakeOutcome::Closed) };
+            let Some(vault) = store() else { return Ok(EmbedOutcome::Closed) };
             vault.keep_meanings(&id, form, &vectors)?;
             let coverage = vault.coverage(&id)?;
             progress(coverage.covered, coverage.passages);
@@ -104,7 +104,7 @@ pub(super) fn make(
 }
 
 /// What the vectors of a model are like, from sentences that have nothing in common.
-fn form(chosen: &ChosenModel) -> Result<VectorForm, ModelError> {
+fn form(chosen: &EmbeddingModel) -> Result<VectorForm, ModelError> {
     let vectors = chosen.passages(&BASELINE_SENTENCES, BATCH_LIMIT)?;
     let wide: Vec<QuantizedVector> =
         vectors.iter().filter_map(|vector| QuantizedVector::from_floats(vector)).collect();
@@ -116,23 +116,23 @@ fn form(chosen: &ChosenModel) -> Result<VectorForm, ModelError> {
     }
 }
 
-struct Making<'m> {
-    chosen: &'m ChosenModel,
+struct EmbedRun<'m> {
+    chosen: &'m EmbeddingModel,
     form: VectorForm,
     refused: Vec<TextKey>,
     made: usize,
 }
 
-impl Making<'_> {
+impl EmbedRun<'_> {
     /// The vectors of some texts. If the model does not take them together, they are given to it
     /// one by one, and those are left out that it does not take alone.
     fn vectors(
         &mut self,
         batch: &[PendingText],
-    ) -> Result<Vec<(TextKey, Option<QuantizedVector>)>, MakeError> {
+    ) -> Result<Vec<(TextKey, Option<QuantizedVector>)>, EmbedError> {
         let together = match self.ask(batch) {
             Err(error) if is_about_texts(&error) => None,
-            other => Some(other.map_err(|error| MakeError::of(self.chosen, error))?),
+            other => Some(other.map_err(|error| EmbedError::of(self.chosen, error))?),
         };
         let vectors = match together {
             Some(vectors) => vectors,
@@ -145,7 +145,7 @@ impl Making<'_> {
     fn one_by_one(
         &mut self,
         batch: &[PendingText],
-    ) -> Result<Vec<(TextKey, Option<QuantizedVector>)>, MakeError> {
+    ) -> Result<Vec<(TextKey, Option<QuantizedVector>)>, EmbedError> {
         let mut vectors = Vec::with_capacity(batch.len());
         let mut in_a_row = 0;
         for pending in batch {
@@ -158,7 +158,7 @@ impl Making<'_> {
                     self.refused.push(pending.key);
                     in_a_row += 1;
                 }
-                Err(error) => return Err(MakeError::of(self.chosen, error)),
+                Err(error) => return Err(EmbedError::of(self.chosen, error)),
             }
         }
         Ok(vectors)

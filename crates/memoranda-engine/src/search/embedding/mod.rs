@@ -15,10 +15,10 @@ use memoranda_store::{EmbeddingCoverage, Store};
 
 use crate::Memory;
 use crate::error::Result;
-use crate::model::{Embedder, ModelError};
+use crate::model::{ModelError, TextEmbedder};
 
-pub(crate) use background::Maker;
-pub use make::{Made, MakeError, MakeOutcome};
+pub(crate) use background::EmbeddingWorker;
+pub use make::{EmbedError, EmbedOutcome, EmbedReport};
 
 /// A model that failed is left alone for so long, so that searches do not wait for it in vain.
 const REST: Duration = Duration::from_secs(30);
@@ -27,9 +27,9 @@ const COVERED_OF_TEN: u64 = 9;
 
 /// A model that the person chose, and how it has done so far.
 #[derive(Debug)]
-pub struct ChosenModel {
-    embedder: Arc<dyn Embedder>,
-    options: AskOptions,
+pub struct EmbeddingModel {
+    embedder: Arc<dyn TextEmbedder>,
+    options: EmbeddingOptions,
     id: OnceLock<String>,
     resting: Mutex<Option<(Instant, String)>>,
     /// The last question, which is often asked for another page.
@@ -38,7 +38,7 @@ pub struct ChosenModel {
 
 /// How a model is asked.
 #[derive(Clone, Debug)]
-pub struct AskOptions {
+pub struct EmbeddingOptions {
     /// How long a question may wait for its vector.
     pub limit: Duration,
     /// What the model wants to have before a question, so that it knows it for one.
@@ -49,7 +49,7 @@ pub struct AskOptions {
 
 /// By which model a search compared meanings.
 #[derive(Clone, PartialEq, Eq, Debug, Default)]
-pub enum MeaningBy {
+pub enum EmbeddingSource {
     /// By none: the question is of words alone.
     #[default]
     Nothing,
@@ -82,16 +82,16 @@ pub struct ModelStatus {
 
 /// What a question means, and by what.
 #[derive(Default)]
-pub(crate) struct AskedMeaning {
+pub(crate) struct QueryMeaning {
     pub(crate) meant: Option<QueryEmbedding>,
     /// The id of the model, if not the table alone.
     pub(crate) model: Option<String>,
-    pub(crate) by: MeaningBy,
+    pub(crate) by: EmbeddingSource,
 }
 
-impl ChosenModel {
+impl EmbeddingModel {
     /// Takes a model; nothing is asked of it yet.
-    pub fn new(embedder: Arc<dyn Embedder>, options: AskOptions) -> Self {
+    pub fn new(embedder: Arc<dyn TextEmbedder>, options: EmbeddingOptions) -> Self {
         Self {
             embedder,
             options,
@@ -206,22 +206,22 @@ fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
 
 impl Memory {
     /// What a question means, by the model that was chosen if it can say so in time.
-    pub(crate) fn meant(&self, said: &str, table: StaticVector) -> AskedMeaning {
+    pub(crate) fn meant(&self, said: &str, table: StaticVector) -> QueryMeaning {
         let Some(chosen) = &self.chosen else {
             let meant = Some(QueryEmbedding::from_static(table));
-            return AskedMeaning { meant, model: None, by: MeaningBy::BuiltIn };
+            return QueryMeaning { meant, model: None, by: EmbeddingSource::BuiltIn };
         };
         let name = chosen.name().to_owned();
         match chosen.meant(self.store(), said) {
-            Ok((by_choice, id, left)) => AskedMeaning {
+            Ok((by_choice, id, left)) => QueryMeaning {
                 meant: Some(QueryEmbedding { static_vector: table, model: Some(by_choice) }),
                 model: Some(id),
-                by: MeaningBy::Chosen { model: name, left },
+                by: EmbeddingSource::Chosen { model: name, left },
             },
-            Err(reason) => AskedMeaning {
+            Err(reason) => QueryMeaning {
                 meant: Some(QueryEmbedding::from_static(table)),
                 model: None,
-                by: MeaningBy::FellBack { model: name, reason },
+                by: EmbeddingSource::FellBack { model: name, reason },
             },
         }
     }
@@ -246,15 +246,15 @@ impl Memory {
     pub fn make_meanings(
         &self,
         progress: &mut dyn FnMut(u64, u64),
-    ) -> Result<MakeOutcome, MakeError> {
-        let chosen = self.chosen.as_ref().ok_or(MakeError::NoModel)?;
+    ) -> Result<EmbedOutcome, EmbedError> {
+        let chosen = self.chosen.as_ref().ok_or(EmbedError::NoModel)?;
         make::make(&|| Some(Arc::clone(&self.store)), chosen, progress)
     }
 
     /// Throws the vectors of the model that was chosen away.
-    pub fn forget_meanings(&self) -> Result<(), MakeError> {
-        let chosen = self.chosen.as_ref().ok_or(MakeError::NoModel)?;
-        let id = chosen.id().map_err(|error| MakeError::of(chosen, error))?;
+    pub fn forget_meanings(&self) -> Result<(), EmbedError> {
+        let chosen = self.chosen.as_ref().ok_or(EmbedError::NoModel)?;
+        let id = chosen.id().map_err(|error| EmbedError::of(chosen, error))?;
         Ok(self.store.forget_meanings(&id)?)
     }
 }

@@ -7,7 +7,7 @@ mod known_rules;
 use std::path::PathBuf;
 
 use clap::Subcommand;
-use memoranda_engine::Repository;
+use memoranda_engine::GitRepository;
 use memoranda_engine::records::{RecordError, RecordScope};
 
 use crate::context::CommandContext;
@@ -107,7 +107,7 @@ pub(crate) fn run(context: &CommandContext, args: &Args) -> Result<Exit> {
         RulesAction::Generate { .. } => context.open_synced()?,
     };
     let workspace = env::workspace().unwrap_or_default();
-    let repository = Repository::of(&workspace);
+    let repository = GitRepository::of(&workspace);
     let root = repository.map_or_else(|| workspace.clone(), |repository| repository.root);
     let project = RecordScope::of_workspace(&root);
     match &args.action {
