@@ -62,7 +62,7 @@ fn edit(choice: u8, first: String, second: String) -> NoteEdit {
         category: Some(second.clone()).filter(|_| choice & 32 == 0),
         text: first.clone(),
         context: None,
-        fact: Some(fact.clone()).filter(|_| choice & 64 == 0),
+        meta: Some(fact.clone()).filter(|_| choice & 64 == 0),
     };
     let replacement = NewObservation { text: second.clone(), category: None, ..new.clone() };
     match choice % 16 {

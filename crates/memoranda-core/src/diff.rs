@@ -151,7 +151,8 @@ fn operations(old: &[&str], new: &[&str]) -> Vec<DiffOp> {
     if head > 0 {
         operations.push(DiffOp::Equal { old_index: 0, new_index: 0, len: head });
     }
-    operations.extend(compared(old_middle, new_middle).into_iter().map(|op| moved(op, head)));
+    operations
+        .extend(compared(old_middle, new_middle).into_iter().map(|op| shift_operation(op, head)));
     if tail > 0 {
         let (old_index, new_index) = (head + old_middle.len(), head + new_middle.len());
         operations.push(DiffOp::Equal { old_index, new_index, len: tail });
@@ -181,7 +182,7 @@ fn compared<'t>(old: &[&'t str], new: &[&'t str]) -> Vec<DiffOp> {
 }
 
 /// Shifts an operation by the number of lines skipped before it.
-fn moved(operation: DiffOp, by: usize) -> DiffOp {
+fn shift_operation(operation: DiffOp, by: usize) -> DiffOp {
     match operation {
         DiffOp::Equal { old_index, new_index, len } => {
             DiffOp::Equal { old_index: old_index + by, new_index: new_index + by, len }
@@ -244,7 +245,7 @@ mod tests {
 
     proptest! {
         #[test]
-        fn a_diff_leads_from_one_text_to_the_other(
+        fn hunks_reproduce_the_new_text(
             before in "([ab]\n|c\r\n|d){0,20}",
             after in "([ab]\n|c\r\n|d){0,20}",
         ) {

@@ -7,6 +7,7 @@ pub mod globs;
 pub mod id;
 pub mod listed;
 pub mod path;
+mod percent;
 pub mod problem;
 
 pub mod note;

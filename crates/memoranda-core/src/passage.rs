@@ -7,19 +7,19 @@ use crate::note::{Note, NoteSection};
 
 /// Minimum number of words of a paragraph that is a passage of its own; a chat message can be
 /// short.
-const ENOUGH_IN_PARAGRAPH: usize = 6;
+const MIN_PARAGRAPH_WORDS: usize = 6;
 /// Minimum number of words of a passage of list items.
-const ENOUGH_IN_LIST: usize = 12;
+const MIN_LIST_WORDS: usize = 12;
 /// Minimum number of words of a passage within a block that is too large.
-const ENOUGH_IN_BLOCK: usize = 80;
+const MIN_BLOCK_PART_WORDS: usize = 80;
 /// Maximum number of words of a passage; the embedding of a longer text is too unspecific.
 const MAX_WORDS: usize = 150;
 /// Passages with fewer words (a heading, a last line) join a neighbour with room.
-const FEW_WORDS: usize = 4;
+const MIN_STANDALONE_WORDS: usize = 4;
 /// Number of bytes counted as one word in text without spaces: other scripts, links, encoded data.
 const BYTES_PER_WORD: usize = 10;
 /// Maximum length of a piece of one line in bytes.
-const PIECE_BYTES: usize = 1500;
+const MAX_PIECE_BYTES: usize = 1500;
 /// Maximum number of characters of a heading; headings repeat with each of their passages.
 const MAX_TITLE_CHARS: usize = 120;
 
@@ -70,20 +70,20 @@ pub fn split_note_passages(text: &str, note: &Note) -> Vec<Passage> {
             section.level > above.level && between.is_some_and(|text| text.trim().is_empty())
         });
         if !is_bare {
-            cutter.cut(at..start, &path);
+            cutter.split_range(at..start, &path);
             at = start;
         }
         path.enter(section);
         above = Some(section);
     }
-    cutter.cut(at..end, &path);
+    cutter.split_range(at..end, &path);
     cutter.passages
 }
 
 /// Splits a text other than Markdown into passages, by paragraphs and lines only.
 pub fn split_text_passages(text: &str) -> Vec<Passage> {
     let mut cutter = PassageSplitter::new(text, FenceHandling::Ignored);
-    cutter.cut(0..text.len(), &HeadingPath::default());
+    cutter.split_range(0..text.len(), &HeadingPath::default());
     cutter.passages
 }
 
@@ -127,12 +127,12 @@ enum Granularity {
 
 impl Granularity {
     /// Returns the number of words at which a passage of such parts is complete.
-    fn enough(self) -> usize {
+    fn min_words(self) -> usize {
         match self {
             Self::Fact => 0,
-            Self::Block => ENOUGH_IN_PARAGRAPH,
-            Self::Item => ENOUGH_IN_LIST,
-            Self::Line | Self::Piece => ENOUGH_IN_BLOCK,
+            Self::Block => MIN_PARAGRAPH_WORDS,
+            Self::Item => MIN_LIST_WORDS,
+            Self::Line | Self::Piece => MIN_BLOCK_PART_WORDS,
         }
     }
 }
@@ -168,7 +168,7 @@ impl<'t> PassageSplitter<'t> {
         }
     }
 
-    fn cut(&mut self, range: Range<usize>, path: &HeadingPath) {
+    fn split_range(&mut self, range: Range<usize>, path: &HeadingPath) {
         let Some(text) = self.text.get(range.clone()) else { return };
         if text.trim().is_empty() {
             return;
@@ -194,7 +194,7 @@ impl<'t> PassageSplitter<'t> {
         if size == 0 {
             return;
         }
-        let is_small = self.group_words < FEW_WORDS;
+        let is_small = self.group_words < MIN_STANDALONE_WORDS;
         let is_full = self.group_words + size > MAX_WORDS || grain == Granularity::Fact;
         if is_full && !is_small {
             self.flush(heading);
@@ -230,7 +230,7 @@ impl<'t> PassageSplitter<'t> {
         self.group.end = part.end;
         self.group_words += size;
         self.group_grain = grain;
-        if self.group_words >= grain.enough() {
+        if self.group_words >= grain.min_words() {
             self.flush(heading);
         }
     }
@@ -243,7 +243,7 @@ impl<'t> PassageSplitter<'t> {
         let end = self.group.start + text.trim_end().len();
         let is_fact = self.group_grain == Granularity::Fact;
         let has_room = self.last_words.is_some_and(|last| last + words <= MAX_WORDS);
-        let joins = words < FEW_WORDS && has_room && !is_fact;
+        let joins = words < MIN_STANDALONE_WORDS && has_room && !is_fact;
         let first = self.line_of(start);
         let lines = first..=self.line_of(end);
         if joins && let Some(last) = self.passages.last_mut() {
@@ -251,7 +251,7 @@ impl<'t> PassageSplitter<'t> {
             last.lines = *last.lines.start()..=*lines.end();
             return;
         }
-        let begins = self.begins(start, heading);
+        let begins = self.start_of(start, heading);
         self.passages.push(Passage {
             heading: heading.to_owned(),
             lines,
@@ -263,7 +263,7 @@ impl<'t> PassageSplitter<'t> {
 
     /// Returns the position of a passage in its block. A new block begins after a blank line, at a
     /// heading or at a list item.
-    fn begins(&self, start: usize, heading: &str) -> PassageStart {
+    fn start_of(&self, start: usize, heading: &str) -> PassageStart {
         let Some(before) = self.passages.last() else { return PassageStart::NewBlock };
         let between = self.text.get(before.span.end..start).unwrap_or_default();
         let text = self.text.get(start..).unwrap_or_default();
@@ -358,10 +358,10 @@ fn piece_end(line: &str) -> usize {
     let (mut words, mut blank, mut sentence) = (0, None, None);
     let mut previous = ' ';
     for (i, c) in line.char_indices() {
-        if i >= PIECE_BYTES || words >= ENOUGH_IN_BLOCK {
+        if i >= MAX_PIECE_BYTES || words >= MIN_BLOCK_PART_WORDS {
             return sentence.or(blank).unwrap_or(i);
         }
-        let is_late = i >= PIECE_BYTES / 2 || words >= ENOUGH_IN_BLOCK / 2;
+        let is_late = i >= MAX_PIECE_BYTES / 2 || words >= MIN_BLOCK_PART_WORDS / 2;
         if c.is_whitespace() && !previous.is_whitespace() {
             words += 1;
             blank = Some(i);
@@ -443,7 +443,7 @@ mod tests {
     }
 
     #[test]
-    fn long_texts_are_cut_where_it_hurts_least() {
+    fn long_blocks_split_at_lines_and_sentences() {
         let check = |text: &str, expected: &[usize]| {
             let cut = split_note_passages(text, &note(text));
             let words: Vec<_> =
@@ -466,7 +466,7 @@ mod tests {
     }
 
     #[test]
-    fn what_was_too_long_goes_on_in_the_next() {
+    fn split_paragraphs_continue_in_the_next_passage() {
         let check = |text: &str, expected: &[PassageStart]| {
             let found: Vec<_> =
                 split_note_passages(text, &note(text)).iter().map(|p| p.start).collect();
@@ -488,7 +488,7 @@ mod tests {
     }
 
     #[test]
-    fn facts_stand_alone() {
+    fn each_fact_is_its_own_passage() {
         check(
             "## Facts\n\n- [tip] one\n- [tip] ~~two~~\n- [x] done\n- three <!-- obs_1 -->\n- four\n",
             &[

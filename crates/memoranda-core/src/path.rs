@@ -7,7 +7,7 @@ use unicode_normalization::UnicodeNormalization as _;
 /// Maximum length of a file or folder name in bytes; the limit of common file systems.
 const MAX_SEGMENT_BYTES: usize = 255;
 /// Control directories of programs, and the Windows short name of `.git`.
-const OF_PROGRAMS: [&str; 3] = [".git", ".memoranda", "git~1"];
+const CONTROL_DIRS: [&str; 3] = [".git", ".memoranda", "git~1"];
 /// Maximum length of a path in bytes.
 const MAX_PATH_BYTES: usize = 2048;
 
@@ -56,20 +56,20 @@ pub enum PathErrorKind {
 }
 
 /// Returns true for characters that some file systems ignore in names.
-fn is_passed_over(c: char) -> bool {
+fn is_ignorable(c: char) -> bool {
     matches!(c, '\u{200b}'..='\u{200f}' | '\u{202a}'..='\u{202e}' | '\u{2060}'..='\u{206f}' | '\u{feff}')
 }
 
 impl NotePath {
     /// Parses a path; rejects every text that could name a place outside a project.
     pub fn parse(text: &str) -> Result<Self, PathError> {
-        match Self::fault(text) {
+        match Self::violated_rule(text) {
             None => Ok(Self(text.to_owned())),
             Some(reason) => Err(PathError { path: text.chars().take(120).collect(), reason }),
         }
     }
 
-    fn fault(text: &str) -> Option<PathErrorKind> {
+    fn violated_rule(text: &str) -> Option<PathErrorKind> {
         let bytes = text.as_bytes();
         let drive = bytes.len() >= 2 && bytes[0].is_ascii_alphabetic() && bytes[1] == b':';
         if text.is_empty() {
@@ -131,9 +131,9 @@ impl NotePath {
     /// could run code. Names that some system treats as equal to such a directory count too.
     pub fn is_in_control_dir(&self) -> bool {
         self.0.split('/').any(|name| {
-            let seen: String = name.chars().filter(|c| !is_passed_over(*c)).collect();
+            let seen: String = name.chars().filter(|c| !is_ignorable(*c)).collect();
             let seen = seen.trim_end_matches(['.', ' ']).to_lowercase();
-            OF_PROGRAMS.contains(&seen.split(':').next().unwrap_or(&seen))
+            CONTROL_DIRS.contains(&seen.split(':').next().unwrap_or(&seen))
         })
     }
 
@@ -220,7 +220,7 @@ mod tests {
     }
 
     #[test]
-    fn names_are_taken_apart_at_the_last_dot() {
+    fn file_names_split_at_the_last_dot() {
         let cases = [
             ("a/b.md", "b.md", "b", "md", Some("a")),
             ("b", "b", "b", "", None),
@@ -235,7 +235,7 @@ mod tests {
     }
 
     #[test]
-    fn what_programs_obey_is_known_by_its_name() {
+    fn control_directories_are_recognized() {
         for (path, expected) in [
             (".git/config", true),
             ("a/.GIT/hooks/x", true),
@@ -258,7 +258,7 @@ mod tests {
     }
 
     #[test]
-    fn twins_share_a_key() {
+    fn colliding_names_share_a_key() {
         let key = |text: &str| NotePath::parse(text).unwrap().key();
         assert_eq!(key("Caf\u{e9}.md"), key("cafe\u{301}.md"));
         assert_eq!(key("NOTE.MD"), key("note.md"));

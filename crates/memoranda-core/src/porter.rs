@@ -2,13 +2,13 @@
 //! stems must equal those of the index; `rust-stemmers` implements Snowball, which differs.
 
 /// Maximum length in bytes of a word that FTS5 stems.
-const LONGEST: usize = 64;
+const MAX_STEMMED_BYTES: usize = 64;
 
 /// Returns the stem of a folded word. Words with other characters than `a` to `z` follow the same
 /// rules, as in FTS5.
 pub fn porter_stem(word: &str) -> String {
     let mut stem = StemBuffer { word: word.as_bytes().to_vec() };
-    if word.len() > 2 && word.len() < LONGEST {
+    if word.len() > 2 && word.len() < MAX_STEMMED_BYTES {
         stem.plural();
         stem.past();
         stem.final_y();

@@ -10,11 +10,11 @@ use std::collections::BTreeMap;
 use crate::note::{MetaValue, Note};
 
 /// Relation type of an untyped link.
-const PLAIN_LINK: &str = "links_to";
+const UNTYPED_LINK: &str = "links_to";
 /// Minimum share of notes with a field for the field to be inferred as required.
 pub const REQUIRED_SHARE: f64 = 0.95;
 /// Characters with a meaning in a key, unless escaped by a backslash.
-const SIGNS: [char; 3] = ['?', '(', '\\'];
+const ESCAPED_CHARS: [char; 3] = ['?', '(', '\\'];
 /// Share of notes below which a field counts as dropped.
 pub const DROPPED_SHARE: f64 = 0.10;
 
@@ -148,17 +148,17 @@ impl NoteSchema {
 
     /// Validates a note.
     pub fn check(&self, note: &Note) -> SchemaReport {
-        let held = held(note);
+        let held = values_by_field(note);
         let mut verdict = SchemaReport::default();
         for field in &self.fields {
             let key =
                 (matches!(field.kind, SchemaFieldKind::Reference(_)), field.name.to_lowercase());
             let values = held.get(&key);
-            verdict.hold(field, values.map(Vec::as_slice).unwrap_or_default());
+            verdict.check_field(field, values.map(Vec::as_slice).unwrap_or_default());
         }
         for field in &self.frontmatter {
             let values = note.frontmatter.texts(&field.name);
-            verdict.hold(field, &values);
+            verdict.check_field(field, &values);
         }
         let known = |name: &str| self.fields.iter().any(|f| f.name.eq_ignore_ascii_case(name));
         let unknown = held.keys().map(|(_, name)| name.clone()).filter(|name| !known(name));
@@ -192,7 +192,7 @@ impl NoteSchema {
 }
 
 impl SchemaReport {
-    fn hold(&mut self, field: &SchemaField, values: &[String]) {
+    fn check_field(&mut self, field: &SchemaField, values: &[String]) {
         if values.is_empty() && field.required {
             self.missing.push(field.name.clone());
         }
@@ -206,13 +206,13 @@ impl SchemaReport {
 }
 
 /// Collects the values of a note by kind (true for relations) and lower-case name.
-fn held(note: &Note) -> BTreeMap<(bool, String), Vec<String>> {
+fn values_by_field(note: &Note) -> BTreeMap<(bool, String), Vec<String>> {
     let mut held: BTreeMap<(bool, String), Vec<String>> = BTreeMap::new();
     for observation in note.observations.iter().filter(|observation| !observation.struck) {
         let name = observation.category.as_deref().unwrap_or("note").to_lowercase();
         held.entry((false, name)).or_default().push(without_tags(&observation.text));
     }
-    for relation in note.relations.iter().filter(|r| r.relation_type != PLAIN_LINK) {
+    for relation in note.relations.iter().filter(|r| r.relation_type != UNTYPED_LINK) {
         let name = relation.relation_type.to_lowercase();
         held.entry((true, name)).or_default().push(relation.target.clone());
     }
@@ -230,7 +230,7 @@ pub struct NoteOutline(BTreeMap<(bool, String), usize>);
 impl NoteOutline {
     /// Builds the outline of a note.
     pub fn from_note(note: &Note) -> Self {
-        Self(held(note).into_iter().map(|(key, values)| (key, values.len())).collect())
+        Self(values_by_field(note).into_iter().map(|(key, values)| (key, values.len())).collect())
     }
 
     /// Counts a fact of this category.
@@ -241,7 +241,7 @@ impl NoteOutline {
 
     /// Counts a relation of this type; untyped links are ignored.
     pub fn add_relation(&mut self, relation_type: &str) {
-        if relation_type != PLAIN_LINK {
+        if relation_type != UNTYPED_LINK {
             *self.0.entry((true, relation_type.to_lowercase())).or_default() += 1;
         }
     }
@@ -350,7 +350,7 @@ fn name_in(key: &str) -> String {
     let mut name = String::with_capacity(key.len());
     let mut rest = key.chars().peekable();
     while let Some(c) = rest.next() {
-        let next = rest.next_if(|next| c == '\\' && SIGNS.contains(next));
+        let next = rest.next_if(|next| c == '\\' && ESCAPED_CHARS.contains(next));
         name.push(next.unwrap_or(c));
     }
     name
@@ -373,7 +373,7 @@ pub fn render_field(field: &SchemaField) -> (String, String) {
     let name: String = field
         .name
         .chars()
-        .flat_map(|c| SIGNS.contains(&c).then_some('\\').into_iter().chain([c]))
+        .flat_map(|c| ESCAPED_CHARS.contains(&c).then_some('\\').into_iter().chain([c]))
         .collect();
     (format!("{name}{optional}{form}"), value)
 }
@@ -406,7 +406,7 @@ mod tests {
     }
 
     #[test]
-    fn a_field_of_any_name_is_read_back() {
+    fn rendered_fields_parse_back() {
         for name in ["why?", "a: b", "@x", "f(x)", "a\\", "\\?", "a\\(b", "really? yes", "?", "#1"]
         {
             for (required, is_array) in [(true, false), (false, true), (false, false)] {
@@ -423,7 +423,7 @@ mod tests {
     }
 
     #[test]
-    fn notes_are_held_to_their_schema() {
+    fn notes_are_validated() {
         let schema = NoteSchema::from_note(&parse(PERSON)).unwrap();
         let check = |text: &str, missing: &[&str], outside: usize, unknown: &[&str]| {
             let verdict = schema.check(&parse(text));

@@ -28,52 +28,53 @@ pub struct Snippet {
 /// Returns the excerpt of at most `max_chars` characters with the most matches; the beginning of
 /// the text if nothing matches.
 pub fn extract_snippet(text: &str, query: &Query, max_chars: usize) -> Snippet {
-    let terms: Vec<_> = query.wanted_terms().map(SnippetQuery::new).collect();
+    let terms: Vec<_> = query.wanted_terms().map(SnippetTerm::new).collect();
     let hits = hits(text, &terms);
     let window = if text.len() <= max_chars || text.chars().nth(max_chars).is_none() {
         0..text.len()
     } else {
         // Room for two ellipses.
         let room = max_chars.saturating_sub(2 * ELLIPSIS.chars().count());
-        widened(text, best_window(&hits, terms.len(), room), room)
+        extend_window(text, best_window(&hits, terms.len(), room), room)
     };
-    shown(text, window, &hits, max_chars)
+    render_window(text, window, &hits, max_chars)
 }
 
 /// A prepared query term.
-struct SnippetQuery {
+struct SnippetTerm {
     kind: TermKind,
-    words: Vec<SnippetWord>,
+    words: Vec<SnippetTermWord>,
 }
 
-struct SnippetWord {
+struct SnippetTermWord {
     folded: String,
     stem: String,
 }
 
-impl SnippetQuery {
+impl SnippetTerm {
     fn new(term: &QueryTerm) -> Self {
         let words = term.words.iter().map(|word| {
             let folded = fold(word).into_owned();
-            SnippetWord { stem: stem(&folded).to_owned(), folded }
+            SnippetTermWord { stem: stem(&folded).to_owned(), folded }
         });
         Self { kind: term.kind, words: words.collect() }
     }
 
     /// Returns the number of the term's words if the text continues with them.
-    fn stands_in(&self, found: &[SnippetMatches<'_>]) -> Option<usize> {
+    fn matched_words(&self, found: &[SnippetTextWord<'_>]) -> Option<usize> {
         let last = self.words.len().checked_sub(1)?;
         let found = found.get(..=last)?;
         let all = self.words.iter().zip(found).enumerate().all(|(i, (sought, found))| {
             let is_open = self.kind == TermKind::Prefix && i == last;
-            sought.is_like(&found.folded) || (is_open && found.folded.starts_with(&sought.folded))
+            sought.is_similar(&found.folded)
+                || (is_open && found.folded.starts_with(&sought.folded))
         });
         all.then_some(self.words.len())
     }
 }
 
-impl SnippetWord {
-    fn is_like(&self, found: &str) -> bool {
+impl SnippetTermWord {
+    fn is_similar(&self, found: &str) -> bool {
         if self.folded == found {
             return true;
         }
@@ -92,7 +93,7 @@ impl SnippetWord {
 }
 
 /// A word of the text.
-struct SnippetMatches<'t> {
+struct SnippetTextWord<'t> {
     folded: Cow<'t, str>,
     span: Range<usize>,
     /// Character range of the word.
@@ -106,7 +107,7 @@ struct TermHit {
     chars: Range<usize>,
 }
 
-fn hits(text: &str, terms: &[SnippetQuery]) -> Vec<TermHit> {
+fn hits(text: &str, terms: &[SnippetTerm]) -> Vec<TermHit> {
     let (mut at, mut chars) = (0, 0);
     let mut count = |to: usize| {
         chars += text.get(at..to).unwrap_or_default().chars().count();
@@ -116,7 +117,7 @@ fn hits(text: &str, terms: &[SnippetQuery]) -> Vec<TermHit> {
     let found: Vec<_> = tokenize(text)
         .map(|word| {
             let chars = count(word.span.start)..count(word.span.end);
-            SnippetMatches { folded: fold(word.text), span: word.span, chars }
+            SnippetTextWord { folded: fold(word.text), span: word.span, chars }
         })
         .collect();
     // Equal words have the same initial, so most words are compared with no term.
@@ -130,7 +131,7 @@ fn hits(text: &str, terms: &[SnippetQuery]) -> Vec<TermHit> {
         let rest = found.get(i..).unwrap_or_default();
         let initial = first.folded.chars().next().unwrap_or_default();
         for &term in by_initial.get(&initial).map_or(&[][..], Vec::as_slice) {
-            let length = terms.get(term).and_then(|sought| sought.stands_in(rest));
+            let length = terms.get(term).and_then(|sought| sought.matched_words(rest));
             let Some(last) = length.and_then(|length| rest.get(length.checked_sub(1)?)) else {
                 continue;
             };
@@ -176,7 +177,7 @@ fn best_window(hits: &[TermHit], terms: usize, room: usize) -> Range<usize> {
 }
 
 /// Extends the window by surrounding text within the room, cut between words.
-fn widened(text: &str, core: Range<usize>, room: usize) -> Range<usize> {
+fn extend_window(text: &str, core: Range<usize>, room: usize) -> Range<usize> {
     let before = text.get(..core.start).unwrap_or_default();
     let after = text.get(core.end..).unwrap_or_default();
     let core_text = text.get(core.clone()).unwrap_or_default();
@@ -204,7 +205,7 @@ fn widened(text: &str, core: Range<usize>, room: usize) -> Range<usize> {
 }
 
 /// Renders the window: trimmed, with ellipses, and with shifted highlights.
-fn shown(text: &str, window: Range<usize>, hits: &[TermHit], max_chars: usize) -> Snippet {
+fn render_window(text: &str, window: Range<usize>, hits: &[TermHit], max_chars: usize) -> Snippet {
     let piece = text.get(window.clone()).unwrap_or_default();
     let start = window.end - piece.trim_start().len();
     let end = window.start + piece.trim_end().len();
@@ -249,7 +250,7 @@ mod tests {
     }
 
     #[test]
-    fn the_window_shows_what_was_asked() {
+    fn snippets_show_the_match() {
         check("", "x", 10, "");
         check("all of it", "none", 10, "all of it");
         check("the Café is open", "cafe", 50, "the <Café> is open");
@@ -269,7 +270,7 @@ mod tests {
     }
 
     #[test]
-    fn the_most_different_terms_win() {
+    fn the_window_with_most_distinct_terms_wins() {
         let far = " filler".repeat(50);
         let text = format!("cat cat cat{far} cat and dog{far}");
         let found = extract_snippet(&text, &Query::parse("cat dog"), 40);
@@ -290,7 +291,7 @@ mod tests {
 
     proptest! {
         #[test]
-        fn any_text_gives_a_piece_of_it(
+        fn any_text_yields_a_valid_snippet(
             text in "\\PC{0,80}|([a-c]{1,3}|[ \n]|語|é|e\u{301}){0,60}",
             query in "\\PC{0,10}|[a-c語é* \"]{0,10}",
             max_chars in 0usize..40,

@@ -205,7 +205,7 @@ mod tests {
     }
 
     #[test]
-    fn until_a_day_is_to_its_end() {
+    fn until_a_day_means_its_end() {
         let check = |text: &str, expected: &str| {
             let found = parse_until(text, &now()).map(|time| time.to_string());
             assert_eq!(found.as_deref(), Ok(expected), "{text:?}");
@@ -226,7 +226,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_no_time_is_refused_with_the_forms_that_are() {
+    fn invalid_timeframes_are_rejected_with_examples() {
         for bad in [
             "",
             "soon",

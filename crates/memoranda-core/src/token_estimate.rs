@@ -4,6 +4,10 @@
 const BYTES_PER_TOKEN: usize = 4;
 
 /// Estimates the number of tokens of a text.
+///
+/// ```
+/// assert_eq!(memoranda_core::token_estimate::estimate_tokens("eight by"), 2);
+/// ```
 pub fn estimate_tokens(text: &str) -> usize {
     text.len().div_ceil(BYTES_PER_TOKEN)
 }
@@ -29,7 +33,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn cuts_fall_between_lines_or_words() {
+    fn truncation_ends_at_a_line_or_word() {
         let check = |text, tokens, expected| assert_eq!(truncate_to_tokens(text, tokens), expected);
         check("", 0, "");
         check("word", 0, "");
@@ -42,7 +46,7 @@ mod tests {
 
     proptest! {
         #[test]
-        fn a_cut_is_a_beginning_within_the_budget(text in "\\PC{0,60}", tokens in 0usize..20) {
+        fn truncation_keeps_a_prefix_within_the_budget(text in "\\PC{0,60}", tokens in 0usize..20) {
             let cut = truncate_to_tokens(&text, tokens);
             prop_assert!(text.starts_with(cut) && estimate_tokens(cut) <= tokens);
         }

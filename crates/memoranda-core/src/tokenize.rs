@@ -18,8 +18,8 @@ use unicode_normalization::{IsNormalized, UnicodeNormalization as _, is_nfc_quic
 /// spaces.
 pub fn index_text(text: &str) -> Cow<'_, str> {
     match to_nfc(text) {
-        Cow::Borrowed(text) => spaced(text),
-        Cow::Owned(text) => Cow::Owned(spaced(&text).into_owned()),
+        Cow::Borrowed(text) => space_unspaced(text),
+        Cow::Owned(text) => Cow::Owned(space_unspaced(&text).into_owned()),
     }
 }
 
@@ -42,7 +42,7 @@ pub fn unicode_forms(text: &str) -> Vec<String> {
 }
 
 /// Adds spaces around characters of scripts without spaces.
-fn spaced(text: &str) -> Cow<'_, str> {
+fn space_unspaced(text: &str) -> Cow<'_, str> {
     let Some(first) = text.find(is_unspaced) else { return Cow::Borrowed(text) };
     let (before, rest) = text.split_at(first);
     let mut spaced = String::with_capacity(text.len() + rest.len() / 2);
@@ -169,17 +169,18 @@ pub fn is_unspaced(c: char) -> bool {
 
 /// Folds a word for comparison: lower case, without diacritics, at most 64 characters.
 pub fn fold(word: &str) -> Cow<'_, str> {
-    const LONGEST: usize = 64;
+    const MAX_FOLDED_CHARS: usize = 64;
     if word.is_ascii() {
-        let word = word.get(..LONGEST).unwrap_or(word);
+        let word = word.get(..MAX_FOLDED_CHARS).unwrap_or(word);
         if word.bytes().any(|b| b.is_ascii_uppercase()) {
             return Cow::Owned(word.to_ascii_lowercase());
         }
         return Cow::Borrowed(word);
     }
     // A letter decomposes into at most four characters.
-    let decomposed = word.chars().take(4 * LONGEST).nfd().filter(|&c| !is_combining_mark(c));
-    Cow::Owned(decomposed.flat_map(char::to_lowercase).nfc().take(LONGEST).collect())
+    let decomposed =
+        word.chars().take(4 * MAX_FOLDED_CHARS).nfd().filter(|&c| !is_combining_mark(c));
+    Cow::Owned(decomposed.flat_map(char::to_lowercase).nfc().take(MAX_FOLDED_CHARS).collect())
 }
 
 /// Folds a word as the index does before stemming: lower case, without diacritics on Latin letters.
@@ -241,7 +242,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn text_is_cut_as_the_index_cuts_it() {
+    fn tokens_equal_those_of_the_index() {
         let check = |text: &str, expected: &[&str]| {
             let found: Vec<_> = tokenize(text).map(|word| word.text).collect();
             assert_eq!(found, expected, "{text:?}");
@@ -276,7 +277,7 @@ mod tests {
     }
 
     #[test]
-    fn letters_are_composed() {
+    fn queries_are_normalized_to_nfc() {
         for (written, expected) in [
             ("и\u{306}од", "йод"),
             ("\u{1112}\u{1161}\u{11ab}국어", "한 국 어"),
@@ -300,7 +301,7 @@ mod tests {
     }
 
     #[test]
-    fn the_index_keeps_letters_that_are_not_latin() {
+    fn index_folding_keeps_non_latin_letters() {
         for (word, expected) in [
             ("Plain", "plain"),
             ("CAFÉ", "cafe"),
@@ -317,7 +318,7 @@ mod tests {
     }
 
     #[test]
-    fn folded_words_know_neither_case_nor_accents() {
+    fn folding_removes_case_and_accents() {
         for (word, folded) in [
             ("Plain", "plain"),
             ("CAFÉ", "cafe"),
@@ -351,14 +352,14 @@ mod tests {
 
     proptest! {
         #[test]
-        fn the_short_way_finds_what_the_long_one_does(text in "\\PC{0,60}|[a語 ที่é_\u{301}-]{0,40}") {
+        fn the_ascii_fast_path_equals_the_slow_path(text in "\\PC{0,60}|[a語 ที่é_\u{301}-]{0,40}") {
             let mut long = WordTokens { text: &text, at: 0 };
             let long = std::iter::from_fn(|| long.next_from(long.at));
             prop_assert!(tokenize(&text).eq(long));
         }
 
         #[test]
-        fn words_lie_in_order_and_are_the_same_after_indexing(text in "\\PC{0,60}|[a語 ที่é_-]{0,40}|[aи\u{306}か\u{3099}\u{1112}\u{1161}\u{11ab} ]{0,40}") {
+        fn tokens_are_ordered_and_survive_indexing(text in "\\PC{0,60}|[a語 ที่é_-]{0,40}|[aи\u{306}か\u{3099}\u{1112}\u{1161}\u{11ab} ]{0,40}") {
             let mut end = 0;
             for word in tokenize(&text) {
                 prop_assert!(end <= word.span.start && word.span.start < word.span.end);

@@ -94,6 +94,17 @@ const WEEKDAY: CronField = CronField {
 
 impl CronExpression {
     /// Parses an expression.
+    ///
+    /// ```
+    /// use jiff::{Timestamp, tz::TimeZone};
+    /// use memoranda_core::cron::CronExpression;
+    ///
+    /// let daily = CronExpression::parse("30 9 * * *")?;
+    /// let after: Timestamp = "2026-05-01T10:00:00Z".parse()?;
+    /// let next = daily.next_after(after, &TimeZone::UTC);
+    /// assert_eq!(next, Some("2026-05-02T09:30:00Z".parse()?));
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// ```
     pub fn parse(text: &str) -> Result<Self, CronError> {
         let shown = || text.chars().take(80).collect::<String>();
         let text = match text.trim() {
@@ -217,10 +228,10 @@ fn value(field: &CronField, text: &str) -> Result<u32, String> {
     match text.parse::<u32>() {
         Ok(n) if is_number && (least..=most).contains(&n) => Ok(n),
         Ok(n) if is_number => Err(format!("{n} is not from {least} to {most}")),
-        _ => Err(format!("{text:?} is not a number{}", names_too(field))),
+        _ => Err(format!("{text:?} is not a number{}", names_hint(field))),
     }
 }
 
-fn names_too(field: &CronField) -> &'static str {
+fn names_hint(field: &CronField) -> &'static str {
     if field.names.is_empty() { "" } else { " or a name of three letters" }
 }

@@ -154,7 +154,7 @@ mod tests {
     }
 
     #[test]
-    fn cosines_do_not_depend_on_length() {
+    fn cosines_are_normalized() {
         let check = |a: &[f32], b: &[f32], expected: f32| {
             let found = wide(a).similarity(&wide(b));
             assert!((found - expected).abs() < 0.01, "{a:?} {b:?}: {found}");
@@ -170,7 +170,7 @@ mod tests {
     }
 
     #[test]
-    fn unlike_texts_have_nothing_in_common_by_any_model() {
+    fn unrelated_texts_rescale_to_zero() {
         // A model whose cosines are all between 0.8 and 1.
         let narrow = |x: f32, y: f32| wide(&[4.0, x, y]);
         let unlike = [narrow(1.0, 1.0), narrow(1.0, -1.0), narrow(-1.0, 1.0), narrow(-1.0, -1.0)];
@@ -189,7 +189,7 @@ mod tests {
     }
 
     #[test]
-    fn the_table_takes_unlike_sentences_for_unlike() {
+    fn the_static_model_has_a_baseline_near_zero() {
         let vectors = BASELINE_SENTENCES.map(|text| StaticEmbeddingModel::bundled().embed(text));
         let wide = vectors.map(|v| wide(&v.numbers.map(|n| f32::from(n) * v.scale)));
         let zero = baseline_similarity(&wide);
@@ -199,7 +199,7 @@ mod tests {
 
     proptest! {
         #[test]
-        fn products_are_summed_whatever_the_length(pairs in prop::collection::vec(any::<(i8, i8)>(), 0..70)) {
+        fn dot_products_handle_any_length(pairs in prop::collection::vec(any::<(i8, i8)>(), 0..70)) {
             let (a, b): (Vec<i8>, Vec<i8>) = pairs.iter().copied().unzip();
             let expected: i32 = pairs.iter().map(|&(a, b)| i32::from(a) * i32::from(b)).sum();
             let probe = QuantizedQueryVector::new(&QuantizedVector { scale: 0.5, numbers: a.into() });

@@ -25,8 +25,8 @@ pub const MODEL_ID: &str = "static-minilm-256-i8-2";
 const MAX_BYTES: usize = 16 << 10;
 
 /// Bounds of the weight of a single word.
-const LEAST_WEIGHT: f32 = 0.3;
-const MOST_WEIGHT: f32 = 2.0;
+const MIN_WORD_WEIGHT: f32 = 0.3;
+const MAX_WORD_WEIGHT: f32 = 2.0;
 
 static TABLE: &[u8] = include_bytes!("../../model/table.bin");
 static VOCABULARY: &str = include_str!("../../model/vocab.txt");
@@ -49,14 +49,14 @@ impl StaticEmbeddingModel {
 
     /// Embeds a text; the zero vector if the text contains no known word.
     pub fn embed(&self, text: &str) -> StaticVector {
-        StaticVector::from_floats(&unit(self.sum(text)))
+        StaticVector::from_floats(&normalize(self.sum(text)))
     }
 
     /// Returns the weight of a word: about 1 for most words, 0.5 for stop words, 1.5 for names of
     /// things. It is the norm of the word's vector.
     pub fn weight(&self, word: &str) -> f32 {
         let length = length(&self.sum(word));
-        if length > 0.0 { length.clamp(LEAST_WEIGHT, MOST_WEIGHT) } else { 1.0 }
+        if length > 0.0 { length.clamp(MIN_WORD_WEIGHT, MAX_WORD_WEIGHT) } else { 1.0 }
     }
 
     /// Returns true if the text contains a word of the vocabulary. A word that is only spelled by
@@ -64,7 +64,7 @@ impl StaticEmbeddingModel {
     pub fn has_known_word(&self, text: &str) -> bool {
         let (mut known, mut whole) = (false, false);
         self.vocabulary.pieces(text, |piece| {
-            let goes_on = self.vocabulary.goes_on(piece);
+            let goes_on = self.vocabulary.is_continuation(piece);
             known |= whole && !goes_on;
             whole = !goes_on && self.vocabulary.kind(piece) == PieceKind::Word;
         });
@@ -73,7 +73,7 @@ impl StaticEmbeddingModel {
 
     /// Returns true if the word is a single entry of the vocabulary.
     pub fn is_known_word(&self, word: &str) -> bool {
-        self.vocabulary.has(word)
+        self.vocabulary.contains_word(word)
     }
 
     /// Sums the vectors of the known pieces. Pieces of unknown scripts are left out, because they
@@ -81,7 +81,7 @@ impl StaticEmbeddingModel {
     fn sum(&self, text: &str) -> [f32; STATIC_VECTOR_DIMS] {
         let mut sum = [0.0; STATIC_VECTOR_DIMS];
         let mut has_word = false;
-        self.vocabulary.pieces(beginning(text), |piece| {
+        self.vocabulary.pieces(truncated(text), |piece| {
             let kind = self.vocabulary.kind(piece);
             has_word |= kind == PieceKind::Word;
             if kind != PieceKind::Spelling {
@@ -92,12 +92,12 @@ impl StaticEmbeddingModel {
     }
 }
 
-fn beginning(text: &str) -> &str {
+fn truncated(text: &str) -> &str {
     text.get(..text.floor_char_boundary(MAX_BYTES)).unwrap_or_default()
 }
 
 /// Normalizes a vector to length 1.
-fn unit(mut sum: [f32; STATIC_VECTOR_DIMS]) -> [f32; STATIC_VECTOR_DIMS] {
+fn normalize(mut sum: [f32; STATIC_VECTOR_DIMS]) -> [f32; STATIC_VECTOR_DIMS] {
     let length = length(&sum);
     if length > 1e-9 {
         sum.iter_mut().for_each(|x| *x /= length);
@@ -136,7 +136,7 @@ mod tests {
             // The reference vectors include every piece.
             let mut all = [0.0; STATIC_VECTOR_DIMS];
             model.vocabulary.pieces(text, |piece| model.table.add(piece, &mut all));
-            let floats = unit(all);
+            let floats = normalize(all);
             for (found, expected) in floats.iter().zip(case["embedding"].as_array().unwrap()) {
                 let expected = expected.as_f64().unwrap() as f32;
                 assert!((found - expected).abs() < 2e-5, "{text:?}: {found} {expected}");
@@ -145,7 +145,7 @@ mod tests {
     }
 
     #[test]
-    fn like_texts_lie_closer_than_unlike_ones() {
+    fn similar_texts_have_similar_vectors() {
         let near = |a: &str, b: &str| {
             StaticEmbeddingModel::bundled()
                 .embed(a)
@@ -158,7 +158,7 @@ mod tests {
     }
 
     #[test]
-    fn what_can_only_be_spelt_is_no_word() {
+    fn spelled_pieces_are_not_words() {
         let known = |text: &str| StaticEmbeddingModel::bundled().has_known_word(text);
         for text in ["the", "zzzqqq the", "the zzzqqq", "東京 hotel", "C++", "42"] {
             assert!(known(text), "{text}");
@@ -170,7 +170,7 @@ mod tests {
     }
 
     #[test]
-    fn what_can_only_be_spelt_does_not_draw_a_text_anywhere() {
+    fn unknown_scripts_do_not_affect_the_vector() {
         let embed = |text: &str| StaticEmbeddingModel::bundled().embed(text);
         for text in ["猫叫豆豆,对鸡肉过敏。", "新幹線の切符", "это я, и ты", "서울", "...", "🎉"]
         {
@@ -189,8 +189,8 @@ mod tests {
         {
             assert!(weight(filler) + 0.1 < weight(thing), "{filler} {thing}");
         }
-        assert_eq!((weight(""), weight("the")), (1.0, LEAST_WEIGHT));
-        assert!((LEAST_WEIGHT..=MOST_WEIGHT).contains(&weight("東京ß\u{301}")));
+        assert_eq!((weight(""), weight("the")), (1.0, MIN_WORD_WEIGHT));
+        assert!((MIN_WORD_WEIGHT..=MAX_WORD_WEIGHT).contains(&weight("東京ß\u{301}")));
     }
 
     proptest! {

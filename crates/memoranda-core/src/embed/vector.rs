@@ -119,7 +119,7 @@ mod tests {
 
     proptest! {
         #[test]
-        fn many_are_compared_as_each_alone(
+        fn batch_similarity_equals_single_similarity(
             numbers in prop::collection::vec(any::<[i8; 32]>(), 0..70),
             asked in any::<[i8; 32]>(),
         ) {

@@ -9,10 +9,10 @@ pub(super) const UNKNOWN: usize = 100;
 /// Maximum number of characters of a word; longer words are unknown.
 const MAX_WORD_CHARS: usize = 100;
 /// Number of hash slots: twice the number of pieces, so that a lookup takes one or two probes.
-const PLACES: usize = 1 << 16;
+const HASH_SLOTS: usize = 1 << 16;
 const EMPTY: u16 = u16::MAX;
 /// First character after the Latin letters; the vocabulary has words in Latin script only.
-const BEHIND_LATIN: char = '\u{250}';
+const AFTER_LATIN: char = '\u{250}';
 
 /// Word pieces in a hash table. Continuation pieces begin with `##`.
 pub(super) struct WordPieceVocabulary<'t> {
@@ -45,12 +45,12 @@ impl<'t> WordPieceVocabulary<'t> {
     /// Reads one piece per line; the line number is the index of the piece.
     pub(super) fn new(text: &'t str) -> Self {
         let pieces: Vec<_> = text.lines().map(str::as_bytes).take(usize::from(EMPTY)).collect();
-        let mut places = vec![HashSlot { number: EMPTY, mark: 0 }; PLACES];
+        let mut places = vec![HashSlot { number: EMPTY, mark: 0 }; HASH_SLOTS];
         for (number, piece) in pieces.iter().enumerate() {
-            let hash = piece.iter().fold(BEGIN, |hash, &byte| hashed(hash, byte));
-            let (mut place, mark) = place(hash);
+            let hash = piece.iter().fold(BEGIN, |hash, &byte| hash_byte(hash, byte));
+            let (mut place, mark) = slot_of(hash);
             while places.get(place).is_some_and(|held| held.number != EMPTY) {
-                place = (place + 1) % PLACES;
+                place = (place + 1) % HASH_SLOTS;
             }
             if let Some(free) = places.get_mut(place) {
                 *free = HashSlot { number: number as u16, mark };
@@ -62,14 +62,14 @@ impl<'t> WordPieceVocabulary<'t> {
 
     /// Looks up a piece by its text and hash.
     fn find(&self, prefix: &[u8], rest: &[u8], hash: u32) -> Option<usize> {
-        let (mut place, mark) = place(hash);
+        let (mut place, mark) = slot_of(hash);
         loop {
             let held = self.places.get(place).filter(|held| held.number != EMPTY)?;
             let piece = self.pieces.get(usize::from(held.number))?;
             if held.mark == mark && piece.strip_prefix(prefix) == Some(rest) {
                 return Some(usize::from(held.number));
             }
-            place = (place + 1) % PLACES;
+            place = (place + 1) % HASH_SLOTS;
         }
     }
 
@@ -78,9 +78,9 @@ impl<'t> WordPieceVocabulary<'t> {
     fn longest(&self, prefix: &[u8], text: &str) -> Option<(usize, usize)> {
         let bytes = text.as_bytes();
         let mut hashes = [0; MAX_WORD_CHARS];
-        let mut hash = prefix.iter().fold(BEGIN, |hash, &byte| hashed(hash, byte));
+        let mut hash = prefix.iter().fold(BEGIN, |hash, &byte| hash_byte(hash, byte));
         for (slot, &byte) in hashes.iter_mut().zip(bytes).take(self.longest) {
-            hash = hashed(hash, byte);
+            hash = hash_byte(hash, byte);
             *slot = hash;
         }
         let most = bytes.len().min(self.longest).min(hashes.len());
@@ -92,7 +92,7 @@ impl<'t> WordPieceVocabulary<'t> {
     }
 
     /// Returns true if a piece continues a word.
-    pub(super) fn goes_on(&self, piece: usize) -> bool {
+    pub(super) fn is_continuation(&self, piece: usize) -> bool {
         self.pieces.get(piece).is_some_and(|piece| piece.starts_with(b"##"))
     }
 
@@ -107,7 +107,7 @@ impl<'t> WordPieceVocabulary<'t> {
             if is_word { PieceKind::Word } else { PieceKind::Sign }
         } else {
             let mut letters = str::from_utf8(bare).unwrap_or_default().chars();
-            if letters.clone().any(|c| c.is_alphabetic() && c >= BEHIND_LATIN) {
+            if letters.clone().any(|c| c.is_alphabetic() && c >= AFTER_LATIN) {
                 PieceKind::Spelling
             } else if letters.any(char::is_alphanumeric) {
                 PieceKind::Word
@@ -118,7 +118,7 @@ impl<'t> WordPieceVocabulary<'t> {
     }
 
     /// Returns true if a word is a single piece, ignoring case.
-    pub(super) fn has(&self, word: &str) -> bool {
+    pub(super) fn contains_word(&self, word: &str) -> bool {
         let word = word.to_lowercase();
         self.longest(b"", &word).is_some_and(|(_, length)| length == word.len())
     }
@@ -128,7 +128,7 @@ impl<'t> WordPieceVocabulary<'t> {
         let mut word = String::new();
         let mut take = |word: &mut String| {
             if !word.is_empty() {
-                self.cut(word, &mut piece);
+                self.split_word(word, &mut piece);
                 word.clear();
             }
         };
@@ -155,7 +155,7 @@ impl<'t> WordPieceVocabulary<'t> {
     }
 
     /// Splits a word greedily: the longest known beginning, then the longest known continuations.
-    fn cut(&self, word: &str, piece: &mut impl FnMut(usize)) {
+    fn split_word(&self, word: &str, piece: &mut impl FnMut(usize)) {
         let is_long = word.len() > MAX_WORD_CHARS && word.chars().nth(MAX_WORD_CHARS).is_some();
         if is_long {
             return piece(UNKNOWN);
@@ -178,13 +178,13 @@ impl<'t> WordPieceVocabulary<'t> {
 /// Offset basis of FNV-1a.
 const BEGIN: u32 = 0x811c_9dc5;
 
-fn hashed(hash: u32, byte: u8) -> u32 {
+fn hash_byte(hash: u32, byte: u8) -> u32 {
     (hash ^ u32::from(byte)).wrapping_mul(0x0100_0193)
 }
 
 /// Returns the first slot of a hash, and its mark.
-fn place(hash: u32) -> (usize, u16) {
-    ((hash ^ (hash >> 16)) as usize % PLACES, (hash >> 16) as u16)
+fn slot_of(hash: u32) -> (usize, u16) {
+    ((hash ^ (hash >> 16)) as usize % HASH_SLOTS, (hash >> 16) as u16)
 }
 
 fn is_control(c: char) -> bool {
@@ -251,13 +251,13 @@ mod tests {
 
     proptest! {
         #[test]
-        fn words_are_cut_at_the_longest_known_pieces(
+        fn words_split_at_the_longest_known_pieces(
             known in prop::collection::vec("(##)?[abé]{1,4}", 1..30),
             word in "[abé]{1,12}|a{99,104}",
         ) {
             let text = known.join("\n");
             let mut found = Vec::new();
-            WordPieceVocabulary::new(&text).cut(&word, &mut |number| found.push(number));
+            WordPieceVocabulary::new(&text).split_word(&word, &mut |number| found.push(number));
             let mut expected = Vec::new();
             let mut rest = word.as_str();
             while !rest.is_empty() {

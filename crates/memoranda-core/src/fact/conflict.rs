@@ -82,7 +82,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn denials_and_other_values_contradict() {
+    fn negations_and_different_values_contradict() {
         let check = |facts: &[&str], expected: &[(usize, usize)]| {
             let found: Vec<_> =
                 find_contradictions(facts).iter().map(|c| (c.first, c.second)).collect();

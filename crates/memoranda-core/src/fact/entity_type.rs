@@ -82,7 +82,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn types_get_a_capital_and_advice() {
+    fn types_are_capitalized_with_warnings() {
         let check = |given: &str, name: &str, words: &[&str]| {
             let found = normalize_entity_type(given);
             assert_eq!(found.name, name);

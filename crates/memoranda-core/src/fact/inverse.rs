@@ -38,7 +38,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn relations_turn_round() {
+    fn relation_types_are_inverted() {
         for (there, back) in [
             ("created", "created by"),
             ("uses", "used by"),

@@ -48,7 +48,7 @@ pub fn sentences(text: &str) -> Vec<&str> {
                 let after = text.get(next..).unwrap_or_default();
                 let is_quoted = quotes.iter().any(|quote| quote.contains(&at));
                 // A quotation is one unit; only its end can end the sentence.
-                let goes_on = is_quoted && (!is_closed || begins_low(after));
+                let goes_on = is_quoted && (!is_closed || begins_lowercase(after));
                 !goes_on && ends_sentence(text.get(start..at).unwrap_or_default(), c, after)
             }
             _ => false,
@@ -91,7 +91,7 @@ fn quotes(text: &str) -> Vec<std::ops::Range<usize>> {
 }
 
 /// Returns true if the text begins with a lower-case letter.
-fn begins_low(text: &str) -> bool {
+fn begins_lowercase(text: &str) -> bool {
     text.trim_start().chars().next().is_some_and(char::is_lowercase)
 }
 
@@ -131,17 +131,18 @@ fn ends_sentence(before: &str, mark: char, after: &str) -> bool {
     if is_dotted(word) {
         let next = next.trim_end_matches(|c: char| !c.is_alphanumeric()).to_lowercase();
         let is_sentence = BEGINNINGS.contains(&next.as_str());
-        return word == "I" || (!begins_low(after) && is_sentence && !is_initial(before, word));
+        return word == "I"
+            || (!begins_lowercase(after) && is_sentence && !is_initial(before, word));
     }
     // `1. first` is a list number.
     let is_number = !word.is_empty() && word.chars().all(|c| c.is_ascii_digit());
-    if is_number && (begins_low(after) || is_next_number(before, word)) {
+    if is_number && (begins_lowercase(after) || is_next_number(before, word)) {
         return false;
     }
     // People write `one fact. another fact`; a short capitalized word is more likely an
     // abbreviation.
     let letters = word.chars().count();
-    !begins_low(after) || letters > 4 || (letters > 2 && word.starts_with(char::is_lowercase))
+    !begins_lowercase(after) || letters > 4 || (letters > 2 && word.starts_with(char::is_lowercase))
 }
 
 /// Returns true if a number begins a sentence or continues a numbering: `1. this 2. that`.
@@ -170,7 +171,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn dots_within_words_end_nothing() {
+    fn dots_within_words_end_no_sentence() {
         for (text, count) in [
             ("Uses python-docx 1.2.0", 1),
             ("Uses lxml 6.0.2", 1),

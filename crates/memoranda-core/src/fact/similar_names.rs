@@ -1,7 +1,7 @@
 //! Similar names, for suggestions after a failed lookup.
 
 /// Minimum Jaro-Winkler similarity of a suggested name.
-const NEAR: f64 = 0.84;
+const MIN_SIMILARITY: f64 = 0.84;
 
 /// Returns the most similar names, best first, at most `most`.
 pub fn similar_names<'n>(
@@ -14,7 +14,7 @@ pub fn similar_names<'n>(
         .into_iter()
         .filter(|name| *name != wanted)
         .map(|name| (likeness(&lower, &name.to_lowercase()), name))
-        .filter(|(score, _)| *score >= NEAR)
+        .filter(|(score, _)| *score >= MIN_SIMILARITY)
         .collect();
     scored.sort_by(|a, b| b.0.total_cmp(&a.0).then_with(|| a.1.cmp(b.1)));
     scored.dedup_by(|a, b| a.1 == b.1);
@@ -26,7 +26,7 @@ fn likeness(a: &str, b: &str) -> f64 {
         return 0.95;
     }
     let likeness = strsim::jaro_winkler(a, b);
-    if likeness < NEAR {
+    if likeness < MIN_SIMILARITY {
         return likeness;
     }
     likeness.min(strsim::normalized_damerau_levenshtein(a, b) + 0.16)
@@ -37,7 +37,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn near_names_are_found() {
+    fn similar_names_are_found() {
         let names = ["Portfolio", "Python Scripts", "Andrii", "Person"];
         let near = |wanted| similar_names(wanted, names, 2);
         assert_eq!(near("Portfolo"), ["Portfolio"]);

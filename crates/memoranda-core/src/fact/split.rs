@@ -4,17 +4,17 @@ use super::FactLimits;
 use super::sentences::{sentence_count, sentences};
 
 /// Separators between statements, the strongest first.
-const JOINTS: &[&str] = &["; ", ", and ", ", but ", " and ", ", which ", ", with ", ", "];
+const SEPARATORS: &[&str] = &["; ", ", and ", ", but ", " and ", ", which ", ", with ", ", "];
 /// Minimum number of characters of a fact.
-const SHORTEST: usize = 5;
+const MIN_FACT_CHARS: usize = 5;
 
 /// Returns the facts of a text; empty if the text cannot be split within the limits.
 pub fn atomic_facts(text: &str, limits: FactLimits) -> Vec<String> {
     let mut facts = Vec::new();
-    let begins_low = |part: &str| part.starts_with(char::is_lowercase);
+    let begins_lowercase = |part: &str| part.starts_with(char::is_lowercase);
     let sentences = sentences(text);
     // A sentence fragment is not a fact: suggest nothing instead.
-    if !begins_low(text) && sentences.iter().any(|part| begins_low(part)) {
+    if !begins_lowercase(text) && sentences.iter().any(|part| begins_lowercase(part)) {
         return facts;
     }
     for sentence in sentences {
@@ -28,7 +28,7 @@ pub fn atomic_facts(text: &str, limits: FactLimits) -> Vec<String> {
 
 fn fits(text: &str, limits: FactLimits) -> bool {
     let chars = text.chars().count();
-    chars >= SHORTEST && chars <= limits.chars && sentence_count(text) <= limits.sentences
+    chars >= MIN_FACT_CHARS && chars <= limits.chars && sentence_count(text) <= limits.sentences
 }
 
 fn divide(text: &str, limits: FactLimits, facts: &mut Vec<String>) -> bool {
@@ -37,7 +37,7 @@ fn divide(text: &str, limits: FactLimits, facts: &mut Vec<String>) -> bool {
         return true;
     }
     // The separator nearest to the middle yields the most even halves.
-    for joint in JOINTS {
+    for joint in SEPARATORS {
         let middle = text.len() / 2;
         let at = text.match_indices(joint).map(|(at, _)| at).min_by_key(|at| at.abs_diff(middle));
         let Some(at) = at else { continue };
@@ -57,7 +57,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn texts_fall_into_facts_or_stay_whole() {
+    fn texts_split_into_facts_or_stay_whole() {
         let limits = FactLimits { chars: 60, sentences: 2 };
         let check = |text: &str, expected: &[&str]| {
             assert_eq!(atomic_facts(text, limits), expected, "{text}");

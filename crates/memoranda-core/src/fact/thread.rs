@@ -1,7 +1,7 @@
 //! Folders of conversation threads. Characters that a folder name cannot contain are
 //! percent-encoded, so that an id cannot name a path.
 
-use std::fmt::Write as _;
+use crate::percent;
 
 /// Returns the folder of a thread.
 pub fn thread_folder(id: &str) -> String {
@@ -10,11 +10,7 @@ pub fn thread_folder(id: &str) -> String {
     for (n, c) in id.chars().enumerate() {
         let at_end = (n == 0 || n == last) && (c == '.' || c.is_whitespace());
         if at_end || c.is_control() || "%/\\<>:\"|?*".contains(c) {
-            let mut bytes = [0; 4];
-            for byte in c.encode_utf8(&mut bytes).bytes() {
-                // Writing to a string cannot fail.
-                let _ = write!(out, "%{byte:02X}");
-            }
+            percent::push_encoded(&mut out, c);
         } else {
             out.push(c);
         }
@@ -24,19 +20,7 @@ pub fn thread_folder(id: &str) -> String {
 
 /// Returns the thread of a folder; `None` if the folder belongs to no thread.
 pub fn thread_of_folder(folder: &str) -> Option<String> {
-    let mut bytes = Vec::with_capacity(folder.len());
-    let mut rest = folder.as_bytes();
-    while let Some((first, tail)) = rest.split_first() {
-        if *first == b'%' {
-            let code = std::str::from_utf8(tail.get(..2)?).ok()?;
-            bytes.push(u8::from_str_radix(code, 16).ok()?);
-            rest = tail.get(2..)?;
-        } else {
-            bytes.push(*first);
-            rest = tail;
-        }
-    }
-    let id = String::from_utf8(bytes).ok()?;
+    let id = percent::decode(folder)?.into_owned();
     (thread_folder(&id) == folder).then_some(id)
 }
 
@@ -46,7 +30,7 @@ mod tests {
     use crate::path::NotePath;
 
     #[test]
-    fn ids_name_folders_and_never_paths() {
+    fn thread_folders_are_never_paths() {
         for (id, folder) in [
             ("portfolio-update-2026", "portfolio-update-2026"),
             ("a/b", "a%2Fb"),

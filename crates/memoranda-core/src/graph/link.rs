@@ -88,7 +88,7 @@ pub fn link_keys(
         permalinks.push(slugged);
     }
     // Paths in another project are not relative to this note's folder.
-    let relative = from.filter(|_| project.is_none()).and_then(|from| joined(from, name));
+    let relative = from.filter(|_| project.is_none()).and_then(|from| join_relative(from, name));
     LinkKeys {
         project,
         title: name.to_owned(),
@@ -132,9 +132,9 @@ pub fn choose_candidate<Id: Copy>(
     if keys.title.is_empty() {
         return LinkResolution::Missing;
     }
-    match chosen(keys, candidates, from, strictness, NonNoteNames::WithExtension) {
+    match choose_by_names(keys, candidates, from, strictness, NonNoteNames::WithExtension) {
         LinkResolution::Missing if candidates.iter().any(|c| !c.path.is_markdown()) => {
-            chosen(keys, candidates, from, strictness, NonNoteNames::ByAnyName)
+            choose_by_names(keys, candidates, from, strictness, NonNoteNames::ByAnyName)
         }
         found => found,
     }
@@ -147,7 +147,7 @@ enum NonNoteNames {
     ByAnyName,
 }
 
-fn chosen<Id: Copy>(
+fn choose_by_names<Id: Copy>(
     keys: &LinkKeys,
     candidates: &[LinkCandidate<Id>],
     from: Option<&NotePath>,
@@ -177,7 +177,7 @@ fn chosen<Id: Copy>(
         } else if !c.path.is_markdown() {
             bare_address(&c.path) == *permalink
         } else {
-            left.iter().any(|o| o.permalink == *permalink && o.is_left_to(c))
+            left.iter().any(|o| o.permalink == *permalink && o.is_replaced_by(c))
         }
     };
     let has_permalink =
@@ -199,7 +199,7 @@ fn chosen<Id: Copy>(
             nearest.retain(is_said);
         }
         if !nearest.is_empty() {
-            return settled(nearest, strictness);
+            return settle(nearest, strictness);
         }
     }
     let fits = |c: &LinkCandidate<Id>| match () {
@@ -211,7 +211,7 @@ fn chosen<Id: Copy>(
     };
     if let Some(best) = candidates.iter().filter_map(fits).min() {
         let found = candidates.iter().filter(|c| fits(c) == Some(best));
-        return settled(found.collect(), strictness);
+        return settle(found.collect(), strictness);
     }
     if let Some(found) = keys.paths.iter().find_map(|path| is_at(path)) {
         return LinkResolution::Found(found.id);
@@ -225,7 +225,7 @@ fn chosen<Id: Copy>(
         let nearest = ending.iter().filter(|&&(distance, _)| Some(distance) == nearest);
         let nearest: Vec<_> = nearest.map(|&(_, candidate)| candidate).collect();
         if !nearest.is_empty() {
-            return settled(nearest, strictness);
+            return settle(nearest, strictness);
         }
     }
     let alike = candidates.iter().filter(|c| {
@@ -237,19 +237,19 @@ fn chosen<Id: Copy>(
             || alias_key(&c.permalink) == keys.alias && goes_by(c, &c.permalink)
     });
     // A carelessly typed name must be unambiguous, even in lenient mode.
-    settled(alike.collect(), LinkStrictness::Strict)
+    settle(alike.collect(), LinkStrictness::Strict)
 }
 
 /// Returns true if a note keeps the permalink of a path at which another note exists now. A link
 /// with that permalink resolves to the other note.
 pub fn is_shadowed<Id>(note: &LinkCandidate<Id>, candidates: &[LinkCandidate<Id>]) -> bool {
-    note.is_permalink_kept && candidates.iter().any(|other| note.is_left_to(other))
+    note.is_permalink_kept && candidates.iter().any(|other| note.is_replaced_by(other))
 }
 
 impl<Id> LinkCandidate<Id> {
     /// Returns true if a link of this name may point to the file: only a link with the extension
     /// reaches a file that is not a note.
-    fn is_called_in(&self, name: &str) -> bool {
+    fn may_be_named(&self, name: &str) -> bool {
         let extension = self.path.extension();
         let said = name.rsplit_once('.').map_or("", |(_, said)| said);
         self.path.is_markdown() || extension.is_empty() || said.eq_ignore_ascii_case(extension)
@@ -257,7 +257,7 @@ impl<Id> LinkCandidate<Id> {
 
     /// Returns true if the name is the title, the path or the end of the path, compared by
     /// [`alias_key`].
-    fn is_called(&self, name: &str) -> bool {
+    fn has_name(&self, name: &str) -> bool {
         let (path, name) = (self.path.as_str(), alias_key(name));
         let bare = path.strip_suffix(&format!(".{}", self.path.extension()));
         let paths = [Some(path), bare.filter(|_| self.path.is_markdown())];
@@ -268,7 +268,7 @@ impl<Id> LinkCandidate<Id> {
 
     /// Returns true if the permalink is kept from an earlier path and the path of `other` yields it
     /// now.
-    fn is_left_to(&self, other: &Self) -> bool {
+    fn is_replaced_by(&self, other: &Self) -> bool {
         self.is_permalink_kept
             && self.path != other.path
             && other.path.is_markdown()
@@ -278,7 +278,7 @@ impl<Id> LinkCandidate<Id> {
 
 /// Returns the only candidate. Of several, lenient mode returns the shortest path and strict mode
 /// reports an ambiguity.
-fn settled<Id: Copy>(
+fn settle<Id: Copy>(
     mut candidates: Vec<&LinkCandidate<Id>>,
     strictness: LinkStrictness,
 ) -> LinkResolution<Id> {
@@ -320,11 +320,11 @@ pub fn resolve_relative_link<'n>(from: &NotePath, name: &'n str) -> Cow<'n, str>
     if !name.starts_with("./") && !name.starts_with("../") {
         return name.into();
     }
-    joined(from, name).map_or(Cow::Borrowed(name), Cow::Owned)
+    join_relative(from, name).map_or(Cow::Borrowed(name), Cow::Owned)
 }
 
 /// Joins a name to the folder of a note; `None` if the result is outside the project.
-fn joined(from: &NotePath, name: &str) -> Option<String> {
+fn join_relative(from: &NotePath, name: &str) -> Option<String> {
     if name.starts_with('/') {
         return None;
     }
@@ -361,7 +361,7 @@ pub fn resolve_link<Id: Copy>(
 ) -> Option<Id> {
     let name = link.rsplit_once("::").map_or(link, |(_, name)| name).trim();
     if name.starts_with('/') {
-        return at_the_top(&link_keys(link, from, slug), candidates);
+        return find_at_root(&link_keys(link, from, slug), candidates);
     }
     let part = link_name(name);
     let is_marked = part.len() < name.len();
@@ -371,9 +371,9 @@ pub fn resolve_link<Id: Copy>(
         |c: &LinkCandidate<Id>| c.is_permalink_kept && kept.as_ref() == Some(&c.permalink);
     let seen =
         from.filter(|_| is_marked).map_or(name.into(), |from| resolve_relative_link(from, name));
-    let called = candidates.iter().filter(|c| c.is_called_in(name));
+    let called = candidates.iter().filter(|c| c.may_be_named(name));
     let called: Vec<_> =
-        called.filter(|c| !is_marked || c.is_called(&seen) || is_left(c)).cloned().collect();
+        called.filter(|c| !is_marked || c.has_name(&seen) || is_left(c)).cloned().collect();
     if let [only] = called.as_slice() {
         return Some(only.id);
     }
@@ -385,7 +385,7 @@ pub fn resolve_link<Id: Copy>(
 }
 
 /// Finds the file at a path from the top of the project, else a file with the same [`alias_key`].
-fn at_the_top<Id: Copy>(keys: &LinkKeys, candidates: &[LinkCandidate<Id>]) -> Option<Id> {
+fn find_at_root<Id: Copy>(keys: &LinkKeys, candidates: &[LinkCandidate<Id>]) -> Option<Id> {
     let is_at = |path: &String| candidates.iter().find(|c| c.path.as_str() == path);
     let is_alike = |c: &&LinkCandidate<Id>| {
         let path = c.path.as_str();
@@ -463,7 +463,7 @@ mod tests {
     }
 
     #[test]
-    fn links_mean_the_nearest_note_of_their_name() {
+    fn links_resolve_to_the_nearest_note() {
         use LinkResolution::{Ambiguous, Found, Missing};
         use LinkStrictness::{Lenient, Strict};
         check("", "", Strict, &Missing);
@@ -498,7 +498,7 @@ mod tests {
     }
 
     #[test]
-    fn a_file_that_is_no_note_goes_by_a_name_that_no_note_has() {
+    fn other_files_match_names_without_a_note() {
         let vault = ["d/plan.md", "d/plan.js", "d/plan.pdf", "d/fig.png", "e/fig.md", "d/a b.csv"];
         let file = |(id, at): (usize, &&str)| {
             let path = path(at);
@@ -532,7 +532,7 @@ mod tests {
     }
 
     #[test]
-    fn a_kept_permalink_gives_way_to_the_note_that_lies_there() {
+    fn a_kept_permalink_is_shadowed_by_the_note_at_that_path() {
         // `path|title|permalink`; only the second has its permalink from its text.
         let vault = [
             "current.md|current|current-1",
@@ -581,7 +581,7 @@ mod tests {
     }
 
     #[test]
-    fn a_permalink_may_go_without_its_project() {
+    fn a_permalink_matches_without_its_project() {
         let note = |id, at: &str, permalink: &str, within: Option<&str>| LinkCandidate {
             id,
             path: path(at),
@@ -613,7 +613,7 @@ mod tests {
     }
 
     #[test]
-    fn keys_are_taken_apart() {
+    fn link_keys_are_extracted() {
         let keys = link_keys("work::My Note", Some(&path("a/b.md")), slug);
         assert_eq!(keys.project.as_deref(), Some("work"));
         assert_eq!(keys.permalinks, ["My Note", "my-note"]);
@@ -627,7 +627,7 @@ mod tests {
 
     proptest! {
         #[test]
-        fn any_link_is_answered(link in "\\PC{0,20}|[a-c/.:|_ -]{0,12}", from in "[a-c/]{1,6}") {
+        fn any_link_resolves_independently_of_order(link in "\\PC{0,20}|[a-c/.:|_ -]{0,12}", from in "[a-c/]{1,6}") {
             let from = NotePath::parse(&from).ok();
             let keys = link_keys(&link, from.as_ref(), slug);
             let all = candidates();

@@ -17,7 +17,7 @@ pub struct GraphEdge<Id, Label> {
 
 impl<Id: Copy + Eq, Label> GraphEdge<Id, Label> {
     /// Returns the other end if `end` is one of the two ends.
-    fn beyond(&self, end: Id) -> Option<Id> {
+    fn other_end(&self, end: Id) -> Option<Id> {
         if self.from == end { Some(self.to) } else { (self.to == end).then_some(self.from) }
     }
 }
@@ -64,7 +64,7 @@ where
         let mut next = Vec::new();
         for edge in edges(&level)? {
             for end in [edge.from, edge.to] {
-                let Some(id) = edge.beyond(end).filter(|_| on_level.contains(&end)) else {
+                let Some(id) = edge.other_end(end).filter(|_| on_level.contains(&end)) else {
                     continue;
                 };
                 if seen.contains(&id) {
@@ -152,7 +152,7 @@ impl<Id: Copy + Eq + Hash, Label: Clone> SearchFrontier<Id, Label> {
         let on_level: HashSet<Id> = self.level.drain(..).collect();
         for edge in edges {
             for end in [edge.from, edge.to] {
-                let Some(id) = edge.beyond(end).filter(|_| on_level.contains(&end)) else {
+                let Some(id) = edge.other_end(end).filter(|_| on_level.contains(&end)) else {
                     continue;
                 };
                 if self.reached.contains_key(&id) {
@@ -169,7 +169,7 @@ impl<Id: Copy + Eq + Hash, Label: Clone> SearchFrontier<Id, Label> {
     }
 
     /// Returns the links from a note back to the start.
-    fn back(&self, mut at: Id) -> Vec<BacktrackStep<Id, Label>> {
+    fn path_to_start(&self, mut at: Id) -> Vec<BacktrackStep<Id, Label>> {
         let mut steps = Vec::new();
         while let Some(Some(step)) = self.reached.get(&at) {
             steps.push(step.clone());
@@ -186,12 +186,12 @@ fn route<Id: Copy + Eq + Hash, Label: Clone>(
 ) -> GraphRoute<Id, Label> {
     let mut notes = Vec::new();
     let mut edges = Vec::new();
-    for step in near.back(meeting).into_iter().rev() {
+    for step in near.path_to_start(meeting).into_iter().rev() {
         notes.push(step.towards);
         edges.push(step.edge);
     }
     notes.push(meeting);
-    for step in far.back(meeting) {
+    for step in far.path_to_start(meeting) {
         edges.push(step.edge);
         notes.push(step.towards);
     }
@@ -253,7 +253,7 @@ mod tests {
     }
 
     #[test]
-    fn a_store_that_fails_stops_the_walk() {
+    fn a_failing_lookup_stops_the_traversal() {
         let failing = |_: &[u64]| Err::<Vec<GraphEdge<u64, ()>>, _>("broken");
         assert_eq!(find_neighbours(&[1], 1, 1, failing), Err("broken"));
         assert_eq!(shortest_path(1, 2, 1, failing), Err("broken"));
@@ -261,7 +261,7 @@ mod tests {
 
     proptest! {
         #[test]
-        fn the_way_is_as_long_as_the_distance(
+        fn path_length_equals_neighbour_depth(
             links in prop::collection::vec((0u64..12, 0u64..12), 0..24),
             from in 0u64..12,
             to in 0u64..12,
@@ -275,7 +275,7 @@ mod tests {
                 prop_assert_eq!(route.notes.first(), Some(&from));
                 prop_assert_eq!(route.notes.last(), Some(&to));
                 for (pair, edge) in route.notes.windows(2).zip(&route.edges) {
-                    prop_assert_eq!(edge.beyond(pair[0]), Some(pair[1]));
+                    prop_assert_eq!(edge.other_end(pair[0]), Some(pair[1]));
                 }
                 let shorter = shortest_path(from, to, route.edges.len(), store(&links)).unwrap();
                 prop_assert!(shorter.is_some());

@@ -142,7 +142,7 @@ mod tests {
     }
 
     #[test]
-    fn strings_are_read_and_written_as_json_has_them() {
+    fn json_strings_round_trip() {
         for text in ["", "a\"b\\c/\n\r\t\u{1}\u{8}", "\u{e4}\u{1f9c0}", "\\u00e4"] {
             let json = serde_json::to_string(text).unwrap();
             assert_eq!(unescaped(&json).as_deref(), Some(text), "{json}");

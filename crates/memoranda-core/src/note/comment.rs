@@ -3,12 +3,14 @@
 //!
 //! Unknown words in the comment are ignored on read and preserved on write.
 
+use std::borrow::Cow;
 use std::fmt::Write as _;
 
 use jiff::Timestamp;
 
 use super::ObservationMeta;
 use crate::id::ObservationId;
+use crate::percent;
 
 /// A comment split off the end of a line.
 pub(crate) struct ObservationComment {
@@ -130,10 +132,7 @@ pub(super) fn encode(text: &str) -> String {
     let mut out = String::with_capacity(text.len());
     for c in text.chars() {
         if c.is_whitespace() || c == '%' || c == '>' || c == '<' || c.is_control() {
-            let mut bytes = [0; 4];
-            for byte in c.encode_utf8(&mut bytes).bytes() {
-                let _ = write!(out, "%{byte:02X}");
-            }
+            percent::push_encoded(&mut out, c);
         } else {
             out.push(c);
         }
@@ -141,32 +140,10 @@ pub(super) fn encode(text: &str) -> String {
     out
 }
 
+/// Decodes a word of a comment. Invalid UTF-8 means that a person typed the `%`: the word stays as
+/// written.
 pub(super) fn decode(text: &str) -> String {
-    let mut out = Vec::with_capacity(text.len());
-    let mut rest = text.as_bytes();
-    while let [first, tail @ ..] = rest {
-        match hex_pair(*first, tail) {
-            Some(byte) => {
-                out.push(byte);
-                rest = tail.get(2..).unwrap_or_default();
-            }
-            None => {
-                out.push(*first);
-                rest = tail;
-            }
-        }
-    }
-    // Invalid UTF-8 means that a person typed the `%`: keep the text as written.
-    String::from_utf8(out).unwrap_or_else(|_| text.to_owned())
-}
-
-fn hex_pair(first: u8, tail: &[u8]) -> Option<u8> {
-    let [high, low, ..] = tail else { return None };
-    let digit = |byte: u8| char::from(byte).to_digit(16);
-    if first != b'%' {
-        return None;
-    }
-    u8::try_from(digit(*high)? * 16 + digit(*low)?).ok()
+    percent::decode(text).map_or_else(|| text.to_owned(), Cow::into_owned)
 }
 
 #[cfg(test)]
@@ -203,7 +180,7 @@ mod tests {
     }
 
     #[test]
-    fn other_comments_are_text() {
+    fn other_comments_stay_in_the_text() {
         for line in ["a <!-- todo -->", "a -->", "a <!-- obs_A --> b", "<!-- obs_A", ""] {
             let (text, comment) = split(line);
             assert_eq!(text, line);

@@ -9,7 +9,7 @@ use super::observation::{
 use super::{Observation, ObservationMeta, comment};
 
 /// Category of observations without a stated category.
-const FACT: &str = "fact";
+const DEFAULT_CATEGORY: &str = "fact";
 
 /// Normalizes a text: `\n` line endings, blanks for other control characters, trimmed.
 pub fn plain_text(words: &str) -> String {
@@ -24,11 +24,12 @@ pub fn observation_from_text(words: &str) -> NewObservation {
     let (category, text) = match category_of(&text) {
         // A text that begins with its own category keeps it.
         Some((category, start))
-            if category != FACT && text.get(..start) == Some(&format!("[{category}] ")) =>
+            if category != DEFAULT_CATEGORY
+                && text.get(..start) == Some(&format!("[{category}] ")) =>
         {
             (category.to_owned(), text.get(start..).unwrap_or_default().to_owned())
         }
-        _ => (FACT.to_owned(), text),
+        _ => (DEFAULT_CATEGORY.to_owned(), text),
     };
     let text = match backslashes_before(&text, "~~") {
         Some(_) => format!("\\{text}"),
@@ -43,13 +44,13 @@ pub fn observation_content(text: &str, observation: &Observation) -> String {
     let line = text.get(observation.span.clone()).unwrap_or_default();
     let (said, _) = comment::split(without_list_mark(line).trim_end());
     let (category, head, said) = split_head(said.trim());
-    let said = if observation.struck { before_strike(said) } else { Cow::Borrowed(said) };
+    let said = if observation.struck { unstrike(said) } else { Cow::Borrowed(said) };
     let said = match backslashes_before(&said, "~~") {
         Some(1..) => said.get(1..).unwrap_or_default(),
         _ => &said,
     };
     match category {
-        Some(FACT) => unescape(said),
+        Some(DEFAULT_CATEGORY) => unescape(said),
         _ => unescape(&format!("{head}{said}")),
     }
 }
@@ -81,7 +82,7 @@ pub(crate) fn unstruck(text: &str) -> Option<String> {
 }
 
 /// Returns the text of a struck-out observation; a person may leave the context out of the strike.
-fn before_strike(said: &str) -> Cow<'_, str> {
+fn unstrike(said: &str) -> Cow<'_, str> {
     if let Some(inner) = unstruck(said) {
         return Cow::Owned(inner);
     }

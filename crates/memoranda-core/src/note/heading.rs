@@ -54,7 +54,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn titles_are_compared_as_they_are_read() {
+    fn titles_compare_rendered() {
         for (title, read) in [
             ("Plain  words", "Plain words"),
             ("The **bold** [[Link]] part", "The bold Link part"),

@@ -114,7 +114,7 @@ mod tests {
     }
 
     #[test]
-    fn the_majority_decides_the_ending() {
+    fn the_most_frequent_line_ending_wins() {
         for (text, ending) in
             [("", "\n"), ("a", "\n"), ("a\r\nb\nc\r\n", "\r\n"), ("a\nb\r\n", "\n")]
         {

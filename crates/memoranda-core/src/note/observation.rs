@@ -47,7 +47,7 @@ pub(crate) fn read(block: &str) -> (Option<ParsedObservation>, Option<Observatio
     let (text, comment) = comment::split(line.trim_end());
     let known = comment.as_ref().is_some_and(|comment| comment.fact.is_some());
     let text = without_directive(text).trim();
-    if !known && !counts(without_directive(block.trim_end()), category) {
+    if !known && !is_observation(without_directive(block.trim_end()), category) {
         return (None, comment);
     }
     let text = match category {
@@ -83,7 +83,7 @@ pub(crate) fn read(block: &str) -> (Option<ParsedObservation>, Option<Observatio
 }
 
 /// Returns true if a block without an observation comment is an observation.
-fn counts(block: &str, category: Option<&str>) -> bool {
+fn is_observation(block: &str, category: Option<&str>) -> bool {
     let task = ["[ ]", "[x]", "[-]"].iter().any(|mark| block.starts_with(mark));
     let one_line = !block.contains(['\n', '\r']);
     let link = block.starts_with('[') && block.ends_with(')') && block.contains("](");
@@ -275,7 +275,7 @@ mod tests {
     }
 
     #[test]
-    fn the_table_of_observations() {
+    fn observation_grammar() {
         check("[tech] Uses Rust", Some((Some("tech"), "Uses Rust", &[], None)));
         check("[two words] x", Some((Some("two words"), "x", &[], None)));
         check("[ spaced ] x", Some((Some("spaced"), "x", &[], None)));

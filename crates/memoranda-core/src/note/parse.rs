@@ -20,6 +20,15 @@ pub fn stated_permalink(text: &str) -> Option<String> {
 }
 
 /// Parses a text as a note. Never fails: malformed parts become plain text with a problem.
+///
+/// ```
+/// use memoranda_core::note::parse;
+///
+/// let note = parse("---\ntitle: Plan\n---\n- [goal] Ship in May #release\n- depends_on [[Tests]]\n");
+/// assert_eq!(note.title().as_deref(), Some("Plan"));
+/// assert_eq!(note.observations[0].category.as_deref(), Some("goal"));
+/// assert_eq!(note.relations[0].target, "Tests");
+/// ```
 pub fn parse(text: &str) -> Note {
     let lines = LineIndex::new(text);
     let mut problems = text_problems(text, &lines);

@@ -83,7 +83,7 @@ fn observations_stand_in_all_inline_blocks_outside_quotes() {
 }
 
 #[test]
-fn endings_and_marks_change_nothing() {
+fn line_endings_and_bom_do_not_change_the_result() {
     for text in [
         "---\ntitle: T\n---\n\n# H\n\n- [a1] x #t\n- uses [[A]]\n",
         "---\ntitle: T\n---\n\n# H\n\n- [a1] x #t\n- uses [[A]]",
@@ -134,7 +134,7 @@ fn facts_are_read_from_their_comments() {
 }
 
 #[test]
-fn relations_stand_everywhere_but_in_code() {
+fn relations_are_found_outside_of_code() {
     check_relations(
         "- uses [[A]]\n- uses [[A]]\n- [[A]]\n- [[A|b]]\n",
         &["1 uses>A", "3 links_to>A"],
@@ -154,7 +154,7 @@ fn relations_stand_everywhere_but_in_code() {
 }
 
 #[test]
-fn sections_govern_up_to_their_equal() {
+fn sections_end_at_the_next_equal_heading() {
     check_sections(
         "# A\n\nx\n\n## B\ny\n### C\n## D\n",
         &[
@@ -214,7 +214,7 @@ fn frontmatter_keeps_what_was_written() {
 }
 
 #[test]
-fn bombs_and_depths_are_refused() {
+fn alias_bombs_and_deep_nesting_are_rejected() {
     let mut bomb = "---\na0: &a0 [x, x, x, x, x, x, x, x, x, x]\n".to_owned();
     for i in 1..20 {
         let of = (0..10).map(|_| format!("*a{}", i - 1)).collect::<Vec<_>>().join(", ");
@@ -227,7 +227,7 @@ fn bombs_and_depths_are_refused() {
 }
 
 #[test]
-fn tags_stand_in_tasks_and_quotes_too() {
+fn tags_are_found_in_tasks_and_quotes() {
     let check = |text: &str, tags: &[&str]| {
         let note = parse(text);
         assert_eq!(note.tags(), tags, "{text:?}");
@@ -246,7 +246,7 @@ fn tags_stand_in_tasks_and_quotes_too() {
 }
 
 #[test]
-fn known_keys_have_readers() {
+fn known_keys_have_accessors() {
     let note = parse(
         "---\ntitle: [A, B]\ntype: MeetingNotes\npermalink: a/b\naliases: [x, y]\ntags: '[\"#a\", \"b\"]'\n---\n- [a1] x #b #c\n",
     );
@@ -312,14 +312,14 @@ fn hostile_texts_take_linear_time() {
 }
 
 #[test]
-fn odd_texts_are_reported() {
+fn unusual_texts_have_problems() {
     check_problems("a\nb\0c\n", &[(2, "NUL")]);
     check_problems(&format!("a\n{}\n", "x".repeat(100_001)), &[(2, "100001 bytes")]);
     check_problems("", &[]);
 }
 
 #[test]
-fn mappings_take_over_from_others() {
+fn merge_keys_add_entries() {
     let check = |yaml: &str, key: &str, expected: Option<&str>| {
         let note = parse(&format!("---\n{yaml}---\n"));
         assert_eq!(note.frontmatter.text(key).as_deref(), expected, "{yaml}: {key}");
@@ -334,7 +334,7 @@ fn mappings_take_over_from_others() {
 }
 
 #[test]
-fn the_top_alone_tells_the_permalink() {
+fn the_permalink_is_read_from_the_frontmatter_alone() {
     for (text, expected) in [
         ("---\npermalink: a/b\n---\npermalink: c\n", Some("a/b")),
         ("\u{feff}---\r\npermalink: a/b\r\n---\r\n", Some("a/b")),

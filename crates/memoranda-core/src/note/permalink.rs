@@ -68,13 +68,13 @@ pub fn strip_project<'p>(permalink: &'p str, project: &str) -> Option<&'p str> {
 pub fn path_address(path: &str) -> String {
     let names = path.split('/').filter(|name| !name.is_empty()).map(|name| {
         let plain = slug(name);
-        if plain.is_empty() { called(name) } else { plain }
+        if plain.is_empty() { spell_symbols(name) } else { plain }
     });
     names.collect::<Vec<_>>().join("/")
 }
 
 /// Spells symbols by their names, such as `rocket`, or by their code points.
-fn called(name: &str) -> String {
+fn spell_symbols(name: &str) -> String {
     let signs = name.nfc().filter(|c| !c.is_whitespace() && !matches!(c, '\u{fe00}'..='\u{fe0f}'));
     let word = |c: char| {
         let word = slug(deunicode::deunicode_char(c).unwrap_or_default()).replace('/', "-");
@@ -96,7 +96,7 @@ pub fn slug(text: &str) -> String {
             push(&mut out, c, CharClass::Cjk, &mut last);
         } else if c.is_ascii() || c.is_whitespace() {
             push_ascii(&mut out, c, &mut last);
-        } else if let Some(latin) = latin_of(c) {
+        } else if let Some(latin) = transliterate(c) {
             for c in latin.chars().filter(|c| *c != '\'') {
                 push_ascii(&mut out, c, &mut last);
             }
@@ -148,7 +148,7 @@ fn push(out: &mut String, c: char, kind: CharClass, last: &mut CharClass) {
 }
 
 /// Transliterates a letter or Western punctuation to ASCII; `None` for pictographs.
-fn latin_of(c: char) -> Option<&'static str> {
+fn transliterate(c: char) -> Option<&'static str> {
     let readable = c.is_alphanumeric()
         || matches!(c, '\u{80}'..='\u{2ff}' | '\u{2000}'..='\u{206f}' | '\u{20a0}'..='\u{214f}');
     readable.then(|| deunicode::deunicode_char(c)).flatten()
@@ -280,7 +280,7 @@ mod tests {
     }
 
     #[test]
-    fn pictures_have_names() {
+    fn emoji_are_spelled_by_name() {
         let cases = [
             ("🚀.md", "rocket"),
             ("uni/🚀🚀.md", "uni/rocket-rocket"),
@@ -325,7 +325,7 @@ mod tests {
     }
 
     #[test]
-    fn titles_go_without_the_end_of_a_file() {
+    fn extensions_are_removed_from_titles() {
         for (title, bare) in [
             ("Plan.md", Some("Plan")),
             (" Plan.MD ", Some("Plan")),
@@ -345,7 +345,7 @@ mod tests {
     }
 
     #[test]
-    fn folders_are_cleaned() {
+    fn directories_are_normalized() {
         let cases = [
             ("specs/search", "specs/search"),
             ("/specs//search/", "specs/search"),
@@ -372,7 +372,7 @@ mod tests {
     }
 
     #[test]
-    fn no_title_becomes_the_name_of_a_device() {
+    fn reserved_device_names_get_a_suffix() {
         for (title, expected) in [
             ("CON", "CON-.md"),
             ("con .v2", "con-.v2.md"),

@@ -7,7 +7,7 @@ use super::blocks::BlockContainer;
 use super::observation::{is_category, without_directive};
 
 /// Relation type of an untyped link.
-pub(crate) const PLAIN: &str = "links_to";
+pub(crate) const UNTYPED_LINK: &str = "links_to";
 
 /// A link in a block, with its byte range in the block.
 pub(crate) struct WikiLink<'t> {
@@ -39,7 +39,7 @@ pub(crate) fn links(block: &str, holder: BlockContainer) -> Vec<WikiLink<'_>> {
         .filter_map(|range| {
             let (target, whole) = target_of(inner(plain, &range));
             (!target.is_empty()).then_some(WikiLink {
-                relation_type: PLAIN,
+                relation_type: UNTYPED_LINK,
                 target,
                 whole,
                 context: None,
@@ -171,7 +171,7 @@ pub(crate) fn shown(link: &str) -> &str {
 pub(crate) fn render(relation_type: &str, target: &str, context: Option<&str>) -> String {
     let words = |text: &str| text.split_whitespace().collect::<Vec<_>>().join(" ");
     let label = words(&relation_type.replace(['"', '\''], " ").replace("[[", " "));
-    let label = if label.is_empty() { PLAIN.to_owned() } else { label };
+    let label = if label.is_empty() { UNTYPED_LINK.to_owned() } else { label };
     let label = if type_of(&label).is_some() { label } else { format!("\"{label}\"") };
     let target = words(&target.replace(['[', ']'], " "));
     match context.map(words).filter(|context| !context.is_empty()) {
@@ -197,7 +197,7 @@ mod tests {
     }
 
     #[test]
-    fn the_table_of_relations() {
+    fn relation_grammar() {
         use BlockContainer::{Item, Other};
         check("depends_on [[A]]", Item, &[("depends_on", "A", None)]);
         check("depends_on [[A]]", Other, &[("links_to", "A", None)]);
@@ -250,7 +250,7 @@ mod tests {
     }
 
     #[test]
-    fn what_may_be_a_heading_may_be_the_name() {
+    fn a_possible_heading_may_belong_to_the_name() {
         for (inner, target, whole) in [
             ("A", "A", None),
             ("C#", "C#", None),

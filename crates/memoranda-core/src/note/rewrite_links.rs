@@ -1,10 +1,13 @@
 //! Rewrites the targets of links and leaves every other byte unchanged.
 
+use std::borrow::Cow;
+
 use pulldown_cmark::{Event, LinkType, Options, Parser, Tag};
 
 use super::blocks::blocks;
 use super::lines::LineIndex;
 use super::{frontmatter, one_line, parse, relation};
+use crate::percent;
 use crate::problem::ParseProblem;
 
 /// HTML attributes that contain paths.
@@ -71,7 +74,7 @@ pub fn rewrite_links<N: Into<LinkReplacement>>(
         if span.start < at || is_escaped {
             continue;
         }
-        let Some((name, new)) = renaming(inner, &mut rename) else { continue };
+        let Some((name, new)) = replacement_of(inner, &mut rename) else { continue };
         let name_start = span.start + 2 + (name.len() - name.trim_start().len());
         let name_end = span.start + 2 + name.trim_end().len();
         out.push_str(text.get(at..name_start).unwrap_or_default());
@@ -84,7 +87,7 @@ pub fn rewrite_links<N: Into<LinkReplacement>>(
 }
 
 /// Returns the byte range of a link to replace, and its replacement.
-fn renaming<N: Into<LinkReplacement>>(
+fn replacement_of<N: Into<LinkReplacement>>(
     inner: &str,
     mut rename: impl FnMut(&str) -> Option<N>,
 ) -> Option<(&str, String)> {
@@ -119,7 +122,7 @@ pub fn rewrite_property_links<N: Into<LinkReplacement>>(
     while let Some((before, after)) = rest.split_once("[[") {
         let Some((inner, behind)) = after.split_once("]]") else { break };
         out.push_str(&format!("{before}[["));
-        match renaming(inner, &mut rename) {
+        match replacement_of(inner, &mut rename) {
             Some((name, new)) => {
                 out.push_str(&new);
                 out.push_str(inner.get(name.trim_end().len()..).unwrap_or_default());
@@ -178,11 +181,11 @@ pub fn rewrite_paths(
     for (place, written) in places {
         let behind = body.get(place..).unwrap_or_default();
         let (place, written, path) = match (written, behind.strip_prefix('<')) {
-            (PathForm::Html(quote), _) => (place, written, up_to(behind, quote)),
-            (_, Some(angled)) => (place + 1, PathForm::Angled, up_to(angled, '>')),
-            (_, None) => (place, written, unangled(behind)),
+            (PathForm::Html(quote), _) => (place, written, text_before(behind, quote)),
+            (_, Some(angled)) => (place + 1, PathForm::Angled, text_before(angled, '>')),
+            (_, None) => (place, written, bare_destination(behind)),
         };
-        let path = up_to(path, '#');
+        let path = text_before(path, '#');
         if path.is_empty() || path.contains(':') || place < at {
             continue;
         }
@@ -209,17 +212,17 @@ enum PathForm {
 impl PathForm {
     fn read(self, path: &str) -> String {
         match self {
-            Self::Html(_) => decoded(&path.replace("&amp;", "&")),
-            Self::Markdown | Self::Angled => decoded(path),
+            Self::Html(_) => decode_percent(&path.replace("&amp;", "&")),
+            Self::Markdown | Self::Angled => decode_percent(path),
         }
     }
 
     fn write(self, path: &str) -> String {
         match self {
-            Self::Angled => angled(path),
-            Self::Markdown => encoded(path),
+            Self::Angled => encode_angled(path),
+            Self::Markdown => encode_markdown(path),
             Self::Html(_) => {
-                encoded(path).replace('&', "&amp;").replace('"', "%22").replace('\'', "%27")
+                encode_markdown(path).replace('&', "&amp;").replace('"', "%22").replace('\'', "%27")
             }
         }
     }
@@ -242,13 +245,13 @@ fn attributes(html: &str) -> Vec<(usize, char)> {
 }
 
 /// Returns the text before a character, or all of it.
-fn up_to(text: &str, end: char) -> &str {
+fn text_before(text: &str, end: char) -> &str {
     text.split(end).next().unwrap_or_default()
 }
 
 /// Returns the link destination at the start of a text: up to a blank or an unbalanced closing
 /// parenthesis.
-fn unangled(text: &str) -> &str {
+fn bare_destination(text: &str) -> &str {
     let mut open = 0;
     let end = text.find(|c: char| {
         open += i32::from(c == '(') - i32::from(c == ')');
@@ -258,18 +261,18 @@ fn unangled(text: &str) -> &str {
 }
 
 /// First private-use character that stands for a byte of invalid UTF-8.
-const BYTE_SIGNS: u32 = 0x10_FF00;
+const FIRST_BYTE_CHAR: u32 = 0x10_FF00;
 
 /// Decodes a file's bytes, with a private-use character for each byte of invalid UTF-8;
 /// [`encode_text`] reverses it exactly. `None` if the text contains such characters itself.
 pub fn decode_text(bytes: &[u8]) -> Option<String> {
     let mut out = String::with_capacity(bytes.len());
     for chunk in bytes.utf8_chunks() {
-        if chunk.valid().chars().any(|c| u32::from(c) >= BYTE_SIGNS) {
+        if chunk.valid().chars().any(|c| u32::from(c) >= FIRST_BYTE_CHAR) {
             return None;
         }
         out.push_str(chunk.valid());
-        let sign = |byte: &u8| char::from_u32(BYTE_SIGNS + u32::from(*byte));
+        let sign = |byte: &u8| char::from_u32(FIRST_BYTE_CHAR + u32::from(*byte));
         out.extend(chunk.invalid().iter().filter_map(sign));
     }
     Some(out)
@@ -279,7 +282,7 @@ pub fn decode_text(bytes: &[u8]) -> Option<String> {
 pub fn encode_text(text: &str) -> Vec<u8> {
     let mut out = Vec::with_capacity(text.len());
     for c in text.chars() {
-        match u32::from(c).checked_sub(BYTE_SIGNS).map(u8::try_from) {
+        match u32::from(c).checked_sub(FIRST_BYTE_CHAR).map(u8::try_from) {
             Some(Ok(byte)) => out.push(byte),
             _ => out.extend_from_slice(c.encode_utf8(&mut [0; 4]).as_bytes()),
         }
@@ -288,7 +291,7 @@ pub fn encode_text(text: &str) -> Vec<u8> {
 }
 
 /// Encodes a path for a Markdown link.
-fn encoded(path: &str) -> String {
+fn encode_markdown(path: &str) -> String {
     let mut out = String::with_capacity(path.len());
     for c in path.chars() {
         match c {
@@ -300,7 +303,7 @@ fn encoded(path: &str) -> String {
 }
 
 /// Encodes a path for `<…>`: escapes `%` and the characters with a meaning there.
-fn angled(path: &str) -> String {
+fn encode_angled(path: &str) -> String {
     let signs = [('%', "%25"), ('#', "%23"), ('<', "%3C"), ('>', "%3E")];
     let written =
         signs.iter().fold(path.to_owned(), |path, (sign, code)| path.replace(*sign, code));
@@ -327,10 +330,12 @@ pub fn path_spellings(path: &str) -> Vec<String> {
     // Characters left unencoded by JavaScript's `encodeURI` and `encodeURIComponent`, and by RFC
     // 3986.
     let by_program = ["-_.!~*'();,/?:@&=+$", "-_.!~*'()/", "-_.~/"].map(with_codes);
-    let coded = [encoded(path), percent_encoded(path), angled(path)].into_iter().chain(by_program);
+    let coded = [encode_markdown(path), encode_ascii(path), encode_angled(path)]
+        .into_iter()
+        .chain(by_program);
     let mut all = vec![path.to_owned(), path.replace(' ', "%20")];
     for text in coded {
-        let small = with_small_codes(&text);
+        let small = lowercase_codes(&text);
         all.extend([text, small]);
     }
     let mut seen = std::collections::HashSet::new();
@@ -339,7 +344,7 @@ pub fn path_spellings(path: &str) -> Vec<String> {
 }
 
 /// Converts percent codes to lower case.
-fn with_small_codes(text: &str) -> String {
+fn lowercase_codes(text: &str) -> String {
     let mut parts = text.split('%');
     let mut small = parts.next().unwrap_or_default().to_owned();
     for part in parts {
@@ -350,8 +355,8 @@ fn with_small_codes(text: &str) -> String {
 }
 
 /// Encodes a path for a Markdown link, with non-ASCII characters percent-encoded.
-fn percent_encoded(path: &str) -> String {
-    let written = encoded(path);
+fn encode_ascii(path: &str) -> String {
+    let written = encode_markdown(path);
     let signs = written.bytes().map(|byte| {
         if byte.is_ascii() { char::from(byte).to_string() } else { format!("%{byte:02X}") }
     });
@@ -359,16 +364,8 @@ fn percent_encoded(path: &str) -> String {
 }
 
 /// Decodes percent codes; returns the path unchanged if the result is not UTF-8.
-fn decoded(path: &str) -> String {
-    let mut bytes = Vec::with_capacity(path.len());
-    let mut rest = path.as_bytes();
-    while let [first, behind @ ..] = rest {
-        let hex = behind.get(..2).and_then(|hex| std::str::from_utf8(hex).ok());
-        let byte = hex.filter(|_| *first == b'%').and_then(|hex| u8::from_str_radix(hex, 16).ok());
-        bytes.push(byte.unwrap_or(*first));
-        rest = if byte.is_some() { behind.get(2..).unwrap_or_default() } else { behind };
-    }
-    String::from_utf8(bytes).unwrap_or_else(|_| path.to_owned())
+fn decode_percent(path: &str) -> String {
+    percent::decode(path).map_or_else(|| path.to_owned(), Cow::into_owned)
 }
 
 #[cfg(test)]
@@ -376,7 +373,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn links_elsewhere_in_a_file_are_renamed_too() {
+    fn paths_in_links_and_html_are_rewritten() {
         let new = |name: &str| (name == "a/Old One.md").then(|| "b (x)/New.md".to_owned());
         let check = |found: (String, usize), expected: &str, count: usize| {
             assert_eq!(found, (expected.to_owned(), count));
@@ -413,7 +410,7 @@ mod tests {
     }
 
     #[test]
-    fn bytes_that_are_no_text_come_back() {
+    fn invalid_utf8_round_trips() {
         let bytes = b"caf\xe9 [[A]]\0 \xff\xc3".to_vec();
         let text = decode_text(&bytes).unwrap();
         assert!(text.contains("[[A]]"));
@@ -426,7 +423,7 @@ mod tests {
     }
 
     #[test]
-    fn only_the_name_in_the_brackets_changes() {
+    fn only_the_link_target_changes() {
         let check = |text: &str, expected: &str, count: usize| {
             let found = rewrite_links(text, |name| (name == "Old").then(|| "New Name".to_owned()));
             assert_eq!(found, (expected.to_owned(), count), "{text:?}");

@@ -4,9 +4,9 @@
 use std::collections::BTreeSet;
 
 /// Maximum number of groups: a term stores its groups as bits of a `u32`.
-pub(super) const MOST_GROUPS: usize = 32;
+pub(super) const MAX_GROUPS: usize = 32;
 /// Maximum depth of parentheses.
-const DEEPEST: usize = 16;
+const MAX_DEPTH: usize = 16;
 
 /// A token of a boolean expression.
 #[derive(Clone, PartialEq, Eq, Debug)]
@@ -36,12 +36,12 @@ struct RequiredTerms {
 ///
 /// Adjacent words without an operator are optional. If the only operators are `OR` next to such
 /// words, the whole query is a list of optional words.
-pub(super) fn groups(tokens: &[BooleanToken]) -> Option<TermGroups> {
+pub(super) fn required_groups(tokens: &[BooleanToken]) -> Option<TermGroups> {
     let mut reader = BooleanParser { tokens, at: 0, operators: 0, depth: 0 };
     let (mut demanded, mut loose) = (TermGroups::new(), false);
     while reader.at < tokens.len() {
         let before = reader.operators;
-        let found = reader.either()?;
+        let found = reader.parse_or()?;
         if reader.operators > before {
             demanded.extend(found.groups)
         } else {
@@ -52,7 +52,7 @@ pub(super) fn groups(tokens: &[BooleanToken]) -> Option<TermGroups> {
     if loose && is_list {
         demanded.clear();
     }
-    (demanded.len() <= MOST_GROUPS).then_some(demanded)
+    (demanded.len() <= MAX_GROUPS).then_some(demanded)
 }
 
 struct BooleanParser<'t> {
@@ -63,34 +63,34 @@ struct BooleanParser<'t> {
 }
 
 impl BooleanParser<'_> {
-    fn takes(&mut self, token: &BooleanToken) -> bool {
+    fn accept(&mut self, token: &BooleanToken) -> bool {
         let is_next = self.tokens.get(self.at) == Some(token);
         self.at += usize::from(is_next);
         is_next
     }
 
     /// Parses operands joined by `OR`, each of operands joined by `AND`.
-    fn either(&mut self) -> Option<RequiredTerms> {
-        let mut demand = self.both()?;
-        while self.takes(&BooleanToken::Or) {
+    fn parse_or(&mut self) -> Option<RequiredTerms> {
+        let mut demand = self.parse_and()?;
+        while self.accept(&BooleanToken::Or) {
             self.operators += 1;
-            demand = one_of(demand, self.both()?)?;
+            demand = union_groups(demand, self.parse_and()?)?;
         }
         Some(demand)
     }
 
-    fn both(&mut self) -> Option<RequiredTerms> {
-        let mut demand = self.part()?;
-        while self.takes(&BooleanToken::And) {
+    fn parse_and(&mut self) -> Option<RequiredTerms> {
+        let mut demand = self.parse_operand()?;
+        while self.accept(&BooleanToken::And) {
             self.operators += 1;
-            let next = self.part()?;
+            let next = self.parse_operand()?;
             demand.groups.extend(next.groups);
             demand.says_more |= next.says_more;
         }
         Some(demand)
     }
 
-    fn part(&mut self) -> Option<RequiredTerms> {
+    fn parse_operand(&mut self) -> Option<RequiredTerms> {
         let token = self.tokens.get(self.at)?;
         self.at += 1;
         match token {
@@ -101,11 +101,11 @@ impl BooleanParser<'_> {
             BooleanToken::Nothing => {
                 Some(RequiredTerms { says_more: true, ..RequiredTerms::default() })
             }
-            BooleanToken::Open if self.depth < DEEPEST => {
+            BooleanToken::Open if self.depth < MAX_DEPTH => {
                 self.depth += 1;
-                let demand = self.either()?;
+                let demand = self.parse_or()?;
                 self.depth -= 1;
-                self.takes(&BooleanToken::Close).then_some(demand)
+                self.accept(&BooleanToken::Close).then_some(demand)
             }
             BooleanToken::Open | BooleanToken::Close | BooleanToken::And | BooleanToken::Or => None,
         }
@@ -113,7 +113,7 @@ impl BooleanParser<'_> {
 }
 
 /// Combines two subexpressions by `OR`: the union of every pair of groups.
-fn one_of(one: RequiredTerms, other: RequiredTerms) -> Option<RequiredTerms> {
+fn union_groups(one: RequiredTerms, other: RequiredTerms) -> Option<RequiredTerms> {
     if one.says_more || other.says_more {
         return Some(RequiredTerms { says_more: true, ..RequiredTerms::default() });
     }
@@ -124,7 +124,7 @@ fn one_of(one: RequiredTerms, other: RequiredTerms) -> Option<RequiredTerms> {
         return Some(RequiredTerms { groups, says_more: false });
     }
     let both = one.iter().flat_map(|a| other.iter().map(move |b| a | b));
-    (one.len() * other.len() <= MOST_GROUPS)
+    (one.len() * other.len() <= MAX_GROUPS)
         .then(|| RequiredTerms { groups: both.collect(), says_more: false })
 }
 
@@ -133,7 +133,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn operators_demand_groups() {
+    fn operators_require_groups() {
         let check = |text: &str, expected: Option<&str>| {
             let tokens: Vec<_> = text
                 .split_whitespace()
@@ -146,7 +146,7 @@ mod tests {
                     number => BooleanToken::Terms(vec![number.parse().unwrap()]),
                 })
                 .collect();
-            let shown = groups(&tokens).map(|groups| {
+            let shown = required_groups(&tokens).map(|groups| {
                 let group = |group: &BTreeSet<usize>| {
                     group.iter().map(usize::to_string).collect::<Vec<_>>().join("|")
                 };

@@ -81,6 +81,16 @@ pub enum TermRequirement {
 
 impl Query {
     /// Parses any text; the query may be empty. The text is composed to NFC as in the index.
+    ///
+    /// ```
+    /// use memoranda_core::query::{Query, TermRequirement};
+    ///
+    /// let query = Query::parse("budget +2026 -draft tag:finance");
+    /// let needs: Vec<_> = query.terms.iter().map(|term| term.need).collect();
+    /// use TermRequirement::{Excluded, Optional, Required};
+    /// assert_eq!(needs, [Optional, Required, Excluded]);
+    /// assert_eq!(query.tags, [["finance"]]);
+    /// ```
     pub fn parse(text: &str) -> Self {
         parse::parse_query(&to_nfc(text))
     }

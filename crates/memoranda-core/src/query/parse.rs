@@ -57,19 +57,19 @@ enum WordEnd {
 
 pub(super) fn parse_query(text: &str) -> Query {
     let typed = QueryItems { rest: text, open_quotes: TermQuoting::Yes };
-    let mut items: Vec<_> = typed.filter(QueryItem::says_something).take(MAX_WORDS * 3).collect();
-    let negated = negated(&items);
-    take_for_words(&mut items, &negated);
+    let mut items: Vec<_> = typed.filter(QueryItem::has_words).take(MAX_WORDS * 3).collect();
+    let negated = negations(&items);
+    convert_alternative_tags(&mut items, &negated);
     let forbidden = items.iter().zip(&negated).filter_map(|(item, negated)| match item {
-        QueryItem::Tag { name, .. } if *negated == ItemNegation::Yes => Some(names(name)),
+        QueryItem::Tag { name, .. } if *negated == ItemNegation::Yes => Some(tag_names(name)),
         _ => None,
     });
     let mut query = Query {
         terms: terms(&items, StopWordHandling::Drop),
-        tags: demanded(&items, &negated),
+        tags: required_tags(&items, &negated),
         forbidden_tags: forbidden.flatten().take(MAX_WORDS).collect(),
         excludes: negated.iter().any(|negated| *negated != ItemNegation::No),
-        free_text: said(&items),
+        free_text: free_text(&items),
     };
     if query.is_empty() {
         // A query of stop words only is searched by these words.
@@ -86,7 +86,7 @@ pub(super) fn parse_query(text: &str) -> Query {
 }
 
 /// Converts tags that are alternatives to words into words.
-fn take_for_words(items: &mut [QueryItem<'_>], negated: &[ItemNegation]) {
+fn convert_alternative_tags(items: &mut [QueryItem<'_>], negated: &[ItemNegation]) {
     let is_one =
         |item: &QueryItem<'_>| matches!(item, QueryItem::Text { .. } | QueryItem::Tag { .. });
     let goes_on = |a: &QueryItem<'_>, b: &QueryItem<'_>| matches!((a, b), (QueryItem::Or, other) | (other, QueryItem::Or) if is_one(other));
@@ -106,7 +106,7 @@ fn take_for_words(items: &mut [QueryItem<'_>], negated: &[ItemNegation]) {
         let has_word = chain.iter().any(|item| matches!(item, QueryItem::Text { .. }));
         if length > 1 && (has_word || is_beside_brackets) {
             for at in start..end {
-                take_for_word(items, negated, at);
+                convert_tag_to_word(items, negated, at);
             }
         }
         start = end;
@@ -117,22 +117,24 @@ fn take_for_words(items: &mut [QueryItem<'_>], negated: &[ItemNegation]) {
             continue;
         }
         let behind = match items.get(at + 1) {
-            Some(QueryItem::Open) => closing(items, at + 1).map(|end| at + 1..end),
+            Some(QueryItem::Open) => closing_parenthesis(items, at + 1).map(|end| at + 1..end),
             _ => None,
         };
         let before = match at.checked_sub(1).map(|end| (end, items.get(end))) {
-            Some((end, Some(QueryItem::Close))) => opening(items, end).map(|open| open..end),
+            Some((end, Some(QueryItem::Close))) => {
+                opening_parenthesis(items, end).map(|open| open..end)
+            }
             _ => None,
         };
         for range in [before, behind].into_iter().flatten() {
             for at in range {
-                take_for_word(items, negated, at);
+                convert_tag_to_word(items, negated, at);
             }
         }
     }
 }
 
-fn take_for_word(items: &mut [QueryItem<'_>], negated: &[ItemNegation], at: usize) {
+fn convert_tag_to_word(items: &mut [QueryItem<'_>], negated: &[ItemNegation], at: usize) {
     if let (Some(item), Some(ItemNegation::No)) = (items.get_mut(at), negated.get(at))
         && let QueryItem::Tag { name, sign } = *item
     {
@@ -141,7 +143,7 @@ fn take_for_word(items: &mut [QueryItem<'_>], negated: &[ItemNegation], at: usiz
 }
 
 /// Returns the required tags: tags joined by `OR` form one list, tags joined by `,` one list each.
-fn demanded(items: &[QueryItem<'_>], negated: &[ItemNegation]) -> Vec<Vec<String>> {
+fn required_tags(items: &[QueryItem<'_>], negated: &[ItemNegation]) -> Vec<Vec<String>> {
     let mut demanded: Vec<Vec<String>> = Vec::new();
     let mut before = None;
     for (at, (item, negated)) in items.iter().zip(negated).enumerate() {
@@ -153,9 +155,9 @@ fn demanded(items: &[QueryItem<'_>], negated: &[ItemNegation]) -> Vec<Vec<String
             at >= 2 && before == Some(at - 2) && matches!(items.get(at - 1), Some(QueryItem::Or));
         let is_first = matches!(items.get(at + 1), Some(QueryItem::Or));
         match demanded.last_mut().filter(|_| is_alternative) {
-            Some(alternatives) => alternatives.extend(names(name)),
-            None if is_first => demanded.push(names(name).collect()),
-            None => demanded.extend(names(name).map(|name| vec![name])),
+            Some(alternatives) => alternatives.extend(tag_names(name)),
+            None if is_first => demanded.push(tag_names(name).collect()),
+            None => demanded.extend(tag_names(name).map(|name| vec![name])),
         }
         before = Some(at);
     }
@@ -169,21 +171,21 @@ fn demanded(items: &[QueryItem<'_>], negated: &[ItemNegation]) -> Vec<Vec<String
 }
 
 /// Returns the normalized names in one `tag:` item.
-fn names(typed: &str) -> impl Iterator<Item = String> {
+fn tag_names(typed: &str) -> impl Iterator<Item = String> {
     let names = typed.split(',').map(|name| tag_key(name.trim()));
     names.filter(|name| !name.is_empty())
 }
 
 /// Returns the text after `tag:`.
-fn tagged(text: &str) -> Option<&str> {
+fn strip_tag_prefix(text: &str) -> Option<&str> {
     let (sign, name) = text.split_at_checked("tag:".len())?;
     sign.eq_ignore_ascii_case("tag:").then_some(name)
 }
 
 /// Returns the unquoted words that are not negated, as a text.
-fn said(items: &[QueryItem<'_>]) -> String {
+fn free_text(items: &[QueryItem<'_>]) -> String {
     let mut free = Vec::new();
-    for (item, negated) in items.iter().zip(negated(items)) {
+    for (item, negated) in items.iter().zip(negations(items)) {
         if let &QueryItem::Text { text, quoted: TermQuoting::No, .. } = item
             && negated == ItemNegation::No
             && !text.ends_with('*')
@@ -196,7 +198,7 @@ fn said(items: &[QueryItem<'_>]) -> String {
 
 impl QueryItem<'_> {
     /// Returns true if the item is more than punctuation.
-    fn says_something(&self) -> bool {
+    fn has_words(&self) -> bool {
         match self {
             Self::And | Self::Or | Self::Not | Self::Open | Self::Close | Self::Tag { .. } => true,
             Self::Text { text, .. } => tokenize(text).next().is_some(),
@@ -205,7 +207,7 @@ impl QueryItem<'_> {
 }
 
 /// Returns the negation of each item by a sign or `NOT` before the item or its parentheses.
-fn negated(items: &[QueryItem<'_>]) -> Vec<ItemNegation> {
+fn negations(items: &[QueryItem<'_>]) -> Vec<ItemNegation> {
     let mut negated = vec![ItemNegation::No; items.len()];
     for (at, item) in items.iter().enumerate() {
         let (range, how) = match (item, items.get(at + 1)) {
@@ -217,7 +219,7 @@ fn negated(items: &[QueryItem<'_>]) -> Vec<ItemNegation> {
             (QueryItem::Not, Some(QueryItem::Text { .. } | QueryItem::Tag { .. })) => {
                 (at + 1..at + 2, ItemNegation::Yes)
             }
-            (QueryItem::Not, Some(QueryItem::Open)) => match closing(items, at + 1) {
+            (QueryItem::Not, Some(QueryItem::Open)) => match closing_parenthesis(items, at + 1) {
                 Some(end) => {
                     let inside = items.get(at + 2..end).unwrap_or_default();
                     let is_choice = |item: &QueryItem<'_>| {
@@ -245,7 +247,7 @@ fn negated(items: &[QueryItem<'_>]) -> Vec<ItemNegation> {
 }
 
 /// Returns the index of the parenthesis that closes this one.
-fn closing(items: &[QueryItem<'_>], open: usize) -> Option<usize> {
+fn closing_parenthesis(items: &[QueryItem<'_>], open: usize) -> Option<usize> {
     let mut depth = 0usize;
     items.iter().enumerate().skip(open).find_map(|(at, item)| {
         match item {
@@ -258,7 +260,7 @@ fn closing(items: &[QueryItem<'_>], open: usize) -> Option<usize> {
 }
 
 /// Returns the index of the parenthesis that opens this one.
-fn opening(items: &[QueryItem<'_>], close: usize) -> Option<usize> {
+fn opening_parenthesis(items: &[QueryItem<'_>], close: usize) -> Option<usize> {
     let mut depth = 0usize;
     items.iter().enumerate().take(close + 1).rev().find_map(|(at, item)| {
         match item {
@@ -273,7 +275,7 @@ fn opening(items: &[QueryItem<'_>], close: usize) -> Option<usize> {
 fn terms(items: &[QueryItem<'_>], filler: StopWordHandling) -> Vec<QueryTerm> {
     let mut collected = TermCollector::default();
     let mut tokens = Vec::with_capacity(items.len());
-    for (item, negated) in items.iter().zip(negated(items)) {
+    for (item, negated) in items.iter().zip(negations(items)) {
         let token = match *item {
             QueryItem::Text { text, quoted, .. } if negated == ItemNegation::Yes => {
                 collected.add(text, TermRequirement::Excluded, quoted, filler);
@@ -300,14 +302,14 @@ fn terms(items: &[QueryItem<'_>], filler: StopWordHandling) -> Vec<QueryTerm> {
     let mut terms = collected.terms;
     let is_operator = |token: &BooleanToken| matches!(token, BooleanToken::And | BooleanToken::Or);
     if tokens.iter().any(is_operator) {
-        demand(&mut terms, &tokens);
+        apply_operators(&mut terms, &tokens);
     }
     terms
 }
 
 /// Marks the terms that the operators require.
-fn demand(terms: &mut [QueryTerm], tokens: &[BooleanToken]) {
-    let groups = boolean::groups(tokens).unwrap_or_else(|| {
+fn apply_operators(terms: &mut [QueryTerm], tokens: &[BooleanToken]) {
+    let groups = boolean::required_groups(tokens).unwrap_or_else(|| {
         // A malformed expression falls back to the words next to `AND`.
         let words: Vec<_> = tokens
             .iter()
@@ -457,7 +459,7 @@ impl<'t> Iterator for QueryItems<'t> {
             self.rest = rest;
             return Some(QueryItem::Text { text: phrase, sign, quoted: TermQuoting::Yes });
         }
-        if let Some((name, rest)) = tagged(unsigned).and_then(|name| self.phrase(name))
+        if let Some((name, rest)) = strip_tag_prefix(unsigned).and_then(|name| self.phrase(name))
             && !name.trim_matches(['#', ' ']).is_empty()
         {
             self.rest = rest;
@@ -473,7 +475,7 @@ impl<'t> Iterator for QueryItems<'t> {
             token => {
                 let signs = text.len() - unsigned.len();
                 let text = token.get(signs..).unwrap_or_default();
-                match tagged(text).map(|name| name.trim_matches(['#', '"', ','])) {
+                match strip_tag_prefix(text).map(|name| name.trim_matches(['#', '"', ','])) {
                     Some(name) if !name.is_empty() => QueryItem::Tag { name, sign },
                     _ => QueryItem::Text { text, sign, quoted: TermQuoting::No },
                 }
@@ -622,7 +624,7 @@ mod tests {
     }
 
     #[test]
-    fn a_huge_query_is_read_to_its_limit() {
+    fn a_huge_query_is_truncated() {
         for text in ["word ".repeat(200_000), "\"".repeat(1_000_000), "(".repeat(1_000_000)] {
             assert!(Query::parse(&text).terms.len() <= 1);
         }
@@ -634,7 +636,7 @@ mod tests {
 
     proptest! {
         #[test]
-        fn any_text_with_a_word_asks_for_something(
+        fn any_text_with_a_word_has_a_term(
             text in "\\PC{0,40}|([a-c語\"*+() -]|AND |OR |NOT ){0,30}",
         ) {
             let query = Query::parse(&text);

@@ -14,7 +14,7 @@ const ENDINGS: &[&str] = &[
     "s", "tional", "y",
 ];
 /// Minimum length of a stem in bytes; `app` must not search for `ap`.
-const SHORTEST: usize = 3;
+const MIN_STEM_BYTES: usize = 3;
 
 /// Returns one word for each stem that the prefix can lead to but is not a prefix of.
 pub fn prefix_stem_words(begin: &str) -> Vec<String> {
@@ -24,7 +24,7 @@ pub fn prefix_stem_words(begin: &str) -> Vec<String> {
         let word = format!("{begin}{tail}");
         let stem = porter_stem(&word);
         let is_new = found.iter().all(|(known, _)| *known != stem);
-        if is_new && stem.len() >= SHORTEST && !stem.starts_with(&begin) {
+        if is_new && stem.len() >= MIN_STEM_BYTES && !stem.starts_with(&begin) {
             found.push((stem, word));
         }
     };
@@ -54,7 +54,7 @@ mod tests {
     }
 
     #[test]
-    fn beginnings_lead_to_shorter_stems() {
+    fn prefixes_find_shorter_stems() {
         check("runn", &["run"]);
         check("configurati", &["configur"]);
         check("organizat", &["organ"]);

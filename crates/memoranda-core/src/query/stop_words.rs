@@ -46,7 +46,7 @@ mod tests {
     }
 
     #[test]
-    fn filler_is_known_alone_and_contracted() {
+    fn stop_words_are_recognized_in_contractions() {
         let check = |words: &[&str], expected: bool| {
             let words: Vec<_> = words.iter().map(|&word| word.to_owned()).collect();
             assert_eq!(are_filler(&words), expected, "{words:?}");

@@ -66,7 +66,7 @@ impl TimeExpression {
             .collect();
         (0..words.len()).find_map(|at| {
             let words = words.get(at..)?;
-            let (days, count) = at_words(words, now.date())?;
+            let (days, count) = parse_at(words, now.date())?;
             let when = TimeRange::new(days, now.time_zone())?;
             let words = words.iter().take(count).map(|&word| word.to_owned()).collect();
             Some(Self { range: when, words })
@@ -87,20 +87,22 @@ impl TimeExpression {
 }
 
 /// Parses the time at the beginning of these words; returns its days and the number of its words.
-fn at_words(words: &[&str], today: Date) -> Option<(DayRange, usize)> {
+fn parse_at(words: &[&str], today: Date) -> Option<(DayRange, usize)> {
     match words {
-        ["between", rest @ ..] => span(rest, &["and"], today),
-        ["from", rest @ ..] => span(rest, &["to", "till", "until"], today),
+        ["between", rest @ ..] => parse_span(rest, &["and"], today),
+        ["from", rest @ ..] => parse_span(rest, &["to", "till", "until"], today),
         ["since", rest @ ..] => {
             let ((first, _), count) =
-                month_or_year(rest, today).or_else(|| at_words(rest, today))?;
+                month_or_year(rest, today).or_else(|| parse_at(rest, today))?;
             (first <= today).then_some(((first, today), count + 1))
         }
-        ["day", "before", "yesterday", ..] => some(day(today.checked_sub(2.days()).ok()?, 0), 3),
-        ["yesterday", ..] => some(day(today.yesterday().ok()?, 0), 1),
-        ["last", "night", ..] => some(day(today.yesterday().ok()?, 0), 2),
-        ["today" | "tonight", ..] => some(day(today, 0), 1),
-        ["this", "morning" | "afternoon" | "evening", ..] => some(day(today, 0), 2),
+        ["day", "before", "yesterday", ..] => {
+            some(days_with_slack(today.checked_sub(2.days()).ok()?, 0), 3)
+        }
+        ["yesterday", ..] => some(days_with_slack(today.yesterday().ok()?, 0), 1),
+        ["last", "night", ..] => some(days_with_slack(today.yesterday().ok()?, 0), 2),
+        ["today" | "tonight", ..] => some(days_with_slack(today, 0), 1),
+        ["this", "morning" | "afternoon" | "evening", ..] => some(days_with_slack(today, 0), 2),
         ["this", unit @ ("week" | "month" | "year"), ..] => {
             let first = match *unit {
                 "week" => monday(today)?,
@@ -123,43 +125,46 @@ fn at_words(words: &[&str], today: Date) -> Option<(DayRange, usize)> {
             };
             Some(((first.min(today.checked_sub(length(unit)?).ok()?), today), 2))
         }
-        ["past" | "last", "couple", "of", unit, ..] => Some((back(2, unit, today)?, 4)),
+        ["past" | "last", "couple", "of", unit, ..] => Some((days_until_today(2, unit, today)?, 4)),
         // "Last" may be a verb, as in "milk may last a week".
         ["past" | "last", count, unit, ..]
             if number(count).is_some() && !matches!(*count, "a" | "an") =>
         {
-            Some((back(number(count)?, unit, today)?, 3))
+            Some((days_until_today(number(count)?, unit, today)?, 3))
         }
-        ["past" | "last", "few" | "couple", unit, ..] => Some((back(4, unit, today)?, 3)),
+        ["past" | "last", "few" | "couple", unit, ..] => {
+            Some((days_until_today(4, unit, today)?, 3))
+        }
         ["past", unit, ..] if length(unit).is_some() => {
             Some(((today.checked_sub(length(unit)?).ok()?, today), 2))
         }
         ["this", name, ..] if weekday(name).is_some() => {
             let behind = i64::from(weekday(name)?.to_monday_zero_offset());
-            some(day(monday(today)?.checked_add(behind.days()).ok()?, 0), 2)
+            some(days_with_slack(monday(today)?.checked_add(behind.days()).ok()?, 0), 2)
         }
         ["last" | "on" | "past", name, ..] if weekday(name).is_some() => {
-            some(day(today.nth_weekday(-1, weekday(name)?).ok()?, 0), 2)
+            some(days_with_slack(today.nth_weekday(-1, weekday(name)?).ok()?, 0), 2)
         }
-        ["half", "a", "year", "ago", ..] => some(ago(6, "months", today), 4),
-        ["half", "year", "ago", ..] => some(ago(6, "months", today), 3),
-        ["couple", "of", unit, "ago", ..] => some(ago(2, unit, today), 4),
-        ["couple", unit, "ago", ..] => some(ago(2, unit, today), 3),
-        ["few", unit, "ago", ..] => some(ago(3, unit, today), 3),
-        [count, unit, "ago", ..] => some(ago(number(count)?, unit, today), 3),
+        ["half", "a", "year", "ago", ..] => some(days_around(6, "months", today), 4),
+        ["half", "year", "ago", ..] => some(days_around(6, "months", today), 3),
+        ["couple", "of", unit, "ago", ..] => some(days_around(2, unit, today), 4),
+        ["couple", unit, "ago", ..] => some(days_around(2, unit, today), 3),
+        ["few", unit, "ago", ..] => some(days_around(3, unit, today), 3),
+        [count, unit, "ago", ..] => some(days_around(number(count)?, unit, today), 3),
         ["in" | "during", year, ..] if is_year(year) => Some((year_of(year)?, 2)),
         ["last", name, rest @ ..] if month(name).is_some() => {
-            let (days, count) = dated(month(name)?, rest, today)?;
+            let (days, count) = parse_after_month(month(name)?, rest, today)?;
             // A month that is not over yet is not the last one.
-            let days = if days.1 >= today { a_year_before(days)? } else { days };
+            let days = if days.1 >= today { shift_year_back(days)? } else { days };
             Some((days, count + 2))
         }
         ["in" | "of" | "during" | "on", name, rest @ ..] if month(name).is_some() => {
-            let (days, count) = dated(month(name)?, rest, today)?;
+            let (days, count) = parse_after_month(month(name)?, rest, today)?;
             Some((days, count + 2))
         }
         [number, "of", name, rest @ ..] if any_month(name).is_some() => {
-            let (days, count) = on(any_month(name)?, Some(day_of_month(number)?), rest, today)?;
+            let (days, count) =
+                month_or_day(any_month(name)?, Some(day_of_month(number)?), rest, today)?;
             Some((days, count + 3))
         }
         // "Version 3 may break" contains no date.
@@ -169,7 +174,7 @@ fn at_words(words: &[&str], today: Date) -> Option<(DayRange, usize)> {
             let is_sure = number.ends_with(char::is_alphabetic)
                 || rest.first().is_some_and(|word| is_year(word))
                 || !matches!(*name, "may" | "march" | "mar");
-            let (days, count) = on(any_month(name)?, day_of_month(number), rest, today)?;
+            let (days, count) = month_or_day(any_month(name)?, day_of_month(number), rest, today)?;
             is_sure.then_some((days, count + 2))
         }
         // "May" and "march" alone are mostly verbs, and "Jan" may be a name.
@@ -177,17 +182,18 @@ fn at_words(words: &[&str], today: Date) -> Option<(DayRange, usize)> {
             if any_month(name).is_some() && next.starts_with(|c: char| c.is_ascii_digit()) =>
         {
             let before = words.iter().position(|word| word == name)?;
-            let (days, count) = dated(any_month(name)?, words.get(before + 1..)?, today)?;
+            let (days, count) =
+                parse_after_month(any_month(name)?, words.get(before + 1..)?, today)?;
             (count > 0).then_some((days, before + 1 + count))
         }
-        [name, ..] => Some((written(name)?, 1)),
+        [name, ..] => Some((parse_digits(name)?, 1)),
         [] => None,
     }
 }
 
 /// Parses a range of two times; the first one takes the year of the second if it has none.
-fn span(words: &[&str], joined: &[&str], today: Date) -> Option<(DayRange, usize)> {
-    let read = |words| month_or_year(words, today).or_else(|| at_words(words, today));
+fn parse_span(words: &[&str], joined: &[&str], today: Date) -> Option<(DayRange, usize)> {
+    let read = |words| month_or_year(words, today).or_else(|| parse_at(words, today));
     let ((mut first, _), count) = read(words)?;
     let (join, rest) = words.get(count..)?.split_first()?;
     let ((begin, last), behind) = read(rest).filter(|_| joined.contains(join))?;
@@ -208,11 +214,11 @@ fn month_or_year(words: &[&str], today: Date) -> Option<(DayRange, usize)> {
         [number, name, rest @ ..]
             if any_month(name).is_some() && day_of_month(number).is_some() =>
         {
-            let (days, count) = on(any_month(name)?, day_of_month(number), rest, today)?;
+            let (days, count) = month_or_day(any_month(name)?, day_of_month(number), rest, today)?;
             Some((days, count + 2))
         }
         [name, rest @ ..] => {
-            let (days, count) = dated(any_month(name)?, rest, today)?;
+            let (days, count) = parse_after_month(any_month(name)?, rest, today)?;
             Some((days, count + 1))
         }
         [] => None,
@@ -220,13 +226,14 @@ fn month_or_year(words: &[&str], today: Date) -> Option<(DayRange, usize)> {
 }
 
 /// Parses an optional day and year after a month; returns the days and the number of words.
-fn dated(month: i8, rest: &[&str], today: Date) -> Option<(DayRange, usize)> {
+fn parse_after_month(month: i8, rest: &[&str], today: Date) -> Option<(DayRange, usize)> {
     match rest.first().and_then(|word| day_of_month(word)) {
         Some(day) => {
-            let (days, count) = on(month, Some(day), rest.get(1..).unwrap_or_default(), today)?;
+            let (days, count) =
+                month_or_day(month, Some(day), rest.get(1..).unwrap_or_default(), today)?;
             Some((days, count + 1))
         }
-        None => on(month, None, rest, today),
+        None => month_or_day(month, None, rest, today),
     }
 }
 
@@ -240,7 +247,12 @@ fn day_of_month(word: &str) -> Option<i8> {
 }
 
 /// Returns a month or a day of it with an optional following year, and the number of words.
-fn on(month: i8, number: Option<i8>, rest: &[&str], today: Date) -> Option<(DayRange, usize)> {
+fn month_or_day(
+    month: i8,
+    number: Option<i8>,
+    rest: &[&str],
+    today: Date,
+) -> Option<(DayRange, usize)> {
     let year = rest.first().filter(|word| is_year(word)).and_then(|word| word.parse().ok());
     let count = usize::from(year.is_some());
     // Without a year, the most recent such month or day.
@@ -248,13 +260,13 @@ fn on(month: i8, number: Option<i8>, rest: &[&str], today: Date) -> Option<(DayR
     let this = Date::new(today.year(), month, first).or(Date::new(today.year(), month, 1)).ok()?;
     let year = year.unwrap_or(if this > today { today.year() - 1 } else { today.year() });
     match number {
-        Some(number) => some(day(Date::new(year, month, number).ok()?, 1), count),
+        Some(number) => some(days_with_slack(Date::new(year, month, number).ok()?, 1), count),
         None => Some((month_of(year, month)?, count)),
     }
 }
 
 /// Parses a date in digits: `2025-03-18`, `18.03.2025` or the month `2025-03`.
-fn written(word: &str) -> Option<DayRange> {
+fn parse_digits(word: &str) -> Option<DayRange> {
     let parts = |separator: char| -> Option<Vec<i16>> {
         word.split(separator).map(|part| part.parse().ok()).collect()
     };
@@ -278,28 +290,28 @@ fn month_of(year: i16, month: i8) -> Option<DayRange> {
     Some((first, first.last_of_month()))
 }
 
-fn a_year_before((first, last): DayRange) -> Option<DayRange> {
+fn shift_year_back((first, last): DayRange) -> Option<DayRange> {
     Some((first.checked_sub(1.year()).ok()?, last.checked_sub(1.year()).ok()?))
 }
 
 /// Returns the days around a time ago, with a slack of about a fifth on either side.
-fn ago(count: i64, unit: &str, today: Date) -> Option<DayRange> {
+fn days_around(count: i64, unit: &str, today: Date) -> Option<DayRange> {
     let then = today.checked_sub(spans(count, unit)?).ok()?;
     let distance = (today - then).get_days();
     let slack = (distance / 5).max(match length(unit)?.get_days() {
         1 => 0,
         _ => 2,
     });
-    day(then, slack)
+    days_with_slack(then, slack)
 }
 
 /// Returns the days from that long ago until today.
-fn back(count: i64, unit: &str, today: Date) -> Option<DayRange> {
+fn days_until_today(count: i64, unit: &str, today: Date) -> Option<DayRange> {
     Some((today.checked_sub(spans(count, unit)?).ok()?, today))
 }
 
 /// Returns a day with a slack on either side.
-fn day(day: Date, slack: i32) -> Option<DayRange> {
+fn days_with_slack(day: Date, slack: i32) -> Option<DayRange> {
     Some((day.checked_sub(slack.days()).ok()?, day.checked_add(slack.days()).ok()?))
 }
 
@@ -417,7 +429,7 @@ mod tests {
     }
 
     #[test]
-    fn numbers_of_other_things_are_no_days() {
+    fn other_numbers_are_not_days() {
         for text in [
             "llama 8b may be too slow",
             "will 4k may need a cable",
@@ -482,7 +494,7 @@ mod tests {
     }
 
     #[test]
-    fn the_words_that_name_a_time_are_told() {
+    fn words_that_name_a_time_are_returned() {
         let check = |text: &str, expected: &str| {
             let named = TimeExpression::find(text, &now()).unwrap();
             assert_eq!(named.words.join(" "), expected, "{text:?}");
@@ -499,7 +511,7 @@ mod tests {
     }
 
     #[test]
-    fn days_are_those_of_the_person() {
+    fn days_follow_the_users_time_zone() {
         let holds = |now: &str, moment: &str| {
             let named = TimeExpression::find("yesterday", &now.parse().unwrap()).unwrap();
             named.range.contains(moment.parse().unwrap())
@@ -516,7 +528,7 @@ mod tests {
 
     proptest! {
         #[test]
-        fn any_text_may_be_asked(text in "\\PC{0,30}|([0-9]{0,5}|[a-z]{0,4}|last|ago|weeks|may|in|since|between|and|jan|2024| |-|\\.){0,12}") {
+        fn any_text_is_searched_for_times(text in "\\PC{0,30}|([0-9]{0,5}|[a-z]{0,4}|last|ago|weeks|may|in|since|between|and|jan|2024| |-|\\.){0,12}") {
             if let Some(named) = TimeExpression::find(&text, &now()) {
                 prop_assert!(named.range.from < named.range.to && !named.words.is_empty());
             }

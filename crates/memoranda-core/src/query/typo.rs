@@ -57,7 +57,7 @@ mod tests {
     use crate::porter::porter_stem;
 
     #[test]
-    fn words_that_people_write_are_not_slips() {
+    fn dictionary_words_allow_no_typos() {
         let check = |word: &str, expected| {
             assert_eq!(max_typos(word, &porter_stem(word)), expected, "{word}");
         };
@@ -78,7 +78,7 @@ mod tests {
     }
 
     #[test]
-    fn slips_are_counted() {
+    fn edit_distance_counts_typos() {
         let check =
             |a, b, most, expected| assert_eq!(edit_distance(a, b, most), expected, "{a} {b}");
         check("same", "same", 0, Some(0));

@@ -28,13 +28,13 @@ use crate::passage::PassageStart;
 use crate::query::{Query, TermRequirement, TimeExpression};
 
 /// Factor on the relevance of a term that was corrected as a typo.
-const GUESS: f32 = 0.5;
+const CORRECTED_TERM_FACTOR: f32 = 0.5;
 
 /// If at least this share of the query's IDF weight names a time, treat it as a query about that
 /// time.
-const MOSTLY_TIME: f32 = 2.0 / 3.0;
+const MIN_TIME_SHARE: f32 = 2.0 / 3.0;
 /// Term frequency credited to each passage of a note from that time.
-const OF_THE_TIME: f32 = 4.0;
+const TIME_TERM_FREQ: f32 = 4.0;
 
 /// A query with the statistics needed for ranking.
 pub struct RankQuery<'q> {
@@ -186,7 +186,7 @@ pub enum RankSignal {
 
 impl RankSignal {
     /// Returns true if the signal belongs to the note and therefore to each of its passages.
-    fn is_of_note(self) -> bool {
+    fn is_note_signal(self) -> bool {
         use RankSignal::{ExactTitle, Importance, Recency, Time, TitleWords};
         matches!(self, ExactTitle(_) | TitleWords(_) | Time(_) | Importance(_) | Recency(_))
     }
@@ -239,7 +239,7 @@ pub fn rank_notes<'r, Id: Copy + Eq + Hash + 'r>(
         by_score.then(b.updated.cmp(&a.updated)).then_with(|| a.path.cmp(b.path))
     });
     let mut ranked: Vec<_> = notes.into_iter().map(|note| note.ranked).collect();
-    trust_the_order(&mut ranked);
+    align_relevance_with_rank(&mut ranked);
     ranked
 }
 
@@ -248,7 +248,7 @@ pub fn rank_notes<'r, Id: Copy + Eq + Hash + 'r>(
 pub fn rank_passages<Id: Copy>(notes: &[RankedNote<Id>]) -> Vec<RankedNote<Id>> {
     let of_note = |note: &RankedNote<Id>, passage: &RankedPassage| {
         let (mut why, behind): (Vec<RankSignal>, Vec<RankSignal>) =
-            note.why.iter().filter(|signal| signal.is_of_note()).partition(|signal| {
+            note.why.iter().filter(|signal| signal.is_note_signal()).partition(|signal| {
                 matches!(signal, RankSignal::ExactTitle(_) | RankSignal::TitleWords(_))
             });
         why.extend(passage.why().into_iter().filter(|signal| signal.amount() != 0.0));
@@ -266,14 +266,14 @@ pub fn rank_passages<Id: Copy>(notes: &[RankedNote<Id>]) -> Vec<RankedNote<Id>> 
     let all = notes.iter().flat_map(|note| note.passages.iter().map(move |p| of_note(note, p)));
     let mut passages: Vec<_> = all.collect();
     passages.sort_by(|a, b| a.batch.cmp(&b.batch).then(b.score.total_cmp(&a.score)));
-    trust_the_order(&mut passages);
+    align_relevance_with_rank(&mut passages);
     passages
 }
 
 /// Raises the relevance of every note that ranks above the most relevant one to that relevance. The
 /// rank uses more signals than the relevance, so a relevance threshold must not cut off a
 /// better-ranked note. Later batches do not affect the first.
-fn trust_the_order<Id>(ranked: &mut [RankedNote<Id>]) {
+fn align_relevance_with_rank<Id>(ranked: &mut [RankedNote<Id>]) {
     let first = ranked.iter().take_while(|ranked| ranked.batch == 0);
     let most = first.map(|ranked| ranked.relevance).fold(0.0, f64::max);
     for before in ranked.iter_mut().take_while(|ranked| ranked.relevance < most) {
@@ -327,7 +327,7 @@ struct ScoredNote<'r, Id> {
 impl RankQuery<'_> {
     /// Returns true if a note was created or last changed in the named time. A note that spans that
     /// time matches only by these two dates.
-    fn is_then<Id>(&self, note: &RankCandidate<Id>) -> bool {
+    fn is_from_named_time<Id>(&self, note: &RankCandidate<Id>) -> bool {
         let holds = |named: &TimeExpression| {
             named.range.contains(note.created) || named.range.contains(note.updated)
         };
@@ -335,7 +335,7 @@ impl RankQuery<'_> {
     }
 
     /// Returns the indices of terms that match any note, such as `notes`.
-    fn any_note(&self) -> impl Iterator<Item = usize> {
+    fn generic_terms(&self) -> impl Iterator<Item = usize> {
         const ANY: [&str; 6] = ["entries", "entry", "happen", "happened", "note", "notes"];
         let is_any = |word: &String| ANY.iter().any(|any| any.eq_ignore_ascii_case(word));
         let terms = self.query.terms.iter().enumerate();
@@ -343,7 +343,7 @@ impl RankQuery<'_> {
     }
 
     /// Returns the indices of terms that only name the time.
-    fn timely(&self) -> Vec<usize> {
+    fn time_terms(&self) -> Vec<usize> {
         let Some(named) = self.time else { return Vec::new() };
         let terms = self.query.terms.iter().enumerate();
         let timely = terms.filter(|(_, term)| named.is_named_by(term));
@@ -367,24 +367,25 @@ impl<'r, Id: Copy> RankingContext<'r, Id> {
                 TermRequirement::Excluded => 0.0,
                 TermRequirement::Required | TermRequirement::Optional => {
                     let holders = asked.doc_freqs.get(i).copied().unwrap_or(0);
-                    rarity(holders, asked.passage_count) * weight.powf(options.word_weight as f32)
+                    inverse_doc_freq(holders, asked.passage_count)
+                        * weight.powf(options.word_weight as f32)
                 }
             })
             .collect();
         let sum: f32 = worth.iter().sum();
         worth.iter_mut().for_each(|worth| *worth /= sum.max(f32::MIN_POSITIVE));
-        let mut timely = if options.time > 0.0 { asked.timely() } else { Vec::new() };
-        let any: f32 = asked.any_note().filter_map(|term| worth.get(term)).sum();
+        let mut timely = if options.time > 0.0 { asked.time_terms() } else { Vec::new() };
+        let any: f32 = asked.generic_terms().filter_map(|term| worth.get(term)).sum();
         let said: f32 = timely.iter().filter_map(|&term| worth.get(term)).sum();
         let said = said / (1.0 - any).max(f32::MIN_POSITIVE);
         let mut time = options.time;
-        if said < MOSTLY_TIME {
+        if said < MIN_TIME_SHARE {
             timely.clear();
         } else {
             time += options.time_alone * f64::from(said).powi(2);
         }
         let count = |candidate: &'r RankCandidate<Id>| {
-            let is_then = !timely.is_empty() && asked.is_then(candidate);
+            let is_then = !timely.is_empty() && asked.is_from_named_time(candidate);
             NoteTermCounts::new(candidate, sought, if is_then { &timely } else { &[] })
         };
         let mut notes: Vec<_> = candidates.into_iter().map(count).collect();
@@ -400,7 +401,9 @@ impl<'r, Id: Copy> RankingContext<'r, Id> {
             mean(&mut first().map(|note| note.whole.words)),
         ];
         let is_guess = |term| asked.corrected_terms.contains(&term);
-        let sure = (0..needs.len()).map(|term| if is_guess(term) { GUESS } else { 1.0 }).collect();
+        let sure = (0..needs.len())
+            .map(|term| if is_guess(term) { CORRECTED_TERM_FACTOR } else { 1.0 })
+            .collect();
         let mut ranking = Self {
             asked,
             options,
@@ -413,20 +416,20 @@ impl<'r, Id: Copy> RankingContext<'r, Id> {
             time,
         };
         for note in &mut notes {
-            note.matched = ranking.matched(&note.whole, 2);
+            note.matched = ranking.bm25_share(&note.whole, 2);
             for passage in &mut note.passages {
                 passage.matched =
-                    [ranking.matched(&passage.own, 0), ranking.matched(&passage.around, 1)];
+                    [ranking.bm25_share(&passage.own, 0), ranking.bm25_share(&passage.around, 1)];
             }
         }
         ranking.notes = notes;
-        let left = (1.0 - ranking.best_by_words()).max(0.0);
+        let left = (1.0 - ranking.best_word_match()).max(0.0);
         ranking.meaning = options.meaning * left.powf(options.word_match_decay);
         ranking
     }
 
     /// Returns the best word match among the candidates of the first batch, 0 to 1.
-    fn best_by_words(&self) -> f64 {
+    fn best_word_match(&self) -> f64 {
         let options = self.options;
         let of_note = |note: &NoteTermCounts<'r, Id>| {
             let whole = options.note * note.matched;
@@ -441,7 +444,7 @@ impl<'r, Id: Copy> RankingContext<'r, Id> {
     }
 
     fn note(&self, note: &NoteTermCounts<'r, Id>) -> Option<ScoredNote<'r, Id>> {
-        if !self.is_allowed(&note.whole) {
+        if !self.meets_requirements(&note.whole) {
             return None;
         }
         let all = note.candidate.passages.iter().zip(&note.passages);
@@ -452,12 +455,14 @@ impl<'r, Id: Copy> RankingContext<'r, Id> {
         let (candidate, options) = (note.candidate, self.options);
         let mut why = Vec::with_capacity(9);
         match candidate.title_match {
-            TitleMatch::Exact => why.push(RankSignal::ExactTitle(options.most_without_name())),
+            TitleMatch::Exact => {
+                why.push(RankSignal::ExactTitle(options.max_score_without_title()))
+            }
             TitleMatch::AllWords => why.push(RankSignal::TitleWords(options.title)),
             TitleMatch::None => {}
         }
         why.extend(best.why());
-        if self.asked.is_then(candidate) {
+        if self.asked.is_from_named_time(candidate) {
             why.push(RankSignal::Time(self.time));
         }
         let importance = candidate.importance.filter(|i| i.is_finite()).unwrap_or(0.0);
@@ -495,15 +500,15 @@ impl<'r, Id: Copy> RankingContext<'r, Id> {
         let length = f64::from(own.words);
         let trust = length / (length + options.short_passage_half);
         // A negative similarity counts as no similarity.
-        let meaning = self.meaning * similarity.max(0.0) * trust * options.trust_scale();
+        let meaning = self.meaning * similarity.max(0.0) * trust * options.short_passage_scale();
         let worth = self.worth.iter().zip(&self.sure).map(|(worth, sure)| worth * sure);
         // One term of a group of alternatives covers the whole group.
-        let groups = self.groups_of(own);
+        let groups = self.matched_groups(own);
         let terms = own.terms.iter().zip(&self.asked.query.terms).zip(worth);
         let held = terms.filter(|((count, term), _)| **count > 0.0 || term.groups & groups != 0);
         let covered: f32 = held.map(|(_, worth)| worth).sum();
         let counted = |is_so: bool, amount: f64| if is_so { amount } else { 0.0 };
-        let speaker = counted(own.fit.is_told_by_whom_is_meant(), options.speaker);
+        let speaker = counted(own.fit.is_by_asked_speaker(), options.speaker);
         let kind = counted(own.fit.has_number, options.number)
             + counted(own.fit.has_time, options.has_time);
         RankedPassage {
@@ -520,7 +525,7 @@ impl<'r, Id: Copy> RankingContext<'r, Id> {
     }
 
     /// Computes BM25 as a share of its maximum, 0 to 1.
-    fn matched(&self, counts: &TermFreqs, level: usize) -> f64 {
+    fn bm25_share(&self, counts: &TermFreqs, level: usize) -> f64 {
         let mean = self.means.get(level).copied().unwrap_or(1.0);
         let (k1, b) = (self.options.bm25_k1 as f32, self.options.bm25_b as f32);
         let damping = k1 * (1.0 - b + b * counts.words / mean);
@@ -530,20 +535,20 @@ impl<'r, Id: Copy> RankingContext<'r, Id> {
     }
 
     /// Returns the groups of alternatives with a term in the text, as bits.
-    fn groups_of(&self, counts: &TermFreqs) -> u32 {
+    fn matched_groups(&self, counts: &TermFreqs) -> u32 {
         let terms = self.asked.query.terms.iter().zip(&counts.terms);
         terms.filter(|(_, count)| **count > 0.0).fold(0, |all, (term, _)| all | term.groups)
     }
 
     /// Returns true if a note contains all required terms and no excluded term.
-    fn is_allowed(&self, counts: &TermFreqs) -> bool {
+    fn meets_requirements(&self, counts: &TermFreqs) -> bool {
         let fits = self.needs.iter().zip(&counts.terms).all(|(need, &count)| match need {
             TermRequirement::Required => count > 0.0,
             TermRequirement::Excluded => count == 0.0,
             TermRequirement::Optional => true,
         });
         let groups = self.asked.query.terms.iter().fold(0, |all, term| all | term.groups);
-        fits && self.groups_of(counts) == groups
+        fits && self.matched_groups(counts) == groups
     }
 }
 
@@ -570,7 +575,7 @@ impl<'r, Id> NoteTermCounts<'r, Id> {
                 }
                 for &term in timely {
                     if let Some(count) = counts.terms.get_mut(term) {
-                        *count = count.max(OF_THE_TIME);
+                        *count = count.max(TIME_TERM_FREQ);
                     }
                 }
                 whole.add(&counts);
@@ -600,7 +605,7 @@ impl<'r, Id> NoteTermCounts<'r, Id> {
 }
 
 /// Computes the inverse document frequency of a term.
-fn rarity(holders: u64, passages: u64) -> f32 {
+fn inverse_doc_freq(holders: u64, passages: u64) -> f32 {
     let (holders, passages) = (holders.min(passages) as f32, passages as f32);
     (1.0 + (passages - holders + 0.5) / (holders + 0.5)).ln()
 }

@@ -5,15 +5,15 @@
 
 use std::collections::HashMap;
 
-use super::tokens::{PassageTokens, word_number};
+use super::tokens::{PassageTokens, word_hash};
 use crate::query::Query;
 use crate::tokenize::{fold, tokenize};
 
 /// Minimum number of passages that begin with a name for it to count as a speaker.
-const LEAST_SAID: usize = 10;
+const MIN_SPEAKER_PASSAGES: usize = 10;
 /// Maximum length in bytes of a speaker label before a colon; a date may be part of it.
-const LONGEST_LABEL: usize = 48;
-const MOST_NAMES: usize = 3;
+const MAX_LABEL_BYTES: usize = 48;
+const MAX_LABEL_NAMES: usize = 3;
 
 /// Features of a question.
 #[derive(Default)]
@@ -67,10 +67,10 @@ impl QuestionFeatures {
     }
 
     /// Compares a passage with the question.
-    pub(super) fn fit(&self, cut: &PassageTokens) -> FeatureMatch {
+    pub(super) fn match_passage(&self, cut: &PassageTokens) -> FeatureMatch {
         FeatureMatch {
             is_personal: self.is_personal && cut.signs.has(PassageFeatures::PERSONAL),
-            is_named: cut.named().any(|name| self.names.contains(&name)),
+            is_named: cut.speaker_names().any(|name| self.names.contains(&name)),
             has_number: self.wants_number && cut.signs.has(PassageFeatures::NUMBER),
             has_time: self.wants_time && cut.signs.has(PassageFeatures::TIME),
         }
@@ -87,15 +87,15 @@ impl PassageFeatures {
     }
 
     /// Adds the features of one word.
-    pub(super) fn see(&mut self, word: &str) {
+    pub(super) fn add_word(&mut self, word: &str) {
         let begins_with_digit = word.starts_with(|c: char| c.is_ascii_digit());
         let is_year = word.len() == 4 && (word.starts_with("19") || word.starts_with("20"));
         let is_time = (begins_with_digit && is_year)
             || matches!(word, "May" | "March")
-            || is_among(word, TIMES);
+            || is_in_sorted_list(word, TIMES);
         for (sign, is_there) in [
             (Self::PERSONAL, is_personal(word)),
-            (Self::NUMBER, begins_with_digit || is_among(word, NUMBERS)),
+            (Self::NUMBER, begins_with_digit || is_in_sorted_list(word, NUMBERS)),
             (Self::TIME, is_time),
         ] {
             self.0 |= if is_there { sign } else { 0 };
@@ -105,7 +105,7 @@ impl PassageFeatures {
 
 impl FeatureMatch {
     /// Returns true if the speaker of the passage is the person in question.
-    pub(super) fn is_told_by_whom_is_meant(self) -> bool {
+    pub(super) fn is_by_asked_speaker(self) -> bool {
         self.is_personal || self.is_named
     }
 }
@@ -123,13 +123,13 @@ pub fn without_speaker_names<'p>(
     {
         *said.entry(name).or_default() += 1;
     }
-    said.retain(|_, count| *count >= LEAST_SAID);
+    said.retain(|_, count| *count >= MIN_SPEAKER_PASSAGES);
     if said.is_empty() {
         return None;
     }
     let is_speaker = |token: &str| {
         let first = tokenize(token).next();
-        first.is_some_and(|word| said.contains_key(&word_number(word.text)))
+        first.is_some_and(|word| said.contains_key(&word_hash(word.text)))
     };
     let left: Vec<_> =
         query.free_text.split_whitespace().filter(|token| !is_speaker(token)).collect();
@@ -139,14 +139,14 @@ pub fn without_speaker_names<'p>(
 /// Returns the hashes of the words that may be a person's name.
 fn names(query: &Query) -> Vec<u32> {
     let named = query.wanted_terms().flat_map(|term| &term.words);
-    named.filter(|word| word.len() > 1).map(|word| word_number(word)).collect()
+    named.filter(|word| word.len() > 1).map(|word| word_hash(word)).collect()
 }
 
 /// Returns the labels before a colon at the beginning of lines, such as a speaker's name.
-pub(super) fn labels(text: &str) -> impl Iterator<Item = &str> {
+pub(super) fn speaker_labels(text: &str) -> impl Iterator<Item = &str> {
     text.lines().filter_map(|line| {
         let line = line.trim_start_matches(|c: char| !c.is_alphanumeric());
-        let start = line.get(..line.floor_char_boundary(LONGEST_LABEL)).unwrap_or(line);
+        let start = line.get(..line.floor_char_boundary(MAX_LABEL_BYTES)).unwrap_or(line);
         // Skips the colon within a time of day.
         let is_end = |at: usize| {
             !line.get(at + 1..).is_some_and(|after| after.starts_with(char::is_alphanumeric))
@@ -155,7 +155,7 @@ pub(super) fn labels(text: &str) -> impl Iterator<Item = &str> {
         let label = line.get(..end)?;
         let is_name = |word: &str| !word.starts_with(|c: char| c.is_ascii_digit());
         let names = tokenize(label).filter(|word| is_name(word.text)).count();
-        (1..=MOST_NAMES).contains(&names).then_some(label)
+        (1..=MAX_LABEL_NAMES).contains(&names).then_some(label)
     })
 }
 
@@ -165,7 +165,7 @@ fn is_personal(word: &str) -> bool {
 }
 
 /// Returns true if a word is in a sorted list, ignoring case.
-fn is_among(word: &str, list: &[&str]) -> bool {
+fn is_in_sorted_list(word: &str, list: &[&str]) -> bool {
     let mut lower = [0u8; 12];
     let Some(lower) = lower.get_mut(..word.len()) else { return false };
     lower.copy_from_slice(word.as_bytes());
@@ -227,11 +227,11 @@ mod tests {
     }
 
     #[test]
-    fn a_passage_fits_what_is_asked() {
+    fn passages_match_question_features() {
         let check = |asked: &str, text: &str, expected: [bool; 3]| {
-            let fit =
-                QuestionFeatures::new(&Query::parse(asked)).fit(&PassageTokens::new("", text));
-            let found = [fit.is_told_by_whom_is_meant(), fit.has_number, fit.has_time];
+            let fit = QuestionFeatures::new(&Query::parse(asked))
+                .match_passage(&PassageTokens::new("", text));
+            let found = [fit.is_by_asked_speaker(), fit.has_number, fit.has_time];
             assert_eq!(found, expected, "{asked:?} {text:?}");
         };
         check("how many eggs did I buy", "I took two dozen", [true, true, false]);
@@ -251,9 +251,9 @@ mod tests {
     }
 
     #[test]
-    fn speakers_are_left_out_of_what_is_meant() {
+    fn speaker_names_are_removed() {
         let said = |texts: &[&str], asked: &str| {
-            let texts = texts.iter().cycle().take(2 * LEAST_SAID);
+            let texts = texts.iter().cycle().take(2 * MIN_SPEAKER_PASSAGES);
             let passages: Vec<_> = texts.map(|text| PassageTokens::new("", text)).collect();
             without_speaker_names(&Query::parse(asked), passages.iter())
         };

@@ -72,7 +72,7 @@ impl QueryTerms {
 
     /// Returns true if a sought word may begin with these letters; a second byte of 0 matches any
     /// letter.
-    fn may_begin(&self, found: [u8; 2]) -> bool {
+    fn may_match_prefix(&self, found: [u8; 2]) -> bool {
         self.firsts[usize::from(found[0])]
             && self.beginnings.iter().any(|b| b[0] == found[0] && (b[1] == found[1] || b[1] == 0))
     }
@@ -95,7 +95,7 @@ impl QueryTerms {
                 TermFreqs { terms: terms.collect(), words, ..TermFreqs::default() }
             }
         };
-        counts.fit = self.cues.fit(&passage.tokens);
+        counts.fit = self.cues.match_passage(&passage.tokens);
         counts
     }
 
@@ -122,7 +122,7 @@ impl QueryTerms {
         let longest = self.terms.iter().map(|term| term.stems.len()).max().unwrap_or(1);
         for word in tokenize(text) {
             counts.words += 1.0;
-            let is_sought = !word.text.is_ascii() || self.may_begin(beginning(word.text));
+            let is_sought = !word.text.is_ascii() || self.may_match_prefix(beginning(word.text));
             if !is_sought {
                 recent.clear();
                 continue;
@@ -196,7 +196,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn words_are_counted_as_the_index_compares_them() {
+    fn terms_are_counted_by_stem() {
         let check = |query: &str, text: &str, expected: &[f32]| {
             let counts = QueryTerms::new(&Query::parse(query)).count(text);
             assert_eq!(counts.terms.as_slice(), expected, "{query:?} in {text:?}");
@@ -215,7 +215,7 @@ mod tests {
 
     proptest! {
         #[test]
-        fn any_text_can_be_counted(
+        fn any_text_is_counted_without_panic(
             query in "\\PC{0,12}|[a-c語é* \"]{0,12}",
             text in "\\PC{0,60}|([a-c]{1,3}|[ \n]|語|é){0,40}",
         ) {
@@ -226,7 +226,7 @@ mod tests {
         }
 
         #[test]
-        fn a_passage_that_was_cut_is_counted_as_its_text(
+        fn tokens_count_like_their_source_text(
             query in "[a-d語é \"]{0,12}",
             heading in "[a-d语 ]{0,6}",
             text in "\\PC{0,60}|#?([a-d]{1,3}(s|ing|)|[ \n]|語|é){0,40}",
@@ -237,7 +237,7 @@ mod tests {
             if !text.trim_start().starts_with('#') {
                 expected.add(&sought.count(&heading));
             }
-            expected.fit = sought.cues.fit(&passage.tokens);
+            expected.fit = sought.cues.match_passage(&passage.tokens);
             prop_assert_eq!(sought.count_passage(&passage), expected);
         }
     }

@@ -63,7 +63,7 @@ fn check(asked: &str, candidates: &[RankCandidate<u64>], expected: &[u64]) {
 }
 
 #[test]
-fn notes_come_in_the_order_of_their_signals() {
+fn notes_rank_by_their_signals() {
     let long = "the rain fell on the roof of the old barn all night and the dog slept by the fire";
     check("x", &[], &[]);
     // Words.
@@ -113,7 +113,7 @@ fn notes_come_in_the_order_of_their_signals() {
 }
 
 #[test]
-fn who_asks_for_a_time_is_told_of_it() {
+fn questions_about_a_time_prefer_notes_of_that_time() {
     let of = |note, ago: i64| RankCandidate {
         created: at(NOW - ago * DAY),
         updated: at(NOW - ago * DAY),
@@ -133,7 +133,7 @@ fn who_asks_for_a_time_is_told_of_it() {
 }
 
 #[test]
-fn what_is_demanded_must_be_there() {
+fn required_terms_must_match() {
     let notes = [note(1, &["cats and dogs"]), note(2, &["cats", "dogs"]), note(3, &["dogs"])];
     // In any passage of a note.
     check("+cats +dogs", &notes, &[1, 2]);
@@ -143,7 +143,7 @@ fn what_is_demanded_must_be_there() {
 }
 
 #[test]
-fn a_hit_says_why() {
+fn signals_explain_the_score() {
     let found = ranked("blue paint", &[note(1, &["the red door", "blue paint is in the shed"])]);
     assert_eq!(found[0].passages[0].id, 101);
     let names: Vec<_> = found[0].why.iter().map(|signal| signal.name()).collect();
@@ -169,7 +169,7 @@ fn each_passage_says_why_for_itself() {
 }
 
 #[test]
-fn what_comes_first_is_as_relevant_as_the_most_relevant_behind_it() {
+fn higher_ranks_are_at_least_as_relevant() {
     // The first matches by its embedding, the second by one word of three, the last not at all.
     let notes = [
         note(1, &["Doctor Nguyen is my dentist and has a surgery beside the town hall in Kiel"]),
@@ -185,7 +185,7 @@ fn what_comes_first_is_as_relevant_as_the_most_relevant_behind_it() {
 }
 
 #[test]
-fn a_word_read_as_another_is_a_weaker_sign() {
+fn corrected_terms_lower_the_relevance() {
     let notes = [note(1, &["the wooden bridge over the river"])];
     let relevance = |guessed: &[usize]| ranked_with("bridge", guessed, &notes)[0].relevance;
     assert!(relevance(&[0]) + 0.2 < relevance(&[]));
@@ -193,7 +193,7 @@ fn a_word_read_as_another_is_a_weaker_sign() {
 }
 
 #[test]
-fn relevance_tells_an_answer_from_noise() {
+fn relevance_separates_answers_from_noise() {
     let relevance = |asked: &str, text: &str| ranked(asked, &[note(1, &[text])])[0].relevance;
     let text =
         "The deployment of the billing service runs every Friday at noon from the main branch.";
@@ -204,7 +204,7 @@ fn relevance_tells_an_answer_from_noise() {
 
 proptest! {
     #[test]
-    fn order_is_total_and_knows_no_order_of_arrival(
+    fn ranking_does_not_depend_on_input_order(
         found in prop::collection::vec((0u64..6, "[a-c ]{0,20}|\\PC{0,20}"), 0..12),
         asked in "[a-c ]{0,8}|\\PC{0,8}",
     ) {
@@ -224,7 +224,7 @@ proptest! {
 }
 
 #[test]
-fn a_further_round_changes_nothing_before_it() {
+fn later_batches_keep_earlier_ranks() {
     let first = [note(1, &["the rain on the roof", "a dog"]), note(2, &["rain"])];
     let later = note(3, &["rain, rain and nothing but rain fell for days and days on end", "mud"]);
     let both = [first.to_vec(), vec![RankCandidate { batch: 1, ..later }]].concat();

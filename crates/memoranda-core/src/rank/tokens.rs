@@ -8,7 +8,7 @@ use crate::porter::porter_stem;
 use crate::tokenize::{fold, tokenize};
 
 /// Separator between words that are not adjacent.
-const BREAK: u32 = 0;
+const SEPARATOR: u32 = 0;
 
 /// Stem hashes and features of a passage, as a slice of a shared buffer.
 #[derive(Clone, Debug, Default)]
@@ -32,18 +32,18 @@ impl PassageTokens {
         let (mut stems, mut speakers, mut first_speaker) = (Vec::new(), Vec::new(), 0);
         let mut signs = PassageFeatures::default();
         for word in tokenize(text) {
-            signs.see(word.text);
-            stems.push(stem_number(word.text));
+            signs.add_word(word.text);
+            stems.push(stem_hash(word.text));
         }
-        for label in question_features::labels(text) {
-            speakers.extend(tokenize(label).map(|word| word_number(word.text)));
+        for label in question_features::speaker_labels(text) {
+            speakers.extend(tokenize(label).map(|word| word_hash(word.text)));
             if first_speaker == 0 {
                 first_speaker = speakers.len();
             }
         }
         if !heading.is_empty() && !text.trim_start().starts_with('#') {
-            stems.push(BREAK);
-            stems.extend(tokenize(heading).map(|word| stem_number(word.text)));
+            stems.push(SEPARATOR);
+            stems.extend(tokenize(heading).map(|word| stem_hash(word.text)));
         }
         let numbers = stems.iter().chain(&speakers);
         let bytes: Arc<[u8]> = numbers.flat_map(|number: &u32| number.to_le_bytes()).collect();
@@ -60,14 +60,14 @@ impl PassageTokens {
     }
 
     /// Returns the stem hashes of the passage without those of its headings.
-    pub fn own(&self) -> &[[u8; 4]] {
-        let is_break = |stem: &[u8; 4]| *stem == BREAK.to_le_bytes();
+    pub fn own_stems(&self) -> &[[u8; 4]] {
+        let is_break = |stem: &[u8; 4]| *stem == SEPARATOR.to_le_bytes();
         self.stems().split(is_break).next().unwrap_or_default()
     }
 
     /// Returns the number of words.
     pub(super) fn word_count(&self) -> usize {
-        let breaks = self.stems().iter().filter(|stem| **stem == BREAK.to_le_bytes());
+        let breaks = self.stems().iter().filter(|stem| **stem == SEPARATOR.to_le_bytes());
         self.stems().len() - breaks.count()
     }
 
@@ -82,31 +82,32 @@ impl PassageTokens {
             }
             sought => {
                 let rows = self.stems().windows(sought.len());
-                rows.filter(|found| is_row(found, sought)).count()
+                rows.filter(|found| is_same_sequence(found, sought)).count()
             }
         }
     }
 
     /// Counts occurrences of a sequence that begins in this passage and ends in the next one.
     pub(super) fn count_across(&self, next: &Self, sought: &[u32]) -> usize {
-        let (own, behind) = (self.own(), next.own());
+        let (own, behind) = (self.own_stems(), next.own_stems());
         let ends = |begin: &[u32]| {
             let last = own.len().checked_sub(begin.len()).and_then(|from| own.get(from..));
-            last.is_some_and(|last| is_row(last, begin))
+            last.is_some_and(|last| is_same_sequence(last, begin))
         };
-        let begins = |end: &[u32]| behind.get(..end.len()).is_some_and(|first| is_row(first, end));
+        let begins =
+            |end: &[u32]| behind.get(..end.len()).is_some_and(|first| is_same_sequence(first, end));
         let cuts = (1..sought.len()).filter_map(|at| sought.split_at_checked(at));
         cuts.filter(|(begin, end)| ends(begin) && begins(end)).count()
     }
 
     /// Returns the hashes of speaker names.
-    pub(super) fn named(&self) -> impl Iterator<Item = u32> {
+    pub(super) fn speaker_names(&self) -> impl Iterator<Item = u32> {
         self.speakers().iter().map(|number| u32::from_le_bytes(*number))
     }
 
     /// Returns the hashes of the first speaker's name.
     pub(super) fn first_speaker(&self) -> impl Iterator<Item = u32> {
-        self.named().take(self.first_speaker)
+        self.speaker_names().take(self.first_speaker)
     }
 
     /// Appends the encoded passage to a buffer.
@@ -148,17 +149,17 @@ impl PartialEq for PassageTokens {
 impl Eq for PassageTokens {}
 
 /// Returns true if two sequences of hashes are equal.
-fn is_row(found: &[[u8; 4]], sought: &[u32]) -> bool {
+fn is_same_sequence(found: &[[u8; 4]], sought: &[u32]) -> bool {
     found.iter().zip(sought).all(|(found, sought)| *found == sought.to_le_bytes())
 }
 
 /// Returns the hash of a word's stem.
-fn stem_number(word: &str) -> u32 {
+fn stem_hash(word: &str) -> u32 {
     number(&porter_stem(&fold(word)))
 }
 
 /// Returns the hash of a word without stemming.
-pub(super) fn word_number(word: &str) -> u32 {
+pub(super) fn word_hash(word: &str) -> u32 {
     number(&fold(word))
 }
 
@@ -168,7 +169,7 @@ pub(super) fn number(stem: &str) -> u32 {
     let hash = stem
         .bytes()
         .fold(0x811c_9dc5u32, |hash, byte| (hash ^ u32::from(byte)).wrapping_mul(0x0100_0193));
-    hash.max(BREAK + 1)
+    hash.max(SEPARATOR + 1)
 }
 
 #[cfg(test)]
@@ -179,7 +180,7 @@ mod tests {
 
     proptest! {
         #[test]
-        fn what_is_kept_is_read(heading in "\\PC{0,12}", text in "\\PC{0,60}|(Ann: )?[a-c# \n:]{0,30}") {
+        fn encoded_tokens_round_trip(heading in "\\PC{0,12}", text in "\\PC{0,60}|(Ann: )?[a-c# \n:]{0,30}") {
             let cut = PassageTokens::new(&heading, &text);
             let mut bytes = vec![7];
             cut.write(&mut bytes);
@@ -199,7 +200,7 @@ mod tests {
         }
 
         #[test]
-        fn any_bytes_can_be_read(bytes in prop::collection::vec(any::<u8>(), 0..60)) {
+        fn any_bytes_decode_without_panic(bytes in prop::collection::vec(any::<u8>(), 0..60)) {
             let (bytes, mut place) = (bytes.into(), 0);
             while let Some(cut) = PassageTokens::read(&bytes, &mut place) {
                 prop_assert!(cut.word_count() <= bytes.len());

@@ -49,7 +49,7 @@ pub struct RankOptions {
 }
 
 /// Number of words at which embedding similarity counts unchanged.
-const USUAL_WORDS: f64 = 25.0;
+const USUAL_PASSAGE_WORDS: f64 = 25.0;
 
 impl RankOptions {
     /// Default weights of a search.
@@ -88,11 +88,11 @@ impl RankOptions {
     }
 
     /// Returns an upper bound of the score of a note without an exact title match.
-    pub(super) fn most_without_name(&self) -> f64 {
+    pub(super) fn max_score_without_title(&self) -> f64 {
         self.passage
             + self.neighbours
             + self.note
-            + self.meaning * self.trust_scale()
+            + self.meaning * self.short_passage_scale()
             + self.speaker
             + self.number
             + self.has_time
@@ -103,8 +103,8 @@ impl RankOptions {
             + self.recency
     }
 
-    pub(super) fn trust_scale(&self) -> f64 {
-        1.0 + self.short_passage_half / USUAL_WORDS
+    pub(super) fn short_passage_scale(&self) -> f64 {
+        1.0 + self.short_passage_half / USUAL_PASSAGE_WORDS
     }
 }
 

@@ -24,6 +24,11 @@ pub struct SecretMatch {
 }
 
 /// Finds the secrets of a text, in order, without overlap.
+///
+/// ```
+/// let found = memoranda_core::secrets::find_secrets("password: hunter2!x");
+/// assert_eq!((found.len(), found[0].line), (1, 1));
+/// ```
 pub fn find_secrets(text: &str) -> Vec<SecretMatch> {
     let mut found = Vec::new();
     for n in SET.matches(text) {
@@ -40,11 +45,11 @@ pub fn find_secrets(text: &str) -> Vec<SecretMatch> {
                 SecretValidator::Luhn => (matched.range(), passes_luhn(matched.as_str())),
                 SecretValidator::Random => (matched.range(), value::is_random(matched.as_str())),
                 SecretValidator::Assigned => {
-                    let value = SecretValue::begun(text, whole.start(), matched.start());
+                    let value = SecretValue::read_at(text, whole.start(), matched.start());
                     (value.span(), value.is_assigned_secret())
                 }
                 SecretValidator::Spoken => {
-                    let value = SecretValue::begun(text, whole.start(), matched.start());
+                    let value = SecretValue::read_at(text, whole.start(), matched.start());
                     (value.span(), value.is_spoken_secret())
                 }
             };
@@ -80,7 +85,7 @@ pub fn newly_added(before: &str, after: &str) -> Vec<SecretMatch> {
     if found.is_empty() || before.is_empty() {
         return found;
     }
-    let new = changed(before.as_bytes(), after.as_bytes());
+    let new = changed_range(before.as_bytes(), after.as_bytes());
     let known = find_secrets(before);
     let known: Vec<&str> = known.iter().filter_map(|s| before.get(s.span.clone())).collect();
     found.retain(|secret| {
@@ -91,7 +96,7 @@ pub fn newly_added(before: &str, after: &str) -> Vec<SecretMatch> {
 }
 
 /// Returns the range of the new text that differs from the old one.
-fn changed(before: &[u8], after: &[u8]) -> Range<usize> {
+fn changed_range(before: &[u8], after: &[u8]) -> Range<usize> {
     let same = |(a, b): &(&u8, &u8)| a == b;
     let start = before.iter().zip(after).take_while(same).count();
     let (before, rest) = (&before[start..], &after[start..]);
@@ -329,7 +334,7 @@ mod tests {
     }
 
     #[test]
-    fn redaction_says_what_was_there() {
+    fn redaction_names_the_kind() {
         let text = "before\nlogin https://bob:s3cr3t@host/ after";
         assert_eq!(
             redact_all(text),
@@ -339,7 +344,7 @@ mod tests {
     }
 
     #[test]
-    fn nothing_of_a_password_is_left() {
+    fn passwords_are_redacted_completely() {
         for (text, expected) in [
             ("password: \"Tr0ub4dor &3 zebra\"", "password: \"#\""),
             ("password: \"Tr0ub4dor, &3\" for x", "password: \"#\" for x"),
@@ -376,7 +381,7 @@ mod tests {
     }
 
     #[test]
-    fn nothing_of_a_private_key_is_left() {
+    fn private_keys_are_redacted_completely() {
         let (line, kind) = ("MIIEvQIBADANBgkqhkiG9w0BAQEFAASCBKcwggSj", "PRIVATE KEY");
         let begin = format!("-----BEGIN {kind}-----");
         let end = format!("-----END {kind}-----");
@@ -401,7 +406,7 @@ mod tests {
     }
 
     #[test]
-    fn a_change_answers_for_what_it_brings() {
+    fn newly_added_secrets_are_reported() {
         for (before, after, expected) in [
             ("password: none\n", "password: hunter2!x\n", &["hunter2!x"][..]),
             // Completed by the change.
@@ -425,7 +430,7 @@ mod tests {
 
     proptest! {
         #[test]
-        fn any_text_can_be_screened(text in "\\PC{0,200}|[a-z:= 0-9\n-]{0,200}") {
+        fn any_text_can_be_scanned_for_secrets(text in "\\PC{0,200}|[a-z:= 0-9\n-]{0,200}") {
             for secret in find_secrets(&text) {
                 prop_assert!(text.get(secret.span).is_some());
             }

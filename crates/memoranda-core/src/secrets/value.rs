@@ -11,18 +11,18 @@ use crate::embed::StaticEmbeddingModel;
 use crate::query::is_filler;
 
 /// Minimum length in bytes of a secret of letters only.
-const LEAST_PLAIN: usize = 8;
+const MIN_LETTERS_ONLY: usize = 8;
 
 /// Maximum number of bytes of a value, and of the context on either side.
-const MOST_BYTES: usize = 512;
+const MAX_VALUE_BYTES: usize = 512;
 
 /// Minimum number of characters of a value.
-const LEAST: usize = 6;
+const MIN_VALUE_CHARS: usize = 6;
 
 /// Minimum number of words of a passphrase.
-const LEAST_WORDS: usize = 3;
+const MIN_PHRASE_WORDS: usize = 3;
 /// Maximum number of words of a passphrase; a longer text is prose.
-const MOST_WORDS: usize = 16;
+const MAX_PHRASE_WORDS: usize = 16;
 
 /// A value that may be a secret.
 pub(super) struct SecretValue<'t> {
@@ -44,18 +44,21 @@ enum ValueBounds {
 
 impl<'t> SecretValue<'t> {
     /// Reads the value at `start` whose name is at `name`.
-    pub(super) fn begun(text: &'t str, name: usize, start: usize) -> Self {
-        let most = text.floor_char_boundary(start.saturating_add(MOST_BYTES));
+    pub(super) fn read_at(text: &'t str, name: usize, start: usize) -> Self {
+        let most = text.floor_char_boundary(start.saturating_add(MAX_VALUE_BYTES));
         let rest = text.get(start..most).unwrap_or_default();
         let quote = text[..start].chars().next_back().filter(|c| QUOTES.contains(c));
-        let (length, bounds) = match quote.and_then(|quote| quoted(rest, quote)) {
+        let (length, bounds) = match quote.and_then(|quote| quoted_length(rest, quote)) {
             Some(length) => (length, ValueBounds::Quotes),
             None => {
                 let before =
-                    &text[text.floor_char_boundary(start.saturating_sub(MOST_BYTES))..start];
+                    &text[text.floor_char_boundary(start.saturating_sub(MAX_VALUE_BYTES))..start];
                 let is_table = before.rsplit('\n').next().is_some_and(|line| line.contains('|'));
                 (
-                    plain(rest, if is_table { ValueContext::Table } else { ValueContext::Text }),
+                    unquoted_length(
+                        rest,
+                        if is_table { ValueContext::Table } else { ValueContext::Text },
+                    ),
                     ValueBounds::Plain,
                 )
             }
@@ -69,7 +72,7 @@ impl<'t> SecretValue<'t> {
     }
 
     /// Returns the part of the value that decides; without quotes, the part before a separator.
-    fn told(&self) -> &'t str {
+    fn decisive_part(&self) -> &'t str {
         let value = &self.text[self.span()];
         match self.bounds {
             ValueBounds::Quotes => value,
@@ -81,18 +84,19 @@ impl<'t> SecretValue<'t> {
 
     /// Returns true if the value of `password: value` is a secret.
     pub(super) fn is_assigned_secret(&self) -> bool {
-        let (lead, value) = (self.lead(), bare(self.told()));
+        let (lead, value) = (self.text_before(), trim_punctuation(self.decisive_part()));
         let end = self.span.end;
-        let rest = &self.text[end..self.text.floor_char_boundary(end.saturating_add(MOST_BYTES))];
-        if is_short(self.told()) || is_placeholder(value, rest) || is_reference(value) {
+        let rest =
+            &self.text[end..self.text.floor_char_boundary(end.saturating_add(MAX_VALUE_BYTES))];
+        if is_short(self.decisive_part()) || is_placeholder(value, rest) || is_reference(value) {
             return false;
         }
         if value.contains(char::is_whitespace) {
-            return is_phrase(lead, value);
+            return is_secret_phrase(lead, value);
         }
         let has = |test: fn(char) -> bool| value.chars().any(test);
         if has(|c| c.is_ascii_digit()) {
-            return has(|c| !c.is_ascii_digit()) || value.len() >= LEAST_PLAIN;
+            return has(|c| !c.is_ascii_digit()) || value.len() >= MIN_LETTERS_ONLY;
         }
         if has(|c| "!#%^*?+~@$=".contains(c)) {
             return true;
@@ -101,10 +105,10 @@ impl<'t> SecretValue<'t> {
             return false;
         }
         if value.contains('-') {
-            return value.split('-').count() >= LEAST_WORDS;
+            return value.split('-').count() >= MIN_PHRASE_WORDS;
         }
-        let is_alone = !lead.contains('\n') && !goes_on(rest);
-        value.len() >= LEAST_PLAIN
+        let is_alone = !lead.contains('\n') && !sentence_continues(rest);
+        value.len() >= MIN_LETTERS_ONLY
             && value.is_ascii()
             && is_alone
             && !StaticEmbeddingModel::bundled().is_known_word(value)
@@ -113,19 +117,19 @@ impl<'t> SecretValue<'t> {
     /// Returns true if the value of `the password is value` is a secret: it must look random, or be
     /// a passphrase.
     pub(super) fn is_spoken_secret(&self) -> bool {
-        let value = bare(self.told());
-        if is_short(self.told()) || is_placeholder(value, "") || is_reference(value) {
+        let value = trim_punctuation(self.decisive_part());
+        if is_short(self.decisive_part()) || is_placeholder(value, "") || is_reference(value) {
             return false;
         }
         if value.contains(char::is_whitespace) {
-            is_phrase(self.lead(), value)
+            is_secret_phrase(self.text_before(), value)
         } else {
-            is_unsaid(value)
+            looks_random(value)
         }
     }
 
     /// Returns the text from the value's name to the value.
-    fn lead(&self) -> &'t str {
+    fn text_before(&self) -> &'t str {
         &self.text[self.name..self.span.start]
     }
 }
@@ -140,7 +144,7 @@ enum ValueContext {
 }
 
 /// Returns the length of a quoted value; `None` if the quote is not closed in its line.
-fn quoted(rest: &str, quote: char) -> Option<usize> {
+fn quoted_length(rest: &str, quote: char) -> Option<usize> {
     let line = rest.lines().next().unwrap_or_default();
     let mut is_escaped = false;
     for (at, c) in line.char_indices() {
@@ -157,7 +161,7 @@ fn quoted(rest: &str, quote: char) -> Option<usize> {
 
 /// Returns the length of an unquoted value. A comma or quote before a word belongs to the value,
 /// unless the name of another value follows.
-fn plain(rest: &str, row: ValueContext) -> usize {
+fn unquoted_length(rest: &str, row: ValueContext) -> usize {
     static NAME: LazyLock<Option<Regex>> =
         LazyLock::new(|| Regex::new(r#"^["'`]?[A-Za-z_][\w .-]{0,40}["'`]?[ \t]*[:=]"#).ok());
     let ends = |(at, c): &(usize, char)| {
@@ -176,20 +180,21 @@ fn plain(rest: &str, row: ValueContext) -> usize {
 }
 
 fn is_short(value: &str) -> bool {
-    value.chars().nth(LEAST - 1).is_none()
+    value.chars().nth(MIN_VALUE_CHARS - 1).is_none()
 }
 
 /// Returns true if one word looks random, or if all words look like a passphrase and none is a
 /// function word.
-fn is_phrase(lead: &str, value: &str) -> bool {
+fn is_secret_phrase(lead: &str, value: &str) -> bool {
     let words =
         value.split_whitespace().map(|word| word.trim_matches(|c: char| !c.is_alphanumeric()));
-    let words: Vec<&str> = words.filter(|word| !word.is_empty()).take(MOST_WORDS + 1).collect();
-    if words.len() > MOST_WORDS {
+    let words: Vec<&str> =
+        words.filter(|word| !word.is_empty()).take(MAX_PHRASE_WORDS + 1).collect();
+    if words.len() > MAX_PHRASE_WORDS {
         return false;
     }
-    let said = words.iter().filter(|word| is_said(word)).count();
-    if words.iter().any(|word| is_unsaid(word) || has_inner_sign(word)) {
+    let said = words.iter().filter(|word| is_sentence_word(word)).count();
+    if words.iter().any(|word| looks_random(word) || has_inner_sign(word)) {
         return said * 2 < words.len();
     }
     let is_small = |word: &&str| word.chars().all(|c| c.is_ascii_lowercase());
@@ -201,13 +206,13 @@ fn is_phrase(lead: &str, value: &str) -> bool {
     let names_password = ["pass", "pwd", "kennwort"].iter().any(|name| lead.contains(name));
     names_password
         && said == 0
-        && words.len() >= LEAST_WORDS
+        && words.len() >= MIN_PHRASE_WORDS
         && words.iter().all(|word| word.len() > 2)
         && (words.iter().all(is_small) || words.iter().all(is_capital))
 }
 
 /// Words about passwords, and common words of sentences about them.
-const ABOUT: &str = "\
+const SENTENCE_WORDS: &str = "\
     account admin after allowed ask authentication before cannot change changed character \
     characters choose confirm contain contains credentials default digits each email empty \
     encrypted enter environment error every example expired failed field file forgot forgotten \
@@ -220,8 +225,9 @@ const ABOUT: &str = "\
     using valid value variable vault via weak within without wrong";
 
 /// Returns true if a word is a stop word or a word about passwords.
-fn is_said(word: &str) -> bool {
-    static WORDS: LazyLock<HashSet<&str>> = LazyLock::new(|| ABOUT.split_whitespace().collect());
+fn is_sentence_word(word: &str) -> bool {
+    static WORDS: LazyLock<HashSet<&str>> =
+        LazyLock::new(|| SENTENCE_WORDS.split_whitespace().collect());
     is_filler(word) || WORDS.contains(word.to_ascii_lowercase().as_str())
 }
 
@@ -231,7 +237,7 @@ fn has_inner_sign(word: &str) -> bool {
 }
 
 /// Returns true if a word has lower-case letters and a digit, and is not a common term with digits.
-fn is_unsaid(word: &str) -> bool {
+fn looks_random(word: &str) -> bool {
     static COMMON: LazyLock<Option<Regex>> = LazyLock::new(|| {
         // Algorithms and versions, quantities, file names, tests.
         let common = r"(?xi) ^(?: (?:sha|md|base|utf|oauth|argon|https?|ed|aes|rsa|pbkdf|fido|ipv|v|ver|python|step|part|page|line|version|level|type|option|test|user|slide|issue|chapter|section|item|figure|table|build|run|round|phase|stage|case|job)-?[0-9]+(?:[^a-z0-9].*|[a-z]{0,7})
@@ -253,7 +259,7 @@ pub(super) fn is_random(value: &str) -> bool {
 }
 
 /// Removes punctuation at the end of a sentence.
-fn bare(value: &str) -> &str {
+fn trim_punctuation(value: &str) -> &str {
     value.trim_end_matches(['.', ')', ':', '*'])
 }
 
@@ -290,7 +296,7 @@ fn names_itself(value: &str) -> bool {
 }
 
 /// Returns true if a sentence continues after the value.
-fn goes_on(rest: &str) -> bool {
+fn sentence_continues(rest: &str) -> bool {
     let line = rest.lines().next().unwrap_or_default();
     line.trim_start_matches(['"', '\'', '`', '*', '.', ')'])
         .trim_start_matches([' ', '\t'])

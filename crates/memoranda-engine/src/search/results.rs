@@ -132,7 +132,7 @@ impl ResultBuilder<'_> {
         let mut distinct: Vec<ResultUnit> = Vec::with_capacity(units.len());
         for unit in units {
             let Some((note, passage)) = self.best(&unit) else { continue };
-            let alike = alike.entry(passage.tokens.own()).or_default();
+            let alike = alike.entry(passage.tokens.own_stems()).or_default();
             let same = match alike.is_empty() {
                 true => None,
                 false => self.same(passage, alike, &distinct)?,

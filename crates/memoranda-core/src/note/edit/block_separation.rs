@@ -85,12 +85,12 @@ pub(super) fn gap<'d>(
     }
     let wanted = ParsedMeaning::of(upper).followed_by(ParsedMeaning::of(lower));
     let tight = ParsedMeaning::of(&format!("{upper}{lower}"));
-    if !wanted.has_text_before_table && tight.is(&wanted, above) {
+    if !wanted.has_text_before_table && tight.parses_like(&wanted, above) {
         return "";
     }
     // If a blank line does not help, as after an unclosed code block, the texts stay adjacent.
     let loose = ParsedMeaning::of(&format!("{upper}{}{lower}", draft.ending));
-    let is_better = wanted.has_text_before_table || !loose.is(&tight, above);
+    let is_better = wanted.has_text_before_table || !loose.parses_like(&tight, above);
     if is_better { draft.ending } else { "" }
 }
 
@@ -194,7 +194,7 @@ impl ParsedMeaning {
     }
 
     /// Returns true if two texts with the same lines parse the same.
-    fn is(&self, other: &Self, above: Attachment) -> bool {
+    fn parses_like(&self, other: &Self, above: Attachment) -> bool {
         let same = |(one, other): (&BlockShape, &BlockShape)| {
             let begins = above == Attachment::Line || one.begins == other.begins;
             one.kind == other.kind && one.within == other.within && begins
@@ -269,13 +269,13 @@ impl<'l, 't> ShapeScanner<'l, 't> {
             Tag::Item => self.within.items += 1,
             Tag::FootnoteDefinition(_) => self.within.footnotes += 1,
             Tag::Heading { level, .. } => {
-                return self.whole(BlockKind::Heading(*level as u8), range);
+                return self.set_whole_block(BlockKind::Heading(*level as u8), range);
             }
-            Tag::CodeBlock(_) => return self.whole(BlockKind::Code, range),
-            Tag::HtmlBlock => return self.whole(BlockKind::Html, range),
+            Tag::CodeBlock(_) => return self.set_whole_block(BlockKind::Code, range),
+            Tag::HtmlBlock => return self.set_whole_block(BlockKind::Html, range),
             Tag::Table(_) => {
                 self.tables.push(range.start);
-                return self.whole(BlockKind::Table, range);
+                return self.set_whole_block(BlockKind::Table, range);
             }
             Tag::Paragraph | Tag::List(_) => {
                 self.goes_on = false;
@@ -310,20 +310,20 @@ impl<'l, 't> ShapeScanner<'l, 't> {
     }
 
     /// Sets all lines of a block, whatever it contains.
-    fn whole(&mut self, kind: BlockKind, range: Range<usize>) {
+    fn set_whole_block(&mut self, kind: BlockKind, range: Range<usize>) {
         self.block(kind, range);
         self.is_inner = true;
     }
 
     fn block(&mut self, kind: BlockKind, range: Range<usize>) {
         self.goes_on = false;
-        for line in self.covered(range) {
+        for line in self.line_range(range) {
             self.set(line, BlockShape { kind, within: self.within, begins: false });
         }
     }
 
     fn inline(&mut self, range: Range<usize>) {
-        for line in self.covered(range) {
+        for line in self.line_range(range) {
             let begins = !self.goes_on;
             self.goes_on = true;
             self.set(line, BlockShape { kind: BlockKind::Text, within: self.within, begins });
@@ -331,7 +331,7 @@ impl<'l, 't> ShapeScanner<'l, 't> {
     }
 
     /// Returns the line numbers of a range.
-    fn covered(&self, range: Range<usize>) -> Range<usize> {
+    fn line_range(&self, range: Range<usize>) -> Range<usize> {
         let said = self.text.get(range.clone()).unwrap_or_default().trim_end().len();
         let first = self.lines.number_at(range.start);
         first..self.lines.number_at(range.start + said.saturating_sub(1)) + 1

@@ -30,7 +30,7 @@ fn check(text: &str, edit: &NoteEdit, expected: &str) {
 }
 
 #[test]
-fn a_rule_on_top_makes_no_frontmatter_of_the_text_below() {
+fn a_rule_at_the_top_creates_no_frontmatter() {
     check(
         "first\n\n---\n\nsecond\n",
         &prepend("---\n\nnews"),
@@ -43,7 +43,7 @@ fn a_rule_on_top_makes_no_frontmatter_of_the_text_below() {
 }
 
 #[test]
-fn a_blank_line_keeps_apart_what_would_mean_something_else() {
+fn a_blank_line_separates_blocks_that_would_merge() {
     // Blocks above must not absorb the inserted text.
     for (above, below) in [
         ("- depends_on [[X]] (why)", "A first paragraph."),
@@ -88,7 +88,7 @@ fn a_blank_line_keeps_apart_what_would_mean_something_else() {
 }
 
 #[test]
-fn lines_that_belong_together_stay_so() {
+fn adjacent_lines_of_one_block_stay_adjacent() {
     for (above, below) in [
         ("- a", "- b"),
         ("- [fact] a", "- uses [[B]]"),
@@ -183,7 +183,7 @@ proptest! {
     #![proptest_config(ProptestConfig { cases: 3000, failure_persistence: None, ..ProptestConfig::default() })]
 
     #[test]
-    fn a_note_says_what_it_said_and_what_was_put_in(
+    fn insertion_preserves_both_contents(
         text in pieces(), added in pieces(), place in 0..3,
     ) {
         // A rule at the very top opens frontmatter, which has another grammar.

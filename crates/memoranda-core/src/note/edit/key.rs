@@ -31,11 +31,11 @@ pub(super) fn set(
             let lines = entry_lines(&scalar(key, KeyPosition::Key), value, "", draft.ending);
             let (end, fence) = (draft.ending, "---");
             let new = format!("{fence}{end}{lines}{fence}{end}");
-            return prove(draft, key, Some(value), draft.splice(vec![(start..start, new)]));
+            return verify(draft, key, Some(value), draft.splice(vec![(start..start, new)]));
         }
     };
     let splice = splice(draft, &fences.inner, &block, key, value);
-    prove(draft, key, Some(value), draft.splice(vec![splice]))
+    verify(draft, key, Some(value), draft.splice(vec![splice]))
 }
 
 /// Returns the replacement that sets a key of a block.
@@ -83,7 +83,7 @@ pub(super) fn remove(draft: &EditBuffer<'_>, key: &str) -> Result<String, EditEr
     let entries = block.entries.iter().filter(|entry| entry.key == key);
     let base = fences.inner.start;
     let splices = entries.map(|entry| (entry_range(draft, base, entry), String::new()));
-    prove(draft, key, None, draft.splice(splices.collect()))
+    verify(draft, key, None, draft.splice(splices.collect()))
 }
 
 /// Returns the block and its entries; `None` if a block may be created.
@@ -110,7 +110,7 @@ pub(super) fn read(
 }
 
 /// Returns the edited text if it parses to the wanted value and all other entries are unchanged.
-pub(super) fn prove(
+pub(super) fn verify(
     draft: &EditBuffer<'_>,
     key: &str,
     value: Option<&MetaValue>,

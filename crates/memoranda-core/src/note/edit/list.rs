@@ -24,7 +24,7 @@ pub(super) fn add_observation(
     let line = observation::render_observation(new);
     let splice = list_splice(draft, section.unwrap_or(OBSERVATIONS), &line)?;
     let at = splice.0.start;
-    prove(draft, at, None, draft.note.observations.len() + 1, draft.splice(vec![splice]))
+    verify(draft, at, None, draft.note.observations.len() + 1, draft.splice(vec![splice]))
 }
 
 pub(super) fn supersede(
@@ -56,7 +56,7 @@ pub(super) fn supersede(
     let mut splices = vec![(site.stated, observation::render_observation(&new)), history];
     splices.sort_by_key(|(range, _)| range.start);
     let expected = draft.note.observations.len() + 1;
-    prove(draft, old.span.start, Some(old), expected, draft.splice(splices))
+    verify(draft, old.span.start, Some(old), expected, draft.splice(splices))
 }
 
 fn first_version(id: crate::id::ObservationId) -> ObservationMeta {
@@ -79,10 +79,10 @@ pub(super) fn remove_observation(
     let old = locate(draft, which)?;
     let site = ObservationSite::of(draft, old);
     let edited = draft.splice(vec![(draft.lines.covering(&site.block), String::new())]);
-    prove(draft, old.span.start, Some(old), draft.note.observations.len() - 1, edited)
+    verify(draft, old.span.start, Some(old), draft.note.observations.len() - 1, edited)
 }
 
-pub(super) fn set_fact(
+pub(super) fn set_observation_meta(
     draft: &EditBuffer<'_>,
     which: &ObservationRef,
     fact: &ObservationMeta,
@@ -91,7 +91,7 @@ pub(super) fn set_fact(
     let site = ObservationSite::of(draft, old);
     let new = format!(" {}", comment::write(fact, &site.unknown));
     let edited = draft.splice(vec![(site.comment, new)]);
-    prove(draft, old.span.start, None, draft.note.observations.len(), edited)
+    verify(draft, old.span.start, None, draft.note.observations.len(), edited)
 }
 
 pub(super) fn add_relation(
@@ -118,32 +118,35 @@ pub(super) fn add_relation(
     let extra = usize::from(observation::read(&line).0.is_some());
     match stated.first() {
         Some(new) if states(&after, new.relation_type, &new.target) => {
-            prove(draft, at, None, draft.note.observations.len() + extra, edited)
+            verify(draft, at, None, draft.note.observations.len() + extra, edited)
         }
         _ => Err(EditError::NotReadable { line: draft.lines.number_at(at) }),
     }
 }
 
 fn states(note: &Note, relation_type: &str, name: &str) -> bool {
-    note.relations.iter().any(|relation| says(relation, relation_type, name))
+    note.relations.iter().any(|relation| is_relation(relation, relation_type, name))
 }
 
 /// Returns true if a relation has this type and target, compared on one line.
-fn says(relation: &Relation, relation_type: &str, name: &str) -> bool {
+fn is_relation(relation: &Relation, relation_type: &str, name: &str) -> bool {
     relation.relation_type == one_line(relation_type) && relation.name() == one_line(name)
 }
 
 /// Returns true if a list item states the relation; a link within a text does not count.
-fn declares(note: &Note, new: &NewRelation) -> bool {
-    let same = |r: &Relation| r.is_stated && says(r, &new.relation_type, &new.target);
+fn states_relation(note: &Note, new: &NewRelation) -> bool {
+    let same = |r: &Relation| r.is_stated && is_relation(r, &new.relation_type, &new.target);
     note.relations.iter().any(same)
 }
 
-pub(super) fn relate(draft: &EditBuffer<'_>, new: &NewRelation) -> Result<String, EditError> {
+pub(super) fn add_rated_relation(
+    draft: &EditBuffer<'_>,
+    new: &NewRelation,
+) -> Result<String, EditError> {
     if new.target.trim().is_empty() {
         return Err(EditError::EmptyTarget);
     }
-    if declares(&draft.note, new) {
+    if states_relation(&draft.note, new) {
         return Ok(draft.text.to_owned());
     }
     let line = relation_meta::render_relation(new);
@@ -151,19 +154,22 @@ pub(super) fn relate(draft: &EditBuffer<'_>, new: &NewRelation) -> Result<String
     let at = splice.0.start;
     let edited = draft.splice(vec![splice]);
     let extra = usize::from(observation::read(&line).0.is_some());
-    if !declares(&parse(&edited), new) {
+    if !states_relation(&parse(&edited), new) {
         return Err(EditError::NotReadable { line: draft.lines.number_at(at) });
     }
-    prove(draft, at, None, draft.note.observations.len() + extra, edited)
+    verify(draft, at, None, draft.note.observations.len() + extra, edited)
 }
 
 /// Updates the metadata comment at the end of a relation's line.
-pub(super) fn rate(draft: &EditBuffer<'_>, new: &NewRelation) -> Result<String, EditError> {
+pub(super) fn set_relation_meta(
+    draft: &EditBuffer<'_>,
+    new: &NewRelation,
+) -> Result<String, EditError> {
     let blocks = blocks(draft.text, &draft.note.body);
     let sites = parse::sites(draft.text, &draft.lines, &blocks);
     let site = sites.into_iter().find(|site| {
         let relation = &site.relation;
-        relation.meta.is_some() && says(relation, &new.relation_type, &new.target)
+        relation.meta.is_some() && is_relation(relation, &new.relation_type, &new.target)
     });
     let Some((site, old)) = site.and_then(|site| Some((site.block, site.relation.meta?))) else {
         let (relation_type, target) = (new.relation_type.clone(), new.target.clone());
@@ -193,7 +199,7 @@ pub(super) fn remove_relation(
         observations.get(next).is_some_and(|o| o.span.contains(&range.start))
     };
     let mut sites = parse::sites(draft.text, &draft.lines, &blocks);
-    sites.retain(|site| says(&site.relation, relation_type, target));
+    sites.retain(|site| is_relation(&site.relation, relation_type, target));
     // If a list item states the relation, only that item is removed; mentions stay.
     let is_stated = sites.iter().any(|site| site.relation.is_stated);
     sites.retain(|site| !is_stated || site.relation.is_stated);
@@ -323,7 +329,7 @@ fn section_place(draft: &EditBuffer<'_>, name: &str) -> usize {
 
 /// Returns the edited text if it has all previous observations except the removed one, and the
 /// expected number.
-fn prove(
+fn verify(
     draft: &EditBuffer<'_>,
     at: usize,
     gone: Option<&Observation>,

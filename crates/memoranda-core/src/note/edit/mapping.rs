@@ -5,7 +5,7 @@ use std::ops::Range;
 use super::super::yaml::{self, YamlBlock};
 use super::super::{Frontmatter, MetaValue};
 use super::EditError;
-use super::key::{self, KeyPosition, entry_range, flow, prove, read, scalar};
+use super::key::{self, KeyPosition, entry_range, flow, read, scalar, verify};
 use super::splice::EditBuffer;
 
 /// Sets a key. A mapping is merged key by key into the existing one. A dot descends into a mapping,
@@ -15,7 +15,7 @@ pub(super) fn merge(
     key: &str,
     value: &MetaValue,
 ) -> Result<String, EditError> {
-    let (key, value) = led(&draft.note.frontmatter, key, value);
+    let (key, value) = resolve_dotted(&draft.note.frontmatter, key, value);
     let Some(old) = draft.note.frontmatter.get(&key).filter(|old| is_filled(old)) else {
         return key::set(draft, &key, &value);
     };
@@ -32,7 +32,7 @@ pub(super) fn merge(
 }
 
 /// Resolves a dotted key: the existing top-level key, and the value to set there.
-fn led(frontmatter: &Frontmatter, key: &str, value: &MetaValue) -> (String, MetaValue) {
+fn resolve_dotted(frontmatter: &Frontmatter, key: &str, value: &MetaValue) -> (String, MetaValue) {
     let stays = || (key.to_owned(), value.clone());
     if frontmatter.get(key).is_some() {
         return stays();
@@ -115,7 +115,7 @@ fn set_within(
     };
     let rest = path.get(1..).unwrap_or_default();
     let wanted = draft.note.frontmatter.get(top).map(|old| with(old, rest, value));
-    prove(draft, top, wanted.as_ref(), draft.splice(vec![splice]))
+    verify(draft, top, wanted.as_ref(), draft.splice(vec![splice]))
 }
 
 /// Returns the byte range of the mapping in a key: whole lines, or from brace to brace.
@@ -225,7 +225,7 @@ mod tests {
     }
 
     #[test]
-    fn a_dot_leads_only_into_a_mapping() {
+    fn a_dotted_key_descends_only_into_mappings() {
         check("a: 1\n", "a.b", text("x"), "a: 1\na.b: x\n");
         check("", "a.b", text("x"), "a.b: x\n");
         check("a.b: 1\na:\n  b: 2\n", "a.b", text("x"), "a.b: x\na:\n  b: 2\n");
@@ -235,7 +235,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_shared_is_not_changed() {
+    fn common_lines_are_not_changed() {
         for head in ["x: &a {k: 1}\nreview: *a\n", "x: &a {k: 1}\nreview:\n  <<: *a\n  l: 2\n"] {
             let value = map(&[("k", text("2"))]);
             let edit = NoteEdit::MergeKey { key: "review".to_owned(), value };

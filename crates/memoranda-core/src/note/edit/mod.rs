@@ -249,6 +249,18 @@ pub enum EditError {
 }
 
 /// Applies an edit to a text.
+///
+/// # Errors
+///
+/// Returns [`EditError`] if the text does not allow the edit.
+///
+/// ```
+/// use memoranda_core::note::edit::{NoteEdit, apply_edit};
+///
+/// let edit = NoteEdit::InsertAfterSection { section: "Log".into(), content: "- done".into() };
+/// assert_eq!(apply_edit("# Plan\n\n## Log\n", &edit)?, "# Plan\n\n## Log\n- done\n");
+/// # Ok::<(), memoranda_core::note::edit::EditError>(())
+/// ```
 pub fn apply_edit(text: &str, edit: &NoteEdit) -> Result<String, EditError> {
     let draft = EditBuffer::new(text);
     match edit {
@@ -281,13 +293,13 @@ pub fn apply_edit(text: &str, edit: &NoteEdit) -> Result<String, EditError> {
             list::remove_observation(&draft, observation)
         }
         NoteEdit::SetObservationMeta { observation, meta: fact } => {
-            list::set_fact(&draft, observation, fact)
+            list::set_observation_meta(&draft, observation, fact)
         }
         NoteEdit::AddRelation { relation_type, target, context } => {
             list::add_relation(&draft, relation_type, target, context.as_deref())
         }
-        NoteEdit::AddRatedRelation { relation } => list::relate(&draft, relation),
-        NoteEdit::SetRelationMeta { relation } => list::rate(&draft, relation),
+        NoteEdit::AddRatedRelation { relation } => list::add_rated_relation(&draft, relation),
+        NoteEdit::SetRelationMeta { relation } => list::set_relation_meta(&draft, relation),
         NoteEdit::RemoveRelation { relation_type, target } => {
             list::remove_relation(&draft, relation_type, target)
         }

@@ -246,7 +246,7 @@ proptest! {
     }
 
     #[test]
-    fn a_key_that_was_set_is_read_back(text in texts(), key in words(), value in values()) {
+    fn a_set_key_parses_back(text in texts(), key in words(), value in values()) {
         let before = parse(&text);
         let edit = NoteEdit::SetKey { key: key.clone(), value: value.clone() };
         let Ok(edited) = apply_edit(&text, &edit) else { return Ok(()) };
@@ -267,7 +267,7 @@ proptest! {
     }
 
     #[test]
-    fn a_head_is_what_its_keys_make_one_by_one(
+    fn rendered_frontmatter_equals_setting_keys_one_by_one(
         keys in prop::collection::btree_map("[a-z]{1,8}", values(), 1..5),
     ) {
         let keys: Vec<_> = keys.iter().map(|(key, value)| (key.as_str(), value.clone())).collect();
@@ -307,7 +307,7 @@ proptest! {
     }
 
     #[test]
-    fn rated_relations_are_read_back_to_the_letter(kind in "\\PC{1,30}", target in "(\\PC|\n){1,40}") {
+    fn relations_with_meta_round_trip(kind in "\\PC{1,30}", target in "(\\PC|\n){1,40}") {
         let (kind, target) = (kind.trim().to_owned(), target.trim().to_owned());
         prop_assume!(!kind.is_empty() && !target.is_empty());
         let relation = NewRelation {
@@ -331,7 +331,7 @@ proptest! {
     }
 
     #[test]
-    fn what_a_fact_says_is_read_back_to_the_letter(first in said(), second in said()) {
+    fn observation_content_round_trips(first in said(), second in said()) {
         use super::super::{observation_content, plain_text, observation_from_text};
         let observation = NewObservation { meta: Some(fact_of("obs_A")), ..observation_from_text(&first) };
         let edited = apply_edit("# T\n", &NoteEdit::AddObservation { section: None, observation });

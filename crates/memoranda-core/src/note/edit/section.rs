@@ -8,7 +8,7 @@ use super::splice::EditBuffer;
 use super::{EditError, SubsectionHandling};
 
 /// Maximum number of suggested headings.
-const CANDIDATES: usize = 5;
+const MAX_SUGGESTIONS: usize = 5;
 
 pub(super) fn replace(
     draft: &EditBuffer<'_>,
@@ -155,7 +155,7 @@ fn candidates(sections: &[NoteSection], name: &str) -> Vec<String> {
     let heading = |section: &NoteSection| {
         format!("{} {}", "#".repeat(usize::from(section.level)), section.title)
     };
-    scored.into_iter().take(CANDIDATES).map(|(_, section)| heading(section)).collect()
+    scored.into_iter().take(MAX_SUGGESTIONS).map(|(_, section)| heading(section)).collect()
 }
 
 /// Removes a repeated heading from the top of a caller's text.

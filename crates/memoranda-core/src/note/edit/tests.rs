@@ -153,7 +153,7 @@ fn sections_are_replaced() {
 }
 
 #[test]
-fn sections_are_found_as_they_are_read() {
+fn sections_match_their_rendered_heading() {
     use SubsectionHandling::Replace;
     // A setext heading may be repeated as well.
     let note = "Sec A\n-----\nold\n\nB\n===\nb\n";
@@ -251,7 +251,7 @@ fn keys_are_set_alone() {
 }
 
 #[test]
-fn a_comment_beside_a_key_stays_whatever_its_value_becomes() {
+fn a_comment_on_a_key_line_survives_any_new_value() {
     let check = |before: &str, after: &str| {
         let list = MetaValue::List(["x", "y"].map(|item| MetaValue::Text(item.into())).into());
         let set = NoteEdit::SetKey { key: "k".into(), value: list };
@@ -413,7 +413,7 @@ fn facts_are_superseded_and_kept() {
 }
 
 #[test]
-fn superseded_words_stay_as_they_were_written() {
+fn superseded_text_stays_as_written() {
     let check = |written: &str, struck: &str| {
         let note = format!("- {written} <!-- obs_A v1 -->\n");
         let replacement = NewObservation { meta: Some(fact("obs_B", 2)), ..new("d1", "new") };
@@ -441,7 +441,7 @@ fn superseded_words_stay_as_they_were_written() {
 }
 
 #[test]
-fn a_copied_line_is_a_fact_of_its_own() {
+fn a_copied_line_gets_no_id() {
     let note = "- [a1] one <!-- obs_A v1 -->\n- [a1] one <!-- obs_A v1 -->\n";
     let read = parse(note);
     assert_eq!(read.problems[0].message, "the fact obs_A is already on line 1");
@@ -456,7 +456,7 @@ fn a_copied_line_is_a_fact_of_its_own() {
 }
 
 #[test]
-fn a_relation_is_rated_anew_where_it_stands() {
+fn relation_meta_is_updated_in_place() {
     let rate = |kind: &str, importance| NoteEdit::SetRelationMeta {
         relation: NewRelation {
             relation_type: kind.into(),
@@ -534,7 +534,7 @@ fn relations_are_added_and_removed() {
 }
 
 #[test]
-fn the_frontmatter_of_another_text_is_taken_as_it_is_written() {
+fn merged_frontmatter_stays_as_written() {
     let check = |text: &str, other: &str, expected: &str| {
         assert_eq!(
             merge_frontmatter(text, other).as_deref(),
