@@ -37,8 +37,8 @@ fuzz_target!(|text: &str| {
         assert!(
             note.observations
                 .iter()
-                .map(|o| (&o.text, &o.tags, &o.fact, o.line))
-                .eq(other.observations.iter().map(|o| (&o.text, &o.tags, &o.fact, o.line)))
+                .map(|o| (&o.text, &o.tags, &o.meta, o.line))
+                .eq(other.observations.iter().map(|o| (&o.text, &o.tags, &o.meta, o.line)))
         );
         assert!(
             note.relations
