@@ -119,16 +119,16 @@ impl GitConfigSources<'_> {
             _ => return false,
         };
         let is_seen_from_file = pattern.starts_with("./") || pattern.starts_with("~/");
-        let mut pattern = match is_seen_from_file {
-            true => {
-                let rest = pattern.strip_prefix("./").unwrap_or(pattern);
-                match self.path(rest, file) {
-                    Some(path) => slashed(&path),
-                    None => return false,
-                }
+        let mut pattern = if is_seen_from_file {
+            let rest = pattern.strip_prefix("./").unwrap_or(pattern);
+            match self.path(rest, file) {
+                Some(path) => slashed(&path),
+                None => return false,
             }
-            false if is_absolute(pattern) => pattern.to_owned(),
-            false => format!("**/{pattern}"),
+        } else if is_absolute(pattern) {
+            pattern.to_owned()
+        } else {
+            format!("**/{pattern}")
         };
         if pattern.ends_with('/') {
             pattern.push_str("**");

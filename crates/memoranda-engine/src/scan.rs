@@ -39,9 +39,10 @@ impl Memory {
         match concern {
             SyncScope::Everything => self.sync(progress).map(Some),
             SyncScope::Folders(project, folders) => {
-                match self.store().is_as_known(project, folders)? {
-                    true => Ok(None),
-                    false => Ok(Some(self.store().sync_project(project, progress)?)),
+                if self.store().is_as_known(project, folders)? {
+                    Ok(None)
+                } else {
+                    Ok(Some(self.store().sync_project(project, progress)?))
                 }
             }
         }

@@ -762,10 +762,7 @@ impl StoreInner {
 
     /// Gives up what can be begun anew, once the store is being closed.
     pub(crate) fn stop_if_closing(&self) -> Result<()> {
-        match self.closing.load(Ordering::Relaxed) {
-            true => Err(StoreError::Closing),
-            false => Ok(()),
-        }
+        if self.closing.load(Ordering::Relaxed) { Err(StoreError::Closing) } else { Ok(()) }
     }
 
     /// Says that something may have changed.

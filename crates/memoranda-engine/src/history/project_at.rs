@@ -562,9 +562,10 @@ impl<'m> ProjectAt<'m> {
                     if self.meant_then(link, path).is_some() {
                         continue;
                     }
-                    let list = match self.is_elsewhere(&link.target) && only.is_none() {
-                        true => &mut loose.elsewhere,
-                        false => &mut loose.unresolved,
+                    let list = if self.is_elsewhere(&link.target) && only.is_none() {
+                        &mut loose.elsewhere
+                    } else {
+                        &mut loose.unresolved
                     };
                     list.push((link.relation_type.clone(), link.target.clone()));
                 }

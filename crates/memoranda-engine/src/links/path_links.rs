@@ -108,9 +108,10 @@ impl<'a> PathResolver<'a> {
             Some((_, found)) => Some(found).filter(|found| *found != file),
             None => None,
         };
-        let text = match self.going.contains(&file) {
-            true => None,
-            false => Some(self.written(&file, way, link.will)?),
+        let text = if self.going.contains(&file) {
+            None
+        } else {
+            Some(self.written(&file, way, link.will)?)
         };
         let other = other.map(|path| NoteLocation { project: self.project.clone(), path });
         Ok(Some(PathFix { text, file, other }))
@@ -154,10 +155,7 @@ impl<'a> PathResolver<'a> {
         if let Some(file) = self.at(path, when)? {
             return Ok(Some((PathStyle::Top, file)));
         }
-        let file = match path.contains('/') {
-            true => None,
-            false => self.called(path, when)?,
-        };
+        let file = if path.contains('/') { None } else { self.called(path, when)? };
         Ok(file.map(|file| (PathStyle::Name, file)))
     }
 

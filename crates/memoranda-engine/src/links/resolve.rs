@@ -158,9 +158,12 @@ impl Memory {
             let is_literal = named.place.path.as_str() == name;
             // A note keeps its permalink when it moves, and another may then get the name; and a
             // permalink may look like a path. What fits neither to the letter fits both.
-            let goes_by_it = |permalink: &str| match is_whole && !is_literal {
-                true => alias_key(permalink) == keys.alias,
-                false => permalink == name,
+            let goes_by_it = |permalink: &str| {
+                if is_whole && !is_literal {
+                    alias_key(permalink) == keys.alias
+                } else {
+                    permalink == name
+                }
             };
             let other = |c: &&LinkCandidate<i64>| {
                 goes_by_it(&c.permalink) && c.path != named.place.path && c.path.is_markdown()

@@ -81,9 +81,12 @@ impl Memory {
             if part.bytes().all(|byte| byte == b'.') {
                 continue;
             }
-            let within = |name: &str| match folder.path.is_empty() {
-                true => NotePath::parse(name),
-                false => NotePath::parse(&format!("{}/{name}", folder.path)),
+            let within = |name: &str| {
+                if folder.path.is_empty() {
+                    NotePath::parse(name)
+                } else {
+                    NotePath::parse(&format!("{}/{name}", folder.path))
+                }
             };
             let there = within(part).ok().map(|path| self.store().spelled(project, &path));
             if let Some(there) = there.transpose()?.filter(|path| self.is_folder(project, path)) {

@@ -128,9 +128,10 @@ fn said<'l>(
     let name = whole.text.rsplit_once("::").map_or(whole.text.as_str(), |(_, name)| name).trim();
     let seen = holder.map_or(name.into(), |holder| resolve_relative_link(holder, name));
     let candidates = view.link_candidates(&meant_by_it.project, &seen)?;
-    Ok(match resolve_link(&whole.text, holder, &candidates) == Some(file) {
-        true => vec![&whole.text],
-        false => vec![part],
+    Ok(if resolve_link(&whole.text, holder, &candidates) == Some(file) {
+        vec![&whole.text]
+    } else {
+        vec![part]
     })
 }
 

@@ -176,9 +176,10 @@ struct NotesAround {
 pub(crate) fn read(path: &NotePath, bytes: &[u8]) -> (Option<String>, Note) {
     let text = is_text(path, bytes).then(|| String::from_utf8_lossy(bytes).into_owned());
     let shown = text.as_deref().unwrap_or_default();
-    let note = match path.is_markdown() {
-        true => note::parse(shown),
-        false => Note { body: 0..shown.len(), ..note::parse("") },
+    let note = if path.is_markdown() {
+        note::parse(shown)
+    } else {
+        Note { body: 0..shown.len(), ..note::parse("") }
     };
     (text, note)
 }

@@ -136,9 +136,10 @@ impl Memory {
             return Err(EngineError::Invalid(message));
         }
         let is_note = || Ok::<_, EngineError>(self.store().file(project, from)?.is_some());
-        let earlier = match from == to || is_note()? {
-            true => self.earlier_paths(&request.from)?,
-            false => HashMap::new(),
+        let earlier = if from == to || is_note()? {
+            self.earlier_paths(&request.from)?
+        } else {
+            HashMap::new()
         };
         if from == to && earlier.is_empty() {
             return Err(EngineError::Invalid(format!("{} is already there", request.from)));
@@ -376,13 +377,15 @@ impl PathChange {
             })
         };
         let full_extension = name.ends_with(&format!(".{}", self.old.extension()));
-        let place = |path: &NotePath| match full_extension {
-            true => path.as_str().to_owned(),
-            false => without_extension(path).to_owned(),
+        let place = |path: &NotePath| {
+            if full_extension {
+                path.as_str().to_owned()
+            } else {
+                without_extension(path).to_owned()
+            }
         };
-        let last = |path: &NotePath| match full_extension {
-            true => path.file_name().to_owned(),
-            false => path.stem().to_owned(),
+        let last = |path: &NotePath| {
+            if full_extension { path.file_name().to_owned() } else { path.stem().to_owned() }
         };
         if let Some(top) = name.strip_prefix('/') {
             let is_meant = alias_key(top) == alias_key(&place(&self.old));
@@ -427,9 +430,10 @@ impl PathChange {
             place(&self.new)
         } else if named == alias_key(&last(&self.old)) && self.old.stem() != self.new.stem() {
             // The title goes with the name of the file unless the note states one.
-            match self.summary.as_ref().is_some_and(states_title) {
-                true => place(&self.new),
-                false => last(&self.new),
+            if self.summary.as_ref().is_some_and(states_title) {
+                place(&self.new)
+            } else {
+                last(&self.new)
             }
         } else if named == old_place && self.old.stem() != self.new.stem() {
             place(&self.new)

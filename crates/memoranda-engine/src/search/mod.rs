@@ -169,13 +169,12 @@ impl Memory {
             forbidden = query.terms.extract_if(.., is_forbidden).collect();
         }
         if query.is_empty() && query.tags.is_empty() && request.filter.tags.is_empty() {
-            let why = match query.only_excludes() {
-                true => {
-                    "says only what must not be there; a search needs something to look for beside \
+            let why = if query.only_excludes() {
+                "says only what must not be there; a search needs something to look for beside \
                      it, such as a word (report NOT draft) or tag:name; words that begin with a \
                      sign go in quotes (\"-Werror\")"
-                }
-                false => "holds nothing to search for; give a word, a \"phrase\" or tag:name",
+            } else {
+                "holds nothing to search for; give a word, a \"phrase\" or tag:name"
             };
             let typed: String = request.text.chars().take(100).collect();
             return Err(EngineError::Invalid(format!("{typed:?} {why}")));

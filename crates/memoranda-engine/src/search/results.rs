@@ -133,10 +133,7 @@ impl ResultBuilder<'_> {
         for unit in units {
             let Some((note, passage)) = self.best(&unit) else { continue };
             let alike = alike.entry(passage.tokens.own_stems()).or_default();
-            let same = match alike.is_empty() {
-                true => None,
-                false => self.same(passage, alike, &distinct)?,
-            };
+            let same = if alike.is_empty() { None } else { self.same(passage, alike, &distinct)? };
             match same.and_then(|same| distinct.get_mut(same)) {
                 Some(first) => {
                     let shown =
@@ -205,9 +202,10 @@ impl ResultBuilder<'_> {
         let Some(next) = self.shown.passage(next.id)? else { return Ok((shown.lines, said)) };
         let between = if next.lines.0 > shown.lines.1 { "\n" } else { " " };
         let across = self.said(&format!("{}{between}{}", shown.text, next.text));
-        match across.highlights.is_empty() {
-            true => Ok((shown.lines, said)),
-            false => Ok(((shown.lines.0, next.lines.1), across)),
+        if across.highlights.is_empty() {
+            Ok((shown.lines, said))
+        } else {
+            Ok(((shown.lines.0, next.lines.1), across))
         }
     }
 

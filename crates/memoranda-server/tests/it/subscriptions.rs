@@ -39,9 +39,10 @@ async fn subscribe(client: &mut LineClient, era: ProtocolEra, uris: &[&str]) -> 
 /// Returns the URI of the next notification.
 async fn next_updated_uri(client: &mut LineClient) -> String {
     loop {
-        let said = match client.notifications.is_empty() {
-            true => client.next().await.unwrap(),
-            false => client.notifications.remove(0),
+        let said = if client.notifications.is_empty() {
+            client.next().await.unwrap()
+        } else {
+            client.notifications.remove(0)
         };
         if said["method"] == "notifications/resources/updated" {
             return said["params"]["uri"].as_str().unwrap().to_owned();

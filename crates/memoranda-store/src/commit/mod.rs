@@ -486,12 +486,13 @@ fn write_and_publish<'a>(
     session.note_applied();
     let files = news_of(&file_ops, &folders, &project_rows, checked_ns);
     let news = PendingIndexUpdate { from: start, placed, files };
-    match session.inner.is_long_lived() {
-        true => *session.news = Some(news),
-        false => match session.inner.tell(session.db, &news) {
+    if session.inner.is_long_lived() {
+        *session.news = Some(news)
+    } else {
+        match session.inner.tell(session.db, &news) {
             Err(e) if e.is_index_damage() => session.inner.index.forget(),
             _ => {}
-        },
+        }
     }
     session.inner.note_written(records.iter().map(|(_, body)| body.as_bytes().len()).sum());
     let commit = records.pop().map(|(record, _)| record.commit);

@@ -138,12 +138,11 @@ pub fn hash(bytes: &[u8]) -> ContentHash {
 
 /// Refuses what a program keeps for itself within a project.
 pub(crate) fn check_owner(path: &NotePath) -> Result<()> {
-    match path.is_in_control_dir() {
-        false => Ok(()),
-        true => {
-            let what = "where another program keeps its own";
-            Err(StoreError::NotAFile { path: path.to_string(), what })
-        }
+    if path.is_in_control_dir() {
+        let what = "where another program keeps its own";
+        Err(StoreError::NotAFile { path: path.to_string(), what })
+    } else {
+        Ok(())
     }
 }
 
@@ -351,9 +350,10 @@ impl ProjectRoot {
                 path.as_ref().map_or(Ok(()), check_owner)?;
                 if let Some(rules) = &rules {
                     let at = format!("{place}/{shown}");
-                    let (kind, end) = match kind.is_dir() {
-                        true => (DirEntryKind::Folder, "/"),
-                        false => (DirEntryKind::File, ""),
+                    let (kind, end) = if kind.is_dir() {
+                        (DirEntryKind::Folder, "/")
+                    } else {
+                        (DirEntryKind::File, "")
                     };
                     if shown.starts_with('.') || rules.ignoring(&at, kind).is_some() {
                         below.passed_over.push(format!("{at}{end}"));

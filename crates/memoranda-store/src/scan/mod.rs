@@ -115,9 +115,8 @@ impl StoreInner {
         self.read_other_devices()?;
         let mut report = self.sync_projects(&self.vault.projects()?, progress)?;
         self.settle_missing(&mut report)?;
-        self.with_session(|session| match index::is_complete(session.db)? {
-            true => Ok(()),
-            false => index::set_complete(session.db),
+        self.with_session(|session| {
+            if index::is_complete(session.db)? { Ok(()) } else { index::set_complete(session.db) }
         })?;
         Ok(report)
     }

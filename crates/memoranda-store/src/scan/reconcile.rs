@@ -227,10 +227,8 @@ fn record(
             moved_from: from.as_ref(),
             known: before,
         };
-        let edits = match is_first_scan && before.is_none() {
-            true => &mut first_scan,
-            false => &mut observation,
-        };
+        let edits =
+            if is_first_scan && before.is_none() { &mut first_scan } else { &mut observation };
         edits.put_digest(session, &batch, &seen, &found, extracted.as_ref())?;
         let permalink = edits.permalink(edits.len() - 1).map(str::to_owned);
         if let Some(from) = from {

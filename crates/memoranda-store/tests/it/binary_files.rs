@@ -13,9 +13,10 @@ fn a_deleted_picture_can_be_brought_back() {
         let store = vault.open();
         vault.write_by_hand("main/picture.png", PICTURE);
         sync(&store);
-        let commit = match replace {
-            true => put(&store, "picture.png", "a text"),
-            false => remove(&store, "picture.png"),
+        let commit = if replace {
+            put(&store, "picture.png", "a text")
+        } else {
+            remove(&store, "picture.png")
         };
         let before = commit.files[0].before.unwrap();
         let bytes = store.content(before).unwrap();

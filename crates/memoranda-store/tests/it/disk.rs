@@ -104,12 +104,11 @@ fn check_fault(folder: &Path, fault: &str, step: Step, first_ever: bool) {
         Err(e) => {
             assert!(FAILING.contains(&step), "{context}: {e}");
             let sentence = e.to_string();
-            match fault.starts_with("full") {
-                true => {
-                    assert!(e.is_disk_full(), "{context}: {sentence}");
-                    assert!(sentence.ends_with("the disk is full; nothing was changed"));
-                }
-                false => assert!(sentence.starts_with("cannot "), "{context}: {sentence}"),
+            if fault.starts_with("full") {
+                assert!(e.is_disk_full(), "{context}: {sentence}");
+                assert!(sentence.ends_with("the disk is full; nothing was changed"));
+            } else {
+                assert!(sentence.starts_with("cannot "), "{context}: {sentence}")
             }
             assert_eq!(Files::on_disk(&main), before, "{context}");
             assert!(!main.join("made").exists(), "{context}: a folder was left");
@@ -126,9 +125,10 @@ fn check_fault(folder: &Path, fault: &str, step: Step, first_ever: bool) {
     assert_eq!(found(&store, "xylophone"), ["main/next.md"], "{context}");
     assert_eq!(Files::on_disk(&main).0.len(), now.0.len() + 1, "{context}");
     let commit = store.commit(&who("test"), |_| Ok::<_, StoreError>(three_files("another text")));
-    match now == before {
-        true => assert!(matches!(commit, Ok(CommitOutcome::Committed(_))), "{context}: {commit:?}"),
-        false => assert!(matches!(commit, Ok(CommitOutcome::Conflict(_))), "{context}: {commit:?}"),
+    if now == before {
+        assert!(matches!(commit, Ok(CommitOutcome::Committed(_))), "{context}: {commit:?}")
+    } else {
+        assert!(matches!(commit, Ok(CommitOutcome::Conflict(_))), "{context}: {commit:?}")
     }
     sync(&store);
     drop(other);

@@ -60,9 +60,10 @@ impl Mounted {
     }
 
     fn mount(&self) {
-        match std::fs::symlink_metadata(&self.drive).unwrap().is_symlink() {
-            true => std::fs::remove_file(&self.drive).unwrap(),
-            false => std::fs::remove_dir(&self.drive).unwrap(),
+        if std::fs::symlink_metadata(&self.drive).unwrap().is_symlink() {
+            std::fs::remove_file(&self.drive).unwrap()
+        } else {
+            std::fs::remove_dir(&self.drive).unwrap()
         }
         std::fs::rename(&self.away, &self.drive).unwrap();
     }

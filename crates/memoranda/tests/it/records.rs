@@ -241,9 +241,12 @@ fn the_streaming_workflow_survives_a_restart_and_works_over_http() {
     let text = String::from_utf8(home.read(&head)).unwrap();
     let aged: String = text
         .lines()
-        .map(|line| match line.starts_with("touched:") {
-            true => "touched: 2026-01-01T00:00:00Z\n".to_owned(),
-            false => format!("{line}\n"),
+        .map(|line| {
+            if line.starts_with("touched:") {
+                "touched: 2026-01-01T00:00:00Z\n".to_owned()
+            } else {
+                format!("{line}\n")
+            }
         })
         .collect();
     home.write(&head, aged);

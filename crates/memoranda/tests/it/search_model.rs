@@ -13,9 +13,12 @@ use super::support::Home;
 fn knowing() -> StandInServer {
     StandInServer::answering(|_, body| {
         let texts = body["input"].as_array().unwrap().iter().map(|text| text.as_str().unwrap());
-        let vector = |text: &str| match text.contains("cat") || text.contains("zorblat") {
-            true => json!({ "embedding": [1.0, 0.0, 0.1] }),
-            false => json!({ "embedding": [0.0, 1.0, 0.1] }),
+        let vector = |text: &str| {
+            if text.contains("cat") || text.contains("zorblat") {
+                json!({ "embedding": [1.0, 0.0, 0.1] })
+            } else {
+                json!({ "embedding": [0.0, 1.0, 0.1] })
+            }
         };
         let data: Vec<Value> = texts.map(vector).collect();
         StandInReply::new(200, json!({ "data": data }).to_string())

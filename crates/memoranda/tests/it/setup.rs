@@ -46,9 +46,10 @@ fn tree(folder: &Path) -> Vec<(PathBuf, Vec<u8>)> {
     while let Some(folder) = folders.pop() {
         for entry in std::fs::read_dir(folder).unwrap() {
             let path = entry.unwrap().path();
-            match path.is_dir() {
-                true => folders.push(path),
-                false => files.push((path.clone(), std::fs::read(&path).unwrap())),
+            if path.is_dir() {
+                folders.push(path)
+            } else {
+                files.push((path.clone(), std::fs::read(&path).unwrap()))
             }
         }
     }

@@ -115,9 +115,10 @@ impl FsWatcher {
         if std::mem::replace(&mut self.has_warned, true) {
             return;
         }
-        let advice = match cfg!(target_os = "linux") {
-            true => format!("; to have them noticed at once, raise {limit} with sysctl"),
-            false => String::new(),
+        let advice = if cfg!(target_os = "linux") {
+            format!("; to have them noticed at once, raise {limit} with sysctl")
+        } else {
+            String::new()
         };
         tracing::warn!(
             %error,
