@@ -108,7 +108,7 @@ impl StoreInner {
                 let view = LockedView::new(self, session.db);
                 let change = decide(&view)?;
                 match try_once(session, author, change, &view.into_seen()) {
-                    Ok(CommitAttempt::FileOpProgress(outcome)) => return Ok(outcome),
+                    Ok(CommitAttempt::Finished(outcome)) => return Ok(outcome),
                     Ok(CommitAttempt::Raced) => {}
                     Err(e) => {
                         *damaged = e.is_index_damage();
@@ -127,7 +127,7 @@ impl StoreInner {
 }
 
 enum CommitAttempt {
-    FileOpProgress(CommitOutcome),
+    Finished(CommitOutcome),
     Raced,
 }
 
@@ -180,13 +180,13 @@ fn try_once(
     if !conflicts.is_empty() {
         // A project that was made for a change that is not has no reason to stay.
         made.iter().for_each(|folder| state_files::remove_empty_dir(folder));
-        return Ok(CommitAttempt::FileOpProgress(CommitOutcome::Conflict(conflicts)));
+        return Ok(CommitAttempt::Finished(CommitOutcome::Conflict(conflicts)));
     }
     let observed = observe_unrecorded(session, &batch, &steps)?;
     let plan = plan(session, &batch, &steps, author, &change)?;
     let Some(plan) = plan else {
         settle_folders(&change, &roots)?;
-        return Ok(CommitAttempt::FileOpProgress(CommitOutcome::Unchanged));
+        return Ok(CommitAttempt::Finished(CommitOutcome::Unchanged));
     };
     write_and_publish(session, &change, &roots, observed, plan)
 }
@@ -496,9 +496,7 @@ fn write_and_publish<'a>(
     }
     session.inner.note_written(records.iter().map(|(_, body)| body.as_bytes().len()).sum());
     let commit = records.pop().map(|(record, _)| record.commit);
-    Ok(CommitAttempt::FileOpProgress(
-        commit.map_or(CommitOutcome::Unchanged, CommitOutcome::Committed),
-    ))
+    Ok(CommitAttempt::Finished(commit.map_or(CommitOutcome::Unchanged, CommitOutcome::Committed)))
 }
 
 /// The folders that are there because of a change: made for its files, or about to be made.
