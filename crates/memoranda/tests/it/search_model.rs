@@ -101,7 +101,7 @@ fn what_is_no_use_is_said_and_stops_nothing() {
         &[("search.model", &dead), ("search.model_name", "small"), ("search.key_file", "~/none")],
         "no key file",
     );
-    let word = if cfg!(feature = "local-models") { "no folder" } else { "`local-models`" };
+    let word = if cfg!(feature = "local-models") { "not a folder" } else { "`local-models`" };
     check(&[("search.model", "~/models/none")], word);
 }
 
