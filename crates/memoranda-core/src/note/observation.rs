@@ -225,8 +225,8 @@ pub(super) fn plain_tags_of(text: &str) -> impl Iterator<Item = String> {
     })
 }
 
-/// Renders an observation as one line, without list mark or line ending: `[category] text (context)
-/// <!-- obs_… -->`.
+/// Renders an observation as one line, without list mark or line ending:
+/// `[category] text (context) <!-- obs_… -->`.
 pub fn render_observation(observation: &NewObservation) -> String {
     let text = one_line(&observation.text);
     let category = observation.category.as_deref().map(clean_category);
