@@ -1,6 +1,6 @@
 //! Holding the vault: the lock, the end of the log and the index, all three in step.
 //!
-//! Whoever takes the lock first completes what a dead process left half done, and reads into
+//! The holder of the lock first completes what a dead process left half done, and reads into
 //! the index what others wrote. After that the three agree, and stay so until the lock is let go.
 
 use std::sync::atomic::Ordering;
@@ -259,8 +259,9 @@ impl StoreInner {
         let last_run = boot_of(own)?;
         let crash = match last_run.map(|boot| held.boot().restarted_since(boot)) {
             Some(Restarted::Yes) => CrashKind::PowerLoss,
-            Some(Restarted::No) => CrashKind::Process,
-            Some(Restarted::Unknown) | None => CrashKind::Unknown,
+            // The table is lost without a power cut: how far the log was applied is not known, and
+            // a person may have touched a file since.
+            Some(Restarted::No | Restarted::Unknown) | None => CrashKind::Unknown,
         };
         for device in self.log.devices()? {
             let is_of_last_run = last_run.is_some_and(|boot| boot != BootId::Unknown)

@@ -541,3 +541,19 @@ fn an_index_of_a_history_that_is_gone_is_rebuilt() {
     assert_eq!((found(&store, "walrus").len(), found(&store, "heron").len()), (0, 9));
     vault.assert_agrees(&store, "set back");
 }
+
+#[test]
+fn a_lost_lock_table_takes_back_no_edit_by_hand() {
+    for (hand, act, expected) in HANDS {
+        let vault = TestVault::new();
+        let store = vault.open();
+        put(&store, "f.md", "first\n");
+        put(&store, "f.md", TEXT);
+        std::mem::forget(store);
+        std::thread::sleep(std::time::Duration::from_millis(12));
+        act(&vault);
+        std::fs::write(vault.home().join(".memoranda/lock"), "").unwrap();
+        put(&vault.open(), "other.md", "the agent writes on");
+        assert_eq!(vault.text("main/f.md").as_deref(), *expected, "{hand}");
+    }
+}
