@@ -60,6 +60,7 @@ pub use search::embedding::{
     ModelStatus,
 };
 pub use search::fragments::{NoteFragment, ResolvedQuery};
+pub use search::pack::{PackRequest, PackedNote, PackedPage, PackedPassage};
 pub use search::{
     FurtherPassage, MIN_RELEVANCE, SearchPage, SearchRequest, SearchResult, SearchUnit,
 };

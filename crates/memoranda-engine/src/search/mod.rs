@@ -2,6 +2,7 @@
 
 pub(crate) mod embedding;
 pub(crate) mod fragments;
+pub(crate) mod pack;
 pub(crate) mod results;
 
 use jiff::Timestamp;
@@ -206,7 +207,11 @@ impl Memory {
             model: asked.model.as_deref(),
             when,
             round: request.candidates,
-            wanted: request.offset + request.limit + 1,
+            wanted: match request.unit {
+                SearchUnit::Notes | SearchUnit::Holders => request.offset + request.limit + 1,
+                // A note usually has several passages that match.
+                SearchUnit::Passages => (request.offset + request.limit) / 3 + 1,
+            },
         };
         let (meaning, meant) = (asked.by, &asked.meant);
         Ok(self.store().compare(&question, |mut rounds, shown| {
