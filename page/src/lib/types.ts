@@ -1,0 +1,365 @@
+// Shapes of the page's API. The server's OpenAPI document is the reference.
+
+export type Time = string;
+
+export interface Vault { name: string; home: string; device: string }
+export interface Place { project: string; path: string }
+export interface Segment { text: string; hit: boolean }
+export interface Agent { key: string; name: string }
+export interface Listing<T> { items: T[]; next?: string | null; total?: number }
+
+export interface FileMark extends Place {
+  title: string;
+  action: 'added' | 'changed' | 'moved' | 'deleted';
+  moved_from?: string | null;
+  exists: boolean;
+}
+
+export interface Entry {
+  commit: string;
+  time: Time;
+  agent: Agent;
+  client: string;
+  tool: string;
+  channel: string;
+  kind: 'write' | 'scan' | 'first-scan' | 'undo' | 'redo';
+  message?: string | null;
+  conversation: string;
+  sentence: string;
+  label?: string | null;
+  line?: number | null;
+  files: FileMark[];
+  file_count: number;
+  undone: boolean;
+  undone_by?: string | null;
+  can_undo: boolean;
+  why_not?: string | null;
+  target?: string | null;
+}
+
+export interface DiffLine {
+  kind: 'kept' | 'removed' | 'added';
+  before?: number | null;
+  after?: number | null;
+  words: { text: string; changed: boolean }[];
+}
+export interface DiffHunk { before: [number, number]; after: [number, number]; lines: DiffLine[] }
+export interface FileDiff extends Place {
+  title: string;
+  moved_from?: string | null;
+  action: string;
+  hunks: DiffHunk[];
+  before_hash?: string | null;
+  after_hash?: string | null;
+  binary: boolean;
+  too_large: boolean;
+}
+
+export interface SessionAnswer { session: string; vault: Vault; read_only: boolean; can_manage: boolean; version: string }
+
+export interface Status {
+  vault: Vault;
+  version: string;
+  read_only: boolean;
+  can_manage: boolean;
+  head?: string | null;
+  projects: { name: string; notes: number; folder: string; outside: boolean }[];
+  counts: { notes: number; passages: number; observations: number; relations: number; unresolved: number; commits: number };
+  log_bytes: number;
+  watched: boolean;
+  indexed: boolean;
+  index: { state: 'whole' | 'building'; done: number; total: number };
+  model?: { id: string; left: number } | null;
+  problems: { code: string; detail: string }[];
+  agents: (Agent & { writes: number; last: Time })[];
+}
+
+export interface LedgerGroup {
+  agent: Agent;
+  conversation: string;
+  title: string;
+  first: Time;
+  last: Time;
+  channel: string;
+  entries: Entry[];
+}
+export interface Reminder {
+  project: string;
+  path: string;
+  id: string;
+  text: string;
+  due: Time;
+  repeats?: string | null;
+  done: boolean;
+  overdue: boolean;
+}
+export interface NowAnswer {
+  since: { commit?: string | null; time: Time };
+  head?: string | null;
+  total: number;
+  groups: LedgerGroup[];
+  next?: string | null;
+  due: Reminder[];
+  decide: number;
+}
+export interface Activity {
+  from: string;
+  to: string;
+  days: number;
+  agents: { agent: Agent; total: number; counts: number[] }[];
+}
+
+export interface Hit extends Place {
+  title: Segment[];
+  permalink: string;
+  type: string;
+  updated: Time;
+  heading?: string | null;
+  first_line: number;
+  last_line: number;
+  snippet: Segment[];
+  score: number;
+  relevance: number;
+  why: { signal: string; amount: number }[];
+  bar: { words: number; meaning: number; links: number; time: number; importance: number };
+  also: Place[];
+}
+export interface SearchAnswer {
+  query: string;
+  hits: Hit[];
+  next?: string | null;
+  has_more: boolean;
+  relevance: number;
+  corrections: { typed: string; meant: string }[];
+  when?: { from: Time; to: Time } | null;
+  meaning: { by: string; model?: string | null; left?: number | null; reason?: string | null };
+  partial: boolean;
+  nearest: Hit[];
+  total_notes: number;
+}
+export interface AgentAnswer {
+  tool: string;
+  arguments: Record<string, unknown>;
+  text: string;
+  structured?: unknown;
+  tokens: number;
+  structured_tokens: number;
+  is_error: boolean;
+}
+export interface NoteRef extends Place { title: string; permalink: string; type: string; updated: Time }
+
+export type Meta = string | number | boolean | null | Meta[] | { [key: string]: Meta };
+
+export interface Fact {
+  id: string;
+  category?: string | null;
+  text: string;
+  tags: string[];
+  context?: string | null;
+  line: number;
+  version: number;
+  time?: Time | null;
+  confidence?: number | null;
+  importance?: number | null;
+  struck: boolean;
+  superseded_by?: string | null;
+  supersedes?: string | null;
+}
+
+export interface LinkTarget { name: string; heading?: string | null; project?: string | null; path?: string | null; exists: boolean }
+
+export type Inline =
+  | { kind: 'text'; text: string }
+  | { kind: 'emphasis' | 'strong' | 'strike'; inlines: Inline[] }
+  | { kind: 'code'; text: string }
+  | { kind: 'break'; hard: boolean }
+  | { kind: 'link'; href: string; host: string; inlines: Inline[] }
+  | { kind: 'wikilink'; target: LinkTarget; label: string }
+  | { kind: 'image'; href?: string | null; host?: string | null; alt: string; remote: boolean }
+  | { kind: 'tag'; text: string }
+  | { kind: 'html'; text: string }
+  | { kind: 'secret'; text: string; line: number }
+  | { kind: 'invisible'; code: string }
+  | { kind: 'footnote'; label: string };
+
+interface Lines { line: number; end_line: number }
+export type Block = Lines &
+  (
+    | { kind: 'heading'; level: number; inlines: Inline[] }
+    | { kind: 'paragraph'; inlines: Inline[] }
+    | { kind: 'list'; ordered: boolean; start?: number | null; items: (Lines & { blocks: Block[] })[] }
+    | { kind: 'quote'; callout?: string | null; blocks: Block[] }
+    | { kind: 'code'; language: string; text: string }
+    | { kind: 'table'; align: string[]; head: Inline[][]; rows: Inline[][][] }
+    | { kind: 'rule' }
+    | { kind: 'html'; text: string }
+    | { kind: 'fact'; fact: Fact; inlines: Inline[] }
+    | { kind: 'relation'; relation_type: string; target: LinkTarget; context?: string | null }
+    | { kind: 'task'; done: boolean; mark: string; inlines: Inline[]; blocks: Block[] }
+  );
+
+export interface Note extends Place {
+  title: string;
+  permalink: string;
+  type: string;
+  kind: 'markdown' | 'text' | 'binary';
+  hash: string;
+  text?: string | null;
+  size: number;
+  created?: Time | null;
+  updated?: Time | null;
+  last_read?: Time | null;
+  at?: { commit?: string | null; time: Time } | null;
+  exists: boolean;
+  properties: { key: string; value: Meta }[];
+  tags: string[];
+  tree: Block[];
+  facts: Fact[];
+  problems: { line: number; text: string }[];
+  read_only: boolean;
+  secrets: { line: number; kind: string }[];
+}
+export interface Around {
+  out: { relation_type: string; target: LinkTarget; line: number; context?: string | null; sentence: Segment[] }[];
+  in: (Place & { title: string; relation_type: string; line: number; sentence: Segment[]; agent?: Agent | null })[];
+  mentions: (Place & { title: string; line: number; sentence: Segment[] })[];
+  graph: {
+    nodes: (Place & { id: number; title: string; depth: number })[];
+    edges: { from: number; to: number; relation_type: string }[];
+    centre: number;
+    truncated: boolean;
+  };
+}
+export interface Version {
+  commit: string;
+  time: Time;
+  agent: Agent;
+  client: string;
+  tool: string;
+  channel: string;
+  kind: string;
+  action: string;
+  hash?: string | null;
+  message?: string | null;
+  added: number;
+  removed: number;
+}
+export interface BlameRun {
+  commit: string;
+  time: Time;
+  agent: Agent;
+  client: string;
+  tool: string;
+  channel: string;
+  first: number;
+  count: number;
+}
+export interface Blame { hash: string; authors: { agent: Agent; lines: number }[]; runs: BlameRun[] }
+
+export interface MergeRegion {
+  kind: 'same' | 'yours' | 'theirs' | 'both' | 'conflict';
+  text?: string | null;
+  base?: string | null;
+  yours?: string | null;
+  theirs?: string | null;
+}
+export interface ConflictProblem {
+  base?: string | null;
+  yours: string;
+  theirs?: string | null;
+  theirs_hash?: string | null;
+  theirs_entry?: Entry | null;
+  merged?: string | null;
+  clean: boolean;
+  regions: MergeRegion[];
+}
+
+export interface UndoPreview {
+  commits: Entry[];
+  files: FileDiff[];
+  changed_since: Place[];
+  skipped: { commit: string; why: string }[];
+  can_undo: boolean;
+  why_not?: string | null;
+}
+
+export interface MapAnswer {
+  version: string;
+  count: number;
+  projects: { name: string; x: number; y: number; r: number; count: number }[];
+  agents: Agent[];
+  columns: {
+    id: number[];
+    x: number[];
+    y: number[];
+    project: number[];
+    agent: number[];
+    created: number[];
+    updated: number[];
+    read: number[];
+    degree: number[];
+  };
+}
+
+export interface FactRow extends Place {
+  title: string;
+  line: number;
+  fact: Fact;
+  versions: { text: string; time?: Time | null; version: number; struck: boolean; agent?: Agent | null; commit?: string | null }[];
+}
+export interface FactSide extends Place { title: string; line: number; fact: Fact }
+export interface Contradiction { id: string; first: FactSide; second: FactSide; why: string }
+export interface RuleScope {
+  scope: string;
+  title: string;
+  file?: string | null;
+  rules: (Place & { text: string; updated: Time; tags: string[] })[];
+}
+
+export interface AgentsAnswer {
+  agents: {
+    agent: Agent;
+    clients: string[];
+    first: Time;
+    last: Time;
+    writes: number;
+    reads?: number | null;
+    tools_used: { tool: string; count: number }[];
+    installed?: boolean | null;
+    configured?: boolean | null;
+  }[];
+  toolsets: { name: string; tools: { name: string; title: string; tokens: number; read_only: boolean }[]; tokens: number }[];
+  offered: { tools: number; tokens: number };
+  instructions: { text: string; tokens: number };
+}
+export interface BriefAnswer {
+  client: string;
+  folder?: string | null;
+  text: string;
+  tokens: number;
+  lines: { text: string; source?: Place | null; reason: string; tokens: number; section: string }[];
+}
+export interface SetupAnswer {
+  clients: {
+    name: string;
+    title: string;
+    detected: boolean;
+    configured: boolean;
+    files: { file: string; hunks?: DiffHunk[]; diff?: { hunks: DiffHunk[] } }[];
+  }[];
+}
+export interface CareAnswer {
+  checks: { name: string; ok: boolean; level: 'ok' | 'warning' | 'error'; detail: string; hint?: string | null }[];
+  checked: Time;
+  took_ms: number;
+  lists: { name: string; count: number }[];
+}
+export interface CareRow extends Place {
+  title: string;
+  line?: number | null;
+  detail: string;
+  updated?: Time | null;
+  last_read?: Time | null;
+  other?: Place | null;
+}
+export interface Setting { key: string; value: unknown; default: unknown; source: string; help: string }
