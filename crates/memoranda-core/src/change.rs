@@ -61,7 +61,7 @@ pub enum FileAction {
     Remove,
 }
 
-/// Author of a change: program, tool and channel.
+/// Author of a change: program, tool, channel and further identities where they are known.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct Author {
     /// Client program, such as `claude-code 2.1`; `person` for an edit found on disk.
@@ -70,6 +70,59 @@ pub struct Author {
     pub tool: String,
     /// Interface through which the change arrived.
     pub channel: ChangeChannel,
+    /// Further identities, where they are known.
+    pub details: AuthorDetails,
+}
+
+/// Identities of an author that most changes lack.
+#[derive(Clone, PartialEq, Eq, Debug, Default)]
+pub struct AuthorDetails {
+    /// Person or account, such as the owner of a token on a team server.
+    pub account: Option<String>,
+    /// Name of the token that the request carried; never the token itself.
+    pub token: Option<String>,
+    /// Conversation or session of the client. Undo can take back all its changes.
+    pub conversation: Option<String>,
+    /// Origin of the text, such as an address or the name of an imported file.
+    pub source: Option<String>,
+    /// Fields that a newer version wrote: tag and value, kept as they were read.
+    pub unknown: Vec<(u64, Vec<u8>)>,
+}
+
+impl Author {
+    /// Returns an author without further details.
+    pub fn new(client: impl Into<String>, tool: impl Into<String>, channel: ChangeChannel) -> Self {
+        let details = AuthorDetails::default();
+        Self { client: client.into(), tool: tool.into(), channel, details }
+    }
+
+    /// Sets the conversation or session of the client.
+    #[must_use]
+    pub fn with_conversation(mut self, conversation: Option<String>) -> Self {
+        self.details.conversation = conversation;
+        self
+    }
+
+    /// Sets the person or account.
+    #[must_use]
+    pub fn with_account(mut self, account: Option<String>) -> Self {
+        self.details.account = account;
+        self
+    }
+
+    /// Sets the name of the token that the request carried.
+    #[must_use]
+    pub fn with_token(mut self, token: Option<String>) -> Self {
+        self.details.token = token;
+        self
+    }
+
+    /// Sets the origin of the text.
+    #[must_use]
+    pub fn with_source(mut self, source: Option<String>) -> Self {
+        self.details.source = source;
+        self
+    }
 }
 
 /// Interface through which a change arrives. Set by the program, never by a caller's text.
@@ -81,6 +134,8 @@ pub enum ChangeChannel {
     Mcp,
     /// The HTTP interface.
     Http,
+    /// The web page, used by a person.
+    Page,
     /// An edit made in the files by a person or another program.
     Disk,
     /// An import from another system.
@@ -89,7 +144,8 @@ pub enum ChangeChannel {
 
 impl ChangeChannel {
     /// All channels, for tables and tests.
-    pub const ALL: [Self; 5] = [Self::Cli, Self::Mcp, Self::Http, Self::Disk, Self::Import];
+    pub const ALL: [Self; 6] =
+        [Self::Cli, Self::Mcp, Self::Http, Self::Page, Self::Disk, Self::Import];
 
     /// Returns the channel's name in logs and answers.
     pub fn as_str(self) -> &'static str {
@@ -97,6 +153,7 @@ impl ChangeChannel {
             Self::Cli => "cli",
             Self::Mcp => "mcp",
             Self::Http => "http",
+            Self::Page => "page",
             Self::Disk => "disk",
             Self::Import => "import",
         }

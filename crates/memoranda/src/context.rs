@@ -59,11 +59,11 @@ impl CommandContext {
 
     /// Returns the author of changes made by this command.
     pub(crate) fn author(&self) -> Author {
-        Author {
-            client: concat!("memoranda ", env!("CARGO_PKG_VERSION")).to_owned(),
-            tool: self.command.clone(),
-            channel: ChangeChannel::Cli,
-        }
+        Author::new(
+            concat!("memoranda ", env!("CARGO_PKG_VERSION")),
+            self.command.clone(),
+            ChangeChannel::Cli,
+        )
     }
 
     /// Opens the vault and creates it if it is missing.

@@ -26,6 +26,8 @@ pub(crate) struct CommitJson {
     client: String,
     tool: String,
     channel: &'static str,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    conversation: Option<String>,
     message: Option<String>,
     kind: Option<&'static str>,
     files: Vec<FileChangeJson>,
@@ -50,6 +52,7 @@ impl From<&Commit> for CommitJson {
             client: commit.author.client.clone(),
             tool: commit.author.tool.clone(),
             channel: commit.author.channel.as_str(),
+            conversation: commit.author.details.conversation.clone(),
             message: commit.message.clone(),
             kind: commit.kind.map(CommitKind::as_str),
             files: commit.files.iter().map(FileChangeJson::from).collect(),

@@ -38,8 +38,7 @@ impl BenchVault {
             file_sync: Duration::from_secs(60),
             lock_patience: Duration::from_secs(30),
         })?;
-        let author =
-            Author { client: "bench".into(), tool: "write".into(), channel: ChangeChannel::Cli };
+        let author = Author::new("bench", "write", ChangeChannel::Cli);
         Ok(Self { memory, project: ProjectName::parse(DEFAULT_PROJECT)?, author })
     }
 

@@ -52,6 +52,11 @@ impl Memory {
         Ok(self.store().history(filter, limit, offset)?)
     }
 
+    /// Returns a fresh id for a conversation whose client does not name it.
+    pub fn new_conversation_id(&self) -> String {
+        memoranda_store::clock::new_commit_id().to_string()
+    }
+
     /// Finds a commit by its id or the beginning of it.
     pub fn commit(&self, id: &str) -> Result<Commit> {
         Ok(self.store().find_commit(id)?)

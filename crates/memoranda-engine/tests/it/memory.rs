@@ -64,7 +64,7 @@ impl Vault {
 }
 
 pub(crate) fn who() -> Author {
-    Author { client: "test".into(), tool: "verb".into(), channel: ChangeChannel::Cli }
+    Author::new("test", "verb", ChangeChannel::Cli)
 }
 
 pub(crate) fn main_project() -> ProjectName {

@@ -25,7 +25,7 @@ pub(crate) fn open(folder: &TempDir) -> Memory {
 }
 
 fn who() -> Author {
-    Author { client: "test".into(), tool: "test".into(), channel: ChangeChannel::Cli }
+    Author::new("test", "test", ChangeChannel::Cli)
 }
 
 pub(crate) fn put(memory: &Memory, path: &str, text: &str) {

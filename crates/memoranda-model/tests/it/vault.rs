@@ -106,7 +106,7 @@ pub(crate) fn open_with_stand_in(folder: &TempDir, stand_in: &StandInServer) -> 
 }
 
 pub(crate) fn author() -> Author {
-    Author { client: "test".into(), tool: "test".into(), channel: ChangeChannel::Cli }
+    Author::new("test", "test", ChangeChannel::Cli)
 }
 
 /// Returns the file with the embeddings of the only model.

@@ -149,11 +149,8 @@ async fn call(
 ) -> Result<ToolResult, HttpError> {
     let agent = headers.get(USER_AGENT).and_then(|value| value.to_str().ok());
     let client = agent.and_then(|agent| client_name([agent]));
-    let author = Author {
-        client: client.unwrap_or_else(|| "unknown".to_owned()),
-        tool: tool.name.to_owned(),
-        channel: ChangeChannel::Http,
-    };
+    let client = client.unwrap_or_else(|| "unknown".to_owned());
+    let author = Author::new(client, tool.name, ChangeChannel::Http);
     let (memory, client) = (Arc::clone(&app.catalog.memory), ClientContext::default());
     let job = ToolCall { memory, settings, tool, author, arguments, client };
     let answered = job.run(CallPermit::Free, None, None).await;

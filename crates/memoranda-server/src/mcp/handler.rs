@@ -50,17 +50,21 @@ pub(crate) struct McpHandler {
     order: CallOrder,
     /// Log level that the client set.
     log_level: Mutex<Option<LoggingLevel>>,
+    /// Conversation of the changes over a pipe, whose clients start one process per conversation.
+    pipe_conversation: String,
 }
 
 impl McpHandler {
     pub(crate) fn new(catalog: Arc<ToolCatalog>) -> Self {
         let (subscriptions, log_level) = (Arc::default(), Mutex::default());
+        let pipe_conversation = catalog.memory.new_conversation_id();
         Self {
             catalog,
             background_started: Arc::default(),
             subscriptions,
             order: CallOrder::default(),
             log_level,
+            pipe_conversation,
         }
     }
 
@@ -139,7 +143,7 @@ impl McpHandler {
                 memory: Arc::clone(&self.catalog.memory),
                 settings: Arc::clone(&self.catalog.settings),
                 tool,
-                author: call_author(tool, &context),
+                author: call_author(tool, &context, &self.pipe_conversation),
                 arguments: arguments.clone(),
                 client: resumed.into_context(),
             };
@@ -216,7 +220,7 @@ async fn run_call(
 
 /// Returns the author of a call, for the history: the client of the request or of the handshake.
 /// A stateless HTTP request of the older revisions has neither; its user agent is used.
-fn call_author(tool: &ToolDef, context: &McpContext) -> Author {
+fn call_author(tool: &ToolDef, context: &McpContext, pipe_conversation: &str) -> Author {
     let named = |request_subject: &Implementation| {
         client_name([request_subject.name.as_str(), request_subject.version.as_str()])
     };
@@ -227,10 +231,26 @@ fn call_author(tool: &ToolDef, context: &McpContext) -> Author {
         }),
         None => context.client_info().as_ref().and_then(named),
     };
-    Author {
-        client: client.unwrap_or_else(|| "unknown".to_owned()),
-        tool: tool.name.to_owned(),
-        channel: ChangeChannel::Mcp,
+    let client = client.unwrap_or_else(|| "unknown".to_owned());
+    let conversation = conversation_id(context, pipe_conversation);
+    Author::new(client, tool.name, ChangeChannel::Mcp).with_conversation(conversation)
+}
+
+/// Returns the conversation of a call: as the client names it, as the session of the transport, or
+/// the process that the client started for it.
+fn conversation_id(context: &McpContext, pipe_conversation: &str) -> Option<String> {
+    const META_KEYS: [&str; 4] =
+        ["vscode.conversationId", "openai/session", "conversationId", "sessionId"];
+    let named = META_KEYS.iter().find_map(|key| context.meta.0.get(*key)?.as_str());
+    if let Some(id) = named.and_then(|id| client_name([id])) {
+        return Some(id);
+    }
+    match context.extensions.get::<Parts>() {
+        Some(parts) => {
+            let session = parts.headers.get("mcp-session-id")?.to_str().ok()?;
+            client_name([session])
+        }
+        None => Some(pipe_conversation.to_owned()),
     }
 }
 

@@ -563,5 +563,5 @@ fn unseen(bytes: &[u8]) -> FileStat {
 
 /// An edit that was found on disk is the person's.
 pub(crate) fn person() -> Author {
-    Author { client: "person".into(), tool: "editor".into(), channel: ChangeChannel::Disk }
+    Author::new("person", "editor", ChangeChannel::Disk)
 }

@@ -351,11 +351,7 @@ impl<'a> Recovery<'a> {
             repaired.1.push(note);
         }
         let record = |(files, notes, body), message: &str| {
-            let author = Author {
-                client: "memoranda".into(),
-                tool: "recover".into(),
-                channel: ChangeChannel::Disk,
-            };
+            let author = Author::new("memoranda", "recover", ChangeChannel::Disk);
             let commit = Commit {
                 id: clock::new_commit_id(),
                 time: clock::now(),

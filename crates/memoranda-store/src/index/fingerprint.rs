@@ -62,7 +62,7 @@ const TABLES: &[(&str, &str)] = &[
     (
         "commits",
         "SELECT id, logical_ms, time_ms, device, segment, offset, client, tool, channel, message, \
-         folders FROM commits ORDER BY 1",
+         folders, account, token, conversation, source FROM commits ORDER BY 1",
     ),
     (
         "changes",

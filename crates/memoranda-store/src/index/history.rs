@@ -5,7 +5,7 @@ use std::collections::{BTreeSet, HashMap};
 
 use jiff::Timestamp;
 use memoranda_core::change::{
-    Author, ChangeChannel, Commit, CommitKind, FactEdit, FileChange, FolderChanges,
+    Author, AuthorDetails, ChangeChannel, Commit, CommitKind, FactEdit, FileChange, FolderChanges,
 };
 use memoranda_core::id::{CommitId, ContentHash, ObservationId, ProjectName};
 use memoranda_core::path::NotePath;
@@ -77,8 +77,8 @@ pub(crate) fn add(db: &Connection, device: &str, placed: &LoggedRecord) -> Resul
     let added = db
         .prepare_cached(
             "INSERT OR IGNORE INTO commits (id, logical_ms, time_ms, device, segment, offset, \
-             client, tool, channel, message, kind, target, folders) \
-             VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)",
+             client, tool, channel, account, token, conversation, source, message, kind, target, \
+             folders) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)",
         )?
         .execute(params![
             commit.id.as_str(),
@@ -90,6 +90,10 @@ pub(crate) fn add(db: &Connection, device: &str, placed: &LoggedRecord) -> Resul
             commit.author.client,
             commit.author.tool,
             commit.author.channel.as_str(),
+            commit.author.details.account,
+            commit.author.details.token,
+            commit.author.details.conversation,
+            commit.author.details.source,
             commit.message,
             kind.map(CommitKind::as_str),
             kind.and_then(CommitKind::target).map(|id| id.to_string()),
@@ -469,6 +473,8 @@ pub struct HistoryFilter {
     pub before: Option<CommitId>,
     /// Only commits of this client, in any version: `claude-code` or `claude-code 2.1`.
     pub client: Option<String>,
+    /// Only commits of this conversation.
+    pub conversation: Option<String>,
 }
 
 /// Returns the newest commits that match, newest first.
@@ -488,6 +494,7 @@ pub(crate) fn list(
          CROSS JOIN commits k ON k.row = c.commit_row \
          WHERE (?1 IS NULL OR k.logical_ms >= ?1) AND (?2 IS NULL OR k.logical_ms <= ?2) \
            AND (?3 IS NULL OR k.client = ?3 OR substr(k.client, 1, length(?3) + 1) = ?3 || ' ') \
+           AND (?9 IS NULL OR k.conversation = ?9) \
            AND (?8 IS NULL OR (k.logical_ms, k.device, k.segment, k.offset) < ( \
              SELECT logical_ms, device, segment, offset FROM commits WHERE id = ?8)) \
          ORDER BY k.logical_ms DESC, k.device DESC, k.segment DESC, k.offset DESC LIMIT ?6 OFFSET ?7"
@@ -495,6 +502,7 @@ pub(crate) fn list(
         "SELECT k.row FROM commits k \
          WHERE (?1 IS NULL OR k.logical_ms >= ?1) AND (?2 IS NULL OR k.logical_ms <= ?2) \
            AND (?3 IS NULL OR k.client = ?3 OR substr(k.client, 1, length(?3) + 1) = ?3 || ' ') AND ?5 IS NULL \
+           AND (?9 IS NULL OR k.conversation = ?9) \
            AND (?4 IS NULL OR EXISTS (SELECT 1 FROM changes c JOIN projects p ON p.id = c.project \
                                       WHERE c.commit_row = k.row AND p.name = ?4)) \
            AND (?8 IS NULL OR (k.logical_ms, k.device, k.segment, k.offset) < ( \
@@ -511,7 +519,8 @@ pub(crate) fn list(
             filter.path.as_ref().map(NotePath::as_str),
             limit as i64,
             offset as i64,
-            filter.before.as_ref().map(CommitId::as_str)
+            filter.before.as_ref().map(CommitId::as_str),
+            filter.conversation
         ],
         |row| row.get::<_, i64>(0),
     )?;
@@ -616,7 +625,8 @@ fn folders_of(json: &str) -> Option<Box<FolderChanges>> {
 
 fn commit(db: &Connection, row: i64) -> Result<Commit> {
     let mut head = db.prepare_cached(
-        "SELECT id, time_ms, client, tool, channel, message, kind, target, folders FROM commits WHERE row = ?",
+        "SELECT id, time_ms, client, tool, channel, message, kind, target, folders, account, token, \
+         conversation, source FROM commits WHERE row = ?",
     )?;
     let mut commit = head.query_row([row], |row| {
         let (kind, target): (Option<String>, Option<String>) = (row.get(6)?, row.get(7)?);
@@ -629,6 +639,13 @@ fn commit(db: &Connection, row: i64) -> Result<Commit> {
                 tool: row.get(3)?,
                 channel: ChangeChannel::parse(&row.get::<_, String>(4)?)
                     .unwrap_or(ChangeChannel::Disk),
+                details: AuthorDetails {
+                    account: row.get(9)?,
+                    token: row.get(10)?,
+                    conversation: row.get(11)?,
+                    source: row.get(12)?,
+                    unknown: Vec::new(),
+                },
             },
             message: row.get(5)?,
             kind: kind.and_then(|kind| CommitKind::parse(&kind, target.as_deref())),
@@ -702,7 +719,7 @@ mod tests {
             let commit = Commit {
                 id: CommitId::from_random(n as u64 + 1),
                 time: Timestamp::from_second(*seconds).unwrap(),
-                author: Author { client: "x".into(), tool: "x".into(), channel: *channel },
+                author: Author::new("x", "x", *channel),
                 message: None,
                 kind: None,
                 files: files.iter().map(file).collect(),

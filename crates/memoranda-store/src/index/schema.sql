@@ -191,6 +191,11 @@ CREATE TABLE commits (
   client TEXT NOT NULL,
   tool TEXT NOT NULL,
   channel TEXT NOT NULL,
+  -- Further identities of the author; most commits have none.
+  account TEXT,
+  token TEXT,
+  conversation TEXT,
+  source TEXT,
   message TEXT,
   -- The kind of a commit that is not an ordinary write, and the commit that an undo or redo is about.
   kind TEXT,
@@ -199,6 +204,7 @@ CREATE TABLE commits (
   folders TEXT
 ) STRICT;
 CREATE INDEX commits_in_order ON commits(logical_ms, device, segment, offset);
+CREATE INDEX commits_of_conversation ON commits(conversation) WHERE conversation IS NOT NULL;
 
 -- A move has two rows: one where the file is now, one (with moved_to) where it was.
 CREATE TABLE changes (

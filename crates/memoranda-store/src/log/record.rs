@@ -3,7 +3,7 @@
 
 use jiff::Timestamp;
 use memoranda_core::change::{
-    Author, ChangeChannel, Commit, CommitKind, FactEdit, FileChange, FolderChanges,
+    Author, AuthorDetails, ChangeChannel, Commit, CommitKind, FactEdit, FileChange, FolderChanges,
 };
 use memoranda_core::id::{CommitId, ContentHash, ObservationId, ProjectName};
 use memoranda_core::path::NotePath;
@@ -41,6 +41,14 @@ struct WireRecord {
     client: String,
     tool: String,
     channel: String,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    account: Option<String>,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    token: Option<String>,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    conversation: Option<String>,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    source: Option<String>,
     #[serde(default, skip_serializing_if = "Option::is_none")]
     message: Option<String>,
     #[serde(default, skip_serializing_if = "Option::is_none")]
@@ -95,6 +103,10 @@ impl LogRecord {
             client: commit.author.client.clone(),
             tool: commit.author.tool.clone(),
             channel: commit.author.channel.as_str().to_owned(),
+            account: commit.author.details.account.clone(),
+            token: commit.author.details.token.clone(),
+            conversation: commit.author.details.conversation.clone(),
+            source: commit.author.details.source.clone(),
             message: commit.message.clone(),
             kind: commit.kind.map(|kind| kind.as_str().to_owned()),
             target: commit.kind.and_then(CommitKind::target).map(|id| id.to_string()),
@@ -135,6 +147,13 @@ impl LogRecord {
                 client: wire.client,
                 tool: wire.tool,
                 channel: ChangeChannel::parse(&wire.channel)?,
+                details: AuthorDetails {
+                    account: wire.account,
+                    token: wire.token,
+                    conversation: wire.conversation,
+                    source: wire.source,
+                    unknown: Vec::new(),
+                },
             },
             message: wire.message,
             kind: wire.kind.and_then(|kind| CommitKind::parse(&kind, wire.target.as_deref())),

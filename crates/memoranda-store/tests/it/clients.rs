@@ -3,7 +3,7 @@
 use memoranda_core::change::{ExpectedContent, FileAction};
 use memoranda_store::{HistoryFilter, StoreError};
 
-use super::support::{TestVault, change, main_project, operation, path, who};
+use super::support::{TestVault, change, main_project, operation, path, put, who};
 
 #[test]
 fn a_client_is_found_in_all_its_versions() {
@@ -30,5 +30,30 @@ fn a_client_is_found_in_all_its_versions() {
         };
         let found = store.history(&filter, 10, 0).unwrap().len();
         assert_eq!(found, expected, "{client} {place:?}");
+    }
+}
+
+#[test]
+fn commits_of_a_conversation_are_found_with_all_they_know_of_their_author() {
+    let vault = TestVault::new();
+    let store = vault.open();
+    put(&store, "other.md", "outside of the conversation");
+    let author = who("claude-code 2.1")
+        .with_conversation(Some("c-17".into()))
+        .with_account(Some("ada".into()))
+        .with_token(Some("laptop".into()))
+        .with_source(Some("https://example.org".into()));
+    for name in ["a.md", "b.md"] {
+        let action = FileAction::Put(b"in the conversation".to_vec());
+        let change = change(vec![operation(name, ExpectedContent::Anything, action)]);
+        store.commit(&author, |_| Ok::<_, StoreError>(change.clone())).unwrap();
+    }
+    // The answer is the same from an index that is built from the log.
+    for _ in 0..2 {
+        let filter = HistoryFilter { conversation: Some("c-17".into()), ..Default::default() };
+        let commits = store.history(&filter, 10, 0).unwrap();
+        assert_eq!(commits.len(), 2);
+        assert!(commits.iter().all(|commit| commit.author == author), "{commits:?}");
+        store.reindex(&mut |_| {}).unwrap();
     }
 }

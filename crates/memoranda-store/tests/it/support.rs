@@ -76,7 +76,7 @@ pub(crate) fn options(folder: &Path) -> OpenOptions {
 }
 
 pub(crate) fn who(client: &str) -> Author {
-    Author { client: client.into(), tool: "test".into(), channel: ChangeChannel::Cli }
+    Author::new(client, "test", ChangeChannel::Cli)
 }
 
 pub(crate) fn main_project() -> ProjectName {

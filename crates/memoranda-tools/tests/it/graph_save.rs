@@ -431,11 +431,11 @@ fn queries_find_by_weights_paths_words_and_conflicts() {
 }
 
 fn author() -> memoranda_core::change::Author {
-    memoranda_core::change::Author {
-        client: "test 1".into(),
-        tool: "undo".into(),
-        channel: memoranda_core::change::ChangeChannel::Mcp,
-    }
+    memoranda_core::change::Author::new(
+        "test 1",
+        "undo",
+        memoranda_core::change::ChangeChannel::Mcp,
+    )
 }
 
 #[test]

@@ -213,11 +213,8 @@ fn a_removed_project_is_not_listed_and_comes_back_whole() {
     let gone = notes.ok("delete_project", json!({ "project_name": "full", "delete_notes": true }));
     assert_eq!(gone.structured["removed"], json!(true));
     assert_eq!(names(), ["main", "shared"]);
-    let who = memoranda_core::change::Author {
-        client: "t".into(),
-        tool: "t".into(),
-        channel: memoranda_core::change::ChangeChannel::Mcp,
-    };
+    let who =
+        memoranda_core::change::Author::new("t", "t", memoranda_core::change::ChangeChannel::Mcp);
     notes.0.memory.undo(&who, gone.structured["commit"].as_str().unwrap()).unwrap();
     assert!(notes.file("full/x/y/A.md").ends_with("kept\n"));
     // Files of another program keep their folder, and the result says so.

@@ -25,11 +25,8 @@ fn nothing_is_overwritten_silently_and_everything_comes_back() {
     // The text before that commit is still known, and the commit can be taken back.
     let then = notes.ok("read_note", json!({ "identifier": "Plan", "as_of": commit }));
     assert!(then.structured["content"].as_str().unwrap().contains("second"));
-    let who = memoranda_core::change::Author {
-        client: "t".into(),
-        tool: "t".into(),
-        channel: memoranda_core::change::ChangeChannel::Mcp,
-    };
+    let who =
+        memoranda_core::change::Author::new("t", "t", memoranda_core::change::ChangeChannel::Mcp);
     notes.0.memory.undo(&who, &commit).unwrap();
     let again = notes.ok("read_note", json!({ "identifier": "Plan" })).structured;
     assert_eq!(again["checksum"], first["checksum"]);

@@ -20,8 +20,7 @@ fn a_session_starts_with_rules_what_is_due_and_what_is_known() {
         BriefRequest { folder: Some(repository.path()), query: Some("login"), max_chars: 10_000 };
     assert_eq!(brief(&vault.memory, settings, &request).unwrap(), None, "nothing to tell");
 
-    let who =
-        Author { client: "test 1".into(), tool: "import".into(), channel: ChangeChannel::Cli };
+    let who = Author::new("test 1", "import", ChangeChannel::Cli);
     let shop = RecordScope::of_workspace(repository.path()).unwrap();
     let other = RecordScope::project("x.org/acme/other").unwrap();
     let record = |kind, scope: &RecordScope, text: &str| NewRecord::new(kind, scope.clone(), text);

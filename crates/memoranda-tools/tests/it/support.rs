@@ -68,7 +68,7 @@ impl TestVault {
         let cancelled = AtomicBool::new(false);
         let context = CallContext {
             memory: &self.memory,
-            who: Author { client: "test 1".into(), tool: name.into(), channel: ChangeChannel::Mcp },
+            who: Author::new("test 1", name, ChangeChannel::Mcp),
             settings: &self.settings,
             progress: &|_, _, _| {},
             cancelled: &cancelled,

@@ -141,11 +141,9 @@ struct HookRun {
 
 impl HookRun {
     fn author(&self) -> Author {
-        Author {
-            client: self.client.title().to_owned(),
-            tool: format!("hook {}", self.event.name()),
-            channel: ChangeChannel::Cli,
-        }
+        let tool = format!("hook {}", self.event.name());
+        let conversation = Some(self.input.session.clone()).filter(|id| !id.is_empty());
+        Author::new(self.client.title(), tool, ChangeChannel::Cli).with_conversation(conversation)
     }
 
     /// Returns true if the conversation continues an earlier one.
