@@ -70,6 +70,7 @@ pub(crate) fn run(context: &CommandContext, args: &Args) -> Result<Exit> {
         until: time::parse_some(args.until.as_deref())?,
         before: None,
         client: args.client.clone(),
+        conversation: None,
     };
     let limit = args.limit;
     let mut commits = match &args.note {
