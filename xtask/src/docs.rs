@@ -3,7 +3,7 @@
 
 use std::path::Path;
 
-use crate::{Result, workspace};
+use crate::{Result, statements, workspace};
 
 /// The pages, and the arguments of the binary for each.
 const PAGES: &[(&str, &[&str])] = &[
@@ -14,6 +14,9 @@ const PAGES: &[(&str, &[&str])] = &[
     ("docs/reference/tools.md", &["reference", "tools"]),
 ];
 
+/// The page that is computed here, because the binary does not contain the labelled sentences.
+const GUESSES_PAGE: &str = "docs/reference/guessing.md";
+
 /// Writes the pages, or only compares them.
 pub(crate) fn run(arguments: &[String]) -> Result<()> {
     let root = workspace::root()?;
@@ -21,17 +24,24 @@ pub(crate) fn run(arguments: &[String]) -> Result<()> {
         [] => write(&root),
         [flag] if flag == "--check" => {
             check(&root)?;
-            println!("docs: {} pages are current", PAGES.len());
+            println!("docs: {} pages are current", PAGES.len() + 1);
             Ok(())
         }
         _ => Err("takes nothing, or `--check`".into()),
     }
 }
 
+/// Returns the paths of all pages with their current text.
+fn render_pages(root: &Path) -> impl Iterator<Item = Result<(&'static str, String)>> {
+    let printed = PAGES.iter().map(|(path, question)| Ok((*path, print_page(root, question)?)));
+    let computed = std::iter::once_with(|| Ok((GUESSES_PAGE, statements::render_page(root)?)));
+    printed.chain(computed)
+}
+
 fn write(root: &Path) -> Result<()> {
-    for (path, question) in PAGES {
+    for rendered in render_pages(root) {
+        let (path, text) = rendered?;
         let page = root.join(path);
-        let text = print_page(root, question)?;
         if std::fs::read_to_string(&page).is_ok_and(|old| old == text) {
             continue;
         }
@@ -44,8 +54,8 @@ fn write(root: &Path) -> Result<()> {
 
 /// Fails with the first line of the first page that differs from the output of the binary.
 pub(crate) fn check(root: &Path) -> Result<()> {
-    for (path, question) in PAGES {
-        let produced = print_page(root, question)?;
+    for rendered in render_pages(root) {
+        let (path, produced) = rendered?;
         let Ok(written) = std::fs::read_to_string(root.join(path)) else {
             return Err(format!("{path} is missing; run `cargo xtask docs`").into());
         };

@@ -12,6 +12,7 @@ mod bench;
 mod commands;
 mod dist;
 mod docs;
+mod statements;
 mod tidy;
 mod workspace;
 
@@ -29,6 +30,7 @@ Usage: cargo xtask <chore>
                              measure against the raw limits, write docs/benchmarks.md
   bench retrieval FILE [--ranked FILE] [--ablation] [-n N] [--json]
                              measure how well search finds, on questions with known evidence
+  bench statements FILE      measure how well kind and scope are guessed, on the facts of BEAM
   commands [--binary FILE] [PAGE]
                              run every command that the pages show, and compare what it prints
   dist [--target TRIPLE] [--binary FILE] [--out DIR]

@@ -17,6 +17,7 @@ pub mod change;
 pub mod cron;
 
 pub mod fact;
+pub mod statement;
 
 pub mod passage;
 pub mod porter;

@@ -31,6 +31,11 @@ pub(crate) fn run(arguments: &[String]) -> Result<()> {
     {
         return retrieval::run(rest);
     }
+    if let Some((first, rest)) = arguments.split_first()
+        && first == "statements"
+    {
+        return crate::statements::run(&workspace::root()?, rest);
+    }
     let options = options::parse(arguments)?;
     let root = workspace::root()?;
     if cfg!(debug_assertions) {

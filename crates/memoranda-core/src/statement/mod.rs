@@ -1,0 +1,191 @@
+//! Guessing the kind and the scope of a statement that is to be remembered, by closed lists of
+//! common words and the form of the sentence.
+
+mod cues;
+mod kind;
+mod scope;
+mod words;
+
+use words::StatementWords;
+
+/// Maximum number of characters that are read: the first sentences say what a text is.
+const MAX_CHARS: usize = 600;
+
+/// The kind of a statement.
+#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug)]
+pub enum StatementKind {
+    /// A standing order.
+    Rule,
+    /// A choice that was made.
+    Decision,
+    /// A liking of the person.
+    Preference,
+    /// A state of the world.
+    Fact,
+    /// A way to do something.
+    Skill,
+    /// An event, a plan or a task.
+    Note,
+}
+
+impl StatementKind {
+    /// All kinds, in listing order.
+    pub const ALL: [Self; 6] =
+        [Self::Rule, Self::Decision, Self::Preference, Self::Fact, Self::Skill, Self::Note];
+    /// Names of all kinds, in listing order.
+    pub const NAMES: [&'static str; 6] =
+        ["rule", "decision", "preference", "fact", "skill", "note"];
+
+    /// Returns the name of the kind.
+    pub fn as_str(self) -> &'static str {
+        match self {
+            Self::Rule => "rule",
+            Self::Decision => "decision",
+            Self::Preference => "preference",
+            Self::Fact => "fact",
+            Self::Skill => "skill",
+            Self::Note => "note",
+        }
+    }
+
+    /// Parses the name of a kind.
+    pub fn parse(text: &str) -> Option<Self> {
+        Self::ALL.into_iter().find(|kind| kind.as_str() == text)
+    }
+}
+
+/// The scope of a statement.
+#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug)]
+pub enum StatementScope {
+    /// True wherever the person works.
+    Person,
+    /// True of the repository at hand.
+    Repository,
+}
+
+impl StatementScope {
+    /// All scopes, in listing order.
+    pub const ALL: [Self; 2] = [Self::Person, Self::Repository];
+    /// Names of all scopes, in listing order.
+    pub const NAMES: [&'static str; 2] = ["person", "repository"];
+
+    /// Returns the name of the scope.
+    pub fn as_str(self) -> &'static str {
+        match self {
+            Self::Person => "person",
+            Self::Repository => "repository",
+        }
+    }
+
+    /// Parses the name of a scope.
+    pub fn parse(text: &str) -> Option<Self> {
+        Self::ALL.into_iter().find(|scope| scope.as_str() == text)
+    }
+}
+
+/// Kind and scope of a statement, as guessed.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub struct StatementGuess {
+    /// The kind.
+    pub kind: StatementKind,
+    /// The scope.
+    pub scope: StatementScope,
+}
+
+/// Guesses the kind and the scope of a statement. `repositories` are names of known repositories,
+/// such as `github.com/acme/shop`: a statement that names one of them belongs to a repository.
+///
+/// ```
+/// use memoranda_core::statement::{StatementKind, StatementScope, guess_statement};
+///
+/// let guess = guess_statement("I prefer tabs", &[]);
+/// assert_eq!((guess.kind, guess.scope), (StatementKind::Preference, StatementScope::Person));
+/// let guess = guess_statement("this repo uses pnpm", &[]);
+/// assert_eq!((guess.kind, guess.scope), (StatementKind::Fact, StatementScope::Repository));
+/// ```
+pub fn guess_statement(text: &str, repositories: &[&str]) -> StatementGuess {
+    let end = text.char_indices().nth(MAX_CHARS).map_or(text.len(), |(at, _)| at);
+    let text = text.get(..end).unwrap_or(text);
+    let mut words = StatementWords::new(text);
+    while let Some(opening) = cues::OPENINGS.iter().find(|opening| words.begins(&[opening])) {
+        words.drop_first(opening.split(' ').count());
+    }
+    let kind = kind::guess_kind(text, &words);
+    StatementGuess { kind, scope: scope::guess_scope(text, &words, kind, repositories) }
+}
+
+/// Returns the known repositories that a text names, by the whole name or its last part.
+pub fn named_repositories<'a>(text: &str, repositories: &[&'a str]) -> Vec<&'a str> {
+    scope::named(&StatementWords::new(text), repositories)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// Sentences that were labelled before the rules were written.
+    const LABELLED: &str = include_str!("../../tests/data/statements.tsv");
+    /// Sentences that were added when the rules existed.
+    const LATER: &str = include_str!("../../tests/data/statements-later.tsv");
+    /// Minimum share of right guesses.
+    const MIN_RIGHT: f64 = 0.95;
+
+    fn rows(data: &str) -> impl Iterator<Item = (StatementKind, StatementScope, &str)> {
+        data.lines().filter(|line| !line.starts_with('#') && !line.is_empty()).map(|line| {
+            let fields: Vec<&str> = line.splitn(3, '\t').collect();
+            let [kind, scope, text] = fields[..] else { panic!("{line:?}") };
+            (StatementKind::parse(kind).unwrap(), StatementScope::parse(scope).unwrap(), text)
+        })
+    }
+
+    #[test]
+    fn most_guesses_are_right() {
+        for data in [LABELLED, LATER] {
+            let (mut all, mut kinds, mut scopes) = (0, 0, 0);
+            for (kind, scope, text) in rows(data) {
+                let guess = guess_statement(text, &[]);
+                all += 1;
+                kinds += usize::from(guess.kind == kind);
+                scopes += usize::from(guess.scope == scope);
+            }
+            assert!(all >= 200, "{all}");
+            for right in [kinds, scopes] {
+                assert!(right as f64 >= MIN_RIGHT * f64::from(all), "{right} of {all}");
+            }
+        }
+    }
+
+    #[test]
+    fn nothing_of_a_repository_is_taken_for_the_persons() {
+        for (_, scope, text) in rows(LABELLED).chain(rows(LATER)) {
+            if scope == StatementScope::Repository {
+                assert_eq!(guess_statement(text, &[]).scope, scope, "{text}");
+            }
+        }
+    }
+
+    #[test]
+    fn a_known_repository_is_recognised_by_its_name() {
+        let known = ["github.com/acme/Lighthouse", "github.com/acme/ox"];
+        for (text, expected) in [
+            ("I love how lighthouse starts", &["github.com/acme/Lighthouse"][..]),
+            ("acme/ox is mine", &["github.com/acme/ox"]),
+            ("an ox is an animal", &[]),
+            ("Lighthouse's parser and github.com/acme/ox", &known),
+        ] {
+            assert_eq!(named_repositories(text, &known), expected, "{text}");
+        }
+        let guess = guess_statement("I love how lighthouse starts", &known);
+        assert_eq!(guess.scope, StatementScope::Repository);
+        assert_eq!(guess_statement("I love the sea", &known).scope, StatementScope::Person);
+    }
+
+    #[test]
+    fn no_text_makes_it_fail() {
+        let long = "é, ".repeat(10_000);
+        for text in ["", " ", "...", "'", "`", "/", "-", ":", "I", long.as_str(), "\u{0}", "🦀🦀"]
+        {
+            guess_statement(text, &["", "/", "a/"]);
+        }
+    }
+}
