@@ -1,5 +1,6 @@
 // State of the frame that several places use: status of the vault, announcements, keys.
 
+import { untrack } from 'svelte';
 import { get } from './api';
 import { Loaded } from './load.svelte';
 import type { Status } from './types';
@@ -22,7 +23,8 @@ class Keys {
 
   /** Adds the keys of a place; the answer takes them away again. */
   add(bindings: KeyBinding[]): () => void {
-    this.bindings = [...this.bindings, ...bindings];
+    // Called in effects, which must not depend on the list that they change.
+    untrack(() => (this.bindings = [...this.bindings, ...bindings]));
     return () => {
       this.bindings = this.bindings.filter((one) => !bindings.includes(one));
     };

@@ -1,0 +1,222 @@
+// The real binary, real agents over stdio, and a real browser.
+
+import { execFile, spawn } from 'node:child_process';
+import { existsSync } from 'node:fs';
+import { mkdtemp, readFile, rm, writeFile, mkdir } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { dirname, join, resolve } from 'node:path';
+import { createInterface } from 'node:readline';
+import { fileURLToPath } from 'node:url';
+import { promisify } from 'node:util';
+import { chromium } from 'playwright-core';
+
+const here = dirname(fileURLToPath(import.meta.url));
+export const pageFolder = resolve(here, '..');
+export const builtFolder = resolve(here, '../../crates/memoranda-server/src/page/built');
+export const binary = process.env.MEMORANDA_BIN ?? resolve(here, '../../target/debug/memoranda');
+const browserPath = process.env.CHROMIUM ?? ['/usr/bin/chromium', '/usr/bin/chromium-browser', '/usr/bin/google-chrome'].find(existsSync);
+const run = promisify(execFile);
+
+/** A vault of its own, with a home of its own: no test touches the vault of the person who runs it. */
+export class Home {
+  static async make() {
+    const home = new Home();
+    home.folder = await mkdtemp(join(tmpdir(), 'memoranda-page-'));
+    home.vault = join(home.folder, 'memoranda');
+    home.env = { PATH: process.env.PATH, HOME: home.folder, MEMORANDA_HOME: home.vault, TMPDIR: tmpdir() };
+    home.running = [];
+    return home;
+  }
+
+  async cli(...args) {
+    const { stdout } = await run(binary, args, { env: this.env, maxBuffer: 64 << 20 });
+    return stdout;
+  }
+
+  async json(...args) {
+    return JSON.parse(await this.cli(...args, '--json'));
+  }
+
+  /** Calls tools as an agent with this client name. */
+  async agent(name, version = '1.0') {
+    const agent = new Agent(spawn(binary, ['mcp', '--toolsets', 'all'], { env: this.env, stdio: ['pipe', 'pipe', 'ignore'] }));
+    this.running.push(agent.process);
+    await agent.ask('initialize', { protocolVersion: '2025-06-18', capabilities: {}, clientInfo: { name, version } });
+    agent.tell('notifications/initialized');
+    return agent;
+  }
+
+  /** Starts the server on a free port, or on a given one. */
+  async serve({ port = 0, args = [] } = {}) {
+    const child = spawn(binary, ['serve', '--bind', `127.0.0.1:${port}`, ...args], { env: this.env, stdio: ['ignore', 'ignore', 'pipe'] });
+    this.running.push(child);
+    let said = '';
+    const base = await new Promise((found, failed) => {
+      child.stderr.on('data', (data) => {
+        said += data;
+        const match = /http:\/\/127\.0\.0\.1:\d+/.exec(said);
+        if (match) found(match[0]);
+      });
+      child.on('exit', (code) => failed(new Error(`serve ended with ${code}: ${said}`)));
+    });
+    const server = { base, port: Number(new URL(base).port), child, log: () => said, kill: (signal = 'SIGKILL') => stop(child, signal) };
+    server.token = (await this.cli('token')).trim();
+    server.code = async () => {
+      const response = await fetch(`${base}/api/page/code`, { method: 'POST', headers: { Authorization: `Bearer ${server.token}`, 'Content-Type': 'application/json' }, body: '{}' });
+      return (await response.json()).code;
+    };
+    server.session = async () => {
+      const response = await fetch(`${base}/api/page/session`, { method: 'POST', headers: { 'Content-Type': 'application/json' }, body: JSON.stringify({ token: server.token }) });
+      return (await response.json()).session;
+    };
+    server.get = async (path) => {
+      server.key ??= await server.session();
+      const response = await fetch(`${base}/api/page/${path}`, { headers: { Authorization: `Bearer ${server.key}` } });
+      return response.json();
+    };
+    return server;
+  }
+
+  async file(path, content) {
+    const full = join(this.vault, path);
+    await mkdir(dirname(full), { recursive: true });
+    await writeFile(full, content);
+  }
+
+  read(path) {
+    return readFile(join(this.vault, path));
+  }
+
+  async remove() {
+    await Promise.all(this.running.map((child) => stop(child, 'SIGKILL')));
+    await rm(this.folder, { recursive: true, force: true });
+  }
+}
+
+async function stop(child, signal) {
+  if (child.exitCode !== null || child.signalCode !== null) return;
+  await new Promise((done) => {
+    child.once('exit', done);
+    child.kill(signal);
+  });
+}
+
+class Agent {
+  constructor(child) {
+    this.process = child;
+    this.next = 1;
+    this.open = new Map();
+    createInterface({ input: child.stdout }).on('line', (line) => {
+      const message = JSON.parse(line);
+      this.open.get(message.id)?.(message);
+      this.open.delete(message.id);
+    });
+  }
+
+  tell(method, params) {
+    this.process.stdin.write(`${JSON.stringify({ jsonrpc: '2.0', method, params })}\n`);
+  }
+
+  ask(method, params) {
+    const id = this.next++;
+    this.process.stdin.write(`${JSON.stringify({ jsonrpc: '2.0', id, method, params })}\n`);
+    return new Promise((found) => this.open.set(id, found));
+  }
+
+  /** Returns the text of the answer; throws if the tool refused. */
+  async call(name, args) {
+    const answer = await this.ask('tools/call', { name, arguments: args });
+    const text = (answer.result?.content ?? []).map((part) => part.text).join('');
+    if (answer.error || answer.result?.isError) throw new Error(`${name}: ${JSON.stringify(answer.error ?? text)}`);
+    return text;
+  }
+
+  async close() {
+    this.process.stdin.end();
+    await new Promise((done) => this.process.once('exit', done));
+  }
+}
+
+const OFFLINE = '--host-resolver-rules=MAP evil.test 127.0.0.1, MAP * ~NOTFOUND, EXCLUDE 127.0.0.1';
+
+export async function launch() {
+  return chromium.launch({ executablePath: browserPath, args: ['--no-sandbox', '--disable-dev-shm-usage', OFFLINE] });
+}
+
+/** A browser context that notes everything that must not happen. */
+export async function context(browser, options = {}) {
+  const made = await browser.newContext({ viewport: { width: 1440, height: 900 }, locale: 'en-GB', ...options });
+  const trouble = { console: [], foreign: [], dialogs: [] };
+  made.on('page', (page) => {
+    page.on('console', (message) => {
+      if (message.type() === 'error' || message.type() === 'warning') trouble.console.push(message.text());
+    });
+    page.on('pageerror', (error) => trouble.console.push(`uncaught: ${error.message}`));
+    page.on('dialog', (dialog) => {
+      trouble.dialogs.push(dialog.message());
+      void dialog.dismiss();
+    });
+  });
+  made.on('request', (request) => {
+    const url = new URL(request.url());
+    if (url.protocol !== 'blob:' && url.hostname !== '127.0.0.1') trouble.foreign.push(request.url());
+  });
+  return Object.assign(made, { trouble });
+}
+
+export async function enter(made, server, address = '#/now') {
+  const page = await made.newPage();
+  await page.goto(`${server.base}/#c=${await server.code()}`);
+  await page.waitForSelector('nav.rail');
+  if (address !== '#/now') await page.goto(`${server.base}/${address}`);
+  return page;
+}
+
+export async function until(what, test, ms = 5000) {
+  const end = Date.now() + ms;
+  for (;;) {
+    const value = await test();
+    if (value) return value;
+    if (Date.now() > end) throw new Error(`did not happen within ${ms} ms: ${what}`);
+    await new Promise((wait) => setTimeout(wait, 20));
+  }
+}
+
+export const PLACES = ['now', 'search', 'note', 'map', 'history', 'facts', 'agents', 'care'];
+
+/** A vault as several agents and a person leave it. */
+export async function fill(home) {
+  const claude = await home.agent('claude-code', '2.1.4');
+  const note = (agent, title, directory, content, tags = []) => agent.call('write_note', { title, directory, content, tags, project: 'main' });
+  await note(claude, 'Billing', 'Shop', `# Billing
+
+## How we charge
+Prices are integers of cents, everywhere; the shop converts at the edge.
+The ledger is append-only. A refund is a new entry, never a change.
+
+## Decisions
+- [decision] Use PostgreSQL 14 for the ledger #db (since the audit)
+- [rule] Never round before tax
+
+## Open
+- depends_on [[Currency]]
+- relates_to [[Audit 2026]]
+Parked orders are looked at on Monday mornings by [[On-call]].
+`, ['shop', 'money']);
+  await note(claude, 'Currency', 'Shop', '# Currency\n\nEuro and franc. [[Billing]] wants cents.\n\n- [fact] Rates come from the central bank at four o\'clock #rates\n');
+  await claude.call('add_memory', { content: 'Deploys go out on Tuesdays, never on Fridays', type: 'rule', global: true });
+  await claude.call('add_memory', { content: 'The payment webhook retries five times, then parks the order', type: 'fact', global: true });
+  await claude.close();
+  const cursor = await home.agent('cursor-vscode', '1.9');
+  await cursor.call('edit_note', { identifier: 'Billing', operation: 'find_replace', find_text: 'PostgreSQL 14', content: 'PostgreSQL 16', project: 'main' });
+  await note(cursor, 'Audit 2026', 'Shop', '# Audit 2026\n\nThe audit wants every price of [[Billing]] in cents.\nThe ledger of 2025 was complete.\n');
+  await note(cursor, 'Plan for spring', 'Plans', '# Plan for spring\n\nThen we rewrite Billing in one go, and the kitchen gets a new tap.\n');
+  await cursor.close();
+  const codex = await home.agent('codex-mcp-client', '0.40');
+  await codex.call('create_entities', { threadId: 'shop', entities: [{ name: 'Ledger', entityType: 'service', observations: [{ content: 'p95 of a booking is 60 ms', category: 'metric' }] }].map((one) => ({ ...one, observations: one.observations.map((seen) => seen.content) })) });
+  await codex.call('memory', { command: 'create', path: '/memories/style.md', file_text: '# Style\n\nPrefers tables over figures where both would do.\n' });
+  await codex.call('add_reminder', { cron_expression: '0 9 17 11 *', message: 'Renew the domain of the shop', global: true });
+  await codex.close();
+  await home.file('main/Kitchen.md', '# Kitchen\n\n- [fact] The tap takes cartridge 46374\n');
+  await home.cli('scan');
+}
