@@ -3,8 +3,10 @@
 use std::path::PathBuf;
 
 use clap::{Args, Parser};
+use clap_complete::engine::ArgValueCandidates;
 
 use crate::commands::CliCommand;
+use crate::complete;
 use crate::output::{ColorWhen, OutputFormat, Verbosity};
 
 /// One memory for all of your agents, in a folder of Markdown that you own.
@@ -51,7 +53,7 @@ pub(crate) struct GlobalArgs {
     pub(crate) home: Option<PathBuf>,
 
     /// Work in this project only.
-    #[arg(short, long, global = true, value_name = "NAME")]
+    #[arg(short, long, global = true, value_name = "NAME", add = ArgValueCandidates::new(complete::projects))]
     pub(crate) project: Option<String>,
 
     /// Print JSON.
@@ -82,12 +84,33 @@ pub(crate) struct GlobalArgs {
     #[arg(short, long, global = true)]
     pub(crate) yes: bool,
 
+    /// Print long output without a pager.
+    #[arg(long, global = true)]
+    pub(crate) no_pager: bool,
+
     /// Do not scan the files for edits first.
     #[arg(long, alias = "no-sync", global = true)]
     pub(crate) no_scan: bool,
 }
 
 impl GlobalArgs {
+    /// Returns the flags of a run that the shell starts for completions.
+    pub(crate) fn for_completions() -> Self {
+        Self {
+            home: None,
+            project: None,
+            json: false,
+            plain: true,
+            quiet: true,
+            verbose: false,
+            color: None,
+            no_input: true,
+            yes: false,
+            no_pager: true,
+            no_scan: true,
+        }
+    }
+
     /// Returns the format of the output.
     pub(crate) fn format(&self) -> OutputFormat {
         match (self.json, self.plain) {

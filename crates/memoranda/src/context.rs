@@ -66,6 +66,13 @@ impl CommandContext {
         )
     }
 
+    /// Shows the output that follows in the user's pager, if it is for a terminal.
+    pub(crate) fn start_pager(&self) {
+        if let (false, Ok(settings)) = (self.args.no_pager, self.settings()) {
+            self.printer.start_pager(settings.pager());
+        }
+    }
+
     /// Opens the vault and creates it if it is missing.
     pub(crate) fn open_or_create(&self) -> Result<&Memory> {
         if let Some(memory) = self.memory.get() {

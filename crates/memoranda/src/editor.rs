@@ -1,4 +1,4 @@
-//! Starts the user's editor, the only other program that is run.
+//! Starts the user's editor.
 
 #![allow(clippy::disallowed_methods, reason = "this is the door to other programs")]
 

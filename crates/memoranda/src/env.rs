@@ -123,6 +123,21 @@ pub(crate) const EDITOR: EnvVariable = EnvVariable {
     name: "EDITOR",
     doc: "The editor that `memoranda edit` opens if `VISUAL` is unset.",
 };
+/// Pager of Memoranda alone.
+pub(crate) const MEMORANDA_PAGER: EnvVariable = EnvVariable {
+    name: "MEMORANDA_PAGER",
+    doc: "The pager for long output on a terminal. Comes before `PAGER`; `cat` means none.",
+};
+/// Pager of all programs.
+pub(crate) const PAGER: EnvVariable = EnvVariable {
+    name: "PAGER",
+    doc: "The pager for long output on a terminal if `MEMORANDA_PAGER` is unset.",
+};
+/// Options of `less`.
+pub(crate) const LESS: EnvVariable = EnvVariable {
+    name: "LESS",
+    doc: "The options of `less`, if that is the pager (default `FRX`).",
+};
 /// Time zone.
 pub(crate) const TZ: EnvVariable =
     EnvVariable { name: "TZ", doc: "The time zone, if it is not the system's." };
@@ -170,6 +185,9 @@ pub(crate) const TABLE: &[&EnvVariable] = &[
     &MEMORANDA_FAULT,
     &VISUAL,
     &EDITOR,
+    &MEMORANDA_PAGER,
+    &PAGER,
+    &LESS,
     &TZ,
     &NO_COLOR,
     &TERM,

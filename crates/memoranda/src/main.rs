@@ -5,6 +5,7 @@
 
 mod cli;
 mod commands;
+mod complete;
 mod config;
 mod context;
 mod diff_color;
@@ -13,15 +14,19 @@ mod env;
 mod error;
 mod exit;
 mod files;
+mod help;
 mod hook;
 mod http_token;
 mod json_output;
 mod logging;
 mod output;
+mod pager;
+mod picker;
 mod progress;
 mod rules;
 mod server_args;
 mod setup;
+mod suggest;
 mod table;
 mod time;
 
@@ -34,12 +39,19 @@ use crate::config::AppSettings;
 use crate::context::CommandContext;
 use crate::error::{CommandError, FailureKind};
 use crate::exit::Exit;
-use crate::output::{ColorWhen, Printer};
+use crate::output::{ColorWhen, OutputFormat, Printer, Verbosity};
 
 fn main() -> ExitCode {
+    // A shell that asks for completions sets the variable COMPLETE; then this ends the process.
+    clap_complete::CompleteEnv::with_factory(full_command).complete();
     match parse(Cli::command()).or_else(|_| parse(full_command())) {
         Ok((cli, matches)) => run(cli, matches.subcommand_name().unwrap_or_default()).into(),
         Err(error) => {
+            if let Some(error) = suggest::unknown_command(&error) {
+                Printer::new(OutputFormat::Pretty, Verbosity::Normal, ColorWhen::Auto)
+                    .error(&error);
+                return Exit::Usage.into();
+            }
             // A closed pipe is ignored.
             error.print().ok();
             if error.use_stderr() { Exit::Usage } else { Exit::Success }.into()
@@ -57,7 +69,7 @@ fn parse(mut command: clap::Command) -> Result<(Cli, clap::ArgMatches), clap::Er
 fn full_command() -> clap::Command {
     let mut command = Cli::command();
     command.build();
-    command
+    help::group_commands(command)
 }
 
 fn run(cli: Cli, name: &str) -> Exit {

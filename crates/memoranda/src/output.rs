@@ -3,6 +3,7 @@
 //! The text of notes is untrusted: control characters are replaced before it reaches a terminal.
 
 use std::borrow::Cow;
+use std::cell::RefCell;
 use std::io::{self, IsTerminal as _, Write as _};
 
 use anstream::{AutoStream, ColorChoice};
@@ -12,6 +13,7 @@ use serde::Serialize;
 
 use crate::env;
 use crate::error::{CommandError, Result};
+use crate::pager::Pager;
 
 /// Style of names and titles.
 pub(crate) const STRONG: Style = Style::new().bold();
@@ -65,16 +67,37 @@ pub(crate) struct Printer {
     pub(crate) format: OutputFormat,
     verbosity: Verbosity,
     color: ColorWhen,
+    pager: RefCell<Option<Pager>>,
 }
 
 impl Printer {
     /// Creates a printer.
     pub(crate) fn new(format: OutputFormat, verbosity: Verbosity, color: ColorWhen) -> Self {
-        Self { format, verbosity, color }
+        Self { format, verbosity, color, pager: RefCell::new(None) }
+    }
+
+    /// Sends all further output through a pager if it goes to a terminal.
+    pub(crate) fn start_pager(&self, command: &str) {
+        let for_people = self.format == OutputFormat::Pretty && io::stdout().is_terminal();
+        if for_people && !is_dumb() && !command.trim().is_empty() {
+            *self.pager.borrow_mut() = Pager::start(command.trim());
+        }
+    }
+
+    /// Sends a line to the pager; `None` if there is no pager.
+    fn page(&self, text: &str) -> Option<io::Result<()>> {
+        let mut pager = self.pager.borrow_mut();
+        let pager = pager.as_mut()?;
+        let mut bytes = AutoStream::new(Vec::new(), self.choice(true));
+        let written = bytes.write_all(text.as_bytes()).and_then(|()| bytes.write_all(b"\n"));
+        Some(written.and_then(|()| pager.write(&bytes.into_inner())))
     }
 
     /// Prints a line of data.
     pub(crate) fn line(&self, text: impl AsRef<str>) -> Result<()> {
+        if let Some(paged) = self.page(text.as_ref()) {
+            return Ok(paged?);
+        }
         let choice = self.choice(io::stdout().is_terminal());
         let mut out = AutoStream::new(io::stdout(), choice).lock();
         Ok(out.write_all(text.as_ref().as_bytes()).and_then(|()| out.write_all(b"\n"))?)
@@ -111,7 +134,8 @@ impl Printer {
 
     /// Prints a message.
     pub(crate) fn say(&self, text: impl AsRef<str>) {
-        if self.verbosity >= Verbosity::Normal {
+        // A message beside a pager would be drawn into its screen.
+        if self.verbosity >= Verbosity::Normal && self.page(text.as_ref()).is_none() {
             self.stderr(text.as_ref());
         }
     }
@@ -163,6 +187,11 @@ impl Printer {
     /// Returns true if standard output is a terminal.
     pub(crate) fn is_terminal(&self) -> bool {
         io::stdout().is_terminal()
+    }
+
+    /// Returns true if messages have colours.
+    pub(crate) fn has_color(&self) -> bool {
+        self.choice(io::stderr().is_terminal()) == ColorChoice::Always
     }
 
     /// Returns true if colours are forced.

@@ -10,6 +10,8 @@ use crate::output::{FAINT, OutputFormat, Printer, visible};
 const COLUMN_GAP: usize = 2;
 /// Minimum width of a cut column.
 const MIN_COLUMN_WIDTH: usize = 8;
+/// Width below which a cut column is hard to read, so that optional columns are left out first.
+const READABLE_WIDTH: usize = 24;
 
 /// A column of a table.
 #[derive(Clone, Copy)]
@@ -40,6 +42,8 @@ pub(crate) enum ColumnFit {
     Whole,
     /// Cut on a narrow terminal.
     Cut,
+    /// Cut on a narrow terminal, and left out if even that does not fit.
+    Optional,
 }
 
 impl TableColumn {
@@ -51,6 +55,11 @@ impl TableColumn {
     /// Returns a column of short words that are shown whole.
     pub(crate) const fn word(name: &'static str, style: Style) -> Self {
         Self { name, align: ColumnAlign::Left, fit: ColumnFit::Whole, style }
+    }
+
+    /// Returns a column that is left out on a narrow terminal.
+    pub(crate) const fn optional(name: &'static str, style: Style) -> Self {
+        Self { name, align: ColumnAlign::Left, fit: ColumnFit::Optional, style }
     }
 
     /// Returns a column of numbers.
@@ -79,6 +88,11 @@ pub(crate) fn print(
 }
 
 fn layout(columns: &[TableColumn], rows: &[Vec<String>], width: Option<usize>) -> Vec<String> {
+    let shown = shown_columns(columns, rows, width);
+    let pick = |row: &Vec<String>| shown.iter().filter_map(|&n| row.get(n).cloned()).collect();
+    let rows: Vec<Vec<String>> = rows.iter().map(pick).collect();
+    let columns: Vec<TableColumn> = shown.iter().filter_map(|&n| columns.get(n).copied()).collect();
+    let (columns, rows) = (columns.as_slice(), rows.as_slice());
     let widths = column_widths(columns, rows, width);
     let heading: Vec<String> = columns.iter().map(|column| column.name.to_owned()).collect();
     let mut lines = Vec::with_capacity(rows.len() + 1);
@@ -87,19 +101,45 @@ fn layout(columns: &[TableColumn], rows: &[Vec<String>], width: Option<usize>) -
     lines
 }
 
-/// Computes the column widths; the widest columns are cut first.
-fn column_widths(columns: &[TableColumn], rows: &[Vec<String>], most: Option<usize>) -> Vec<usize> {
+/// Returns the width of each column if nothing is cut.
+fn natural_widths(columns: &[TableColumn], rows: &[Vec<String>]) -> Vec<usize> {
     let widest = |n: usize, column: &TableColumn| {
         let cells = rows.iter().filter_map(|row| row.get(n)).map(|cell| visible(cell).width());
         cells.chain([column.name.width()]).max().unwrap_or(0)
     };
-    let mut widths: Vec<usize> =
-        columns.iter().enumerate().map(|(n, column)| widest(n, column)).collect();
+    columns.iter().enumerate().map(|(n, column)| widest(n, column)).collect()
+}
+
+/// Returns the positions of the columns that fit. Optional columns are left out from the right
+/// until the others are readable.
+fn shown_columns(columns: &[TableColumn], rows: &[Vec<String>], most: Option<usize>) -> Vec<usize> {
+    let mut shown: Vec<usize> = (0..columns.len()).collect();
+    let Some(most) = most else { return shown };
+    let widths = natural_widths(columns, rows);
+    let fit = |n: usize| columns.get(n).map(|column| column.fit);
+    let needed = |n: usize| match (fit(n), widths.get(n).copied().unwrap_or(0)) {
+        (Some(ColumnFit::Cut | ColumnFit::Optional), width) => width.min(READABLE_WIDTH),
+        (_, width) => width,
+    };
+    loop {
+        let gaps = COLUMN_GAP * shown.len().saturating_sub(1);
+        let total = shown.iter().map(|&n| needed(n)).sum::<usize>() + gaps;
+        let last = shown.iter().rposition(|&n| fit(n) == Some(ColumnFit::Optional));
+        match last {
+            Some(last) if total > most => shown.remove(last),
+            _ => return shown,
+        };
+    }
+}
+
+/// Computes the column widths; the widest columns are cut first.
+fn column_widths(columns: &[TableColumn], rows: &[Vec<String>], most: Option<usize>) -> Vec<usize> {
+    let mut widths = natural_widths(columns, rows);
     let Some(most) = most else { return widths };
     let gaps = COLUMN_GAP * columns.len().saturating_sub(1);
     while widths.iter().sum::<usize>() + gaps > most {
         let cuttable =
-            columns.iter().zip(&mut widths).filter(|(column, _)| column.fit == ColumnFit::Cut);
+            columns.iter().zip(&mut widths).filter(|(column, _)| column.fit != ColumnFit::Whole);
         match cuttable.map(|(_, width)| width).filter(|width| **width > MIN_COLUMN_WIDTH).max() {
             Some(width) => *width -= 1,
             None => break,
@@ -152,11 +192,57 @@ pub(crate) fn truncate(text: &str, width: usize) -> String {
     cut
 }
 
+/// Breaks a text with colours into lines of at most this width, between words.
+pub(crate) fn wrap(text: &str, width: Option<usize>) -> Vec<String> {
+    let Some(width) = width else { return vec![text.to_owned()] };
+    let mut lines = Vec::new();
+    let (mut line, mut used) = (String::new(), 0);
+    for word in text.split(' ') {
+        let wide = anstream::adapter::strip_str(word).to_string().width();
+        if used > 0 && used + 1 + wide > width {
+            lines.push(std::mem::take(&mut line));
+            used = 0;
+        } else if used > 0 {
+            line.push(' ');
+            used += 1;
+        }
+        line.push_str(word);
+        used += wide;
+    }
+    lines.push(line);
+    lines
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
 
     const PLAIN: Style = Style::new();
+
+    #[test]
+    fn optional_columns_give_way_first() {
+        let columns = [
+            TableColumn::word("ID", PLAIN),
+            TableColumn::optional("TOOL", PLAIN),
+            TableColumn::text("WHAT", PLAIN),
+        ];
+        let rows = [vec!["1".to_owned(), "write_note".to_owned(), "a".repeat(40)]];
+        for (width, expected) in [(None, 3), (Some(60), 3), (Some(41), 3), (Some(39), 2)] {
+            assert_eq!(shown_columns(&columns, &rows, width).len(), expected, "{width:?}");
+        }
+    }
+
+    #[test]
+    fn words_are_not_broken() {
+        for (text, width, expected) in [
+            ("the warranty lapses", 12, &["the warranty", "lapses"][..]),
+            ("unbreakable", 5, &["unbreakable"]),
+            ("a \u{1b}[1mbold\u{1b}[0m word", 7, &["a \u{1b}[1mbold\u{1b}[0m", "word"]),
+            ("", 5, &[""]),
+        ] {
+            assert_eq!(wrap(text, Some(width)), expected, "{text}");
+        }
+    }
 
     fn check(width: Option<usize>, rows: &[[&str; 2]], expected: &[&str]) {
         let columns = [TableColumn::text("TITLE", PLAIN), TableColumn::number("N")];

@@ -18,6 +18,7 @@ const DOORS: &[&str] = &[
     "crates/memoranda-store/src/log/mod.rs",
     "crates/memoranda-store/src/scan/watch.rs",
     "crates/memoranda/src/editor.rs",
+    "crates/memoranda/src/pager.rs",
     "crates/memoranda/src/env.rs",
     "crates/memoranda/src/files.rs",
     "crates/memoranda/src/main.rs",

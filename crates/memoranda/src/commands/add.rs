@@ -70,6 +70,7 @@ pub(crate) fn run(context: &CommandContext, args: &Args) -> Result<Exit> {
         return Err(CommandError::usage(format!("{:?} is no folder of a project", args.folder))
             .hint("`--folder` takes a path within the project, without `..`"));
     }
+    let is_first = !context.has_vault()?;
     let memory = context.open_or_create()?;
     let request = AddRequest {
         project: context.project_for_new_notes(memory)?,
@@ -94,6 +95,9 @@ pub(crate) fn run(context: &CommandContext, args: &Args) -> Result<Exit> {
         &added,
         format!("Remembered {PLACE}{place}{PLACE:#} {FAINT}(commit {commit}){FAINT:#}"),
     )?;
+    if is_first {
+        context.hint_after("`memoranda setup` connects your agents to this memory");
+    }
     Ok(Exit::Success)
 }
 

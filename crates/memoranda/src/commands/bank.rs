@@ -200,7 +200,7 @@ fn list(context: &CommandContext, settings: &ToolSettings, banks: &[BankOverview
         TableColumn::word("TYPE", FAINT),
         TableColumn::word("ID", STRONG),
         TableColumn::number("TOKENS"),
-        TableColumn::word("USED", FAINT),
+        TableColumn::optional("USED", FAINT),
         TableColumn::text("ABOUT", anstyle::Style::new()),
     ];
     let rows = banks.iter().map(|bank| {

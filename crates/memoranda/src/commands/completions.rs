@@ -1,14 +1,15 @@
 //! `memoranda completions`: for your shell.
 
-use clap::CommandFactory as _;
 use clap_complete::Shell;
+use clap_complete::env::Shells;
 
-use crate::cli::Cli;
 use crate::context::CommandContext;
-use crate::error::Result;
+use crate::error::{CommandError, Result};
 use crate::exit::Exit;
 
 /// Print completions for your shell.
+///
+/// They know the commands, and your projects, notes, clients and settings.
 #[derive(clap::Args)]
 #[command(after_long_help = "\
 Examples:
@@ -24,7 +25,12 @@ pub(crate) struct Args {
 /// Prints them.
 pub(crate) fn run(context: &CommandContext, args: &Args) -> Result<Exit> {
     let mut script = Vec::new();
-    clap_complete::generate(args.shell, &mut Cli::command(), "memoranda", &mut script);
+    let name = args.shell.to_string();
+    let shells = Shells::builtins();
+    let shell = shells
+        .completer(&name)
+        .ok_or_else(|| CommandError::usage(format!("there are no completions for {name}")))?;
+    shell.write_registration("COMPLETE", "memoranda", "memoranda", "memoranda", &mut script)?;
     context.printer.bytes(&script)?;
     Ok(Exit::Success)
 }

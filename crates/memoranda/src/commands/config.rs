@@ -1,9 +1,11 @@
 //! `memoranda config`: settings, and where each came from.
 
 use clap::Subcommand;
+use clap_complete::engine::ArgValueCandidates;
 use memoranda_tools::{ToolSelection, instructions};
 use serde::Serialize;
 
+use crate::complete;
 use crate::config::{
     AppDirectories, AppSettings, ConfigFile, KEYS, SettingOrigin, SettingValue, current_value, key,
 };
@@ -26,7 +28,7 @@ Examples:
   memoranda config edit")]
 pub(crate) struct Args {
     #[command(subcommand)]
-    action: ConfigAction,
+    action: Option<ConfigAction>,
 }
 
 #[derive(Subcommand)]
@@ -53,6 +55,7 @@ JSON (--json):
   {key, value, origin}")]
     Get {
         /// The setting.
+        #[arg(add = ArgValueCandidates::new(complete::settings))]
         key: String,
     },
 
@@ -65,6 +68,7 @@ JSON (--json):
   {key, value, origin}")]
     Set {
         /// The setting.
+        #[arg(add = ArgValueCandidates::new(complete::settings))]
         key: String,
         /// Its value.
         value: String,
@@ -79,6 +83,7 @@ JSON (--json):
   {key, value, origin}; what counts now")]
     Unset {
         /// The setting.
+        #[arg(add = ArgValueCandidates::new(complete::settings))]
         key: String,
     },
 
@@ -113,7 +118,7 @@ struct SettingJson {
 /// Does what was asked.
 pub(crate) fn run(context: &CommandContext, args: &Args) -> Result<Exit> {
     let printer = &context.printer;
-    match &args.action {
+    match args.action.as_ref().unwrap_or(&ConfigAction::Show { origin: false }) {
         ConfigAction::Show { origin } => show(context, *origin)?,
         ConfigAction::Get { key: name } => {
             let setting = find_setting(context.settings()?, name)?;
@@ -172,6 +177,12 @@ pub(crate) fn run(context: &CommandContext, args: &Args) -> Result<Exit> {
         ConfigAction::Edit => edit(context)?,
     }
     Ok(Exit::Success)
+}
+
+/// Writes a setting into the configuration file.
+pub(crate) fn write_setting(context: &CommandContext, name: &str, value: &str) -> Result<()> {
+    let path = &context.settings()?.directories.config;
+    ConfigFile::read(path)?.set(key(name)?, value)
 }
 
 /// Returns true if the guidance is too long for the instructions of a server.

@@ -1,9 +1,13 @@
 //! `memoranda diff`: how a note changed, or what a commit did.
 
-use memoranda_engine::{CommitDiff, EngineError, FileDiff, Memory, NoteLocation, StoreError};
+use clap_complete::engine::ArgValueCompleter;
+use memoranda_engine::{
+    CommitDiff, EngineError, FileDiff, HistoryFilter, Memory, NoteLocation, StoreError,
+};
 use serde::Serialize;
 
 use super::log;
+use crate::complete;
 use crate::context::{CommandContext, NoteOrFolder};
 use crate::error::{CommandError, Result};
 use crate::exit::Exit;
@@ -13,11 +17,12 @@ use crate::{diff_color, time};
 
 /// Show how a note changed, or what a commit did.
 ///
-/// With a note only: its last change. With FROM: from then until now, or until TO. FROM and TO are
+/// Without a name: the last commit. With a note only: its last change. With FROM: from then until now, or until TO. FROM and TO are
 /// times or commits. The output is a unified diff.
 #[derive(clap::Args)]
 #[command(after_long_help = "\
 Examples:
+  memoranda diff
   memoranda diff 'Q3 plan'
   memoranda diff 'Q3 plan' yesterday
   memoranda diff plans/q3.md 8f2kq0zm 2026-01-31
@@ -27,9 +32,9 @@ JSON (--json):
   {commit: COMMIT or null, files: [{project, path, moved_from, before, after, unified}]}; before and
   after are the texts, null if the file was not there")]
 pub(crate) struct Args {
-    /// A note, or a commit.
-    #[arg(value_name = "NOTE|COMMIT")]
-    what: String,
+    /// A note, or a commit; the last commit, if not given.
+    #[arg(value_name = "NOTE|COMMIT", add = ArgValueCompleter::new(complete::notes))]
+    what: Option<String>,
 
     /// The time or commit to compare with.
     #[arg(value_name = "FROM")]
@@ -38,6 +43,13 @@ pub(crate) struct Args {
     /// The time or commit to compare; now, if not given.
     #[arg(value_name = "TO")]
     to: Option<String>,
+}
+
+impl Args {
+    /// Returns the arguments that show a commit.
+    pub(super) fn of_commit(id: &str) -> Self {
+        Self { what: Some(id.to_owned()), from: None, to: None }
+    }
 }
 
 #[derive(Serialize)]
@@ -59,14 +71,23 @@ struct DiffFileJson {
 /// Prints the difference.
 pub(crate) fn run(context: &CommandContext, args: &Args) -> Result<Exit> {
     let memory = context.open_synced()?;
+    let Some(what) = &args.what else {
+        let last = memory.log(&HistoryFilter::default(), 1, 0)?.into_iter().next();
+        let last = last.ok_or_else(|| {
+            CommandError::new(Exit::NotFound, "there are no commits yet")
+                .hint("`memoranda add 'Something to remember'` makes the first one")
+        })?;
+        let diff = memory.show_commit(last.id.as_str())?;
+        return print(context, &CommitOrNote::Commit(Box::new(diff)));
+    };
     if let Some(from) = &args.from {
         let from = time::parse_point_in_time(memory, from)?;
         let to = args.to.as_deref().map(|to| time::parse_point_in_time(memory, to)).transpose()?;
-        let (project, name) = context.strip_project_prefix(&args.what)?;
+        let (project, name) = context.strip_project_prefix(what)?;
         let file = memory.diff(project, &name, from, to)?;
         return print(context, &CommitOrNote::Note(Box::new(file)));
     }
-    print(context, &CommitOrNote::Commit(Box::new(find_diff(context, memory, &args.what)?)))
+    print(context, &CommitOrNote::Commit(Box::new(find_diff(context, memory, what)?)))
 }
 
 enum CommitOrNote {
@@ -101,6 +122,7 @@ fn find_diff(context: &CommandContext, memory: &Memory, what: &str) -> Result<Co
 }
 
 fn print(context: &CommandContext, diff: &CommitOrNote) -> Result<Exit> {
+    context.start_pager();
     let printer = &context.printer;
     let (commit, files) = match diff {
         CommitOrNote::Commit(diff) => (Some(&diff.commit), diff.files.as_slice()),

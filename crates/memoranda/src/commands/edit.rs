@@ -1,5 +1,6 @@
 //! `memoranda edit`: change a note, in an editor or at once.
 
+use clap_complete::engine::ArgValueCompleter;
 use std::path::Path;
 
 use memoranda_engine::core::diff::{DiffLabels, unified_diff};
@@ -11,6 +12,7 @@ use memoranda_engine::{
 };
 use serde::Serialize;
 
+use crate::complete;
 use crate::context::CommandContext;
 use crate::error::{CommandError, Result, quoted};
 use crate::exit::Exit;
@@ -36,7 +38,7 @@ JSON (--json):
   {project, path, changed, before, after, commit}; commit is null if nothing changed")]
 pub(crate) struct Args {
     /// Path, title or permalink.
-    #[arg(value_name = "NOTE")]
+    #[arg(value_name = "NOTE", add = ArgValueCompleter::new(complete::notes))]
     note: String,
 
     /// Add text at the end; `-` reads it from standard input.

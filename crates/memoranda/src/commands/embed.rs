@@ -9,7 +9,7 @@ use crate::exit::Exit;
 use crate::output::counted;
 use crate::progress::ProgressBar;
 
-/// Compute the embeddings of the model that `search.model` names.
+/// Compute embeddings: those of the model that `search.model` names.
 ///
 /// A running server does this by itself, and the built-in model needs no such step. Embeddings are
 /// cached by text, so only new texts cost time. The command can be interrupted and continues where

@@ -12,7 +12,7 @@ use crate::json_output::{CommitJson, PlaceJson, short_id};
 use crate::output::{FAINT, PLACE, counted, visible};
 use crate::time;
 
-/// Remove memories that were neither changed nor viewed for so many days.
+/// Remove old memories: those neither changed nor viewed for so many days.
 ///
 /// Only in the project `memories` unless --project says otherwise, and only when you call it:
 /// nothing expires by itself. It is one commit, which `memoranda undo COMMIT` takes back. Asks

@@ -16,7 +16,7 @@ use crate::files;
 use crate::output::{PLACE, counted};
 use crate::progress::ProgressBar;
 
-/// Write the whole vault with its history as a tar archive, or its notes in another form.
+/// Write an archive: the whole vault with its history, or its notes in another form.
 ///
 /// In the archive every project is a folder, so the notes can be read without Memoranda. The other
 /// forms hold the notes as they are now: `markdown` is a folder of files, `jsonl` a line of JSON

@@ -267,7 +267,7 @@ fn list(context: &CommandContext) -> Result<Exit> {
     let columns = [
         TableColumn::word("SOURCE", STRONG),
         TableColumn::text("READS", PLACE),
-        TableColumn::text("BECOMES", FAINT),
+        TableColumn::optional("BECOMES", FAINT),
     ];
     let row = |row: &memoranda_import::SourceRow| {
         vec![row.name.to_owned(), row.reads.to_owned(), row.becomes.to_owned()]
@@ -432,6 +432,9 @@ fn print_report(
                     .hint(format!("`memoranda log` lists the {count} commits; each can be undone"));
             }
         }
+    }
+    if report.count(ImportOutcome::Created) > 0 {
+        context.hint_after("`memoranda setup` connects your agents to it");
     }
     Ok(())
 }

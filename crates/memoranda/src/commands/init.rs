@@ -44,5 +44,6 @@ pub(crate) fn run(context: &CommandContext, _: &Args) -> Result<Exit> {
         .printer
         .say("  memoranda project add work ~/Documents/Notes   (a folder you have already)");
     context.printer.say("  memoranda search something");
+    context.printer.say("  memoranda setup                                (connects your agents)");
     Ok(Exit::Success)
 }

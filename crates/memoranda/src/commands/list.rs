@@ -4,7 +4,7 @@ use jiff::Timestamp;
 use memoranda_engine::core::id::ProjectName;
 use memoranda_engine::core::note::type_key;
 use memoranda_engine::core::path::NotePath;
-use memoranda_engine::{ListFilter, ListOrder, ListPage, ListRequest, Memory};
+use memoranda_engine::{FileSummary, ListFilter, ListOrder, ListPage, ListRequest, Memory};
 use serde::Serialize;
 
 use crate::context::CommandContext;
@@ -138,7 +138,22 @@ fn resolve_folder(
         .hint("`memoranda project list` lists the projects"))
 }
 
+/// Returns the folder of a note whose file has the name of its title, else the whole path.
+fn folder_or_path(note: &FileSummary) -> String {
+    let normalized = |text: &str| -> String {
+        text.chars().filter(|c| c.is_alphanumeric()).flat_map(char::to_lowercase).collect()
+    };
+    let whole = format!("{}/{}", note.project, note.path);
+    match whole.rsplit_once('/') {
+        Some((folder, _)) if normalized(note.path.stem()) == normalized(&note.title) => {
+            format!("{folder}/")
+        }
+        _ => whole,
+    }
+}
+
 fn print(context: &CommandContext, page: &ListPage) -> Result<Exit> {
+    context.start_pager();
     let printer = &context.printer;
     if context.is_json() {
         let notes = page.notes.iter().map(NoteSummaryJson::from).collect();
@@ -153,15 +168,18 @@ fn print(context: &CommandContext, page: &ListPage) -> Result<Exit> {
     let columns = [
         TableColumn::text("TITLE", STRONG),
         TableColumn::text("PLACE", PLACE),
-        TableColumn::word("TYPE", FAINT),
+        TableColumn::optional("TYPE", FAINT),
         TableColumn::word("CHANGED", FAINT),
     ];
-    let row = |note: &memoranda_engine::FileSummary| {
+    let row = |note: &FileSummary| {
         let changed = match printer.format {
             OutputFormat::Plain => note.updated.to_string(),
             OutputFormat::Pretty | OutputFormat::Json => time::ago(note.updated, &now),
         };
-        let place = format!("{}/{}", note.project, note.path);
+        let place = match printer.format {
+            OutputFormat::Plain => format!("{}/{}", note.project, note.path),
+            OutputFormat::Pretty | OutputFormat::Json => folder_or_path(note),
+        };
         vec![note.title.clone(), place, note.note_type.clone(), changed]
     };
     table::print(printer, &columns, &page.notes.iter().map(row).collect::<Vec<_>>())?;

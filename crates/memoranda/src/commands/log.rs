@@ -1,18 +1,21 @@
 //! `memoranda log`: what changed, when, by whom.
 
+use clap_complete::engine::ArgValueCompleter;
 use memoranda_engine::core::change::Commit;
 use memoranda_engine::core::path::NotePath;
 use memoranda_engine::{EngineError, HistoryFilter, Memory, NoteLocation, ResolveIntent};
 use serde::Serialize;
 
+use super::diff;
 use super::undo::describe_commit;
+use crate::complete;
 use crate::context::{CommandContext, NoteOrFolder};
 use crate::error::{FailureKind, Result};
 use crate::exit::Exit;
 use crate::json_output::{CommitJson, change_action, short_id};
 use crate::output::{FAINT, HIT, OutputFormat, PLACE, STRONG, visible};
 use crate::table::{self, TableColumn};
-use crate::time;
+use crate::{picker, time};
 
 /// Show the history: what changed, when, by whom; of everything, a note or a folder.
 ///
@@ -31,7 +34,7 @@ JSON (--json):
   null for a write, or scan, first-scan, undo or redo")]
 pub(crate) struct Args {
     /// Only what concerns this note or folder.
-    #[arg(value_name = "NOTE")]
+    #[arg(value_name = "NOTE", add = ArgValueCompleter::new(complete::notes))]
     note: Option<String>,
 
     /// Nothing before this time: 7d, yesterday, 2026-01-31.
@@ -49,6 +52,10 @@ pub(crate) struct Args {
     /// How many at the most.
     #[arg(short = 'n', long, value_name = "N", default_value_t = 30)]
     limit: usize,
+
+    /// Pick one commit with the arrow keys or by typing, and show what it changed.
+    #[arg(short, long, conflicts_with_all = ["json", "plain"])]
+    interactive: bool,
 }
 
 #[derive(Serialize)]
@@ -86,8 +93,28 @@ pub(crate) fn run(context: &CommandContext, args: &Args) -> Result<Exit> {
     };
     let has_more = commits.len() > limit;
     commits.truncate(limit);
+    if args.interactive && !commits.is_empty() {
+        return pick(context, &commits);
+    }
     print(context, &commits, has_more)?;
     Ok(Exit::Success)
+}
+
+/// Shows the commit that the user picks.
+fn pick(context: &CommandContext, commits: &[Commit]) -> Result<Exit> {
+    let now = time::now();
+    let line = |commit: &Commit| {
+        let when = time::ago(commit.time, &now);
+        let what = describe_commit(commit);
+        format!("{}  {when}  {}  {what}", short_id(commit), commit.author.client)
+    };
+    let width = context.printer.width().map_or(usize::MAX, |width| width.saturating_sub(4));
+    let lines: Vec<String> =
+        commits.iter().map(|commit| table::truncate(&line(commit), width)).collect();
+    match picker::pick(context, "Show which commit?", &lines)?.and_then(|n| commits.get(n)) {
+        Some(commit) => diff::run(context, &diff::Args::of_commit(commit.id.as_str())),
+        None => Ok(Exit::Success),
+    }
 }
 
 fn revisions(memory: &Memory, place: &NoteLocation, filter: &HistoryFilter) -> Result<Vec<Commit>> {
@@ -148,6 +175,7 @@ pub(crate) fn find_note_or_folder(
 }
 
 fn print(context: &CommandContext, commits: &[Commit], has_more: bool) -> Result<()> {
+    context.start_pager();
     let printer = &context.printer;
     if context.is_json() {
         let commits = commits.iter().map(CommitJson::from).collect();
@@ -165,7 +193,7 @@ fn print(context: &CommandContext, commits: &[Commit], has_more: bool) -> Result
         TableColumn::word("COMMIT", HIT),
         TableColumn::word("WHEN", FAINT),
         TableColumn::text("WHO", STRONG),
-        TableColumn::word("TOOL", anstyle::Style::new()),
+        TableColumn::optional("TOOL", anstyle::Style::new()),
         TableColumn::text("WHAT", PLACE),
     ];
     let row = |commit: &Commit| {

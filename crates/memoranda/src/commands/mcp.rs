@@ -5,7 +5,7 @@ use crate::error::Result;
 use crate::exit::Exit;
 use crate::server_args::{ServerArgs, server_error};
 
-/// Serve one MCP client over standard input and output.
+/// Serve one client: MCP over standard input and output.
 ///
 /// Clients start it themselves; any number of them may run on one vault. It ends when its client
 /// does. The vault is made if there is none.

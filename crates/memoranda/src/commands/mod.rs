@@ -44,20 +44,58 @@ use crate::context::CommandContext;
 use crate::error::Result;
 use crate::exit::Exit;
 
-/// Every command, in the order of the help.
+/// A heading of the help and its commands.
+pub(crate) struct HelpGroup {
+    /// Heading.
+    pub(crate) heading: &'static str,
+    /// Names of the commands, in order.
+    pub(crate) commands: &'static [&'static str],
+}
+
+/// The help: every visible command, grouped by purpose.
+pub(crate) const HELP_GROUPS: &[HelpGroup] = &[
+    HelpGroup { heading: "Start", commands: &["init", "setup", "import", "status"] },
+    HelpGroup {
+        heading: "Remember and find",
+        commands: &["add", "search", "show", "edit", "list", "recent", "mv", "rm", "reminders"],
+    },
+    HelpGroup {
+        heading: "See what changed, and take it back",
+        commands: &["log", "diff", "undo", "redo", "restore"],
+    },
+    HelpGroup {
+        heading: "Serve agents",
+        commands: &["mcp", "serve", "token", "tool", "hook", "rules", "bank"],
+    },
+    HelpGroup {
+        heading: "Look after the vault",
+        commands: &[
+            "project", "config", "scan", "watch", "doctor", "reindex", "embed", "expire", "vacuum",
+            "export",
+        ],
+    },
+    HelpGroup { heading: "Your shell", commands: &["completions", "man"] },
+];
+
+/// Every command.
 #[derive(Subcommand)]
 #[command(defer = true)]
 pub(crate) enum CliCommand {
     Init(init::Args),
     Add(add::Args),
+    #[command(alias = "find")]
     Search(search::Args),
+    #[command(alias = "cat")]
     Show(show::Args),
     Edit(edit::Args),
+    #[command(alias = "ls")]
     List(list::Args),
     Recent(list::RecentArgs),
     Mv(mv::Args),
+    #[command(alias = "delete")]
     Rm(rm::Args),
     Restore(restore::Args),
+    #[command(alias = "history")]
     Log(log::Args),
     Diff(diff::Args),
     Undo(undo::Args),

@@ -1,9 +1,11 @@
 //! `memoranda mv`: move a note or a folder.
 
+use clap_complete::engine::ArgValueCompleter;
 use memoranda_engine::core::path::NotePath;
 use memoranda_engine::{EngineError, MoveOutcome, MoveRequest, NoteLocation, ResolveIntent};
 use serde::Serialize;
 
+use crate::complete;
 use crate::context::{CommandContext, NoteOrFolder};
 use crate::error::{CommandError, Result};
 use crate::exit::Exit;
@@ -25,7 +27,7 @@ JSON (--json):
   {files: [{from: {project, path}, to: {project, path}}], left: [path], commit}")]
 pub(crate) struct Args {
     /// A note's path, title or permalink, or a folder.
-    #[arg(value_name = "NOTE")]
+    #[arg(value_name = "NOTE", add = ArgValueCompleter::new(complete::notes))]
     note: String,
 
     /// The new path within the same project.

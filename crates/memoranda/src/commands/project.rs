@@ -16,10 +16,11 @@ use crate::output::{FAINT, PLACE, STRONG, counted};
 use crate::progress::ProgressBar;
 use crate::table::{self, TableColumn};
 
-/// List, add, create and remove projects.
+/// Manage projects: list, add, create and remove them.
 ///
 /// A project is a named folder of notes: one in the vault, or any folder that you have already.
-/// Its files stay where and as they are. A project never sees another's files.
+/// Its files stay where and as they are. A project never sees another's files. Without a command:
+/// the list.
 #[derive(clap::Args)]
 #[command(after_long_help = "\
 Examples:
@@ -28,7 +29,7 @@ Examples:
   memoranda project create recipes")]
 pub(crate) struct Args {
     #[command(subcommand)]
-    action: ProjectAction,
+    action: Option<ProjectAction>,
 }
 
 #[derive(Subcommand)]
@@ -74,6 +75,19 @@ JSON (--json):
     Create {
         /// The project's name.
         name: String,
+    },
+
+    /// Show or choose the project that new notes go to.
+    #[command(after_long_help = "\
+Examples:
+  memoranda project default
+  memoranda project default work
+
+JSON (--json):
+  {name}")]
+    Default {
+        /// The project; the present one is printed if not given.
+        name: Option<String>,
     },
 
     /// Stop following a project that was added; its files stay.
@@ -139,7 +153,7 @@ impl From<&ProjectInfo> for ProjectJson {
 /// Does what was asked.
 pub(crate) fn run(context: &CommandContext, args: &Args) -> Result<Exit> {
     let printer = &context.printer;
-    match &args.action {
+    match args.action.as_ref().unwrap_or(&ProjectAction::List) {
         ProjectAction::List => {
             let projects = context.open_synced()?.projects()?;
             if context.is_json() {
@@ -166,9 +180,36 @@ pub(crate) fn run(context: &CommandContext, args: &Args) -> Result<Exit> {
             let project = memory.create_project(name)?;
             print_project(context, memory, project.name.as_str(), "Created")?;
         }
+        ProjectAction::Default { name } => default_project(context, name.as_deref())?,
         ProjectAction::Remove(args) => remove(context, args)?,
     }
     Ok(Exit::Success)
+}
+
+#[derive(Serialize)]
+struct DefaultProjectJson {
+    name: String,
+}
+
+/// Prints the project for new notes, or makes another one the default.
+fn default_project(context: &CommandContext, name: Option<&str>) -> Result<()> {
+    let Some(name) = name else {
+        let name = context.settings()?.default_project().to_owned();
+        let sentence = name.clone();
+        return context.printer.done(&DefaultProjectJson { name }, sentence);
+    };
+    let memory = context.open_existing()?;
+    let project = memory.store().project(name)?.name;
+    set_default(context, &project)?;
+    context.printer.done(
+        &DefaultProjectJson { name: project.to_string() },
+        format!("New notes go to project {STRONG}{project}{STRONG:#}"),
+    )
+}
+
+/// Writes the default project into the configuration file.
+pub(crate) fn set_default(context: &CommandContext, project: &ProjectName) -> Result<()> {
+    super::config::write_setting(context, "default_project", project.as_str())
 }
 
 /// A project that is removed, or was before.

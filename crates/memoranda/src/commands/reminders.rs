@@ -192,9 +192,9 @@ fn list(context: &CommandContext, only_due: bool) -> Result<Exit> {
         TableColumn::word("ID", STRONG),
         TableColumn::text("STATE", FAINT),
         TableColumn::text("NEXT", PLACE),
-        TableColumn::word("CRON", FAINT),
+        TableColumn::optional("CRON", FAINT),
         TableColumn::text("MESSAGE", anstyle::Style::new()),
-        TableColumn::text("SCOPE", FAINT),
+        TableColumn::optional("SCOPE", FAINT),
     ];
     table::print(&context.printer, &columns, &found.iter().map(row).collect::<Vec<_>>())?;
     let due = found.iter().filter(|reminder| reminder.due.is_some()).count();

@@ -1,8 +1,10 @@
 //! `memoranda rm`: delete notes and folders; the history keeps them.
 
+use clap_complete::engine::ArgValueCompleter;
 use memoranda_engine::{DeleteOutcome, DeleteRequest, NoteLocation, ResolveIntent};
 use serde::Serialize;
 
+use crate::complete;
 use crate::context::{CommandContext, NoteOrFolder};
 use crate::error::{CommandError, Result, quoted};
 use crate::exit::Exit;
@@ -25,7 +27,7 @@ JSON (--json):
   {deleted: [{project, path}], left: [path], commits: [id], dry_run}")]
 pub(crate) struct Args {
     /// Paths, titles or permalinks of notes, or folders.
-    #[arg(value_name = "NOTE|FOLDER", required = true)]
+    #[arg(value_name = "NOTE|FOLDER", required = true, add = ArgValueCompleter::new(complete::notes))]
     notes: Vec<String>,
 
     /// Only say what would be deleted.

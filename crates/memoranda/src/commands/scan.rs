@@ -9,7 +9,7 @@ use crate::exit::Exit;
 use crate::output::counted;
 use crate::progress::ProgressBar;
 
-/// Scan every file for changes made outside Memoranda, and index them.
+/// Scan the files: find changes made outside Memoranda, and index them.
 ///
 /// Commands that read do this by themselves. A scan never writes to your files. With -v it lists
 /// the files that are left out, and why.
@@ -24,7 +24,7 @@ JSON (--json):
   unreadable: [{project, path, reason}], skipped: [{project, path, reason}]}")]
 pub(crate) struct Args {}
 
-/// Delete the index and rebuild it from the files and the history.
+/// Rebuild the index: from the files and the history.
 ///
 /// Never needed in normal use: the index is checked on every start.
 #[derive(clap::Args)]

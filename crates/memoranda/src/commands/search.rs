@@ -11,16 +11,17 @@ use memoranda_engine::{
 };
 use serde::Serialize;
 
+use super::show;
 use crate::context::CommandContext;
 use crate::error::{Result, quoted};
 use crate::exit::Exit;
 use crate::output::{FAINT, HIT, OutputFormat, PLACE, STRONG, counted, visible};
-use crate::time;
+use crate::{picker, table, time};
 
 /// How much of a note is quoted, in characters.
 const SNIPPET_CHARS: usize = 240;
 
-/// Find notes by their words and by what they mean.
+/// Find notes by their words and their meaning.
 ///
 /// Ask in your own words: not all words need to occur, typing errors are corrected, and a time that
 /// you name ("last week", "in March 2025") ranks notes of that time higher. "quotes" ask for a phrase, +word
@@ -107,6 +108,10 @@ pub(crate) struct Args {
     #[arg(long)]
     explain: bool,
 
+    /// Pick one result with the arrow keys or by typing, and show the note.
+    #[arg(short, long, conflicts_with_all = ["json", "plain"])]
+    interactive: bool,
+
     /// Look in every project, whatever MEMORANDA_PROJECT says.
     #[arg(long)]
     all_projects: bool,
@@ -190,6 +195,9 @@ pub(crate) fn run(context: &CommandContext, args: &Args) -> Result<Exit> {
     if args.explain {
         explain_fallback(memory, &mut page.meaning);
     }
+    if args.interactive && !page.results.is_empty() {
+        return pick(context, &page);
+    }
     let printer = &context.printer;
     match printer.format {
         OutputFormat::Json => printer.json(&search_json(&request.text, args.page, &page))?,
@@ -210,6 +218,21 @@ pub(crate) fn run(context: &CommandContext, args: &Args) -> Result<Exit> {
         "try fewer words, a beginning such as `conf*`, or `memoranda recent`".to_owned()
     });
     Ok(Exit::NotFound)
+}
+
+/// Shows the note that the user picks.
+fn pick(context: &CommandContext, page: &SearchPage) -> Result<Exit> {
+    let line = |result: &SearchResult| {
+        let quotation = visible(&result.snippet.text).into_owned();
+        format!("{}  {}  {quotation}", result.title, result.place)
+    };
+    let width = context.printer.width().map_or(usize::MAX, |width| width.saturating_sub(4));
+    let lines: Vec<String> =
+        page.results.iter().map(|result| table::truncate(&line(result), width)).collect();
+    match picker::pick(context, "Show which note?", &lines)?.and_then(|n| page.results.get(n)) {
+        Some(result) => show::run(context, &show::Args::of_note(&result.place)),
+        None => Ok(Exit::Success),
+    }
 }
 
 fn search_request(context: &CommandContext, memory: &Memory, args: &Args) -> Result<SearchRequest> {
@@ -374,8 +397,11 @@ fn print_pretty(context: &CommandContext, args: &Args, page: &SearchPage) -> Res
         if !result.heading.is_empty() && result.heading != result.title {
             printer.line(format!("  {FAINT}{}{FAINT:#}", visible(&result.heading)))?;
         }
+        let width = printer.width().map(|width| width.saturating_sub(2));
         for line in highlighted(&result.snippet).lines() {
-            printer.line(format!("  {line}"))?;
+            for part in table::wrap(line, width) {
+                printer.line(format!("  {part}"))?;
+            }
         }
         if !result.also.is_empty() {
             let places: Vec<_> = result.also.iter().map(ToString::to_string).collect();

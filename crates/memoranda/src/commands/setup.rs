@@ -1,8 +1,10 @@
 //! `memoranda setup`: connect the clients that are on this machine.
 
+use clap_complete::engine::ArgValueCandidates;
 use memoranda_engine::core::diff::{DiffLabels, unified_diff};
 use serde::Serialize;
 
+use crate::complete;
 use crate::config::SettingOrigin;
 use crate::context::CommandContext;
 use crate::diff_color;
@@ -43,7 +45,7 @@ JSON (--json):
   `remove` or `none`")]
 pub(crate) struct Args {
     /// The clients; all that are here, if none is named.
-    #[arg(value_name = "CLIENT")]
+    #[arg(value_name = "CLIENT", add = ArgValueCandidates::new(complete::clients))]
     clients: Vec<String>,
 
     /// Install hooks too: a brief at the start, checkpoints before compaction.
@@ -325,9 +327,9 @@ fn print_overview(
         TableColumn::word("CLIENT", STRONG),
         TableColumn::word("INSTALLED", plain),
         TableColumn::word("SERVER", plain),
-        TableColumn::word("HOOKS", plain),
+        TableColumn::optional("HOOKS", plain),
         TableColumn::word("ACTION", GOOD),
-        TableColumn::text("FILE", FAINT),
+        TableColumn::optional("FILE", FAINT),
     ];
     let words = |state: Option<EntryState>| match state {
         Some(EntryState::Current) => "yes",

@@ -1,13 +1,15 @@
 //! `memoranda show`: read a note, now or as it was, and what is around it.
 
+use clap_complete::engine::ArgValueCompleter;
 use jiff::Timestamp;
 use memoranda_engine::core::note::Note;
 use memoranda_engine::{GraphRequest, Memory, NoteLocation, ReadNote, ResolveIntent};
 use serde::Serialize;
 
 use super::graph;
+use crate::complete;
 use crate::context::CommandContext;
-use crate::error::Result;
+use crate::error::{CommandError, FailureKind, Result, quoted};
 use crate::exit::Exit;
 use crate::output::{FAINT, OutputFormat, STRONG, visible, visible_lines};
 use crate::time;
@@ -33,7 +35,7 @@ JSON (--json):
   relation_type, direction, via}], unresolved: [{relation_type, target}], truncated}")]
 pub(crate) struct Args {
     /// Path, title or permalink.
-    #[arg(value_name = "NOTE")]
+    #[arg(value_name = "NOTE", add = ArgValueCompleter::new(complete::notes))]
     note: String,
 
     /// As it was at this time, or after this commit.
@@ -55,6 +57,13 @@ pub(crate) struct Args {
     /// What is known of the note, without its text.
     #[arg(long, conflicts_with_all = ["graph", "at"])]
     info: bool,
+}
+
+impl Args {
+    /// Returns the arguments that show the text of a note.
+    pub(super) fn of_note(place: &NoteLocation) -> Self {
+        Self { note: place.to_string(), at: None, graph: false, depth: 1, raw: false, info: false }
+    }
 }
 
 #[derive(Serialize)]
@@ -107,6 +116,7 @@ pub(crate) fn run(context: &CommandContext, args: &Args) -> Result<Exit> {
     if args.graph {
         let place = resolve_named(context, memory, &args.note)?;
         let depth = usize::from(args.depth);
+        context.start_pager();
         let around = memory.neighbours(&GraphRequest { place, depth, max: 200 })?;
         graph::print(&context.printer, &around)?;
         return Ok(Exit::Success);
@@ -134,6 +144,7 @@ pub(crate) fn run(context: &CommandContext, args: &Args) -> Result<Exit> {
             printer.bytes(&note.bytes)?;
         }
         OutputFormat::Pretty | OutputFormat::Plain => {
+            context.start_pager();
             let text = note.lossy_text();
             let text = visible_lines(&text);
             printer.line(text.strip_suffix('\n').unwrap_or(&text))?;
@@ -144,12 +155,35 @@ pub(crate) fn run(context: &CommandContext, args: &Args) -> Result<Exit> {
 
 /// The note that a name means; that it could be another's is said.
 fn resolve_named(context: &CommandContext, memory: &Memory, name: &str) -> Result<NoteLocation> {
-    let found = context.resolve_note(memory, name, ResolveIntent::Read)?;
+    let found = match context.resolve_note(memory, name, ResolveIntent::Read) {
+        Err(error) if error.kind == FailureKind::Exit(Exit::NotFound) => {
+            return Err(deleted(context, memory, name)?.unwrap_or(error));
+        }
+        found => found?,
+    };
     if let Some(other) = &found.other {
         let said = format!("this is {}; {other} goes by the name {name:?} too", found.place);
         context.printer.warn(visible(&said));
     }
     Ok(found.place)
+}
+
+/// Returns the error for a note that was deleted; `None` if no note ever had this name.
+fn deleted(context: &CommandContext, memory: &Memory, name: &str) -> Result<Option<CommandError>> {
+    let (project, name) = context.strip_project_prefix(name)?;
+    let Ok(place) = memory.place_in_history(project, &name, ResolveIntent::Read) else {
+        return Ok(None);
+    };
+    let last = memory.revisions(&place, 1)?.into_iter().next();
+    let Some(last) = last.filter(|last| last.change.after.is_none()) else { return Ok(None) };
+    let when = time::ago(last.commit.time, &time::now());
+    let who = visible(&last.commit.author.client).into_owned();
+    let quoted = quoted(&place.to_string());
+    Ok(Some(
+        CommandError::new(Exit::NotFound, format!("{place} was deleted {when} by {who}"))
+            .hint(format!("`memoranda restore {quoted}` brings it back"))
+            .hint(format!("`memoranda log {quoted}` lists its versions")),
+    ))
 }
 
 /// Everything that is known of a note.

@@ -7,7 +7,7 @@ use crate::error::Result;
 use crate::exit::Exit;
 use crate::http_token::HttpToken;
 
-/// Print the token that clients of `memoranda serve` send.
+/// Print the token of the HTTP server: clients of `memoranda serve` send it.
 ///
 /// It is made on first use, for this vault and this device, in a file that you alone can read.
 /// MEMORANDA_TOKEN and MEMORANDA_TOKEN_FILE come before it, as for `memoranda serve`. To replace

@@ -131,8 +131,8 @@ fn list(context: &CommandContext, settings: &ToolSettings) -> Result<Exit> {
     let plain = anstyle::Style::new();
     let columns = [
         TableColumn::word("TOOL", STRONG),
-        TableColumn::word("SET", plain),
-        TableColumn::word("CHANGES", plain),
+        TableColumn::optional("SET", plain),
+        TableColumn::optional("CHANGES", plain),
         TableColumn::text("TITLE", plain),
     ];
     let changes = |tool: &ToolDef| match (tool.hints.read_only, tool.hints.destructive) {

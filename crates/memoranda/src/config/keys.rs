@@ -93,6 +93,13 @@ pub(crate) const KEYS: &[ConfigKey] = &[
         doc: "The command that `memoranda edit` opens a note with.",
     },
     ConfigKey {
+        name: "pager",
+        kind: ConfigKeyKind::Text,
+        default: if cfg!(windows) { "" } else { "less" },
+        variables: &[&env::MEMORANDA_PAGER, &env::PAGER],
+        doc: "The command that shows long output on a terminal. `cat` means none.",
+    },
+    ConfigKey {
         name: "color",
         kind: ConfigKeyKind::Choice(&["auto", "always", "never"]),
         default: "auto",

@@ -138,6 +138,11 @@ impl AppSettings {
         self.value("editor")
     }
 
+    /// Returns the pager command.
+    pub(crate) fn pager(&self) -> &str {
+        self.value("pager")
+    }
+
     /// Returns the use of colours.
     pub(crate) fn color(&self) -> ColorWhen {
         ColorWhen::from_str(self.value("color"), true).unwrap_or(ColorWhen::Auto)

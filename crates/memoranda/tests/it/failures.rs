@@ -37,7 +37,7 @@ fn failures_have_their_codes_and_hints() {
         (&["undo", "abcd"], 1, &["no commit \"abcd\"", "hint:"]),
         (&["diff", "a/"], 2, &["is a folder"]),
         (&["import", "missing.tar"], 1, &["missing.tar", "it does not exist"]),
-        (&["frobnicate"], 2, &["unrecognized subcommand"]),
+        (&["frobnicate"], 2, &["there is no command"]),
         (&["--json"], 2, &["no command was given", "hint:"]),
         (&["search"], 2, &["required"]),
         (&["search", "x", "--json", "--plain"], 2, &["cannot be used with"]),

@@ -41,3 +41,4 @@ mod texts;
 #[path = "../../../memoranda-model/tests/it/tiny_model.rs"]
 mod tiny_model;
 mod undo;
+mod words;

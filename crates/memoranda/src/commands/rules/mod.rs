@@ -3,6 +3,7 @@
 mod generate;
 mod import;
 mod known_rules;
+mod list;
 
 use std::path::PathBuf;
 
@@ -16,22 +17,33 @@ use crate::error::{CommandError, Result};
 use crate::exit::Exit;
 use generate::{GenerateMode, GenerateRequest, UnknownText, WithoutRules};
 
-/// Write rules into the files that agents read, or read such files as rules.
+/// Show the rules, write them into the files that agents read, or read such files as rules.
 ///
+/// Without a command: the list.
 /// The rules are those of the repository that you are in (type `rule`, in the project `records`).
 #[derive(clap::Args)]
 #[command(after_long_help = "\
 Examples:
+  memoranda rules                  list the rules that hold here
   memoranda rules import           make rules of AGENTS.md, CLAUDE.md, .cursor/rules …
   memoranda rules generate all     write the rules for every agent
   memoranda rules generate --check whether the files are as the rules are")]
 pub(crate) struct Args {
     #[command(subcommand)]
-    action: RulesAction,
+    action: Option<RulesAction>,
 }
 
 #[derive(Subcommand)]
 enum RulesAction {
+    /// List the rules of this repository, and those for every repository.
+    #[command(after_long_help = "\
+Examples:
+  memoranda rules list
+
+JSON (--json):
+  {rules: [{id, text, scope, paths, category}]}; scope is the repository, or `every repository`")]
+    List,
+
     /// Write the rules of this repository into the files that agents read.
     ///
     /// Where a program reads several files, one of our own is written; elsewhere a block between
@@ -99,18 +111,20 @@ JSON (--json):
 
 /// Does what was asked.
 pub(crate) fn run(context: &CommandContext, args: &Args) -> Result<Exit> {
-    let memory = match &args.action {
+    let action = args.action.as_ref().unwrap_or(&RulesAction::List);
+    let memory = match action {
         RulesAction::Import { .. } => {
             context.open_or_create()?;
             context.open_synced()?
         }
-        RulesAction::Generate { .. } => context.open_synced()?,
+        RulesAction::Generate { .. } | RulesAction::List => context.open_synced()?,
     };
     let workspace = env::workspace().unwrap_or_default();
     let repository = GitRepository::of(&workspace);
     let root = repository.map_or_else(|| workspace.clone(), |repository| repository.root);
     let project = RecordScope::of_workspace(&root);
-    match &args.action {
+    match action {
+        RulesAction::List => list::run(context, memory, project),
         RulesAction::Generate { targets, check, dry_run, global, remove, force } => {
             let mode = match (check, dry_run) {
                 (true, _) => GenerateMode::Check,

@@ -1,0 +1,67 @@
+//! The words that people type: other names of commands, bare commands, completions.
+
+use super::support::Home;
+
+#[test]
+fn other_names_of_commands_work() {
+    let home = Home::new();
+    home.ok(&["add", "--title", "Plan", "The boiler is under warranty until 2031."]);
+    assert!(home.ok(&["find", "boiler"]).contains("Plan"));
+    assert!(home.ok(&["cat", "Plan"]).contains("boiler"));
+    assert!(home.ok(&["ls"]).contains("Plan"));
+    assert!(home.ok(&["history"]).contains("added"));
+    home.ok(&["delete", "Plan"]);
+    home.fails(&["show", "Plan"], 1, &["was deleted", "memoranda restore"]);
+    home.fails(&["connect"], 2, &["no command \"connect\"", "memoranda setup"]);
+    home.fails(&["serach", "x"], 2, &["did you mean `memoranda search`?"]);
+}
+
+#[test]
+fn bare_commands_show_something() {
+    let home = Home::new();
+    home.fails(&["diff"], 1, &["there are no commits yet"]);
+    home.ok(&["add", "--title", "Plan", "The boiler is under warranty."]);
+    assert!(home.ok(&["diff"]).contains("+The boiler is under warranty."));
+    assert!(home.ok(&["project"]).contains("main"));
+    assert!(home.ok(&["config"]).contains("default_project"));
+    assert_eq!(home.json(&["rules"])["rules"].as_array().unwrap().len(), 0);
+}
+
+#[test]
+fn the_default_project_is_chosen_by_command() {
+    let home = Home::new();
+    assert_eq!(home.ok(&["project", "default"]), "main\n");
+    home.ok(&["project", "create", "work"]);
+    home.ok(&["project", "default", "work"]);
+    assert_eq!(home.json(&["project", "default"])["name"], "work");
+    assert_eq!(home.json(&["add", "Something"])["project"], "work");
+    home.fails(&["project", "default", "nowhere"], 1, &["nowhere"]);
+}
+
+#[test]
+fn completions_know_the_vault() {
+    let home = Home::new();
+    home.ok(&["add", "--title", "Plan", "The boiler."]);
+    home.ok(&["project", "create", "work"]);
+    let complete = |words: &[&str]| {
+        let mut command = home.command(&["--", "memoranda"]);
+        let index = words.len().to_string();
+        let variables = [("COMPLETE", "bash"), ("_CLAP_COMPLETE_INDEX", &index)];
+        let output = command.args(words).envs(variables).output().unwrap();
+        assert!(output.status.success(), "{output:?}");
+        String::from_utf8(output.stdout).unwrap()
+    };
+    assert!(complete(&["list", "-p", ""]).contains("work"));
+    assert!(complete(&["show", "ma"]).contains("main/Plan.md"));
+    assert!(complete(&["setup", "cl"]).contains("claude-code"));
+    assert!(complete(&["config", "get", "def"]).contains("default_project"));
+    assert!(!complete(&["config", "get", "def"]).contains("editor"));
+}
+
+#[test]
+fn picking_needs_a_terminal() {
+    let home = Home::new();
+    home.ok(&["add", "--title", "Plan", "The boiler."]);
+    home.fails(&["search", "-i", "boiler"], 2, &["needs a terminal"]);
+    home.fails(&["log", "-i"], 2, &["needs a terminal"]);
+}
