@@ -30,6 +30,51 @@ pub struct SecretMatch {
 /// assert_eq!((found.len(), found[0].line), (1, 1));
 /// ```
 pub fn find_secrets(text: &str) -> Vec<SecretMatch> {
+    let Some(visible) = VisibleText::of(text) else { return find_visible_secrets(text) };
+    let mut secrets = find_visible_secrets(&visible.text);
+    for secret in &mut secrets {
+        secret.span = visible.original_span(&secret.span);
+    }
+    secrets
+}
+
+/// A text without characters that nobody sees, which would hide a token from the rules.
+struct VisibleText {
+    text: String,
+    /// Offsets in the visible text behind which a character was left out, and its length.
+    hidden: Vec<(usize, usize)>,
+}
+
+impl VisibleText {
+    /// Returns `None` if every character is visible.
+    fn of(text: &str) -> Option<Self> {
+        let is_hidden = |c: char| matches!(c, '\u{ad}' | '\u{200b}'..='\u{200f}' | '\u{2060}'..='\u{2064}' | '\u{feff}');
+        if text.is_ascii() || !text.contains(is_hidden) {
+            return None;
+        }
+        let mut visible = Self { text: String::with_capacity(text.len()), hidden: Vec::new() };
+        for c in text.chars() {
+            if is_hidden(c) {
+                visible.hidden.push((visible.text.len(), c.len_utf8()));
+            } else {
+                visible.text.push(c);
+            }
+        }
+        Some(visible)
+    }
+
+    /// Returns the range in the original text, with the hidden characters inside of it.
+    fn original_span(&self, span: &Range<usize>) -> Range<usize> {
+        let hidden_until = |is_before: &dyn Fn(usize) -> bool| -> usize {
+            self.hidden.iter().filter(|(at, _)| is_before(*at)).map(|(_, length)| length).sum()
+        };
+        let start = span.start + hidden_until(&|at| at <= span.start);
+        let end = span.end + hidden_until(&|at| at < span.end);
+        start..end
+    }
+}
+
+fn find_visible_secrets(text: &str) -> Vec<SecretMatch> {
     let mut found = Vec::new();
     for n in SET.matches(text) {
         let (Some(rule), Some(pattern)) = (RULES.get(n), PATTERNS.get(n)) else { continue };
@@ -43,6 +88,13 @@ pub fn find_secrets(text: &str) -> Vec<SecretMatch> {
             let (span, proven) = match rule.proof {
                 SecretValidator::Pattern => (matched.range(), true),
                 SecretValidator::Luhn => (matched.range(), passes_luhn(matched.as_str())),
+                SecretValidator::Iban => (matched.range(), is_iban(matched.as_str())),
+                SecretValidator::NoExample => {
+                    (matched.range(), !matched.as_str().ends_with("EXAMPLE"))
+                }
+                SecretValidator::NoPlaceholder => {
+                    (matched.range(), !value::is_placeholder(matched.as_str(), ""))
+                }
                 SecretValidator::Random => (matched.range(), value::is_random(matched.as_str())),
                 SecretValidator::Assigned => {
                     let value = SecretValue::read_at(text, whole.start(), matched.start());
@@ -155,6 +207,19 @@ fn passes_luhn(number: &str) -> bool {
         && digits.iter().any(|&d| d != digits[0])
 }
 
+/// Verifies the check digits of a bank account number (ISO 13616).
+fn is_iban(number: &str) -> bool {
+    let characters: Vec<char> = number.chars().filter(|c| *c != ' ').collect();
+    if !(15..=34).contains(&characters.len()) {
+        return false;
+    }
+    let rest = characters[4..].iter().chain(&characters[..4]).try_fold(0u32, |rest, c| {
+        let digit = c.to_digit(36)?;
+        Some(if digit < 10 { (rest * 10 + digit) % 97 } else { (rest * 100 + digit) % 97 })
+    });
+    rest == Some(1)
+}
+
 #[cfg(test)]
 mod tests {
     use proptest::prelude::*;
@@ -253,9 +318,58 @@ mod tests {
     }
 
     #[test]
+    fn secrets_of_further_issuers_are_found() {
+        check(&format!("1//0{}", "gAb3-_xY9".repeat(5)), &["Google refresh token"]);
+        check(&format!("SK{}", "0123456789abcdef".repeat(2)), &["Twilio key"]);
+        let token = "0123456789abcdef".repeat(2);
+        check(&format!("Twilio auth token: {token}"), &["Twilio token"]);
+        check(&format!("key-{token}"), &["Mailgun key"]);
+        let address = "https://a.blob.core.windows.net/c?sv=2024-01-01&sig=";
+        check(&format!("{address}{}%3D", "aB3%2F".repeat(8)), &["Azure signature"]);
+        check(&format!("AGE-SECRET-KEY-1{}", "QPZRY9X8GF".repeat(6)), &["age key"]);
+        for text in ["DE89 3704 0044 0532 0130 00", "GB82WEST12345698765432"] {
+            check(&format!("pay to {text} please"), &["bank account number"]);
+        }
+        for text in [
+            "the password for the wifi is hunter2!x",
+            "das Passwort für das WLAN ist hunter2!x",
+            "Das Kennwort vom Router lautet: hunter2!x",
+            "das Passwort lautet hunter2!x",
+        ] {
+            check(text, &["password or key"]);
+        }
+        let words = "legal winner thank year wave sausage worth useful legal winner thank yellow";
+        check(&format!("seed phrase: {words}"), &["seed phrase"]);
+        check(
+            &format!("My recovery words are safe.\nrecovery phrase is {words}"),
+            &["seed phrase"],
+        );
+    }
+
+    #[test]
+    fn invisible_characters_hide_no_secret() {
+        let token = format!("ghp_{}", "a1B2".repeat(9));
+        for hidden in ['\u{200b}', '\u{200d}', '\u{2060}', '\u{feff}', '\u{ad}'] {
+            let split = format!("{}{hidden}{}", &token[..10], &token[10..]);
+            let text = format!("ä{hidden}\ntoken {split} here");
+            assert_eq!(find_secrets(&text).first().map(|secret| secret.line), Some(2), "{text:?}");
+            let expected = format!("ä{hidden}\ntoken [redacted: GitHub token] here");
+            assert_eq!(redact_all(&text), expected, "{text:?}");
+        }
+    }
+
+    #[test]
     fn ordinary_text_is_left_alone() {
+        let example = format!("the documents use AKIA{}", "IOSFODNN7EXAMPLE");
+        check(&example, &[]);
         for text in [
             "",
+            "postgres://user:password@localhost/db and postgres://user:pass@localhost",
+            "the password for the wifi is on the fridge",
+            "das Passwort für das WLAN ist im Tresor",
+            "DE89 3704 0044 0532 0130 01 and AB12 CDEF GHIJ KLMN",
+            "the recovery phrase is kept in the safe of the bank, and nobody knows the number",
+            "the seed words should never leave this house without somebody watching them closely",
             "the password is kept in the safe",
             "password: <your password>",
             "token = ${GITHUB_TOKEN}",

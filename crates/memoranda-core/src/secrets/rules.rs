@@ -8,6 +8,12 @@ pub(super) enum SecretValidator {
     Pattern,
     /// The check digit must be valid.
     Luhn,
+    /// The check digits of a bank account number must be valid.
+    Iban,
+    /// The value must not be the example of the issuer's documents.
+    NoExample,
+    /// The value must not be a placeholder, such as `password`.
+    NoPlaceholder,
     /// Value after `password:` or `key =`; the pattern matches its beginning. Rejects placeholders,
     /// references, code and prose.
     Assigned,
@@ -42,7 +48,11 @@ pub(super) const RULES: &[SecretRule] = &[
             r"|)",
         ),
     ),
-    rule("AWS access key", r"\b(?:AKIA|ASIA)[A-Z0-9]{16}\b"),
+    SecretRule {
+        kind: "AWS access key",
+        pattern: r"\b(?:AKIA|ASIA)[A-Z0-9]{16}\b",
+        proof: SecretValidator::NoExample,
+    },
     rule(
         "AWS secret key",
         r#"(?i)aws_?secret_?(?:access_?)?key["']?\s*[:=]\s*["']?(?P<secret>[a-z0-9/+]{40})"#,
@@ -56,6 +66,15 @@ pub(super) const RULES: &[SecretRule] = &[
     ),
     rule("Google API key", r"\bAIza[A-Za-z0-9_-]{35}"),
     rule("Google OAuth secret", r"\bGOCSPX-[A-Za-z0-9_-]{28}"),
+    rule("Google refresh token", r"\b1//0[A-Za-z0-9_-]{30,}"),
+    rule("Twilio key", r"\bSK[a-f0-9]{32}\b"),
+    rule(
+        "Twilio token",
+        r#"(?i)\btwilio(?-i:[^\n]){0,40}?token["'`*]{0,3}\s*[:= ]\s*["'`*]{0,3}(?P<secret>[a-f0-9]{32})\b"#,
+    ),
+    rule("Mailgun key", r"\bkey-[a-f0-9]{32}\b"),
+    rule("age key", r"\bAGE-SECRET-KEY-1[A-Z0-9]{50,}"),
+    rule("Azure signature", r"(?i)[?&]sig=(?P<secret>[a-z0-9%+/]{40,}={0,2})"),
     rule("Stripe key", r"\b(?:[rs]k_(?:live|test)|whsec)_[A-Za-z0-9]{20,}"),
     rule("Anthropic API key", r"\bsk-ant-[a-z]+[0-9]{2}-[A-Za-z0-9_-]{30,}"),
     rule("OpenAI API key", r"\bsk-(?:proj-|svcacct-)?[A-Za-z0-9_-]{32,}"),
@@ -73,14 +92,15 @@ pub(super) const RULES: &[SecretRule] = &[
     rule("DigitalOcean token", r"\bdo[opr]_v1_[a-f0-9]{64}"),
     rule("Telegram bot token", r"\b[0-9]{8,10}:AA[A-Za-z0-9_-]{33}\b"),
     rule("JSON web token", r"\beyJ[A-Za-z0-9_-]{10,}\.eyJ[A-Za-z0-9_-]{10,}\.[A-Za-z0-9_-]{10,}"),
-    rule(
-        "password in an address",
+    SecretRule {
+        kind: "password in an address",
         // The password may contain `@` and `:`; the host follows the last `@`.
-        concat!(
+        pattern: concat!(
             r"\b[a-z][a-z0-9+.-]{1,20}://[^\s:/@]*:(?P<secret>",
             r#"[^\s:/@"]{3,}(?:[@:][^\s:/@"'`<>,;|()]+)*|[^\s:/@"]{1,2}(?:[@:][^\s:/@"'`<>,;|()]+)+)@"#,
         ),
-    ),
+        proof: SecretValidator::NoPlaceholder,
+    },
     rule("Azure account key", r"(?i)\bAccountKey=(?P<secret>[a-z0-9+/]{40,}={0,2})"),
     SecretRule {
         kind: "password or key",
@@ -105,11 +125,33 @@ pub(super) const RULES: &[SecretRule] = &[
         kind: "password or key",
         pattern: concat!(
             r"(?i)(?:\b|_)(?:(?:passwor[dt]|passwd|passphrase|pwd|kennwort|secret|token|(?:api|access|account|secret|auth)[_ -]?key)",
-            r"(?:[ \t]+(?:is|was)[ \t]+|[`*]{0,3}[ \t]*\|[ \t]*)",
+            r"(?:[ \t]+(?:is|was|ist|war|lautet)[ \t]*:?[ \t]+|[`*]{0,3}[ \t]*\|[ \t]*)",
             r"|(?:passwor[dt]|passwd|passphrase|pwd|kennwort|(?:api|access|account|secret|auth)[_ -]?key)[ \t]+)",
             r#"["'`*]{0,3}(?P<secret>[^\s"'`,;|][^\n]{5})"#,
         ),
         proof: SecretValidator::Spoken,
+    },
+    // "The password for the wifi is …", "das Passwort für das WLAN lautet …".
+    SecretRule {
+        kind: "password or key",
+        pattern: concat!(
+            r"(?i)\b(?:passwor[dt]|passphrase|kennwort|(?:api|access|auth)[_ -]?key)[ \t]+",
+            r"(?:for|of|to|from|für|fuer|vom|von|zum|zur|des|der)[ \t]+(?:[^\s:.;]+[ \t]+){1,5}?",
+            r#"(?:is|was|ist|war|lautet)[ \t]*:?[ \t]+["'`*]{0,3}(?P<secret>[^\s"'`,;|][^\n]{5})"#,
+        ),
+        proof: SecretValidator::Spoken,
+    },
+    rule(
+        "seed phrase",
+        concat!(
+            r"(?i)\b(?:seed|recovery|backup|mnemonic)[ -]?(?:phrase|words?)(?:[ \t]+(?:is|ist|lautet))?",
+            r#"["'`*]{0,3}\s*[:=]?["'`*]{0,3}\s*["'`]{0,3}(?P<secret>(?-i:[a-z]{3,8}[ \t\n]+){11,23}[a-z]{3,8})\b"#,
+        ),
+    ),
+    SecretRule {
+        kind: "bank account number",
+        pattern: r"\b(?P<secret>[A-Z]{2}[0-9]{2}(?: ?[A-Z0-9]{4}){2,7}(?: ?[A-Z0-9]{1,4})?)\b",
+        proof: SecretValidator::Iban,
     },
     SecretRule {
         kind: "basic authentication",

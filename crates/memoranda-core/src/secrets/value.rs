@@ -264,7 +264,7 @@ fn trim_punctuation(value: &str) -> &str {
 }
 
 /// Returns true if the whole value is a placeholder; `example` can be part of a password.
-fn is_placeholder(value: &str, rest: &str) -> bool {
+pub(super) fn is_placeholder(value: &str, rest: &str) -> bool {
     static WORDS: LazyLock<Option<Regex>> = LazyLock::new(|| {
         let words = "(?i)^(?:(?:your|the|some|new|old|an?|example|sample|dummy|placeholder|change|me|here|goes|insert|enter|redacted|hidden|removed|secret|password|passphrase|passwd|pwd|pass|token|key|api|access|auth|client|db|user|value|string|none|null|undefined|true|false|todo|tbd)[-_. ]?)+[0-9]?$";
         Regex::new(words).ok()

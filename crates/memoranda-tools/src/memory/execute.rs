@@ -91,6 +91,7 @@ fn create(
         MemoryPath::Root => return Err(MemoryError::Exists { path }),
         MemoryPath::At(requested) => requested,
     };
+    let path_warnings = screen_path(call, &path)?;
     // If the folder exists with this spelling, the write itself detects a similar name.
     let mut at = match call.memory.store().has_folder_of(&call.settings.memories, &requested) {
         Ok(true) => requested.clone(),
@@ -106,6 +107,7 @@ fn create(
     }
     let (text, mut warnings) = screen_secrets(call, &path, "", text)?;
     check_size(call, &path, &text)?;
+    warnings.extend(path_warnings);
     warnings.extend(ignored);
     let searched = searchable_before_rules(call, &at);
     let rules = at.clone();
@@ -285,6 +287,7 @@ fn rename(call: &CallContext<'_>, from: String, to: String) -> Result<MemoryOutc
     let MemoryPath::At(requested) = requested else {
         return Err(MemoryError::DestinationExists { path: to });
     };
+    screen_path(call, &to)?;
     let memories = &call.settings.memories;
     let mut destination = canonical_path(call, &to, &requested, PathAccess::Write)?;
     if ignored_by_search(call, &destination).is_some() {
@@ -396,6 +399,25 @@ fn check_size(call: &CallContext<'_>, path: &str, text: &str) -> Result<(), Memo
 fn ignored_by_search(call: &CallContext<'_>, at: &NotePath) -> Option<String> {
     let rule = call.memory.store().ignored_by(&call.settings.memories, at).ok()??;
     Some(format!("This is kept, but search does not find it: {rule}."))
+}
+
+/// Detects secrets in a new path, and applies the configured policy. A path cannot be redacted, so it
+/// is refused then. Returns warnings.
+fn screen_path(call: &CallContext<'_>, path: &str) -> Result<Vec<String>, MemoryError> {
+    let secrets = secrets::find_secrets(path);
+    if secrets.is_empty() {
+        return Ok(Vec::new());
+    }
+    let kinds: Vec<String> =
+        secrets.iter().map(|secret| format!("{} (in the path)", secret.kind)).collect();
+    match call.settings.secrets {
+        SecretPolicy::Refuse | SecretPolicy::Redact => {
+            Err(MemoryError::Secrets { path: secrets::redact(path, &secrets), kinds })
+        }
+        SecretPolicy::Warn => {
+            Ok(vec![format!("The path looks like a secret: {}. Rename it.", kinds.join(", "))])
+        }
+    }
 }
 
 /// Detects secrets that a change adds, and applies the configured policy.

@@ -163,6 +163,29 @@ fn secrets_are_warned_about_replaced_or_refused() {
     assert!(!vault.path("memories/refuse.md").exists());
 }
 
+#[test]
+fn a_secret_in_a_path_is_detected() {
+    let token = format!("ghp_{}", "a1B2".repeat(9));
+    let path = format!("/memories/{token}.md");
+    for policy in [SecretPolicy::Warn, SecretPolicy::Redact, SecretPolicy::Refuse] {
+        let mut vault = TestVault::new(Wording::Claude);
+        vault.memory(&json!({"command": "create", "path": "/memories/a.md", "file_text": "x"}));
+        vault.settings.secrets = policy;
+        for arguments in [
+            json!({"command": "create", "path": path, "file_text": "harmless"}),
+            json!({"command": "rename", "old_path": "/memories/a.md", "new_path": path}),
+        ] {
+            let answer = vault.memory(&arguments);
+            if policy == SecretPolicy::Warn {
+                continue;
+            }
+            assert!(answer.is_error && !answer.text.contains(&token), "{}", answer.text);
+            assert!(answer.text.contains("GitHub token (in the path)"), "{}", answer.text);
+            assert!(!vault.path(&format!("memories/{token}.md")).exists());
+        }
+    }
+}
+
 /// A secret can come in two halves, the first of them harmless.
 #[test]
 fn secrets_are_detected_in_every_command() {

@@ -54,7 +54,7 @@ fn lived_in() -> Home {
     std::fs::write(home.path().join("shop/.git/HEAD"), "ref: refs/heads/cart\n").unwrap();
     home.write("memories/user/style.md", "# Style\n- [style] Short answers\n");
     home.write("main/Kitchen.md", "The kitchen tap takes cartridge 46374.\n");
-    let said = r#"{"type":"user","message":{"role":"user","content":"Add a discount, key AKIAIOSFODNN7EXAMPLE"}}
+    let said = r#"{"type":"user","message":{"role":"user","content":"Add a discount, key AKIAIOSFODNN7EXAMPLQ"}}
 {"type":"user","message":{"role":"user","content":"<memoranda-brief>\nold news\n</memoranda-brief>"}}
 {"type":"assistant","message":{"role":"assistant","content":[{"type":"text","text":"The discount is in cart.rs."}]}}
 "#;

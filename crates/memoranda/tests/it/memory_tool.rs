@@ -140,7 +140,7 @@ fn the_words_are_chosen() {
 #[test]
 fn limits_and_secrets_follow_the_settings() {
     let home = Home::new();
-    let key = "AKIAIOSFODNN7EXAMPLE";
+    let key = "AKIAIOSFODNN7EXAMPLQ";
     let create = |client: &mut Client, text: &str| {
         let path = "/memories/s.md";
         client.memory(json!({ "command": "create", "path": path, "file_text": text }))
