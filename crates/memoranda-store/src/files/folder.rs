@@ -17,6 +17,12 @@ use crate::faults::{self, Step};
 /// How a refused hard link is told apart from other errors on its way up.
 pub(super) const HARD_LINK: io::ErrorKind = io::ErrorKind::TooManyLinks;
 
+/// A plain file, open for reading.
+pub(crate) struct OpenedFile {
+    pub(crate) bytes: Box<dyn io::Read>,
+    pub(crate) stat: FileStat,
+}
+
 /// The handle of one folder in a project.
 pub(crate) struct DirHandle {
     dir: Dir,
@@ -54,6 +60,27 @@ impl DirHandle {
         let hash = hash(&bytes);
         let (stat, mode) = (stat_of(&metadata), mode_of(&metadata));
         Ok(Some(FileContent { bytes, hash, stat, mode, checked_ns }))
+    }
+
+    /// Opens a plain file of any size; `None` if there is none.
+    pub(crate) fn open(
+        &self,
+        name: &str,
+        hard_links: HardLinkPolicy,
+    ) -> io::Result<Option<OpenedFile>> {
+        let file = match self.dir.open_with(name, &reading()) {
+            Ok(file) => file,
+            Err(e) if e.kind() == io::ErrorKind::NotFound => return Ok(None),
+            Err(e) => return Err(e),
+        };
+        let metadata = file.metadata()?;
+        if !metadata.is_file() {
+            return Err(io::ErrorKind::InvalidInput.into());
+        }
+        if metadata.nlink() > 1 && hard_links == HardLinkPolicy::Refuse {
+            return Err(HARD_LINK.into());
+        }
+        Ok(Some(OpenedFile { bytes: Box::new(file), stat: stat_of(&metadata) }))
     }
 
     /// What the system says of a plain file; `None` if there is none.

@@ -29,7 +29,7 @@ use memoranda_core::path::NotePath;
 use crate::error::{ErrorContext as _, Result, StoreError};
 use crate::faults::{self, Step};
 
-pub(crate) use folder::DirHandle;
+pub(crate) use folder::{DirHandle, OpenedFile};
 pub(crate) use walk::{WalkedFile, walk, walk_subfolder};
 
 /// The largest file that is read into memory or the log.
@@ -194,6 +194,12 @@ impl ProjectRoot {
     pub(crate) fn read(&self, path: &NotePath) -> Result<Option<FileContent>> {
         let Some(folder) = self.folder(path)? else { return Ok(None) };
         folder.read(path.file_name(), self.rules.hard_links).map_err(|e| self.explain(path, e))
+    }
+
+    /// Opens a file of any size; `None` if there is none.
+    pub(crate) fn open_file(&self, path: &NotePath) -> Result<Option<OpenedFile>> {
+        let Some(folder) = self.folder(path)? else { return Ok(None) };
+        folder.open(path.file_name(), self.rules.hard_links).map_err(|e| self.explain(path, e))
     }
 
     /// What the system says of a file; `None` if there is none.
@@ -369,7 +375,12 @@ impl ProjectRoot {
                 if kind.is_dir() {
                     pending.push((Some(dir.clone()), path, rules.clone()));
                 } else if kind.is_file() {
-                    below.files.push(path);
+                    // The history cannot keep a larger file, so no change touches it.
+                    if entry.metadata().doing(doing)?.len() > MAX_FILE_BYTES {
+                        below.passed_over.push(path.to_string());
+                    } else {
+                        below.files.push(path);
+                    }
                 } else if kind.is_symlink() {
                     return odd("a symbolic link");
                 } else {

@@ -11,7 +11,7 @@ use memoranda_core::path::NotePath;
 
 use crate::StoreInner;
 use crate::error::{ErrorContext as _, Result, StoreError};
-use crate::files::{self, FilePrivacy, state_files};
+use crate::files::{self, FilePrivacy, OpenedFile, state_files};
 use crate::vault::Project;
 
 /// The folder in the archive that holds the history.
@@ -64,6 +64,16 @@ impl StoreInner {
                         report.left_out += 1;
                         continue;
                     }
+                    let name = format!("{}/{path}", project.name);
+                    let size = root.stat(&path).ok().flatten().map_or(0, |stat| stat.size);
+                    if size > files::MAX_FILE_BYTES {
+                        if let Some(opened) = root.open_file(&path)? {
+                            report.bytes +=
+                                append_large(&mut archive, &name, opened).doing(doing)?;
+                            report.files += 1;
+                        }
+                        continue;
+                    }
                     let found = match root.read(&path) {
                         Ok(Some(found)) => found,
                         Ok(None) => continue,
@@ -73,7 +83,6 @@ impl StoreInner {
                         }
                         Err(e) => return Err(e),
                     };
-                    let name = format!("{}/{path}", project.name);
                     append(&mut archive, &name, &found.bytes, found.stat.mtime_ns).doing(doing)?;
                     report.files += 1;
                     report.bytes += found.bytes.len() as u64;
@@ -83,10 +92,8 @@ impl StoreInner {
             append(&mut archive, &format!("{STATE}/format"), format.as_bytes(), 0).doing(doing)?;
             for device in self.log.devices()? {
                 let folder = self.vault.state.join("log").join(&device);
-                for name in state_files::names(&folder).doing(doing)? {
-                    if !name.ends_with(".log") {
-                        continue;
-                    }
+                for segment in self.log.segments(&device)? {
+                    let name = format!("{segment:08}.log");
                     let mut file = state_files::open_read(&folder.join(&name)).doing(doing)?;
                     let mut header = tar::Header::new_gnu();
                     header.set_size(file.metadata().doing(doing)?.len());
@@ -249,6 +256,23 @@ fn append(
     header.set_mode(0o644);
     header.set_mtime(u64::try_from(mtime_ns / 1_000_000_000).unwrap_or(0));
     archive.append_data(&mut header, name, bytes)
+}
+
+/// Adds a file without reading it into memory; returns its size. If it shrinks meanwhile, zeros take
+/// the place of the missing bytes, because its size is already written.
+fn append_large(
+    archive: &mut tar::Builder<&mut dyn Write>,
+    name: &str,
+    opened: OpenedFile,
+) -> std::io::Result<u64> {
+    let OpenedFile { bytes, stat } = opened;
+    let mut header = tar::Header::new_gnu();
+    header.set_size(stat.size);
+    header.set_mode(0o644);
+    header.set_mtime(u64::try_from(stat.mtime_ns / 1_000_000_000).unwrap_or(0));
+    let padded = bytes.chain(std::io::repeat(0)).take(stat.size);
+    archive.append_data(&mut header, name, padded)?;
+    Ok(stat.size)
 }
 
 fn append_folder(archive: &mut tar::Builder<&mut dyn Write>, name: &str) -> std::io::Result<()> {

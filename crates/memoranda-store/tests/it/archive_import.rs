@@ -49,3 +49,27 @@ fn an_imported_history_goes_on_and_an_index_made_anew_agrees() {
     let report = store.check(scratch.path()).unwrap();
     assert!(report.agrees(), "{report:?}");
 }
+
+/// A file that is too large for the history stops neither an export nor the change of its folder.
+#[test]
+fn a_large_file_is_exported_and_stays_where_it_is() {
+    let (old, new) = (TestVault::new(), TestVault::new());
+    let store = old.open();
+    put(&store, "folder/note.md", "one");
+    let size = memoranda_store::MAX_FILE_BYTES + 5;
+    let video = std::fs::File::create(old.home().join("main/folder/video.mp4")).unwrap();
+    video.set_len(size).unwrap();
+    sync(&store);
+    let mut archive = Vec::new();
+    let report = store.export(&mut archive).unwrap();
+    assert_eq!((report.files, report.bytes), (2, size + 3));
+
+    let restored = new.open();
+    assert_eq!(restored.import(&mut archive.as_slice()).unwrap().files, 2);
+    let metadata = std::fs::metadata(new.home().join("main/folder/video.mp4")).unwrap();
+    assert_eq!(metadata.len(), size);
+
+    let below = store.below(&super::support::main_project(), &path("folder")).unwrap();
+    assert_eq!(below.files, [path("folder/note.md")]);
+    assert_eq!(below.passed_over, ["folder/video.mp4"]);
+}
