@@ -9,7 +9,8 @@ use memoranda_core::path::NotePath;
 use crate::error::{Result, StoreError};
 use crate::files::walk;
 use crate::index::{self, FileProblems, history};
-use crate::log::{LogDamage, ReadCheck};
+use crate::log::chain::ChainEnd;
+use crate::log::{LogDamage, LogRecord, ReadCheck};
 use crate::{Store, StoreInner};
 
 /// What a check found. Everything empty means that files, log and index agree.
@@ -17,6 +18,8 @@ use crate::{Store, StoreInner};
 pub struct CheckReport {
     /// Stretches of the log that are no whole records.
     pub damage: Vec<LogDamage>,
+    /// Records that do not follow the record before them in the log of their device.
+    pub broken_links: Vec<BrokenLink>,
     /// Contents of existing files that the log cannot give back.
     pub unkept: Vec<(ProjectName, NotePath)>,
     /// Files whose bytes are not what the index says.
@@ -33,10 +36,20 @@ pub struct CheckReport {
     pub commits: usize,
 }
 
+/// A record that does not follow the one before it: records are missing, or were changed.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct BrokenLink {
+    /// The device whose log it is.
+    pub device: String,
+    /// The number of the record in that log.
+    pub seq: u64,
+}
+
 impl CheckReport {
     /// Whether files, log and index agree. Problems in a person's text are no disagreement.
     pub fn agrees(&self) -> bool {
         self.damage.is_empty()
+            && self.broken_links.is_empty()
             && self.unkept.is_empty()
             && self.stale.is_empty()
             && self.differing.is_empty()
@@ -76,8 +89,16 @@ impl StoreInner {
     pub(crate) fn check(&self) -> Result<CheckReport> {
         let mut report = CheckReport::default();
         for device in self.log.devices()? {
-            let read = self.log.read_from(&device, Default::default(), ReadCheck::Whole, |_| {
-                report.commits += 1;
+            let mut last = ChainEnd::default();
+            let whole = ReadCheck::Whole;
+            let read = self.log.read_from(&device, Default::default(), whole, |placed| {
+                let LogRecord { link, .. } = &placed.record;
+                report.commits += usize::from(placed.record.is_commit());
+                let follows = link.seq == last.seq + 1 && link.previous == last.hash;
+                if link.seq > 0 && !follows {
+                    report.broken_links.push(BrokenLink { device: device.clone(), seq: link.seq });
+                }
+                last = last.after(&placed.record);
                 Ok(())
             })?;
             report.damage.extend(read.damage);

@@ -32,13 +32,26 @@ pub enum StoreError {
     },
     /// The vault was made by a later version.
     #[error(
-        "this vault has format {found}, and this program knows formats up to {known}; use a newer memoranda"
+        "this vault has format {found}, and this program knows formats up to {known}; use a newer memoranda; nothing was changed"
     )]
     NewerFormat {
         /// What the vault says.
         found: String,
         /// The newest that is understood.
         known: u32,
+    },
+    /// A segment of the log was written by a later version.
+    #[error(
+        "the log has a segment of format {found} ({segment}), and this program knows formats up to {known}; \
+         use a newer memoranda; nothing was changed"
+    )]
+    NewerLog {
+        /// The segment.
+        segment: String,
+        /// Its format.
+        found: u8,
+        /// The newest that is understood.
+        known: u8,
     },
     /// Vectors are of another kind than those that were kept before.
     #[error(

@@ -33,7 +33,7 @@ use memoranda_core::id::{ContentHash, ProjectName};
 use memoranda_core::path::NotePath;
 use memoranda_core::query::Query;
 
-pub use check::CheckReport;
+pub use check::{BrokenLink, CheckReport};
 pub use commit::{CommitOutcome, VersionConflict};
 pub use error::{Result, StoreError};
 pub use files::ignore_rules::IgnoreRules;

@@ -114,7 +114,7 @@ impl ExternalEdits {
             files: self.files,
             folders: None,
         };
-        Some((LogRecord { commit, notes: self.notes }, self.body))
+        Some((LogRecord::new(commit, self.notes), self.body))
     }
 }
 

@@ -381,7 +381,7 @@ fn plan<'a>(
         files,
         folders: None,
     };
-    let record = LogRecord { commit, notes };
+    let record = LogRecord::new(commit, notes);
     Ok(Some(CommitPlan { record, body, file_ops, project_rows }))
 }
 
@@ -450,7 +450,8 @@ fn write_and_publish<'a>(
     let start = session.log.end();
     let mut records = observed;
     records.push((record, body));
-    let placed = match session.log.append(&records) {
+    let written_bytes: usize = records.iter().map(|(_, body)| body.as_bytes().len()).sum();
+    let placed = match session.append(records) {
         Ok(placed) => placed,
         Err(e) => {
             discard(&file_ops);
@@ -484,6 +485,7 @@ fn write_and_publish<'a>(
     // log is applied again, which changes nothing, and a lagging index catches up before a read.
     faults::at(Step::Applied).ok();
     session.note_applied();
+    let commit = placed.last().map(|placed| placed.record.commit.clone());
     let files = news_of(&file_ops, &folders, &project_rows, checked_ns);
     let news = PendingIndexUpdate { from: start, placed, files };
     if session.inner.is_long_lived() {
@@ -494,8 +496,7 @@ fn write_and_publish<'a>(
             _ => {}
         }
     }
-    session.inner.note_written(records.iter().map(|(_, body)| body.as_bytes().len()).sum());
-    let commit = records.pop().map(|(record, _)| record.commit);
+    session.inner.note_written(written_bytes);
     Ok(CommitAttempt::Finished(commit.map_or(CommitOutcome::Unchanged, CommitOutcome::Committed)))
 }
 

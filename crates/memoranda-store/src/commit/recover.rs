@@ -343,7 +343,7 @@ impl<'a> Recovery<'a> {
                 after,
                 fact_edits: Vec::new(),
             };
-            let note = FileRecord { blob: None, permalink: torn.permalink.clone() };
+            let note = FileRecord { permalink: torn.permalink.clone(), ..FileRecord::default() };
             let blob = Some(found.2.add(&torn.found.bytes));
             found.0.push(change(torn.acknowledged, Some(torn.found.hash)));
             found.1.push(FileRecord { blob, ..note.clone() });
@@ -361,7 +361,7 @@ impl<'a> Recovery<'a> {
                 files,
                 folders: None,
             };
-            (LogRecord { commit, notes }, body)
+            (LogRecord::new(commit, notes), body)
         };
         vec![
             record(found, "found torn after the machine was restarted"),

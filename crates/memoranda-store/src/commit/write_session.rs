@@ -3,11 +3,14 @@
 //! The holder of the lock first completes what a dead process left half done, and reads into
 //! the index what others wrote. After that the three agree, and stay so until the lock is let go.
 
+use std::collections::HashMap;
 use std::sync::atomic::Ordering;
 use std::sync::{MutexGuard, TryLockError};
 use std::time::{Duration, Instant};
 
-use memoranda_core::id::ProjectName;
+use memoranda_core::change::CommitKind;
+use memoranda_core::id::{CommitId, ProjectName};
+use memoranda_core::path::NotePath;
 use rusqlite::Connection;
 
 use crate::StoreInner;
@@ -16,7 +19,11 @@ use crate::commit::index_update::PendingIndexUpdate;
 use crate::commit::recover::{CrashKind, Recovery, UnappliedRecord};
 use crate::error::{Result, StoreError};
 use crate::index::{self, IndexBatch, IndexFile, IndexState, history};
-use crate::log::{LogPosition, LogReadEnd, LogWriter, LoggedRecord, ReadCheck};
+use crate::log::chain::SeenDevices;
+use crate::log::{
+    FileVersionId, LogPosition, LogReadEnd, LogRecord, LogWriter, LoggedRecord, ReadCheck,
+    RecordBody,
+};
 use crate::vault::boot::{BootId, Restarted};
 use crate::vault::lock::{AppliedEntry, VaultLock, VaultLockGuard};
 
@@ -57,10 +64,47 @@ impl WriteSession<'_> {
     /// Appends what was seen on disk to the log, and tells the history in the index.
     pub(crate) fn record(&mut self, seen: ExternalEdits) -> Result<()> {
         let Some(record) = seen.into_record() else { return Ok(()) };
-        let placed = self.log.append(&[record])?;
+        let placed = self.append(vec![record])?;
         self.note_applied();
         for placed in &placed {
             history::add(self.db, &self.inner.vault.device, placed)?;
+        }
+        Ok(())
+    }
+
+    /// Appends records to the log, with the versions that they replace and what this device has seen
+    /// of others.
+    pub(crate) fn append(
+        &mut self,
+        mut records: Vec<(LogRecord, RecordBody)>,
+    ) -> Result<Vec<LoggedRecord>> {
+        self.add_parents(&mut records)?;
+        let seen = history::seen_devices(self.db, &self.inner.vault.device)?;
+        self.log.append(records, &seen)
+    }
+
+    /// Fills in the versions that the files of records replace.
+    fn add_parents(&self, records: &mut [(LogRecord, RecordBody)]) -> Result<()> {
+        let mut newest: HashMap<(ProjectName, NotePath), CommitId> = HashMap::new();
+        for (record, _) in records {
+            let LogRecord { commit, notes, .. } = record;
+            for (file, note) in commit.files.iter().zip(notes) {
+                let mut parents = Vec::new();
+                let source = file.moved_from.as_ref().unwrap_or(&file.path);
+                for path in file.moved_from.iter().chain([&file.path]) {
+                    let key = (file.project.clone(), path.clone());
+                    let last = match newest.get(&key) {
+                        Some(commit) => Some(*commit),
+                        // The files of a first scan have no history.
+                        None if commit.kind == Some(CommitKind::FirstScan) => None,
+                        None => history::last_commit(self.db, &file.project, path)?,
+                    };
+                    let path = (path != source).then(|| path.clone());
+                    parents.extend(last.map(|commit| FileVersionId { commit, path }));
+                    newest.insert(key, commit.id);
+                }
+                note.parents = Some(parents);
+            }
         }
         Ok(())
     }
@@ -143,6 +187,7 @@ impl StoreInner {
             return Err(StoreError::Halted(reason.clone()).into());
         }
         let held = writer.lock.acquire(patience)?;
+        self.upgrade_format(&held)?;
         if let LogState::Unknown = self.follow_log(&held, &mut writer.log)? {
             writer.news = None;
         }
@@ -299,7 +344,8 @@ impl StoreInner {
         let mut recovery = Recovery::new(self, records)?;
         let torn = recovery.plan()?;
         if !torn.is_empty() {
-            writer.append(&torn)?;
+            // The index is not in step yet, so nothing is known of other devices.
+            writer.append(torn, &SeenDevices::default())?;
         }
         recovery.perform()?;
         for (device, end) in ends {

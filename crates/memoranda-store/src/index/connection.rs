@@ -19,7 +19,7 @@ use crate::error::{ErrorContext as _, Result, StoreError};
 use crate::files::{FilePrivacy, state_files};
 
 /// Version of the schema. Increase it whenever the tables or their content change.
-const SCHEMA_VERSION: i32 = 24;
+const SCHEMA_VERSION: i32 = 25;
 const SCHEMA: &str = include_str!("schema.sql");
 /// Time that a connection waits for a lock of another connection.
 const BUSY_TIMEOUT: Duration = Duration::from_secs(10);

@@ -13,6 +13,7 @@ use rusqlite::{Connection, OptionalExtension as _, params};
 
 use super::write::project_id;
 use crate::error::{Result, StoreError};
+use crate::log::chain::{ChainEnd, SeenDevices};
 use crate::log::{ContentLocation, LogPosition, LoggedRecord, parse_folders, wire_folders};
 
 /// Longest time in milliseconds between two commits of one first scan, in logs without kinds.
@@ -23,16 +24,23 @@ const MAX_FIRST_SCAN_PAUSE_MS: i64 = 10 * 60 * 1000;
 pub(crate) struct LogCursor {
     pub(crate) position: LogPosition,
     pub(crate) logical_ms: i64,
+    /// Number of the last record, and its hybrid clock.
+    pub(crate) seq: u64,
+    pub(crate) clock: u64,
 }
 
 /// Returns the position up to which the index has read a device's log.
 pub(crate) fn read_to(db: &Connection, device: &str) -> Result<LogCursor> {
     let found = db
-        .prepare_cached("SELECT segment, offset, logical_ms FROM positions WHERE device = ?")?
+        .prepare_cached(
+            "SELECT segment, offset, logical_ms, seq, clock FROM positions WHERE device = ?",
+        )?
         .query_row([device], |row| {
             let segment = row.get::<_, i64>(0)? as u64;
             let position = LogPosition { segment, offset: row.get::<_, i64>(1)? as u64 };
-            Ok(LogCursor { position, logical_ms: row.get(2)? })
+            let seq = row.get::<_, i64>(3)?.cast_unsigned();
+            let clock = row.get::<_, i64>(4)?.cast_unsigned();
+            Ok(LogCursor { position, logical_ms: row.get(2)?, seq, clock })
         })
         .optional()?;
     Ok(found.unwrap_or_default())
@@ -56,13 +64,16 @@ pub(crate) fn last_read(db: &Connection, device: &str) -> Result<Option<(CommitI
 /// Stores the position up to which the index has read a device's log.
 pub(crate) fn set_read_to(db: &Connection, device: &str, to: LogCursor) -> Result<()> {
     db.prepare_cached(
-        "INSERT OR REPLACE INTO positions (device, segment, offset, logical_ms) VALUES (?, ?, ?, ?)",
+        "INSERT OR REPLACE INTO positions (device, segment, offset, logical_ms, seq, clock) \
+         VALUES (?, ?, ?, ?, ?, ?)",
     )?
     .execute(params![
         device,
         to.position.segment as i64,
         to.position.offset as i64,
-        to.logical_ms
+        to.logical_ms,
+        to.seq.cast_signed(),
+        to.clock.cast_signed()
     ])?;
     Ok(())
 }
@@ -73,6 +84,13 @@ pub(crate) fn add(db: &Connection, device: &str, placed: &LoggedRecord) -> Resul
     let commit = &placed.record.commit;
     let time_ms = commit.time.as_millisecond();
     let logical_ms = time_ms.max(before.logical_ms);
+    let end = ChainEnd { seq: before.seq, clock: before.clock, ..ChainEnd::default() };
+    let end = end.advanced_by(&placed.record);
+    let read = LogCursor { position: placed.end, logical_ms, seq: end.seq, clock: end.clock };
+    add_seen(db, device, placed)?;
+    if !placed.record.is_commit() {
+        return set_read_to(db, device, read);
+    }
     let kind = kind_of(db, commit)?;
     let added = db
         .prepare_cached(
@@ -102,7 +120,51 @@ pub(crate) fn add(db: &Connection, device: &str, placed: &LoggedRecord) -> Resul
     if added == 1 {
         add_changes(db, device, placed, db.last_insert_rowid(), logical_ms)?;
     }
-    set_read_to(db, device, LogCursor { position: placed.end, logical_ms })
+    set_read_to(db, device, read)
+}
+
+/// Adds what a record had seen of other devices.
+fn add_seen(db: &Connection, device: &str, placed: &LoggedRecord) -> Result<()> {
+    for (other, seq) in &placed.record.link.seen {
+        db.prepare_cached("INSERT OR REPLACE INTO seen (device, other, seq) VALUES (?, ?, ?)")?
+            .execute(params![device, other, seq.cast_signed()])?;
+    }
+    Ok(())
+}
+
+/// Returns what a device has seen of other devices' logs since its last record.
+pub(crate) fn seen_devices(db: &Connection, device: &str) -> Result<SeenDevices> {
+    let mut seen = SeenDevices::default();
+    let mut query = db.prepare_cached(
+        "SELECT p.device, p.seq, p.clock, s.seq FROM positions p \
+         LEFT JOIN seen s ON s.device = ?1 AND s.other = p.device WHERE p.device <> ?1",
+    )?;
+    let mut rows = query.query([device])?;
+    while let Some(row) = rows.next()? {
+        let (other, seq): (String, i64) = (row.get(0)?, row.get(1)?);
+        seen.clock = seen.clock.max(row.get::<_, i64>(2)?.cast_unsigned());
+        if row.get::<_, Option<i64>>(3)?.is_none_or(|known| known < seq) && seq > 0 {
+            seen.changed.push((other, seq.cast_unsigned()));
+        }
+    }
+    Ok(seen)
+}
+
+/// Returns the commit that changed a path last; `None` if the history does not contain the path.
+pub(crate) fn last_commit(
+    db: &Connection,
+    project: &ProjectName,
+    path: &NotePath,
+) -> Result<Option<CommitId>> {
+    let found: Option<String> = db
+        .prepare_cached(
+            "SELECT k.id FROM changes c JOIN commits k ON k.row = c.commit_row \
+             WHERE c.project = (SELECT id FROM projects WHERE name = ?) AND c.path = ? \
+             ORDER BY c.logical_ms DESC, c.commit_row DESC, c.n DESC LIMIT 1",
+        )?
+        .query_row(params![project.as_str(), path.as_str()], |row| row.get(0))
+        .optional()?;
+    Ok(found.and_then(|id| CommitId::parse(&id)))
 }
 
 /// Returns the kind of a commit. Old logs do not mark the commits of a first scan. These only add
@@ -727,7 +789,7 @@ mod tests {
             };
             let position = |offset| LogPosition { segment: 1, offset };
             let placed = LoggedRecord {
-                record: LogRecord { commit: commit.clone(), notes: Vec::new() },
+                record: LogRecord::new(commit.clone(), Vec::new()),
                 at: position(n as u64),
                 end: position(n as u64 + 1),
                 body_at: 0,

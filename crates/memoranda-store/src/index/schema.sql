@@ -240,7 +240,18 @@ CREATE TABLE positions (
   device TEXT PRIMARY KEY,
   segment INTEGER NOT NULL,
   offset INTEGER NOT NULL,
-  logical_ms INTEGER NOT NULL
+  logical_ms INTEGER NOT NULL,
+  -- Number and hybrid clock of the last record that was read.
+  seq INTEGER NOT NULL,
+  clock INTEGER NOT NULL
+) STRICT, WITHOUT ROWID;
+
+-- The last record of another device that the records of a device had seen.
+CREATE TABLE seen (
+  device TEXT NOT NULL,
+  other TEXT NOT NULL,
+  seq INTEGER NOT NULL,
+  PRIMARY KEY (device, other)
 ) STRICT, WITHOUT ROWID;
 
 CREATE TABLE meta (

@@ -5,29 +5,34 @@
 
 #![allow(clippy::disallowed_types)]
 
+pub(crate) mod chain;
+mod fields;
 mod frame;
 mod record;
+mod record_fields;
 mod rewrite;
+mod segment;
+mod writer;
 
 use std::fs::File;
-use std::io::{self, Read as _, Seek as _, SeekFrom, Write as _};
+use std::io::{self, Read as _, Seek as _, SeekFrom};
 use std::path::{Path, PathBuf};
 
 use memoranda_core::id::{CommitId, ContentHash};
 
 use crate::error::{ErrorContext as _, Result, StoreError};
-use crate::faults::{self, Step};
 use crate::files::{self, FilePrivacy, state_files};
-use crate::vault::boot::BootId;
+use crate::vault::boot::{BootId, machine_id};
+use chain::ChainEnd;
+use frame::FrameFormat;
+use segment::{BARRIER, BARRIER_FOLDER, HEADER_BYTES};
 
-pub(crate) use record::{FileRecord, LogRecord, RecordBody, parse_folders, wire_folders};
+pub(crate) use record::{
+    FileRecord, FileVersionId, LogRecord, PurgeOrder, RecordBody, parse_folders, wire_folders,
+};
 pub use rewrite::PurgeReport;
 pub(crate) use rewrite::PurgeRules;
-
-/// A segment that has grown this far is closed, and the next begun.
-const SEGMENT_BYTES: u64 = 64 << 20;
-/// What every segment begins with; the last byte is the version of the frames.
-const SEGMENT_MAGIC: [u8; 16] = *b"memoranda log\n\x00\x01";
+pub(crate) use writer::LogWriter;
 
 /// A place in the log of one device.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Debug, Default)]
@@ -96,7 +101,9 @@ impl LogFolder {
     /// The devices that have written, sorted.
     pub(crate) fn devices(&self) -> Result<Vec<String>> {
         let names = state_files::names(&self.path).doing(|| "list the log".into())?;
-        Ok(names.into_iter().filter(|name| state_files::is_dir(&self.path.join(name))).collect())
+        let is_device =
+            |name: &String| *name != BARRIER_FOLDER && state_files::is_dir(&self.path.join(name));
+        Ok(names.into_iter().filter(is_device).collect())
     }
 
     fn device_dir(&self, device: &str) -> PathBuf {
@@ -113,8 +120,26 @@ impl LogFolder {
 
     /// Returns the last run of the machine in which a device wrote; `None` if it was not recorded.
     pub(crate) fn boot(&self, device: &str) -> Result<Option<BootId>> {
+        Ok(self.last_run(device)?.map(|(boot, _)| boot))
+    }
+
+    /// Returns the last run of the machine in which a device wrote, and the machine, if it is known.
+    fn last_run(&self, device: &str) -> Result<Option<(BootId, Option<String>)>> {
         let bytes = state_files::read(&self.boot_path(device)).doing(|| "read the log".into())?;
-        Ok(bytes.map(|bytes| BootId::decode(String::from_utf8_lossy(&bytes).trim())))
+        Ok(bytes.map(|bytes| {
+            let text = String::from_utf8_lossy(&bytes).into_owned();
+            let mut words = text.split_whitespace();
+            let boot = BootId::decode(words.next().unwrap_or_default());
+            (boot, words.next().map(str::to_owned))
+        }))
+    }
+
+    /// Returns true if another machine writes a device's log: only there it may be rewritten. A log
+    /// without a machine is an imported one, or older than that record.
+    pub(crate) fn is_of_other_machine(&self, device: &str, boot: BootId) -> Result<bool> {
+        let Some((last_boot, Some(machine))) = self.last_run(device)? else { return Ok(false) };
+        let is_here = last_boot == boot && boot != BootId::Unknown;
+        Ok(!is_here && machine_id().is_some_and(|own| own != machine))
     }
 
     /// Records on disk that a device writes in a run of the machine.
@@ -122,7 +147,7 @@ impl LogFolder {
         if boot == BootId::Unknown || self.boot(device)? == Some(boot) {
             return Ok(());
         }
-        let text = format!("{}\n", boot.encode());
+        let text = format!("{} {}\n", boot.encode(), machine_id().unwrap_or_default());
         state_files::replace(&self.boot_path(device), text.as_bytes())
             .doing(|| "note the run of the machine".into())
     }
@@ -131,9 +156,62 @@ impl LogFolder {
     pub(crate) fn segments(&self, device: &str) -> Result<Vec<u64>> {
         let names = state_files::names(&self.device_dir(device)).doing(|| "list the log".into())?;
         let numbers = names.iter().filter_map(|name| name.strip_suffix(".log")?.parse().ok());
-        let mut numbers: Vec<u64> = numbers.collect();
+        let mut numbers: Vec<u64> = numbers.filter(|number| *number < BARRIER).collect();
         numbers.sort_unstable();
         Ok(numbers)
+    }
+
+    /// Stops processes of version 0.1.0 that are still running. They would append records of format
+    /// 1 behind those of format 2, or rewrite segments that they cannot read.
+    pub(crate) fn set_barriers(&self, own: &str) -> Result<()> {
+        let mut places = vec![(BARRIER_FOLDER.to_owned(), 1), (own.to_owned(), BARRIER)];
+        places.extend(self.devices()?.into_iter().map(|device| (device, BARRIER)));
+        for (device, segment) in places {
+            state_files::create_dir(&self.segment_path(&device, segment), FilePrivacy::Private)
+                .and_then(|()| state_files::sync_dir(&self.device_dir(&device)))
+                .doing(|| "mark the log as one of format 2".to_owned())?;
+        }
+        state_files::sync_dir(&self.path).doing(|| "mark the log as one of format 2".into())
+    }
+
+    /// Opens a segment for reading; also returns its format.
+    fn open_segment(&self, device: &str, segment: u64) -> Result<(File, FrameFormat)> {
+        let doing = || format!("read log segment {device}/{segment}");
+        let path = self.segment_path(device, segment);
+        let mut file = state_files::open_read(&path).doing(doing)?;
+        let format = segment::read_format(&mut file, &format!("{device}/{segment:08}.log"))?;
+        Ok((file, format))
+    }
+
+    /// Returns the last record of a device's log before a place, for the chain.
+    fn chain_end(&self, device: &str, end: LogPosition) -> Result<ChainEnd> {
+        let segments = self.segments(device)?;
+        for &number in segments.iter().rev().filter(|&&number| number <= end.segment) {
+            let doing = || format!("read log segment {device}/{number}");
+            let (mut file, format) = self.open_segment(device, number)?;
+            let len = file.metadata().doing(doing)?.len();
+            let len = if number == end.segment { len.min(end.offset) } else { len };
+            if len <= HEADER_BYTES {
+                continue;
+            }
+            if format == FrameFormat::Two {
+                let last = frame::read_last(&mut file, len).doing(doing)?;
+                let record = last.and_then(|frame| record_fields::decode(&frame.meta));
+                if let Some(record) = record {
+                    return Ok(ChainEnd::of(&record));
+                }
+            }
+            // Format 1 has no numbers, so records are counted; damage hides the last one.
+            let mut found = ChainEnd::default();
+            self.read_from(device, LogPosition::default(), ReadCheck::Meta, |placed| {
+                if placed.end <= (LogPosition { segment: number, offset: len }) {
+                    found = found.after(&placed.record);
+                }
+                Ok(())
+            })?;
+            return Ok(found);
+        }
+        Ok(ChainEnd::default())
     }
 
     /// The end of a device's log, by the sizes of its files.
@@ -193,16 +271,15 @@ impl LogFolder {
         let mut end = from;
         let segments = self.segments(device)?;
         for &segment in segments.iter().filter(|&&segment| segment >= from.segment) {
-            let path = self.segment_path(device, segment);
             let doing = || format!("read log segment {device}/{segment}");
-            let mut file = state_files::open_read(&path).doing(doing)?;
+            let (mut file, format) = self.open_segment(device, segment)?;
             let len = file.metadata().doing(doing)?.len();
             let start = if segment == from.segment { from.offset } else { 0 };
-            let mut at = start.max(SEGMENT_MAGIC.len() as u64);
+            let mut at = start.max(HEADER_BYTES);
             while at < len {
-                let read = frame::read(&mut file, at, len, check.into()).doing(doing)?;
+                let read = frame::read(&mut file, format, at, len, check.into()).doing(doing)?;
                 let placed = read.and_then(|found| {
-                    let record = LogRecord::from_json(&found.meta)?;
+                    let record = segment::decode_record(format, &found)?;
                     let position = |offset| LogPosition { segment, offset };
                     let (at, end) = (position(at), position(found.end));
                     Some(LoggedRecord { record, at, end, body_at: found.body_at })
@@ -214,7 +291,7 @@ impl LogFolder {
                         next
                     }
                     None => {
-                        let next = frame::find_next(&mut file, at + 1, len).doing(doing)?;
+                        let next = frame::find_next(&mut file, format, at + 1, len).doing(doing)?;
                         let until = next.unwrap_or(len);
                         damage.push(LogDamage {
                             segment: format!("{device}/{segment:08}.log"),
@@ -230,7 +307,7 @@ impl LogFolder {
                 at = next;
                 end = LogPosition { segment, offset: at };
             }
-            if len <= SEGMENT_MAGIC.len() as u64 || end.segment < segment {
+            if len <= HEADER_BYTES || end.segment < segment {
                 end = LogPosition { segment, offset: start.max(at.min(len)) };
             }
         }
@@ -240,14 +317,16 @@ impl LogFolder {
     /// Returns the id of the commit whose record begins at a place; `None` if none does.
     pub(crate) fn commit_at(&self, device: &str, at: LogPosition) -> Result<Option<CommitId>> {
         let doing = || format!("read log segment {device}/{}", at.segment);
-        let path = self.segment_path(device, at.segment);
-        let mut file = match state_files::open_read(&path) {
-            Err(e) if e.kind() == io::ErrorKind::NotFound => return Ok(None),
-            opened => opened.doing(doing)?,
+        let (mut file, format) = match self.open_segment(device, at.segment) {
+            Err(StoreError::Io { source, .. }) if source.kind() == io::ErrorKind::NotFound => {
+                return Ok(None);
+            }
+            opened => opened?,
         };
         let len = file.metadata().doing(doing)?.len();
-        let frame = frame::read(&mut file, at.offset, len, frame::FrameCheck::Meta).doing(doing)?;
-        let record = frame.and_then(|frame| LogRecord::from_json(&frame.meta));
+        let check = frame::FrameCheck::Meta;
+        let frame = frame::read(&mut file, format, at.offset, len, check).doing(doing)?;
+        let record = frame.and_then(|frame| segment::decode_record(format, &frame));
         Ok(record.map(|record| record.commit.id))
     }
 
@@ -274,16 +353,6 @@ impl LogFolder {
         }
         let opened = state_files::open_read(&self.segment_path(device, at.segment));
         opened.map(|file| SegmentHandle(Some(file))).doing(|| "open the log".into())
-    }
-
-    /// Opens the log of this device for writing at its end.
-    pub(crate) fn writer(&self, device: &str, end: LogPosition) -> Result<LogWriter> {
-        state_files::create_dir(&self.device_dir(device), FilePrivacy::Private)
-            .doing(|| "make the log's folder".into())?;
-        let mut writer =
-            LogWriter { folder: self.clone(), device: device.to_owned(), file: None, end };
-        writer.open_segment()?;
-        Ok(writer)
     }
 }
 
@@ -325,142 +394,6 @@ pub(crate) struct LogReadEnd {
     pub(crate) end: LogPosition,
     /// Stretches that are no records; the last one is a torn tail if it reaches the file's end.
     pub(crate) damage: Vec<LogDamage>,
-}
-
-/// The end of this device's log, open for appending. Held under the vault's lock.
-pub(crate) struct LogWriter {
-    folder: LogFolder,
-    device: String,
-    file: Option<File>,
-    end: LogPosition,
-}
-
-impl LogWriter {
-    pub(crate) fn end(&self) -> LogPosition {
-        self.end
-    }
-
-    /// Whether the file ends where this writer believes, and is still the log's: `vacuum` puts
-    /// another in its place.
-    pub(crate) fn is_at_end(&self) -> bool {
-        match self.file.as_ref().map(File::metadata) {
-            None => self.end == LogPosition::default(),
-            Some(Ok(metadata)) => {
-                metadata.len() == self.end.offset && !state_files::is_unlinked(&metadata)
-            }
-            Some(Err(_)) => false,
-        }
-    }
-
-    /// Goes to another place in the log.
-    pub(crate) fn move_to(&mut self, end: LogPosition) -> Result<()> {
-        self.end = end;
-        self.open_segment()
-    }
-
-    /// Cuts off a torn tail, keeping its bytes aside for whoever wants to look.
-    pub(crate) fn cut_tail(&mut self, end: LogPosition) -> Result<()> {
-        self.move_to(end)?;
-        let doing = || "cut the torn end of the log".into();
-        let Some(file) = &mut self.file else { return Ok(()) };
-        let len = file.metadata().doing(doing)?.len();
-        if len > end.offset {
-            let mut torn = Vec::new();
-            file.seek(SeekFrom::Start(end.offset)).doing(doing)?;
-            file.read_to_end(&mut torn).doing(doing)?;
-            let name = format!("{:08}-{}.torn", end.segment, end.offset);
-            state_files::replace(&self.folder.device_dir(&self.device).join(name), &torn)
-                .doing(doing)?;
-            file.set_len(end.offset).and_then(|()| file.sync_all()).doing(doing)?;
-        }
-        Ok(())
-    }
-
-    /// Appends records and forces them to disk: all of them, or none.
-    pub(crate) fn append(
-        &mut self,
-        records: &[(LogRecord, RecordBody)],
-    ) -> Result<Vec<LoggedRecord>> {
-        if self.end.segment == 0 || self.end.offset > SEGMENT_BYTES {
-            self.end = LogPosition { segment: self.end.segment + 1, offset: 0 };
-            self.open_segment()?;
-        }
-        let start = self.end;
-        let mut bytes = Vec::new();
-        let mut placed = Vec::with_capacity(records.len());
-        for (record, body) in records {
-            let at = start.offset + bytes.len() as u64;
-            let meta = record.to_json();
-            let frame = frame::encode(&meta, body.as_bytes());
-            let body_at = at + (frame::HEADER + meta.len()) as u64;
-            bytes.extend_from_slice(&frame);
-            let position = |offset| LogPosition { segment: start.segment, offset };
-            let end = position(start.offset + bytes.len() as u64);
-            placed.push(LoggedRecord { record: record.clone(), at: position(at), end, body_at });
-        }
-        match self.write_at_end(&bytes) {
-            Ok(()) => {
-                self.end.offset += bytes.len() as u64;
-                Ok(placed)
-            }
-            Err(source) => {
-                self.retract(start)?;
-                Err(StoreError::Io { doing: "write to the log".into(), source })
-            }
-        }
-    }
-
-    /// Takes back what was appended after `start`, because the change was not made.
-    pub(crate) fn retract(&mut self, start: LogPosition) -> Result<()> {
-        // A segment that was begun for it stays, empty.
-        let begun = start.segment != self.end.segment;
-        self.end.offset = if begun { SEGMENT_MAGIC.len() as u64 } else { start.offset };
-        let Some(file) = &mut self.file else { return Ok(()) };
-        file.set_len(self.end.offset)
-            .and_then(|()| file.sync_data())
-            .map_err(|e| StoreError::Halted(format!("the log could not be taken back: {e}")))
-    }
-
-    fn write_at_end(&mut self, bytes: &[u8]) -> io::Result<()> {
-        let Some(file) = &mut self.file else { return Err(io::ErrorKind::NotFound.into()) };
-        faults::at(Step::LogAppend)?;
-        file.seek(SeekFrom::Start(self.end.offset))?;
-        let (first, second) = bytes.split_at(bytes.len() / 2);
-        if cfg!(feature = "faults") {
-            file.write_all(first)?;
-            faults::at(Step::LogTorn)?;
-            file.write_all(second)?;
-        } else {
-            file.write_all(bytes)?;
-        }
-        faults::at(Step::LogSync)?;
-        file.sync_data()?;
-        faults::at(Step::LogSynced)
-    }
-
-    fn open_segment(&mut self) -> Result<()> {
-        if self.end.segment == 0 {
-            self.file = None;
-            return Ok(());
-        }
-        let path = self.folder.segment_path(&self.device, self.end.segment);
-        let doing = || "open the log".to_owned();
-        let mut file = state_files::open_private(&path).doing(doing)?;
-        if file.metadata().doing(doing)?.len() < SEGMENT_MAGIC.len() as u64 {
-            file.set_len(0)
-                .and_then(|()| file.write_all(&SEGMENT_MAGIC))
-                .and_then(|()| file.sync_all())
-                .doing(doing)?;
-            // The folders may be as new as the segment: the log's own, and the vault's.
-            let folder = self.folder.device_dir(&self.device);
-            for folder in folder.ancestors().take(4) {
-                state_files::sync_dir(folder).doing(doing)?;
-            }
-        }
-        self.end.offset = self.end.offset.max(SEGMENT_MAGIC.len() as u64);
-        self.file = Some(file);
-        Ok(())
-    }
 }
 
 /// Where the log of a vault lies.

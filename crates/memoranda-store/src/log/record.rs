@@ -1,5 +1,6 @@
-//! What a frame says: one commit, in JSON that a person can read with `strings`, and the
-//! contents that it brought.
+//! A record: one commit, what only the store knows of it, and the contents that it brought.
+//!
+//! Records of format 2 are tagged fields, see [`super::record_fields`]. Those of format 1 were JSON.
 
 use jiff::Timestamp;
 use memoranda_core::change::{
@@ -9,21 +10,88 @@ use memoranda_core::id::{CommitId, ContentHash, ObservationId, ProjectName};
 use memoranda_core::path::NotePath;
 use serde::{Deserialize, Serialize};
 
+use super::chain::{Digest, RecordLink, Salt};
+use super::fields::UnknownField;
+
 /// A commit as it lies in the log.
 #[derive(Clone, Debug)]
 pub(crate) struct LogRecord {
     pub(crate) commit: Commit,
     /// Beside each file of the commit: what only the store needs to know.
     pub(crate) notes: Vec<FileRecord>,
+    /// Place of the record in the chain; its writer fills it in.
+    pub(crate) link: RecordLink,
+    /// Digests of files that a purge removed from the record.
+    pub(crate) purged_files: Vec<Digest>,
+    /// `None` if there never was a message.
+    pub(crate) message_salt: Option<SaltedText>,
+    /// `None` if there never were changes of folders.
+    pub(crate) folders_salt: Option<SaltedText>,
+    /// A purge that the devices of other machines have to repeat.
+    pub(crate) purge: Option<PurgeOrder>,
+    /// Fields of newer versions.
+    pub(crate) unknown: Vec<UnknownField>,
 }
 
 /// What the log keeps of one file beyond the history that people see.
-#[derive(Clone, Debug, Default)]
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub(crate) struct FileRecord {
     /// Where the content lies; `None` if it was in the log before, or there is none.
     pub(crate) blob: Option<BlobLocation>,
     /// The permalink given to the note when its derived one was taken.
     pub(crate) permalink: Option<String>,
+    /// Versions that this version replaces. `None` in records of format 1: the previous version of
+    /// that path in the log of the same device.
+    pub(crate) parents: Option<Vec<FileVersionId>>,
+    /// Salt of the file's digest.
+    pub(crate) salted: SaltedText,
+    /// Fields of newer versions.
+    pub(crate) unknown: Vec<UnknownField>,
+}
+
+/// Identity of a file version.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(crate) struct FileVersionId {
+    /// Commit that made the version.
+    pub(crate) commit: CommitId,
+    /// Path of the file after that commit; `None` if it is the path before the change.
+    pub(crate) path: Option<NotePath>,
+}
+
+/// Digest of a text in the chain.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum SaltedText {
+    /// The digest follows from the text and this salt.
+    Salted(Salt),
+    /// A purge removed the text and the salt, and left the digest.
+    Purged(Digest),
+}
+
+impl Default for SaltedText {
+    fn default() -> Self {
+        Self::Salted(Salt::default())
+    }
+}
+
+/// Texts that have to leave the logs of other machines.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub(crate) struct PurgeOrder {
+    /// Contents, by their hashes.
+    pub(crate) contents: Vec<ContentHash>,
+    /// Salt of the names' digests.
+    pub(crate) salt: Salt,
+    /// Salted digests of the names, which are texts themselves.
+    pub(crate) names: Vec<Digest>,
+}
+
+impl PurgeOrder {
+    /// Returns the digest of a name.
+    pub(crate) fn name_digest(salt: &Salt, project: &ProjectName, path: &NotePath) -> Digest {
+        let mut hasher = blake3::Hasher::new();
+        hasher.update(b"memoranda name 2").update(salt);
+        hasher.update(project.as_str().as_bytes()).update(b"/").update(path.as_str().as_bytes());
+        *hasher.finalize().as_bytes()
+    }
 }
 
 /// Where a content lies in the body of its frame.
@@ -85,6 +153,26 @@ struct WireFile {
 }
 
 impl LogRecord {
+    /// Returns a record that has no place in the chain yet.
+    pub(crate) fn new(commit: Commit, notes: Vec<FileRecord>) -> Self {
+        Self {
+            commit,
+            notes,
+            link: RecordLink::default(),
+            purged_files: Vec::new(),
+            message_salt: None,
+            folders_salt: None,
+            purge: None,
+            unknown: Vec::new(),
+        }
+    }
+
+    /// Returns true if the record is a commit that people see. Others only hold the chain together or
+    /// carry a purge.
+    pub(crate) fn is_commit(&self) -> bool {
+        !self.commit.files.is_empty() || (self.purge.is_none() && self.purged_files.is_empty())
+    }
+
     pub(super) fn to_json(&self) -> Vec<u8> {
         let commit = &self.commit;
         let files = commit.files.iter().zip(&self.notes).map(|(file, note)| WireFile {
@@ -138,7 +226,7 @@ impl LogRecord {
                 after: parse_hash(file.after.as_deref())?,
             });
             let blob = file.at.map(|(offset, stored, raw)| BlobLocation { offset, stored, raw });
-            notes.push(FileRecord { blob, permalink: file.permalink });
+            notes.push(FileRecord { blob, permalink: file.permalink, ..FileRecord::default() });
         }
         let commit = Commit {
             id: CommitId::parse(&wire.id)?,
@@ -160,7 +248,7 @@ impl LogRecord {
             files,
             folders: parse_folders(&wire.made, &wire.emptied),
         };
-        Some(Self { commit, notes })
+        Some(Self::new(commit, notes))
     }
 }
 

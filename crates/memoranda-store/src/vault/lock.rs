@@ -21,7 +21,12 @@ use crate::files::state_files;
 use crate::log::LogPosition;
 use crate::vault::boot::{BootId, ENCODED_DIGITS, Restarted};
 
-const MAGIC: &str = "memoranda lock 2";
+const MAGIC: &str = "memoranda lock 3";
+/// An earlier version of the table, which differs in this line alone.
+const EARLIER_MAGIC: &str = "memoranda lock 2";
+/// The lock file of version 0.1.0: the process that wrote it is at this offset.
+const MAGIC_0_1_0: &[u8] = b"memlock1";
+const PROCESS_AT_0_1_0: u64 = 40;
 /// Ends the table: what follows was written by an earlier, longer version of it.
 const END: &str = "end";
 /// Maximum number of entries. A vault that more devices write to forgets the oldest entries, and
@@ -94,12 +99,24 @@ impl VaultLock {
         file.seek(SeekFrom::Start(0)).ok()?;
         file.take(MAX_TABLE_BYTES).read_to_string(&mut text).ok()?;
         let mut lines = text.lines();
-        let holder = lines.next()?.strip_prefix(MAGIC)?.trim().parse().ok()?;
+        let first = lines.next()?;
+        let holder = first.strip_prefix(MAGIC).or_else(|| first.strip_prefix(EARLIER_MAGIC))?;
+        let holder = holder.trim().parse().ok()?;
         let mut entries = Vec::new();
         for line in lines.take_while(|line| *line != END) {
             entries.push(self.parse_entry(line)?);
         }
         Some((holder, entries))
+    }
+
+    /// Returns the process that wrote a lock file of version 0.1.0; `None` if it is another one.
+    fn holder_0_1_0(&self) -> Option<u32> {
+        let mut bytes = Vec::new();
+        let mut file = &self.file;
+        file.seek(SeekFrom::Start(0)).ok()?;
+        file.take(PROCESS_AT_0_1_0 + 4).read_to_end(&mut bytes).ok()?;
+        let process = bytes.get(PROCESS_AT_0_1_0 as usize..)?.try_into().ok()?;
+        bytes.starts_with(MAGIC_0_1_0).then(|| u32::from_le_bytes(process))
     }
 
     fn parse_entry(&self, line: &str) -> Option<AppliedEntry> {
@@ -132,6 +149,16 @@ impl VaultLockGuard<'_> {
         entries.iter().filter(|entry| entry.device != device).cloned().collect()
     }
 
+    /// Returns the process that wrote the table last, also in an earlier version of it.
+    pub(crate) fn last_holder(&self) -> Option<u32> {
+        self.lock.holder_0_1_0().or_else(|| self.lock.read_table().map(|(holder, _)| holder))
+    }
+
+    /// Writes the table in the newest version, which earlier versions do not understand.
+    pub(crate) fn rewrite(&self) -> Result<()> {
+        self.write_table(&self.entries.borrow())
+    }
+
     /// Records how far a device's log has been applied.
     pub(crate) fn set_applied(&self, device: &str, position: LogPosition) -> Result<()> {
         let mut entries = self.entries.borrow_mut();
@@ -144,8 +171,14 @@ impl VaultLockGuard<'_> {
         });
         let surplus = entries.len().saturating_sub(MAX_ENTRIES);
         entries.drain(..surplus);
+        self.write_table(&entries)?;
+        self.lock.has_held.store(true, Ordering::Relaxed);
+        Ok(())
+    }
+
+    fn write_table(&self, entries: &[AppliedEntry]) -> Result<()> {
         let mut table = format!("{MAGIC} {:010}\n", std::process::id());
-        for AppliedEntry { device, boot, position, .. } in &*entries {
+        for AppliedEntry { device, boot, position, .. } in entries {
             let LogPosition { segment, offset } = position;
             table += &format!("{device} {} {segment:08} {offset:020}\n", boot.encode());
         }
@@ -154,9 +187,7 @@ impl VaultLockGuard<'_> {
         let mut file = &self.lock.file;
         file.seek(SeekFrom::Start(0))
             .and_then(|_| file.write_all(table.as_bytes()))
-            .doing(|| "write the vault's lock file".into())?;
-        self.lock.has_held.store(true, Ordering::Relaxed);
-        Ok(())
+            .doing(|| "write the vault's lock file".into())
     }
 }
 

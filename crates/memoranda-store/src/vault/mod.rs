@@ -8,9 +8,11 @@ pub(crate) mod lock;
 mod project_move;
 mod project_removal;
 pub(crate) mod root_identity;
+mod upgrade;
 pub(crate) mod vacuum;
 
 use std::path::{Path, PathBuf};
+use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Duration;
 
 use jiff::Timestamp;
@@ -23,7 +25,7 @@ use crate::error::{ErrorContext as _, Result, StoreError};
 use crate::files::{FilePrivacy, FileRules, HardLinkPolicy, state_files};
 
 /// The newest vault format that this program reads and writes.
-pub const FORMAT: u32 = 1;
+pub const FORMAT: u32 = 2;
 
 /// Number of names that an error lists.
 const MAX_LISTED: usize = 5;
@@ -72,6 +74,8 @@ pub(crate) struct Vault {
     identity: Option<(u64, u64)>,
     pub(crate) state: PathBuf,
     pub(crate) device: String,
+    /// True until a vault of an older format is upgraded.
+    is_outdated: AtomicBool,
 }
 
 impl Vault {
@@ -83,10 +87,20 @@ impl Vault {
             .doing(|| "make the vault's folder".into())?;
         state_files::create_dir(&state, FilePrivacy::Private)
             .doing(|| "make the vault's folder".into())?;
-        check_format(&state.join("format"))?;
+        let is_outdated = AtomicBool::new(check_format(&state.join("format"))? < FORMAT);
         let device = device_name(&options.state)?;
         let identity = state_files::identity(&home);
-        Ok(Self { home, identity, state, device })
+        Ok(Self { home, identity, state, device, is_outdated })
+    }
+
+    /// Returns true if the vault has an older format, as far as this process knows.
+    pub(crate) fn is_outdated(&self) -> bool {
+        self.is_outdated.load(Ordering::Relaxed)
+    }
+
+    /// Records that the vault has the newest format.
+    fn note_upgraded(&self) {
+        self.is_outdated.store(false, Ordering::Relaxed);
     }
 
     /// Whether the vault's folder is still the one that was opened: without its drive, its place is
@@ -382,18 +396,24 @@ struct ProjectEntry {
     hard_links: Option<String>,
 }
 
-fn check_format(path: &Path) -> Result<()> {
+/// Returns the format of the vault; a new vault gets the newest one.
+fn check_format(path: &Path) -> Result<u32> {
+    if let Some(format) = read_format(path)? {
+        return Ok(format);
+    }
+    state_files::replace(path, format!("{FORMAT}\n").as_bytes())
+        .doing(|| "write the vault's format".into())?;
+    Ok(FORMAT)
+}
+
+/// Reads the format of a vault; `None` if the vault is new. Fails if it is a newer one.
+fn read_format(path: &Path) -> Result<Option<u32>> {
     let found = state_files::read(path).doing(|| "read the vault's format".into())?;
-    match found {
-        None => state_files::replace(path, format!("{FORMAT}\n").as_bytes())
-            .doing(|| "write the vault's format".into()),
-        Some(bytes) => {
-            let text = String::from_utf8_lossy(&bytes).trim().to_owned();
-            match text.parse::<u32>() {
-                Ok(format) if format <= FORMAT => Ok(()),
-                _ => Err(StoreError::NewerFormat { found: text, known: FORMAT }),
-            }
-        }
+    let Some(bytes) = found else { return Ok(None) };
+    let text = String::from_utf8_lossy(&bytes).trim().to_owned();
+    match text.parse::<u32>() {
+        Ok(format) if format <= FORMAT => Ok(Some(format)),
+        _ => Err(StoreError::NewerFormat { found: text, known: FORMAT }),
     }
 }
 

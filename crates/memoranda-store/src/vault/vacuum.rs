@@ -3,6 +3,7 @@
 use std::collections::{HashMap, HashSet};
 
 use jiff::Timestamp;
+use memoranda_core::change::{Author, ChangeChannel, Commit};
 use memoranda_core::id::{ContentHash, ProjectName};
 use memoranda_core::path::NotePath;
 use rusqlite::{Connection, OptionalExtension as _, params};
@@ -11,7 +12,10 @@ use crate::error::{ErrorContext as _, Result, StoreError};
 use crate::faults::{self, Step};
 use crate::index::OldReaders;
 use crate::index::history::{self, LogCursor};
-use crate::log::{LogPosition, PurgeReport, PurgeRules, ReadCheck};
+use crate::log::chain::{Digest, SeenDevices};
+use crate::log::{
+    LogPosition, LogRecord, PurgeOrder, PurgeReport, PurgeRules, ReadCheck, RecordBody,
+};
 use crate::vault::boot::Restarted;
 use crate::{StoreInner, clock};
 
@@ -47,6 +51,9 @@ pub struct VacuumReport {
     pub contents: u64,
     /// By how many bytes the log shrank; 0 in a dry run.
     pub bytes: u64,
+    /// Devices of other machines, which remove the texts from their own logs when they next see
+    /// this vault.
+    pub still_on: Vec<String>,
 }
 
 impl StoreInner {
@@ -55,7 +62,7 @@ impl StoreInner {
         self.ask(|db| {
             let purge = purged_hashes(db, vacuum)?;
             let (contents, bytes) = (purge.hashes.len() as u64, 0);
-            Ok(VacuumReport { notes: purge.notes, contents, bytes })
+            Ok(VacuumReport { notes: purge.notes, contents, bytes, still_on: Vec::new() })
         })
     }
 
@@ -68,12 +75,21 @@ impl StoreInner {
             let removed = self.removed_project(vacuum)?;
             let purge = purged_hashes(session.db, vacuum)?;
             let names = purged_names(session.db, vacuum)?;
-            let rules = PurgeRules { removed, contents: &purge.hashes, names: &names };
+            let mut still_on = Vec::new();
+            for device in devices.iter().filter(|device| **device != self.vault.device) {
+                if self.log.is_of_other_machine(device, session.held.boot())? {
+                    still_on.push(device.clone());
+                }
+            }
+            // A name that stays in another log must stay here, too: it would be a file without end.
+            let own_names = if still_on.is_empty() { names.clone() } else { HashMap::new() };
+            let contents = stand_ins(&purge.hashes);
+            let rules = PurgeRules { removed, contents: &contents, names: &own_names };
             let mut total = PurgeReport::default();
             // Every place that the index knows is about to move. Should this process die, whoever
             // comes next reads the history anew.
             forget_history(session.db)?;
-            for device in &devices {
+            for device in devices.iter().filter(|device| !still_on.contains(device)) {
                 let mut checkpoint = self.checkpoint(device)?;
                 // In between no position is right: if this process dies, everything is replayed.
                 self.remove_checkpoint(device)?;
@@ -89,17 +105,22 @@ impl StoreInner {
                 total.bytes += purged.bytes;
             }
             session.log.move_to(self.log.end(&self.vault.device)?)?;
+            if !still_on.is_empty() && !(purge.hashes.is_empty() && names.is_empty()) {
+                session.log.append(vec![purge_order(&purge, &names)], &SeenDevices::default())?;
+                session.note_applied();
+            }
             self.reread_history(session.db, &devices)?;
             // Old pages of the index may still hold what was deleted.
             session.db.execute_batch("INSERT INTO words(words) VALUES ('optimize')")?;
             self.index.write_back(session.db, OldReaders::Wait)?;
             session.db.execute_batch("VACUUM")?;
             self.index.write_back(session.db, OldReaders::Wait)?;
-            self.forget_uses(|note| names.contains_key(note))?;
+            self.forget_uses(|note| own_names.contains_key(note))?;
             Ok::<_, StoreError>(VacuumReport {
                 notes: purge.notes,
                 contents: total.contents,
                 bytes: total.bytes,
+                still_on,
             })
         })?;
         self.purge_meanings()?;
@@ -127,8 +148,8 @@ impl StoreInner {
                 self.log.read_from(device, Default::default(), ReadCheck::Meta, |placed| {
                     history::add(db, device, &placed)
                 })?;
-            let logical_ms = history::read_to(db, device)?.logical_ms;
-            history::set_read_to(db, device, LogCursor { position: read.end, logical_ms })?;
+            let last = history::read_to(db, device)?;
+            history::set_read_to(db, device, LogCursor { position: read.end, ..last })?;
         }
         transaction.commit()?;
         Ok(())
@@ -138,7 +159,8 @@ impl StoreInner {
 fn forget_history(db: &Connection) -> Result<()> {
     let transaction = db.unchecked_transaction()?;
     db.execute_batch(
-        "DELETE FROM changes; DELETE FROM commits; DELETE FROM contents; DELETE FROM positions",
+        "DELETE FROM changes; DELETE FROM commits; DELETE FROM contents; DELETE FROM positions; \
+         DELETE FROM seen",
     )?;
     transaction.commit()?;
     Ok(())
@@ -217,6 +239,36 @@ fn purged_hashes(db: &Connection, vacuum: &VacuumRequest) -> Result<PurgePlan> {
         };
     }
     Ok(PurgePlan { notes, hashes: going.difference(&staying).copied().collect() })
+}
+
+/// Returns the record that asks the devices of other machines to purge the same.
+fn purge_order(
+    purge: &PurgePlan,
+    names: &HashMap<(ProjectName, NotePath), NotePath>,
+) -> (LogRecord, RecordBody) {
+    let salt = clock::random_bits().to_le_bytes();
+    let mut contents: Vec<ContentHash> = purge.hashes.iter().copied().collect();
+    contents.sort_unstable_by_key(|hash| hash.0);
+    let mut digests: Vec<Digest> =
+        names.keys().map(|(project, path)| PurgeOrder::name_digest(&salt, project, path)).collect();
+    digests.sort_unstable();
+    let commit = Commit {
+        id: clock::new_commit_id(),
+        time: clock::now(),
+        author: Author::new("memoranda", "vacuum", ChangeChannel::Cli),
+        message: None,
+        kind: None,
+        files: Vec::new(),
+        folders: None,
+    };
+    let mut record = LogRecord::new(commit, Vec::new());
+    record.purge = Some(PurgeOrder { contents, salt, names: digests });
+    (record, RecordBody::default())
+}
+
+/// Returns a random hash in the place of each hash that goes.
+fn stand_ins(hashes: &HashSet<ContentHash>) -> HashMap<ContentHash, ContentHash> {
+    hashes.iter().map(|hash| (*hash, ContentHash(clock::secret()))).collect()
 }
 
 /// The names of notes that go, each with the name that stands for it in the history from now on. A

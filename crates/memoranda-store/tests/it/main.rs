@@ -30,6 +30,7 @@ mod disk;
 mod freshness;
 #[cfg(all(unix, feature = "faults"))]
 mod history;
+mod log_format;
 mod model;
 #[cfg(feature = "faults")]
 mod processes;

@@ -33,7 +33,7 @@ Examples:
 
 JSON (--json):
   {vault, agrees, repaired, files, commits, damage: [{segment, offset, bytes}],
-  unkept: [{project, path}], stale: [{project, path}], differing: [table],
+  broken_links: [{device, seq}], unkept: [{project, path}], stale: [{project, path}], differing: [table],
   unavailable: [{project, reason}], problems: [{project, path, line, message}],
   model: as of `memoranda status`, sync: as of `memoranda scan`,
   clients: [{name, file, part, state, program}]}; `part` is `server` or `hooks`, `state` is
@@ -60,6 +60,7 @@ struct CheckJson {
     files: usize,
     commits: usize,
     damage: Vec<DamageJson>,
+    broken_links: Vec<BrokenLinkJson>,
     unkept: Vec<PlaceJson>,
     stale: Vec<PlaceJson>,
     differing: Vec<String>,
@@ -74,6 +75,12 @@ struct DamageJson {
     segment: String,
     offset: u64,
     bytes: u64,
+}
+
+#[derive(Serialize)]
+struct BrokenLinkJson {
+    device: String,
+    seq: u64,
 }
 
 #[derive(Serialize)]
@@ -177,6 +184,16 @@ fn print(context: &CommandContext, report: &DoctorReport, repaired: bool) -> Res
         format!("{} bytes at {} of log segment {}", damage.bytes, damage.offset, damage.segment)
     });
     print_check(printer, &whole, "the history is damaged", &damaged.collect::<Vec<_>>())?;
+    let broken = check.broken_links.iter().map(|link| {
+        format!("record {} of device {} does not follow the one before it", link.seq, link.device)
+    });
+    let chain = "the records of each device follow each other";
+    print_check(
+        printer,
+        chain,
+        "records are missing or were changed",
+        &broken.collect::<Vec<_>>(),
+    )?;
     print_check(
         printer,
         "the history has the text of every file",
@@ -221,7 +238,7 @@ fn print(context: &CommandContext, report: &DoctorReport, repaired: bool) -> Res
     if !check.agrees() && !repaired {
         printer.hint("`memoranda doctor --repair` rebuilds the index");
     }
-    if !check.damage.is_empty() || !check.unkept.is_empty() {
+    if !check.damage.is_empty() || !check.unkept.is_empty() || !check.broken_links.is_empty() {
         printer
             .hint("damage in the history cannot be repaired; restore .memoranda/log from a backup");
     }
@@ -327,6 +344,11 @@ fn check_json(VaultCheck { report, repaired, model }: &VaultCheck) -> CheckJson 
                 offset: damage.offset,
                 bytes: damage.bytes,
             })
+            .collect(),
+        broken_links: check
+            .broken_links
+            .iter()
+            .map(|link| BrokenLinkJson { device: link.device.clone(), seq: link.seq })
             .collect(),
         unkept: places(&check.unkept),
         stale: places(&check.stale),

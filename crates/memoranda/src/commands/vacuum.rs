@@ -23,7 +23,8 @@ Examples:
   memoranda vacuum --older-than now --versions     (and what was edited out of notes)
 
 JSON (--json):
-  {notes: [{project, path}], contents, bytes, dry_run}")]
+  {notes: [{project, path}], contents, bytes, still_on: [device], dry_run}; `still_on` names the
+  devices of other machines, which purge their own history when they next see this vault")]
 pub(crate) struct Args {
     /// Only what was deleted or replaced before then.
     #[arg(long, value_name = "TIME", default_value = "30d")]
@@ -43,6 +44,7 @@ struct VacuumJson {
     notes: Vec<PurgedNoteJson>,
     contents: u64,
     bytes: u64,
+    still_on: Vec<String>,
     dry_run: bool,
 }
 
@@ -90,6 +92,11 @@ pub(crate) fn run(context: &CommandContext, args: &Args) -> Result<Exit> {
         report.bytes
     );
     context.printer.done(&vacuum_json(&report, false), sentence)?;
+    for device in &report.still_on {
+        context.printer.hint(format!(
+            "it is still on device {device}, whose history only its own machine rewrites"
+        ));
+    }
     hint_remaining(context, memory, args, &vacuum)?;
     Ok(Exit::Success)
 }
@@ -134,5 +141,6 @@ fn vacuum_json(report: &VacuumReport, dry_run: bool) -> VacuumJson {
         PurgedNoteJson { project: project.to_string(), path: path.clone() }
     };
     let notes = report.notes.iter().map(note).collect();
-    VacuumJson { notes, contents: report.contents, bytes: report.bytes, dry_run }
+    let still_on = report.still_on.clone();
+    VacuumJson { notes, contents: report.contents, bytes: report.bytes, still_on, dry_run }
 }

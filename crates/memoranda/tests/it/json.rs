@@ -160,6 +160,7 @@ fn every_answer_has_its_keys() {
         "files",
         "commits",
         "damage",
+        "broken_links",
         "unkept",
         "stale",
         "differing",
@@ -172,7 +173,7 @@ fn every_answer_has_its_keys() {
     check(&doctor, &keys);
     check(&home.json(&["doctor", "--home", "nowhere"]), &["vault", "clients"]);
     assert_eq!(doctor["agrees"], true);
-    check(&home.json(&["vacuum", "-n"]), &["notes", "contents", "bytes", "dry_run"]);
+    check(&home.json(&["vacuum", "-n"]), &["notes", "contents", "bytes", "still_on", "dry_run"]);
     check(&home.json(&["export", "x.tar"]), &["file", "format", "projects", "files", "bytes"]);
     let imported = home.json(&["import", "x.tar", "--home", "two"]);
     check(&imported, &["home", "files", "segments", "left_out", "hidden"]);
