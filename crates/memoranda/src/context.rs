@@ -64,6 +64,7 @@ impl CommandContext {
             self.command.clone(),
             ChangeChannel::Cli,
         )
+        .with_account(self.settings().ok().and_then(AppSettings::person_name))
     }
 
     /// Shows the output that follows in the user's pager, if it is for a terminal.

@@ -138,6 +138,16 @@ pub(crate) const LESS: EnvVariable = EnvVariable {
     name: "LESS",
     doc: "The options of `less`, if that is the pager (default `FRX`).",
 };
+/// Login name of the user.
+pub(crate) const USER: EnvVariable = EnvVariable {
+    name: "USER",
+    doc: "Your name in the history if the setting `name` is empty. `LOGNAME` and `USERNAME` count \
+          if it is unset.",
+};
+/// Login name on systems without `USER`.
+pub(crate) const LOGNAME: EnvVariable = EnvVariable { name: "LOGNAME", doc: "See `USER`." };
+/// Login name on Windows.
+pub(crate) const USERNAME: EnvVariable = EnvVariable { name: "USERNAME", doc: "See `USER`." };
 /// Time zone.
 pub(crate) const TZ: EnvVariable =
     EnvVariable { name: "TZ", doc: "The time zone, if it is not the system's." };
@@ -188,6 +198,9 @@ pub(crate) const TABLE: &[&EnvVariable] = &[
     &MEMORANDA_PAGER,
     &PAGER,
     &LESS,
+    &USER,
+    &LOGNAME,
+    &USERNAME,
     &TZ,
     &NO_COLOR,
     &TERM,

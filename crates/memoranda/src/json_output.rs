@@ -1,7 +1,7 @@
 //! JSON output: stable field names, times as RFC 3339 in UTC.
 
 use jiff::Timestamp;
-use memoranda_engine::core::change::{Commit, CommitKind, FileChange};
+use memoranda_engine::core::change::{Author, ChangeChannel, Commit, CommitKind, FileChange};
 use memoranda_engine::{FileSummary, NoteLocation};
 use serde::Serialize;
 
@@ -26,6 +26,8 @@ pub(crate) struct CommitJson {
     client: String,
     tool: String,
     channel: &'static str,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    account: Option<String>,
     #[serde(skip_serializing_if = "Option::is_none")]
     conversation: Option<String>,
     message: Option<String>,
@@ -52,11 +54,23 @@ impl From<&Commit> for CommitJson {
             client: commit.author.client.clone(),
             tool: commit.author.tool.clone(),
             channel: commit.author.channel.as_str(),
+            account: commit.author.details.account.clone(),
             conversation: commit.author.details.conversation.clone(),
             message: commit.message.clone(),
             kind: commit.kind.map(CommitKind::as_str),
             files: commit.files.iter().map(FileChangeJson::from).collect(),
         }
+    }
+}
+
+/// Returns who made a change: the person if one is known, with the program if it was an agent's.
+pub(crate) fn author_name(author: &Author) -> String {
+    match (&author.details.account, author.channel) {
+        (None, _) => author.client.clone(),
+        (Some(person), ChangeChannel::Mcp | ChangeChannel::Http) => {
+            format!("{person} ({})", author.client)
+        }
+        (Some(person), _) => person.clone(),
     }
 }
 

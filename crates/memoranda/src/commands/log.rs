@@ -12,7 +12,7 @@ use crate::complete;
 use crate::context::{CommandContext, NoteOrFolder};
 use crate::error::{FailureKind, Result};
 use crate::exit::Exit;
-use crate::json_output::{CommitJson, change_action, short_id};
+use crate::json_output::{CommitJson, author_name, change_action, short_id};
 use crate::output::{FAINT, HIT, OutputFormat, PLACE, STRONG, visible};
 use crate::table::{self, TableColumn};
 use crate::{picker, time};
@@ -106,7 +106,7 @@ fn pick(context: &CommandContext, commits: &[Commit]) -> Result<Exit> {
     let line = |commit: &Commit| {
         let when = time::ago(commit.time, &now);
         let what = describe_commit(commit);
-        format!("{}  {when}  {}  {what}", short_id(commit), commit.author.client)
+        format!("{}  {when}  {}  {what}", short_id(commit), author_name(&commit.author))
     };
     let width = context.printer.width().map_or(usize::MAX, |width| width.saturating_sub(4));
     let lines: Vec<String> =
@@ -204,7 +204,7 @@ fn print(context: &CommandContext, commits: &[Commit], has_more: bool) -> Result
             }
         };
         let author = &commit.author;
-        vec![id, when, author.client.clone(), author.tool.clone(), describe_commit(commit)]
+        vec![id, when, author_name(author), author.tool.clone(), describe_commit(commit)]
     };
     table::print(printer, &columns, &commits.iter().map(row).collect::<Vec<_>>())?;
     if has_more {
@@ -220,7 +220,7 @@ fn print_long(context: &CommandContext, commit: &Commit) -> Result<()> {
         "{HIT}{}{HIT:#}  {}  {STRONG}{}{STRONG:#}  {} over {}",
         commit.id,
         time::local(commit.time),
-        visible(&author.client),
+        visible(&author_name(author)),
         visible(&author.tool),
         author.channel.as_str()
     ))?;

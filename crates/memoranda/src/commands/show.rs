@@ -11,6 +11,7 @@ use crate::complete;
 use crate::context::CommandContext;
 use crate::error::{CommandError, FailureKind, Result, quoted};
 use crate::exit::Exit;
+use crate::json_output::author_name;
 use crate::output::{FAINT, OutputFormat, STRONG, visible, visible_lines};
 use crate::time;
 
@@ -177,7 +178,7 @@ fn deleted(context: &CommandContext, memory: &Memory, name: &str) -> Result<Opti
     let last = memory.revisions(&place, 1)?.into_iter().next();
     let Some(last) = last.filter(|last| last.change.after.is_none()) else { return Ok(None) };
     let when = time::ago(last.commit.time, &time::now());
-    let who = visible(&last.commit.author.client).into_owned();
+    let who = visible(&author_name(&last.commit.author)).into_owned();
     let quoted = quoted(&place.to_string());
     Ok(Some(
         CommandError::new(Exit::NotFound, format!("{place} was deleted {when} by {who}"))

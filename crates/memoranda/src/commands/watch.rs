@@ -9,7 +9,7 @@ use super::undo::describe_commit;
 use crate::context::CommandContext;
 use crate::error::Result;
 use crate::exit::Exit;
-use crate::json_output::{CommitJson, short_id};
+use crate::json_output::{CommitJson, author_name, short_id};
 use crate::output::{FAINT, HIT, PLACE, STRONG, visible};
 use crate::time;
 
@@ -65,7 +65,7 @@ fn print_commit(
         "{HIT}{}{HIT:#}  {FAINT}{}{FAINT:#}  {STRONG}{}{STRONG:#}  {PLACE}{}{PLACE:#}",
         short_id(commit),
         time::local(commit.time),
-        visible(&commit.author.client),
+        visible(&author_name(&commit.author)),
         visible(&describe_commit(commit))
     ))
 }

@@ -86,6 +86,13 @@ pub(crate) const KEYS: &[ConfigKey] = &[
         doc: "The project that new notes go to, and in which names are looked for first.",
     },
     ConfigKey {
+        name: "name",
+        kind: ConfigKeyKind::Text,
+        default: "",
+        variables: &[&env::USER, &env::LOGNAME, &env::USERNAME],
+        doc: "Your name in the history, for what you do by command.",
+    },
+    ConfigKey {
         name: "editor",
         kind: ConfigKeyKind::Text,
         default: if cfg!(windows) { "notepad" } else { "vi" },

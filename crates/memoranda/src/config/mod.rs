@@ -133,6 +133,11 @@ impl AppSettings {
         self.value("default_project")
     }
 
+    /// Returns the name of the user; `None` if it is unknown.
+    pub(crate) fn person_name(&self) -> Option<String> {
+        Some(self.value("name").trim()).filter(|name| !name.is_empty()).map(str::to_owned)
+    }
+
     /// Returns the editor command.
     pub(crate) fn editor(&self) -> &str {
         self.value("editor")

@@ -65,3 +65,12 @@ fn picking_needs_a_terminal() {
     home.fails(&["search", "-i", "boiler"], 2, &["needs a terminal"]);
     home.fails(&["log", "-i"], 2, &["needs a terminal"]);
 }
+
+#[test]
+fn the_history_names_the_person() {
+    let home = Home::new();
+    home.ok(&["config", "set", "name", "Ada"]);
+    home.ok(&["add", "--title", "Plan", "The boiler."]);
+    assert_eq!(home.json(&["log"])["commits"][0]["account"], "Ada");
+    assert!(home.ok(&["log"]).contains("Ada"));
+}
