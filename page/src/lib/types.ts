@@ -13,6 +13,7 @@ export interface FileMark extends Place {
   action: 'added' | 'changed' | 'moved' | 'deleted';
   moved_from?: string | null;
   exists: boolean;
+  map_id?: number | null;
 }
 
 export interface Entry {
@@ -123,6 +124,7 @@ export interface Hit extends Place {
   why: { signal: string; amount: number }[];
   bar: { words: number; meaning: number; links: number; time: number; importance: number };
   also: Place[];
+  map_id?: number | null;
 }
 export interface SearchAnswer {
   query: string;
