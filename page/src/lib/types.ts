@@ -279,6 +279,7 @@ export interface ConflictProblem {
 export interface UndoPreview {
   commits: Entry[];
   files: FileDiff[];
+  file_count?: number;
   changed_since: Place[];
   skipped: { commit: string; why: string }[];
   can_undo: boolean;
