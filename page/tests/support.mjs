@@ -147,6 +147,14 @@ export async function launch() {
 export async function context(browser, options = {}) {
   const made = await browser.newContext({ viewport: { width: 1440, height: 900 }, locale: 'en-GB', ...options });
   const trouble = { console: [], foreign: [], dialogs: [] };
+  // While the page is being written: the files as they were built last, with the headers of the server.
+  if (process.env.PAGE_FROM_DISK) {
+    await made.route(/^http:\/\/127\.0\.0\.1:\d+\/(page\.js|places\.js|page\.css)?$/, async (route) => {
+      const response = await route.fetch();
+      const name = new URL(route.request().url()).pathname.slice(1) || 'index.html';
+      await route.fulfill({ response, body: await readFile(join(builtFolder, name)) });
+    });
+  }
   made.on('page', (page) => {
     page.on('console', (message) => {
       if (message.type() === 'error' || message.type() === 'warning') trouble.console.push(message.text());
@@ -180,6 +188,12 @@ export async function until(what, test, ms = 5000) {
     if (Date.now() > end) throw new Error(`did not happen within ${ms} ms: ${what}`);
     await new Promise((wait) => setTimeout(wait, 20));
   }
+}
+
+/** Paths and methods of the server, from its own description. */
+export async function routes(server) {
+  const { paths } = await (await fetch(`${server.base}/api/openapi.json`)).json();
+  return paths;
 }
 
 export const PLACES = ['now', 'search', 'note', 'map', 'history', 'facts', 'agents', 'care'];

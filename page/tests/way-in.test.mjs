@@ -3,7 +3,7 @@
 import assert from 'node:assert/strict';
 import { createServer } from 'node:http';
 import { after, before, test } from 'node:test';
-import { context, enter, fill, Home, launch } from './support.mjs';
+import { context, enter, fill, Home, launch, routes } from './support.mjs';
 
 let home, server, browser;
 before(async () => {
@@ -53,10 +53,9 @@ test('another tab gets the key from an open one; a new browser does not', async 
 });
 
 test('without a session every route of the page refuses, and the shell holds no memory', async () => {
-  const { paths } = await (await fetch(`${server.base}/api/openapi.json`)).json();
-  const routes = Object.entries(paths).filter(([path]) => path.startsWith('/api/page/') && path !== '/api/page/session');
-  assert.ok(routes.length > 15, `only ${routes.length} routes are described`);
-  for (const [path, methods] of routes) {
+  const described = Object.entries(await routes(server)).filter(([path]) => path.startsWith('/api/page/') && path !== '/api/page/session');
+  assert.ok(described.length > 15, `only ${described.length} routes are described`);
+  for (const [path, methods] of described) {
     for (const method of Object.keys(methods)) {
       const response = await fetch(server.base + path, { method: method.toUpperCase(), headers: { 'Content-Type': 'application/json' }, body: method === 'get' ? undefined : '{}' });
       assert.equal(response.status, 401, `${method} ${path}`);
@@ -95,8 +94,7 @@ test('a page of another port changes nothing and reads nothing', async () => {
   const made = await context(browser);
   const page = await made.newPage();
   await page.goto(`http://127.0.0.1:${attack.address().port}/`);
-  const { paths } = await (await fetch(`${server.base}/api/openapi.json`)).json();
-  const targets = [...Object.keys(paths), '/api/tools/add_memory', '/mcp', '/'];
+  const targets = [...Object.keys(await routes(server)), '/api/tools/add_memory', '/mcp', '/'];
   const readable = await page.evaluate(async ({ base, targets }) => {
     const read = [];
     const attempt = async (name, work) => {
