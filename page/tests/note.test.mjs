@@ -26,7 +26,7 @@ test('links in with their sentence, mentions, the graph, and the offer to write 
   assert.match(side, /wants cents/);
   assert.match(side, /Then we rewrite\s*Billing/);
   const around = await server.get('note/around?project=main&path=Shop/Billing.md&depth=1');
-  const names = await page.locator('.side svg a').evaluateAll((nodes) => nodes.map((node) => node.getAttribute('aria-label')).sort());
+  const names = await page.locator('.side svg a').evaluateAll((nodes) => nodes.map((node) => node.dataset.title).sort());
   assert.deepEqual(names, around.graph.nodes.map((node) => node.title).sort());
   await page.getByRole('link', { name: 'On-call' }).first().click();
   await page.waitForSelector('.empty');

@@ -66,10 +66,14 @@ export const hour = (time: string | number) => clock.format(new Date(time));
 export const month = (time: string | number) => monthAndYear.format(new Date(time));
 export const date = (time: string | number) => dayAndYear.format(new Date(time));
 
+const unit = (value: number, name: string) => new Intl.NumberFormat(locale, { style: 'unit', unit: name, unitDisplay: 'short' }).format(value);
+
 /** A day without its year if the year is this one: for narrow columns. */
 export function briefDate(time: string | number, now = Date.now()): string {
   const at = new Date(time);
-  if (now - at.getTime() < DAY) return age(time, now);
+  const passed = now - at.getTime();
+  if (passed < HOUR) return unit(Math.max(0, Math.round(passed / MINUTE)), 'minute');
+  if (passed < DAY) return unit(Math.round(passed / HOUR), 'hour');
   if (at.getFullYear() === new Date(now).getFullYear()) return shortDay.format(at);
   return monthAndYear.format(at);
 }
