@@ -177,6 +177,8 @@ pub enum CommitKind {
     Undo(CommitId),
     /// Makes a commit again that was taken back.
     Redo(CommitId),
+    /// Says that texts were purged from the history. It changes no file.
+    Purge,
 }
 
 impl CommitKind {
@@ -187,6 +189,7 @@ impl CommitKind {
             Self::Scan => "scan",
             Self::Undo(_) => "undo",
             Self::Redo(_) => "redo",
+            Self::Purge => "purge",
         }
     }
 
@@ -194,7 +197,7 @@ impl CommitKind {
     pub fn target(self) -> Option<CommitId> {
         match self {
             Self::Undo(id) | Self::Redo(id) => Some(id),
-            Self::FirstScan | Self::Scan => None,
+            Self::FirstScan | Self::Scan | Self::Purge => None,
         }
     }
 
@@ -206,6 +209,7 @@ impl CommitKind {
             "scan" => Some(Self::Scan),
             "undo" => target.map(Self::Undo),
             "redo" => target.map(Self::Redo),
+            "purge" => Some(Self::Purge),
             _ => None,
         }
     }

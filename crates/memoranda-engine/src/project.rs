@@ -8,8 +8,8 @@ use memoranda_store::{
     HardLinkPolicy, Project, ScanProgress, VacuumExtent, VacuumReport, VacuumRequest,
 };
 
-use crate::Memory;
 use crate::error::Result;
+use crate::{Author, Memory};
 
 /// A project and how much it holds.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -77,8 +77,8 @@ impl Memory {
 
     /// Purges the texts and the history of a project that was removed. The files on disk stay as
     /// they are; nothing else can bring back what the log had.
-    pub fn purge_project(&self, name: &ProjectName) -> Result<VacuumReport> {
-        Ok(self.store().vacuum(&purge_of(name))?)
+    pub fn purge_project(&self, who: &Author, name: &ProjectName) -> Result<VacuumReport> {
+        self.vacuum(who, &purge_of(name))
     }
 }
 

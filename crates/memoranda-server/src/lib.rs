@@ -5,6 +5,7 @@
 //! synchronous, so every call runs on the blocking pool.
 
 mod api;
+mod client_identity;
 mod config;
 mod connections;
 mod error;

@@ -7,7 +7,7 @@
 use std::sync::Arc;
 
 use axum::http::HeaderMap;
-use memoranda_engine::Memory;
+use memoranda_engine::{Memory, link_key};
 use memoranda_tools::{
     AccessMode, PromptDef, ResourceDef, SelectionError, ToolDef, ToolSelection, ToolSettings,
     Toolset, instructions, prompts, resources,
@@ -35,6 +35,9 @@ pub(crate) struct ToolCatalog {
 /// Tools, prompts and resources of one request. Cheap to clone.
 #[derive(Clone)]
 pub(crate) struct RequestTools {
+    /// Selected tools.
+    selected: Arc<[&'static ToolDef]>,
+    /// Offered tools: the selected ones without those of a project that the server may not read.
     tools: Arc<[&'static ToolDef]>,
     extra: ExtraDefinitions,
     /// The only project that the server may read; `None` if it may read all.
@@ -46,7 +49,8 @@ impl ToolCatalog {
         let selection = &config.selection;
         let mut tools = selection.resolve()?;
         tools.extend(config.extra.tools);
-        if tools.is_empty() {
+        let offered = offered_tools(&tools, &config.settings);
+        if offered.is_empty() {
             return Err(SelectionError::Nothing);
         }
         let mut from = selection.clone();
@@ -64,7 +68,8 @@ impl ToolCatalog {
             logging: config.logging,
             feed: ChangeFeed::default(),
             configured: RequestTools {
-                tools: tools.into(),
+                selected: tools.into(),
+                tools: offered,
                 extra: config.extra,
                 only_project: config.settings.notes.only_project.as_deref().map(Into::into),
             },
@@ -87,7 +92,7 @@ impl ToolCatalog {
         let mut from = &self.selectable;
         if selection.toolsets.is_empty() && selection.tools.is_empty() {
             selection.toolsets.clone_from(&all);
-            from = &self.configured.tools;
+            from = &self.configured.selected;
         }
         let mut names: Vec<&str> = selection.resolve()?.iter().map(|tool| tool.name).collect();
         if selection.toolsets == all {
@@ -96,7 +101,9 @@ impl ToolCatalog {
             names.extend(self.configured.extra.tools.iter().filter(kept).map(|tool| tool.name));
         }
         let kept = from.iter().copied().filter(|tool| names.contains(&tool.name));
-        Ok(RequestTools { tools: kept.collect(), ..self.configured_tools() })
+        let selected: Arc<[_]> = kept.collect();
+        let tools = offered_tools(&selected, &self.settings);
+        Ok(RequestTools { selected, tools, ..self.configured_tools() })
     }
 
     /// Returns the instructions for these tools, for the model of a client.
@@ -126,7 +133,13 @@ impl RequestTools {
 
     /// Returns true if at least one tool of a set is selected.
     fn has_set(&self, toolset: Toolset) -> bool {
-        self.tools.iter().any(|tool| tool.toolset == toolset)
+        self.selected.iter().any(|tool| tool.toolset == toolset)
+    }
+
+    /// Returns true if the server may read the own project of a set.
+    fn reads_set(&self, toolset: Toolset) -> bool {
+        let own = toolset.own_project();
+        own.is_none_or(|own| self.only_project().is_none_or(|only| link_key(only) == link_key(own)))
     }
 
     /// Returns the prompts of the selected sets.
@@ -141,8 +154,17 @@ impl RequestTools {
 
     /// Returns the resources of the selected sets; notes are not among them.
     pub(crate) fn resources(&self) -> impl Iterator<Item = &'static ResourceDef> {
-        resources().filter(|resource| self.has_set(resource.toolset)).chain(self.extra.resources)
+        let is_offered = |set: Toolset| self.has_set(set) && self.reads_set(set);
+        resources().filter(move |row| is_offered(row.toolset)).chain(self.extra.resources)
     }
+}
+
+/// Returns the tools that a server with these settings may offer.
+fn offered_tools(
+    selected: &[&'static ToolDef],
+    settings: &ToolSettings,
+) -> Arc<[&'static ToolDef]> {
+    selected.iter().copied().filter(|tool| tool.is_reachable(settings)).collect()
 }
 
 /// Parses the selection in the headers of a request.

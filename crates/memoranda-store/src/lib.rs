@@ -436,6 +436,11 @@ impl Store {
         self.inner.ask(|db| history::deleted(db, project, name))
     }
 
+    /// Returns the time of the last purge that an agent asked for.
+    pub fn last_agent_purge(&self) -> Result<Option<Timestamp>> {
+        self.inner.ask(history::last_agent_purge)
+    }
+
     /// Files that fit a filter.
     pub fn list(
         &self,

@@ -18,15 +18,17 @@ pub use graph::GraphSettings;
 pub use instructions::instructions;
 pub use lenient_json::{json_object, readable_json};
 pub use memory::{ToolUse, ToolUseError};
-pub use records::{BriefRequest, brief};
+pub use records::{BriefRequest, brief, last_writer};
 pub use registry::{
-    AccessMode, ArgsError, CallContext, ClientContext, ClientQuestion, Param, ParamTable,
-    ParamsHandler, PromptArgument, PromptCall, PromptDef, PromptMessage, ResourceDef, ScanPolicy,
-    SelectionError, SideContent, SideOutput, TextFormat, ToolArgs, ToolDef, ToolError, ToolHandler,
-    ToolHints, ToolResult, ToolSelection, ToolTier, Toolset, call,
+    AccessMode, ArgsError, CallContext, ClientContext, ClientQuestion, Confirmation, FormSupport,
+    Param, ParamTable, ParamsHandler, PromptArgument, PromptCall, PromptDef, PromptMessage,
+    ResourceDef, ScanPolicy, SelectionError, SideContent, SideOutput, TextFormat, ToolAdvice,
+    ToolArgs, ToolDef, ToolError, ToolHandler, ToolHints, ToolReach, ToolResult, ToolSelection,
+    ToolTier, Toolset, call,
 };
 pub use settings::{
-    CreateMode, NotesSettings, ProjectFolders, RecordSettings, SecretPolicy, ToolSettings, Wording,
+    CallRepository, CreateMode, DefaultSearchScope, NotesSettings, ProjectFolders, RecordSettings,
+    RepositorySource, SecretPolicy, ToolSettings, Wording,
 };
 
 /// Returns the tools of all dialects in listing order.

@@ -5,6 +5,7 @@ use std::sync::Arc;
 
 use jiff::tz::TimeZone;
 use memoranda_core::id::ProjectName;
+use memoranda_engine::records::{RecordScope, VisibleScopes};
 use memoranda_engine::{LanguageModel, link_key};
 
 use crate::banks::BankSettings;
@@ -33,8 +34,10 @@ pub struct ToolSettings {
     pub guidance: Option<String>,
     /// Settings of the notes tools.
     pub notes: NotesSettings,
-    /// Working folder of the client, which determines the repository. `None` if unknown.
+    /// Working folder of the client. `None` if unknown.
     pub workspace: Option<PathBuf>,
+    /// Source of the repository of a call that names none.
+    pub repository: RepositorySource,
     /// Settings of the banks tools.
     pub banks: BankSettings,
     /// Language model. `None` if none is configured.
@@ -50,12 +53,14 @@ pub struct ToolSettings {
 pub struct RecordSettings {
     /// Time zone of reminders.
     pub zone: jiff::tz::TimeZone,
+    /// Number of days for which the person can restore what an agent purged; 0 to purge at once.
+    pub purge_days: u32,
 }
 
 impl RecordSettings {
     /// Returns the default settings.
     pub fn standard() -> Self {
-        Self { zone: jiff::tz::TimeZone::UTC }
+        Self { zone: jiff::tz::TimeZone::UTC, purge_days: 30 }
     }
 
     /// Returns the current time in the user's time zone.
@@ -65,11 +70,47 @@ impl RecordSettings {
 }
 
 impl ToolSettings {
-    /// Returns true if the notes tools may read the memories: a server can be restricted to another
+    /// Returns true if the tools may read the memories: a server can be restricted to another
     /// project.
     pub(crate) fn reaches_memories(&self) -> bool {
+        self.reaches_project(self.memories.as_str())
+    }
+
+    /// Returns true if the tools may use a project: a server can be restricted to another one.
+    pub fn reaches_project(&self, project: &str) -> bool {
         let only = self.notes.only_project.as_deref();
-        only.is_none_or(|only| link_key(only) == link_key(self.memories.as_str()))
+        only.is_none_or(|only| link_key(only) == link_key(project))
+    }
+
+    /// Returns the repository of a call that names none.
+    pub fn call_repository(&self) -> CallRepository {
+        match &self.repository {
+            RepositorySource::Named(repository) => CallRepository::Known(repository.clone()),
+            RepositorySource::Unknown => CallRepository::Unknown,
+            RepositorySource::Workspace => {
+                let found = self.workspace.as_deref().and_then(RecordScope::of_workspace);
+                found.map_or(CallRepository::Absent, CallRepository::Known)
+            }
+        }
+    }
+
+    /// Returns these settings for a request over HTTP, whose client is in an unknown folder. The
+    /// request may name its repository, such as `github.com/acme/shop`; `None` if that is invalid.
+    pub fn for_remote_client(&self, repository: Option<&str>) -> Option<Self> {
+        let repository = match repository {
+            Some(name) => RepositorySource::Named(RecordScope::project(name)?),
+            None => RepositorySource::Unknown,
+        };
+        Some(Self { workspace: None, repository, ..self.clone() })
+    }
+
+    /// Returns the scopes whose records a call sees that names no repository.
+    pub fn visible_scopes(&self) -> VisibleScopes {
+        match &self.repository {
+            RepositorySource::Named(repository) => VisibleScopes::requested(repository.clone()),
+            RepositorySource::Workspace => VisibleScopes::of_workspace(self.workspace.as_deref()),
+            RepositorySource::Unknown => VisibleScopes::unknown(),
+        }
     }
 
     /// Returns true if the tools create a project of this name on first use.
@@ -89,6 +130,7 @@ impl ToolSettings {
             guidance: None,
             notes: NotesSettings::standard(),
             workspace: None,
+            repository: RepositorySource::Workspace,
             records: RecordSettings::standard(),
             graph: GraphSettings::standard(),
             banks: BankSettings::standard(),
@@ -104,6 +146,8 @@ pub struct NotesSettings {
     pub default_project: String,
     /// Project that the server is restricted to. `None` if it may use all.
     pub only_project: Option<String>,
+    /// Projects that `search_notes` searches if the call names none.
+    pub search_scope: DefaultSearchScope,
     /// Behaviour of `write_note` without `overwrite` if the note exists.
     pub overwrite: CreateMode,
     /// Folders that `create_memory_project` may use.
@@ -118,11 +162,43 @@ impl NotesSettings {
         Self {
             default_project: "main".to_owned(),
             only_project: None,
+            search_scope: DefaultSearchScope::AllProjects,
             overwrite: CreateMode::Refuse,
             folders: ProjectFolders::Vault,
             zone: TimeZone::UTC,
         }
     }
+}
+
+/// Source of the repository of a call that names none.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub enum RepositorySource {
+    /// The working folder of the client, over stdio and on the command line.
+    Workspace,
+    /// The request over HTTP names this repository.
+    Named(RecordScope),
+    /// The request over HTTP names none.
+    Unknown,
+}
+
+/// Repository of a call that names none.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub enum CallRepository {
+    /// This repository.
+    Known(RecordScope),
+    /// The client works outside of repositories with a remote.
+    Absent,
+    /// The client did not say: it is connected over HTTP.
+    Unknown,
+}
+
+/// Projects that a search reads if the call names none.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum DefaultSearchScope {
+    /// All projects.
+    AllProjects,
+    /// The default project.
+    DefaultProject,
 }
 
 /// Folders that an agent may use for a new project.

@@ -64,6 +64,25 @@ pub(crate) fn create_private(path: &Path, bytes: &[u8]) -> Result<()> {
     create().map_err(|e| failed("write", path, &e))
 }
 
+/// Rewrites a small text file under an exclusive lock, so that concurrent processes do so one after
+/// another. Creates the file and its folder if necessary.
+pub(crate) fn update_locked<T>(path: &Path, update: impl FnOnce(&str) -> (String, T)) -> Result<T> {
+    let rewrite = || -> io::Result<T> {
+        fs::create_dir_all(path.parent().unwrap_or(Path::new(".")))?;
+        let mut options = fs::OpenOptions::new();
+        let mut file = options.read(true).write(true).create(true).truncate(false).open(path)?;
+        file.lock()?;
+        let mut bytes = Vec::new();
+        file.read_to_end(&mut bytes)?;
+        let (text, outcome) = update(&String::from_utf8_lossy(&bytes));
+        file.rewind()?;
+        file.write_all(text.as_bytes())?;
+        file.set_len(text.len() as u64)?;
+        Ok(outcome)
+    };
+    rewrite().map_err(|e| failed("write", path, &e))
+}
+
 /// Returns a path without links and relative parts.
 pub(crate) fn canonical(path: &Path) -> Result<PathBuf> {
     fs::canonicalize(path).map_err(|e| failed("find", path, &e))

@@ -12,6 +12,7 @@ use memoranda_store::HistoryFilter;
 
 use super::entity::{EntityObservation, GraphEntity};
 use super::error::{GraphError, GraphResult};
+use super::input::ObservationWeight;
 use super::observations::find_observation;
 use super::read::{entities_named, unknown_entity};
 use super::thread::GraphThread;
@@ -32,6 +33,7 @@ struct ObservationVersion {
     content: String,
     version: u32,
     time: Timestamp,
+    weight: ObservationWeight,
     commit: Commit,
 }
 
@@ -114,6 +116,10 @@ impl ObservationHistory {
                 time: match before {
                     None => fact.time.unwrap_or(commit.time),
                     Some(before) => commit.time.max(before.time),
+                },
+                weight: ObservationWeight {
+                    confidence: fact.confidence,
+                    importance: fact.importance,
                 },
                 commit: commit.clone(),
             });
@@ -277,6 +283,8 @@ pub struct HistoryEntry {
     pub version: u32,
     /// Time of the version.
     pub time: Timestamp,
+    /// Confidence and importance of the version.
+    pub weight: ObservationWeight,
     /// The commit that wrote it.
     pub commit: Commit,
     /// True if the wording holds now.
@@ -341,6 +349,7 @@ pub fn observation_timeline(
             content: version.content.clone(),
             version: version.version,
             time: version.time,
+            weight: version.weight,
             commit: version.commit.clone(),
             is_current: is_last && current.contains(&version.id),
             supersedes: before.filter(|_| !is_reworded).cloned(),

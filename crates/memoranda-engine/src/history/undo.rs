@@ -168,6 +168,11 @@ impl Memory {
         for project in projects {
             self.store().check_not_removed(project, commit.time)?;
         }
+        if commit.kind == Some(CommitKind::Purge) {
+            let why =
+                "a purge cannot be undone; `memoranda restore` brings back what an agent purged";
+            return Err(EngineError::Invalid(format!("{}: {why}", commit.id)));
+        }
         match (commit.kind, commit.files.first()) {
             (Some(CommitKind::FirstScan), Some(FileChange { project, .. })) => {
                 let found = self.store().project(project.as_str());
@@ -197,7 +202,8 @@ impl Memory {
             }
             offset += commits.len();
             for commit in commits {
-                if commit.author.channel == ChangeChannel::Disk {
+                let is_purge = commit.kind == Some(CommitKind::Purge);
+                if commit.author.channel == ChangeChannel::Disk || is_purge {
                     continue;
                 }
                 match visit(commit)? {

@@ -1,9 +1,9 @@
 //! Deleting records, restoring them, and purging them from the history.
 
-use jiff::Timestamp;
+use jiff::{SignedDuration, Timestamp};
 use memoranda_core::change::Commit;
 use memoranda_core::path::NotePath;
-use memoranda_store::{VacuumExtent, VacuumReport, VacuumRequest};
+use memoranda_store::{VacuumExtent, VacuumRequest, clock};
 use serde_json::json;
 
 use super::error::{RecordError, RecordResult};
@@ -14,6 +14,7 @@ use super::query::{
 };
 use super::record::{MemoryRecord, RecordLocation, records_project};
 use super::scope::VisibleScopes;
+use crate::vacuum::{counted, is_agent};
 use crate::{Author, FileOperation, Memory, NoteLocation, RestoreOutcome, TransactOutcome};
 
 /// Deletes one record. Returns the record and the commit.
@@ -169,6 +170,9 @@ pub struct RestoredCommit {
 pub fn restore_commit(memory: &Memory, who: &Author, id: &str) -> RecordResult<RestoredCommit> {
     let deletion = memory.commit(id)?;
     let project = records_project();
+    if memory.store().last_agent_purge()?.is_some_and(|purge| deletion.time <= purge) {
+        return Err(RecordError::NothingDeleted { id: id.to_owned() });
+    }
     let is_deletion =
         deletion.files.iter().all(|file| file.project == project && file.after.is_none());
     if !is_deletion {
@@ -249,23 +253,62 @@ pub fn deleted_records(
     Ok((found, more))
 }
 
+/// Returns the deleted records with the times of their deletion, the last deleted first. Those that an
+/// agent purged are left out.
 fn deleted_paths(memory: &Memory, id: Option<&str>) -> RecordResult<Vec<(NotePath, Timestamp)>> {
     let name = id.map(file_name_from_id);
     let mut deleted = memory.store().deleted(&records_project(), name.as_deref())?;
-    deleted.retain(|(path, _)| RecordLocation::parse(path).is_some());
+    let purge = memory.store().last_agent_purge()?;
+    deleted.retain(|(path, time)| {
+        RecordLocation::parse(path).is_some() && purge.is_none_or(|purge| *time > purge)
+    });
     Ok(deleted)
 }
 
-/// Purges deleted records from the history. Returns how many there were.
-pub fn purge_deleted(memory: &Memory) -> RecordResult<(usize, VacuumReport)> {
-    let vacuum = VacuumRequest {
+/// The records that a purge concerned.
+#[derive(Clone, Debug)]
+pub struct PurgedRecords {
+    /// Number of records.
+    pub count: usize,
+    /// Number of bytes by which the history shrank; `None` if the person can still restore them.
+    pub bytes: Option<u64>,
+}
+
+/// Purges deleted records. What an agent purges is gone for every tool, and the person can restore it
+/// for `keep_days` days; with 0 days, and for a person, it leaves the history at once.
+pub fn purge_deleted(memory: &Memory, who: &Author, keep_days: u32) -> RecordResult<PurgedRecords> {
+    let vacuum = |before: Timestamp| VacuumRequest {
         project: Some(records_project()),
-        before: Timestamp::MAX,
+        before,
         what: VacuumExtent::Deleted,
     };
-    // Records that were purged before have no content left and are not counted again.
-    let purged = deleted_paths(memory, None)?.len();
-    Ok((purged, memory.vacuum(&vacuum)?))
+    // Records that were purged before are not counted again.
+    let count = deleted_paths(memory, None)?.len();
+    if keep_days == 0 || !is_agent(who) {
+        let report = memory.vacuum(who, &vacuum(Timestamp::MAX))?;
+        return Ok(PurgedRecords { count, bytes: Some(report.bytes) });
+    }
+    if let Some(before) = expired_before(memory, keep_days)? {
+        memory.vacuum(who, &vacuum(before))?;
+    }
+    if count > 0 {
+        let days = counted(u64::from(keep_days), "day");
+        let records = counted(count as u64, "deleted record");
+        let message = format!("purged {records} for all tools; you can restore them for {days}");
+        memory.record_purge(who, &message)?;
+    }
+    Ok(PurgedRecords { count, bytes: None })
+}
+
+/// Returns the time before which every deleted record was also purged by an agent, more than
+/// `keep_days` days ago.
+fn expired_before(memory: &Memory, keep_days: u32) -> RecordResult<Option<Timestamp>> {
+    let age = SignedDuration::from_hours(24 * i64::from(keep_days));
+    let limit = clock::now().saturating_sub(age).unwrap_or(Timestamp::MIN);
+    let purge = memory.store().last_agent_purge()?.filter(|purge| *purge < limit);
+    let Some(purge) = purge else { return Ok(None) };
+    let deleted = memory.store().deleted(&records_project(), None)?;
+    Ok(deleted.iter().any(|(_, time)| *time <= purge).then_some(purge))
 }
 
 #[cfg(test)]

@@ -4,6 +4,7 @@
 //! `projects/<host-owner-repo>/<kind>/<id>.md`. The folder determines kind and scope, so a file that
 //! a person adds there is a record like any other.
 
+mod active_memories;
 mod consolidate;
 mod delete;
 mod error;
@@ -23,10 +24,12 @@ mod stream;
 mod sync_scope;
 mod write;
 
+pub use active_memories::{ActiveMemory, ActiveMemorySearch, search_active_memories};
 pub use consolidate::{Consolidation, find_duplicates, supersede_duplicates};
 pub use delete::{
-    DeleteFilter, DeletedRecord, RestoredCommit, RestoredRecord, delete_record, delete_records,
-    deleted_records, matching_records, purge_deleted, restore_commit, restore_record,
+    DeleteFilter, DeletedRecord, PurgedRecords, RestoredCommit, RestoredRecord, delete_record,
+    delete_records, deleted_records, matching_records, purge_deleted, restore_commit,
+    restore_record,
 };
 pub use error::{RecordError, RecordResult};
 pub use expiry::{ExpiryError, RecordExpiry};

@@ -100,6 +100,9 @@ pub fn search_records(
     if let Some(record) = find_exact(memory, visible, kinds, query)? {
         return Ok(RecordMatches { records: vec![record], ..RecordMatches::default() });
     }
+    if visible.scopes.is_empty() {
+        return Ok(RecordMatches::default());
+    }
     let mut folders = Vec::new();
     for scope in &visible.scopes {
         for kind in kinds {
@@ -201,7 +204,10 @@ pub fn find_record(memory: &Memory, id: &str) -> RecordResult<MemoryRecord> {
 pub(super) fn not_found(memory: &Memory, id: &str) -> RecordError {
     let name = file_name_from_id(id);
     let deleted = memory.store().deleted(&records_project(), Some(&name));
-    let is_deleted = deleted.is_ok_and(|deleted| !deleted.is_empty());
+    let purge = memory.store().last_agent_purge().ok().flatten();
+    let is_deleted = deleted.is_ok_and(|deleted| {
+        deleted.iter().any(|(_, time)| purge.is_none_or(|purge| *time > purge))
+    });
     RecordError::NotFound { id: id.to_owned(), is_deleted }
 }
 

@@ -132,6 +132,10 @@ pub enum NoProjectReason {
     NoRemote,
     /// The repository has these remotes, and none of them names the project.
     Remotes(Vec<String>),
+    /// The client is elsewhere, and named no repository.
+    Unknown,
+    /// The caller may read only this project of the vault, which contains no records.
+    Restricted(String),
 }
 
 impl VisibleScopes {
@@ -152,6 +156,19 @@ impl VisibleScopes {
     /// Returns exactly one scope.
     pub fn only(scope: RecordScope) -> Self {
         Self { scopes: vec![scope], no_project: NoProjectReason::Requested }
+    }
+
+    /// Returns global alone, for a client that named no repository and whose folder is unknown.
+    pub fn unknown() -> Self {
+        Self { no_project: NoProjectReason::Unknown, ..Self::new(None) }
+    }
+
+    /// Returns no scope, for a caller that may read only another project of the vault.
+    pub fn none(only_project: &str) -> Self {
+        Self {
+            scopes: Vec::new(),
+            no_project: NoProjectReason::Restricted(only_project.to_owned()),
+        }
     }
 
     /// Returns the scopes of the repository that a folder belongs to.

@@ -228,7 +228,7 @@ fn vacuum_removes_the_vectors_of_purged_notes() {
     assert_eq!(size(), whole, "until then it can come back");
     let now = memoranda_engine::clock::now();
     let vacuum = VacuumRequest { project: None, before: now, what: VacuumExtent::Deleted };
-    assert_eq!(memory.vacuum(&vacuum).unwrap().notes.len(), 1);
+    assert_eq!(memory.vacuum(&author(), &vacuum).unwrap().notes.len(), 1);
     // A record: hash of the text, scale, five numbers, checksum.
     assert_eq!(whole - size(), 16 + 4 + 5 + 4);
     assert_eq!((coverage(&memory).covered, coverage(&memory).passages), (3, 3));

@@ -21,8 +21,11 @@ use memoranda_tools::{
 };
 use serde_json::{Map, Value, json};
 
+use crate::client_identity::{
+    IntroducedClient, REPOSITORY_HEADER, SessionClient, request_settings,
+};
 use crate::guard::HttpError;
-use crate::mcp::McpService;
+use crate::mcp::{McpService, SessionMode};
 use crate::tool_call::{CallPermit, ToolCall, client_name};
 use crate::tool_catalog::{RequestTools, ToolCatalog, selection_from_headers};
 
@@ -48,7 +51,8 @@ async fn tool(
 ) -> ApiResponse {
     let tool = find_tool(&app, &headers, &name)?;
     let arguments = Value::Object(object(&body)?);
-    let result = call(&app, tool, Arc::clone(&app.catalog.settings), &headers, arguments).await?;
+    let settings = settings_of_request(&app.catalog.settings, &headers)?;
+    let result = call(&app, tool, settings, &headers, arguments).await?;
     Ok(Json(json!({
         "structured": result.structured,
         "text": result.text,
@@ -82,6 +86,13 @@ async fn mcp(
         let tools = request_tools(&app, &selection)?;
         request.extensions_mut().insert(tools);
     }
+    let introduced = IntroducedClient::default();
+    request.extensions_mut().insert(introduced.clone());
+    if let Some(client) = SessionClient::from_headers(request.headers()) {
+        request.extensions_mut().insert(client);
+    }
+    let settings = settings_of_request(&app.catalog.settings, request.headers())?;
+    request.extensions_mut().insert(settings);
     if let Some(declared) = request.headers_mut().get_mut(CONTENT_TYPE) {
         // The guard has accepted it; `rmcp` accepts lower case alone.
         *declared = HeaderValue::from_static("application/json");
@@ -97,7 +108,22 @@ async fn mcp(
             Err(error) => return Ok(parse_error_response(&error)),
         }
     };
-    Ok(app.mcp.handle(Request::from_parts(head, body.into())).await)
+    let mut response = app.mcp.handle(Request::from_parts(head, body.into())).await;
+    if app.catalog.sessions == SessionMode::None {
+        introduced.add_session(response.headers_mut());
+    }
+    Ok(response)
+}
+
+/// Returns the settings of a request: its client is in an unknown folder, and may name its repository.
+fn settings_of_request(
+    settings: &ToolSettings,
+    headers: &HeaderMap,
+) -> Result<Arc<ToolSettings>, HttpError> {
+    request_settings(settings, headers).ok_or_else(|| {
+        let header = REPOSITORY_HEADER;
+        bad_request(format!("The header {header} must name a repository: github.com/owner/repo."))
+    })
 }
 
 /// Returns the JSON-RPC error for a message that is not JSON.

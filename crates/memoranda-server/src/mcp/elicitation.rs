@@ -9,7 +9,7 @@ use std::time::Duration;
 
 use axum::http::request::Parts;
 use memoranda_engine::clock;
-use memoranda_tools::{ClientContext, ClientQuestion, SideOutput};
+use memoranda_tools::{ClientContext, ClientQuestion, FormSupport, SideOutput};
 use rmcp::model::{ClientCapabilities, InputRequest, InputRequiredResult, ServerRequest};
 use rmcp::service::RequestContext;
 use rmcp::{ErrorData, RoleServer};
@@ -126,6 +126,20 @@ pub enum SessionMode {
 /// stream for notifications and requests of the server.
 pub(super) fn is_one_way(context: &RequestContext<RoleServer>, sessions: SessionMode) -> bool {
     context.extensions.get::<Parts>().is_some() && sessions == SessionMode::None
+}
+
+/// Returns the ability of the client to ask its person during this request.
+pub(super) fn form_support(
+    context: &RequestContext<RoleServer>,
+    sessions: SessionMode,
+) -> FormSupport {
+    let is_declared = context.client_capabilities().is_some_and(|has| has.elicitation.is_some());
+    let is_handshake = context.protocol_version().is_none_or(|version| version.has_initialize());
+    if is_declared && !(is_handshake && is_one_way(context, sessions)) {
+        FormSupport::Present
+    } else {
+        FormSupport::Missing
+    }
 }
 
 fn is_supported(capabilities: &ClientCapabilities, question: &ClientQuestion) -> bool {

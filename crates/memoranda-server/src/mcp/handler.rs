@@ -10,7 +10,7 @@ use axum::http::header::USER_AGENT;
 use axum::http::request::Parts;
 use memoranda_engine::core::change::ChangeChannel;
 use memoranda_engine::{Author, SyncScope};
-use memoranda_tools::{SideOutput, ToolDef, ToolResult};
+use memoranda_tools::{SideOutput, ToolDef, ToolResult, ToolSettings};
 use rmcp::model::{
     CacheScope, CallToolRequestParams, CallToolResponse, CompleteRequestParams, CompleteResult,
     CustomRequest, CustomResult, DiscoverResult, ErrorCode, GetPromptRequestParams,
@@ -26,10 +26,13 @@ use rmcp::{ErrorData, RoleServer, ServerHandler};
 use serde_json::Value;
 use tokio::sync::mpsc;
 
-use super::elicitation::{ElicitationAnswers, ElicitationOutcome, MAX_ROUNDS, elicit, is_one_way};
+use super::elicitation::{
+    ElicitationAnswers, ElicitationOutcome, MAX_ROUNDS, elicit, form_support, is_one_way,
+};
 use super::logging::{ClientLogSubscriber, LogDestination, LogNotification};
 use super::subscriptions::ResourceSubscriptions;
 use super::{completion, prompts, request_subject, resources, run_blocking, tools};
+use crate::client_identity::{IntroducedClient, SessionClient};
 use crate::tool_call::{CallOrder, CallProgress, ToolCall, await_first_scan, client_name};
 use crate::tool_catalog::{RequestTools, ToolCatalog};
 
@@ -99,6 +102,13 @@ impl McpHandler {
         narrowed.cloned().unwrap_or_else(|| self.catalog.configured_tools())
     }
 
+    /// Returns the settings of a request. Over HTTP they contain the repository of the client.
+    fn request_settings(&self, context: &McpContext) -> Arc<ToolSettings> {
+        let parts = context.extensions.get::<Parts>();
+        let of_request = parts.and_then(|parts| parts.extensions.get::<Arc<ToolSettings>>());
+        Arc::clone(of_request.unwrap_or(&self.catalog.settings))
+    }
+
     fn server_info(&self, request_tools: &RequestTools) -> ServerInfo {
         let mut capabilities = ServerCapabilities::builder()
             .enable_tools()
@@ -138,14 +148,15 @@ impl McpHandler {
         let mut resumed =
             ElicitationAnswers::verify(signer, &request_subject, request.input_responses, state)?;
         let arguments = Value::Object(request.arguments.unwrap_or_default());
+        let forms = form_support(&context, self.catalog.sessions);
         for _ in 0..MAX_ROUNDS {
             let call = ToolCall {
                 memory: Arc::clone(&self.catalog.memory),
-                settings: Arc::clone(&self.catalog.settings),
+                settings: self.request_settings(&context),
                 tool,
                 author: call_author(tool, &context, &self.pipe_conversation),
                 arguments: arguments.clone(),
-                client: resumed.into_context(),
+                client: resumed.into_context().with_forms(forms),
             };
             let (result, output) =
                 run_call(call, &self.order, &context, self.log_level(&context)).await?;
@@ -218,18 +229,28 @@ async fn run_call(
     }
 }
 
+/// Returns the name and version of a client for the history.
+fn implementation_name(client: &Implementation) -> Option<String> {
+    client_name([client.name.as_str(), client.version.as_str()])
+}
+
 /// Returns the author of a call, for the history: the client of the request or of the handshake.
-/// A stateless HTTP request of the older revisions has neither; its user agent is used.
+/// An HTTP request of the older revisions carries the client of the handshake in its session id;
+/// without one, its user agent is used.
 fn call_author(tool: &ToolDef, context: &McpContext, pipe_conversation: &str) -> Author {
-    let named = |request_subject: &Implementation| {
-        client_name([request_subject.name.as_str(), request_subject.version.as_str()])
-    };
     let client = match context.extensions.get::<Parts>() {
-        Some(parts) => context.meta.client_info().as_ref().and_then(named).or_else(|| {
-            let agent = parts.headers.get(USER_AGENT)?.to_str().ok()?;
-            client_name([agent])
-        }),
-        None => context.client_info().as_ref().and_then(named),
+        Some(parts) => {
+            let stated = context.meta.client_info().as_ref().and_then(implementation_name);
+            let introduced = || {
+                let client = parts.extensions.get::<SessionClient>()?;
+                client_name([client.0.as_str()])
+            };
+            stated.or_else(introduced).or_else(|| {
+                let agent = parts.headers.get(USER_AGENT)?.to_str().ok()?;
+                client_name([agent])
+            })
+        }
+        None => context.client_info().as_ref().and_then(implementation_name),
     };
     let client = client.unwrap_or_else(|| "unknown".to_owned());
     let conversation = conversation_id(context, pipe_conversation);
@@ -273,6 +294,12 @@ impl ServerHandler for McpHandler {
     ) -> Result<InitializeResult, ErrorData> {
         self.start_background_once();
         context.peer.set_peer_info(request.clone());
+        if let Some(parts) = context.extensions.get::<Parts>()
+            && let Some(introduced) = parts.extensions.get::<IntroducedClient>()
+            && let Some(name) = implementation_name(&request.client_info)
+        {
+            introduced.set(name);
+        }
         let mut server_info = self.negotiate_initialize(&request)?;
         server_info.instructions = self.server_info(&self.request_tools(&context)).instructions;
         if is_one_way(&context, self.catalog.sessions)
@@ -368,9 +395,10 @@ impl ServerHandler for McpHandler {
     ) -> Result<ReadResourceResponse, ErrorData> {
         self.start_background_once();
         let (catalog, request_tools) = (Arc::clone(&self.catalog), self.request_tools(&context));
+        let settings = self.request_settings(&context);
         let read = move || {
             await_first_scan(&catalog.memory, &SyncScope::Everything, &|_, _| ());
-            resources::read_resource(&catalog, &request_tools, &request.uri)
+            resources::read_resource(&catalog, &settings, &request_tools, &request.uri)
         };
         Ok(run_blocking(read).await?.into())
     }

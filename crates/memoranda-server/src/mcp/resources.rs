@@ -9,7 +9,7 @@ use memoranda_engine::{
     EngineError, FileKind, FileSummary, ListFilter, ListOrder, ListRequest, Memory, NoteLocation,
     ReadNote, ResolveIntent, StoreError,
 };
-use memoranda_tools::ResourceDef;
+use memoranda_tools::{ResourceDef, ToolSettings};
 use rmcp::ErrorData;
 use rmcp::model::{
     Annotations, ListResourceTemplatesResult, ListResourcesResult, ReadResourceResult, Resource,
@@ -144,21 +144,19 @@ fn parse_note_uri(uri: &str) -> Option<(String, String)> {
 /// Reads the resource at a URI: a defined resource or a note.
 pub(super) fn read_resource(
     catalog: &ToolCatalog,
+    settings: &ToolSettings,
     request_tools: &RequestTools,
     uri: &str,
 ) -> Result<ReadResourceResult, ErrorData> {
     for def in request_tools.resources() {
         let Some(values) = def.matches(uri) else { continue };
-        let text =
-            (def.read)(&catalog.memory, &catalog.settings, &values).map_err(
-                |error| match error {
-                    EngineError::Store(StoreError::NoProject { .. }) => {
-                        let data = serde_json::json!({ "uri": uri });
-                        ErrorData::resource_not_found(to_sentence(&error), Some(data))
-                    }
-                    error => internal_error("read the resource", &error),
-                },
-            )?;
+        let text = (def.read)(&catalog.memory, settings, &values).map_err(|error| match error {
+            EngineError::Store(StoreError::NoProject { .. }) => {
+                let data = serde_json::json!({ "uri": uri });
+                ErrorData::resource_not_found(to_sentence(&error), Some(data))
+            }
+            error => internal_error("read the resource", &error),
+        })?;
         if let Some(text) = text {
             let contents = if is_text_type(def.mime) {
                 ResourceContents::text(text, uri)

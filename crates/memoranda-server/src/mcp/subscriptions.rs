@@ -251,7 +251,12 @@ impl ResourceFollower {
     /// Returns the hash of the content at a URI: `Some(None)` if there is no resource, `None` if it
     /// cannot be read.
     fn current_hash(&self, uri: &str) -> Option<Option<blake3::Hash>> {
-        match resources::read_resource(&self.catalog, &self.request_tools, uri) {
+        match resources::read_resource(
+            &self.catalog,
+            &self.catalog.settings,
+            &self.request_tools,
+            uri,
+        ) {
             Ok(found) => serde_json::to_vec(&found).ok().map(|found| Some(blake3::hash(&found))),
             Err(error) if error.code == ErrorCode::RESOURCE_NOT_FOUND => Some(None),
             Err(_) => None,

@@ -104,3 +104,48 @@ async fn an_older_client_is_asked_during_the_call() {
         assert_eq!(done["result"]["content"][0]["text"], "Hello, Ada", "{done}");
     }
 }
+
+#[tokio::test]
+async fn a_purge_asks_where_the_client_can_ask() {
+    let mut config = config();
+    config.selection = memoranda_tools::ToolSelection {
+        toolsets: vec!["records".into()],
+        ..memoranda_tools::ToolSelection::default()
+    };
+    let vault = ServerVault::new();
+    let (mut client, _) = LineClient::open(&vault, config, ProtocolEra::Stateless).await;
+    let forget_one = async |client: &mut LineClient| {
+        let added = client.call("add_memory", json!({ "content": "heron", "global": true })).await;
+        let id = added["structuredContent"]["id"].clone();
+        client.call("forget_memory", json!({ "id": id })).await;
+    };
+    forget_one(&mut client).await;
+    let able = json!({ ABLE: { "elicitation": {} } });
+    let call = json!({ "name": "vacuum_memories", "arguments": {}, "_meta": able });
+    let asked = client.result("tools/call", call.clone()).await;
+    assert_eq!(asked["resultType"], "input_required", "{asked}");
+    let message = asked["inputRequests"]["purge"]["params"]["message"].as_str().unwrap();
+    assert!(message.contains("Purge them?"), "{message}");
+    let with = |answer: Value| {
+        let mut call = call.clone();
+        call["inputResponses"] = json!({ "purge": answer });
+        call
+    };
+    for declined in [
+        json!({ "action": "decline" }),
+        json!({ "action": "accept", "content": { "confirm": false } }),
+    ] {
+        let refused = client.result("tools/call", with(declined)).await;
+        assert_eq!(refused["isError"], true, "{refused}");
+        assert!(refused.to_string().contains("The person declined"), "{refused}");
+    }
+    let listed = client.call("restore_memory", json!({})).await.to_string();
+    assert!(listed.contains("heron"), "{listed}");
+    let agreed = json!({ "action": "accept", "content": { "confirm": true } });
+    let done = client.result("tools/call", with(agreed)).await;
+    assert_eq!(done["structuredContent"]["purged"], 1, "{done}");
+    // A client that cannot ask purges without a question.
+    forget_one(&mut client).await;
+    let done = client.call("vacuum_memories", json!({})).await;
+    assert_eq!(done["structuredContent"]["purged"], 1, "{done}");
+}

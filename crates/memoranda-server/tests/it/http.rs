@@ -20,12 +20,15 @@ fn the_protocol_works_in_every_era() {
     for era in ERAS {
         let vault = ServerVault::new();
         let http = TestServer::start(&vault, config());
+        let mut session = String::new();
         if let ProtocolEra::Handshake(version) = era {
             let hello = json!({
                 "protocolVersion": version, "capabilities": {},
                 "clientInfo": { "name": "tester", "version": "1.0" },
             });
-            let about = http.mcp(era, "/mcp", &[], "initialize", hello).json();
+            let answer = http.mcp(era, "/mcp", &[], "initialize", hello);
+            session = answer.header("mcp-session-id").unwrap_or_default().to_owned();
+            let about = answer.json();
             assert_eq!(about["result"]["protocolVersion"], version);
             assert_eq!(about["result"]["serverInfo"]["name"], "memoranda");
         } else {
@@ -36,19 +39,21 @@ fn the_protocol_works_in_every_era() {
         assert!(list.head.contains("content-type: application/json"), "{list:?}");
         assert_eq!(names(&list.json()), ["memory"]);
         let create = json!({ "command": "create", "path": "/memories/a.md", "file_text": "# A\n" });
-        let agent = [("User-Agent", "agent/7")];
-        let made = http.mcp(
-            era,
-            "/mcp",
-            &agent,
-            "tools/call",
-            json!({ "name": "memory", "arguments": create }),
-        );
-        assert_eq!(made.json()["result"]["isError"], false, "{made:?}");
-        let history = vault.memory.store().history(&HistoryFilter::default(), 1, 0).unwrap();
-        let client = if era == ProtocolEra::Stateless { "tester 1.0" } else { "agent/7" };
-        assert_eq!(history[0].author.client, client);
-        assert_eq!(history[0].author.channel, ChangeChannel::Mcp);
+        // The client is known by its request or by the handshake, else by its user agent.
+        let agent = ("User-Agent", "agent/7");
+        let anonymous = if era == ProtocolEra::Stateless { "tester 1.0" } else { "agent/7" };
+        for (headers, client) in [
+            (vec![agent, ("Mcp-Session-Id", session.as_str())], "tester 1.0"),
+            (vec![agent], anonymous),
+            (vec![agent, ("Mcp-Session-Id", "made-up")], anonymous),
+        ] {
+            let call = json!({ "name": "memory", "arguments": create });
+            let made = http.mcp(era, "/mcp", &headers, "tools/call", call);
+            assert_eq!(made.json()["result"]["isError"], false, "{made:?}");
+            let history = vault.memory.store().history(&HistoryFilter::default(), 1, 0).unwrap();
+            assert_eq!(history[0].author.client, client, "{headers:?}");
+            assert_eq!(history[0].author.channel, ChangeChannel::Mcp);
+        }
         let missing = json!({ "uri": "memoranda://memories/none" });
         let missing = http.mcp(era, "/mcp", &[], "resources/read", missing).json();
         let code = if era == ProtocolEra::Stateless { -32602 } else { -32002 };
@@ -233,4 +238,56 @@ fn health_contains_nothing_about_the_machine() {
     let http = TestServer::start(&vault, config());
     let health = http.send("GET", "/api/health", &[], "").json();
     assert_eq!(health, json!({ "status": "ok", "name": "memoranda", "version": "9.9.9" }));
+}
+
+#[test]
+fn a_rule_of_a_repository_needs_the_repository() {
+    for era in ERAS {
+        let vault = ServerVault::new();
+        let mut settings = config();
+        settings.selection = memoranda_tools::ToolSelection::default();
+        // The folder in which the server was started is nobody's repository.
+        settings.settings.workspace = Some(std::env::current_dir().unwrap());
+        let http = TestServer::start(&vault, settings);
+        let add = |headers: &[(&str, &str)], more: Value| {
+            let mut arguments = json!({ "content": "Use pnpm", "type": "rule" });
+            arguments.as_object_mut().unwrap().extend(more.as_object().unwrap().clone());
+            let call = json!({ "name": "add_memory", "arguments": arguments });
+            http.mcp(era, "/mcp", headers, "tools/call", call).json()["result"].clone()
+        };
+        let refused = add(&[], json!({}));
+        assert_eq!(refused["isError"], true, "{refused}");
+        let text = refused["content"][0]["text"].as_str().unwrap();
+        assert!(text.contains("Which repository is this rule for?"), "{text}");
+        assert!(text.contains("project_id") && text.contains("Nothing was stored"), "{text}");
+
+        let shop = ("X-Memoranda-Repository", "git@github.com:acme/shop.git");
+        for (headers, more, scope) in [
+            (vec![shop], json!({}), "github.com/acme/shop"),
+            (vec![shop], json!({ "project_id": "github.com/acme/other" }), "github.com/acme/other"),
+            (vec![shop], json!({ "global": true }), "global"),
+            (vec![], json!({ "global": true }), "global"),
+            (vec![], json!({ "project_id": "github.com/acme/shop" }), "github.com/acme/shop"),
+            // Other memories are found by search alone, and need no repository.
+            (vec![], json!({ "type": "fact" }), "global"),
+        ] {
+            let stored = add(&headers, more.clone());
+            assert_eq!(stored["structuredContent"]["scope"], scope, "{more}: {stored}");
+        }
+        let rules = |headers: &[(&str, &str)]| {
+            let call = json!({ "name": "get_rules", "arguments": {} });
+            http.mcp(era, "/mcp", headers, "tools/call", call).json()["result"].to_string()
+        };
+        assert!(rules(&[shop]).contains("Project Rules"), "{}", rules(&[shop]));
+        assert!(!rules(&[]).contains("Project Rules"), "{}", rules(&[]));
+        let bad = http.mcp(era, "/mcp", &[(shop.0, "..")], "tools/list", json!({}));
+        assert_eq!(bad.status, 400, "{bad:?}");
+        let over_api = http.send(
+            "POST",
+            "/api/tools/add_memory",
+            &[shop],
+            &json!({ "content": "Use node 20", "type": "rule" }).to_string(),
+        );
+        assert_eq!(over_api.json()["structured"]["scope"], "github.com/acme/shop");
+    }
 }

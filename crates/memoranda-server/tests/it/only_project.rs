@@ -106,3 +106,75 @@ async fn no_answer_refers_to_another_project() {
         }
     }
 }
+
+#[tokio::test]
+async fn a_limited_server_offers_no_tool_of_another_project() {
+    let everything = |project: Option<&str>| ServerConfig {
+        selection: ToolSelection::all(),
+        ..limited_to(project)
+    };
+    for era in ERAS {
+        let vault = ServerVault::new();
+        let (mut all, _) = LineClient::open(&vault, everything(None), era).await;
+        all.call("create_memory_project", json!({ "project_name": "work" })).await;
+        let secret = "The heron nests behind the mill";
+        for (tool, arguments) in [
+            ("write_note", json!({ "title": "A", "directory": "", "content": secret })),
+            (
+                "memory",
+                json!({ "command": "create", "path": "/memories/a.md", "file_text": secret }),
+            ),
+            ("add_memory", json!({ "content": secret, "type": "rule", "global": true })),
+            (
+                "create_entities",
+                json!({ "entities": [
+                    { "name": "Heron", "entityType": "bird", "observations": [secret] }
+                ] }),
+            ),
+            (
+                "update",
+                json!({ "bank_type": "global", "bank_id": "default", "content": secret,
+                        "target_file": "context.md", "operation": "append" }),
+            ),
+        ] {
+            let made = all.call(tool, arguments).await;
+            assert_ne!(made["isError"], true, "{tool}: {made}");
+        }
+        let own = json!({ "title": "B", "directory": "", "content": "the heron at work",
+                          "project": "work" });
+        all.call("write_note", own).await;
+
+        let (mut client, _) = LineClient::open(&vault, everything(Some("work")), era).await;
+        let list = client.result("tools/list", json!({})).await;
+        let offered: Vec<&str> =
+            list["tools"].as_array().unwrap().iter().filter_map(|t| t["name"].as_str()).collect();
+        for hidden in ["memory", "search_nodes", "search_memories", "add_memory", "activate"] {
+            assert!(!offered.contains(&hidden), "{hidden}: {offered:?}");
+        }
+        for (tool, arguments) in [
+            ("search_notes", json!({ "query": "heron" })),
+            ("search_notes", json!({ "query": "heron", "search_all_projects": true })),
+            ("get_context", json!({ "query": "heron" })),
+            ("recent_activity", json!({})),
+            ("search", json!({ "query": "heron" })),
+        ] {
+            let said = client.call(tool, arguments).await.to_string();
+            assert!(!said.contains("mill"), "{tool}: {said}");
+            assert!(said.contains('B') && said.contains("work"), "{tool}: {said}");
+        }
+        for (tool, arguments) in [
+            ("read_note", json!({ "identifier": "A" })),
+            ("build_context", json!({ "url": "memory://main/a" })),
+            ("get_context", json!({ "entityNames": ["Heron"] })),
+        ] {
+            let refused = client.call(tool, arguments).await;
+            assert!(!refused.to_string().contains("mill"), "{tool}: {refused}");
+        }
+        for uri in ["memories://rules", "memory://knowledge-graph", "memoranda://main/a"] {
+            let refused = client.ask("resources/read", json!({ "uri": uri })).await;
+            assert!(refused.get("error").is_some(), "{uri}: {refused}");
+        }
+        let resources = client.result("resources/list", json!({})).await.to_string();
+        assert!(!resources.contains("memories://") && !resources.contains("main/a"), "{resources}");
+    }
+}

@@ -17,8 +17,8 @@ use std::collections::{BTreeSet, HashMap};
 use std::path::PathBuf;
 
 use memoranda_core::change::{
-    Author, ChangeChannel, ChangeOperation, ChangeSet, Commit, ExpectedContent, FileAction,
-    FileChange, FolderChanges,
+    Author, ChangeChannel, ChangeOperation, ChangeSet, Commit, CommitKind, ExpectedContent,
+    FileAction, FileChange, FolderChanges,
 };
 use memoranda_core::id::{ContentHash, ProjectName};
 use memoranda_core::path::NotePath;
@@ -369,7 +369,8 @@ fn plan<'a>(
         file_ops.push(FileOp::new(step.root, path, id, file_ops.len(), found, placing));
         project_rows.push(step.project_row);
     }
-    if file_ops.is_empty() {
+    // Only a purge leaves a line in the history without changing a file.
+    if file_ops.is_empty() && change.kind != Some(CommitKind::Purge) {
         return Ok(None);
     }
     let commit = Commit {

@@ -13,7 +13,7 @@ use memoranda_engine::banks::{BankType, bank_id};
 use serde_json::{Value, json};
 
 use crate::registry::{
-    PromptDef, ResourceDef, ToolArgs, ToolDef, ToolHandler, ToolHints, ToolTier, Toolset,
+    PromptDef, ResourceDef, ToolArgs, ToolDef, ToolHandler, ToolHints, ToolReach, ToolTier, Toolset,
 };
 
 pub use settings::{BankSettings, DiagnosticsMode};
@@ -31,6 +31,7 @@ pub(crate) const TOOLS: &[ToolDef] = &[
             does not exist is made if project_name or a repository says what it is. A large bank \
             comes cut to a budget, with the calls that read the rest.",
         toolset: Toolset::Banks,
+        reach: ToolReach::OwnProject,
         tier: ToolTier::Default,
         hints: ToolHints {
             read_only: false,
@@ -48,6 +49,7 @@ pub(crate) const TOOLS: &[ToolDef] = &[
         title: "List memory banks",
         description: "List the memory banks with their ids, descriptions and when each was last used.",
         toolset: Toolset::Banks,
+        reach: ToolReach::OwnProject,
         tier: ToolTier::Default,
         hints: ToolHints {
             read_only: true,
@@ -67,6 +69,7 @@ pub(crate) const TOOLS: &[ToolDef] = &[
             a `## ` heading. Without target_file and operation the content is put where it belongs. \
             Durable when it returns; every change is in the history.",
         toolset: Toolset::Banks,
+        reach: ToolReach::OwnProject,
         tier: ToolTier::Default,
         hints: ToolHints {
             read_only: false,

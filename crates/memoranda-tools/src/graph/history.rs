@@ -1,7 +1,9 @@
 //! `get_observation_history`.
 
 use memoranda_core::change::Commit;
-use memoranda_engine::graph::{HistoryEntry, normalize_name, observation_timeline};
+use memoranda_engine::graph::{
+    DEFAULT_CONFIDENCE, DEFAULT_IMPORTANCE, HistoryEntry, normalize_name, observation_timeline,
+};
 use serde_json::{Value, json};
 
 use super::error::GraphToolResult;
@@ -41,6 +43,8 @@ fn entry_json(entry: &HistoryEntry, thread: &CallThread) -> Value {
         "content": entry.content,
         "version": entry.version,
         "timestamp": entry.time.to_string(),
+        "confidence": entry.weight.confidence.unwrap_or(DEFAULT_CONFIDENCE),
+        "importance": entry.weight.importance.unwrap_or(DEFAULT_IMPORTANCE),
         "agentThreadId": thread.id,
         "current": entry.is_current,
         "written_by": author_json(&entry.commit),

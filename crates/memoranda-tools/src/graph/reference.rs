@@ -4,7 +4,7 @@
 use memoranda_core::change::Commit;
 use memoranda_core::note::NewRelation;
 use memoranda_engine::graph::{
-    EntityDeletion, EntityInput, NamedRelation, ObservationWeight,
+    EntityDeletion, EntityInput, NamedRelation, ObservationInput, ObservationWeight,
     create_entities as create_entity_notes, create_relations as create_relation_lines,
     delete_entities as delete_entity_notes, delete_observations as delete_observation_lines,
     delete_relations as delete_relation_lines, normalize_name, require_entity,
@@ -63,10 +63,26 @@ pub(super) fn create_entities(
         warnings.extend(screen_secrets(call, &name, &mut observations)?);
         let entity_type = self::name(&args, "entityType")?;
         let (weight, time) = (weight(&args)?, time(&args, "timestamp")?);
-        if !entities.iter().any(|other| other.name == name) {
-            let input =
-                EntityInput { name, entity_type, observations, weight, time, ..Default::default() };
-            entities.push(input);
+        match entities.iter_mut().find(|other| other.name == name) {
+            Some(first) => {
+                let is_known = |fact: &ObservationInput, known: &[ObservationInput]| {
+                    known.iter().any(|other| other.content == fact.content)
+                };
+                observations.retain(|fact| !is_known(fact, &first.observations));
+                warnings.push(format!(
+                    "'{name}' was given twice: its observations were joined, as a {}.",
+                    first.entity_type
+                ));
+                first.observations.extend(observations);
+            }
+            None => entities.push(EntityInput {
+                name,
+                entity_type,
+                observations,
+                weight,
+                time,
+                ..Default::default()
+            }),
         }
     }
     let result = create_entity_notes(call.memory, &call.who, &thread, &entities)?;

@@ -15,6 +15,11 @@ pub(super) fn number(description: &str, most: u64) -> Value {
     json!({ "type": "integer", "minimum": 0, "maximum": most, "description": description })
 }
 
+/// A number of items, at least one.
+pub(super) fn count(description: &str, most: u64) -> Value {
+    json!({ "type": "integer", "minimum": 1, "maximum": most, "description": description })
+}
+
 pub(super) fn texts(description: &str) -> Value {
     json!({ "type": "array", "items": { "type": "string" }, "description": description })
 }

@@ -1,6 +1,7 @@
 //! `search_nodes`.
 
 use memoranda_engine::graph::{EntitySearch, MatchLimit, search_entities};
+use memoranda_engine::{EngineError, NoteLocation, SearchFilter, SearchRequest};
 use serde_json::{Value, json};
 
 use super::error::GraphToolResult;
@@ -8,6 +9,11 @@ use super::query::{graph_at, read_page, render_found};
 use super::read_options::ReadOptions;
 use super::render::{SupersededDisplay, answer};
 use crate::registry::{CallContext, ToolArgs, ToolResult};
+
+/// Maximum number of memories outside the thread in an empty answer.
+const MAX_OUTSIDE: usize = 5;
+/// Maximum length of a memory outside the thread, in characters.
+const OUTSIDE_CHARS: usize = 200;
 
 pub(super) fn search_nodes(
     call: &CallContext<'_>,
@@ -30,6 +36,17 @@ pub(super) fn search_nodes(
     };
     let matches = search_entities(call.memory, &options.thread, search, at.as_ref())?;
     let mut result = render_found(call, &options, &matches.found, at.as_ref())?;
+    if matches.found.is_empty() && at.is_none() {
+        let outside = outside_thread(call, &options, &text)?;
+        if !outside.is_empty() {
+            result.structured["outside"] = json!(outside);
+            result.structured["hint"] = json!(format!(
+                "Nothing in the thread {:?}. search_notes reads what is outside.",
+                options.thread.id
+            ));
+            result = answer(&options.thread, result.structured);
+        }
+    }
     if matches.limits.is_empty() {
         return Ok(result);
     }
@@ -45,4 +62,42 @@ pub(super) fn search_nodes(
     let limits: Vec<String> = matches.limits.iter().map(limit).collect();
     result.structured["partial"] = json!(limits.join(" "));
     Ok(answer(&options.thread, result.structured))
+}
+
+/// Returns what the rest of the memory contains about a query, each with its place.
+fn outside_thread(
+    call: &CallContext<'_>,
+    options: &ReadOptions,
+    query: &str,
+) -> GraphToolResult<Vec<Value>> {
+    let thread = &options.thread;
+    let is_limited = call.settings.notes.only_project.is_some();
+    let request = SearchRequest {
+        text: query.to_owned(),
+        filter: SearchFilter {
+            projects: is_limited.then(|| thread.project.clone()).into_iter().collect(),
+            ..SearchFilter::default()
+        },
+        limit: MAX_OUTSIDE,
+        snippet_chars: OUTSIDE_CHARS,
+        ..SearchRequest::default()
+    };
+    let found = match call.memory.search(&request) {
+        Err(EngineError::Invalid(_)) => return Ok(Vec::new()),
+        found => found?,
+    };
+    let is_outside = |place: &NoteLocation| {
+        place.project != thread.project || !place.path.is_within(&thread.folder)
+    };
+    let outside = found.results.into_iter().filter(|result| is_outside(&result.place));
+    Ok(outside
+        .map(|result| {
+            json!({
+                "project": result.place.project.as_str(),
+                "file_path": result.place.path.as_str(),
+                "title": result.title,
+                "content": result.snippet.text,
+            })
+        })
+        .collect())
 }

@@ -4,14 +4,14 @@ use memoranda_core::fact::FactLimits;
 use serde_json::json;
 
 use super::schema::{
-    deletion, entities, graph, input, number, objects, optional_thread, output, reading,
+    count, deletion, entities, graph, input, number, objects, optional_thread, output, reading,
     reading_now, share, text, texts, thread,
 };
 use super::settings::GraphSettings;
 use super::{
     analytics, history, into_tool_result, maintenance, observations, query, reference, save, search,
 };
-use crate::registry::{ToolDef, ToolHandler, ToolHints, ToolTier, Toolset};
+use crate::registry::{ToolAdvice, ToolDef, ToolHandler, ToolHints, ToolReach, ToolTier, Toolset};
 
 const READ: ToolHints =
     ToolHints { read_only: true, destructive: false, idempotent: true, open_world: false };
@@ -26,7 +26,12 @@ const DELETE: ToolHints =
 
 /// Base of the rows: the facts that all graph tools share. Budgets keep most answers far below the
 /// maximum length.
-const BASE: ToolDef = ToolDef { toolset: Toolset::Graph, max_chars: 110_000, ..ToolDef::BASE };
+const BASE: ToolDef = ToolDef {
+    toolset: Toolset::Graph,
+    reach: ToolReach::OwnProject,
+    max_chars: 110_000,
+    ..ToolDef::BASE
+};
 
 const SAVE_DESCRIPTION: &str = "Save entities and their relations to the memory graph, atomically. RULES: 1) Each observation max 150 chars (atomic facts only). 2) Each entity MUST have at least 1 relation, to an entity of this request or of the thread. Everything is checked; if anything is wrong, nothing is saved and every problem comes with a suggestion. Existing entities are merged.";
 
@@ -213,6 +218,7 @@ pub(crate) const TOOLS: &[ToolDef] = &[
     },
     ToolDef {
         name: "create_entities",
+        advice: ToolAdvice::Deprecated,
         title: "Create entities (deprecated)",
         description: "Deprecated: use save_memory, which also ties entities together and checks quality. Creates entities; existing names are left as they are.",
         tier: ToolTier::Default,
@@ -249,6 +255,7 @@ pub(crate) const TOOLS: &[ToolDef] = &[
     },
     ToolDef {
         name: "create_relations",
+        advice: ToolAdvice::Deprecated,
         title: "Create relations (deprecated)",
         description: "Deprecated: use save_memory, which saves entities with their relations. Creates relations between entities; equal ones are skipped, and in a thread those without an end, which are told.",
         tier: ToolTier::Default,
@@ -331,7 +338,7 @@ pub(crate) const TOOLS: &[ToolDef] = &[
                         "entityType": text("Exactly this type"),
                         "namePattern": text("Part of the name"),
                         "offset": number("Notes to pass over", 10_000_000),
-                        "limit": number("Entities at the most (200)", 1000)
+                        "limit": count("Entities at the most (200)", 1000)
                     }),
                     &[],
                 )
@@ -405,7 +412,7 @@ pub(crate) const TOOLS: &[ToolDef] = &[
                 input(
                     json!({
                         "threadId": optional_thread(),
-                        "limit": number("Entities at the most (50)", 1000)
+                        "limit": count("Entities at the most (50)", 1000)
                     }),
                     &[],
                 )
@@ -428,7 +435,7 @@ pub(crate) const TOOLS: &[ToolDef] = &[
                 input(
                     json!({
                         "offset": number("Threads to pass over", 1_000_000),
-                        "limit": number("Threads at the most (100)", 1000)
+                        "limit": count("Threads at the most (100)", 1000)
                     }),
                     &[],
                 )

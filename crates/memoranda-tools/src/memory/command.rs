@@ -91,7 +91,15 @@ impl MemoryCommand {
             },
             "str_replace" => Self::StrReplace {
                 path: text("str_replace", &["path"])?,
-                old: text("str_replace", &["old_str"])?,
+                old: match text("str_replace", &["old_str"])? {
+                    // An empty text is everywhere.
+                    old if old.is_empty() => {
+                        let (command, parameter) = ("str_replace", "old_str");
+                        let expected = "a text that is not empty";
+                        return Err(MemoryCommandError::WrongType { command, parameter, expected });
+                    }
+                    old => old,
+                },
                 // Absent means that the text is removed.
                 new: optional_text(args, "str_replace", "new_str")?.unwrap_or_default(),
             },

@@ -47,18 +47,23 @@ pub(super) fn resolve_path(
     path: &str,
     access: PathAccess,
 ) -> Result<MemoryPath, MemoryError> {
-    match parse(path, access)? {
+    match parse(call, path, access)? {
         MemoryPath::Root => Ok(MemoryPath::Root),
         MemoryPath::At(at) => canonical_path_on_disk(call, path, &at, access).map(MemoryPath::At),
     }
 }
 
-fn parse(path: &str, access: PathAccess) -> Result<MemoryPath, MemoryError> {
-    path::parse(path).map_err(|reason| MemoryError::InvalidPath {
-        path: path.to_owned(),
-        reason,
-        access,
-    })
+/// Parses a path. The folders of the MCP wording are relative to the directory, and so may be a path.
+fn parse(
+    call: &CallContext<'_>,
+    path: &str,
+    access: PathAccess,
+) -> Result<MemoryPath, MemoryError> {
+    let parsed = match call.settings.wording {
+        Wording::Mcp => path::parse_relative(path),
+        Wording::Claude => path::parse(path),
+    };
+    parsed.map_err(|reason| MemoryError::InvalidPath { path: path.to_owned(), reason, access })
 }
 
 fn canonical_path(
@@ -87,7 +92,7 @@ fn create(
     path: String,
     text: String,
 ) -> Result<MemoryOutcome, MemoryError> {
-    let requested = match parse(&path, PathAccess::Write)? {
+    let requested = match parse(call, &path, PathAccess::Write)? {
         MemoryPath::Root => return Err(MemoryError::Exists { path }),
         MemoryPath::At(requested) => requested,
     };
@@ -282,7 +287,7 @@ fn delete(call: &CallContext<'_>, path: String) -> Result<MemoryOutcome, MemoryE
 
 fn rename(call: &CallContext<'_>, from: String, to: String) -> Result<MemoryOutcome, MemoryError> {
     let source = resolve_path(call, &from, PathAccess::Write)?;
-    let requested = parse(&to, PathAccess::Write)?;
+    let requested = parse(call, &to, PathAccess::Write)?;
     let MemoryPath::At(source) = source else { return Err(MemoryError::RootRename) };
     let MemoryPath::At(requested) = requested else {
         return Err(MemoryError::DestinationExists { path: to });

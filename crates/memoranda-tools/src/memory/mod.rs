@@ -13,8 +13,8 @@ mod wording;
 use serde_json::{Value, json};
 
 use crate::registry::{
-    CallContext, ScanPolicy, ToolArgs, ToolDef, ToolError, ToolHandler, ToolHints, ToolResult,
-    ToolTier, Toolset,
+    CallContext, ScanPolicy, ToolArgs, ToolDef, ToolError, ToolHandler, ToolHints, ToolReach,
+    ToolResult, ToolTier, Toolset,
 };
 use crate::settings::Wording;
 use command::MemoryCommand;
@@ -38,6 +38,7 @@ pub(crate) const TOOLS: &[ToolDef] = &[ToolDef {
         (`- [category] fact #tag`) and relations (`- relates_to [[Note]]`) becomes searchable \
         knowledge; every change is kept in the history.",
     toolset: Toolset::Memory,
+    reach: ToolReach::OwnProject,
     tier: ToolTier::Default,
     hints: ToolHints { read_only: false, destructive: true, idempotent: false, open_world: false },
     handler: ToolHandler::Params { table: command::PARAMS, run },

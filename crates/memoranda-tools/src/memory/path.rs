@@ -34,6 +34,25 @@ pub(crate) fn parse(text: &str) -> Result<MemoryPath, MemoryPathError> {
         _ if leads_up(text) => return Err(MemoryPathError::LeadsUp),
         _ => return Err(MemoryPathError::NoPrefix),
     };
+    parse_names(rest)
+}
+
+/// Parses a path that may be relative to the directory, as in `user/preferences.md`. `/` and `.` are
+/// the directory.
+pub(crate) fn parse_relative(text: &str) -> Result<MemoryPath, MemoryPathError> {
+    match parse(text) {
+        Err(MemoryPathError::NoPrefix) if text == "/" => Ok(MemoryPath::Root),
+        Err(MemoryPathError::NoPrefix) if is_relative(text) => parse_names(text),
+        parsed => parsed,
+    }
+}
+
+/// Returns true for a path that starts with a name: neither at the root nor at a drive.
+fn is_relative(text: &str) -> bool {
+    !text.is_empty() && !text.starts_with(['/', '\\', '~']) && !text.contains([':', '\\'])
+}
+
+fn parse_names(rest: &str) -> Result<MemoryPath, MemoryPathError> {
     let mut names: Vec<&str> = Vec::new();
     for name in rest.split('/') {
         match name {
@@ -143,6 +162,16 @@ mod tests {
         check("/etc/passwd", Err(MemoryPathError::NoPrefix));
         check("", Err(MemoryPathError::NoPrefix));
         check("user/preferences.md", Err(MemoryPathError::NoPrefix));
+        for (relative, path) in [("user/preferences.md", "user/preferences.md"), ("a", "a")] {
+            let path = MemoryPath::At(NotePath::parse(path).unwrap());
+            assert_eq!(parse_relative(relative), Ok(path), "{relative}");
+        }
+        for root in ["/", ".", "./", "/memories", "memories/"] {
+            assert_eq!(parse_relative(root), Ok(MemoryPath::Root), "{root}");
+        }
+        for outside in ["/etc/passwd", "../x", "a/../../x", "~/x", "C:\\x", "", "a%2f..%2f.."] {
+            assert!(parse_relative(outside).is_err(), "{outside}");
+        }
         for way_out in [
             "/memories/..",
             "/memories/../x",

@@ -137,14 +137,10 @@ fn continue_topic(call: &PromptCall<'_>) -> Result<PromptMessage> {
 
 fn recall_text(call: &PromptCall<'_>, topic: &str) -> Result<String> {
     let memory = call.memory;
-    // A restricted server quotes only what its notes tools and its memory tool can read.
-    let projects = match &call.settings.notes.only_project {
-        Some(only) => {
-            let held = [only.as_str(), call.settings.memories.as_str()];
-            held.iter().map(|name| Ok(memory.create_project(name)?.name)).collect::<Result<_>>()?
-        }
-        None => Vec::new(),
-    };
+    // A restricted server quotes only its project.
+    let only = call.settings.notes.only_project.as_deref();
+    let only = only.map(|only| memory.create_project(only)).transpose()?;
+    let projects = only.map(|project| project.name).into_iter().collect();
     let request = SearchRequest {
         text: topic.to_owned(),
         filter: SearchFilter { projects, ..Default::default() },

@@ -189,7 +189,12 @@ fn meta(value: &Value) -> MetaValue {
 /// Converts frontmatter to a JSON value.
 pub(super) fn json_of(value: &MetaValue) -> Value {
     match value {
-        MetaValue::Text(text) | MetaValue::Plain(text) => Value::String(text.clone()),
+        MetaValue::Text(text) => Value::String(text.clone()),
+        // A number without quotes is one.
+        MetaValue::Plain(text) => match serde_json::from_str(text) {
+            Ok(Value::Number(number)) => Value::Number(number),
+            _ => Value::String(text.clone()),
+        },
         MetaValue::List(items) => items.iter().map(json_of).collect(),
         MetaValue::Map(entries) => {
             Value::Object(entries.iter().map(|(key, v)| (key.clone(), json_of(v))).collect())

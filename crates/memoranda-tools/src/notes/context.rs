@@ -82,7 +82,15 @@ pub(super) fn build(call: &CallContext<'_>, args: &ToolArgs) -> Result<ToolResul
         limit: page_size,
         offset: (page - 1) * page_size,
     };
-    let found = call.memory.context(&request)?;
+    let mut found = call.memory.context(&request)?;
+    if as_of.is_some() {
+        let notes = std::mem::take(&mut found.notes);
+        for note in notes {
+            if !call.memory.is_purged_by_agent(&note.place)? {
+                found.notes.push(note);
+            }
+        }
+    }
     let when = args.optional_text("as_of")?;
     let mut structured = json!({
         "project": project.as_str(),

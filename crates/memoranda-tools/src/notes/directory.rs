@@ -337,7 +337,13 @@ pub(super) fn read(call: &CallContext<'_>, args: &ToolArgs) -> Result<ToolResult
                 text.len()
             ));
         }
-        let source = format!("<!-- project: {} | file_path: {} -->\n", place.project, place.path);
+        // In other formats a comment would be part of the data.
+        let is_markdown = matches!(place.path.extension(), "md" | "markdown");
+        let source = if is_markdown {
+            format!("<!-- project: {} | file_path: {} -->\n", place.project, place.path)
+        } else {
+            String::new()
+        };
         let structured =
             with(json!({ "type": "text", "text": kept, "encoding": "utf-8", "cut_bytes": cut }));
         return Ok(ToolResult::ok(format!("{source}{shown}"), structured));

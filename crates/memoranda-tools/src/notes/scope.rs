@@ -13,6 +13,7 @@ use serde_json::{Value, json};
 
 use super::checksum::ExpectedChecksum;
 use super::page::cut;
+pub(super) use crate::registry::project_constrained;
 use crate::registry::{CallContext, NOTE_NOT_FOUND, ToolArgs, ToolError};
 
 /// Maximum length of a shown difference in characters.
@@ -36,12 +37,6 @@ pub(super) fn requested_project(
         (Some(only), _) => Ok(Some(only.clone())),
         (None, named) => Ok(named),
     }
-}
-
-/// Error of a server that is restricted to one project.
-pub(super) fn project_constrained(only: &str) -> ToolError {
-    let text = format!("This server works in the project {only} only; leave `project` out.");
-    ToolError::new("PROJECT_CONSTRAINED", text)
 }
 
 /// Rejects a name that contains another project than the one the server is restricted to, even if
@@ -192,6 +187,9 @@ pub(super) fn read_at(
     let project = project.as_ref().map(ProjectName::as_str);
     let found = call.memory.read_as_of(project, name, moment)?;
     check_note_project(call, &found.place)?;
+    if call.memory.is_purged_by_agent(&found.place)? {
+        return Err(ToolError::new(NOTE_NOT_FOUND, format!("{} was purged.", found.place)));
+    }
     Ok(found)
 }
 
@@ -209,6 +207,9 @@ pub(super) fn place_at(
         place => place?,
     };
     check_note_project(call, &place)?;
+    if call.memory.is_purged_by_agent(&place)? {
+        return Ok(None);
+    }
     // A file that is ignored now is not shown as it was, either.
     call.memory.check_noted(&place)?;
     Ok(Some(place))

@@ -1,5 +1,6 @@
 //! `search_notes`: finds notes, facts and relations by words, names, types and frontmatter.
 
+use memoranda_core::id::ProjectName;
 use memoranda_core::note::type_key;
 use memoranda_core::query::{MetaFilter, MetaScalar, MetaTest, parse_frontmatter_key};
 use memoranda_core::rank::RankOptions;
@@ -13,13 +14,14 @@ use serde_json::{Value, json};
 
 use super::note_parts::find_parts;
 use super::page::page_after;
-use super::params::{COMMON, MAX_TOKENS, PAGE, PAGE_SIZE, PROJECT};
+use super::params::{COMMON, MAX_TOKENS, PAGE, PAGE_SIZE};
 use super::search_hit::{NoteHit, fit_to_budget};
 use super::{address, scope};
 use crate::registry::{
     CallContext, INVALID_ARGUMENTS, Param, ParamTable, QueryFeedback, ToolArgs, ToolError,
     ToolResult, abbreviate_query, count,
 };
+use crate::settings::DefaultSearchScope;
 
 /// Reserve in tokens for the frame of an answer.
 const FRAME_TOKENS: usize = 50;
@@ -38,8 +40,9 @@ pub(super) const PARAMS: ParamTable = ParamTable::new(&[
     &[
         Param::text("query", "Words, \"phrase\", begin*, -not, tag:x, memory://folder/*")
             .aliases(&["q", "search", "text"]),
-        PROJECT,
-        Param::flag("search_all_projects", "In every project").aliases(&["all_projects"]),
+        Param::text("project", "Project; default all"),
+        Param::flag("search_all_projects", "In every project: the default")
+            .aliases(&["all_projects"]),
         PAGE,
         PAGE_SIZE,
         Param::choice("search_type", SEARCH_TYPES, "Default hybrid").default_word("hybrid"),
@@ -192,18 +195,7 @@ fn read_query(call: &CallContext<'_>, args: &ToolArgs) -> Result<NoteSearchQuery
         query = address.to_owned();
         search_type = "permalink".into();
     }
-    // A named project takes precedence.
-    let is_named = args.value("project").or(args.value("project_id")).is_some();
-    let all = args.is_set("search_all_projects")? && !is_named;
-    let projects = match (all, &call.settings.notes.only_project) {
-        (true, None) => Vec::new(),
-        _ if search_type == "permalink" => {
-            let (project, address) = scope::split_address(call, args, &query)?;
-            query = address;
-            vec![project]
-        }
-        _ => vec![scope::call_project(call, args)?],
-    };
+    let projects = searched_projects(call, args, &search_type, &mut query)?;
     let metadata = frontmatter_filters(args)?;
     let after = args.optional_text("after_date")?;
     let kinds = limited_texts(args, "note_types", MAX_ALTERNATIVES)?;
@@ -242,6 +234,34 @@ fn read_query(call: &CallContext<'_>, args: &ToolArgs) -> Result<NoteSearchQuery
         min_similarity: args.optional_decimal("min_similarity")?,
     };
     Ok(asked)
+}
+
+/// Returns the projects to search: the named one, else all. An empty list means all. The project at
+/// the start of an address is removed from the query.
+fn searched_projects(
+    call: &CallContext<'_>,
+    args: &ToolArgs,
+    search_type: &str,
+    query: &mut String,
+) -> Result<Vec<ProjectName>, ToolError> {
+    let is_named = scope::requested_project(call, args)?.is_some();
+    let is_everywhere = !is_named
+        && (args.is_set("search_all_projects")?
+            || call.settings.notes.search_scope == DefaultSearchScope::AllProjects);
+    if search_type == "permalink" {
+        let (project, address) = scope::split_address(call, args, query)?;
+        // `work/plans/*` names its project.
+        let names_project = address != *query
+            || scope::strip_project(&project, query.trim_start_matches('/')).is_some();
+        if !is_everywhere || names_project {
+            *query = address;
+            return Ok(vec![project]);
+        }
+    }
+    if is_everywhere {
+        return Ok(Vec::new());
+    }
+    Ok(vec![scope::call_project(call, args)?])
 }
 
 /// Reads `metadata_filters` and `status`.

@@ -19,6 +19,7 @@ pub(super) fn run(call: &CallContext<'_>, args: &ToolArgs) -> RecordToolResult<T
     let default_kind =
         if layer == Some(MemoryLayer::Rule) { RecordKind::Rule } else { RecordKind::Note };
     let kind = arguments::kind(args, "type")?.unwrap_or(default_kind);
+    arguments::check_rule_scope(call, args, kind)?;
     let mut record = NewRecord::new(kind, arguments::target_scope(call, args)?, content);
     record.tags = arguments::tags(args)?.unwrap_or_default();
     record.paths = arguments::paths(args)?.unwrap_or_default();

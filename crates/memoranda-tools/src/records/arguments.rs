@@ -7,17 +7,22 @@ use memoranda_engine::records::{
 use serde_json::Value;
 
 use super::error::{RecordToolError, RecordToolResult};
-use crate::registry::{CallContext, ToolArgs};
-use crate::settings::ToolSettings;
+use crate::registry::{CallContext, ToolArgs, Toolset};
+use crate::settings::{CallRepository, ToolSettings};
 
 /// Returns the scopes of the named project, else of the client's repository.
 pub(super) fn visible_scopes(
     settings: &ToolSettings,
     args: &ToolArgs,
 ) -> RecordToolResult<VisibleScopes> {
+    if let Some(only) = settings.notes.only_project.as_deref()
+        && !Toolset::Records.is_reachable(settings)
+    {
+        return Ok(VisibleScopes::none(only));
+    }
     Ok(match named_scope(args)? {
         Some(named) => VisibleScopes::requested(named),
-        None => VisibleScopes::of_workspace(settings.workspace.as_deref()),
+        None => settings.visible_scopes(),
     })
 }
 
@@ -33,12 +38,32 @@ pub(super) fn target_scope(
         )),
         (Some(true), _) => Ok(RecordScope::Global),
         (_, Some(named)) => Ok(named),
-        (_, None) => {
-            let workspace = call.settings.workspace.as_deref();
-            Ok(workspace.and_then(RecordScope::of_workspace).unwrap_or(RecordScope::Global))
-        }
+        (_, None) => match call.settings.call_repository() {
+            CallRepository::Known(repository) => Ok(repository),
+            CallRepository::Absent | CallRepository::Unknown => Ok(RecordScope::Global),
+        },
     }
 }
+
+/// Rejects a rule whose repository is unknown: it would become a rule for every repository.
+pub(super) fn check_rule_scope(
+    call: &CallContext<'_>,
+    args: &ToolArgs,
+    kind: RecordKind,
+) -> RecordToolResult<()> {
+    let is_unstated = named_scope(args)?.is_none() && args.flag("global")? != Some(true);
+    let is_unknown = call.settings.call_repository() == CallRepository::Unknown;
+    if kind == RecordKind::Rule && is_unstated && is_unknown {
+        return Err(RecordToolError::new(UNKNOWN_REPOSITORY));
+    }
+    Ok(())
+}
+
+/// Error of a rule whose repository is unknown.
+const UNKNOWN_REPOSITORY: &str = "Which repository is this rule for? It is not known here, and \
+    the rule would hold in every one. Give project_id (github.com/owner/repo), or global=true for \
+    a rule that holds everywhere; a client over HTTP can send the header X-Memoranda-Repository. \
+    Nothing was stored.";
 
 /// Returns the scope that `project_id` names.
 pub(super) fn named_scope(args: &ToolArgs) -> RecordToolResult<Option<RecordScope>> {

@@ -1,5 +1,6 @@
 //! The brief of a session: rules, due reminders and memories as one text, for hooks.
 
+use std::collections::BTreeMap;
 use std::path::Path;
 
 use memoranda_engine::records::{
@@ -11,6 +12,7 @@ use memoranda_engine::{GitRepository, Memory};
 use super::context::{MEMORIES, relevant};
 use super::render::{due_text, list_line};
 use super::rules::RulesPage;
+use super::writer::last_writer;
 use crate::settings::RecordSettings;
 
 /// Maximum number of recent memories.
@@ -44,7 +46,8 @@ pub fn brief(
     let rules = RuleList::load(memory, &visible, &FileSelection::default(), &now)?;
     let page = RulesPage::new(&rules, 0, request.max_chars * 3 / 4);
     if !page.rules.is_empty() {
-        let mut part = format!("Rules that this person has set:\n{}", page.text);
+        let mut part = format!("Rules that are stored in this memory:\n{}", page.text);
+        part.push_str(&writers_line(memory, &page.rules));
         if let Some(next) = page.next {
             let more = rules.count() - next;
             part.push_str(&format!("[{more} more rules: get_rules {{\"offset\": {next}}}]\n"));
@@ -62,11 +65,11 @@ pub fn brief(
         Some(query) => relevant(memory, &visible, query, MAX_RELEVANT, &is_active)?,
         None => Vec::new(),
     };
-    parts.extend(section("Relevant Memories", &found));
+    parts.extend(section(memory, "Relevant Memories", &found));
     let (recent, _) = newest_records(memory, &visible, &MEMORIES, MAX_RECENT, &|record| {
         is_active(record) && !found.iter().any(|known| known.id == record.id)
     })?;
-    parts.extend(section("Recent Memories", &recent));
+    parts.extend(section(memory, "Recent Memories", &recent));
     if parts.is_empty() {
         return Ok(None);
     }
@@ -91,13 +94,28 @@ fn heading(request: &BriefRequest<'_>, visible: &VisibleScopes) -> String {
     }
 }
 
-fn section(heading: &str, records: &[MemoryRecord]) -> Option<String> {
+fn section(memory: &Memory, heading: &str, records: &[MemoryRecord]) -> Option<String> {
     if records.is_empty() {
         return None;
     }
     let lines: Vec<String> =
         records.iter().map(|record| list_line(record, LINE_CHARS) + "\n").collect();
-    Some(format!("## {heading}\n{}", lines.concat()))
+    let writers = writers_line(memory, &records.iter().collect::<Vec<_>>());
+    Some(format!("## {heading}\n{}{writers}", lines.concat()))
+}
+
+/// Renders who wrote these records: `[written by the agent claude-code 2.1 (3), …]`.
+fn writers_line(memory: &Memory, records: &[&MemoryRecord]) -> String {
+    let mut counts: BTreeMap<String, usize> = BTreeMap::new();
+    for writer in records.iter().filter_map(|record| last_writer(memory, &record.place)) {
+        *counts.entry(writer).or_default() += 1;
+    }
+    let names: Vec<String> = match counts.len() {
+        0 => return String::new(),
+        1 => counts.into_keys().collect(),
+        _ => counts.into_iter().map(|(writer, count)| format!("{writer} ({count})")).collect(),
+    };
+    format!("[written by {}]\n", names.join(", "))
 }
 
 /// Cuts a text to whole lines and adds a note.

@@ -9,12 +9,15 @@ use memoranda_engine::{EngineError, Memory};
 use serde_json::{Value, json};
 
 use super::arguments;
-use super::error::RecordToolResult;
+use super::elsewhere::ElsewhereSection;
+use super::error::{RecordToolError, RecordToolResult};
 use super::render::{
     LINE_CHARS, due_text, list_line, records_json, reminder_json, stream_text, visible_scopes_text,
 };
 use super::rules::{PAGE_CHARS, RulesPage, selected_files};
-use crate::registry::{CallContext, ToolArgs, ToolResult, abbreviate_query};
+use crate::registry::{
+    CallContext, ToolArgs, ToolResult, Toolset, abbreviate_query, project_constrained,
+};
 
 /// Every kind except rules.
 pub(super) const MEMORIES: [RecordKind; 4] =
@@ -34,7 +37,12 @@ fn mode(args: &ToolArgs) -> RecordToolResult<Option<String>> {
 pub(super) fn get_context(call: &CallContext<'_>, args: &ToolArgs) -> RecordToolResult<ToolResult> {
     // With entity names, the graph answers instead.
     if args.value("entityNames").is_some() {
-        return Ok(crate::graph::neighbourhood(call, args));
+        return match call.settings.notes.only_project.as_deref() {
+            Some(only) if !Toolset::Graph.is_reachable(call.settings) => {
+                Err(RecordToolError::new(project_constrained(only).message))
+            }
+            _ => Ok(crate::graph::neighbourhood(call, args)),
+        };
     }
     let limit = args.number("limit", 0, 50)?.unwrap_or(5) as usize;
     let budget = args.number("budget_tokens", 1, 1_000_000)?;
@@ -64,6 +72,11 @@ pub(super) fn get_context(call: &CallContext<'_>, args: &ToolArgs) -> RecordTool
         }
         _ => Vec::new(),
     };
+    let mut elsewhere = match &query {
+        // A layer is an attribute of records.
+        Some(query) if layer.is_none() => ElsewhereSection::search(call, &visible, query, limit)?,
+        _ => ElsewhereSection::default(),
+    };
     let mut cut = 0;
     if let Some(query) = &query {
         text.push_str("\n## Relevant Memories\n");
@@ -79,13 +92,20 @@ pub(super) fn get_context(call: &CallContext<'_>, args: &ToolArgs) -> RecordTool
         }
         cut = found.len() - lines.len();
         found.truncate(lines.len());
-        if found.is_empty() && cut == 0 {
+        if found.is_empty() && cut == 0 && elsewhere.is_empty() {
             text.push_str(&format!("Nothing matches {:?}.\n", abbreviate_query(query)));
+        } else if found.is_empty() && cut == 0 {
+            text.push_str(&format!("No record matches {:?}.\n", abbreviate_query(query)));
         }
         for line in lines {
             text.push_str(&line);
             text.push('\n');
         }
+        if let Some(budget) = budget {
+            let left = usize::try_from(budget).unwrap_or(usize::MAX).saturating_sub(spent);
+            cut += elsewhere.cut_to(left);
+        }
+        text.push_str(&elsewhere.text());
         if cut > 0 {
             text.push_str(&format!(
                 "[{cut} more did not fit budget_tokens; search_memories shows them]\n"
@@ -100,6 +120,7 @@ pub(super) fn get_context(call: &CallContext<'_>, args: &ToolArgs) -> RecordTool
         "rules": page.to_json(),
         "next_offset": page.next,
         "memories": records_json(&found),
+        "elsewhere": elsewhere.items,
         "reminders": reminders,
         "left_out": cut + rules.left_out,
     });

@@ -8,6 +8,7 @@ use memoranda_engine::records::{
 use serde_json::json;
 
 use super::arguments;
+use super::elsewhere::ElsewhereSection;
 use super::error::{RecordToolError, RecordToolResult};
 use super::render::{
     LINE_CHARS, full_text, list_line, record_json, records_json, visible_scopes_text,
@@ -37,7 +38,8 @@ pub(super) fn search(call: &CallContext<'_>, args: &ToolArgs) -> RecordToolResul
         return Ok(whole_memory(&record, from, &visible));
     }
     let asked = abbreviate_query(&query);
-    if args.value("offset").is_some() {
+    // A caller that means nothing by it sends 0.
+    if args.number("offset", 0, u64::from(u32::MAX))?.is_some_and(|offset| offset > 0) {
         return Err(RecordToolError::new(format!(
             "`offset` reads on in one memory, and {asked:?} is no id of one. search_memories \
              without it shows ids."
@@ -61,11 +63,25 @@ pub(super) fn search(call: &CallContext<'_>, args: &ToolArgs) -> RecordToolResul
             format!("[there are more; search_memories {call} shows them]")
         }
     });
-    let nothing = format!("No memories match {asked:?}.");
-    let mut result = listed(&found.records, &visible, hint.as_deref(), &nothing);
+    // Kinds and layers are attributes of records.
+    let is_filtered = kinds.len() < RecordKind::ALL.len() || layer.is_some();
+    let elsewhere = if is_filtered {
+        ElsewhereSection::default()
+    } else {
+        ElsewhereSection::search(call, &visible, &query, limit)?
+    };
+    let nothing = if elsewhere.is_empty() {
+        format!("No memories match {asked:?}.")
+    } else {
+        format!("No record matches {asked:?}.")
+    };
+    let mut result = listed(&found.records, &visible, hint.as_deref(), &nothing, &elsewhere);
     if let Some(page) = &found.page {
         let feedback = QueryFeedback::from_page(page);
-        result.text.push_str(&feedback.to_text());
+        let feedback_text = feedback.to_text();
+        if !feedback_text.is_empty() {
+            result.text.push_str(&format!("\n{}", feedback_text.trim_end()));
+        }
         feedback.add_to(&mut result.structured);
     }
     Ok(result)
@@ -123,7 +139,7 @@ pub(super) fn list(call: &CallContext<'_>, args: &ToolArgs) -> RecordToolResult<
         )
     });
     let nothing = "No memories. add_memory stores the first one.";
-    Ok(listed(&found, &visible, hint.as_deref(), nothing))
+    Ok(listed(&found, &visible, hint.as_deref(), nothing, &ElsewhereSection::default()))
 }
 
 fn listed(
@@ -131,6 +147,7 @@ fn listed(
     visible: &VisibleScopes,
     hint: Option<&str>,
     nothing: &str,
+    elsewhere: &ElsewhereSection,
 ) -> ToolResult {
     let mut text = match found.len() {
         0 => format!("{nothing}\n"),
@@ -145,12 +162,18 @@ fn listed(
         text.push_str(hint);
         text.push('\n');
     }
+    if !elsewhere.is_empty() {
+        text.push_str(&format!("{}\n", elsewhere.text()));
+    }
     text.push_str(&visible_scopes_text(visible));
-    let structured = json!({
+    let mut structured = json!({
         "project": visible.project().map(RecordScope::name),
         "count": found.len(),
         "memories": records_json(found),
         "has_more": hint.is_some(),
     });
+    if !elsewhere.is_empty() {
+        structured["elsewhere"] = json!(elsewhere.items);
+    }
     ToolResult::ok(text, structured)
 }

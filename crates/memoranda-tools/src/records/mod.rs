@@ -6,6 +6,7 @@ mod brief;
 mod consolidate;
 mod context;
 mod edit_memory;
+mod elsewhere;
 mod error;
 mod forget_memory;
 mod listing;
@@ -19,13 +20,16 @@ mod secrets;
 mod sessions;
 mod streams;
 mod sync_scope;
+mod writer;
 
 use crate::registry::{
-    ParamTable, PromptDef, ScanPolicy, ToolDef, ToolHandler, ToolHints, ToolTier, Toolset,
+    ParamTable, PromptDef, ScanPolicy, ToolAdvice, ToolDef, ToolHandler, ToolHints, ToolReach,
+    ToolTier, Toolset,
 };
 
 pub use brief::{BriefRequest, brief};
 pub(crate) use resources::RESOURCES;
+pub use writer::last_writer;
 
 const READS: ToolHints =
     ToolHints { read_only: true, destructive: false, idempotent: true, open_world: false };
@@ -39,6 +43,7 @@ const CHANGES: ToolHints =
 const BASE: ToolDef = ToolDef {
     toolset: Toolset::Records,
     tier: ToolTier::Default,
+    reach: ToolReach::OwnProject,
     max_chars: 60_000,
     scan: ScanPolicy::ByArguments(sync_scope::all_records),
     ..ToolDef::BASE
@@ -59,6 +64,7 @@ pub(crate) const TOOLS: &[ToolDef] = &[
             table: params::GET_CONTEXT,
             run: |call, args| Ok(context::get_context(call, args)?),
         },
+        reach: ToolReach::Requested,
         scan: ScanPolicy::ByArguments(sync_scope::context),
         ..BASE
     },
@@ -77,13 +83,14 @@ pub(crate) const TOOLS: &[ToolDef] = &[
     ToolDef {
         name: "search_memories",
         title: "Search memories",
-        description: "Full-text search over memories, global and of the project, best first.",
+        description: "Search memories: those of the project and global first, then what other interfaces and \
+            repositories hold, each with its place.",
         hints: READS,
         handler: ToolHandler::Params {
             table: params::SEARCH_MEMORIES,
             run: |call, args| Ok(listing::search(call, args)?),
         },
-        scan: ScanPolicy::ByArguments(sync_scope::visible_records),
+        scan: ScanPolicy::Everything,
         ..BASE
     },
     ToolDef {
@@ -134,6 +141,7 @@ pub(crate) const TOOLS: &[ToolDef] = &[
     },
     ToolDef {
         name: "bulk_forget_memories",
+        advice: ToolAdvice::ForPeople,
         title: "Bulk forget memories",
         description: "Soft-delete memories matching filters (at least one, or all). Preview with dry_run.",
         hints: CHANGES,
@@ -161,6 +169,7 @@ pub(crate) const TOOLS: &[ToolDef] = &[
     },
     ToolDef {
         name: "vacuum_memories",
+        advice: ToolAdvice::ForPeople,
         title: "Vacuum memories",
         description: "Permanently purge soft-deleted memories, from the history too.",
         hints: CHANGES,

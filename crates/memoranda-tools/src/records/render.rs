@@ -48,6 +48,14 @@ pub(super) fn visible_scopes_text(visible: &VisibleScopes) -> String {
             return format!("Scope: project {} and global", project.name());
         }
         (None, NoProjectReason::Requested) => return "Scope: global (as asked)".to_owned(),
+        (None, NoProjectReason::Restricted(only)) => {
+            return format!("Scope: the project {only} only");
+        }
+        (None, NoProjectReason::Unknown) => {
+            return "Scope: global (no project: the client did not name its repository, by \
+                    project_id or by the header X-Memoranda-Repository)"
+                .to_owned();
+        }
         (None, NoProjectReason::NoRemote) => "no git remote was found".to_owned(),
         (None, NoProjectReason::Remotes(names)) if names.len() == 1 => {
             format!("the git remote {} names no host", names.join(""))

@@ -46,7 +46,7 @@ pub(crate) const RESOURCES: &[ResourceDef] = &[
 ];
 
 fn visible_here(settings: &ToolSettings) -> VisibleScopes {
-    VisibleScopes::new(settings.workspace.as_deref().and_then(RecordScope::of_workspace))
+    settings.visible_scopes()
 }
 
 fn rules(memory: &Memory, settings: &ToolSettings, _: &[&str]) -> Result<Option<String>> {

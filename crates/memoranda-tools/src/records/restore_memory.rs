@@ -8,7 +8,7 @@ use serde_json::json;
 use super::arguments;
 use super::error::{RecordToolError, RecordToolResult};
 use super::render::{kind_label, record_json, visible_scopes_text};
-use crate::registry::{CallContext, ToolArgs, ToolResult};
+use crate::registry::{CallContext, Confirmation, ToolArgs, ToolResult};
 
 /// Maximum number of listed records.
 const MAX_LISTED: usize = 20;
@@ -87,9 +87,29 @@ fn list_restorable(
 
 /// `vacuum_memories`.
 pub(super) fn run_vacuum(call: &CallContext<'_>, _: &ToolArgs) -> RecordToolResult<ToolResult> {
-    let (purged, report) = purge_deleted(call.memory)?;
-    let memories = if purged == 1 { "memory" } else { "memories" };
-    let message = format!("Vacuumed {purged} soft-deleted {memories}");
-    let text = format!("{message}\nThe history shrank by {} bytes.", report.bytes);
-    Ok(ToolResult::ok(text, json!({ "purged": purged, "message": message, "bytes": report.bytes })))
+    let question = "An agent wants to purge all memories that were forgotten. Agents can then no \
+                    longer restore them. Purge them?";
+    match call.client.confirm("purge", question) {
+        Confirmation::Granted => {}
+        Confirmation::Declined => {
+            return Err(RecordToolError::new("The person declined. Nothing was purged."));
+        }
+        Confirmation::Pending => {
+            return Err(RecordToolError::new("The person is asked. Nothing was purged yet."));
+        }
+    }
+    let days = call.settings.records.purge_days;
+    let purged = purge_deleted(call.memory, &call.who, days)?;
+    let memories = if purged.count == 1 { "memory" } else { "memories" };
+    let message = format!("Vacuumed {} soft-deleted {memories}", purged.count);
+    let text = match purged.bytes {
+        Some(bytes) => format!("{message}\nThe history shrank by {bytes} bytes."),
+        None => format!(
+            "{message}\nNo tool shows them any more. The person can restore them for {days} days \
+             (`memoranda restore`) or remove them at once (`memoranda vacuum`)."
+        ),
+    };
+    let structured =
+        json!({ "purged": purged.count, "message": message, "bytes": purged.bytes.unwrap_or(0) });
+    Ok(ToolResult::ok(text, structured))
 }

@@ -19,6 +19,7 @@ fn commit_id(commit: Option<Commit>) -> Option<String> {
 /// `start_memory_stream`.
 pub(super) fn start(call: &CallContext<'_>, args: &ToolArgs) -> RecordToolResult<ToolResult> {
     let kind = arguments::kind(args, "type")?.unwrap_or(RecordKind::Note);
+    arguments::check_rule_scope(call, args, kind)?;
     let scope = arguments::target_scope(call, args)?;
     let mut tags = arguments::tags(args)?.unwrap_or_default();
     let mut screen = SecretScreen::new(call);

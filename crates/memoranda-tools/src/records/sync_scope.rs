@@ -10,14 +10,13 @@ use super::{arguments, context as context_tool};
 use crate::registry::ToolArgs;
 use crate::settings::ToolSettings;
 
-/// Returns the scope of `get_context`: rules and reminders, with a query all visible records, with
-/// entities the graph.
+/// Returns the scope of `get_context`: rules and reminders, with a query or entities all files.
 pub(super) fn context(settings: &ToolSettings, args: &ToolArgs) -> SyncScope {
     if args.value("entityNames").is_some() {
         return SyncScope::Everything;
     }
     match context_tool::query(args) {
-        Ok(Some(_)) => visible_records(settings, args),
+        Ok(Some(_)) => SyncScope::Everything,
         Ok(None) => scope_of(settings, args, rules_and_reminders_scope),
         Err(_) => SyncScope::Everything,
     }

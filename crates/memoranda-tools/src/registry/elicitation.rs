@@ -8,14 +8,39 @@
 use std::collections::BTreeMap;
 use std::sync::{Mutex, PoisonError};
 
-use serde_json::Value;
+use serde_json::{Value, json};
+
+/// Field of a form by which a person agrees.
+const CONFIRM: &str = "confirm";
 
 /// The client of a call: receives content besides the text, and answers questions.
 #[derive(Default, Debug)]
 pub struct ClientContext {
     answers: BTreeMap<String, Value>,
     state: Option<String>,
+    forms: FormSupport,
     output: Mutex<SideOutput>,
+}
+
+/// Ability of a client to ask its person.
+#[derive(Clone, Copy, Default, PartialEq, Eq, Debug)]
+pub enum FormSupport {
+    /// The client cannot ask, or cannot return the answer.
+    #[default]
+    Missing,
+    /// The client shows forms.
+    Present,
+}
+
+/// Answer of a person to a request for confirmation.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum Confirmation {
+    /// The person agreed, or the client cannot ask.
+    Granted,
+    /// The person declined.
+    Declined,
+    /// The person is being asked: the tool returns, and is called again with the answer.
+    Pending,
 }
 
 /// Output of a tool besides its result.
@@ -89,7 +114,33 @@ pub enum ClientQuestion {
 impl ClientContext {
     /// Continues after questions with the answers and the kept state.
     pub fn resumed(answers: BTreeMap<String, Value>, state: Option<String>) -> Self {
-        Self { answers, state, output: Mutex::default() }
+        Self { answers, state, forms: FormSupport::Missing, output: Mutex::default() }
+    }
+
+    /// Sets the ability of the client to ask its person.
+    #[must_use]
+    pub fn with_forms(self, forms: FormSupport) -> Self {
+        Self { forms, ..self }
+    }
+
+    /// Asks the person to confirm, if the client can ask.
+    pub fn confirm(&self, name: &str, message: &str) -> Confirmation {
+        if self.forms == FormSupport::Missing {
+            return Confirmation::Granted;
+        }
+        let schema = json!({
+            "type": "object",
+            "properties": { CONFIRM: { "type": "boolean", "title": "Yes, do it" } },
+            "required": [CONFIRM],
+        });
+        let message = message.to_owned();
+        match self.ask(name, ClientQuestion::Form { message, schema }) {
+            None => Confirmation::Pending,
+            Some(answer) if answer["action"] == "accept" && answer["content"][CONFIRM] == true => {
+                Confirmation::Granted
+            }
+            Some(_) => Confirmation::Declined,
+        }
     }
 
     /// Adds content besides the text.
@@ -129,9 +180,29 @@ impl ClientContext {
 
 #[cfg(test)]
 mod tests {
-    use serde_json::json;
-
     use super::*;
+
+    #[test]
+    fn a_person_confirms_if_the_client_can_ask() {
+        let ask = |context: ClientContext| context.confirm("purge", "Purge?");
+        assert_eq!(ask(ClientContext::default()), Confirmation::Granted);
+        let present =
+            |answers| ClientContext::resumed(answers, None).with_forms(FormSupport::Present);
+        assert_eq!(ask(present(BTreeMap::new())), Confirmation::Pending);
+        for (answer, expected) in [
+            (json!({ "action": "accept", "content": { "confirm": true } }), Confirmation::Granted),
+            (
+                json!({ "action": "accept", "content": { "confirm": false } }),
+                Confirmation::Declined,
+            ),
+            (json!({ "action": "accept" }), Confirmation::Declined),
+            (json!({ "action": "decline" }), Confirmation::Declined),
+            (json!({ "action": "cancel" }), Confirmation::Declined),
+        ] {
+            let answers = BTreeMap::from([("purge".to_owned(), answer.clone())]);
+            assert_eq!(ask(present(answers)), expected, "{answer}");
+        }
+    }
 
     #[test]
     fn a_tool_asks_until_the_client_answers() {

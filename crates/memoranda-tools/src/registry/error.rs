@@ -64,6 +64,12 @@ impl ToolError {
     }
 }
 
+/// Error of a server that is restricted to one project.
+pub(crate) fn project_constrained(only: &str) -> ToolError {
+    let text = format!("This server works in the project {only} only; leave `project` out.");
+    ToolError::new("PROJECT_CONSTRAINED", text)
+}
+
 impl From<ArgsError> for ToolError {
     fn from(error: ArgsError) -> Self {
         Self::new(INVALID_ARGUMENTS, error.to_string())

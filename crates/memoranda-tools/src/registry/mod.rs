@@ -14,7 +14,9 @@ mod tool;
 mod truncate;
 
 pub use arguments::{ArgsError, ToolArgs};
-pub use elicitation::{ClientContext, ClientQuestion, SideContent, SideOutput};
+pub use elicitation::{
+    ClientContext, ClientQuestion, Confirmation, FormSupport, SideContent, SideOutput,
+};
 pub use error::ToolError;
 pub use params::{Param, ParamTable};
 pub use prompt::{PromptArgument, PromptCall, PromptDef, PromptMessage};
@@ -22,11 +24,11 @@ pub use resource::ResourceDef;
 pub use runner::call;
 pub use selection::{AccessMode, SelectionError, ToolSelection};
 pub use tool::{
-    CallContext, ParamsHandler, ScanPolicy, TextFormat, ToolDef, ToolHandler, ToolHints,
-    ToolResult, ToolTier, Toolset,
+    CallContext, ParamsHandler, ScanPolicy, TextFormat, ToolAdvice, ToolDef, ToolHandler,
+    ToolHints, ToolReach, ToolResult, ToolTier, Toolset,
 };
 
 pub(crate) use arguments::integer;
-pub(crate) use error::{INVALID_ARGUMENTS, NOTE_NOT_FOUND, count};
+pub(crate) use error::{INVALID_ARGUMENTS, NOTE_NOT_FOUND, count, project_constrained};
 pub(crate) use prompt::quote_lines;
 pub(crate) use query_feedback::{QueryFeedback, abbreviate_query};

@@ -211,14 +211,7 @@ impl Param {
 
     /// Returns true if an argument counts as absent: an optional one that is empty.
     pub(super) fn is_absent(&self, value: &Value) -> bool {
-        let is_empty = match value {
-            Value::Null => true,
-            Value::String(text) => text.trim().is_empty(),
-            Value::Array(items) => items.is_empty(),
-            Value::Object(fields) => fields.is_empty(),
-            Value::Bool(_) | Value::Number(_) => false,
-        };
-        is_empty && !self.is_required && !self.keeps_empty
+        is_empty(value) && !self.is_required && !self.keeps_empty
     }
 
     fn to_schema(self, settings: &ToolSettings) -> Value {
@@ -242,6 +235,17 @@ impl Param {
         };
         schema["description"] = json!(self.description);
         schema
+    }
+}
+
+/// Returns true for `null`, a blank text, and an empty list or object.
+pub(super) fn is_empty(value: &Value) -> bool {
+    match value {
+        Value::Null => true,
+        Value::String(text) => text.trim().is_empty(),
+        Value::Array(items) => items.is_empty(),
+        Value::Object(fields) => fields.is_empty(),
+        Value::Bool(_) | Value::Number(_) => false,
     }
 }
 

@@ -5,7 +5,7 @@ use serde_json::Value;
 
 use super::arguments::ToolArgs;
 use super::error::ToolError;
-use super::params::ParamTable;
+use super::params::{ParamTable, is_empty};
 use super::tool::{CallContext, ParamsHandler, TextFormat, ToolDef, ToolHandler, ToolResult};
 use super::truncate::{Truncated, truncate_json};
 
@@ -16,8 +16,21 @@ const OUTPUT_FORMAT: &str = "output_format";
 
 /// Calls a tool and truncates text and structure of its result to the tool's limit.
 pub fn call(tool: &ToolDef, call: &CallContext<'_>, arguments: Value) -> ToolResult {
+    if let Some(only) = call.settings.notes.only_project.as_deref()
+        && !tool.is_reachable(call.settings)
+    {
+        let own = tool.toolset.own_project().unwrap_or_default();
+        let text = format!(
+            "This server works in the project {only} only, and {} keeps its memories in the \
+             project {own}.",
+            tool.name
+        );
+        return (tool.render_error)(call, ToolError::new("PROJECT_CONSTRAINED", text));
+    }
     let mut result = match tool.handler {
-        ToolHandler::Json { run, .. } => run(call, arguments),
+        ToolHandler::Json { run, .. } => {
+            run(call, without_empty(arguments, &tool.input_schema(call.settings)))
+        }
         ToolHandler::Params { table, run } => call_with_params(tool, table, run, call, arguments),
     };
     truncate(&mut result, tool.max_chars);
@@ -40,7 +53,10 @@ fn call_with_params(
             Some(_) => format = TextFormat::Text,
             None => {}
         }
-        args.reject_unknown()?;
+        // A tool that reads and has no parameters cannot misunderstand one.
+        if !tool.hints.read_only || table.listed().next().is_some() {
+            args.reject_unknown()?;
+        }
         let mut result = run(call, &args)?;
         let ignored = args.ignored();
         if !ignored.is_empty() {
@@ -55,6 +71,18 @@ fn call_with_params(
         result.text = field.unwrap_or(&result.structured).to_string();
     }
     result
+}
+
+/// Removes optional arguments that are empty: clients send them for absent ones.
+fn without_empty(mut arguments: Value, schema: &Value) -> Value {
+    let is_required = |name: &str| {
+        let required = schema["required"].as_array();
+        required.is_some_and(|names| names.iter().any(|required| required == name))
+    };
+    if let Value::Object(values) = &mut arguments {
+        values.retain(|name, value| is_required(name) || !is_empty(value));
+    }
+    arguments
 }
 
 fn truncate(result: &mut ToolResult, max_chars: usize) {

@@ -2,13 +2,13 @@
 
 use std::collections::BTreeSet;
 
-use super::tool::{ToolDef, ToolTier, Toolset};
+use super::tool::{ToolAdvice, ToolDef, ToolTier, Toolset};
 use crate::tools;
 
 /// A selection of tools as requested.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct ToolSelection {
-    /// Names of toolsets, including `default` and `all`. Empty means `default`.
+    /// Names of toolsets, including `default`, `recommended` and `all`. Empty means `default`.
     pub toolsets: Vec<String>,
     /// Single tools in addition to the toolsets.
     pub tools: Vec<String>,
@@ -32,7 +32,7 @@ pub enum AccessMode {
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum SelectionError {
     /// Unknown toolset.
-    #[error("there is no toolset {name:?}; there are: default, all, {known}")]
+    #[error("there is no toolset {name:?}; there are: default, recommended, all, {known}")]
     NoToolset {
         /// The requested name.
         name: String,
@@ -61,13 +61,14 @@ impl ToolSelection {
         let mut sets: BTreeSet<Toolset> = BTreeSet::new();
         let named = self.toolsets.iter().map(|name| name.trim()).filter(|name| !name.is_empty());
         let mut any = false;
-        let mut default = false;
+        let (mut default, mut recommended) = (false, false);
         for name in named {
             any = true;
             match Toolset::ALL.into_iter().find(|set| set.as_str() == name) {
                 Some(set) => drop(sets.insert(set)),
                 None if name == "all" => sets.extend(Toolset::ALL),
                 None if name == "default" => default = true,
+                None if name == "recommended" => recommended = true,
                 None => {
                     let known: Vec<_> = Toolset::ALL.iter().map(|set| set.as_str()).collect();
                     let (name, known) = (name.to_owned(), known.join(", "));
@@ -86,6 +87,7 @@ impl ToolSelection {
         let offered = tools().filter(|tool| {
             (sets.contains(&tool.toolset)
                 || default && tool.tier == ToolTier::Default
+                || recommended && is_recommended(tool)
                 || holds(&self.tools, tool))
                 && !holds(&self.exclude, tool)
                 && (self.access == AccessMode::ReadWrite || tool.hints.read_only)
@@ -102,9 +104,32 @@ impl ToolSelection {
     }
 }
 
+/// Returns true for the default tools that neither purge memories nor are deprecated.
+fn is_recommended(tool: &ToolDef) -> bool {
+    tool.tier == ToolTier::Default && tool.advice == ToolAdvice::Recommended
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn no_recommended_tool_is_deprecated_or_purges() {
+        let select = |name: &str| {
+            let toolsets = vec![name.to_owned()];
+            names(&ToolSelection { toolsets, ..ToolSelection::default() })
+        };
+        let (recommended, default) = (select("recommended"), select("default"));
+        let left_out: Vec<_> = default.iter().filter(|name| !recommended.contains(name)).collect();
+        for name in ["vacuum_memories", "bulk_forget_memories"] {
+            assert!(left_out.contains(&&name), "{name}: {left_out:?}");
+        }
+        for name in &recommended {
+            assert!(default.contains(name), "{name}");
+            let description = crate::tool(name).unwrap().description;
+            assert!(!description.contains("eprecated"), "{name}: {description}");
+        }
+    }
 
     fn names(selection: &ToolSelection) -> Vec<&'static str> {
         selection.resolve().unwrap().into_iter().map(|tool| tool.name).collect()

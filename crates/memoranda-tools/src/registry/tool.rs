@@ -27,6 +27,10 @@ pub struct ToolDef {
     pub toolset: Toolset,
     /// Membership in the default selection.
     pub tier: ToolTier,
+    /// Suitability for the selection `recommended`.
+    pub advice: ToolAdvice,
+    /// Projects that the tool uses.
+    pub reach: ToolReach,
     /// Hints for clients.
     pub hints: ToolHints,
     /// Parameters and implementation.
@@ -96,6 +100,8 @@ impl ToolDef {
         describe: None,
         toolset: Toolset::Notes,
         tier: ToolTier::Extra,
+        advice: ToolAdvice::Recommended,
+        reach: ToolReach::Requested,
         hints: ToolHints {
             read_only: false,
             destructive: true,
@@ -120,6 +126,12 @@ impl ToolDef {
             Some(describe) => Cow::Owned(describe(settings)),
             None => Cow::Borrowed(self.description),
         }
+    }
+
+    /// Returns true if a server with these settings may offer the tool: a server that is restricted
+    /// to one project offers no tool of another.
+    pub fn is_reachable(&self, settings: &ToolSettings) -> bool {
+        self.reach == ToolReach::Requested || self.toolset.is_reachable(settings)
     }
 
     /// Returns the JSON schema of the arguments with the configured limits.
@@ -152,6 +164,26 @@ impl std::fmt::Debug for ToolDef {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
         write!(f, "ToolDef({})", self.name)
     }
+}
+
+/// Suitability of a tool for agents.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum ToolAdvice {
+    /// Part of the selection `recommended` if it is part of `default`.
+    Recommended,
+    /// Another tool replaces it. Clients that know it can still select it.
+    Deprecated,
+    /// Deletes many memories or purges them. A person decides about that.
+    ForPeople,
+}
+
+/// Projects that a tool uses.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum ToolReach {
+    /// The projects that a call requests. The tool itself applies the restriction of a server.
+    Requested,
+    /// The own project of its toolset.
+    OwnProject,
 }
 
 /// Toolset: a group of tools that is selected together.
@@ -196,6 +228,23 @@ impl Toolset {
             Self::Sessions => "sessions",
             Self::Chatgpt => "chatgpt",
         }
+    }
+
+    /// Returns the project in which the tools of this set keep their memories. `None` if the call
+    /// chooses it.
+    pub fn own_project(self) -> Option<&'static str> {
+        match self {
+            Self::Memory => Some("memories"),
+            Self::Graph => Some("graph"),
+            Self::Records | Self::Sessions => Some("records"),
+            Self::Banks => Some("banks"),
+            _ => None,
+        }
+    }
+
+    /// Returns true if a server with these settings may use the own project of this set.
+    pub fn is_reachable(self, settings: &ToolSettings) -> bool {
+        self.own_project().is_none_or(|project| settings.reaches_project(project))
     }
 
     /// Returns the purpose in one line.

@@ -49,12 +49,15 @@ fn a_session_starts_with_rules_what_is_due_and_what_is_known() {
     let fact = &added[4].id;
     let expected = format!(
         "Known from memory (records of x.org/acme/shop, branch fix-login, and global):\n\n\
-         Rules that this person has set:\n\
-         ## Project Rules\n- Use pnpm\n\n## Global Rules\n- Write plainly\n\n\
+         Rules that are stored in this memory:\n\
+         ## Project Rules\n- Use pnpm\n\n## Global Rules\n- Write plainly\n\
+         [written by the person, by command]\n\n\
          ## Relevant Memories\n\
-         💡 DECISION (P) {decision}: Login goes by passkeys (decided 2025-05-06)\n\n\
+         💡 DECISION (P) {decision}: Login goes by passkeys (decided 2025-05-06)\n\
+         [written by the person, by command]\n\n\
          ## Recent Memories\n\
-         📋 FACT (P) {fact}: Staging is at stage.example"
+         📋 FACT (P) {fact}: Staging is at stage.example\n\
+         [written by the person, by command]"
     );
     assert_eq!(text, expected);
     let nowhere = BriefRequest { folder: None, query: None, max_chars: 10_000 };

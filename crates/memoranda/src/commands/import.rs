@@ -1,5 +1,6 @@
 //! `memoranda import`: bring memories from elsewhere.
 
+mod dialect_offer;
 mod in_place;
 
 use std::io::{self, Read as _};
@@ -364,6 +365,9 @@ fn import_notes(
     }
     let is_well = report.problems.is_empty();
     print_report(context, args, source, input, &report)?;
+    if !args.dry_run && !context.is_json() {
+        dialect_offer::offer(context, source)?;
+    }
     Ok(is_well)
 }
 

@@ -274,7 +274,11 @@ fn remove(context: &CommandContext, args: &RemoveArgs) -> Result<()> {
             progress.show("Removing notes from the index", step.done as u64, step.total as u64);
         })?;
     }
-    let purged = if args.purge { Some(memory.purge_project(&name)?.contents) } else { None };
+    let purged = if args.purge {
+        Some(memory.purge_project(&context.author(), &name)?.contents)
+    } else {
+        None
+    };
     let purge = versions.map(|versions| format!(", and purged {versions} from the history"));
     let sentence =
         format!("Removed {removed}{}; its files stay in {folder}", purge.unwrap_or_default());

@@ -13,8 +13,8 @@ use crate::error::{CommandError, FailureKind, Result};
 use crate::exit::Exit;
 use crate::output::{FAINT, GOOD, OutputFormat, PLACE, STRONG};
 use crate::setup::{
-    BaseDirs, CLIENTS, ClientFileChange, ClientSpec, EntryState, HookInstall, ServerProgram,
-    SetupScope, client, find_runner,
+    BaseDirs, CLIENTS, ClientFileChange, ClientSpec, EntryState, HookInstall, RequestedTools,
+    ServerProgram, SetupScope, client, find_runner,
 };
 use crate::table::{self, TableColumn};
 
@@ -37,6 +37,7 @@ Examples:
   memoranda setup --yes                         everything that is here
   memoranda setup vscode --scope project        for everybody who works in this folder
   memoranda setup zed --print                   what to paste by hand
+  memoranda setup cursor --tools all            every tool, instead of those that fit Cursor
   memoranda setup --remove --yes                all traces, everywhere
 
 JSON (--json):
@@ -56,12 +57,13 @@ pub(crate) struct Args {
     #[arg(long, value_name = "SCOPE", value_enum, default_value = "user")]
     scope: SetupScope,
 
-    /// The sets of tools to offer, instead of those that fit the client.
-    #[arg(long, alias = "toolset", value_name = "SETS")]
-    toolsets: Option<String>,
+    /// The tools to offer, instead of those that fit the client: sets such as `recommended`, `notes`
+    /// and `all`, and single tools.
+    #[arg(long, aliases = ["toolsets", "toolset"], value_name = "NAMES")]
+    tools: Option<String>,
 
     /// Take everything of ours out again, hooks too.
-    #[arg(long, conflicts_with_all = ["print", "toolsets"])]
+    #[arg(long, conflicts_with_all = ["print", "tools"])]
     remove: bool,
 
     /// Show the changes without making them.
@@ -111,7 +113,7 @@ pub(crate) fn run(context: &CommandContext, args: &Args) -> Result<Exit> {
     let settings = context.settings()?;
     let dirs = BaseDirs::find(&settings.directories);
     let program = program(context, args)?;
-    check_toolsets(args)?;
+    check_tools(&program)?;
     if let Some(runner) = find_runner(&program.path).filter(|_| !args.remove) {
         let name = runner.name;
         context.printer.warn(format!("clients cannot start this program after {name} deletes it"));
@@ -200,13 +202,14 @@ fn program(context: &CommandContext, args: &Args) -> Result<ServerProgram> {
         let home = std::path::absolute(&home).unwrap_or(home);
         flags = vec!["--home".to_owned(), home.display().to_string()];
     }
-    Ok(ServerProgram { path, flags, toolsets: args.toolsets.clone() })
+    Ok(ServerProgram { path, flags, tools: args.tools.as_deref().map(RequestedTools::parse) })
 }
 
-fn check_toolsets(args: &Args) -> Result<()> {
-    let Some(sets) = &args.toolsets else { return Ok(()) };
+fn check_tools(program: &ServerProgram) -> Result<()> {
+    let Some(requested) = &program.tools else { return Ok(()) };
     let selection = memoranda_tools::ToolSelection {
-        toolsets: sets.split(',').map(|set| set.trim().to_owned()).collect(),
+        toolsets: requested.toolsets.clone(),
+        tools: requested.tools.clone(),
         ..Default::default()
     };
     match selection.resolve() {

@@ -84,7 +84,7 @@ pub(crate) fn run(context: &CommandContext, args: &Args) -> Result<Exit> {
     let notes = counted(plan.notes.len(), "deleted note");
     let contents = counted(plan.contents as usize, "version");
     context.confirm(&format!("Purge {contents} ({notes})? They cannot be restored."))?;
-    let report = memory.vacuum(&vacuum)?;
+    let report = memory.vacuum(&context.author(), &vacuum)?;
     let sentence = format!(
         "Purged {}: {} in all; the history is {} bytes smaller",
         counted(report.notes.len(), "deleted note"),

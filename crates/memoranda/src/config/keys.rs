@@ -181,12 +181,28 @@ pub(crate) const KEYS: &[ConfigKey] = &[
         doc: "What `write_note` does when the note exists and the caller does not say.",
     },
     ConfigKey {
+        name: "notes.search_scope",
+        kind: ConfigKeyKind::Choice(&["all", "project"]),
+        default: "all",
+        variables: &[],
+        doc: "Which projects `search_notes` searches when the caller names none: all of them, or \
+              only `default_project`.",
+    },
+    ConfigKey {
         name: "notes.project_folders",
         kind: ConfigKeyKind::Choice(&["vault", "anywhere"]),
         default: "vault",
         variables: &[],
         doc: "Which folders an agent may make a project of with `create_memory_project`: new ones \
               in the vault, or any. You add others with `memoranda project add`.",
+    },
+    ConfigKey {
+        name: "records.purge_days",
+        kind: ConfigKeyKind::Number,
+        default: "30",
+        variables: &[],
+        doc: "For how many days you can restore what an agent purged with `vacuum_memories`; no \
+              tool shows it. With 0 it is purged at once.",
     },
     ConfigKey {
         name: "graph.max_observation_chars",

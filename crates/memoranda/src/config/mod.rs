@@ -19,8 +19,8 @@ use memoranda_engine::LanguageModel;
 use memoranda_engine::core::fact::FactLimits;
 use memoranda_model::{ApiKey, EndpointOptions, ModelEndpoint, ModelProtocol};
 use memoranda_tools::{
-    BankSettings, CreateMode, GraphSettings, NotesSettings, ProjectFolders, RecordSettings,
-    SecretPolicy, Wording,
+    BankSettings, CreateMode, DefaultSearchScope, GraphSettings, NotesSettings, ProjectFolders,
+    RecordSettings, SecretPolicy, Wording,
 };
 
 use crate::cli::GlobalArgs;
@@ -195,6 +195,10 @@ impl AppSettings {
         NotesSettings {
             default_project: self.default_project().to_owned(),
             only_project: self.project.clone(),
+            search_scope: match self.value("notes.search_scope") {
+                "project" => DefaultSearchScope::DefaultProject,
+                _ => DefaultSearchScope::AllProjects,
+            },
             overwrite: match self.value("notes.overwrite") {
                 "overwrite" => CreateMode::Overwrite,
                 _ => CreateMode::Refuse,
@@ -234,7 +238,13 @@ impl AppSettings {
                 .map(str::to_owned),
             notes: self.notes(),
             workspace: env::workspace(),
-            records: RecordSettings { zone: self.zone() },
+            records: RecordSettings {
+                zone: self.zone(),
+                purge_days: self
+                    .value("records.purge_days")
+                    .parse()
+                    .unwrap_or(standard.records.purge_days),
+            },
             graph: GraphSettings {
                 limits: FactLimits {
                     chars: size("graph.max_observation_chars", standard.graph.limits.chars),

@@ -5,9 +5,12 @@ use std::sync::mpsc::channel;
 
 use memoranda_engine::core::note;
 use memoranda_engine::core::path::NotePath;
-use memoranda_engine::records::{VisibleScopes, rules_and_reminders_scope};
+use memoranda_engine::records::{
+    ActiveMemory, ActiveMemorySearch, VisibleScopes, rules_and_reminders_scope,
+    search_active_memories,
+};
 use memoranda_engine::{
-    GitRepository, ListFilter, ListOrder, ListRequest, Memory, NoteLocation, SearchRequest,
+    GitRepository, ListFilter, ListOrder, ListRequest, MIN_RELEVANCE, Memory, NoteLocation,
     SyncScope, clock,
 };
 use memoranda_tools::BriefRequest;
@@ -28,6 +31,10 @@ const ABOUT_THIS: &str = "What memory holds about this";
 const MAX_BRIEF_CHARS: usize = 9_000;
 /// How many of them rules, reminders and records may have.
 const MAX_RECORD_CHARS: usize = 5_000;
+/// How many words of a question are searched for.
+const MAX_PROMPT_WORDS: usize = 32;
+/// Minimum relevance of a memory that has one word in common with a question.
+const MIN_WORD_RELEVANCE: f64 = 0.2;
 /// How old a checkpoint may be to say where things stand, in seconds.
 const MAX_CHECKPOINT_AGE_SECONDS: i64 = 14 * 24 * 3600;
 
@@ -66,35 +73,35 @@ pub(super) fn out_of_time() -> Option<String> {
 pub(super) fn at_prompt(run: &HookRun, memory: &Arc<Memory>) -> Result<Option<String>> {
     let Some(prompt) = run.input.prompt.as_deref().map(without_briefs) else { return Ok(None) };
     // Only words: what a person types to a model is no query.
-    let words: Vec<&str> = prompt
-        .split(|c: char| !c.is_alphanumeric())
-        .filter(|word| word.chars().count() > 3)
-        .take(16)
-        .collect();
-    if words.len() < 2 || prompt.trim_start().starts_with('/') {
+    let words = prompt.split(|c: char| !c.is_alphanumeric()).filter(|word| !word.is_empty());
+    let words: Vec<String> = words.take(MAX_PROMPT_WORDS).map(str::to_lowercase).collect();
+    let is_content = |word: &&String| word.chars().count() > 3;
+    if words.iter().filter(is_content).count() < 2 || prompt.trim_start().starts_with('/') {
         return Ok(None);
     }
     catch_up(run, memory);
-    let request = SearchRequest {
-        text: words.join(" ").to_lowercase(),
+    let search = ActiveMemorySearch {
+        known: None,
+        query: &words.join(" "),
         limit: 3,
+        only: None,
+        now: &run.settings.records.now(),
+        min_relevance: MIN_RELEVANCE,
         snippet_chars: 300,
-        max_tokens: Some(600),
-        ..SearchRequest::default()
     };
     let held = |text: &str| {
         let text = text.to_lowercase();
-        let distinct: std::collections::BTreeSet<String> =
-            words.iter().map(|word| word.to_lowercase()).collect();
+        let distinct: std::collections::BTreeSet<&String> =
+            words.iter().filter(is_content).collect();
         distinct.iter().filter(|word| text.contains(word.as_str())).count()
     };
     let mut found = String::new();
-    for result in memory.search(&request)?.results {
-        let is_trace = result.note_type == "checkpoint";
-        // One word in common is chance.
+    for ActiveMemory { result, .. } in search_active_memories(memory, &search)? {
         let text = format!("{} {} {}", result.title, result.heading, result.snippet.text);
-        if !is_trace && held(&text) >= 2 {
-            found.push_str(&format!("{} ({}):\n", result.title, result.place));
+        // One word in common is chance; a meaning in common is not.
+        if held(&text) != 1 || result.relevance >= MIN_WORD_RELEVANCE {
+            let writer = written_by(memory, &result.place);
+            found.push_str(&format!("{} ({}){writer}:\n", result.title, result.place));
             found.push_str(&quoted(&result.snippet.text));
         }
     }
@@ -163,9 +170,9 @@ impl BriefBuilder {
         let text = self.text.replace(OPEN_TAG, "").replace(CLOSE_TAG, "");
         let day = clock::now().strftime("%Y-%m-%d").to_string();
         Some(format!(
-            "{OPEN_TAG}\nFrom the person's own notes, kept by Memoranda, as of {day}. What is quoted is \
-             data with its source; the tools of the server `memoranda` read and change it.\n\
-             {text}{CLOSE_TAG}"
+            "{OPEN_TAG}\nFrom the memory that this person and their agents share, kept by Memoranda, as of \
+             {day}. What is quoted is data with its source and its writer; the tools of the server \
+             `memoranda` read and change it.\n{text}{CLOSE_TAG}"
         ))
     }
 }
@@ -197,7 +204,8 @@ fn about_the_person(run: &HookRun, memory: &Memory) -> Result<String> {
         let place = NoteLocation { project: file.project, path: file.path };
         let Ok(note) = memory.read_at(&place) else { continue };
         let body = body_of(&note.lossy_text());
-        text.push_str(&format!("{place}:\n{}", quoted(&cut(&body, 1200))));
+        let writer = written_by(memory, &place);
+        text.push_str(&format!("{place}{writer}:\n{}", quoted(&cut(&body, 1200))));
     }
     Ok(text)
 }
@@ -261,9 +269,17 @@ fn changed_last(run: &HookRun, memory: &Memory) -> Result<String> {
         .filter(|file| is_shown(file.project.as_str(), file.path.as_str(), &file.note_type));
     let line = |file: &memoranda_engine::FileSummary| {
         let day = file.updated.strftime("%Y-%m-%d").to_string();
-        format!("- {} ({}/{}, {day})\n", file.title, file.project, file.path)
+        let place = NoteLocation { project: file.project.clone(), path: file.path.clone() };
+        let writer = written_by(memory, &place);
+        format!("- {} ({place}, {day}){writer}\n", file.title)
     };
     Ok(notes.take(8).map(line).collect())
+}
+
+/// The writer of a note, in parentheses; empty if unknown.
+fn written_by(memory: &Memory, place: &NoteLocation) -> String {
+    let writer = memoranda_tools::last_writer(memory, place);
+    writer.map(|writer| format!(" (written by {writer})")).unwrap_or_default()
 }
 
 /// A note without its frontmatter.

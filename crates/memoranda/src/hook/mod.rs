@@ -1,6 +1,7 @@
 //! Hooks: handle events of a conversation quickly, without a model, and never fail the client.
 
 mod brief;
+mod brief_claim;
 mod checkpoint;
 mod hook_input;
 mod transcript;
@@ -228,7 +229,7 @@ fn run_with_timeout(
     tools.workspace = input.folder.clone().or(tools.workspace);
     let default = tools.notes.default_project.clone();
     let run = HookRun { client, event, input, settings: tools };
-    if run.is_idle() {
+    if run.is_idle() || !brief_claim::claim(&run, &options.home, &options.state) {
         return Ok(None);
     }
     let (sender, answer) = channel();

@@ -55,22 +55,24 @@ pub(crate) enum EntryShape {
 /// Tools offered to a client.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(crate) enum ToolChoice {
-    /// The set `default`, for clients that load tools on demand.
-    Default,
+    /// The set `recommended`, for clients that load tools on demand or search them.
+    Recommended,
     /// Everyday tools, for clients that send all tools with every request.
     Few,
-    /// The memory tool only, for clients with small models.
-    Fewest,
 }
 
 impl ToolChoice {
     /// Returns the flags that select the tools.
     pub(crate) fn flags(self) -> &'static [&'static str] {
         match self {
-            Self::Default => &[],
+            Self::Recommended => &["--toolsets", "recommended"],
             Self::Few => &["--tools", EVERYDAY_TOOLS],
-            Self::Fewest => &["--toolsets", "memory"],
         }
+    }
+
+    /// Returns the tools as names for `setup --tools`.
+    pub(crate) fn set_name(self) -> &'static str {
+        self.flags().last().copied().unwrap_or("recommended")
     }
 }
 
@@ -110,7 +112,7 @@ pub(crate) const CLIENTS: [ClientSpec; 12] = [
         project: Some((BaseDir::Project, ".mcp.json")),
         signs: &[(BaseDir::ClaudeState, ".claude.json"), (BaseDir::Claude, "")],
         program: Some("claude"),
-        tools: ToolChoice::Default,
+        tools: ToolChoice::Recommended,
         hooks: Some(HookClient::ClaudeCode),
         after: "start a new session",
     },
@@ -124,7 +126,7 @@ pub(crate) const CLIENTS: [ClientSpec; 12] = [
         project: None,
         signs: &[(BaseDir::Support, "Claude")],
         program: None,
-        tools: ToolChoice::Default,
+        tools: ToolChoice::Few,
         hooks: None,
         after: "quit Claude Desktop and open it again",
     },
@@ -138,7 +140,7 @@ pub(crate) const CLIENTS: [ClientSpec; 12] = [
         project: Some((BaseDir::Project, ".cursor/mcp.json")),
         signs: &[(BaseDir::Home, ".cursor")],
         program: Some("cursor"),
-        tools: ToolChoice::Default,
+        tools: ToolChoice::Recommended,
         hooks: Some(HookClient::Cursor),
         after: "switch the server on in Cursor's settings, under MCP",
     },
@@ -160,7 +162,7 @@ pub(crate) const CLIENTS: [ClientSpec; 12] = [
             (BaseDir::Support, "VSCodium"),
         ],
         program: Some("code"),
-        tools: ToolChoice::Default,
+        tools: ToolChoice::Few,
         hooks: Some(HookClient::VsCode),
         after: "VS Code asks whether to trust the server when it starts",
     },
@@ -174,7 +176,7 @@ pub(crate) const CLIENTS: [ClientSpec; 12] = [
         project: Some((BaseDir::Project, ".codex/config.toml")),
         signs: &[(BaseDir::Codex, "")],
         program: Some("codex"),
-        tools: ToolChoice::Default,
+        tools: ToolChoice::Recommended,
         hooks: Some(HookClient::Codex),
         after: "start a new session",
     },
@@ -292,7 +294,7 @@ pub(crate) const CLIENTS: [ClientSpec; 12] = [
         project: None,
         signs: &[(BaseDir::Home, ".lmstudio"), (BaseDir::Home, ".cache/lm-studio")],
         program: Some("lms"),
-        tools: ToolChoice::Fewest,
+        tools: ToolChoice::Few,
         hooks: None,
         after: "LM Studio notices at once",
     },
@@ -316,7 +318,7 @@ pub(crate) fn client(name: &str) -> Option<&'static ClientSpec> {
 #[cfg(test)]
 #[allow(clippy::disallowed_methods, reason = "a test looks at the packages")]
 mod tests {
-    use memoranda_tools::ToolSelection;
+    use memoranda_tools::{ToolAdvice, ToolDef, ToolSelection};
 
     use super::*;
 
@@ -366,8 +368,10 @@ mod tests {
             let tools = selection.resolve().unwrap();
             assert!(!tools.is_empty(), "{}", row.name);
             // Leaves room for the tools of other servers.
-            let most = if row.tools == ToolChoice::Default { 60 } else { 15 };
+            let most = if row.tools == ToolChoice::Recommended { 60 } else { 15 };
             assert!(tools.len() <= most, "{}: {} tools", row.name, tools.len());
+            let unwanted = |tool: &&&ToolDef| tool.advice != ToolAdvice::Recommended;
+            assert!(tools.iter().find(unwanted).is_none(), "{}: {tools:?}", row.name);
         }
     }
 }

@@ -51,16 +51,43 @@ pub(crate) struct ServerProgram {
     pub(crate) path: String,
     /// Global flags, such as the vault's folder.
     pub(crate) flags: Vec<String>,
-    /// Requested toolsets.
-    pub(crate) toolsets: Option<String>,
+    /// Requested tools; `None` for those that fit the client.
+    pub(crate) tools: Option<RequestedTools>,
+}
+
+/// Tools that the person chose for a client.
+#[derive(Clone, Debug, Default)]
+pub(crate) struct RequestedTools {
+    /// Names of toolsets.
+    pub(crate) toolsets: Vec<String>,
+    /// Names of single tools.
+    pub(crate) tools: Vec<String>,
+}
+
+impl RequestedTools {
+    /// Splits a list with commas into toolsets and tools. A name of neither counts as a toolset, and
+    /// is rejected as one.
+    pub(crate) fn parse(text: &str) -> Self {
+        let names = crate::server_args::comma_list(text);
+        let (tools, toolsets) =
+            names.into_iter().partition(|name| memoranda_tools::tool(name).is_some());
+        Self { toolsets, tools }
+    }
+
+    /// Returns the flags of the server that select these tools.
+    fn flags(&self) -> Vec<String> {
+        let lists = [("--toolsets", &self.toolsets), ("--tools", &self.tools)];
+        let given = lists.into_iter().filter(|(_, names)| !names.is_empty());
+        given.flat_map(|(flag, names)| [flag.to_owned(), names.join(",")]).collect()
+    }
 }
 
 impl ServerProgram {
     fn server_args(&self, client: &ClientSpec) -> Vec<String> {
         let mut args = vec!["mcp".to_owned()];
         args.extend(self.flags.iter().cloned());
-        match &self.toolsets {
-            Some(sets) => args.extend(["--toolsets".to_owned(), sets.clone()]),
+        match &self.tools {
+            Some(tools) => args.extend(tools.flags()),
             None => args.extend(client.tools.flags().iter().map(|flag| (*flag).to_owned())),
         }
         args

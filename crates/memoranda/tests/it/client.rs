@@ -51,7 +51,19 @@ pub(crate) struct Client {
 impl Client {
     /// A server to which nothing was said yet.
     pub(crate) fn start(home: &Home, era: Era, flags: &[&str]) -> Self {
+        Self::spawn(home.command(&[&["mcp"], flags].concat()), era)
+    }
+
+    /// A server whose client works in a folder, greeted.
+    pub(crate) fn open_in(home: &Home, era: Era, flags: &[&str], folder: &str) -> Self {
         let mut command = home.command(&[&["mcp"], flags].concat());
+        command.env("CLAUDE_PROJECT_DIR", folder);
+        let mut client = Self::spawn(command, era);
+        client.greet();
+        client
+    }
+
+    fn spawn(mut command: Command, era: Era) -> Self {
         command.stdin(Stdio::piped()).stdout(Stdio::piped()).stderr(Stdio::inherit());
         let mut child = command.spawn().unwrap();
         let lines = lines(child.stdout.take().unwrap());

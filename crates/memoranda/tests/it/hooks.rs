@@ -89,11 +89,16 @@ fn every_client_gets_its_brief() {
         let said = home.run_fed(told.as_bytes(), &["hook", "session-start", "--client", client]);
         let text = given(&said);
         assert!(
-            text.starts_with("<memoranda-brief>\nFrom the person's own notes"),
+            text.starts_with(
+                "<memoranda-brief>\nFrom the memory that this person and their agents"
+            ),
             "{client}: {text}"
         );
         assert!(
-            text.contains("memories/user/style.md:\n> # Style\n> - [style] Short answers"),
+            text.contains(
+                "memories/user/style.md (written by the person or a program, in the file):\n\
+                 > # Style\n> - [style] Short answers"
+            ),
             "{text}"
         );
         assert!(text.contains("Ask before a push"), "{client}: {text}");

@@ -24,6 +24,7 @@ mod json;
 mod mcp;
 mod memory_tool;
 mod notes_tools;
+mod one_memory;
 mod one_shot;
 mod output;
 mod records;

@@ -497,6 +497,62 @@ fn records_are_edited_superseded_and_expire() {
     assert!(text.contains("did not fit budget_tokens"), "{text}");
 }
 
+#[test]
+fn what_an_agent_purges_is_gone_for_tools_and_kept_for_the_person() {
+    let home = home();
+    let mut client = Client::open(&home, ERA, &["--toolsets", "records,notes"]);
+    let (_, added) = done(&mut client, "add_memory", json!({ "content": "The heron nests" }));
+    let (id, commit) = (added["id"].as_str().unwrap(), added["commit"].clone());
+    let path = added["path"].as_str().unwrap().strip_prefix("records/").unwrap();
+    let (_, forgotten) = done(&mut client, "forget_memory", json!({ "id": id }));
+    let then = json!({ "identifier": path, "project": "records", "as_of": commit });
+    assert!(done(&mut client, "read_note", then.clone()).0.contains("The heron nests"));
+    let (text, structured) = done(&mut client, "vacuum_memories", json!({}));
+    assert_eq!(structured["purged"], 1);
+    assert!(text.contains("The person can restore them for 30 days"), "{text}");
+
+    refused(&mut client, "restore_memory", json!({ "id": id }), "No deleted memory");
+    refused(
+        &mut client,
+        "restore_memory",
+        json!({ "commit": forgotten["commit"] }),
+        "No deleted memory",
+    );
+    assert!(done(&mut client, "restore_memory", json!({})).0.starts_with("Nothing to restore"));
+    refused(&mut client, "forget_memory", json!({ "id": id }), "search_memories and list_memories");
+    let (text, _, is_error) = call(&mut client, "read_note", then);
+    assert!(is_error && !text.contains("heron nests"), "{text}");
+    assert_eq!(done(&mut client, "vacuum_memories", json!({})).1["purged"], 0);
+
+    let log = home.ok(&["log"]);
+    assert!(log.contains("purged 1 deleted record"), "{log}");
+    let purge = home.json(&["log", "-n", "1"])["commits"][0].clone();
+    assert_eq!((&purge["kind"], &purge["tool"]), (&json!("purge"), &json!("vacuum_memories")));
+    let purge = purge["id"].as_str().unwrap();
+    home.fails(&["undo", purge, "-y"], 2, &["a purge cannot be undone"]);
+
+    home.ok(&["restore", &format!("records/{path}")]);
+    let (text, _) = done(&mut client, "search_memories", json!({ "query": "heron" }));
+    assert!(text.contains(id), "{text}");
+    // Forgotten again, it is not purged yet.
+    done(&mut client, "forget_memory", json!({ "id": id }));
+    done(&mut client, "restore_memory", json!({ "id": id }));
+}
+
+#[test]
+fn a_persons_vacuum_removes_at_once_and_leaves_a_line() {
+    let home = home();
+    home.ok(&["add", "quartzfish swims"]);
+    home.ok(&["rm", "quartzfish swims", "-y"]);
+    home.ok(&["vacuum", "--older-than", "now", "-y"]);
+    assert_eq!(holds(&home.file(".memoranda"), b"quartzfish"), Vec::<String>::new());
+    let last = home.json(&["log", "-n", "1"])["commits"][0].clone();
+    assert_eq!((&last["kind"], &last["tool"]), (&json!("purge"), &json!("vacuum")), "{last}");
+    assert!(home.ok(&["log"]).contains("purged 1 version (1 deleted note)"));
+    home.ok(&["doctor"]);
+    assert!(home.ok(&["vacuum", "--older-than", "now", "-y"]).contains("Nothing to purge"));
+}
+
 /// Whether any file of a home holds these bytes.
 fn holds(folder: &Path, needle: &[u8]) -> Vec<String> {
     let mut found = Vec::new();
@@ -514,6 +570,7 @@ fn holds(folder: &Path, needle: &[u8]) -> Vec<String> {
 #[test]
 fn what_is_forgotten_comes_back_until_it_is_vacuumed_to_the_last_byte() {
     let home = home();
+    home.ok(&["config", "set", "records.purge_days", "0"]);
     let mut client = records(&home);
     let (first, second) = ("quartzfish-7781", "velvetmoth-3309");
     let id = add(&mut client, json!({ "content": format!("Key word {first}"), "type": "fact" }));

@@ -1,0 +1,123 @@
+//! The part of an answer behind the records: memories of other interfaces and repositories, each
+//! with its place.
+
+use memoranda_core::token_estimate::estimate_tokens;
+use memoranda_engine::MIN_RELEVANCE;
+use memoranda_engine::records::{
+    ActiveMemory, ActiveMemorySearch, RecordScope, VisibleScopes, search_active_memories,
+    single_line,
+};
+use serde_json::{Value, json};
+
+use super::error::RecordToolResult;
+use super::render::kind_label;
+use crate::registry::CallContext;
+
+/// Maximum number of memories besides the records in an answer.
+pub(super) const MAX_ELSEWHERE: usize = 5;
+/// Heading of the memories besides the records.
+const HEADING: &str = "## Elsewhere in Memory";
+/// Maximum length of a memory in characters.
+const LINE_CHARS: usize = 300;
+
+/// Memories besides the records, as lines and as structures.
+#[derive(Default)]
+pub(super) struct ElsewhereSection {
+    lines: Vec<String>,
+    pub(super) items: Vec<Value>,
+}
+
+impl ElsewhereSection {
+    /// Searches the memories that this server may read, besides the visible records.
+    pub(super) fn search(
+        call: &CallContext<'_>,
+        visible: &VisibleScopes,
+        query: &str,
+        limit: usize,
+    ) -> RecordToolResult<Self> {
+        let only = call.settings.notes.only_project.as_deref();
+        let only = only.map(|only| call.memory.store().project(only)).transpose();
+        let only = only.map_err(memoranda_engine::EngineError::from)?.map(|project| project.name);
+        let found = search_active_memories(
+            call.memory,
+            &ActiveMemorySearch {
+                known: Some(visible),
+                query,
+                limit: limit.min(MAX_ELSEWHERE),
+                only: only.as_ref(),
+                now: &call.settings.records.now(),
+                min_relevance: MIN_RELEVANCE,
+                snippet_chars: LINE_CHARS,
+            },
+        )?;
+        Ok(Self {
+            lines: found.iter().map(memory_line).collect(),
+            items: found.iter().map(memory_json).collect(),
+        })
+    }
+
+    pub(super) fn is_empty(&self) -> bool {
+        self.items.is_empty()
+    }
+
+    /// Removes the last memories that exceed a number of tokens. Returns the number of removed ones.
+    pub(super) fn cut_to(&mut self, mut tokens: usize) -> usize {
+        let total = self.lines.len();
+        let fitting = self.lines.iter().take_while(|line| {
+            let cost = estimate_tokens(line);
+            let fits = cost <= tokens;
+            tokens = tokens.saturating_sub(cost);
+            fits
+        });
+        let kept = fitting.count();
+        self.lines.truncate(kept);
+        self.items.truncate(kept);
+        total - kept
+    }
+
+    /// Renders the section. Empty if nothing was found.
+    pub(super) fn text(&self) -> String {
+        if self.is_empty() {
+            return String::new();
+        }
+        format!("\n{HEADING}\n{}", self.lines.concat())
+    }
+}
+
+/// Renders a memory with its place: `- main/notes/x.md (Title): text`.
+fn memory_line(other: &ActiveMemory) -> String {
+    let result = &other.result;
+    let text = single_line(&result.snippet.text, LINE_CHARS);
+    match &other.record {
+        Some(record) => format!(
+            "- {} of {} {}: {}\n",
+            kind_label(record.kind),
+            record.scope.name(),
+            record.id,
+            single_line(&record.content, LINE_CHARS)
+        ),
+        None => format!("- {} ({}): {text}\n", result.place, single_line(&result.title, 80)),
+    }
+}
+
+fn memory_json(other: &ActiveMemory) -> Value {
+    let result = &other.result;
+    let mut item = json!({
+        "project": result.place.project.as_str(),
+        "file_path": result.place.path.as_str(),
+        "permalink": result.permalink,
+        "title": result.title,
+        "content": single_line(&result.snippet.text, LINE_CHARS),
+        "updated_at": result.updated.to_string(),
+        "relevance": (result.relevance * 100.0).round() / 100.0,
+    });
+    if let Some(record) = &other.record {
+        item["id"] = json!(record.id);
+        item["type"] = json!(record.kind.as_str());
+        item["content"] = json!(single_line(&record.content, LINE_CHARS));
+        if let RecordScope::Project(_) = record.scope {
+            item["repository"] = json!(record.scope.name());
+        }
+    }
+    item
+}
