@@ -38,7 +38,6 @@ fn the_protocol_works_in_every_era() {
         let list = http.mcp(era, "/mcp", &[], "tools/list", json!({}));
         assert!(list.head.contains("content-type: application/json"), "{list:?}");
         assert_eq!(names(&list.json()), ["memory"]);
-        let create = json!({ "command": "create", "path": "/memories/a.md", "file_text": "# A\n" });
         // The client is known by its request or by the handshake, else by its user agent.
         let agent = ("User-Agent", "agent/7");
         let anonymous = if era == ProtocolEra::Stateless { "tester 1.0" } else { "agent/7" };
@@ -47,6 +46,9 @@ fn the_protocol_works_in_every_era() {
             (vec![agent], anonymous),
             (vec![agent, ("Mcp-Session-Id", "made-up")], anonymous),
         ] {
+            let text = format!("# A\n{headers:?}\n");
+            let create =
+                json!({ "command": "create", "path": "/memories/a.md", "file_text": text });
             let call = json!({ "name": "memory", "arguments": create });
             let made = http.mcp(era, "/mcp", &headers, "tools/call", call);
             assert_eq!(made.json()["result"]["isError"], false, "{made:?}");

@@ -12,8 +12,6 @@ use crate::registry::{CallContext, ToolArgs, ToolResult};
 
 /// Maximum number of memories outside the thread in an empty answer.
 const MAX_OUTSIDE: usize = 5;
-/// Maximum length of a memory outside the thread, in characters.
-const OUTSIDE_CHARS: usize = 200;
 
 pub(super) fn search_nodes(
     call: &CallContext<'_>,
@@ -64,7 +62,8 @@ pub(super) fn search_nodes(
     Ok(answer(&options.thread, result.structured))
 }
 
-/// Returns what the rest of the memory contains about a query, each with its place.
+/// Returns the places of the rest of the memory that fit a query. Texts of other threads are not
+/// quoted.
 fn outside_thread(
     call: &CallContext<'_>,
     options: &ReadOptions,
@@ -79,7 +78,7 @@ fn outside_thread(
             ..SearchFilter::default()
         },
         limit: MAX_OUTSIDE,
-        snippet_chars: OUTSIDE_CHARS,
+        snippet_chars: 1,
         ..SearchRequest::default()
     };
     let found = match call.memory.search(&request) {
@@ -96,7 +95,6 @@ fn outside_thread(
                 "project": result.place.project.as_str(),
                 "file_path": result.place.path.as_str(),
                 "title": result.title,
-                "content": result.snippet.text,
             })
         })
         .collect())

@@ -113,14 +113,9 @@ fn explain_mcp(failure: &MemoryError) -> String {
         }
         | MemoryError::Symlink { .. } => INVALID.into(),
         MemoryError::Missing { path, .. } => format!("File not found: {path}"),
-        MemoryError::ManyMatches { count, lines, .. } => {
-            let listed: Vec<_> = lines.lines.iter().map(ToString::to_string).collect();
-            let more = if lines.has_more { " and more" } else { "" };
-            format!(
-                "Found {count} matches for replacement text. Please provide more context to make a unique match. (lines {}{more})",
-                listed.join(", ")
-            )
-        }
+        MemoryError::ManyMatches { count, .. } => format!(
+            "Found {count} matches for replacement text. Please provide more context to make a unique match."
+        ),
         MemoryError::NoMatch { .. } => {
             "No match found for replacement. Please check your text and try again.".into()
         }

@@ -9,7 +9,7 @@ use memoranda_engine::{EngineError, Memory};
 use serde_json::{Value, json};
 
 use super::arguments;
-use super::elsewhere::ElsewhereSection;
+use super::elsewhere::{ElsewhereSection, OtherRepositories};
 use super::error::{RecordToolError, RecordToolResult};
 use super::render::{
     LINE_CHARS, due_text, list_line, records_json, reminder_json, stream_text, visible_scopes_text,
@@ -74,7 +74,13 @@ pub(super) fn get_context(call: &CallContext<'_>, args: &ToolArgs) -> RecordTool
     };
     let mut elsewhere = match &query {
         // A layer is an attribute of records.
-        Some(query) if layer.is_none() => ElsewhereSection::search(call, &visible, query, limit)?,
+        Some(query) if layer.is_none() => ElsewhereSection::search(
+            call,
+            &visible,
+            OtherRepositories::of_call(args)?,
+            query,
+            limit,
+        )?,
         _ => ElsewhereSection::default(),
     };
     let mut cut = 0;

@@ -9,9 +9,10 @@ use memoranda_engine::records::{
 };
 use serde_json::{Value, json};
 
+use super::arguments;
 use super::error::RecordToolResult;
 use super::render::kind_label;
-use crate::registry::CallContext;
+use crate::registry::{CallContext, ToolArgs};
 
 /// Maximum number of memories besides the records in an answer.
 pub(super) const MAX_ELSEWHERE: usize = 5;
@@ -19,6 +20,23 @@ pub(super) const MAX_ELSEWHERE: usize = 5;
 const HEADING: &str = "## Elsewhere in Memory";
 /// Maximum length of a memory in characters.
 const LINE_CHARS: usize = 300;
+
+/// Records of other repositories than the visible one.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub(super) enum OtherRepositories {
+    /// They are found: the call names no repository.
+    Included,
+    /// They are not found: the call names a repository.
+    LeftOut,
+}
+
+impl OtherRepositories {
+    /// Returns the records that a call may find.
+    pub(super) fn of_call(args: &ToolArgs) -> RecordToolResult<Self> {
+        let is_named = arguments::named_scope(args)?.is_some();
+        Ok(if is_named { Self::LeftOut } else { Self::Included })
+    }
+}
 
 /// Memories besides the records, as lines and as structures.
 #[derive(Default)]
@@ -32,13 +50,14 @@ impl ElsewhereSection {
     pub(super) fn search(
         call: &CallContext<'_>,
         visible: &VisibleScopes,
+        others: OtherRepositories,
         query: &str,
         limit: usize,
     ) -> RecordToolResult<Self> {
         let only = call.settings.notes.only_project.as_deref();
         let only = only.map(|only| call.memory.store().project(only)).transpose();
         let only = only.map_err(memoranda_engine::EngineError::from)?.map(|project| project.name);
-        let found = search_active_memories(
+        let mut found = search_active_memories(
             call.memory,
             &ActiveMemorySearch {
                 known: Some(visible),
@@ -50,6 +69,9 @@ impl ElsewhereSection {
                 snippet_chars: LINE_CHARS,
             },
         )?;
+        if others == OtherRepositories::LeftOut {
+            found.retain(|other| other.record.is_none());
+        }
         Ok(Self {
             lines: found.iter().map(memory_line).collect(),
             items: found.iter().map(memory_json).collect(),

@@ -242,6 +242,10 @@ fn threads_are_isolated() {
         let said = vault.done(tool, arguments).to_string();
         assert!(!said.contains("Lives in two") && !said.contains("Only in two"), "{tool}: {said}");
     }
+    // Without a match the answer names the places outside.
+    let outside = json!({ "query": "Only", "threadId": "one" });
+    let outside = vault.done("search_nodes", outside)["outside"].clone();
+    assert_eq!(outside[0]["file_path"], "two/Lone.md", "{outside}");
     vault.refused("find_relation_path", json!({ "from": "Same", "to": "Lone", "threadId": "one" }));
     vault.done("delete_entities", json!({ "entityNames": ["Same"], "threadId": "one" }));
     let two = vault.done("read_graph", json!({ "threadId": "two" }));

@@ -32,6 +32,8 @@ pub(crate) enum ConfigKeyKind {
     Seconds,
     /// A whole number, at least one.
     Number,
+    /// A whole number, zero included.
+    Count,
     /// An address and a port.
     Address,
     /// The name of a time zone.
@@ -47,6 +49,7 @@ impl ConfigKeyKind {
             Self::Choice(words) => words.join(", "),
             Self::Seconds => "whole seconds, at least 1".to_owned(),
             Self::Number => "a whole number, at least 1".to_owned(),
+            Self::Count => "a whole number".to_owned(),
             Self::Address => "an address with a port".to_owned(),
             Self::Zone => "the name of a time zone".to_owned(),
         }
@@ -54,7 +57,7 @@ impl ConfigKeyKind {
 
     /// Returns true if the file contains the value as a number.
     pub(crate) fn is_number(self) -> bool {
-        matches!(self, Self::Seconds | Self::Number)
+        matches!(self, Self::Seconds | Self::Number | Self::Count)
     }
 
     /// Returns true if a value is accepted.
@@ -63,6 +66,7 @@ impl ConfigKeyKind {
             Self::Folder | Self::Text => !value.trim().is_empty(),
             Self::Choice(words) => words.contains(&value),
             Self::Seconds | Self::Number => value.parse::<u64>().is_ok_and(|number| number > 0),
+            Self::Count => value.parse::<u64>().is_ok(),
             Self::Address => address(value).is_some(),
             Self::Zone => jiff::tz::TimeZone::get(value).is_ok(),
         }
@@ -198,7 +202,7 @@ pub(crate) const KEYS: &[ConfigKey] = &[
     },
     ConfigKey {
         name: "records.purge_days",
-        kind: ConfigKeyKind::Number,
+        kind: ConfigKeyKind::Count,
         default: "30",
         variables: &[],
         doc: "For how many days you can restore what an agent purged with `vacuum_memories`; no \

@@ -238,6 +238,7 @@ impl AppSettings {
                 .map(str::to_owned),
             notes: self.notes(),
             workspace: env::workspace(),
+            repository: standard.repository,
             records: RecordSettings {
                 zone: self.zone(),
                 purge_days: self

@@ -17,7 +17,8 @@ use memoranda_tools::BriefRequest;
 
 use super::HookRun;
 use super::checkpoint::{self, cut};
-use crate::error::Result;
+use crate::error::{CommandError, Result};
+use crate::exit::Exit;
 
 /// Start tag of text that a hook adds to a conversation.
 const OPEN_TAG: &str = "<memoranda-brief>";
@@ -95,8 +96,10 @@ pub(super) fn at_prompt(run: &HookRun, memory: &Arc<Memory>) -> Result<Option<St
             words.iter().filter(is_content).collect();
         distinct.iter().filter(|word| text.contains(word.as_str())).count()
     };
+    let memories = search_active_memories(memory, &search)
+        .map_err(|error| CommandError::new(Exit::Internal, error.to_string()))?;
     let mut found = String::new();
-    for ActiveMemory { result, .. } in search_active_memories(memory, &search)? {
+    for ActiveMemory { result, .. } in memories {
         let text = format!("{} {} {}", result.title, result.heading, result.snippet.text);
         // One word in common is chance; a meaning in common is not.
         if held(&text) != 1 || result.relevance >= MIN_WORD_RELEVANCE {

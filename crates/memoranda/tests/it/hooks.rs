@@ -397,8 +397,10 @@ fn a_question_gets_what_memory_holds() {
     home.write("main/Shop.md", "What the shop does: sell tea.\n");
     home.write("main/Language.md", "Greet in Esperanto, in short answers, with no emoji.\n");
     let tap = "Which cartridge does the kitchen tap take?";
-    let kitchen = "\n\nKitchen (main/Kitchen.md):\n> The kitchen tap takes cartridge 46374.\n<";
-    let shop = "\n\nShop (main/Shop.md):\n> What the shop does: sell tea.\n<";
+    let kitchen = "\n\nKitchen (main/Kitchen.md) (written by the person or a \
+                   program, in the file):\n> The kitchen tap takes cartridge 46374.\n<";
+    let shop = "\n\nShop (main/Shop.md) (written by the person or a program, in the \
+                file):\n> What the shop does: sell tea.\n<";
     for (client, input, asked, wanted) in [
         ("claude-code", "claude-code-prompt", Some(tap), Some(kitchen)),
         ("codex", "codex-prompt", Some(tap), Some(kitchen)),
@@ -452,4 +454,28 @@ fn whatever_goes_wrong_the_conversation_goes_on() {
         assert_eq!(strange.run_fed(b"{}", &["hook", moment, "--client", "gemini"]).out, "{}\n");
     }
     assert!(!nobody.path().join("memoranda").exists(), "a hook makes no vault");
+}
+
+#[cfg(unix)]
+#[test]
+fn hooks_of_two_scopes_give_one_brief() {
+    let home = lived_in();
+    let told = recorded(&home, "claude-code-session-start");
+    let linked = home.path().join("memoranda-of-the-project");
+    std::os::unix::fs::symlink(env!("CARGO_BIN_EXE_memoranda"), &linked).unwrap();
+    let run = |program: &Path| {
+        let flags = ["hook", "session-start", "--client", "claude-code"];
+        let template = home.command(&flags);
+        let mut command = std::process::Command::new(program);
+        command.args(&flags).env_clear().current_dir(home.path());
+        command.envs(template.get_envs().filter_map(|(name, value)| Some((name, value?))));
+        command.stdin(std::process::Stdio::piped()).stdout(std::process::Stdio::piped());
+        let mut child = command.spawn().unwrap();
+        child.stdin.take().unwrap().write_all(told.as_bytes()).unwrap();
+        super::support::said(child.wait_with_output().unwrap())
+    };
+    let user = Path::new(env!("CARGO_BIN_EXE_memoranda"));
+    assert!(given(&run(user)).contains("<memoranda-brief>"));
+    assert_eq!(run(&linked).out, "", "the hook of the project says nothing");
+    assert!(given(&run(user)).contains("<memoranda-brief>"), "the next moment");
 }

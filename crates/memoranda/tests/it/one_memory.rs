@@ -47,7 +47,7 @@ fn stored_facts() -> Vec<StoredFact> {
                 "relations": [{ "targetEntity": "Health", "relationType": "part of" }],
             }, {
                 "name": "Health", "entityType": "root",
-                "observations": ["What the family must know"], "relations": [],
+                "observations": ["What the family must know"], "root": true,
             }] }),
             "which foods make her ill, nuts perhaps",
             "peanuts",

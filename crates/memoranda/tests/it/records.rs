@@ -362,7 +362,17 @@ fn every_read_path_in_every_scope_shows_its_own_and_nothing_else() {
             if let Some(project) = asked {
                 arguments["project_id"] = json!(project);
             }
-            let (text, structured) = done(client, name, arguments);
+            let (text, mut structured) = done(client, name, arguments);
+            // Behind the records come memories of other repositories, with their names, unless the
+            // call names a repository.
+            let (text, elsewhere) =
+                text.split_once("\n## Elsewhere in Memory").unwrap_or((&text, ""));
+            structured.as_object_mut().unwrap().remove("elsewhere");
+            assert!(asked.is_none() || elsewhere.is_empty(), "{name} for {asked:?}: {elsewhere}");
+            let items = elsewhere.lines().filter(|line| line.starts_with("- "));
+            for item in items {
+                assert!(["h/a-b/c", "h/a/b-c", SHOP].iter().any(|of| item.contains(of)), "{item}");
+            }
             let told = format!("{text}{structured}");
             // A bulk deletion in a named project is of that project alone.
             let own_only = *name == "bulk_forget_memories" && asked.is_some();
