@@ -204,7 +204,7 @@ fn a_query_for_everything_lists_everything() {
     }
     check(json!({ "query": " * ", "tags": ["t2"] }), &["n2"]);
     let text = notes.ok("search_notes", json!({ "query": "*" })).text;
-    assert!(text.starts_with("# Search results for everything in project main"), "{text}");
+    assert!(text.starts_with("# Search results for everything in all projects"), "{text}");
     notes.refused("search_notes", json!({ "query": "" }), "NO_CRITERIA");
 }
 
