@@ -2,6 +2,7 @@
 //! Claude Code 2.1.197, with other names and ids, and with long texts cut. What stands for VS Code
 //! and Cursor is written after their documentation.
 
+use std::io::Write as _;
 use std::path::Path;
 
 use serde_json::Value;
