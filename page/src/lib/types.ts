@@ -323,9 +323,10 @@ export interface AgentsAnswer {
   agents: {
     agent: Agent;
     clients: string[];
-    first: Time;
+    first?: Time | null;
     last: Time;
     writes: number;
+    total?: number;
     reads?: number | null;
     tools_used: { tool: string; count: number }[];
     installed?: boolean | null;
