@@ -56,7 +56,6 @@ test('hostile text is shown in every place and runs nothing', async () => {
   };
   for (const place of PLACES) await settle(`#/${place}`);
   await settle('#/facts/rules');
-  await settle('#/facts/contradictions');
   await settle('#/facts/reminders');
   await settle('#/history/deleted');
   const shown = [];

@@ -86,3 +86,24 @@ export function moment(time: string | number): string {
 export function count(value: number, one: string, many: string): string {
   return `${number(value)} ${value === 1 ? one : many}`;
 }
+
+/** A cron schedule in words, if it is one of the usual ones. */
+export function schedule(cron: string): string {
+  const [minute = '', hours = '', dayOfMonth = '', monthNumber = '', weekday = '', more] = cron.trim().split(/\s+/);
+  const isNumber = (text: string) => /^\d+$/.test(text);
+  if (more !== undefined || !isNumber(minute) || !isNumber(hours)) return cron;
+  const at = clock.format(new Date(2024, 0, 1, Number(hours), Number(minute)));
+  const rest = `${dayOfMonth} ${monthNumber} ${weekday}`;
+  if (rest === '* * *') return `every day, ${at}`;
+  if (dayOfMonth === '*' && monthNumber === '*' && isNumber(weekday)) {
+    return `every ${new Intl.DateTimeFormat(locale, { weekday: 'long' }).format(new Date(2024, 0, 7 + Number(weekday)))}, ${at}`;
+  }
+  if (isNumber(dayOfMonth) && weekday === '*') {
+    if (monthNumber === '*') return `day ${dayOfMonth} of every month, ${at}`;
+    if (isNumber(monthNumber)) {
+      const named = new Intl.DateTimeFormat(locale, { day: 'numeric', month: 'long' }).format(new Date(2024, Number(monthNumber) - 1, Number(dayOfMonth)));
+      return `every year on ${named}, ${at}`;
+    }
+  }
+  return cron;
+}

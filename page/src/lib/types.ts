@@ -89,7 +89,8 @@ export interface Reminder {
   path: string;
   id: string;
   text: string;
-  due: Time;
+  due?: Time | null;
+  next?: Time | null;
   repeats?: string | null;
   done: boolean;
   overdue: boolean;
