@@ -90,7 +90,7 @@ pub(super) fn measure_contexts(effort: BenchEffort, command: Command) -> Result<
     Ok(samples)
 }
 
-struct BenchServer {
+pub(super) struct BenchServer {
     child: Child,
     input: ChildStdin,
     output: BufReader<ChildStdout>,
@@ -99,7 +99,7 @@ struct BenchServer {
 
 impl BenchServer {
     /// Starts the server, initializes it and lists its tools.
-    fn start_initialized(mut command: Command) -> Result<Self> {
+    pub(super) fn start_initialized(mut command: Command) -> Result<Self> {
         let mut child = command
             .arg("mcp")
             .stdin(Stdio::piped())
@@ -121,11 +121,38 @@ impl BenchServer {
         Ok(server)
     }
 
-    fn call(&mut self, tool: &str, arguments: &Value) -> Result<()> {
-        let answer =
+    /// Calls a tool and returns the structured part of its result.
+    pub(super) fn call(&mut self, tool: &str, arguments: &Value) -> Result<Value> {
+        let mut answer =
             self.request("tools/call", &json!({ "name": tool, "arguments": arguments }))?;
         let is_error = answer["result"]["isError"] == json!(true) || answer["error"].is_object();
-        if is_error { Err(format!("{tool} failed: {answer}").into()) } else { Ok(()) }
+        if is_error {
+            return Err(format!("{tool} failed: {answer}").into());
+        }
+        Ok(answer["result"]["structuredContent"].take())
+    }
+
+    /// Lists all tools by name, with true for those that only read.
+    pub(super) fn list_tools(&mut self) -> Result<Vec<(String, bool)>> {
+        let mut tools = Vec::new();
+        let mut parameters = json!({});
+        loop {
+            let answer = self.request("tools/list", &parameters)?;
+            let page = answer["result"]["tools"].as_array().cloned().unwrap_or_default();
+            tools.extend(page.iter().map(|tool| {
+                let name = tool["name"].as_str().unwrap_or_default().to_owned();
+                (name, tool["annotations"]["readOnlyHint"] == json!(true))
+            }));
+            match &answer["result"]["nextCursor"] {
+                Value::String(cursor) => parameters = json!({ "cursor": cursor }),
+                _ => return Ok(tools),
+            }
+        }
+    }
+
+    /// Returns the process id of the server.
+    pub(super) fn id(&self) -> u32 {
+        self.child.id()
     }
 
     fn send(&mut self, message: &Value) -> Result<()> {
@@ -150,7 +177,7 @@ impl BenchServer {
         }
     }
 
-    fn end(mut self) -> Result<()> {
+    pub(super) fn end(mut self) -> Result<()> {
         drop(self.input);
         self.child.wait()?;
         Ok(())

@@ -13,6 +13,8 @@ mod report;
 mod retrieval;
 mod samples;
 mod size;
+mod tool_cases;
+mod tools;
 
 use std::path::{Path, PathBuf};
 use std::process::Command;
@@ -26,15 +28,13 @@ const PAGE: &str = "docs/benchmarks.md";
 
 /// Measures everything and writes the page.
 pub(crate) fn run(arguments: &[String]) -> Result<()> {
-    if let Some((first, rest)) = arguments.split_first()
-        && first == "retrieval"
-    {
-        return retrieval::run(rest);
-    }
-    if let Some((first, rest)) = arguments.split_first()
-        && first == "statements"
-    {
-        return crate::statements::run(&workspace::root()?, rest);
+    if let Some((first, rest)) = arguments.split_first() {
+        match first.as_str() {
+            "retrieval" => return retrieval::run(rest),
+            "statements" => return crate::statements::run(&workspace::root()?, rest),
+            "tools" => return tools::run(rest),
+            _ => {}
+        }
     }
     let options = options::parse(arguments)?;
     let root = workspace::root()?;
@@ -54,7 +54,9 @@ pub(crate) fn run(arguments: &[String]) -> Result<()> {
     match options.effort {
         BenchEffort::Full => {
             std::fs::create_dir_all(root.join("docs"))?;
-            std::fs::write(root.join(PAGE), page)?;
+            let old = std::fs::read_to_string(root.join(PAGE)).unwrap_or_default();
+            let tools = tools::section_of(&old).unwrap_or_default();
+            std::fs::write(root.join(PAGE), format!("{page}{tools}"))?;
             println!("bench: wrote {PAGE}");
         }
         BenchEffort::Quick => println!("\n{page}"),

@@ -363,7 +363,7 @@ fn p50_and_p95(samples: &TimeSamples) -> String {
 }
 
 /// Formats a duration with three digits and a unit.
-fn time(duration: Duration) -> String {
+pub(super) fn time(duration: Duration) -> String {
     let seconds = duration.as_secs_f64();
     let (value, unit) = match seconds {
         s if s >= 1.0 => (s, "s"),
@@ -383,7 +383,7 @@ fn bytes(count: u64) -> String {
 }
 
 /// Formats a number with commas between thousands.
-fn number(value: usize) -> String {
+pub(super) fn number(value: usize) -> String {
     let digits = value.to_string();
     let mut text = String::new();
     for (n, digit) in digits.chars().enumerate() {

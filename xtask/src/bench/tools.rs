@@ -1,0 +1,343 @@
+//! `cargo xtask bench tools`: every tool of the server over real stdio, back to back and with
+//! pauses, in vaults of several sizes. The run fails if a tool has no case.
+
+use std::fmt::Write as _;
+use std::path::{Path, PathBuf};
+use std::process::Command;
+use std::time::Duration;
+
+use serde_json::Value;
+
+use super::mcp::BenchServer;
+use super::options::{self, BenchEffort};
+use super::report::{number, time};
+use super::samples::TimeSamples;
+use super::tool_cases::{CASES, CaseInput, CaseRepeat, ToolCase};
+use super::{PAGE, ScratchFolder, executable, machine, rerun_optimised, target_folder};
+use crate::{Result, workspace};
+
+/// Heading of the section in the page. The section ends the page.
+const HEADING: &str = "## Every tool";
+/// Pause between two calls that are not back to back.
+const PAUSE: Duration = Duration::from_millis(20);
+/// Time after which an idle server has done all work of the calls before.
+const SETTLE: Duration = Duration::from_millis(400);
+/// Number of measured calls of an expensive tool.
+const RARE_CALLS: usize = 3;
+/// First number of the notes that are written by calls.
+const FIRST_SERIAL: usize = 1_000_000;
+
+/// A schema, for the tools that compare notes with one.
+const SCHEMA_NOTE: &str = "---\ntype: schema\nentity: person\nschema:\n  fact: string\n---\n";
+
+/// Measurements of one tool in one vault.
+struct ToolSamples {
+    tool: String,
+    is_reading: bool,
+    burst: CallSamples,
+    paused: CallSamples,
+}
+
+/// Measurements of several calls of one tool.
+#[derive(Default)]
+struct CallSamples {
+    times: TimeSamples,
+    calls: usize,
+    spent: ProcessUse,
+}
+
+/// What a process has used so far.
+#[derive(Clone, Copy, Default)]
+struct ProcessUse {
+    cpu_ms: f64,
+    written_bytes: u64,
+}
+
+/// Measures all tools and writes the section.
+pub(super) fn run(arguments: &[String]) -> Result<()> {
+    let (only, arguments) = split_only(arguments);
+    let options = options::parse(&arguments)?;
+    if cfg!(debug_assertions) {
+        let only = only.iter().map(|name| format!("--only={name}"));
+        return rerun_optimised(
+            "tools",
+            &arguments.iter().cloned().chain(only).collect::<Vec<_>>(),
+        );
+    }
+    let root = workspace::root()?;
+    let binary = binary(&root)?;
+    let scratch = ScratchFolder::new(target_folder(&root).join("bench-tools"))?;
+    let mut sizes = Vec::new();
+    for &notes in &options.sizes {
+        println!("bench tools: {notes} notes");
+        let folder = scratch.0.join(notes.to_string());
+        let only = only.as_deref();
+        sizes.push((notes, measure_vault(&binary, &folder, notes, options.effort, only)?));
+        std::fs::remove_dir_all(&folder)?;
+    }
+    let command = options.command().replacen("bench", "bench tools", 1);
+    let section = render(&sizes, &format!("Measured on {} by `{command}`.", machine::today()?));
+    if options.effort == BenchEffort::Quick || only.is_some() {
+        println!("\n{section}");
+        return Ok(());
+    }
+    let page = root.join(PAGE);
+    let text = std::fs::read_to_string(&page)?;
+    let before = text.split(&format!("\n{HEADING}\n")).next().unwrap_or_default();
+    std::fs::write(&page, format!("{}\n\n{section}", before.trim_end()))?;
+    println!("bench tools: wrote {PAGE}");
+    Ok(())
+}
+
+/// Returns the section of an existing page, for a page that is written again.
+pub(super) fn section_of(page: &str) -> Option<&str> {
+    page.find(&format!("\n{HEADING}\n")).and_then(|at| page.get(at..))
+}
+
+/// Splits off `--only=TOOL`, which measures a single tool.
+fn split_only(arguments: &[String]) -> (Option<String>, Vec<String>) {
+    let (only, rest): (Vec<_>, Vec<_>) =
+        arguments.iter().cloned().partition(|argument| argument.starts_with("--only="));
+    let only = only.last().and_then(|argument| argument.strip_prefix("--only="));
+    (only.map(str::to_owned), rest)
+}
+
+/// Returns the program to measure: `MEMORANDA_BENCH_BINARY`, or a new release build.
+fn binary(root: &Path) -> Result<PathBuf> {
+    if let Some(binary) = std::env::var_os("MEMORANDA_BENCH_BINARY") {
+        return Ok(binary.into());
+    }
+    let build = ["build", "--release", "--quiet", "--package", "memoranda"];
+    workspace::status(workspace::cargo(root).args(build))?;
+    Ok(target_folder(root).join("release").join(executable("memoranda")))
+}
+
+fn measure_vault(
+    binary: &Path,
+    folder: &Path,
+    notes: usize,
+    effort: BenchEffort,
+    only: Option<&str>,
+) -> Result<Vec<ToolSamples>> {
+    let home = folder.join("home");
+    xtask::vault::write(&home.join("main"), notes)?;
+    std::fs::create_dir_all(home.join("main/schemas"))?;
+    std::fs::write(home.join("main/schemas/person.md"), SCHEMA_NOTE)?;
+    let program = || {
+        let mut command = Command::new(binary);
+        command.env("MEMORANDA_HOME", &home).env("CLAUDE_PROJECT_DIR", folder).current_dir(folder);
+        // The benchmark must not read or write the person's own files.
+        for (variable, folder_name) in [
+            ("XDG_CACHE_HOME", "cache"),
+            ("XDG_CONFIG_HOME", "config"),
+            ("XDG_STATE_HOME", "state"),
+        ] {
+            command.env(variable, folder.join(folder_name));
+        }
+        command
+    };
+    workspace::output(program().arg("init"))?;
+    workspace::output(program().arg("status"))?;
+    let mut command = program();
+    command.env("MEMORANDA_TOOLSETS", "all");
+    let mut server = BenchServer::start_initialized(command)?;
+    let tools = server.list_tools()?;
+    check_cases(&tools)?;
+    let mut run = ToolRun { server: &mut server, notes, serial: FIRST_SERIAL, effort };
+    let mut measured = Vec::new();
+    for (tool, is_reading) in &tools {
+        let Some(case) = CASES.iter().find(|case| case.tool == tool) else { continue };
+        if only.is_none_or(|only| only == tool) {
+            measured.push(run.measure(case, *is_reading)?);
+            println!("{}", measured.last().map(progress_line).unwrap_or_default());
+        }
+    }
+    server.end()?;
+    Ok(measured)
+}
+
+/// Fails if a tool has no case, or a case no tool.
+fn check_cases(tools: &[(String, bool)]) -> Result<()> {
+    let is_listed = |case: &&ToolCase| tools.iter().any(|(tool, _)| tool == case.tool);
+    let is_known = |tool: &str| CASES.iter().any(|case| case.tool == tool);
+    let missing = tools.iter().map(|(tool, _)| tool.as_str()).filter(|tool| !is_known(tool));
+    let surplus = CASES.iter().filter(|case| !is_listed(case)).map(|case| case.tool);
+    let wrong: Vec<_> = missing.chain(surplus).collect();
+    if wrong.is_empty() {
+        return Ok(());
+    }
+    Err(format!("tools without a case, or cases without a tool: {}", wrong.join(", ")).into())
+}
+
+struct ToolRun<'a> {
+    server: &'a mut BenchServer,
+    notes: usize,
+    /// Number of the next call.
+    serial: usize,
+    effort: BenchEffort,
+}
+
+impl ToolRun<'_> {
+    fn measure(&mut self, case: &ToolCase, is_reading: bool) -> Result<ToolSamples> {
+        let (burst, paused) = match (case.repeat, self.effort) {
+            (CaseRepeat::Rarely, _) => (RARE_CALLS, RARE_CALLS),
+            (CaseRepeat::Often, BenchEffort::Full) => (100, 30),
+            (CaseRepeat::Often, BenchEffort::Quick) => (20, 5),
+        };
+        // The first call may fill caches or create a folder.
+        self.calls(case, 1, Duration::ZERO)?;
+        Ok(ToolSamples {
+            tool: case.tool.to_owned(),
+            is_reading,
+            burst: self.calls(case, burst, Duration::ZERO)?,
+            paused: self.calls(case, paused, PAUSE)?,
+        })
+    }
+
+    fn calls(&mut self, case: &ToolCase, calls: usize, pause: Duration) -> Result<CallSamples> {
+        let mut arguments = Vec::with_capacity(calls);
+        for _ in 0..calls {
+            let input =
+                CaseInput { serial: self.serial, notes: self.notes, prepared: &Value::Null };
+            let prepared = match case.prepare.map(|prepare| prepare(&input)) {
+                Some((tool, prepared)) => self.server.call(tool, &prepared)?,
+                None => Value::Null,
+            };
+            arguments.push((case.arguments)(&CaseInput { prepared: &prepared, ..input }));
+            self.serial += 1;
+        }
+        std::thread::sleep(SETTLE);
+        let before = ProcessUse::of(self.server.id());
+        let mut samples = CallSamples { calls, ..CallSamples::default() };
+        for arguments in &arguments {
+            std::thread::sleep(pause);
+            samples.times.time(|| self.server.call(case.tool, arguments))?;
+        }
+        // The work after the last answer counts, too.
+        std::thread::sleep(SETTLE);
+        samples.spent = ProcessUse::of(self.server.id()).since(before);
+        Ok(samples)
+    }
+}
+
+impl ProcessUse {
+    /// Reads what a process has used; zero on systems that do not report it.
+    fn of(process: u32) -> Self {
+        const TICKS_PER_SECOND: f64 = 100.0;
+        let read = |name: &str| std::fs::read_to_string(format!("/proc/{process}/{name}"));
+        let (stat, io) = (read("stat").unwrap_or_default(), read("io").unwrap_or_default());
+        // The name of the program, in parentheses, may contain blanks.
+        let fields = stat.rsplit(')').next().unwrap_or_default().split_whitespace();
+        let ticks: f64 =
+            fields.skip(11).take(2).filter_map(|field| field.parse::<f64>().ok()).sum();
+        let written = io.lines().find_map(|line| line.strip_prefix("write_bytes: "));
+        Self {
+            cpu_ms: ticks * 1000.0 / TICKS_PER_SECOND,
+            written_bytes: written.and_then(|bytes| bytes.trim().parse().ok()).unwrap_or(0),
+        }
+    }
+
+    fn since(self, before: Self) -> Self {
+        Self {
+            cpu_ms: self.cpu_ms - before.cpu_ms,
+            written_bytes: self.written_bytes.saturating_sub(before.written_bytes),
+        }
+    }
+}
+
+impl CallSamples {
+    fn cpu_ms(&self) -> f64 {
+        self.spent.cpu_ms / self.calls.max(1) as f64
+    }
+
+    fn written_kb(&self) -> f64 {
+        self.spent.written_bytes as f64 / 1024.0 / self.calls.max(1) as f64
+    }
+
+    fn p50_and_p95(&self) -> String {
+        format!("{} / {}", time(self.times.p50()), time(self.times.p95()))
+    }
+}
+
+fn progress_line(samples: &ToolSamples) -> String {
+    let ToolSamples { tool, burst, paused, .. } = samples;
+    format!(
+        "{tool:24} {:22} cpu {:.2} ms, {:.0} KB | paused {:22} cpu {:.2} ms, {:.0} KB",
+        burst.p50_and_p95(),
+        burst.cpu_ms(),
+        burst.written_kb(),
+        paused.p50_and_p95(),
+        paused.cpu_ms(),
+        paused.written_kb(),
+    )
+}
+
+/// Renders the section.
+fn render(sizes: &[(usize, Vec<ToolSamples>)], measured: &str) -> String {
+    let mut page = format!(
+        "{HEADING}\n\n{measured} One client over stdio, toolset `all`, in vaults of linked notes with tags and facts.\n\
+         Times are p50 / p95. CPU and bytes written (`write_bytes` of `/proc/PID/io`) are of the server, per call,\n\
+         with the work after its answer. Growth is the p50 back to back in the largest vault divided by that in the\n\
+         smallest. A pause is {} ms.\n",
+        PAUSE.as_millis()
+    );
+    let (Some((_, smallest)), Some((_, largest))) = (sizes.first(), sizes.last()) else {
+        return page;
+    };
+    for is_reading in [false, true] {
+        let kind = if is_reading { "Reading" } else { "Writing" };
+        let _ = write!(page, "\n### {kind}\n\n| Tool |");
+        for (notes, _) in sizes {
+            let _ = write!(page, " {} notes |", number(*notes));
+        }
+        page.push_str(" With pauses | CPU | Written | With pauses | Growth |\n|---|");
+        page.push_str(&"---|".repeat(sizes.len() + 5));
+        page.push('\n');
+        for (n, last) in largest.iter().enumerate().filter(|(_, s)| s.is_reading == is_reading) {
+            let _ = write!(page, "| `{}` |", last.tool);
+            for (_, tools) in sizes {
+                let cell = tools.get(n).map(|samples| samples.burst.p50_and_p95());
+                let _ = write!(page, " {} |", cell.unwrap_or_default());
+            }
+            let growth = smallest.get(n).map_or(0.0, |first| {
+                let base = first.burst.times.p50().as_secs_f64().max(1e-9);
+                last.burst.times.p50().as_secs_f64() / base
+            });
+            let _ = writeln!(
+                page,
+                " {} | {:.1} ms | {:.0} KB | {:.0} KB | {growth:.1} |",
+                last.paused.p50_and_p95(),
+                last.burst.cpu_ms(),
+                last.burst.written_kb(),
+                last.paused.written_kb(),
+            );
+        }
+    }
+    page
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn every_tool_has_a_case() {
+        let folder = workspace::root().unwrap().join("crates/memoranda-tools/snapshots");
+        let names = std::fs::read_dir(folder).unwrap().map(|entry| entry.unwrap().path());
+        let tools: Vec<_> = names
+            .filter(|path| path.extension().is_some_and(|extension| extension == "json"))
+            .map(|path| (path.file_stem().unwrap().to_string_lossy().into_owned(), false))
+            .collect();
+        check_cases(&tools).unwrap();
+        assert!(check_cases(&tools[1..]).is_err());
+        assert!(check_cases(&[tools, vec![("new_tool".into(), true)]].concat()).is_err());
+    }
+
+    #[test]
+    fn the_section_is_found_again() {
+        let section = render(&[], "Measured.");
+        let page = format!("# Benchmarks\n\ntext\n\n{section}");
+        assert_eq!(section_of(&page).map(str::trim_start), Some(section.as_str()));
+        assert_eq!(section_of("# Benchmarks\n"), None);
+    }
+}
