@@ -19,8 +19,14 @@ use crate::error::{ErrorContext as _, Result, StoreError};
 use crate::files::{FilePrivacy, state_files};
 
 /// Version of the schema. Increase it whenever the tables or their content change.
-const SCHEMA_VERSION: i32 = 25;
+const SCHEMA_VERSION: i32 = 26;
 const SCHEMA: &str = include_str!("schema.sql");
+/// Bytes of a page. A write changes a few bytes in each of some forty pages, and every changed page
+/// is written whole.
+const PAGE_BYTES: u32 = 2048;
+/// Maximum size of the page cache of a connection in kilobytes. The system caches the file, too.
+const READER_CACHE_KB: i64 = 4_000;
+const WRITER_CACHE_KB: i64 = 12_000;
 /// Time that a connection waits for a lock of another connection.
 const BUSY_TIMEOUT: Duration = Duration::from_secs(10);
 
@@ -110,6 +116,7 @@ impl IndexFile {
     pub(crate) fn open_reader(&self) -> Result<Connection> {
         let db = self.open(OpenFlags::SQLITE_OPEN_READ_WRITE | OpenFlags::SQLITE_OPEN_NO_MUTEX)?;
         db.pragma_update(None, "query_only", true)?;
+        db.pragma_update(None, "cache_size", -READER_CACHE_KB)?;
         Ok(db)
     }
 
@@ -174,10 +181,12 @@ impl IndexFile {
     fn open(&self, flags: OpenFlags) -> Result<Connection> {
         let db = Connection::open_with_flags(&self.path, flags)?;
         db.busy_timeout(BUSY_TIMEOUT)?;
+        // Without effect on an existing file.
+        db.pragma_update(None, "page_size", PAGE_BYTES)?;
         db.pragma_update(None, "journal_mode", "wal")?;
         db.pragma_update(None, "synchronous", "normal")?;
         db.pragma_update(None, "wal_autocheckpoint", 0)?;
-        db.pragma_update(None, "cache_size", -16_000)?;
+        db.pragma_update(None, "cache_size", -WRITER_CACHE_KB)?;
         db.pragma_update(None, "temp_store", "memory")?;
         db.set_db_config(DbConfig::SQLITE_DBCONFIG_NO_CKPT_ON_CLOSE, true)?;
         // Use one query plan for all bound values; otherwise SQLite plans again for each new value.

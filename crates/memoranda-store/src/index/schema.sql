@@ -85,6 +85,8 @@ CREATE VIRTUAL TABLE words USING fts5(
 
 -- So many bytes of words are gathered before they are written: the more, the less is merged later.
 INSERT INTO words(words, rank) VALUES ('hashsize', 8388608);
+-- Bytes of a block of words: each fits into a page of the index.
+INSERT INTO words(words, rank) VALUES ('pgsz', 1980);
 
 -- How many passages hold each stem.
 CREATE VIRTUAL TABLE word_counts USING fts5vocab(words, row);
