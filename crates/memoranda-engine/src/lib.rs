@@ -73,9 +73,9 @@ pub use memoranda_store::{
     FilteredList, FolderFact, FolderFiles, FolderGraph, FolderTotals, GraphNode, HardLinkPolicy,
     HistoryFilter, IgnoreRules, IndexCounts, ListFilter, ListOrder, MAX_FILE_BYTES, NameField,
     NamedNote, NodeRow, ObservationRow, OpenOptions, PointInTime, Project, ProjectPlace,
-    RelationRow, ScanProgress, ScanReport, SearchFilter, StoreError, Superseded, TermCorrection,
-    VacuumExtent, VacuumReport, VacuumRequest, VersionConflict, clock, exact_key, faults, hash,
-    link_key,
+    RelationRow, ScanProgress, ScanReport, SearchFilter, SimilarNote, StoreError, Superseded,
+    TermCorrection, VacuumExtent, VacuumReport, VacuumRequest, VersionConflict, clock, exact_key,
+    faults, hash, link_key,
 };
 
 use std::sync::{Arc, Mutex, PoisonError};

@@ -30,6 +30,7 @@ use memoranda_core::change::{Author, ChangeSet, Commit};
 use memoranda_core::embed::QuantizedVector;
 use memoranda_core::graph::{GraphNeighbourhood, GraphRoute, LinkCandidate};
 use memoranda_core::id::{ContentHash, ProjectName};
+use memoranda_core::note::Relation;
 use memoranda_core::path::NotePath;
 use memoranda_core::query::Query;
 
@@ -51,7 +52,7 @@ pub use index::{
     FilteredList, FolderFact, FolderFiles, FolderTotals, GraphNode, HistoryFilter, IndexCounts,
     ListFilter, ListOrder, NameField, NamedNote, NodeRow, NoteDisplay, ObservationRow,
     PassageDisplay, PastFile, PendingText, PointInTime, RelationRow, ResultReader, SearchFilter,
-    SearchHit, SearchHits, Superseded, TermCorrection, TextKey, VectorForm, WholeLink,
+    SearchHit, SearchHits, SimilarNote, Superseded, TermCorrection, TextKey, VectorForm, WholeLink,
 };
 pub use log::{LogDamage, PurgeReport};
 pub use scan::change_feed::ChangeSubscription;
@@ -81,6 +82,8 @@ pub(crate) struct StoreInner {
     pub(crate) log: LogFolder,
     pub(crate) index: VaultIndex,
     pub(crate) writer: Mutex<VaultWriter>,
+    /// Commits of this process that the index does not contain yet.
+    pub(crate) pending: Mutex<commit::index_update::PendingUpdates>,
     /// How many threads wait for the writer.
     pub(crate) waiting: AtomicUsize,
     pub(crate) background: Mutex<Option<BackgroundSync>>,
@@ -111,6 +114,7 @@ impl Store {
             log,
             index,
             writer: Mutex::new(VaultWriter::new(lock)),
+            pending: Mutex::default(),
             waiting: AtomicUsize::new(0),
             background: Mutex::new(None),
             watching: Mutex::new(None),
@@ -555,6 +559,27 @@ impl Store {
     /// The relations from a file.
     pub fn relations_from(&self, file: i64) -> Result<Vec<RelationRow>> {
         self.inner.ask(|db| index::relations_from(db, file))
+    }
+
+    /// Returns the targets of a note's relations that no note has as a name. A note that is not
+    /// indexed yet counts.
+    pub fn unresolved_links(
+        &self,
+        project: &ProjectName,
+        path: &NotePath,
+        relations: &[Relation],
+    ) -> Result<Vec<String>> {
+        self.inner.unresolved_links(project, path, relations)
+    }
+
+    /// Returns notes of a project that are similar to one with this title, best first.
+    pub fn similar_notes(
+        &self,
+        project: &ProjectName,
+        title: &str,
+        limit: usize,
+    ) -> Result<Vec<SimilarNote>> {
+        self.inner.similar_notes(project, title, limit)
     }
 
     /// The relations to a file.

@@ -11,6 +11,7 @@ use memoranda_core::path::NotePath;
 use rusqlite::Connection;
 
 use crate::StoreInner;
+use crate::commit::index_update::PendingFile;
 use crate::error::{Result, StoreError};
 use crate::files::{self, FileContent, ProjectRoot};
 use crate::index::{
@@ -33,6 +34,11 @@ pub(crate) type ReadVersion = (ProjectName, NotePath, Option<ContentHash>);
 impl<'a> LockedView<'a> {
     pub(crate) fn new(inner: &'a StoreInner, db: &'a Connection) -> Self {
         Self { inner, db, seen: RefCell::default(), roots: RefCell::default() }
+    }
+
+    /// Indexes the pending commits if one of them may concern a query.
+    fn settle(&self, concerns: impl Fn(&PendingFile) -> bool) -> Result<()> {
+        self.inner.settle_pending(self.db, concerns)
     }
 
     pub(crate) fn into_seen(self) -> Vec<ReadVersion> {
@@ -64,6 +70,7 @@ impl<'a> LockedView<'a> {
     /// Returns all files at or below a path that are visible or written by a tool, and their
     /// folders.
     pub fn below(&self, project: &ProjectName, folder: &NotePath) -> Result<files::Subtree> {
+        self.settle(|_| true)?;
         let found = self.inner.vault.project(project.as_str())?;
         let root = self.inner.root_held(self.db, &found)?;
         subtree::below(self.db, &found.name, &root, folder)
@@ -71,6 +78,7 @@ impl<'a> LockedView<'a> {
 
     /// Returns the index row of a file, as of the last commit.
     pub fn file(&self, project: &ProjectName, path: &NotePath) -> Result<Option<FileSummary>> {
+        self.settle(|pending| pending.path == *path)?;
         index::at(self.db, project, path)
     }
 
@@ -82,6 +90,7 @@ impl<'a> LockedView<'a> {
         limit: usize,
         offset: usize,
     ) -> Result<Vec<FileSummary>> {
+        self.settle(|_| true)?;
         index::list(self.db, filter, order, limit, offset)
     }
 
@@ -91,6 +100,7 @@ impl<'a> LockedView<'a> {
         project: &ProjectName,
         permalink: &str,
     ) -> Result<Vec<FileSummary>> {
+        self.settle(|pending| pending.permalink == permalink)?;
         index::with_permalink(self.db, project, permalink)
     }
 
@@ -100,12 +110,15 @@ impl<'a> LockedView<'a> {
         project: &ProjectName,
         name: &str,
     ) -> Result<Vec<LinkCandidate<i64>>> {
+        let key = index::extract::link_key(name);
+        self.settle(|pending| pending.has_key(project, &key))?;
         let project = index::project_id_of(self.db, project)?;
-        index::link_candidates(self.db, project, &index::extract::link_key(name))
+        index::link_candidates(self.db, project, &key)
     }
 
     /// Returns the relations with this target, as of the last commit.
     pub fn relations_named(&self, project: &ProjectName, name: &str) -> Result<Vec<RelationRow>> {
+        self.settle(|_| true)?;
         let project = index::project_id_of(self.db, project)?;
         index::relations_named(self.db, project, &index::extract::target_key(name))
     }
@@ -155,38 +168,46 @@ impl<'a> LockedView<'a> {
         folder: &str,
         title: &str,
     ) -> Result<Vec<LinkCandidate<i64>>> {
+        let key = index::extract::exact_key(folder, title);
+        self.settle(|pending| pending.has_key(project, &key))?;
         index::folder_graph::titled(self.db, project, folder, title)
     }
 
     /// Returns the files whose names equal this one on a case-insensitive or normalising file
     /// system.
     pub fn twins(&self, project: &ProjectName, path: &NotePath) -> Result<Vec<NotePath>> {
+        self.settle(|pending| pending.has_path_key(project, path))?;
         index::by_key(self.db, project, path)
     }
 
     /// Returns every note of a folder, without subfolders.
     pub fn nodes(&self, project: &ProjectName, folder: &str) -> Result<Vec<NodeRow>> {
+        self.settle(|_| true)?;
         index::folder_graph::nodes(self.db, project, folder)
     }
 
     /// Returns the folders of a project that contain notes.
     pub fn folders(&self, project: &ProjectName) -> Result<Vec<FolderTotals>> {
+        self.settle(|_| true)?;
         index::folder_graph::folders(self.db, project)
     }
 
     /// Returns the files of a project that contain one of these texts outside of relations: in
     /// frontmatter or in a Markdown link; and all drawings. Reads all texts.
     pub fn mentioning(&self, project: &ProjectName, texts: &[String]) -> Result<Vec<NotePath>> {
+        self.settle(|_| true)?;
         index::mentioning(self.db, project, texts)
     }
 
     /// Returns the relations from a file, as of the last commit.
     pub fn relations_from(&self, file: i64) -> Result<Vec<RelationRow>> {
+        self.settle(|_| true)?;
         index::relations_from(self.db, file)
     }
 
     /// Returns the relations to a file, as of the last commit.
     pub fn relations_to(&self, file: i64) -> Result<Vec<RelationRow>> {
+        self.settle(|_| true)?;
         index::relations_to(self.db, file)
     }
 }

@@ -24,6 +24,8 @@ use crate::log::{LogPosition, ReadCheck};
 
 /// A write larger than this is forced to disk at once.
 const LARGE_WRITE_BYTES: usize = 1 << 20;
+/// Time without a write after which the background updates the index.
+const QUIET_BEFORE_INDEX: Duration = Duration::from_millis(10);
 
 impl StoreInner {
     fn checkpoint_path(&self, device: &str) -> std::path::PathBuf {
@@ -233,7 +235,15 @@ fn run(weak: &Weak<StoreInner>, receiver: &Receiver<WriteSize>, interval: Durati
         let Some(inner) = weak.upgrade() else { return };
         // What fails now is tried again after the next write, and on closing.
         match heard {
-            Ok(written) => {
+            Ok(mut written) => {
+                // The writes of a burst are indexed together.
+                while !inner.pending().is_full() {
+                    match receiver.recv_timeout(QUIET_BEFORE_INDEX) {
+                        Ok(WriteSize::Large) => written = WriteSize::Large,
+                        Ok(WriteSize::InTime) => {}
+                        Err(_) => break,
+                    }
+                }
                 inner.with_session(|_| Ok::<_, StoreError>(())).ok();
                 due = match written {
                     WriteSize::InTime => due.or_else(|| Some(Instant::now() + interval)),

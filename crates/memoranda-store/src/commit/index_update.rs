@@ -1,23 +1,34 @@
-//! What a change made of the files, for an index that has not been told yet.
+//! Commits of this process that the index does not contain yet.
 //!
-//! A change is answered when the log and the files have it. The index is told right behind it, by
-//! the background of a process that goes on, or by whoever takes the vault next; nobody is given
-//! an answer from an index that lags behind the log. What is kept here only saves the reading of
-//! log and files once more: when it is lost with its process, or another process was faster, the
-//! log says the same.
+//! A commit is acknowledged when log and files contain it. The background indexes the commits of a
+//! burst together. Until then a query that a pending commit may concern indexes it first; any other
+//! query is answered by the index as it is. If a pending commit is lost with its process, or another
+//! process was faster, the log contains the same.
 
-use memoranda_core::id::ContentHash;
+use std::collections::HashSet;
+use std::sync::{MutexGuard, PoisonError};
+
+use memoranda_core::id::{ContentHash, ProjectName};
+use memoranda_core::note::Relation;
 use memoranda_core::path::NotePath;
 use rusqlite::Connection;
 
+use crate::StoreInner;
 use crate::error::{Result, StoreError};
 use crate::faults::{self, Step};
 use crate::files::FileStat;
-use crate::index::extract::extract;
-use crate::index::{IndexBatch, IndexedFile, history};
+use crate::index::extract::{ExtractedFile, extract};
+use crate::index::{self, IndexBatch, IndexedFile, SimilarNote, history};
 use crate::log::{LogPosition, LoggedRecord};
 
-/// One change.
+/// Number of pending commits that are indexed at once. One write in so many waits for it.
+const MAX_PENDING_COMMITS: usize = 32;
+/// Maximum size in bytes of a file whose names are read before the commit is acknowledged.
+const MAX_NAMED_BYTES: usize = 32 << 10;
+/// Maximum number of files in a commit whose names are read before the commit is acknowledged.
+const MAX_NAMED_FILES: usize = 8;
+
+/// One commit.
 pub(crate) struct PendingIndexUpdate {
     /// The end of the log before it.
     pub(crate) from: LogPosition,
@@ -25,6 +36,8 @@ pub(crate) struct PendingIndexUpdate {
     pub(crate) placed: Vec<LoggedRecord>,
     /// The files of the last record, in its order.
     pub(crate) files: Vec<FileUpdate>,
+    /// The new files; `None` if the commit may change the result of any query.
+    names: Option<Vec<PendingFile>>,
 }
 
 /// What became of one file.
@@ -32,40 +45,92 @@ pub(crate) struct FileUpdate {
     pub(crate) project_row: i64,
     pub(crate) path: NotePath,
     pub(crate) from: Option<NotePath>,
-    /// `None` if it is gone, or of no concern to the index.
+    /// `None` if the file is gone, or ignored by the index.
     pub(crate) now: Option<FileState>,
 }
 
-/// A file that is there.
+/// A file that exists.
 pub(crate) struct FileState {
     pub(crate) hash: ContentHash,
     pub(crate) stat: FileStat,
-    /// Before the file got its name, by the clock that stamps files: who saves after that is seen.
+    /// Time before the file got its name, by the clock of the file system: later saves are noticed.
     pub(crate) checked_ns: i64,
-    /// Its bytes, which are read when the index is told: nobody should wait for that.
     pub(crate) content: Vec<u8>,
+    /// The parsed content; `None` if it is parsed when the file is indexed.
+    extracted: Option<ExtractedFile>,
+}
+
+impl FileState {
+    pub(crate) fn new(
+        hash: ContentHash,
+        stat: FileStat,
+        checked_ns: i64,
+        content: Vec<u8>,
+    ) -> Self {
+        Self { hash, stat, checked_ns, content, extracted: None }
+    }
+}
+
+/// The names of a new file that the index does not contain yet.
+pub(crate) struct PendingFile {
+    pub(crate) project: ProjectName,
+    pub(crate) path: NotePath,
+    pub(crate) title: String,
+    pub(crate) permalink: String,
+    pub(crate) hash: ContentHash,
+    path_key: String,
+    keys: Vec<String>,
+}
+
+impl PendingFile {
+    /// Returns true if a system could not distinguish the path from this one.
+    pub(crate) fn has_path_key(&self, project: &ProjectName, path: &NotePath) -> bool {
+        self.project == *project && self.path_key == path.key()
+    }
+
+    /// Returns true if a link with this key can refer to the file.
+    pub(crate) fn has_key(&self, project: &ProjectName, key: &str) -> bool {
+        self.project == *project && self.keys.iter().any(|own| own == key)
+    }
+
+    /// Returns true if the permalink starts with this one: a number may be appended to it.
+    pub(crate) fn has_permalink_like(&self, project: &ProjectName, permalink: &str) -> bool {
+        self.project == *project && self.permalink.starts_with(permalink)
+    }
 }
 
 impl PendingIndexUpdate {
-    /// Whether it is all that an index lacks that knows the log up to `read`.
-    pub(crate) fn leads(&self, read: LogPosition, end: LogPosition) -> bool {
-        self.from == read && self.placed.last().is_some_and(|placed| placed.end == end)
+    pub(crate) fn new(
+        from: LogPosition,
+        placed: Vec<LoggedRecord>,
+        mut files: Vec<FileUpdate>,
+    ) -> Self {
+        let names = read_names(&placed, &mut files);
+        Self { from, placed, files, names }
     }
 
-    /// Tells the index.
-    pub(crate) fn tell(&self, db: &Connection, device: &str) -> Result<()> {
-        let doing = |source| StoreError::Io { doing: "index".into(), source };
-        faults::at(Step::Index).map_err(doing)?;
-        let transaction = db.unchecked_transaction()?;
+    fn end(&self) -> LogPosition {
+        self.placed.last().map_or(self.from, |placed| placed.end)
+    }
+
+    /// Adds the commit to the index.
+    fn add(&self, db: &Connection, device: &str, batch: &mut IndexBatch<'_>) -> Result<()> {
         for placed in &self.placed {
             history::add(db, device, placed)?;
         }
-        let mut batch = IndexBatch::new(db);
         let notes = self.placed.last().map(|placed| placed.record.notes.as_slice());
         for (n, file) in self.files.iter().enumerate() {
-            let extracted = file.now.as_ref().map(|now| extract(&file.path, &now.content));
+            let parsed;
+            let extracted = match &file.now {
+                Some(FileState { extracted: Some(extracted), .. }) => Some(extracted),
+                Some(now) => {
+                    parsed = extract(&file.path, &now.content);
+                    Some(&parsed)
+                }
+                None => None,
+            };
             if let Some(from) = &file.from {
-                if let Some(extracted) = &extracted {
+                if let Some(extracted) = extracted {
                     batch.recall(file.project_row, from, extracted)?;
                 }
                 batch.remove(file.project_row, from)?;
@@ -84,10 +149,207 @@ impl PendingIndexUpdate {
                 permalink: notes.and_then(|notes| notes.get(n)?.permalink.as_deref()),
                 first_seen_ms: head.map(|head| head.first_ms),
             };
-            batch.put(&put, &extracted)?;
+            batch.put(&put, extracted)?;
+        }
+        Ok(())
+    }
+}
+
+/// Reads the names of new files. `None` for other changes, for many files and for large ones.
+fn read_names(placed: &[LoggedRecord], files: &mut [FileUpdate]) -> Option<Vec<PendingFile>> {
+    let [LoggedRecord { record, .. }] = placed else { return None };
+    let is_new = |file: &memoranda_core::change::FileChange| {
+        file.before.is_none() && file.after.is_some() && file.moved_from.is_none()
+    };
+    let changes = &record.commit.files;
+    if files.len() > MAX_NAMED_FILES
+        || changes.len() != files.len()
+        || record.commit.folders.is_some()
+        || !changes.iter().all(is_new)
+    {
+        return None;
+    }
+    let mut names = Vec::with_capacity(files.len());
+    for (n, (file, change)) in files.iter_mut().zip(changes).enumerate() {
+        let now = file.now.as_mut().filter(|now| now.content.len() <= MAX_NAMED_BYTES)?;
+        let extracted = extract(&file.path, &now.content);
+        let given = record.notes.get(n).and_then(|note| note.permalink.clone());
+        let permalink = given.unwrap_or_else(|| extracted.address.permalink.clone());
+        names.push(PendingFile {
+            project: change.project.clone(),
+            path: file.path.clone(),
+            title: extracted.title.clone(),
+            hash: now.hash,
+            path_key: file.path.key(),
+            keys: extracted.keys(change.project.as_str(), &file.path, &permalink),
+            permalink,
+        });
+        now.extracted = Some(extracted);
+    }
+    Some(names)
+}
+
+/// The pending commits of this process, in log order.
+#[derive(Default)]
+pub(crate) struct PendingUpdates {
+    updates: Vec<PendingIndexUpdate>,
+}
+
+impl PendingUpdates {
+    pub(crate) fn push(&mut self, update: PendingIndexUpdate) {
+        self.updates.push(update);
+    }
+
+    pub(crate) fn clear(&mut self) {
+        self.updates.clear();
+    }
+
+    pub(crate) fn take(&mut self) -> Vec<PendingIndexUpdate> {
+        std::mem::take(&mut self.updates)
+    }
+
+    /// Returns true if the commits should be indexed now.
+    pub(crate) fn is_full(&self) -> bool {
+        self.updates.len() >= MAX_PENDING_COMMITS
+            || self.updates.iter().any(|update| update.names.is_none())
+    }
+
+    /// Returns true if they are all that an index lacks that contains the log up to `read`.
+    pub(crate) fn lead(&self, read: LogPosition, end: LogPosition) -> bool {
+        self.span().is_some_and(|(from, to)| from == read && to == end)
+    }
+
+    /// Returns the positions in the log before and after the commits; `None` if there are none.
+    fn span(&self) -> Option<(LogPosition, LogPosition)> {
+        let (first, last) = (self.updates.first()?, self.updates.last()?);
+        Some((first.from, last.end()))
+    }
+
+    /// Returns true if a commit may concern a query.
+    fn concern(&self, concerns: impl Fn(&PendingFile) -> bool) -> bool {
+        self.updates.iter().any(|update| match &update.names {
+            Some(names) => names.iter().any(&concerns),
+            None => true,
+        })
+    }
+
+    /// Returns the span of the commits if none of them concerns a query.
+    pub(crate) fn span_beside(
+        &self,
+        concerns: impl Fn(&PendingFile) -> bool,
+    ) -> Option<(LogPosition, LogPosition)> {
+        self.span().filter(|_| !self.concern(concerns))
+    }
+
+    /// Returns the new files.
+    pub(crate) fn files(&self) -> impl Iterator<Item = &PendingFile> {
+        self.updates.iter().filter_map(|update| update.names.as_deref()).flatten()
+    }
+}
+
+impl StoreInner {
+    pub(crate) fn pending(&self) -> MutexGuard<'_, PendingUpdates> {
+        self.pending.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    /// Indexes the pending commits if one of them may concern a query. Only under the vault lock.
+    pub(crate) fn settle_pending(
+        &self,
+        db: &Connection,
+        concerns: impl Fn(&PendingFile) -> bool,
+    ) -> Result<()> {
+        let updates = {
+            let mut pending = self.pending();
+            if pending.concern(concerns) { pending.take() } else { Vec::new() }
+        };
+        self.index_updates(db, &updates)
+    }
+
+    /// Returns the targets of a note's relations that neither the index nor a pending commit resolves.
+    pub(crate) fn unresolved_links(
+        &self,
+        project: &ProjectName,
+        path: &NotePath,
+        relations: &[Relation],
+    ) -> Result<Vec<String>> {
+        if relations.is_empty() {
+            return Ok(Vec::new());
+        }
+        let keys: HashSet<String> = {
+            let pending = self.pending();
+            let files = pending.files().filter(|file| file.project == *project);
+            files.flat_map(|file| file.keys.iter().cloned()).collect()
+        };
+        // Links to pending notes are resolved by their keys, so no pending commit has to be indexed.
+        self.ask_beside(
+            |_| false,
+            |db| {
+                let row = index::project_id_of(db, project)?;
+                let mut unresolved = Vec::new();
+                for relation in relations {
+                    let link = index::resolve_relation(db, row, path, relation)?;
+                    let names = [Some(&link.key), link.whole_key.as_ref()];
+                    let is_pending = || {
+                        let mut names = names.into_iter().flatten();
+                        names.any(|name| keys.contains(name.trim_start_matches('/')))
+                    };
+                    if link.target.is_none() && !is_pending() {
+                        unresolved.push(relation.target.clone());
+                    }
+                }
+                Ok(unresolved)
+            },
+        )
+    }
+
+    /// Returns notes that are similar to one with a title: from the index, and pending ones by title.
+    pub(crate) fn similar_notes(
+        &self,
+        project: &ProjectName,
+        title: &str,
+        limit: usize,
+    ) -> Result<Vec<SimilarNote>> {
+        let mut notes: Vec<(f64, SimilarNote)> = {
+            let pending = self.pending();
+            let files = pending.files().filter(|file| file.project == *project);
+            let note = |file: &PendingFile| SimilarNote {
+                path: file.path.clone(),
+                title: file.title.clone(),
+                permalink: file.permalink.clone(),
+            };
+            let overlap =
+                |file: &PendingFile| (index::title_overlap(title, &file.title), note(file));
+            files.map(overlap).filter(|(overlap, _)| *overlap > 0.0).collect()
+        };
+        let indexed = |db: &Connection| index::similar_notes(db, project, title, limit);
+        for note in self.ask_beside(|_| false, indexed)? {
+            if notes.iter().all(|(_, known)| known.path != note.path) {
+                notes.push((index::title_overlap(title, &note.title), note));
+            }
+        }
+        notes.sort_by(|a, b| b.0.total_cmp(&a.0));
+        Ok(notes.into_iter().map(|(_, note)| note).take(limit).collect())
+    }
+
+    /// Indexes commits in one transaction. Only under the vault lock.
+    pub(crate) fn index_updates(
+        &self,
+        db: &Connection,
+        updates: &[PendingIndexUpdate],
+    ) -> Result<()> {
+        if updates.is_empty() {
+            return Ok(());
+        }
+        let doing = |source| StoreError::Io { doing: "index".into(), source };
+        faults::at(Step::Index).map_err(doing)?;
+        let transaction = db.unchecked_transaction()?;
+        let mut batch = IndexBatch::new(db);
+        for update in updates {
+            update.add(db, &self.vault.device, &mut batch)?;
         }
         batch.finish()?;
         transaction.commit()?;
-        faults::at(Step::Indexed).map_err(doing)
+        faults::at(Step::Indexed).map_err(doing)?;
+        self.index.note_written(db)
     }
 }

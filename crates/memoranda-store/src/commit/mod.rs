@@ -3,7 +3,7 @@
 //! New bytes are on disk under temporary names before the log grows, so a full disk is noticed
 //! while nothing has changed. After that, only renames are left to do. A file that turns out to
 //! hold something else than was read (an editor saved in between) makes the whole change be taken
-//! back and decided again. The index is told when the change is made; see [`crate::news`].
+//! back and decided again. The index is updated afterwards; see [`index_update`].
 
 pub(crate) mod checkpoint;
 pub(crate) mod external_edits;
@@ -103,7 +103,7 @@ impl StoreInner {
         decide: &mut impl FnMut(&LockedView<'_>) -> Result<ChangeSet, E>,
         damaged: &mut bool,
     ) -> Result<CommitOutcome, E> {
-        self.with_session(|session| {
+        self.with_pending_session(|session| {
             for _ in 0..MAX_TRIES {
                 let view = LockedView::new(self, session.db);
                 let change = decide(&view)?;
@@ -155,6 +155,10 @@ fn try_once(
             read == path && spelt.get(named).unwrap_or(named) == project && *was != hash
         })
     };
+    let is_put = |operation: &ChangeOperation| matches!(operation.action, FileAction::Put(_));
+    if !change.operations.iter().all(is_put) {
+        session.inner.settle_pending(session.db, |_| true)?;
+    }
     let batch = IndexBatch::new(session.db);
     let mut steps = Vec::with_capacity(change.operations.len());
     let mut conflicts = Vec::new();
@@ -275,6 +279,9 @@ fn observe_unrecorded(
             _ => None,
         };
         for (path, found) in here.into_iter().chain(there) {
+            session.inner.settle_pending(session.db, |pending| {
+                pending.path == *path || pending.hash == found.hash
+            })?;
             let known =
                 history::head(session.db, step.project_row, path)?.and_then(|head| head.after);
             let kept = history::content_at(session.db, found.hash)?.is_some();
@@ -352,6 +359,10 @@ fn plan<'a>(
         };
         if let Some(address) = &address {
             let held_by = moved_from.as_ref().unwrap_or(path);
+            session.inner.settle_pending(session.db, |pending| {
+                pending.path == *held_by
+                    || pending.has_permalink_like(&operation.project, &address.permalink)
+            })?;
             let current = batch.current_permalink(step.project_row, held_by)?;
             let given = batch.permalink(step.project_row, held_by, address, current.as_deref())?;
             note.permalink = (given != address.permalink).then_some(given);
@@ -405,6 +416,9 @@ fn check_new_name(
         return Ok(());
     }
     let path = &step.operation.path;
+    session.inner.settle_pending(session.db, |pending| {
+        pending.has_path_key(&step.operation.project, path)
+    })?;
     let mut twins = session.db.prepare_cached(
         "SELECT path FROM files WHERE project = ? AND path_key = ? AND path <> ?",
     )?;
@@ -488,11 +502,11 @@ fn write_and_publish<'a>(
     session.note_applied();
     let commit = placed.last().map(|placed| placed.record.commit.clone());
     let files = news_of(&file_ops, &folders, &project_rows, checked_ns);
-    let news = PendingIndexUpdate { from: start, placed, files };
+    let update = PendingIndexUpdate::new(start, placed, files);
     if session.inner.is_long_lived() {
-        *session.news = Some(news)
+        session.inner.pending().push(update);
     } else {
-        match session.inner.tell(session.db, &news) {
+        match session.inner.index_updates(session.db, &[update]) {
             Err(e) if e.is_index_damage() => session.inner.index.forget(),
             _ => {}
         }
@@ -546,11 +560,9 @@ fn news_of<'a>(
     checked_ns: i64,
 ) -> Vec<FileUpdate> {
     let file = |(apply, project_row): (&FileOp<'a>, &i64)| {
-        let now = apply.content().filter(|_| !apply.is_ignored()).map(|(bytes, hash)| FileState {
-            hash,
-            stat: apply.stat(folders).ok().flatten().unwrap_or_else(|| unseen(bytes)),
-            checked_ns,
-            content: bytes.to_vec(),
+        let now = apply.content().filter(|_| !apply.is_ignored()).map(|(bytes, hash)| {
+            let stat = apply.stat(folders).ok().flatten().unwrap_or_else(|| unseen(bytes));
+            FileState::new(hash, stat, checked_ns, bytes.to_vec())
         });
         let (path, from) = (apply.path().clone(), apply.from().cloned());
         FileUpdate { project_row: *project_row, path, from, now }

@@ -15,7 +15,6 @@ use rusqlite::Connection;
 
 use crate::StoreInner;
 use crate::commit::external_edits::ExternalEdits;
-use crate::commit::index_update::PendingIndexUpdate;
 use crate::commit::recover::{CrashKind, Recovery, UnappliedRecord};
 use crate::error::{Result, StoreError};
 use crate::index::{self, IndexBatch, IndexFile, IndexState, history};
@@ -36,15 +35,13 @@ pub(crate) struct VaultWriter {
     pub(crate) lock: VaultLock,
     log: Option<LogWriter>,
     db: Option<(Connection, Option<(u64, u64)>)>,
-    /// What the index has not been told yet.
-    news: Option<PendingIndexUpdate>,
     /// Why nothing may be written any more, if a write could neither be finished nor undone.
     halted: Option<String>,
 }
 
 impl VaultWriter {
     pub(crate) fn new(lock: VaultLock) -> Self {
-        Self { lock, log: None, db: None, news: None, halted: None }
+        Self { lock, log: None, db: None, halted: None }
     }
 }
 
@@ -54,8 +51,6 @@ pub(crate) struct WriteSession<'a> {
     pub(crate) held: VaultLockGuard<'a>,
     pub(crate) log: &'a mut LogWriter,
     pub(crate) db: &'a Connection,
-    /// What the index is told when the vault is taken next.
-    pub(crate) news: &'a mut Option<PendingIndexUpdate>,
     /// Set when a write could neither be finished nor undone: only a new start can complete it.
     pub(crate) halted: &'a mut Option<String>,
 }
@@ -144,16 +139,40 @@ enum LogState {
     Unknown,
 }
 
+/// How far the index follows the log before work under the lock.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum IndexFollow {
+    Whole,
+    /// It may lack the pending commits of this process: the work settles those that concern it.
+    ExceptPending,
+}
+
 impl StoreInner {
     /// Takes the vault's lock, brings log, files and index in step, and does some work.
     pub(crate) fn with_session<R, E: From<StoreError>>(
         &self,
         work: impl FnOnce(&mut WriteSession<'_>) -> Result<R, E>,
     ) -> Result<R, E> {
+        self.with_session_at(IndexFollow::Whole, work)
+    }
+
+    /// Takes the vault's lock for work that settles the pending commits which concern it.
+    pub(crate) fn with_pending_session<R, E: From<StoreError>>(
+        &self,
+        work: impl FnOnce(&mut WriteSession<'_>) -> Result<R, E>,
+    ) -> Result<R, E> {
+        self.with_session_at(IndexFollow::ExceptPending, work)
+    }
+
+    fn with_session_at<R, E: From<StoreError>>(
+        &self,
+        follow: IndexFollow,
+        work: impl FnOnce(&mut WriteSession<'_>) -> Result<R, E>,
+    ) -> Result<R, E> {
         self.waiting.fetch_add(1, Ordering::Relaxed);
         let guard = self.writer();
         self.waiting.fetch_sub(1, Ordering::Relaxed);
-        self.hold_vault(guard, self.options.lock_patience, work)
+        self.hold_vault(guard, self.options.lock_patience, follow, work)
     }
 
     /// Brings the index in step with the log for a read. Fails with [`StoreError::Busy`] after a
@@ -173,13 +192,15 @@ impl StoreInner {
                 }
             }
         };
-        self.hold_vault(guard, patience.saturating_sub(started.elapsed()), |_| Ok(()))
+        let patience = patience.saturating_sub(started.elapsed());
+        self.hold_vault(guard, patience, IndexFollow::Whole, |_| Ok(()))
     }
 
     fn hold_vault<R, E: From<StoreError>>(
         &self,
         mut guard: MutexGuard<'_, VaultWriter>,
         patience: Duration,
+        follow: IndexFollow,
         work: impl FnOnce(&mut WriteSession<'_>) -> Result<R, E>,
     ) -> Result<R, E> {
         let writer = &mut *guard;
@@ -189,25 +210,25 @@ impl StoreInner {
         let held = writer.lock.acquire(patience)?;
         self.upgrade_format(&held)?;
         if let LogState::Unknown = self.follow_log(&held, &mut writer.log)? {
-            writer.news = None;
+            self.pending().clear();
         }
         let Some(log) = &mut writer.log else {
             return Err(StoreError::Halted("the log cannot be opened".into()).into());
         };
-        if let Err(e) = self.follow_index(&held, &mut writer.db, log.end(), writer.news.take()) {
+        if let Err(e) = self.follow_index(&held, &mut writer.db, log.end(), follow) {
             if !e.is_index_damage() {
                 return Err(e.into());
             }
             writer.db = None;
             self.index.create()?;
-            self.follow_index(&held, &mut writer.db, log.end(), None)?;
+            self.follow_index(&held, &mut writer.db, log.end(), IndexFollow::Whole)?;
         }
         let Some((db, _)) = &writer.db else {
             return Err(StoreError::Halted("the index cannot be opened".into()).into());
         };
         self.complete_removals(db)?;
-        let VaultWriter { news, halted, .. } = writer;
-        let result = work(&mut WriteSession { inner: self, held, log, db, news, halted });
+        let VaultWriter { halted, .. } = writer;
+        let result = work(&mut WriteSession { inner: self, held, log, db, halted });
         if writer.halted.is_some() {
             writer.log = None;
         }
@@ -411,7 +432,7 @@ impl StoreInner {
         held: &VaultLockGuard<'_>,
         db: &mut Option<(Connection, Option<(u64, u64)>)>,
         end: LogPosition,
-        news: Option<PendingIndexUpdate>,
+        follow: IndexFollow,
     ) -> Result<()> {
         let identity = self.index.identity();
         if db.as_ref().is_some_and(|(_, opened)| *opened != identity) {
@@ -426,19 +447,24 @@ impl StoreInner {
             // The vault was set back, perhaps from a backup: what the index knows is not so.
             return Err(StoreError::index_damage());
         }
-        if read.position < end {
-            match news.filter(|news| news.leads(read.position, end)) {
-                Some(news) => self.tell(db, &news)?,
-                None => self.read_log_into_index(db, &self.vault.device, read.position)?,
+        let pending = {
+            let mut pending = self.pending();
+            if pending.lead(read.position, end) {
+                let may_wait = follow == IndexFollow::ExceptPending && !pending.is_full();
+                if may_wait { None } else { Some(pending.take()) }
+            } else {
+                pending.clear();
+                Some(Vec::new())
             }
+        };
+        match pending {
+            Some(updates) if !updates.is_empty() => self.index_updates(db, &updates)?,
+            Some(_) if read.position < end => {
+                self.read_log_into_index(db, &self.vault.device, read.position)?;
+            }
+            Some(_) | None => {}
         }
         self.follow_other_logs(held, db)
-    }
-
-    /// Tells the index what a change made of the files.
-    pub(crate) fn tell(&self, db: &Connection, news: &PendingIndexUpdate) -> Result<()> {
-        news.tell(db, &self.vault.device)?;
-        self.index.note_written(db)
     }
 
     fn open_index(&self) -> Result<(Connection, Option<(u64, u64)>)> {

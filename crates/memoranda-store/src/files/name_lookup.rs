@@ -64,7 +64,14 @@ impl StoreInner {
             let known = if root.has(&here) {
                 Some(here.clone())
             } else {
-                match (self.ask(|db| like(db, &root, project, &here))?, look) {
+                let key = format!("{}/", here.key());
+                let known = self.ask_beside(
+                    |pending| {
+                        pending.has_path_key(project, &here) || pending.path.key().starts_with(&key)
+                    },
+                    |db| like(db, &root, project, &here),
+                )?;
+                match (known, look) {
                     (None, LookupSource::Disk) => listed_like(&root, &here),
                     (known, _) => known,
                 }

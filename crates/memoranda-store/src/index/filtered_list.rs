@@ -183,8 +183,9 @@ pub(crate) fn with_permalink(
     permalink: &str,
 ) -> Result<Vec<FileSummary>> {
     let sql = format!(
-        "SELECT {COLUMNS} FROM files f JOIN projects p ON p.id = f.project \
-         WHERE p.name = ? AND f.permalink = ? AND f.kind <> 0 ORDER BY f.path"
+        // To avoid sorting, SQLite would read the whole project in the order of paths.
+        "SELECT {COLUMNS} FROM projects p CROSS JOIN files f INDEXED BY files_by_permalink \
+         ON f.project = p.id WHERE p.name = ? AND f.permalink = ? AND f.kind <> 0 ORDER BY +f.path"
     );
     files(db, &sql, vec![Value::Text(project.to_string()), Value::Text(permalink.to_owned())])
 }

@@ -3,13 +3,15 @@
 use std::collections::HashMap;
 use std::collections::hash_map::Entry;
 
-use memoranda_core::graph::{LinkCandidate, resolve_exact_title, resolve_link};
-use memoranda_core::note::link_name;
+use memoranda_core::graph::{
+    LinkCandidate, resolve_exact_title, resolve_link, resolve_relative_link,
+};
 use memoranda_core::note::permalink::{permalink_of, strip_project};
+use memoranda_core::note::{Relation, link_name};
 use memoranda_core::path::NotePath;
 use rusqlite::{Connection, params};
 
-use super::extract::{link_key, states_permalink, target_key};
+use super::extract::{exact_key, link_key, states_permalink, target_key};
 use crate::error::Result;
 
 /// Row number that no project has.
@@ -17,11 +19,7 @@ const NO_PROJECT: i64 = 0;
 
 /// Returns the project of a link's target, and the target's name there. `project::Note` refers to
 /// another project, if one has that name or the slug of it: `Research Lab` is `research-lab`.
-pub(super) fn target_project<'t>(
-    db: &Connection,
-    own: i64,
-    target: &'t str,
-) -> Result<(i64, &'t str)> {
+fn target_project<'t>(db: &Connection, own: i64, target: &'t str) -> Result<(i64, &'t str)> {
     let Some((project, name)) = target.split_once("::") else { return Ok((own, target)) };
     let (project, key) = (project.trim(), link_key(project.trim()));
     let mut projects = db.prepare_cached("SELECT id, name FROM projects ORDER BY name")?;
@@ -114,7 +112,7 @@ pub(super) fn bind(db: &Connection, project: i64, key: &str) -> Result<()> {
 }
 
 /// Returns the name in a link with a heading.
-pub(super) fn part(target: &str) -> &str {
+fn part(target: &str) -> &str {
     link_name(target).trim_end()
 }
 
@@ -281,8 +279,55 @@ fn bind_exact(
     Ok(())
 }
 
+/// The target of a relation.
+pub(crate) struct RelationTarget {
+    /// The project in which the target is looked up.
+    pub(super) project: i64,
+    pub(crate) key: String,
+    /// Key of the whole link, if it may be a name or a name with a heading.
+    pub(crate) whole_key: Option<String>,
+    /// The file; `None` if it does not exist yet.
+    pub(crate) target: Option<i64>,
+}
+
+/// Resolves a relation of the note at a path.
+pub(crate) fn resolve_relation(
+    db: &Connection,
+    own: i64,
+    path: &NotePath,
+    relation: &Relation,
+) -> Result<RelationTarget> {
+    if let (Some(_), Some(folder)) = (&relation.meta, path.parent()) {
+        let key = exact_key(folder, relation.name());
+        let target = exact_target(db, own, &key, folder, relation.name())?;
+        return Ok(RelationTarget { project: own, key, whole_key: None, target });
+    }
+    let key_in = |project: i64, name: &str| {
+        if project == own {
+            target_key(&resolve_relative_link(path, name))
+        } else {
+            target_key(name)
+        }
+    };
+    let part = part(&relation.target);
+    let (project, name) = target_project(db, own, part)?;
+    let key = key_in(project, name);
+    let from = (project == own).then_some(path);
+    let (mut whole_key, mut found) = (None, None);
+    if let Some(whole) = &relation.whole {
+        let (_, name) = target_project(db, own, whole)?;
+        let key = key_in(project, name);
+        found = target(db, project, &key, whole, from)?;
+        whole_key = Some(key);
+    }
+    if found.is_none() {
+        found = target(db, project, &key, part, from)?;
+    }
+    Ok(RelationTarget { project, key, whole_key, target: found })
+}
+
 /// Returns the target of a new relation to a title in its own folder.
-pub(super) fn exact_target(
+fn exact_target(
     db: &Connection,
     project: i64,
     key: &str,
@@ -320,7 +365,7 @@ fn bind_each(db: &Connection, project: i64, key: &str, found: &LinkTargets) -> R
 }
 
 /// Returns the target of a new relation; `None` if it does not exist yet.
-pub(super) fn target(
+fn target(
     db: &Connection,
     project: i64,
     key: &str,

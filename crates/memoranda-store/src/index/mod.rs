@@ -32,6 +32,7 @@ use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use rusqlite::Connection;
 
 use crate::StoreInner;
+use crate::commit::index_update::PendingFile;
 use crate::error::{Result, StoreError};
 use crate::log::LogPosition;
 
@@ -58,7 +59,9 @@ pub(crate) use folders::{files_below, folder_files};
 pub use graph::GraphNode;
 pub(crate) use graph::{around, node, path};
 pub use history::{DeletedFile, HistoryFilter, PointInTime};
-pub(crate) use links::{candidates as link_candidates, is_kept as is_permalink_kept};
+pub(crate) use links::{
+    candidates as link_candidates, is_kept as is_permalink_kept, resolve_relation,
+};
 pub(crate) use mentions::mentioning;
 pub(crate) use projects::{
     KnownFolder, KnownTimes, folders, has_files, is_scanned, leaving, note_within, set_leaving,
@@ -66,9 +69,9 @@ pub(crate) use projects::{
 };
 pub use search::{
     CandidateBatches, CandidateQuery, CandidateSet, NoteDisplay, PassageDisplay, ResultReader,
-    SearchFilter, SearchHit, SearchHits, Superseded, TermCorrection,
+    SearchFilter, SearchHit, SearchHits, SimilarNote, Superseded, TermCorrection,
 };
-pub(crate) use search::{SearchCaches, body, passage_text, search};
+pub(crate) use search::{SearchCaches, body, passage_text, search, similar_notes, title_overlap};
 pub(crate) use write::{
     FileRow, IndexBatch, IndexedFile, all_rows, forget_project, project_id, project_id_of,
     put_known, row, rows_at_or_below, unreached,
@@ -270,6 +273,32 @@ impl StoreInner {
             wanted = RequiredPosition::Anything;
         }
         self.index.with_reader(&question)
+    }
+
+    /// Queries the index like [`Self::ask`]. It may lack pending commits of this process, if none of
+    /// them concerns the query.
+    pub(crate) fn ask_beside<R>(
+        &self,
+        concerns: impl Fn(&PendingFile) -> bool,
+        question: impl Fn(&Connection) -> Result<R>,
+    ) -> Result<R> {
+        let span = self.pending().span_beside(concerns);
+        if let Some((from, end)) = span
+            && self.is_index_sound()?
+        {
+            let device = &self.vault.device;
+            let answer = self.index.with_reader(|db| {
+                let read = history::read_to(db, device)?.position;
+                let is_there = (read == from || read == end)
+                    && self.log.is_end(device, end)
+                    && !self.has_unfinished_removal(db)?;
+                if is_there { question(db).map(Some) } else { Ok(None) }
+            });
+            if let Ok(Some(answer)) = answer {
+                return Ok(answer);
+            }
+        }
+        self.ask(question)
     }
 
     /// Queries the index in its current state. Does nothing if it is missing or damaged.

@@ -4,7 +4,6 @@ use std::cell::RefCell;
 use std::collections::{BTreeSet, HashMap};
 use std::rc::Rc;
 
-use memoranda_core::graph::resolve_relative_link;
 use memoranda_core::id::{ContentHash, ObservationId, ProjectName};
 use memoranda_core::note::{Observation, tag_key};
 use memoranda_core::path::NotePath;
@@ -12,8 +11,8 @@ use memoranda_core::tokenize::index_text;
 use rusqlite::{Connection, OptionalExtension as _, params};
 
 use super::extract::{
-    ExtractedFile, ExtractedPassage, FileKind, PermalinkSource, RequestedPermalink, exact_key,
-    link_key, link_keys, target_key,
+    ExtractedFile, ExtractedPassage, FileKind, PermalinkSource, RequestedPermalink, link_key,
+    link_keys,
 };
 use super::passage_reuse::{self, ReusablePassages};
 use super::{links, passage_tokens, passages, vectors};
@@ -409,38 +408,8 @@ impl<'c> IndexBatch<'c> {
         )?;
         for (n, relation) in extracted.relations.iter().enumerate() {
             let rating = relation.meta.as_ref();
-            let (project, key, whole_key, target) = match (rating, put.path.parent()) {
-                (Some(_), Some(folder)) => {
-                    let key = exact_key(folder, relation.name());
-                    let target =
-                        links::exact_target(self.db, put.project, &key, folder, relation.name())?;
-                    (put.project, key, None, target)
-                }
-                _ => {
-                    let key_in = |project: i64, name: &str| {
-                        if project == put.project {
-                            target_key(&resolve_relative_link(put.path, name))
-                        } else {
-                            target_key(name)
-                        }
-                    };
-                    let part = links::part(&relation.target);
-                    let (project, name) = links::target_project(self.db, put.project, part)?;
-                    let key = key_in(project, name);
-                    let from = (project == put.project).then_some(put.path);
-                    let (mut whole_key, mut target) = (None, None);
-                    if let Some(whole) = &relation.whole {
-                        let (_, name) = links::target_project(self.db, put.project, whole)?;
-                        let key = key_in(project, name);
-                        target = links::target(self.db, project, &key, whole, from)?;
-                        whole_key = Some(key);
-                    }
-                    if target.is_none() {
-                        target = links::target(self.db, project, &key, part, from)?;
-                    }
-                    (project, key, whole_key, target)
-                }
-            };
+            let links::RelationTarget { project, key, whole_key, target } =
+                links::resolve_relation(self.db, put.project, put.path, relation)?;
             let is_exact = rating.is_some() && put.path.parent().is_some();
             insert.execute(params![
                 file,

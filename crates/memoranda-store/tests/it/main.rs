@@ -32,6 +32,7 @@ mod freshness;
 mod history;
 mod log_format;
 mod model;
+mod pending_index;
 #[cfg(feature = "faults")]
 mod processes;
 mod project_folder_change;

@@ -17,7 +17,7 @@ use super::compose::{
 use super::page::cut;
 use super::params::{COMMON, EXPECTED_CHECKSUM, IDENTIFIER, PROJECT};
 use super::write::{join_warnings, note_path, save};
-use super::write_summary::{WriteSummary, add_similar_notes, similar_notes};
+use super::write_summary::{NoteOrigin, WriteSummary, add_similar_notes, similar_notes};
 use super::{links, scope};
 use crate::registry::{
     CallContext, INVALID_ARGUMENTS, NOTE_NOT_FOUND, Param, ParamTable, ToolArgs, ToolError,
@@ -115,6 +115,7 @@ fn edit(call: &CallContext<'_>, args: &ToolArgs) -> Result<ToolResult, ToolError
     let over = ignored_keys(metadata.as_ref());
     let heading = format!("Edited note ({operation})");
     let summary = WriteSummary {
+        origin: NoteOrigin::Existing,
         hash: hash(changed.after.as_bytes()),
         commit: changed.commit,
         text: changed.after,
@@ -406,8 +407,8 @@ fn create(
     let (path, renamed) = note_path(call, &project, directory, title)?;
     let place = NoteLocation { project, path };
     let wanted = NoteContent { title, content, note_type: None, tags: None, metadata };
-    let alike = similar_notes(call.memory, &place, title);
     let saved = save(call, &place, &wanted, CreateMode::Refuse, None)?;
+    let alike = similar_notes(call.memory, &place, title);
     let operation = args.text("operation")?;
     let heading = format!("Created note ({operation} to a note that did not exist)");
     let mut more = json!({ "operation": operation, "fileCreated": true });
@@ -421,7 +422,7 @@ fn create(
     );
     let (summary, more) = saved.summary(more, warning);
     let mut answer = summary.render(call, &heading, more)?;
-    add_similar_notes(&mut answer, call, &summary.place, &alike)?;
+    add_similar_notes(&mut answer, &summary.place, &alike);
     Ok(Some(answer))
 }
 

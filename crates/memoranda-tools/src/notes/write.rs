@@ -23,7 +23,7 @@ use super::compose::{
 use super::params::{COMMON, EXPECTED_CHECKSUM, PROJECT};
 use super::read::without_source;
 use super::scope;
-use super::write_summary::{WriteSummary, add_similar_notes, similar_notes};
+use super::write_summary::{NoteOrigin, WriteSummary, add_similar_notes, similar_notes};
 use crate::memory::path::leads_up;
 use crate::registry::{CallContext, Param, ParamTable, ToolArgs, ToolError, ToolResult};
 use crate::settings::CreateMode;
@@ -84,14 +84,11 @@ pub(super) fn write(call: &CallContext<'_>, args: &ToolArgs) -> Result<ToolResul
         metadata: metadata.as_ref(),
     };
     let place = NoteLocation { project, path };
-    // Search for similar notes while the note is written.
-    let (saved, alike) = std::thread::scope(|scope| {
-        let seek = || similar_notes(call.memory, &place, &title);
-        let seeking = std::thread::Builder::new().spawn_scoped(scope, seek);
-        let saved = save(call, &place, &wanted, overwrite, expected.as_ref());
-        (saved, seeking.ok().and_then(|thread| thread.join().ok()).unwrap_or_default())
-    });
-    let saved = saved?;
+    let saved = save(call, &place, &wanted, overwrite, expected.as_ref())?;
+    let alike = match saved.replaced {
+        None => similar_notes(call.memory, &place, &title),
+        Some(_) => Vec::new(),
+    };
     let (heading, action) = match saved.replaced {
         Some(_) => ("Updated note", "updated"),
         None => ("Created note", "created"),
@@ -109,7 +106,7 @@ pub(super) fn write(call: &CallContext<'_>, args: &ToolArgs) -> Result<ToolResul
     let (summary, more) = saved.summary(more, warning);
     let mut answer = summary.render(call, heading, more)?;
     if is_new {
-        add_similar_notes(&mut answer, call, &summary.place, &alike)?;
+        add_similar_notes(&mut answer, &summary.place, &alike);
     }
     Ok(answer)
 }
@@ -210,7 +207,9 @@ impl SavedNote {
             format!("The permalink {stated:?} is that of {holder}; this note has {given:?}.")
         });
         let warning = join_warnings(taken, warning);
+        let origin = if self.replaced.is_none() { NoteOrigin::New } else { NoteOrigin::Existing };
         let summary = WriteSummary {
+            origin,
             hash: hash(self.text.as_bytes()),
             place: self.place,
             commit: self.commit,

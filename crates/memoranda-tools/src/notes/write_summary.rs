@@ -4,10 +4,8 @@ use std::collections::BTreeMap;
 
 use memoranda_core::change::Commit;
 use memoranda_core::id::ContentHash;
-use memoranda_core::note::permalink::slug;
 use memoranda_core::note::{self, Note};
-use memoranda_core::rank::RankOptions;
-use memoranda_engine::{Memory, NoteLocation, SearchFilter, SearchRequest, SearchResult};
+use memoranda_engine::{Memory, NoteLocation, SimilarNote};
 use serde_json::{Value, json};
 
 use super::scope;
@@ -25,6 +23,15 @@ pub(super) struct WriteSummary {
     pub(super) commit: Option<Commit>,
     pub(super) text: String,
     pub(super) warning: Option<String>,
+    pub(super) origin: NoteOrigin,
+}
+
+/// Tells if a note existed before the change.
+#[derive(Clone, Copy, PartialEq, Eq)]
+pub(super) enum NoteOrigin {
+    /// Its names are those in its text, so the index need not contain it yet.
+    New,
+    Existing,
 }
 
 impl WriteSummary {
@@ -35,10 +42,16 @@ impl WriteSummary {
         heading: &str,
         more: Value,
     ) -> Result<ToolResult, ToolError> {
-        let summary = call.memory.store().file(&self.place.project, &self.place.path)?;
         let note = note::parse(&self.text);
-        let title = summary.as_ref().map_or(self.place.path.stem(), |file| &file.title);
-        let permalink = summary.as_ref().map_or("", |file| &file.permalink);
+        let (title, permalink, unresolved) = match (self.origin, note.permalink()) {
+            (NoteOrigin::New, Some(permalink)) if call.settings.notes.only_project.is_none() => {
+                let NoteLocation { project, path } = &self.place;
+                let title = note.title().unwrap_or_else(|| path.stem().to_owned());
+                let store = call.memory.store();
+                (title, permalink, store.unresolved_links(project, path, &note.relations)?)
+            }
+            _ => self.indexed_names(call)?,
+        };
         let commit = self.commit.as_ref().map(|commit| commit.id.to_string());
         let mut text = format!(
             "# {heading}\nproject: {}\nfile_path: {}\npermalink: {permalink}\nchecksum: {}\n",
@@ -49,14 +62,6 @@ impl WriteSummary {
         match &commit {
             Some(commit) => text.push_str(&format!("commit: {commit}\n")),
             None => text.push_str("Nothing had to be changed.\n"),
-        }
-        let mut unresolved = Vec::new();
-        if let Some(file) = &summary {
-            for relation in call.memory.store().relations_from(file.id)? {
-                if scope::is_unresolved(call, &relation)? {
-                    unresolved.push(relation.target);
-                }
-            }
         }
         text.push_str(&parsed_parts(&note, &unresolved));
         let problems: Vec<String> = note
@@ -99,6 +104,26 @@ impl WriteSummary {
     }
 }
 
+impl WriteSummary {
+    /// Returns title, permalink and unresolved links from the index.
+    fn indexed_names(
+        &self,
+        call: &CallContext<'_>,
+    ) -> Result<(String, String, Vec<String>), ToolError> {
+        let store = call.memory.store();
+        let Some(file) = store.file(&self.place.project, &self.place.path)? else {
+            return Ok((self.place.path.stem().to_owned(), String::new(), Vec::new()));
+        };
+        let mut unresolved = Vec::new();
+        for relation in store.relations_from(file.id)? {
+            if scope::is_unresolved(call, &relation)? {
+                unresolved.push(relation.target);
+            }
+        }
+        Ok((file.title, file.permalink, unresolved))
+    }
+}
+
 /// Lists the parsed parts of a note: facts by category, relations, tags.
 fn parsed_parts(note: &Note, unresolved: &[String]) -> String {
     let mut text = String::new();
@@ -134,50 +159,26 @@ fn parsed_parts(note: &Note, unresolved: &[String]) -> String {
     text
 }
 
-/// Finds the notes that are most similar to a new one, as candidates for an edit instead. Only
-/// words are compared, and only the newest notes with each word, so that the time is independent
-/// of the size of the vault.
+/// Finds the notes that are most similar to a new one, as candidates for an edit instead.
 pub(super) fn similar_notes(
     memory: &Memory,
     place: &NoteLocation,
     title: &str,
-) -> Vec<SearchResult> {
-    let request = SearchRequest {
-        text: title.to_owned(),
-        filter: SearchFilter { projects: vec![place.project.clone()], ..Default::default() },
-        // The results may contain the note itself, and notes that only link to it.
-        limit: 2 * SIMILAR,
-        candidates: 2 * SIMILAR,
-        snippet_chars: 80,
-        options: RankOptions::WORDS,
-        ..SearchRequest::default()
-    };
-    // A title without words has no similar notes.
-    memory.search(&request).map(|page| page.results).unwrap_or_default()
+) -> Vec<SimilarNote> {
+    // The results may contain the note itself.
+    memory.store().similar_notes(&place.project, title, SIMILAR + 1).unwrap_or_default()
 }
 
 /// Adds the notes that are most similar to a new one.
 pub(super) fn add_similar_notes(
     answer: &mut ToolResult,
-    call: &CallContext<'_>,
     place: &NoteLocation,
-    found: &[SearchResult],
-) -> Result<(), ToolError> {
-    let words = slug(place.path.stem());
-    let mut others = Vec::new();
-    for found in found.iter().filter(|found| found.place != *place) {
-        let title = slug(&found.title);
-        let shares = title.split('-').any(|word| words.split('-').any(|own| own == word));
-        // A note that links to this name is not necessarily similar.
-        if shares || !links_to(call, &found.place, place)? {
-            others.push(found);
-        }
-        if others.len() == SIMILAR {
-            break;
-        }
-    }
+    found: &[SimilarNote],
+) {
+    let others = found.iter().filter(|found| found.path != place.path).take(SIMILAR);
+    let others: Vec<_> = others.collect();
     if others.is_empty() {
-        return Ok(());
+        return;
     }
     answer.text.push_str("\n## Similar notes\n");
     for found in &others {
@@ -190,21 +191,8 @@ pub(super) fn add_similar_notes(
             json!({
                 "title": found.title,
                 "permalink": found.permalink,
-                "file_path": found.place.path.as_str(),
+                "file_path": found.path.as_str(),
             })
         })
         .collect();
-    Ok(())
-}
-
-/// Returns true if one note links to another.
-fn links_to(
-    call: &CallContext<'_>,
-    from: &NoteLocation,
-    to: &NoteLocation,
-) -> Result<bool, ToolError> {
-    let store = call.memory.store();
-    let file = |place: &NoteLocation| store.file(&place.project, &place.path);
-    let (Some(from), Some(to)) = (file(from)?, file(to)?) else { return Ok(false) };
-    Ok(store.relations_from(from.id)?.iter().any(|link| link.target_file == Some(to.id)))
 }

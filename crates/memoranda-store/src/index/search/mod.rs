@@ -10,6 +10,7 @@ mod filter_sql;
 mod hydrate;
 mod note_cache;
 mod postings;
+mod similar;
 mod term_stats;
 mod text_match;
 
@@ -38,6 +39,8 @@ pub use candidate_batches::CandidateBatches;
 pub use candidates::{CandidateQuery, CandidateSet};
 pub use hydrate::{NoteDisplay, PassageDisplay, ResultReader};
 pub(crate) use note_cache::NoteCache;
+pub use similar::SimilarNote;
+pub(crate) use similar::{similar_notes, title_overlap};
 pub use term_stats::TermCorrection;
 
 /// Restricts the notes that a search finds.
