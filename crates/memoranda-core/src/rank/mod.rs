@@ -7,7 +7,10 @@
 //! embeddings are unreliable. All other signals only break near-ties. `docs/search.md` lists the
 //! measured contribution of each signal.
 
+mod features;
 mod question_features;
+mod scoring;
+mod term_counts;
 mod term_freq;
 mod title;
 mod tokens;
@@ -18,23 +21,17 @@ use std::sync::Arc;
 
 use jiff::Timestamp;
 
+pub use features::{FEATURE_COUNT, FeatureValues, FeatureWeights, RankFeature};
 pub use question_features::without_speaker_names;
 pub use term_freq::{QueryTerms, TermFreqs};
 pub use title::{TitleMatch, TitleQuery};
 pub use tokens::PassageTokens;
-pub use weights::RankOptions;
+pub use weights::{RankOptions, TimeWords};
 
 use crate::passage::PassageStart;
-use crate::query::{Query, TermRequirement, TimeExpression};
-
-/// Factor on the relevance of a term that was corrected as a typo.
-const CORRECTED_TERM_FACTOR: f32 = 0.5;
-
-/// If at least this share of the query's IDF weight names a time, treat it as a query about that
-/// time.
-const MIN_TIME_SHARE: f32 = 2.0 / 3.0;
-/// Term frequency credited to each passage of a note from that time.
-const TIME_TERM_FREQ: f32 = 4.0;
+use crate::query::{Query, TimeExpression};
+use features::FeatureGroup;
+use scoring::RankingContext;
 
 /// A query with the statistics needed for ranking.
 pub struct RankQuery<'q> {
@@ -140,21 +137,19 @@ pub struct RankedPassage {
     pub relevance: f64,
     /// Embedding similarity to the query, 0 to 1.
     pub similarity: f64,
-    words: f64,
-    context: f64,
-    meaning: f64,
-    speaker: f64,
-    kind: f64,
+    /// Values of the features that were compared.
+    pub features: FeatureValues,
 }
 
 impl RankedPassage {
-    fn why(&self) -> [RankSignal; 5] {
+    fn why(&self, options: &RankOptions) -> [RankSignal; 5] {
+        let sum = |group| options.features.sum(&self.features, group);
         [
-            RankSignal::Words(self.words),
-            RankSignal::Context(self.context),
-            RankSignal::Meaning(self.meaning),
-            RankSignal::Speaker(self.speaker),
-            RankSignal::Kind(self.kind),
+            RankSignal::Words(sum(FeatureGroup::Words)),
+            RankSignal::Context(sum(FeatureGroup::Context)),
+            RankSignal::Meaning(sum(FeatureGroup::Meaning)),
+            RankSignal::Speaker(sum(FeatureGroup::Speaker)),
+            RankSignal::Kind(sum(FeatureGroup::Kind)),
         ]
     }
 }
@@ -174,7 +169,8 @@ pub enum RankSignal {
     Meaning(f64),
     /// The speaker of the passage is the person in question.
     Speaker(f64),
-    /// The passage contains the kind of answer that the query asks for: a number or a time.
+    /// The passage has the form of an answer: a number or a time that the query asks for, its
+    /// place and length.
     Kind(f64),
     /// The note is from the time that the query names.
     Time(f64),
@@ -245,13 +241,16 @@ pub fn rank_notes<'r, Id: Copy + Eq + Hash + 'r>(
 
 /// Sorts the passages of ranked notes individually, best first. Signals of a note count for each of
 /// its passages.
-pub fn rank_passages<Id: Copy>(notes: &[RankedNote<Id>]) -> Vec<RankedNote<Id>> {
+pub fn rank_passages<Id: Copy>(
+    notes: &[RankedNote<Id>],
+    options: &RankOptions,
+) -> Vec<RankedNote<Id>> {
     let of_note = |note: &RankedNote<Id>, passage: &RankedPassage| {
         let (mut why, behind): (Vec<RankSignal>, Vec<RankSignal>) =
             note.why.iter().filter(|signal| signal.is_note_signal()).partition(|signal| {
                 matches!(signal, RankSignal::ExactTitle(_) | RankSignal::TitleWords(_))
             });
-        why.extend(passage.why().into_iter().filter(|signal| signal.amount() != 0.0));
+        why.extend(passage.why(options).into_iter().filter(|signal| signal.amount() != 0.0));
         why.extend(behind);
         RankedNote {
             note: note.note,
@@ -281,49 +280,6 @@ fn align_relevance_with_rank<Id>(ranked: &mut [RankedNote<Id>]) {
     }
 }
 
-/// Candidates with their term counts, and the weights for this query.
-struct RankingContext<'r, Id> {
-    asked: &'r RankQuery<'r>,
-    options: &'r RankOptions,
-    needs: Vec<TermRequirement>,
-    /// Normalized weight of each term; the weights add up to 1.
-    worth: Vec<f32>,
-    /// Factor on the relevance of each term; lower for corrected typos.
-    sure: Vec<f32>,
-    notes: Vec<NoteTermCounts<'r, Id>>,
-    /// Average number of words of a passage, a neighbourhood and a note.
-    means: [f32; 3],
-    /// Weight of embedding similarity, reduced by the quality of the best word match.
-    meaning: f64,
-    /// Weight of the time signal, raised by the time's share of the query.
-    time: f64,
-}
-
-/// Term counts of a note.
-struct NoteTermCounts<'r, Id> {
-    candidate: &'r RankCandidate<Id>,
-    whole: TermFreqs,
-    passages: Vec<PassageTermCounts>,
-    /// BM25 of the whole note, 0 to 1.
-    matched: f64,
-}
-
-/// Term counts of a passage.
-struct PassageTermCounts {
-    own: TermFreqs,
-    /// Counts of the passage and its direct neighbours.
-    around: TermFreqs,
-    /// BM25 of the passage and of its neighbourhood, 0 to 1.
-    matched: [f64; 2],
-}
-
-/// A scored note with its tie-breakers.
-struct ScoredNote<'r, Id> {
-    ranked: RankedNote<Id>,
-    updated: Timestamp,
-    path: &'r str,
-}
-
 impl RankQuery<'_> {
     /// Returns true if a note was created or last changed in the named time. A note that spans that
     /// time matches only by these two dates.
@@ -349,271 +305,6 @@ impl RankQuery<'_> {
         let timely = terms.filter(|(_, term)| named.is_named_by(term));
         timely.map(|(at, _)| at).collect()
     }
-}
-
-impl<'r, Id: Copy> RankingContext<'r, Id> {
-    fn new(
-        candidates: impl IntoIterator<Item = &'r RankCandidate<Id>>,
-        asked: &'r RankQuery<'r>,
-        sought: &QueryTerms,
-        options: &'r RankOptions,
-    ) -> Self {
-        let needs: Vec<_> = sought.needs().collect();
-        let mut worth: Vec<f32> = needs
-            .iter()
-            .zip(sought.weights())
-            .enumerate()
-            .map(|(i, (need, weight))| match need {
-                TermRequirement::Excluded => 0.0,
-                TermRequirement::Required | TermRequirement::Optional => {
-                    let holders = asked.doc_freqs.get(i).copied().unwrap_or(0);
-                    inverse_doc_freq(holders, asked.passage_count)
-                        * weight.powf(options.word_weight as f32)
-                }
-            })
-            .collect();
-        let sum: f32 = worth.iter().sum();
-        worth.iter_mut().for_each(|worth| *worth /= sum.max(f32::MIN_POSITIVE));
-        let mut timely = if options.time > 0.0 { asked.time_terms() } else { Vec::new() };
-        let any: f32 = asked.generic_terms().filter_map(|term| worth.get(term)).sum();
-        let said: f32 = timely.iter().filter_map(|&term| worth.get(term)).sum();
-        let said = said / (1.0 - any).max(f32::MIN_POSITIVE);
-        let mut time = options.time;
-        if said < MIN_TIME_SHARE {
-            timely.clear();
-        } else {
-            time += options.time_alone * f64::from(said).powi(2);
-        }
-        let count = |candidate: &'r RankCandidate<Id>| {
-            let is_then = !timely.is_empty() && asked.is_from_named_time(candidate);
-            NoteTermCounts::new(candidate, sought, if is_then { &timely } else { &[] })
-        };
-        let mut notes: Vec<_> = candidates.into_iter().map(count).collect();
-        let mean = |words: &mut dyn Iterator<Item = f32>| {
-            let (sum, count) = words.fold((0.0, 0.0), |(sum, count), w| (sum + w, count + 1.0));
-            f32::max(sum / f32::max(count, 1.0), 1.0)
-        };
-        let first = || notes.iter().filter(|note| note.candidate.batch == 0);
-        let all = || first().flat_map(|note| &note.passages);
-        let means = [
-            mean(&mut all().map(|passage| passage.own.words)),
-            mean(&mut all().map(|passage| passage.around.words)),
-            mean(&mut first().map(|note| note.whole.words)),
-        ];
-        let is_guess = |term| asked.corrected_terms.contains(&term);
-        let sure = (0..needs.len())
-            .map(|term| if is_guess(term) { CORRECTED_TERM_FACTOR } else { 1.0 })
-            .collect();
-        let mut ranking = Self {
-            asked,
-            options,
-            needs,
-            worth,
-            sure,
-            notes: Vec::new(),
-            means,
-            meaning: 0.0,
-            time,
-        };
-        for note in &mut notes {
-            note.matched = ranking.bm25_share(&note.whole, 2);
-            for passage in &mut note.passages {
-                passage.matched =
-                    [ranking.bm25_share(&passage.own, 0), ranking.bm25_share(&passage.around, 1)];
-            }
-        }
-        ranking.notes = notes;
-        let left = (1.0 - ranking.best_word_match()).max(0.0);
-        ranking.meaning = options.meaning * left.powf(options.word_match_decay);
-        ranking
-    }
-
-    /// Returns the best word match among the candidates of the first batch, 0 to 1.
-    fn best_word_match(&self) -> f64 {
-        let options = self.options;
-        let of_note = |note: &NoteTermCounts<'r, Id>| {
-            let whole = options.note * note.matched;
-            let of_passages = note.passages.iter().map(|PassageTermCounts { matched, .. }| {
-                options.passage * matched[0] + options.neighbours * matched[1] + whole
-            });
-            of_passages.fold(0.0, f64::max)
-        };
-        let most = options.passage + options.neighbours + options.note;
-        let first = self.notes.iter().filter(|note| note.candidate.batch == 0);
-        first.map(of_note).fold(0.0, f64::max) / most.max(f64::MIN_POSITIVE)
-    }
-
-    fn note(&self, note: &NoteTermCounts<'r, Id>) -> Option<ScoredNote<'r, Id>> {
-        if !self.meets_requirements(&note.whole) {
-            return None;
-        }
-        let all = note.candidate.passages.iter().zip(&note.passages);
-        let all = all.map(|(passage, counted)| self.passage(passage, counted, note.matched));
-        let mut passages: Vec<_> = all.collect();
-        passages.sort_by(|a, b| b.score.total_cmp(&a.score).then(a.id.cmp(&b.id)));
-        let best = *passages.first()?;
-        let (candidate, options) = (note.candidate, self.options);
-        let mut why = Vec::with_capacity(9);
-        match candidate.title_match {
-            TitleMatch::Exact => {
-                why.push(RankSignal::ExactTitle(options.max_score_without_title()))
-            }
-            TitleMatch::AllWords => why.push(RankSignal::TitleWords(options.title)),
-            TitleMatch::None => {}
-        }
-        why.extend(best.why());
-        if self.asked.is_from_named_time(candidate) {
-            why.push(RankSignal::Time(self.time));
-        }
-        let importance = candidate.importance.filter(|i| i.is_finite()).unwrap_or(0.0);
-        why.push(RankSignal::Importance(importance.clamp(0.0, 1.0) * options.importance));
-        why.push(RankSignal::Recency(recency(candidate.updated, self.asked.now, options)));
-        why.retain(|signal| signal.amount() != 0.0);
-        // An exact title, or a query of tags only, is an answer regardless of the text.
-        let is_sure = candidate.title_match == TitleMatch::Exact || self.asked.query.is_empty();
-        let relevance = if is_sure { 1.0 } else { best.relevance };
-        if is_sure {
-            passages.iter_mut().for_each(|passage| passage.relevance = 1.0);
-        }
-        let ranked = RankedNote {
-            note: candidate.note,
-            batch: candidate.batch,
-            score: why.iter().map(|signal| signal.amount()).sum(),
-            relevance,
-            similarity: passages.iter().map(|passage| passage.similarity).fold(0.0, f64::max),
-            passages,
-            why,
-        };
-        Some(ScoredNote { ranked, updated: candidate.updated, path: &candidate.path })
-    }
-
-    fn passage(
-        &self,
-        passage: &CandidatePassage,
-        PassageTermCounts { own, matched, .. }: &PassageTermCounts,
-        whole: f64,
-    ) -> RankedPassage {
-        let options = self.options;
-        let words = options.passage * matched[0];
-        let context = options.neighbours * matched[1] + options.note * whole;
-        let similarity = f64::from(passage.similarity);
-        let length = f64::from(own.words);
-        let trust = length / (length + options.short_passage_half);
-        // A negative similarity counts as no similarity.
-        let meaning = self.meaning * similarity.max(0.0) * trust * options.short_passage_scale();
-        let worth = self.worth.iter().zip(&self.sure).map(|(worth, sure)| worth * sure);
-        // One term of a group of alternatives covers the whole group.
-        let groups = self.matched_groups(own);
-        let terms = own.terms.iter().zip(&self.asked.query.terms).zip(worth);
-        let held = terms.filter(|((count, term), _)| **count > 0.0 || term.groups & groups != 0);
-        let covered: f32 = held.map(|(_, worth)| worth).sum();
-        let counted = |is_so: bool, amount: f64| if is_so { amount } else { 0.0 };
-        let speaker = counted(own.fit.is_by_asked_speaker(), options.speaker);
-        let kind = counted(own.fit.has_number, options.number)
-            + counted(own.fit.has_time, options.has_time);
-        RankedPassage {
-            id: passage.id,
-            score: words + context + meaning + speaker + kind,
-            relevance: weights::relevance(f64::from(covered), similarity),
-            similarity,
-            words,
-            context,
-            meaning,
-            speaker,
-            kind,
-        }
-    }
-
-    /// Computes BM25 as a share of its maximum, 0 to 1.
-    fn bm25_share(&self, counts: &TermFreqs, level: usize) -> f64 {
-        let mean = self.means.get(level).copied().unwrap_or(1.0);
-        let (k1, b) = (self.options.bm25_k1 as f32, self.options.bm25_b as f32);
-        let damping = k1 * (1.0 - b + b * counts.words / mean);
-        let terms = counts.terms.iter().zip(&self.worth);
-        let sum: f32 = terms.map(|(&tf, worth)| worth * tf / (tf + damping)).sum();
-        f64::from(sum)
-    }
-
-    /// Returns the groups of alternatives with a term in the text, as bits.
-    fn matched_groups(&self, counts: &TermFreqs) -> u32 {
-        let terms = self.asked.query.terms.iter().zip(&counts.terms);
-        terms.filter(|(_, count)| **count > 0.0).fold(0, |all, (term, _)| all | term.groups)
-    }
-
-    /// Returns true if a note contains all required terms and no excluded term.
-    fn meets_requirements(&self, counts: &TermFreqs) -> bool {
-        let fits = self.needs.iter().zip(&counts.terms).all(|(need, &count)| match need {
-            TermRequirement::Required => count > 0.0,
-            TermRequirement::Excluded => count == 0.0,
-            TermRequirement::Optional => true,
-        });
-        let groups = self.asked.query.terms.iter().fold(0, |all, term| all | term.groups);
-        fits && self.matched_groups(counts) == groups
-    }
-}
-
-impl<'r, Id> NoteTermCounts<'r, Id> {
-    /// Counts the query's terms in a note. Terms that name a time count in every passage of a note
-    /// from that time.
-    fn new(candidate: &'r RankCandidate<Id>, sought: &QueryTerms, timely: &[usize]) -> Self {
-        let name = sought.count(&candidate.name);
-        let mut whole = TermFreqs::default();
-        let own: Vec<_> = candidate
-            .passages
-            .iter()
-            .enumerate()
-            .map(|(i, passage)| {
-                let mut counts = sought.count_passage(passage);
-                if i == 0 {
-                    counts.add(&name);
-                }
-                let next = candidate.passages.get(i + 1).filter(|next| {
-                    next.start == PassageStart::ContinuesBlock && next.id.abs_diff(passage.id) == 1
-                });
-                if let Some(next) = next {
-                    sought.count_across(&passage.tokens, &next.tokens, &mut counts);
-                }
-                for &term in timely {
-                    if let Some(count) = counts.terms.get_mut(term) {
-                        *count = count.max(TIME_TERM_FREQ);
-                    }
-                }
-                whole.add(&counts);
-                counts
-            })
-            .collect();
-        let is_beside = |a: usize, b: usize| {
-            let id = |at: usize| candidate.passages.get(at).map(|passage| passage.id);
-            matches!((id(a), id(b)), (Some(a), Some(b)) if a.abs_diff(b) == 1)
-        };
-        let around = own.iter().enumerate().map(|(i, counts)| {
-            let mut around = counts.clone();
-            let sides = [i.checked_sub(1), Some(i + 1)];
-            for side in sides.into_iter().flatten().filter(|&side| is_beside(i, side)) {
-                if let Some(neighbour) = own.get(side) {
-                    around.add(neighbour);
-                }
-            }
-            around
-        });
-        let around: Vec<_> = around.collect();
-        let passages = own.into_iter().zip(around);
-        let passages =
-            passages.map(|(own, around)| PassageTermCounts { own, around, matched: [0.0; 2] });
-        Self { candidate, whole, passages: passages.collect(), matched: 0.0 }
-    }
-}
-
-/// Computes the inverse document frequency of a term.
-fn inverse_doc_freq(holders: u64, passages: u64) -> f32 {
-    let (holders, passages) = (holders.min(passages) as f32, passages as f32);
-    (1.0 + (passages - holders + 0.5) / (holders + 0.5)).ln()
-}
-
-fn recency(updated: Timestamp, now: Timestamp, options: &RankOptions) -> f64 {
-    let seconds = now.as_second().saturating_sub(updated.as_second()).max(0);
-    let half_lives = seconds as f64 / 86_400.0 / options.recency_half_life_days.max(0.001);
-    options.recency * 0.5f64.powf(half_lives)
 }
 
 #[cfg(test)]

@@ -156,7 +156,7 @@ fn signals_explain_the_score() {
 fn each_passage_says_why_for_itself() {
     let texts = ["the red door", "blue paint is in the shed", "a bucket of grey paint", "goats"];
     let titled = RankCandidate { title_match: TitleMatch::AllWords, ..note(1, &texts) };
-    let passages = rank_passages(&ranked("blue paint", &[titled]));
+    let passages = rank_passages(&ranked("blue paint", &[titled]), &RankOptions::STANDARD);
     assert_eq!(passages.len(), 4);
     for passage in &passages {
         let sum: f64 = passage.why.iter().map(|signal| signal.amount()).sum();

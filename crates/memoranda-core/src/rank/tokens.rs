@@ -31,6 +31,7 @@ impl PassageTokens {
     pub fn new(heading: &str, text: &str) -> Self {
         let (mut stems, mut speakers, mut first_speaker) = (Vec::new(), Vec::new(), 0);
         let mut signs = PassageFeatures::default();
+        signs.add_text(text);
         for word in tokenize(text) {
             signs.add_word(word.text);
             stems.push(stem_hash(word.text));

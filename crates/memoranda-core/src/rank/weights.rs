@@ -1,40 +1,55 @@
-//! Weights of the ranking signals, tuned on development data (`docs/search.md`).
+//! Weights of the ranking features. `cargo xtask bench retrieval --fit` makes the table;
+//! `docs/search.md` tells from which texts, and what it is worth on others.
 
-/// Weights of the ranking signals. A perfect word match scores `passage` + `neighbours` + `note`;
-/// an identical embedding scores `meaning` if no word matches.
+use super::features::{FEATURE_COUNT, FeatureWeights, RankFeature};
+
+/// Weight of each feature when passages are compared, and when whole notes are.
+const TABLE: [(RankFeature, f64, f64); FEATURE_COUNT] = [
+    (RankFeature::Passage, 0.05, 0.4),
+    (RankFeature::Neighbours, 0.78, 0.7),
+    (RankFeature::Window, 0.0, 0.0),
+    (RankFeature::Before, 0.0, 0.0),
+    (RankFeature::After, 0.0, 0.0),
+    (RankFeature::Note, 0.64, 0.77),
+    (RankFeature::ShortNote, 0.0, 0.0),
+    (RankFeature::BestPassage, 0.0, 0.0),
+    (RankFeature::Meaning, 0.85, 1.0),
+    (RankFeature::MeaningWithoutWords, 1.29, 0.84),
+    (RankFeature::WindowMeaning, 0.0, 0.0),
+    (RankFeature::WindowMeaningWithoutWords, 0.0, 0.0),
+    (RankFeature::NoteMeaning, 0.0, 0.0),
+    (RankFeature::BestMeaning, 0.0, 0.0),
+    (RankFeature::First, 0.0, 0.0),
+    (RankFeature::Brevity, 0.0, 0.0),
+    (RankFeature::Reply, 0.0, 0.0),
+    (RankFeature::ReplyMeaning, 0.0, 0.0),
+    (RankFeature::Asks, 0.0, 0.0),
+    (RankFeature::Speaker, 0.23, 0.05),
+    (RankFeature::Number, 0.13, 0.04),
+    (RankFeature::SaysWhen, 0.28, 0.11),
+    (RankFeature::Time, 0.43, 0.38),
+];
+
+/// Weights of the ranking signals.
 #[derive(Clone, Copy, PartialEq, Debug)]
 pub struct RankOptions {
-    /// Weight of the word match in the passage.
-    pub passage: f64,
-    /// Weight of the word match in the passage and its neighbours.
-    pub neighbours: f64,
-    /// Weight of the word match in the whole note.
-    pub note: f64,
+    /// Weights of the features of passages.
+    pub features: FeatureWeights,
+    /// Weights that replace `features` when whole notes are compared.
+    pub note_features: FeatureWeights,
     /// BM25 `k1`: term-frequency saturation.
     pub bm25_k1: f64,
     /// BM25 `b`: length normalization.
     pub bm25_b: f64,
     /// Exponent of the word's own weight in addition to its IDF: 0 ignores it, 1 applies it fully.
     pub word_weight: f64,
-    /// Weight of embedding similarity if no word matches.
-    pub meaning: f64,
-    /// Factor on `meaning` when whole notes are compared: a note has a topic, while a passage
-    /// answers in words.
-    pub meaning_of_notes: f64,
-    /// Exponent that reduces `meaning` by the best word match: `meaning * (1 -
+    /// Exponent of the reduction of similarity by the best word match: `(1 -
     /// best_match)^word_match_decay`.
     pub word_match_decay: f64,
     /// Number of words of a passage at which embedding similarity counts half.
     pub short_passage_half: f64,
-    /// Weight if the person in question is the speaker: both query and passage use "I", or the
-    /// query names the speaker.
-    pub speaker: f64,
-    /// Weight if the query asks for a number and the passage contains one.
-    pub number: f64,
-    /// Weight if the query asks for a time and the passage contains one.
-    pub has_time: f64,
-    /// Weight if the note is from the time that the query names.
-    pub time: f64,
+    /// Treatment of the words of a named time in word matches.
+    pub time_words: TimeWords,
     /// Additional weight of the time if the query names little else; scaled by the square of the
     /// time's share.
     pub time_alone: f64,
@@ -48,55 +63,75 @@ pub struct RankOptions {
     pub recency_half_life_days: f64,
 }
 
+/// Treatment of the words of a time that the query names, such as "last week", if a candidate is
+/// from that time.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum TimeWords {
+    /// The words are matched like others.
+    Matched,
+    /// The words are ignored, and only the note's time counts.
+    Ignored,
+}
+
 /// Number of words at which embedding similarity counts unchanged.
 const USUAL_PASSAGE_WORDS: f64 = 25.0;
 
 impl RankOptions {
     /// Default weights of a search.
-    pub const STANDARD: Self = Self {
-        passage: 0.47,
-        neighbours: 0.47,
-        note: 0.06,
-        bm25_k1: 0.9,
-        bm25_b: 0.4,
-        word_weight: 1.0,
-        meaning: 3.5,
-        meaning_of_notes: 1.75,
-        word_match_decay: 2.0,
-        short_passage_half: 4.0,
-        speaker: 0.12,
-        number: 0.06,
-        has_time: 0.1,
-        time: 0.1,
-        time_alone: 2.0,
-        title: 0.3,
-        importance: 0.05,
-        recency: 0.02,
-        recency_half_life_days: 30.0,
+    pub const STANDARD: Self = {
+        let (features, note_features) = columns(&TABLE);
+        Self {
+            features,
+            note_features,
+            bm25_k1: 0.9,
+            bm25_b: 0.4,
+            word_weight: 1.0,
+            word_match_decay: 2.0,
+            short_passage_half: 4.0,
+            time_words: TimeWords::Ignored,
+            time_alone: 2.0,
+            title: 0.3,
+            importance: 0.05,
+            recency: 0.02,
+            recency_half_life_days: 30.0,
+        }
     };
 
     /// Weights for searching by words only.
-    pub const WORDS: Self = Self { meaning: 0.0, ..Self::STANDARD };
+    pub const WORDS: Self = Self {
+        features: Self::STANDARD.features.without_meaning(),
+        note_features: Self::STANDARD.note_features.without_meaning(),
+        ..Self::STANDARD
+    };
 
     /// Weights for searching by embedding similarity.
-    pub const MEANING: Self =
-        Self { passage: 0.0, neighbours: 0.0, note: 0.0, title: 0.0, ..Self::STANDARD };
+    pub const MEANING: Self = Self {
+        features: Self::STANDARD.features.without_words(),
+        note_features: Self::STANDARD.note_features.without_words(),
+        title: 0.0,
+        ..Self::STANDARD
+    };
 
     /// Returns the weights for comparing whole notes.
     pub fn of_notes(&self) -> Self {
-        Self { meaning: self.meaning * self.meaning_of_notes, ..*self }
+        Self { features: self.note_features, ..*self }
+    }
+
+    /// Returns true if embeddings are compared.
+    pub fn uses_meaning(&self) -> bool {
+        self.features.has_meaning() || self.note_features.has_meaning()
+    }
+
+    /// Returns true if a time in the query is looked for.
+    pub fn uses_time(&self) -> bool {
+        [self.features, self.note_features]
+            .iter()
+            .any(|weights| weights.get(RankFeature::Time) > 0.0)
     }
 
     /// Returns an upper bound of the score of a note without an exact title match.
     pub(super) fn max_score_without_title(&self) -> f64 {
-        self.passage
-            + self.neighbours
-            + self.note
-            + self.meaning * self.short_passage_scale()
-            + self.speaker
-            + self.number
-            + self.has_time
-            + self.time
+        self.features.max_sum() * self.short_passage_scale()
             + self.time_alone
             + self.title
             + self.importance
@@ -106,6 +141,21 @@ impl RankOptions {
     pub(super) fn short_passage_scale(&self) -> f64 {
         1.0 + self.short_passage_half / USUAL_PASSAGE_WORDS
     }
+}
+
+/// Returns the weights of a table for passages and for notes.
+const fn columns(
+    table: &[(RankFeature, f64, f64); FEATURE_COUNT],
+) -> (FeatureWeights, FeatureWeights) {
+    let (mut passages, mut notes) = (FeatureWeights::ZERO, FeatureWeights::ZERO);
+    let mut at = 0;
+    while at < FEATURE_COUNT {
+        let (feature, of_passages, of_notes) = table[at];
+        passages = passages.with(feature, of_passages);
+        notes = notes.with(feature, of_notes);
+        at += 1;
+    }
+    (passages, notes)
 }
 
 /// Estimates the probability that a passage answers a query from the covered share of term weight

@@ -8,7 +8,9 @@ pub(crate) mod results;
 use jiff::Timestamp;
 use memoranda_core::embed::StaticEmbeddingModel;
 use memoranda_core::query::{Query, QueryTerm, TermRequirement, TimeExpression, TimeRange};
-use memoranda_core::rank::{RankOptions, RankQuery, RankSignal, rank_notes, without_speaker_names};
+use memoranda_core::rank::{
+    FeatureValues, RankOptions, RankQuery, RankSignal, rank_notes, without_speaker_names,
+};
 use memoranda_core::snippet::Snippet;
 use memoranda_store::{CandidateQuery, CandidateSet, SearchFilter, TermCorrection, clock};
 
@@ -145,6 +147,10 @@ pub struct SearchResult {
     pub further: Vec<FurtherPassage>,
     /// Other notes that hold the very same passage.
     pub also: Vec<NoteLocation>,
+    /// Batch of candidates in which the note was found. Earlier batches rank first.
+    pub batch: usize,
+    /// Ranking features of the best passage.
+    pub features: FeatureValues,
 }
 
 /// A further passage of a note that was found.
@@ -182,13 +188,13 @@ impl Memory {
         }
         let now = request.now.unwrap_or_else(clock::now);
         let named = Some(&query.free_text)
-            .filter(|_| request.options.time > 0.0)
+            .filter(|_| request.options.uses_time())
             .and_then(|said| TimeExpression::find(said, &now.to_zoned((self.zone)())));
         let when = named.as_ref().map(|named| named.range);
         // Words that name a time do not mean what the notes of that time are about.
         let is_about_more =
             |named: &TimeExpression| query.wanted_terms().any(|term| !named.is_named_by(term));
-        let mut asked = if request.options.meaning > 0.0 && query.allows_semantic_match() {
+        let mut asked = if request.options.uses_meaning() && query.allows_semantic_match() {
             self.meant(&query.free_text, StaticEmbeddingModel::bundled().embed(&query.free_text))
         } else {
             QueryMeaning::default()

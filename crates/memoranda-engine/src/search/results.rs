@@ -104,7 +104,7 @@ impl ResultBuilder<'_> {
     fn units(&self, ranked: Vec<RankedNote<i64>>) -> Vec<ResultUnit> {
         let units = match self.request.unit {
             SearchUnit::Notes | SearchUnit::Holders => ranked,
-            SearchUnit::Passages => rank_passages(&ranked),
+            SearchUnit::Passages => rank_passages(&ranked, &self.request.options),
         };
         let likely = units.into_iter().filter(|unit| self.is_likely(unit));
         likely.map(|note| ResultUnit { note, also: Vec::new() }).collect()
@@ -227,8 +227,11 @@ impl ResultBuilder<'_> {
                 snippet: self.said(&passage.text),
             });
         }
+        let features = unit.note.passages.first().map(|best| best.features).unwrap_or_default();
         Ok(Some(SearchResult {
             file: note.note,
+            batch: note.batch,
+            features,
             created: note.created,
             updated: note.updated,
             score: unit.note.score,

@@ -1,15 +1,18 @@
 //! Asks every question in a vault of its own and records what each method ranks first.
 
+use std::borrow::Borrow;
 use std::collections::BTreeMap;
 use std::ops::Range;
 use std::path::Path;
+use std::rc::Rc;
 use std::time::Duration;
 
 use memoranda_engine::core::rank::RankOptions;
 use memoranda_engine::{
-    DEFAULT_PROJECT, Memory, OpenOptions, SearchPage, SearchRequest, SearchUnit,
+    DEFAULT_PROJECT, Memory, OpenOptions, SearchPage, SearchRequest, SearchResult, SearchUnit,
 };
 use serde_json::json;
+use tempfile::TempDir;
 
 use super::questions::{BenchQuestion, Conversation, parse_time};
 use crate::Result;
@@ -84,68 +87,128 @@ impl Measurement {
 /// Asks every question with every method.
 pub(super) fn measure(questions: &[BenchQuestion], methods: &[RankMethod]) -> Result<Measurement> {
     let mut rankings = Vec::with_capacity(questions.len());
-    for (done, question) in questions.iter().enumerate() {
-        if done > 0 && done % 10 == 0 {
-            eprintln!("bench: {done} of {} questions", questions.len());
-        }
-        rankings.push(rank(question, methods)?);
-    }
+    each_in_vault(questions, |question, vault| {
+        rankings.push(rank(question, vault, methods)?);
+        Ok(())
+    })?;
     Ok(Measurement {
         questions: rankings,
         methods: methods.iter().map(|method| method.name).collect(),
     })
 }
 
-fn rank(question: &BenchQuestion, methods: &[RankMethod]) -> Result<QuestionRankings> {
-    let folder = tempfile::tempdir()?;
-    let notes = write_notes(folder.path(), question)?;
-    let memory = Memory::open(OpenOptions {
-        home: folder.path().join("home"),
-        cache: folder.path().join("cache"),
-        state: folder.path().join("state"),
-        file_sync: Duration::from_secs(600),
-        lock_patience: Duration::from_secs(10),
-    })?;
-    memory.sync(&mut |_| ())?;
+/// Calls a function for each question, with a vault of its conversations. Consecutive questions
+/// with the same conversations share a vault.
+pub(super) fn each_in_vault(
+    questions: &[impl Borrow<BenchQuestion>],
+    mut ask: impl FnMut(&BenchQuestion, &BenchVault) -> Result<()>,
+) -> Result<()> {
+    let mut open: Option<BenchVault> = None;
+    for (done, question) in questions.iter().map(Borrow::borrow).enumerate() {
+        if done > 0 && done % 10 == 0 {
+            eprintln!("bench: {done} of {} questions", questions.len());
+        }
+        let is_same = |vault: &BenchVault| Rc::ptr_eq(&vault.sessions, &question.sessions);
+        let vault = match open.take().filter(is_same) {
+            Some(vault) => vault,
+            None => BenchVault::new(&question.sessions)?,
+        };
+        ask(question, &vault)?;
+        open = Some(vault);
+    }
+    Ok(())
+}
+
+/// A vault with one note for each conversation.
+pub(super) struct BenchVault {
+    memory: Memory,
+    notes: BTreeMap<String, ConversationNote>,
+    sessions: Rc<[Conversation]>,
+    _folder: TempDir,
+}
+
+impl BenchVault {
+    fn new(sessions: &Rc<[Conversation]>) -> Result<Self> {
+        let folder = tempfile::tempdir()?;
+        let notes = write_notes(folder.path(), sessions)?;
+        let memory = Memory::open(OpenOptions {
+            home: folder.path().join("home"),
+            cache: folder.path().join("cache"),
+            state: folder.path().join("state"),
+            file_sync: Duration::from_secs(600),
+            lock_patience: Duration::from_secs(10),
+        })?;
+        memory.sync(&mut |_| ())?;
+        Ok(Self { memory, notes, sessions: Rc::clone(sessions), _folder: folder })
+    }
+
+    /// Searches for the text of a question; other fields as in the request.
+    pub(super) fn search(
+        &self,
+        question: &BenchQuestion,
+        request: SearchRequest,
+    ) -> Result<SearchPage> {
+        Ok(self.memory.search(&SearchRequest {
+            text: question.question.clone(),
+            min_relevance: 0.0,
+            snippet_chars: 1,
+            now: parse_time(&question.date),
+            ..request
+        })?)
+    }
+
+    /// Returns the conversation and the turn of a result.
+    pub(super) fn turn_of(&self, result: &SearchResult) -> Option<(String, usize)> {
+        let note = self.notes.get(result.place.path.as_str())?;
+        let (first, last) = result.lines;
+        let overlap = |turn: &Range<usize>| -> usize {
+            let lines = turn.start.max(first)..turn.end.min(last + 1);
+            lines.filter_map(|line| note.line_bytes.get(line.checked_sub(1)?)).sum()
+        };
+        let best = note
+            .turns
+            .iter()
+            .enumerate()
+            .max_by_key(|(at, turn)| (overlap(turn), std::cmp::Reverse(*at)));
+        best.map(|(at, _)| (note.id.clone(), at))
+    }
+}
+
+fn rank(
+    question: &BenchQuestion,
+    vault: &BenchVault,
+    methods: &[RankMethod],
+) -> Result<QuestionRankings> {
     let mut rankings = BTreeMap::new();
     for method in methods {
         let search = |options: RankOptions, unit: SearchUnit, limit: usize| {
-            memory.search(&SearchRequest {
-                text: question.question.clone(),
-                limit,
-                unit,
-                min_relevance: 0.0,
-                snippet_chars: 1,
-                options,
-                now: parse_time(&question.date),
-                ..SearchRequest::default()
-            })
+            vault.search(
+                question,
+                SearchRequest { limit, unit, options, ..SearchRequest::default() },
+            )
         };
         let found = search(method.notes, SearchUnit::Notes, MAX_NOTES)?;
         let passages = search(method.passages, SearchUnit::Passages, MAX_PASSAGES)?;
         let sessions = found
             .results
             .iter()
-            .filter_map(|result| Some(notes.get(result.place.path.as_str())?.id.clone()));
+            .filter_map(|result| Some(vault.notes.get(result.place.path.as_str())?.id.clone()));
+        let turns = passages.results.iter().filter_map(|result| vault.turn_of(result));
         rankings.insert(
             method.name,
             MethodRanking {
                 sessions: deduplicated(sessions),
-                turns: turns_of_passages(&notes, &passages),
+                turns: deduplicated(turns),
                 relevance: found.relevance,
             },
         );
     }
-    let gold = question.sessions.iter().flat_map(|session| {
-        let turns = session.turns.iter().enumerate().filter(|(_, turn)| turn.gold);
-        turns.map(|(at, _)| (session.id.clone(), at))
-    });
     Ok(QuestionRankings {
         qid: question.qid.clone(),
         kind: question.r#type.clone(),
         abstention: question.abstention,
         gold_sessions: deduplicated(question.gold_sessions.iter().cloned()),
-        gold_turns: deduplicated(gold),
+        gold_turns: deduplicated(question.gold_turns().into_iter()),
         rankings,
     })
 }
@@ -172,10 +235,10 @@ struct ConversationNote {
 /// Writes the conversations of a question as notes and returns them by path.
 fn write_notes(
     folder: &Path,
-    question: &BenchQuestion,
+    sessions: &[Conversation],
 ) -> Result<BTreeMap<String, ConversationNote>> {
     let mut notes = BTreeMap::new();
-    for (number, conversation) in question.sessions.iter().enumerate() {
+    for (number, conversation) in sessions.iter().enumerate() {
         let path = format!("{number:04}.md");
         let (text, turns) = note_text(conversation);
         let project = folder.join("home").join(DEFAULT_PROJECT);
@@ -204,32 +267,4 @@ fn note_text(conversation: &Conversation) -> (String, Vec<Range<usize>>) {
         turns.push(first..text.matches('\n').count());
     }
     (text, turns)
-}
-
-/// Returns the turns of passages: each passage counts for the turn that it overlaps most.
-fn turns_of_passages(
-    notes: &BTreeMap<String, ConversationNote>,
-    page: &SearchPage,
-) -> Vec<(String, usize)> {
-    let mut turns = Vec::new();
-    for result in &page.results {
-        let Some(note) = notes.get(result.place.path.as_str()) else { continue };
-        let (first, last) = result.lines;
-        let overlap = |turn: &Range<usize>| -> usize {
-            let lines = turn.start.max(first)..turn.end.min(last + 1);
-            lines.filter_map(|line| note.line_bytes.get(line.checked_sub(1)?)).sum()
-        };
-        let best = note
-            .turns
-            .iter()
-            .enumerate()
-            .max_by_key(|(at, turn)| (overlap(turn), std::cmp::Reverse(*at)));
-        if let Some((at, _)) = best {
-            let turn = (note.id.clone(), at);
-            if !turns.contains(&turn) {
-                turns.push(turn);
-            }
-        }
-    }
-    turns
 }

@@ -5,14 +5,16 @@
 //! (the note or the passage alone) and embeddings alone for comparison.
 
 mod cross_validation;
+mod fit;
 mod measure;
 mod questions;
 mod report;
 
 use std::path::{Path, PathBuf};
 
-use memoranda_engine::core::rank::RankOptions;
+use memoranda_engine::core::rank::{FeatureWeights, RankFeature, RankOptions, TimeWords};
 
+use self::fit::TextKind;
 use self::measure::{Measurement, RankMethod, measure};
 use self::questions::BenchQuestion;
 use super::rerun_optimised;
@@ -20,8 +22,11 @@ use crate::Result;
 
 const USAGE: &str = "\
 Usage: cargo xtask bench retrieval FILE [--ranked FILE] [--ablation] [-n N] [--json]
+       cargo xtask bench retrieval --fit FILE... [--features FILE] [-n N]
 
   FILE           questions, one JSON object a line (.xz is unpacked; `-` is standard input)
+  --fit          learn the weights of the ranking from files of several kinds of text
+  --features FILE  also write the features of all candidates, one JSON object a question
   --ranked FILE  write the ranking of each question to this file, one JSON object a line
   --ablation     also measure the search without each of its parts, and cross-validate
   -n, --limit N  only N questions, spread over the file
@@ -30,7 +35,9 @@ Usage: cargo xtask bench retrieval FILE [--ranked FILE] [--ablation] [-n N] [--j
 /// The arguments of `bench retrieval`.
 #[derive(Default, PartialEq, Eq, Debug)]
 struct RetrievalOptions {
-    file: PathBuf,
+    files: Vec<PathBuf>,
+    fit: bool,
+    features: Option<PathBuf>,
     ranked: Option<PathBuf>,
     ablation: bool,
     limit: Option<usize>,
@@ -43,11 +50,17 @@ pub(super) fn run(arguments: &[String]) -> Result<()> {
     if cfg!(debug_assertions) {
         return rerun_optimised("retrieval", arguments);
     }
-    if let Some(path) = &options.ranked {
+    for path in [&options.ranked, &options.features].into_iter().flatten() {
         // Checked first, because a run can take an hour.
         check_folder_of(path)?;
     }
-    let measured = measure_questions(questions::read(&options.file)?, &options)?;
+    if options.fit {
+        return fit_weights(&options);
+    }
+    let [file] = options.files.as_slice() else {
+        return Err(format!("one file of questions is measured at a time\n{USAGE}").into());
+    };
+    let measured = measure_questions(questions::read(file)?, &options)?;
     if let Some(path) = &options.ranked {
         std::fs::write(path, measured.ranked_lines("search"))?;
     }
@@ -60,6 +73,22 @@ pub(super) fn run(arguments: &[String]) -> Result<()> {
     Ok(())
 }
 
+/// Learns the weights and prints them.
+fn fit_weights(options: &RetrievalOptions) -> Result<()> {
+    let mut kinds = Vec::new();
+    for file in &options.files {
+        eprintln!("bench: {}", file.display());
+        let questions = spread(questions::read(file)?, options.limit);
+        kinds.push(TextKind::read(file, &questions)?);
+    }
+    if let Some(path) = &options.features {
+        let lines: String = kinds.iter().map(TextKind::lines).collect();
+        std::fs::write(path, lines)?;
+    }
+    print!("{}", fit::fit(&kinds));
+    Ok(())
+}
+
 fn parse(arguments: &[String]) -> Result<RetrievalOptions> {
     let mut options = RetrievalOptions::default();
     let mut arguments = arguments.iter();
@@ -67,17 +96,19 @@ fn parse(arguments: &[String]) -> Result<RetrievalOptions> {
         let mut value = || arguments.next().ok_or(format!("`{argument}` needs a value\n{USAGE}"));
         match argument.as_str() {
             "--ranked" => options.ranked = Some(value()?.into()),
+            "--features" => options.features = Some(value()?.into()),
+            "--fit" => options.fit = true,
             "--ablation" => options.ablation = true,
             "--json" => options.json = true,
             "-n" | "--limit" => options.limit = Some(parse_limit(value()?)?),
-            "-" => options.file = "-".into(),
+            "-" => options.files.push("-".into()),
             flag if flag.starts_with('-') => {
                 return Err(format!("unknown argument `{flag}`\n{USAGE}").into());
             }
-            file => options.file = file.into(),
+            file => options.files.push(file.into()),
         }
     }
-    if options.file.as_os_str().is_empty() {
+    if options.files.is_empty() {
         return Err(format!("no file of questions was given\n{USAGE}").into());
     }
     Ok(options)
@@ -99,11 +130,9 @@ fn check_folder_of(path: &Path) -> Result<()> {
     }
 }
 
-fn measure_questions(
-    mut questions: Vec<BenchQuestion>,
-    options: &RetrievalOptions,
-) -> Result<Measurement> {
-    if let Some(limit) = options.limit.filter(|&limit| limit < questions.len()) {
+/// Keeps at most `limit` questions, spread over the file.
+fn spread(mut questions: Vec<BenchQuestion>, limit: Option<usize>) -> Vec<BenchQuestion> {
+    if let Some(limit) = limit.filter(|&limit| limit < questions.len()) {
         let step = questions.len() as f64 / limit as f64;
         let kept: Vec<usize> = (0..limit).map(|n| (n as f64 * step) as usize).collect();
         let mut at = 0;
@@ -112,6 +141,14 @@ fn measure_questions(
             kept.contains(&(at - 1))
         });
     }
+    questions
+}
+
+fn measure_questions(
+    questions: Vec<BenchQuestion>,
+    options: &RetrievalOptions,
+) -> Result<Measurement> {
+    let questions = spread(questions, options.limit);
     let mut methods = vec![
         RankMethod::new("plain BM25", plain_notes(), plain_passages()),
         RankMethod::same_for_both("vectors alone", vectors()),
@@ -125,28 +162,29 @@ fn measure_questions(
 
 /// Plain BM25 with a note as the document.
 fn plain_notes() -> RankOptions {
-    RankOptions { note: 1.0, passage: 0.0, ..plain_passages() }
+    of_features(FeatureWeights::ZERO.with(RankFeature::ShortNote, 1.0))
 }
 
 /// Plain BM25 with a passage as the document.
 fn plain_passages() -> RankOptions {
-    RankOptions { passage: 1.0, ..none() }
+    of_features(FeatureWeights::ZERO.with(RankFeature::Passage, 1.0))
 }
 
-/// All signals off; BM25 has the default parameters of full-text indexes.
-fn none() -> RankOptions {
+/// Embeddings alone.
+fn vectors() -> RankOptions {
+    let options = of_features(FeatureWeights::ZERO.with(RankFeature::Meaning, 1.0));
+    RankOptions { short_passage_half: 0.0, ..options }
+}
+
+/// Only these features; BM25 has the default parameters of full-text indexes.
+fn of_features(features: FeatureWeights) -> RankOptions {
     RankOptions {
-        passage: 0.0,
-        neighbours: 0.0,
-        note: 0.0,
+        features,
+        note_features: features,
         bm25_k1: 1.2,
         bm25_b: 0.75,
         word_weight: 0.0,
-        meaning: 0.0,
-        speaker: 0.0,
-        number: 0.0,
-        has_time: 0.0,
-        time: 0.0,
+        time_words: TimeWords::Matched,
         title: 0.0,
         importance: 0.0,
         recency: 0.0,
@@ -154,43 +192,46 @@ fn none() -> RankOptions {
     }
 }
 
-/// Embeddings alone.
-fn vectors() -> RankOptions {
-    RankOptions { meaning: 1.0, word_match_decay: 0.0, short_passage_half: 0.0, ..none() }
-}
-
-/// The standard search without one of its parts.
+/// The standard search without some of its features.
 fn ablations() -> impl Iterator<Item = (&'static str, RankOptions)> {
+    use RankFeature::{
+        After, Asks, Before, BestMeaning, BestPassage, Brevity, First, Meaning,
+        MeaningWithoutWords, Neighbours, Note, NoteMeaning, Number, Reply, ReplyMeaning, SaysWhen,
+        ShortNote, Speaker, Time, Window, WindowMeaning, WindowMeaningWithoutWords,
+    };
     const ALL: RankOptions = RankOptions::STANDARD;
+    let without = |features: &[RankFeature]| {
+        let off = |weights: FeatureWeights| {
+            features.iter().fold(weights, |weights, &feature| weights.with(feature, 0.0))
+        };
+        RankOptions { features: off(ALL.features), note_features: off(ALL.note_features), ..ALL }
+    };
     [
         ("without meaning", RankOptions::WORDS),
-        (
-            "without neighbours",
-            RankOptions { neighbours: 0.0, passage: ALL.passage + ALL.neighbours, ..ALL },
-        ),
-        ("without the note", RankOptions { note: 0.0, ..ALL }),
+        ("without neighbours", without(&[Neighbours, Window, Before, After])),
+        ("without the window of five", without(&[Window])),
+        ("without the note", without(&[Note, ShortNote, BestPassage])),
         (
             "without any context",
-            RankOptions {
-                neighbours: 0.0,
-                note: 0.0,
-                passage: ALL.passage + ALL.neighbours + ALL.note,
-                ..ALL
-            },
+            without(&[Neighbours, Window, Before, After, Note, ShortNote, BestPassage]),
         ),
+        ("without meaning beside words", without(&[Meaning, WindowMeaning])),
         (
-            "meaning the same for all questions",
-            RankOptions { word_match_decay: 0.0, meaning: ALL.meaning / 2.5, ..ALL },
+            "without meaning where words fail",
+            without(&[MeaningWithoutWords, WindowMeaningWithoutWords]),
         ),
+        ("without meaning of window", without(&[WindowMeaning, WindowMeaningWithoutWords])),
+        ("without meaning of the note", without(&[NoteMeaning, BestMeaning])),
+        ("without replies", without(&[Reply, ReplyMeaning])),
+        ("without question marks", without(&[Asks])),
+        ("without place and length", without(&[First, Brevity])),
         ("without the weight of words", RankOptions { word_weight: 0.0, ..ALL }),
-        ("without more meaning for notes", RankOptions { meaning_of_notes: 1.0, ..ALL }),
         ("without doubt about short passages", RankOptions { short_passage_half: 0.0, ..ALL }),
-        ("without who speaks", RankOptions { speaker: 0.0, ..ALL }),
-        ("without the kind of answer", RankOptions { number: 0.0, has_time: 0.0, ..ALL }),
-        ("without time", RankOptions { time: 0.0, ..ALL }),
+        ("without who speaks", without(&[Speaker])),
+        ("without the kind of answer", without(&[Number, SaysWhen])),
+        ("without time", without(&[Time])),
+        ("words of a time matched", RankOptions { time_words: TimeWords::Matched, ..ALL }),
         ("without recency", RankOptions { recency: 0.0, ..ALL }),
-        ("meaning halved", RankOptions { meaning: ALL.meaning / 2.0, ..ALL }),
-        ("meaning doubled", RankOptions { meaning: ALL.meaning * 2.0, ..ALL }),
     ]
     .into_iter()
 }
@@ -226,13 +267,16 @@ mod tests {
     #[test]
     fn arguments_are_parsed() {
         let expected = RetrievalOptions {
-            file: "q.jsonl".into(),
+            files: vec!["q.jsonl".into()],
+            fit: true,
+            features: Some("f.jsonl".into()),
             ranked: Some("r.jsonl".into()),
             ablation: true,
             limit: Some(3),
             json: true,
         };
-        let all = ["q.jsonl", "--ranked", "r.jsonl", "--ablation", "-n", "3", "--json"];
+        let all = "q.jsonl --fit --features f.jsonl --ranked r.jsonl --ablation -n 3 --json";
+        let all: Vec<&str> = all.split(' ').collect();
         assert_eq!(parsed(&all).unwrap(), expected);
         for wrong in [&[][..], &["q.jsonl", "-n", "0"], &["q.jsonl", "-n"], &["q", "--fast"]] {
             assert!(parsed(wrong).is_err(), "{wrong:?}");

@@ -2,18 +2,21 @@
 
 use std::io::{BufReader, Read};
 use std::path::Path;
+use std::rc::Rc;
 
 use jiff::Timestamp;
 use jiff::civil::DateTime;
 use jiff::tz::TimeZone;
 use memoranda_engine::core::query::Query;
-use serde::Deserialize;
+use serde::{Deserialize, Deserializer};
 
 use crate::Result;
 
 /// The form of a line, for error messages.
 const FORMAT: &str = "each line is one JSON object: {qid, type, abstention, question, date, \
-                      gold_sessions: [id], sessions: [{id, date, turns: [{role, text, gold?}]}]}";
+                      gold_sessions: [id], gold_turns?: [[id, number]], \
+                      sessions?: [{id, date, turns: [{role, text, gold?}]}]}; without `sessions`, \
+                      those of the line before apply";
 
 /// A question and the conversations that may answer it.
 #[derive(Deserialize)]
@@ -28,7 +31,12 @@ pub(super) struct BenchQuestion {
     #[serde(default)]
     pub(super) date: String,
     pub(super) gold_sessions: Vec<String>,
-    pub(super) sessions: Vec<Conversation>,
+    /// Further turns with evidence: conversation and number of the turn.
+    #[serde(default)]
+    gold_turns: Vec<(String, usize)>,
+    /// The conversations; empty if those of the question before apply.
+    #[serde(default, deserialize_with = "shared")]
+    pub(super) sessions: Rc<[Conversation]>,
 }
 
 #[derive(Deserialize)]
@@ -58,8 +66,13 @@ pub(super) fn read(path: &Path) -> Result<Vec<BenchQuestion>> {
     };
     let mut questions = Vec::new();
     for (n, line) in text.lines().enumerate().filter(|(_, line)| !line.trim().is_empty()) {
-        let question: BenchQuestion =
+        let mut question: BenchQuestion =
             serde_json::from_str(line).map_err(|e| wrong(n, e.to_string()))?;
+        if question.sessions.is_empty() {
+            let before: Option<&BenchQuestion> = questions.last();
+            let before = before.ok_or_else(|| wrong(n, "it has no `sessions`".to_owned()))?;
+            question.sessions = Rc::clone(&before.sessions);
+        }
         if !question.asks_something() {
             let BenchQuestion { qid, question, .. } = &question;
             let why = format!("{question:?} (qid {qid:?}) holds nothing to search for");
@@ -74,10 +87,23 @@ pub(super) fn read(path: &Path) -> Result<Vec<BenchQuestion>> {
 }
 
 impl BenchQuestion {
+    /// Returns the turns with evidence.
+    pub(super) fn gold_turns(&self) -> Vec<(String, usize)> {
+        let marked = self.sessions.iter().flat_map(|session| {
+            let turns = session.turns.iter().enumerate().filter(|(_, turn)| turn.gold);
+            turns.map(|(at, _)| (session.id.clone(), at))
+        });
+        marked.chain(self.gold_turns.iter().cloned()).collect()
+    }
+
     fn asks_something(&self) -> bool {
         let query = Query::parse(&self.question);
         !query.is_empty() || !query.tags.is_empty()
     }
+}
+
+fn shared<'de, D: Deserializer<'de>>(from: D) -> std::result::Result<Rc<[Conversation]>, D::Error> {
+    Vec::deserialize(from).map(Rc::from)
 }
 
 fn text(path: &Path) -> Result<String> {

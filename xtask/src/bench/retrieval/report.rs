@@ -7,19 +7,19 @@ use super::measure::{Measurement, QuestionRankings};
 
 /// Mean metrics of one group of questions.
 #[derive(Serialize, Default, Clone)]
-struct LevelMetrics {
+pub(super) struct LevelMetrics {
     level: &'static str,
     r#type: String,
-    questions: usize,
+    pub(super) questions: usize,
     any_1: f64,
     any_5: f64,
     all_5: f64,
     any_10: f64,
     all_10: f64,
-    recall_5: f64,
-    recall_10: f64,
-    ndcg_10: f64,
-    mrr: f64,
+    pub(super) recall_5: f64,
+    pub(super) recall_10: f64,
+    pub(super) ndcg_10: f64,
+    pub(super) mrr: f64,
 }
 
 #[derive(Serialize)]
@@ -159,7 +159,7 @@ fn ranks(asked: &QuestionRankings, method: &str, level: &str) -> Option<(Vec<usi
     (gold > 0).then_some((ranks, gold))
 }
 
-fn metrics(ranks: &[usize], gold: usize) -> LevelMetrics {
+pub(super) fn metrics(ranks: &[usize], gold: usize) -> LevelMetrics {
     let within = |k: usize| ranks.iter().filter(|&&rank| rank < k).count();
     let any = |k: usize| f64::from(u8::from(within(k) > 0));
     let all = |k: usize| f64::from(u8::from(within(k) == gold));
@@ -182,7 +182,7 @@ fn metrics(ranks: &[usize], gold: usize) -> LevelMetrics {
     }
 }
 
-fn mean(levels: &[LevelMetrics]) -> LevelMetrics {
+pub(super) fn mean(levels: &[LevelMetrics]) -> LevelMetrics {
     let of = |number: fn(&LevelMetrics) -> f64| {
         levels.iter().map(number).sum::<f64>() / levels.len() as f64
     };
