@@ -3,11 +3,15 @@
 use memoranda_core::change::{ChangeOperation, ChangeSet, Commit, ExpectedContent, FileAction};
 use memoranda_core::id::ContentHash;
 use memoranda_core::note::edit::{NoteEdit, apply_edit};
-use memoranda_store::CommitOutcome;
+use memoranda_core::note::{self, MetaValue};
+use memoranda_store::{CommitOutcome, clock};
 
 use crate::error::{EngineError, Result};
 use crate::links::resolve::NoteLocation;
 use crate::{Author, Memory};
+
+/// Length of a date without a time, as in `2026-11-17`.
+const DATE_LENGTH: usize = 10;
 
 /// An edit of one note, or several edits that belong together.
 #[derive(Clone, Debug)]
@@ -51,12 +55,13 @@ impl Memory {
     pub fn edit(&self, who: &Author, request: &EditRequest) -> Result<EditOutcome> {
         let place = &request.place;
         self.rewrite(who, place, request.expected, request.message.as_deref(), |text| {
+            let before = text;
             let mut text = text.to_owned();
             for edit in &request.edits {
                 text = apply_edit(&text, edit)
                     .map_err(|error| EngineError::Edit { place: place.clone(), error })?;
             }
-            Ok(text)
+            Ok(with_current_modified(before, text))
         })
     }
 
@@ -110,4 +115,24 @@ impl Memory {
             }
         })
     }
+}
+
+/// Sets `modified` in the frontmatter to now if the note states one and its text changed, because it
+/// is the time of the last change. A time that the change itself sets is kept.
+fn with_current_modified(before: &str, after: String) -> String {
+    let stated = |text: &str| note::parse(text).frontmatter.text("modified");
+    if after == before || !after.contains("modified") {
+        return after;
+    }
+    let Some(modified) = stated(&after).filter(|after| stated(before).as_ref() == Some(after))
+    else {
+        return after;
+    };
+    let now = clock::now();
+    let now = now.to_string();
+    // A date stays a date.
+    let value = now.get(..modified.len()).filter(|_| modified.len() == DATE_LENGTH);
+    let value = MetaValue::Plain(value.unwrap_or(&now).to_owned());
+    let edit = NoteEdit::SetKey { key: "modified".to_owned(), value };
+    apply_edit(&after, &edit).unwrap_or(after)
 }

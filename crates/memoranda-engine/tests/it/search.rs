@@ -4,12 +4,13 @@ use std::time::Duration;
 
 use memoranda_core::change::{Author, ChangeChannel};
 use memoranda_core::id::ProjectName;
+use memoranda_core::note::edit::NoteEdit;
 use memoranda_core::path::NotePath;
 use memoranda_core::porter::porter_stem;
 use memoranda_core::rank::RankOptions;
 use memoranda_engine::{
-    DeleteRequest, Memory, NoteLocation, OpenOptions, SearchFilter, SearchPage, SearchRequest,
-    SearchResult, SearchUnit, Superseded, WriteMode, WriteRequest,
+    DeleteRequest, EditRequest, Memory, NoteLocation, OpenOptions, SearchFilter, SearchPage,
+    SearchRequest, SearchResult, SearchUnit, Superseded, WriteMode, WriteRequest,
 };
 use tempfile::TempDir;
 
@@ -275,6 +276,40 @@ fn who_asks_for_a_time_finds_the_notes_of_that_time() {
     }
     let page = memory.search(&SearchRequest { now, ..asked("gutters in March 2025") }).unwrap();
     assert_eq!(paths(&page)[0], "diary/2025-03-22.md");
+}
+
+#[test]
+fn modified_in_the_frontmatter_is_the_time_of_the_last_change() {
+    let folder = TempDir::new().unwrap();
+    let memory = open(&folder);
+    let note = |key: &str| format!("---\n{key}: 2021-06-06\n---\nThe fence is green.\n");
+    put(&memory, "old.md", &note("modified"));
+    put(&memory, "new.md", &note("planted"));
+    // A stated time in the future does not count.
+    put(&memory, "wrong.md", "---\nmodified: 2999-01-01\n---\nThe fence is green.\n");
+    let week = jiff::SignedDuration::from_hours(7 * 24);
+    let after = Some(jiff::Timestamp::now() - week);
+    let filter = SearchFilter { after, ..SearchFilter::default() };
+    let recent = || {
+        let request = SearchRequest { filter: filter.clone(), ..asked("green fence") };
+        let page = memory.search(&request).unwrap();
+        assert!(page.results.iter().all(|found| found.updated <= jiff::Timestamp::now()));
+        let mut paths = paths(&page);
+        paths.sort();
+        paths
+    };
+    assert_eq!(recent(), ["new.md", "wrong.md"]);
+    let place = NoteLocation {
+        project: ProjectName::parse("main").unwrap(),
+        path: NotePath::parse("old.md").unwrap(),
+    };
+    let edits = vec![NoteEdit::Append { text: "It was red.".into() }];
+    let edit = EditRequest { place, edits, expected: None, message: None };
+    memory.edit(&who(), &edit).unwrap();
+    assert_eq!(recent(), ["new.md", "old.md", "wrong.md"]);
+    let text = std::fs::read_to_string(folder.path().join("home/main/old.md")).unwrap();
+    let today = jiff::Timestamp::now().to_string();
+    assert!(text.contains(&format!("modified: {}\n", &today[..10])), "{text}");
 }
 
 #[test]

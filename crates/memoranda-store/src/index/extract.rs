@@ -62,6 +62,8 @@ pub(crate) struct ExtractedFile {
     pub(crate) address: RequestedPermalink,
     pub(crate) note_type: String,
     pub(crate) created: Option<jiff::Timestamp>,
+    /// Last change according to the frontmatter.
+    pub(crate) modified: Option<jiff::Timestamp>,
     pub(crate) metadata: String,
     pub(crate) problems: Vec<ParseProblem>,
     pub(crate) tags: Vec<String>,
@@ -164,6 +166,7 @@ fn markdown(path: &NotePath, text: &str, mut problems: Vec<ParseProblem>) -> Ext
             .iter()
             .find_map(|key| note.frontmatter.get(key).and_then(timestamp))
             .or_else(|| day_in(path.stem())),
+        modified: note.frontmatter.get("modified").and_then(timestamp),
         metadata: metadata_json(&note),
         address: RequestedPermalink::new(path, note.permalink()),
         tags: note.tags(),
@@ -187,6 +190,7 @@ fn plain(path: &NotePath, text: &str, problems: Vec<ParseProblem>) -> ExtractedF
         kind: FileKind::Text,
         note_type: "file".into(),
         created: None,
+        modified: None,
         metadata: "{}".into(),
         tags: Vec::new(),
         passages: passages.collect(),

@@ -148,10 +148,16 @@ impl<'c> IndexBatch<'c> {
 
     /// Stores the content of a file, replacing its previous content.
     pub(crate) fn put(&mut self, put: &IndexedFile<'_>, extracted: &ExtractedFile) -> Result<()> {
-        let updated_ms = put.stat.mtime_ns.div_euclid(1_000_000);
+        let written_ms = put.stat.mtime_ns.div_euclid(1_000_000);
         let created_ms = match extracted.created {
             Some(created) => created.as_millisecond(),
-            None => put.first_seen_ms.unwrap_or(updated_ms).min(updated_ms),
+            None => put.first_seen_ms.unwrap_or(written_ms).min(written_ms),
+        };
+        // A checkout or a copy sets the time of the file to now. A stated time cannot be later than
+        // the file.
+        let updated_ms = match extracted.modified {
+            Some(modified) => modified.as_millisecond().min(written_ms),
+            None => written_ms,
         };
         let problems: Vec<_> =
             extracted.problems.iter().map(|p| (p.line, p.message.as_str())).collect();
