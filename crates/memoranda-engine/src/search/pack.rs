@@ -363,6 +363,8 @@ mod tests {
             snippet: Snippet { text: text.into(), highlights: Vec::new(), line_offset: 0 },
             further: Vec::new(),
             also: Vec::new(),
+            batch: 0,
+            features: Default::default(),
         }
     }
 
