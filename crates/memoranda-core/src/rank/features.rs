@@ -14,10 +14,6 @@ pub enum RankFeature {
     Neighbours,
     /// Word match of the passage with two neighbours on either side.
     Window,
-    /// Word match of the passage before.
-    Before,
-    /// Word match of the passage after.
-    After,
     /// Word match of the whole note.
     Note,
     /// Word match of the whole note with the usual BM25 parameters, which prefer short notes more.
@@ -38,14 +34,8 @@ pub enum RankFeature {
     BestMeaning,
     /// The passage is the first one of its note.
     First,
-    /// Reciprocal of the number of words.
-    Brevity,
     /// Word match of the passage before, if that contains a question.
     Reply,
-    /// Embedding similarity of the passage before, if that contains a question.
-    ReplyMeaning,
-    /// The passage ends with a question mark.
-    Asks,
     /// The speaker of the passage is the person in question.
     Speaker,
     /// The query asks for a number, and the passage contains one.
@@ -71,18 +61,17 @@ pub(super) enum FeatureGroup {
     Meaning,
     Speaker,
     Kind,
+    Place,
     /// The feature belongs to the note and not to a passage.
     Time,
 }
 
 impl RankFeature {
     /// All features.
-    pub const ALL: [Self; 23] = [
+    pub const ALL: [Self; 18] = [
         Self::Passage,
         Self::Neighbours,
         Self::Window,
-        Self::Before,
-        Self::After,
         Self::Note,
         Self::ShortNote,
         Self::BestPassage,
@@ -93,10 +82,7 @@ impl RankFeature {
         Self::NoteMeaning,
         Self::BestMeaning,
         Self::First,
-        Self::Brevity,
         Self::Reply,
-        Self::ReplyMeaning,
-        Self::Asks,
         Self::Speaker,
         Self::Number,
         Self::SaysWhen,
@@ -108,8 +94,6 @@ impl RankFeature {
             Self::Passage => FeatureGroup::Words,
             Self::Neighbours
             | Self::Window
-            | Self::Before
-            | Self::After
             | Self::Note
             | Self::ShortNote
             | Self::BestPassage
@@ -119,12 +103,10 @@ impl RankFeature {
             | Self::WindowMeaning
             | Self::WindowMeaningWithoutWords
             | Self::NoteMeaning
-            | Self::BestMeaning
-            | Self::ReplyMeaning => FeatureGroup::Meaning,
+            | Self::BestMeaning => FeatureGroup::Meaning,
             Self::Speaker => FeatureGroup::Speaker,
-            Self::First | Self::Brevity | Self::Asks | Self::Number | Self::SaysWhen => {
-                FeatureGroup::Kind
-            }
+            Self::First => FeatureGroup::Place,
+            Self::Number | Self::SaysWhen => FeatureGroup::Kind,
             Self::Time => FeatureGroup::Time,
         }
     }

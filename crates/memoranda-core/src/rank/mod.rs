@@ -142,7 +142,7 @@ pub struct RankedPassage {
 }
 
 impl RankedPassage {
-    fn why(&self, options: &RankOptions) -> [RankSignal; 5] {
+    fn why(&self, options: &RankOptions) -> [RankSignal; 6] {
         let sum = |group| options.features.sum(&self.features, group);
         [
             RankSignal::Words(sum(FeatureGroup::Words)),
@@ -150,6 +150,7 @@ impl RankedPassage {
             RankSignal::Meaning(sum(FeatureGroup::Meaning)),
             RankSignal::Speaker(sum(FeatureGroup::Speaker)),
             RankSignal::Kind(sum(FeatureGroup::Kind)),
+            RankSignal::Place(sum(FeatureGroup::Place)),
         ]
     }
 }
@@ -169,9 +170,10 @@ pub enum RankSignal {
     Meaning(f64),
     /// The speaker of the passage is the person in question.
     Speaker(f64),
-    /// The passage has the form of an answer: a number or a time that the query asks for, its
-    /// place and length.
+    /// The passage contains the kind of answer that the query asks for: a number or a time.
     Kind(f64),
+    /// The passage is the first one of its note.
+    Place(f64),
     /// The note is from the time that the query names.
     Time(f64),
     /// The note has a stated importance.
@@ -197,6 +199,7 @@ impl RankSignal {
             | Self::Meaning(amount)
             | Self::Speaker(amount)
             | Self::Kind(amount)
+            | Self::Place(amount)
             | Self::Time(amount)
             | Self::Importance(amount)
             | Self::Recency(amount) => amount,
@@ -213,6 +216,7 @@ impl RankSignal {
             Self::Meaning(_) => "meaning",
             Self::Speaker(_) => "speaker",
             Self::Kind(_) => "kind",
+            Self::Place(_) => "place",
             Self::Time(_) => "time",
             Self::Importance(_) => "importance",
             Self::Recency(_) => "recency",

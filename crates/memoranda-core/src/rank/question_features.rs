@@ -83,8 +83,6 @@ impl PassageFeatures {
     const TIME: u8 = 4;
     /// The text contains a question mark.
     pub(super) const QUESTION: u8 = 8;
-    /// The text ends with a question mark.
-    pub(super) const ASKS: u8 = 16;
 
     pub(super) fn has(self, sign: u8) -> bool {
         self.0 & sign != 0
@@ -92,13 +90,8 @@ impl PassageFeatures {
 
     /// Adds the features of the text as a whole.
     pub(super) fn add_text(&mut self, text: &str) {
-        let is_mark = |c: char| matches!(c, '?' | '？' | '؟');
-        if text.contains(is_mark) {
+        if text.contains(['?', '？', '؟']) {
             self.0 |= Self::QUESTION;
-        }
-        let end = text.trim_end_matches(|c: char| !c.is_alphanumeric() && !is_mark(c));
-        if end.ends_with(is_mark) {
-            self.0 |= Self::ASKS;
         }
     }
 

@@ -241,12 +241,8 @@ impl<'r, Id: Copy> RankingContext<'r, Id> {
         let note_meaning = mean_similarity(&mut (0..count));
         let time = sign(self.asked.is_from_named_time(candidate));
         let of_passage = |at: usize| {
-            let beside = |side: Option<usize>| {
-                side.filter(|&side| neighbours(passages, at, 1).any(|other| other == side))
-            };
-            let (before, after) = (beside(at.checked_sub(1)), beside(at.checked_add(1)));
-            let asked = before.filter(|&before| {
-                let before = passages.get(before);
+            let question = neighbours(passages, at, 1).find(|&before| {
+                let before = passages.get(before).filter(|_| before < at);
                 before.is_some_and(|p| p.tokens.signs.has(PassageFeatures::QUESTION))
             });
             let window = mean_similarity(
@@ -254,16 +250,11 @@ impl<'r, Id: Copy> RankingContext<'r, Id> {
             );
             let [own, around, wide] = matched(at);
             let fit = note.counts.passages.get(at).map(|p| p.own.fit).unwrap_or_default();
-            let is_question = passages
-                .get(at)
-                .is_some_and(|passage| passage.tokens.signs.has(PassageFeatures::ASKS));
             let mut values = [0.0; FEATURE_COUNT];
             let mut set = |feature: RankFeature, value: f32| values[feature as usize] = value;
             set(RankFeature::Passage, own);
             set(RankFeature::Neighbours, around);
             set(RankFeature::Window, wide);
-            set(RankFeature::Before, before.map_or(0.0, |at| matched(at)[0]));
-            set(RankFeature::After, after.map_or(0.0, |at| matched(at)[0]));
             set(RankFeature::Note, note.whole[0]);
             set(RankFeature::ShortNote, note.whole[1]);
             set(RankFeature::BestPassage, best_passage);
@@ -274,10 +265,7 @@ impl<'r, Id: Copy> RankingContext<'r, Id> {
             set(RankFeature::NoteMeaning, note_meaning);
             set(RankFeature::BestMeaning, best_meaning);
             set(RankFeature::First, sign(at == 0));
-            set(RankFeature::Brevity, 1.0 / f32::max(words(at), 1.0));
-            set(RankFeature::Reply, asked.map_or(0.0, |at| matched(at)[0]));
-            set(RankFeature::ReplyMeaning, asked.map_or(0.0, trusted));
-            set(RankFeature::Asks, sign(is_question));
+            set(RankFeature::Reply, question.map_or(0.0, |at| matched(at)[0]));
             set(RankFeature::Speaker, sign(fit.is_by_asked_speaker()));
             set(RankFeature::Number, sign(fit.has_number));
             set(RankFeature::SaysWhen, sign(fit.has_time));

@@ -1,33 +1,28 @@
-//! Weights of the ranking features. `cargo xtask bench retrieval --fit` makes the table;
-//! `docs/search.md` tells from which texts, and what it is worth on others.
+//! Weights of the ranking features. `cargo xtask bench retrieval --fit` learned the table, except
+//! the weight of replies; `docs/search.md` lists the texts, and the results on other texts.
 
 use super::features::{FEATURE_COUNT, FeatureWeights, RankFeature};
 
 /// Weight of each feature when passages are compared, and when whole notes are.
 const TABLE: [(RankFeature, f64, f64); FEATURE_COUNT] = [
-    (RankFeature::Passage, 0.05, 0.4),
-    (RankFeature::Neighbours, 0.78, 0.7),
-    (RankFeature::Window, 0.0, 0.0),
-    (RankFeature::Before, 0.0, 0.0),
-    (RankFeature::After, 0.0, 0.0),
-    (RankFeature::Note, 0.64, 0.77),
-    (RankFeature::ShortNote, 0.0, 0.0),
-    (RankFeature::BestPassage, 0.0, 0.0),
-    (RankFeature::Meaning, 0.85, 1.0),
-    (RankFeature::MeaningWithoutWords, 1.29, 0.84),
-    (RankFeature::WindowMeaning, 0.0, 0.0),
-    (RankFeature::WindowMeaningWithoutWords, 0.0, 0.0),
-    (RankFeature::NoteMeaning, 0.0, 0.0),
-    (RankFeature::BestMeaning, 0.0, 0.0),
-    (RankFeature::First, 0.0, 0.0),
-    (RankFeature::Brevity, 0.0, 0.0),
-    (RankFeature::Reply, 0.0, 0.0),
-    (RankFeature::ReplyMeaning, 0.0, 0.0),
-    (RankFeature::Asks, 0.0, 0.0),
-    (RankFeature::Speaker, 0.23, 0.05),
-    (RankFeature::Number, 0.13, 0.04),
-    (RankFeature::SaysWhen, 0.28, 0.11),
-    (RankFeature::Time, 0.43, 0.38),
+    (RankFeature::Passage, 0.1, 0.27),
+    (RankFeature::Neighbours, 0.9, 0.71),
+    (RankFeature::Window, 0.17, 0.08),
+    (RankFeature::Note, 0.7, 0.92),
+    (RankFeature::ShortNote, 0.07, 0.16),
+    (RankFeature::BestPassage, 0.21, 0.21),
+    (RankFeature::Meaning, 0.74, 0.77),
+    (RankFeature::MeaningWithoutWords, 1.34, 0.87),
+    (RankFeature::WindowMeaning, 0.15, 0.22),
+    (RankFeature::WindowMeaningWithoutWords, 0.13, 0.16),
+    (RankFeature::NoteMeaning, 0.32, 0.38),
+    (RankFeature::BestMeaning, 0.14, 0.26),
+    (RankFeature::First, 0.2, 0.1),
+    (RankFeature::Reply, 0.15, 0.0),
+    (RankFeature::Speaker, 0.22, 0.06),
+    (RankFeature::Number, 0.2, 0.06),
+    (RankFeature::SaysWhen, 0.36, 0.19),
+    (RankFeature::Time, 0.37, 0.25),
 ];
 
 /// Weights of the ranking signals.

@@ -1,8 +1,8 @@
 //! `--fit`: learns the weights of the ranking features from several kinds of text at once.
 //!
 //! Each file of questions is one kind, and all kinds count the same. The weights maximise the
-//! probability of the evidence in a softmax over all candidates of a question, close to the weights
-//! in use. For each kind the weights are learned a second time from all other kinds, which tells
+//! probability of the evidence in a softmax over all candidates of a question, and are held near the
+//! weights that were learned earlier on longer conversations. For each kind the weights are learned a second time from all other kinds, which tells
 //! what they are worth on text that took no part.
 
 use std::path::Path;
@@ -24,8 +24,21 @@ const STEPS: usize = 400;
 const STEP_LENGTH: f64 = 0.02;
 /// Factor on scores in the softmax, so that weights of the usual size separate.
 const SHARPNESS: f64 = 6.0;
-/// Strength with which the weights are held at those in use.
+/// Strength with which the weights are held near [`CONVERSATIONS`].
 const PRIOR: f64 = 0.02;
+/// Weights for passages and for notes that were learned earlier, with fewer features, on long
+/// conversations that are not part of the development data. Other features start at 0.
+const CONVERSATIONS: [(RankFeature, f64, f64); 9] = [
+    (RankFeature::Passage, 0.05, 0.4),
+    (RankFeature::Neighbours, 0.78, 0.7),
+    (RankFeature::Note, 0.64, 0.77),
+    (RankFeature::Meaning, 0.85, 1.0),
+    (RankFeature::MeaningWithoutWords, 1.29, 0.84),
+    (RankFeature::Speaker, 0.23, 0.05),
+    (RankFeature::Number, 0.13, 0.04),
+    (RankFeature::SaysWhen, 0.28, 0.11),
+    (RankFeature::Time, 0.43, 0.38),
+];
 
 /// What is ranked.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -187,7 +200,7 @@ impl FitQuestion {
 
 /// Learns weights for some kinds.
 fn learn(kinds: &[&TextKind], unit: FitUnit) -> Weights {
-    let prior = in_use(unit);
+    let prior = of_conversations(unit);
     let mut weights = prior;
     let (mut mean, mut square) = ([0.0; FEATURE_COUNT], [0.0; FEATURE_COUNT]);
     for step in 1..=STEPS {
@@ -219,7 +232,16 @@ fn learn(kinds: &[&TextKind], unit: FitUnit) -> Weights {
 
 /// Returns true if a feature may speak against a passage.
 fn may_be_negative(feature: RankFeature) -> bool {
-    matches!(feature, RankFeature::Asks | RankFeature::First | RankFeature::Brevity)
+    feature == RankFeature::First
+}
+
+fn of_conversations(unit: FitUnit) -> Weights {
+    let mut weights = FeatureWeights::ZERO;
+    for (feature, of_passages, of_notes) in CONVERSATIONS {
+        let weight = if unit == FitUnit::Turns { of_passages } else { of_notes };
+        weights = weights.with(feature, weight);
+    }
+    weights.to_array()
 }
 
 fn in_use(unit: FitUnit) -> Weights {
@@ -283,7 +305,7 @@ mod tests {
         let values = |own: f32, note: f32| {
             let mut values = FeatureValues::default();
             values[RankFeature::First as usize] = own;
-            values[RankFeature::Brevity as usize] = note;
+            values[RankFeature::Passage as usize] = note;
             values
         };
         let question = |n: usize| {
@@ -296,7 +318,7 @@ mod tests {
         };
         let kind = TextKind { name: "made".to_owned(), questions: (0..20).map(question).collect() };
         let learned = learn(&[&kind], FitUnit::Turns);
-        let before = in_use(FitUnit::Turns);
+        let before = of_conversations(FitUnit::Turns);
         assert!(learned[RankFeature::First as usize] > before[RankFeature::First as usize] + 0.3);
         assert_eq!(kind.metrics(FitUnit::Turns, &learned).mrr, 1.0);
         assert!(fit(&[kind]).contains("(RankFeature::Passage, "));

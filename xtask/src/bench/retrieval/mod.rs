@@ -195,9 +195,9 @@ fn of_features(features: FeatureWeights) -> RankOptions {
 /// The standard search without some of its features.
 fn ablations() -> impl Iterator<Item = (&'static str, RankOptions)> {
     use RankFeature::{
-        After, Asks, Before, BestMeaning, BestPassage, Brevity, First, Meaning,
-        MeaningWithoutWords, Neighbours, Note, NoteMeaning, Number, Reply, ReplyMeaning, SaysWhen,
-        ShortNote, Speaker, Time, Window, WindowMeaning, WindowMeaningWithoutWords,
+        BestMeaning, BestPassage, First, Meaning, MeaningWithoutWords, Neighbours, Note,
+        NoteMeaning, Number, Reply, SaysWhen, ShortNote, Speaker, Time, Window, WindowMeaning,
+        WindowMeaningWithoutWords,
     };
     const ALL: RankOptions = RankOptions::STANDARD;
     let without = |features: &[RankFeature]| {
@@ -208,13 +208,10 @@ fn ablations() -> impl Iterator<Item = (&'static str, RankOptions)> {
     };
     [
         ("without meaning", RankOptions::WORDS),
-        ("without neighbours", without(&[Neighbours, Window, Before, After])),
+        ("without neighbours", without(&[Neighbours, Window])),
         ("without the window of five", without(&[Window])),
         ("without the note", without(&[Note, ShortNote, BestPassage])),
-        (
-            "without any context",
-            without(&[Neighbours, Window, Before, After, Note, ShortNote, BestPassage]),
-        ),
+        ("without any context", without(&[Neighbours, Window, Note, ShortNote, BestPassage])),
         ("without meaning beside words", without(&[Meaning, WindowMeaning])),
         (
             "without meaning where words fail",
@@ -222,9 +219,8 @@ fn ablations() -> impl Iterator<Item = (&'static str, RankOptions)> {
         ),
         ("without meaning of window", without(&[WindowMeaning, WindowMeaningWithoutWords])),
         ("without meaning of the note", without(&[NoteMeaning, BestMeaning])),
-        ("without replies", without(&[Reply, ReplyMeaning])),
-        ("without question marks", without(&[Asks])),
-        ("without place and length", without(&[First, Brevity])),
+        ("without replies", without(&[Reply])),
+        ("without the first passage", without(&[First])),
         ("without the weight of words", RankOptions { word_weight: 0.0, ..ALL }),
         ("without doubt about short passages", RankOptions { short_passage_half: 0.0, ..ALL }),
         ("without who speaks", without(&[Speaker])),
