@@ -8,6 +8,7 @@ pub mod banks;
 mod batch;
 mod doctor;
 mod error;
+pub mod forget;
 mod git_config;
 pub mod graph;
 mod history;
@@ -16,12 +17,15 @@ mod links;
 mod model;
 mod notes;
 mod project;
+pub mod recall;
 pub mod records;
+pub mod remember;
 mod repository;
 mod scan;
 mod search;
 mod status;
 mod vacuum;
+mod visits;
 
 pub use archive::{ExportReport, ImportReport};
 pub use batch::{FileOperation, NoteTransaction, TransactOutcome};
@@ -65,6 +69,7 @@ pub use search::{
     FurtherPassage, MIN_RELEVANCE, SearchPage, SearchRequest, SearchResult, SearchUnit,
 };
 pub use status::VaultStatus;
+pub use visits::{ChangesSinceVisit, VisitingClient};
 
 pub use memoranda_core as core;
 pub use memoranda_store::{
@@ -136,6 +141,11 @@ impl Memory {
             maker.get_or_insert_with(|| EmbeddingWorker::start(&self.store, chosen));
         }
         Ok(self.store.start_background()?)
+    }
+
+    /// Returns the current time in the person's time zone.
+    pub(crate) fn local_now(&self) -> jiff::Zoned {
+        clock::now().to_zoned((self.zone)())
     }
 
     /// The store beneath, for what has no verb of its own.

@@ -1,9 +1,10 @@
-//! The tools: five dialects, which are tables of tools with the memory interfaces that agents know.
+//! The tools: the core, and five dialects, which are tables of tools with the memory interfaces that agents know.
 //!
 //! A dialect turns wire arguments into engine calls, and outcomes into texts and structures. It
 //! has no access to transports, SQL or files.
 
 mod banks;
+mod core;
 mod graph;
 mod instructions;
 mod lenient_json;
@@ -33,7 +34,9 @@ pub use settings::{
 
 /// Returns the tools of all dialects in listing order.
 pub fn tools() -> impl Iterator<Item = &'static ToolDef> {
-    [memory::TOOLS, notes::TOOLS, graph::TOOLS, records::TOOLS, banks::TOOLS].into_iter().flatten()
+    [core::TOOLS, memory::TOOLS, notes::TOOLS, graph::TOOLS, records::TOOLS, banks::TOOLS]
+        .into_iter()
+        .flatten()
 }
 
 /// Returns the prompts of all dialects in listing order.

@@ -1,11 +1,13 @@
 //! Guessing the kind and the scope of a statement that is to be remembered, by closed lists of
 //! common words and the form of the sentence.
 
+mod compare;
 mod cues;
 mod kind;
 mod scope;
 mod words;
 
+pub use compare::{StatementDifference, compare_statements};
 use words::StatementWords;
 
 /// Maximum number of characters that are read: the first sentences say what a text is.

@@ -40,7 +40,8 @@ pub use query::{
     RecordMatches, active_rules, find_exact, find_record, newest_records, record_at,
     records_of_kind, search_records,
 };
-pub use record::{MemoryRecord, NewRecord, records_project, single_line};
+pub(crate) use record::title_of;
+pub use record::{MemoryRecord, NewRecord, is_record_place, records_project, single_line};
 pub use reminder::{
     ChangedReminder, NewReminder, Reminder, ReminderChange, acknowledge_due_reminders,
     add_reminder, change_reminder, due_reminders, list_reminders,
@@ -64,3 +65,4 @@ pub use sync_scope::{
 pub use write::{
     AddedRecord, EditedRecord, MAX_CONTENT_CHARS, RecordChanges, add_records, edit_record,
 };
+pub(crate) use write::{create_step, moved_location};

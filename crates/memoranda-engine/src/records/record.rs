@@ -192,6 +192,11 @@ pub fn records_project() -> ProjectName {
     ProjectName::parse(PROJECT_NAME).expect("a project name")
 }
 
+/// Returns true if a file is a record.
+pub fn is_record_place(place: &NoteLocation) -> bool {
+    place.project.as_str() == PROJECT_NAME && RecordLocation::parse(&place.path).is_some()
+}
+
 /// Returns the location of a path in the project `records`.
 pub(super) fn record_location(path: &str) -> RecordResult<NoteLocation> {
     Ok(NoteLocation {
@@ -260,7 +265,7 @@ fn parse_time(text: &str) -> Option<Timestamp> {
 }
 
 /// Derives a title from the first line of a text, without Markdown marks, cut at a word.
-pub(super) fn title_of(content: &str) -> String {
+pub(crate) fn title_of(content: &str) -> String {
     let plain = |line| str::trim(line).trim_start_matches(['#', '-', '*', '>', ' ']);
     let first = content.lines().map(plain).find(|line| !line.is_empty());
     single_line(first.unwrap_or("untitled"), TITLE_CHARS)

@@ -77,7 +77,7 @@ pub fn add_records(
 }
 
 /// Generates the id of a new record and the step that creates its file.
-pub(super) fn create_step(
+pub(crate) fn create_step(
     record: &NewRecord,
     now: Timestamp,
 ) -> RecordResult<(AddedRecord, FileOperation)> {
@@ -120,7 +120,7 @@ impl RecordChanges {
     }
 
     /// Applies the changes to the text of a file.
-    fn apply(&self, text: &str, now: Timestamp) -> RecordResult<String> {
+    pub(crate) fn apply(&self, text: &str, now: Timestamp) -> RecordResult<String> {
         let mut text = text.to_owned();
         // An explicit time of the last change must stay correct.
         if note::parse(&text).frontmatter.get("modified").is_some() {
@@ -198,7 +198,7 @@ pub fn edit_record(
     changes: &RecordChanges,
 ) -> RecordResult<EditedRecord> {
     let record = find_record(memory, id)?;
-    let (from, to) = (record.place.clone(), new_location(&record, changes.kind)?);
+    let (from, to) = (record.place.clone(), moved_location(&record, changes.kind)?);
     let outcome = memory.transact(who, None, |desk| -> RecordResult<Vec<FileOperation>> {
         let Some((text, _)) = desk.text(&from)? else {
             return Err(RecordError::Vanished { id: id.to_owned() });
@@ -224,7 +224,11 @@ pub fn edit_record(
     Ok(EditedRecord { record, commit })
 }
 
-fn new_location(record: &MemoryRecord, kind: Option<RecordKind>) -> RecordResult<NoteLocation> {
+/// Returns the location of a record with another kind, whose folder is another.
+pub(crate) fn moved_location(
+    record: &MemoryRecord,
+    kind: Option<RecordKind>,
+) -> RecordResult<NoteLocation> {
     match kind.filter(|kind| *kind != record.kind) {
         None => Ok(record.place.clone()),
         Some(kind) => {

@@ -4,8 +4,8 @@ use std::sync::Arc;
 
 use memoranda_tools::{SideContent, ToolDef, ToolResult, ToolSettings};
 use rmcp::model::{
-    CallToolResult, ContentBlock, JsonObject, ListToolsResult, Resource, ResourceContents, Tool,
-    ToolAnnotations,
+    CallToolResult, ContentBlock, JsonObject, ListToolsResult, MetaObject, Resource,
+    ResourceContents, Tool, ToolAnnotations,
 };
 use serde_json::Value;
 
@@ -18,10 +18,13 @@ pub(crate) fn tool_definition(def: &'static ToolDef, settings: &ToolSettings) ->
         .destructive(def.hints.destructive)
         .idempotent(def.hints.idempotent)
         .open_world(def.hints.open_world);
-    Tool::new(def.name, def.description(settings), schema_object(def.input_schema(settings)))
-        .with_title(def.title)
-        .with_raw_output_schema(schema_object((def.output)()))
-        .with_annotations(hints)
+    let tool =
+        Tool::new(def.name, def.description(settings), schema_object(def.input_schema(settings)))
+            .with_title(def.title)
+            .with_raw_output_schema(schema_object((def.output)()))
+            .with_annotations(hints);
+    let meta = def.client_meta();
+    if meta.is_empty() { tool } else { tool.with_meta(MetaObject(meta)) }
 }
 
 /// Lists the tools of a request, in the order of the catalog.

@@ -25,7 +25,7 @@ pub(crate) const TOOLS: &[ToolDef] = &[
     ToolDef {
         name: "activate",
         title: "Activate memory bank",
-        description: "Load a memory bank at the start of a conversation: its files, and instructions \
+        description: "Load a memory bank: its files, and instructions \
             that keep it current. bank_id `auto` finds it: the git repository of current_path \
             (code), project_name (project), the shared bank (global). A project or code bank that \
             does not exist is made if project_name or a repository says what it is. A large bank \
@@ -89,11 +89,8 @@ pub(crate) const PROMPTS: &[PromptDef] = &[];
 pub(crate) const RESOURCES: &[ResourceDef] = &[];
 
 /// Instructions about this toolset for the client's model, at most 200 bytes.
-pub(crate) const BRIEF: &[&str] = &[
-    "BANKS:",
-    "`activate` at the start brings the bank and how to keep it current.",
-    "`update` as things are learned.",
-];
+pub(crate) const BRIEF: &[&str] =
+    &["BANKS:", "`activate` loads a bank and how it is kept current; `update` adds to it."];
 
 /// Reads the type that a call names; `None` for none or `auto`.
 fn bank_type(args: &ToolArgs) -> BankToolResult<Option<BankType>> {

@@ -220,7 +220,7 @@ pub(crate) const TOOLS: &[ToolDef] = &[
         name: "create_entities",
         advice: ToolAdvice::Deprecated,
         title: "Create entities (deprecated)",
-        description: "Deprecated: use save_memory, which also ties entities together and checks quality. Creates entities; existing names are left as they are.",
+        description: "Deprecated in favour of save_memory, which also ties entities together and checks quality. Creates entities; existing names are left as they are.",
         tier: ToolTier::Default,
         hints: ADD,
         output: || {
@@ -257,7 +257,7 @@ pub(crate) const TOOLS: &[ToolDef] = &[
         name: "create_relations",
         advice: ToolAdvice::Deprecated,
         title: "Create relations (deprecated)",
-        description: "Deprecated: use save_memory, which saves entities with their relations. Creates relations between entities; equal ones are skipped, and in a thread those without an end, which are told.",
+        description: "Deprecated in favour of save_memory, which saves entities with their relations. Creates relations between entities; equal ones are skipped, and in a thread those without an end, which are told.",
         tier: ToolTier::Default,
         hints: ADD,
         output: || {

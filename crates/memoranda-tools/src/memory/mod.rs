@@ -39,7 +39,7 @@ pub(crate) const TOOLS: &[ToolDef] = &[ToolDef {
         knowledge; every change is kept in the history.",
     toolset: Toolset::Memory,
     reach: ToolReach::OwnProject,
-    tier: ToolTier::Default,
+    tier: ToolTier::Core,
     hints: ToolHints { read_only: false, destructive: true, idempotent: false, open_world: false },
     handler: ToolHandler::Params { table: command::PARAMS, run },
     output,

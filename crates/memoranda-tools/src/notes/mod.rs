@@ -42,8 +42,7 @@ pub(crate) const RESOURCES: &[ResourceDef] = prompts::RESOURCES;
 /// Instructions for the model about this toolset, in at most 200 bytes.
 pub(crate) const BRIEF: &[&str] = &[
     "NOTES:",
-    "`search_notes` first.",
-    "`write_note` makes a note, `edit_note` changes one.",
+    "`search_notes` filters by tag, type, folder and time.",
     "`build_context` follows the links of a `memory://` address.",
 ];
 
@@ -77,7 +76,7 @@ pub(crate) const TOOLS: &[ToolDef] = &[
         title: "Write note",
         description: "Create a Markdown note. An existing one is refused unless overwrite=true; \
             the old text stays in the history. Names similar notes.",
-        tier: ToolTier::Default,
+        tier: ToolTier::Core,
         hints: CHANGES,
         output: changed,
         handler: ToolHandler::Params { table: write::PARAMS, run: write::write },
@@ -88,7 +87,7 @@ pub(crate) const TOOLS: &[ToolDef] = &[
         title: "Read note",
         description: "Read a note by title, permalink, path or memory:// address, now or as_of \
             an earlier time.",
-        tier: ToolTier::Default,
+        tier: ToolTier::Core,
         hints: READS,
         handler: ToolHandler::Params { table: read::READ_PARAMS, run: read::read_note },
         ..BASE
@@ -98,7 +97,7 @@ pub(crate) const TOOLS: &[ToolDef] = &[
         title: "Edit note",
         description: "Change a part of a note; the rest stays byte for byte. append and prepend \
             create a missing note.",
-        tier: ToolTier::Default,
+        tier: ToolTier::Core,
         hints: CHANGES,
         output: changed,
         handler: ToolHandler::Params { table: edit::PARAMS, run: edit::edit_note },

@@ -11,7 +11,7 @@ use crate::registry::{CallContext, ToolArgs, Toolset};
 use crate::settings::{CallRepository, ToolSettings};
 
 /// Returns the scopes of the named project, else of the client's repository.
-pub(super) fn visible_scopes(
+pub(crate) fn visible_scopes(
     settings: &ToolSettings,
     args: &ToolArgs,
 ) -> RecordToolResult<VisibleScopes> {
@@ -66,7 +66,7 @@ const UNKNOWN_REPOSITORY: &str = "Which repository is this rule for? It is not k
     Nothing was stored.";
 
 /// Returns the scope that `project_id` names.
-pub(super) fn named_scope(args: &ToolArgs) -> RecordToolResult<Option<RecordScope>> {
+pub(crate) fn named_scope(args: &ToolArgs) -> RecordToolResult<Option<RecordScope>> {
     let Some(name) = args.optional_text("project_id")?.filter(|name| !name.trim().is_empty())
     else {
         return Ok(None);

@@ -1,4 +1,4 @@
-//! `get_context`: rules, relevant memories and due reminders at the start of a task.
+//! `get_context`: rules, relevant memories, and the further sections at the start of a task.
 
 use memoranda_core::token_estimate::estimate_tokens;
 use memoranda_engine::records::{
@@ -15,6 +15,7 @@ use super::render::{
     LINE_CHARS, due_text, list_line, records_json, reminder_json, stream_text, visible_scopes_text,
 };
 use super::rules::{PAGE_CHARS, RulesPage, selected_files};
+use crate::core::get_context::{FurtherRequest, FurtherSections};
 use crate::registry::{
     CallContext, ToolArgs, ToolResult, Toolset, abbreviate_query, project_constrained,
 };
@@ -57,12 +58,6 @@ pub(super) fn get_context(call: &CallContext<'_>, args: &ToolArgs) -> RecordTool
     let mut text =
         if page.rules.is_empty() { "No rules yet.\n".to_owned() } else { page.text.clone() };
     text.push_str(&page.footer(&rules, args));
-    if !due.is_empty() {
-        text.push_str("\n## Due Reminders\n");
-        let lines = due.iter().map(|reminder| format!("- {}\n", due_text(reminder, zone)));
-        text.extend(lines);
-        text.push_str("[run_due_reminders marks them as done]\n");
-    }
     let mut found = match &query {
         Some(query) if limit > 0 => {
             let matches = |record: &MemoryRecord| {
@@ -118,6 +113,22 @@ pub(super) fn get_context(call: &CallContext<'_>, args: &ToolArgs) -> RecordTool
             ));
         }
     }
+    let mut due_lines: Vec<String> =
+        due.iter().map(|reminder| format!("- {}", due_text(reminder, zone))).collect();
+    if !due_lines.is_empty() {
+        due_lines.push("[run_due_reminders marks them as done]".to_owned());
+    }
+    let further = FurtherSections::load(
+        call,
+        &FurtherRequest {
+            visible: &visible,
+            shown: found.iter().map(|record| record.id.as_str()).collect(),
+            due: due_lines,
+            budget: budget.map(|budget| usize::try_from(budget).unwrap_or(usize::MAX)),
+            spent: estimate_tokens(&text),
+        },
+    )?;
+    text.push_str(&further.text);
     push_open_streams(call.memory, &visible, &mut text)?;
     text.push_str(&format!("\n{}", visible_scopes_text(&visible)));
     let reminders: Vec<Value> = due.iter().map(reminder_json).collect();
@@ -128,6 +139,9 @@ pub(super) fn get_context(call: &CallContext<'_>, args: &ToolArgs) -> RecordTool
         "memories": records_json(&found),
         "elsewhere": elsewhere.items,
         "reminders": reminders,
+        "person": further.person,
+        "memory_files": further.memory_files,
+        "changes": further.changes,
         "left_out": cut + rules.left_out,
     });
     Ok(ToolResult::ok(text, structured))

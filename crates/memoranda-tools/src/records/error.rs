@@ -12,7 +12,7 @@ use crate::registry::{ArgsError, ToolError};
 
 /// A call that failed. Nothing was changed, and the text contains the next step.
 #[derive(Debug, thiserror::Error)]
-pub(super) enum RecordToolError {
+pub(crate) enum RecordToolError {
     /// The request is invalid.
     #[error("{0}")]
     Refused(String),
@@ -51,7 +51,7 @@ impl From<RecordToolError> for ToolError {
     }
 }
 
-pub(super) type RecordToolResult<T> = Result<T, RecordToolError>;
+pub(crate) type RecordToolResult<T> = Result<T, RecordToolError>;
 
 /// Returns the hint for an id that no record has.
 pub(super) fn missing_record_hint(is_deleted: bool) -> &'static str {

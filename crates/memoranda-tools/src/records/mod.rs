@@ -27,8 +27,11 @@ use crate::registry::{
     ToolTier, Toolset,
 };
 
+pub(crate) use arguments::{named_scope, visible_scopes};
 pub use brief::{BriefRequest, brief};
+pub(crate) use error::RecordToolError;
 pub(crate) use resources::RESOURCES;
+pub(crate) use secrets::SecretScreen;
 pub use writer::last_writer;
 
 const READS: ToolHints =
@@ -52,22 +55,25 @@ const BASE: ToolDef = ToolDef {
 /// Base of the rows of the set `sessions`.
 const SESSION_BASE: ToolDef = ToolDef { toolset: Toolset::Sessions, tier: ToolTier::Extra, ..BASE };
 
+/// Row of `get_context`, which is listed with the core.
+pub(crate) const GET_CONTEXT: ToolDef = ToolDef {
+    name: "get_context",
+    title: "Get context",
+    description: "For the start of a task: active rules, memories relevant to the query, what is \
+        known of the person, what is due, memory files, changes since the last visit.",
+    tier: ToolTier::Core,
+    hints: READS,
+    handler: ToolHandler::Params {
+        table: params::GET_CONTEXT,
+        run: |call, args| Ok(context::get_context(call, args)?),
+    },
+    reach: ToolReach::Requested,
+    scan: ScanPolicy::ByArguments(sync_scope::context),
+    ..BASE
+};
+
 /// Rows of the tools.
 pub(crate) const TOOLS: &[ToolDef] = &[
-    ToolDef {
-        name: "get_context",
-        title: "Get context",
-        description: "Call first in every task: active rules of this repository and global, memories relevant to \
-            the query, due reminders.",
-        hints: READS,
-        handler: ToolHandler::Params {
-            table: params::GET_CONTEXT,
-            run: |call, args| Ok(context::get_context(call, args)?),
-        },
-        reach: ToolReach::Requested,
-        scan: ScanPolicy::ByArguments(sync_scope::context),
-        ..BASE
-    },
     ToolDef {
         name: "add_memory",
         title: "Add memory",
@@ -361,6 +367,6 @@ pub(crate) const PROMPTS: &[PromptDef] = &[];
 /// Instructions about this toolset for the client's model, at most 200 bytes.
 pub(crate) const BRIEF: &[&str] = &[
     "RECORDS:",
-    "`get_context` first in every task: the rules, what is relevant, what is due.",
-    "`add_memory` keeps what lasts.",
+    "`add_memory` keeps a record with type, tags and paths.",
+    "`search_memories` finds records.",
 ];

@@ -41,15 +41,15 @@ const fn dry_run(description: &'static str) -> Param {
 }
 
 pub(super) const GET_CONTEXT: ParamTable = ParamTable::new(&[&[
-    query("What you're working on; without it, just rules and due reminders"),
+    query("What you're working on"),
     PROJECT,
-    Param::integer("limit", 0, 50, "Max memories (default 5; rules always included)"),
-    Param::texts("files", "Files you work on: leaves out rules for other paths"),
-    Param::integer("budget_tokens", 1, 1_000_000, "Cut memories to about this many tokens"),
+    Param::integer("limit", 0, 50, "Max relevant memories (default 5)").hide_max(),
+    Param::texts("files", "Files you work on"),
+    Param::integer("budget_tokens", 1, 1_000_000, "Default 1500").hide_max(),
     Param::texts("entityNames", "Graph entities: their neighbourhood instead").keep_empty(),
-    Param::text("threadId", "Thread of the entities"),
-    Param::integer("depth", 1, 5, "Hops around the entities (default 1)"),
-    Param::integer("offset", 0, 10_000_000, "Entities to pass over, as a cut answer says"),
+    Param::text("threadId", "Thread of the entities").hidden(),
+    Param::integer("depth", 1, 5, "Hops around the entities (default 1)").hidden(),
+    Param::integer("offset", 0, 10_000_000, "Entities to pass over").hidden(),
     Param::text("mode", "Mode of memories.sh").hidden(),
     Param::text("session_id", "").ignored(),
     Param::text("turn_count", "").ignored(),

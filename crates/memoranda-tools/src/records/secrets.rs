@@ -9,18 +9,18 @@ use crate::registry::CallContext;
 use crate::settings::SecretPolicy;
 
 /// Collects the secrets of one call and redacts them if the policy requires it.
-pub(super) struct SecretScreen {
+pub(crate) struct SecretScreen {
     policy: SecretPolicy,
     kinds: Vec<&'static str>,
 }
 
 impl SecretScreen {
-    pub(super) fn new(call: &CallContext<'_>) -> Self {
+    pub(crate) fn new(call: &CallContext<'_>) -> Self {
         Self { policy: call.settings.secrets, kinds: Vec::new() }
     }
 
     /// Screens one text.
-    pub(super) fn text(&mut self, text: &mut String) {
+    pub(crate) fn text(&mut self, text: &mut String) {
         let secrets = secrets::find_secrets(text);
         if secrets.is_empty() {
             return;
@@ -35,7 +35,7 @@ impl SecretScreen {
         }
     }
 
-    pub(super) fn texts(&mut self, texts: &mut [String]) {
+    pub(crate) fn texts(&mut self, texts: &mut [String]) {
         texts.iter_mut().for_each(|text| self.text(text));
     }
 
@@ -79,7 +79,7 @@ impl SecretScreen {
     }
 
     /// Returns the warning for the caller; an error if the policy rejects secrets.
-    pub(super) fn finish(self) -> RecordToolResult<Option<String>> {
+    pub(crate) fn finish(self) -> RecordToolResult<Option<String>> {
         if self.kinds.is_empty() {
             return Ok(None);
         }

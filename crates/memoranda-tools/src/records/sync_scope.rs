@@ -2,22 +2,21 @@
 
 use memoranda_engine::SyncScope;
 use memoranda_engine::records::{
-    VisibleScopes, all_records_scope, reminders_scope, rules_and_reminders_scope, rules_scope,
-    visible_scope,
+    VisibleScopes, all_records_scope, reminders_scope, rules_scope, visible_scope,
 };
 
 use super::{arguments, context as context_tool};
 use crate::registry::ToolArgs;
 use crate::settings::ToolSettings;
 
-/// Returns the scope of `get_context`: rules and reminders, with a query or entities all files.
+/// Returns the scope of `get_context`: the visible records, with a query or entities all files.
 pub(super) fn context(settings: &ToolSettings, args: &ToolArgs) -> SyncScope {
     if args.value("entityNames").is_some() {
         return SyncScope::Everything;
     }
     match context_tool::query(args) {
         Ok(Some(_)) => SyncScope::Everything,
-        Ok(None) => scope_of(settings, args, rules_and_reminders_scope),
+        Ok(None) => visible_records(settings, args),
         Err(_) => SyncScope::Everything,
     }
 }

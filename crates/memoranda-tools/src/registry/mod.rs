@@ -2,6 +2,7 @@
 //! truncation.
 
 mod arguments;
+mod client_meta;
 mod elicitation;
 mod error;
 mod params;

@@ -86,7 +86,8 @@ impl ToolSelection {
             |names: &[String], tool: &ToolDef| names.iter().any(|name| name.trim() == tool.name);
         let offered = tools().filter(|tool| {
             (sets.contains(&tool.toolset)
-                || default && tool.tier == ToolTier::Default
+                || sets.contains(&Toolset::Core) && tool.tier == ToolTier::Core
+                || default && tool.tier != ToolTier::Extra
                 || recommended && is_recommended(tool)
                 || holds(&self.tools, tool))
                 && !holds(&self.exclude, tool)
@@ -106,7 +107,7 @@ impl ToolSelection {
 
 /// Returns true for the default tools that neither purge memories nor are deprecated.
 fn is_recommended(tool: &ToolDef) -> bool {
-    tool.tier == ToolTier::Default && tool.advice == ToolAdvice::Recommended
+    tool.tier != ToolTier::Extra && tool.advice == ToolAdvice::Recommended
 }
 
 #[cfg(test)]
@@ -160,13 +161,26 @@ mod tests {
         let filtered = |keep: &dyn Fn(&ToolDef) -> bool| -> Vec<&str> {
             tools().filter(|tool| keep(tool)).map(|tool| tool.name).collect()
         };
-        let default = filtered(&|tool| tool.tier == ToolTier::Default);
+        let default = filtered(&|tool| tool.tier != ToolTier::Extra);
         assert_eq!(names(&ToolSelection::default()), default);
         assert_eq!(names(&of(&["default"])), default);
         assert_eq!(names(&of(&["all"])), filtered(&|_| true));
         for set in Toolset::ALL {
-            assert_eq!(names(&of(&[set.as_str()])), filtered(&|tool| tool.toolset == set));
+            let is_core = |tool: &ToolDef| set == Toolset::Core && tool.tier == ToolTier::Core;
+            let expected = filtered(&|tool| tool.toolset == set || is_core(tool));
+            assert_eq!(names(&of(&[set.as_str()])), expected);
         }
+        let core = [
+            "remember",
+            "recall",
+            "get_context",
+            "forget",
+            "memory",
+            "write_note",
+            "read_note",
+            "edit_note",
+        ];
+        assert_eq!(names(&of(&["core"])), core);
         assert_eq!(names(&of(&["memory"])), ["memory"]);
     }
 

@@ -189,6 +189,8 @@ pub enum ToolReach {
 /// Toolset: a group of tools that is selected together.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug)]
 pub enum Toolset {
+    /// The four verbs, and the tools for whole notes and memory files.
+    Core,
     /// The Claude memory tool.
     Memory,
     /// Markdown notes and the graph between them.
@@ -207,7 +209,8 @@ pub enum Toolset {
 
 impl Toolset {
     /// All toolsets in listing order.
-    pub const ALL: [Self; 7] = [
+    pub const ALL: [Self; 8] = [
+        Self::Core,
         Self::Memory,
         Self::Notes,
         Self::Graph,
@@ -220,6 +223,7 @@ impl Toolset {
     /// Returns the name in flags, variables and headers.
     pub fn as_str(self) -> &'static str {
         match self {
+            Self::Core => "core",
             Self::Memory => "memory",
             Self::Notes => "notes",
             Self::Graph => "graph",
@@ -250,6 +254,10 @@ impl Toolset {
     /// Returns the purpose in one line.
     pub fn summary(self) -> &'static str {
         match self {
+            Self::Core => {
+                "eight tools for everything: remember, recall, get_context, forget, and the tools \
+                 for whole notes and memory files"
+            }
             Self::Memory => "the Claude memory tool: six commands on files under /memories",
             Self::Notes => "Markdown notes: write, edit, search, and walk the links between them",
             Self::Graph => "entities with versioned facts and relations, of enforced quality",
@@ -264,6 +272,8 @@ impl Toolset {
 /// Membership of a tool in the default selection.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum ToolTier {
+    /// In the toolset `core`, in the selection `default`, and in its own toolset.
+    Core,
     /// In the selection `default` and in its own toolset.
     Default,
     /// Only in its own toolset and in `all`.

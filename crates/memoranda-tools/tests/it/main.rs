@@ -9,6 +9,11 @@
     reason = "tests fail by panicking and look at files as a person would"
 )]
 
+mod core_context;
+mod core_forget;
+mod core_recall;
+mod core_remember;
+mod core_support;
 mod graph_analytics;
 mod graph_manual_edits;
 mod graph_model;

@@ -10,6 +10,7 @@ mod edit;
 mod embed;
 mod expire;
 mod export;
+mod forget;
 mod graph;
 mod hook;
 mod import;
@@ -20,8 +21,10 @@ mod man;
 mod mcp;
 mod mv;
 mod project;
+mod recall;
 mod redo;
 mod reference;
+mod remember;
 mod reminders;
 mod restore;
 mod rm;
@@ -57,7 +60,20 @@ pub(crate) const HELP_GROUPS: &[HelpGroup] = &[
     HelpGroup { heading: "Start", commands: &["init", "setup", "import", "status"] },
     HelpGroup {
         heading: "Remember and find",
-        commands: &["add", "search", "show", "edit", "list", "recent", "mv", "rm", "reminders"],
+        commands: &[
+            "remember",
+            "recall",
+            "forget",
+            "add",
+            "search",
+            "show",
+            "edit",
+            "list",
+            "recent",
+            "mv",
+            "rm",
+            "reminders",
+        ],
     },
     HelpGroup {
         heading: "See what changed, and take it back",
@@ -85,6 +101,9 @@ pub(crate) enum CliCommand {
     Add(add::Args),
     #[command(alias = "find")]
     Search(search::Args),
+    Remember(remember::Args),
+    Recall(recall::Args),
+    Forget(forget::Args),
     #[command(alias = "cat")]
     Show(show::Args),
     Edit(edit::Args),
@@ -134,6 +153,9 @@ pub(crate) fn run(context: &CommandContext, command: CliCommand) -> Result<Exit>
         CliCommand::Init(args) => init::run(context, &args),
         CliCommand::Add(args) => add::run(context, &args),
         CliCommand::Search(args) => search::run(context, &args),
+        CliCommand::Remember(args) => remember::run(context, &args),
+        CliCommand::Recall(args) => recall::run(context, &args),
+        CliCommand::Forget(args) => forget::run(context, &args),
         CliCommand::Show(args) => show::run(context, &args),
         CliCommand::Edit(args) => edit::run(context, &args),
         CliCommand::List(args) => list::run(context, &args),

@@ -91,6 +91,30 @@ pub(crate) fn run(context: &CommandContext, args: &Args) -> Result<Exit> {
     Ok(if result.is_error { Exit::NotFound } else { Exit::Success })
 }
 
+/// Calls a verb of the core for a command of its own, and prints the answer or its structure.
+pub(super) fn call_verb(context: &CommandContext, name: &str, arguments: Value) -> Result<Exit> {
+    let settings = context.settings()?.tools();
+    let tool = memoranda_tools::tool(name)
+        .ok_or_else(|| CommandError::new(Exit::NotFound, format!("there is no tool {name:?}")))?;
+    context.open_or_create()?;
+    let result = call(context, tool, &settings, arguments)?;
+    if result.is_error {
+        let exit = match result.structured["error"].as_str() {
+            Some("CONFLICT") => Exit::Conflict,
+            Some("INVALID_ARGUMENTS") => Exit::Usage,
+            _ => Exit::NotFound,
+        };
+        return Err(CommandError::new(exit, result.text));
+    }
+    let is_empty = result.structured["count"] == json!(0);
+    if context.is_json() {
+        context.printer.json(&result.structured)?;
+    } else {
+        context.printer.line(visible_lines(&result.text))?;
+    }
+    Ok(if is_empty { Exit::NotFound } else { Exit::Success })
+}
+
 fn call(
     context: &CommandContext,
     tool: &ToolDef,

@@ -1,0 +1,109 @@
+//! Recalling: the one search over everything that a caller may see, as passages within a token
+//! budget, each with its places, age, author and kind.
+
+mod as_of;
+mod known;
+mod passage;
+mod query;
+
+pub(crate) use passage::statement_key;
+pub use passage::{RecalledPassage, RecalledSubject};
+
+use jiff::Timestamp;
+use memoranda_core::id::ProjectName;
+use memoranda_core::statement::StatementKind;
+use memoranda_store::TermCorrection;
+
+use crate::records::{RecordResult, VisibleScopes};
+use crate::{MIN_RELEVANCE, Memory};
+
+/// Token budget of an answer if the caller gives none.
+pub const RECALL_TOKENS: usize = 1_500;
+
+/// What to recall.
+#[derive(Clone, Debug)]
+pub struct RecallRequest {
+    /// The question; `None` for what is known about the person and the repository.
+    pub query: Option<String>,
+    /// Token budget of all passages together.
+    pub max_tokens: usize,
+    /// The kinds; all if empty.
+    pub kinds: Vec<StatementKind>,
+    /// The only project to search; `None` for all.
+    pub project: Option<ProjectName>,
+    /// The scopes of the caller: the person, and the repository if there is one.
+    pub visible: VisibleScopes,
+    /// Only what changed since then.
+    pub since: Option<Timestamp>,
+    /// The state of the memory at this time; `None` for now.
+    pub as_of: Option<Timestamp>,
+    /// Minimum relevance, 0 to 1.
+    pub min_relevance: f64,
+}
+
+impl RecallRequest {
+    /// Recalls everything within the default budget.
+    pub fn new(query: Option<String>, visible: VisibleScopes) -> Self {
+        Self {
+            query,
+            max_tokens: RECALL_TOKENS,
+            kinds: Vec::new(),
+            project: None,
+            visible,
+            since: None,
+            as_of: None,
+            min_relevance: MIN_RELEVANCE,
+        }
+    }
+
+    /// Returns true if a kind is requested.
+    fn includes(&self, kind: StatementKind) -> bool {
+        self.kinds.is_empty() || self.kinds.contains(&kind)
+    }
+}
+
+/// What was recalled.
+#[derive(Clone, Debug, Default)]
+pub struct RecallAnswer {
+    /// The passages, the most relevant first.
+    pub passages: Vec<RecalledPassage>,
+    /// Number of passages that the budget left out.
+    pub left_out: usize,
+    /// Words that no text contains, and what was searched for instead.
+    pub corrections: Vec<TermCorrection>,
+}
+
+impl RecallAnswer {
+    /// Keeps the first passages that fit the budget, and adds the authors.
+    fn pack(mut self, memory: &Memory, max_tokens: usize) -> RecordResult<Self> {
+        let (mut spent, mut cut) = (0, 0);
+        let mut kept: Vec<RecalledPassage> = Vec::new();
+        for mut passage in std::mem::take(&mut self.passages) {
+            if kept.is_empty() {
+                passage.shrink(max_tokens);
+            }
+            spent += passage.tokens();
+            if cut > 0 || spent > max_tokens && !kept.is_empty() {
+                cut += 1;
+                continue;
+            }
+            kept.push(passage);
+        }
+        for passage in &mut kept {
+            passage.add_author(memory)?;
+        }
+        self.passages = kept;
+        self.left_out += cut;
+        Ok(self)
+    }
+}
+
+/// Recalls what fits a question, or what is known about the person and the repository.
+pub fn recall(memory: &Memory, request: &RecallRequest) -> RecordResult<RecallAnswer> {
+    let answer = match (&request.query, request.as_of) {
+        (Some(query), None) => query::search(memory, request, query)?,
+        (Some(query), Some(time)) => as_of::search(memory, request, query, time)?,
+        (None, _) => known::about_person_and_repository(memory, request)?,
+    };
+    answer.pack(memory, request.max_tokens)
+}

@@ -1,0 +1,182 @@
+//! A recalled passage: one statement with all its places.
+
+use jiff::Timestamp;
+use memoranda_core::note;
+use memoranda_core::statement::StatementKind;
+use memoranda_core::token_estimate::{estimate_tokens, truncate_to_tokens};
+
+use crate::records::{MemoryRecord, RecordResult, RecordScope};
+use crate::remember::statement_kind;
+use crate::{Memory, NoteLocation, PackedNote};
+
+/// Estimated tokens of source, age, author and kind of a passage.
+const FRAME_TOKENS: usize = 30;
+/// Maximum length of a record in an answer, in characters.
+const RECORD_CHARS: usize = 1_200;
+/// Project of the entities.
+const GRAPH_PROJECT: &str = "graph";
+
+/// The subject of a passage in an answer without a question.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum RecalledSubject {
+    /// The person.
+    Person,
+    /// The repository at hand.
+    Repository,
+}
+
+/// A passage with all places that tell it.
+#[derive(Clone, Debug)]
+pub struct RecalledPassage {
+    /// The text.
+    pub text: String,
+    /// The kind.
+    pub kind: StatementKind,
+    /// Id of the record; `None` for a passage of a note.
+    pub id: Option<String>,
+    /// Title of the note; empty for a record.
+    pub title: String,
+    /// The places that tell it, the most relevant first.
+    pub places: Vec<NoteLocation>,
+    /// Lines in the first place; empty for a record.
+    pub lines: String,
+    /// Name of the repository that it belongs to.
+    pub repository: Option<String>,
+    /// Time of the last change.
+    pub updated: Timestamp,
+    /// Client that wrote it last; `None` if the history does not say.
+    pub author: Option<String>,
+    /// Relevance, 0 to 1; `None` without a question.
+    pub relevance: Option<f64>,
+    /// The subject; `None` in an answer to a question.
+    pub subject: Option<RecalledSubject>,
+}
+
+impl RecalledPassage {
+    /// Builds the passage of a record.
+    pub(super) fn of_record(record: &MemoryRecord) -> Self {
+        let repository = match &record.scope {
+            RecordScope::Global => None,
+            RecordScope::Project(_) => Some(record.scope.name().to_owned()),
+        };
+        Self {
+            text: clipped(&record.content, RECORD_CHARS),
+            kind: statement_kind(record.kind, &record.tags),
+            id: Some(record.id.clone()),
+            title: String::new(),
+            places: vec![record.place.clone()],
+            lines: String::new(),
+            repository,
+            updated: record.updated,
+            author: None,
+            relevance: None,
+            subject: None,
+        }
+    }
+
+    /// Builds the passage of a note.
+    pub(super) fn of_note(packed: &PackedNote) -> Self {
+        Self {
+            text: packed.text().trim().to_owned(),
+            kind: kind_of_place(&packed.place),
+            id: None,
+            title: packed.title.clone(),
+            places: std::iter::once(&packed.place).chain(&packed.also).cloned().collect(),
+            lines: packed.lines_text(),
+            repository: None,
+            updated: packed.updated,
+            author: None,
+            relevance: Some(packed.relevance),
+            subject: None,
+        }
+    }
+
+    /// Returns the estimated tokens of the passage with its source.
+    pub(super) fn tokens(&self) -> usize {
+        let places: usize = self.places.iter().map(|p| estimate_tokens(p.path.as_str()) + 3).sum();
+        estimate_tokens(&self.text) + estimate_tokens(&self.title) + places + FRAME_TOKENS
+    }
+
+    /// Cuts the text until the passage fits.
+    pub(super) fn shrink(&mut self, max_tokens: usize) {
+        let frame = self.tokens() - estimate_tokens(&self.text);
+        let room = max_tokens.saturating_sub(frame).max(1);
+        if estimate_tokens(&self.text) > room {
+            self.text = truncate_to_tokens(&self.text, room).trim_end().to_owned() + "…";
+        }
+    }
+
+    /// Adds the client that wrote the passage last.
+    pub(super) fn add_author(&mut self, memory: &Memory) -> RecordResult<()> {
+        if let Some(place) = self.places.first() {
+            let last = memory.revisions(place, 1)?.into_iter().next();
+            self.author = last.map(|revision| revision.commit.author.client);
+        }
+        Ok(())
+    }
+
+    /// Returns the words of the text, by which the same statement in another place is recognised.
+    pub(super) fn key(&self) -> String {
+        statement_key(&self.text)
+    }
+}
+
+/// Returns the words of a statement without the marks of its line: bullet, category, tags, comment.
+pub(crate) fn statement_key(text: &str) -> String {
+    let text = text.split("<!--").next().unwrap_or_default().trim();
+    let text = text.trim_start_matches(['-', '*', '#', '>', ' ']);
+    let text = match text.strip_prefix('[').and_then(|rest| rest.split_once("] ")) {
+        Some((_, rest)) => rest,
+        None => text,
+    };
+    let words = text.split_whitespace().filter(|word| !word.starts_with('#'));
+    let plain = |word: &str| word.trim_matches(|c: char| !c.is_alphanumeric()).to_lowercase();
+    words.map(plain).filter(|word| !word.is_empty()).collect::<Vec<_>>().join(" ")
+}
+
+/// Merges passages that say the same: the first keeps the places of the others.
+pub(super) fn merge_same(passages: Vec<RecalledPassage>) -> Vec<RecalledPassage> {
+    let mut merged: Vec<(String, RecalledPassage)> = Vec::new();
+    for passage in passages {
+        let key = passage.key();
+        match merged.iter_mut().find(|(known, _)| !key.is_empty() && *known == key) {
+            Some((_, first)) => {
+                let further = passage.places.into_iter().filter(|p| !first.places.contains(p));
+                let further: Vec<NoteLocation> = further.collect();
+                first.places.extend(further);
+            }
+            None => merged.push((key, passage)),
+        }
+    }
+    merged.into_iter().map(|(_, passage)| passage).collect()
+}
+
+/// Returns the kind of a passage that is not a record: entities contain facts.
+pub(super) fn kind_of_place(place: &NoteLocation) -> StatementKind {
+    if place.project.as_str() == GRAPH_PROJECT { StatementKind::Fact } else { StatementKind::Note }
+}
+
+fn clipped(text: &str, max_chars: usize) -> String {
+    match text.char_indices().nth(max_chars) {
+        Some((end, _)) => format!("{}…", note::one_line(text.get(..end).unwrap_or_default())),
+        None => text.trim().to_owned(),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_marks_of_a_line_do_not_make_another_statement() {
+        for same in [
+            "I prefer tabs",
+            "- [preference] I prefer tabs #style <!-- obs_1 v1 -->",
+            "# I prefer *tabs*.",
+            "  i PREFER   tabs",
+        ] {
+            assert_eq!(statement_key(same), "i prefer tabs", "{same}");
+        }
+        assert_ne!(statement_key("I prefer tabs"), statement_key("I prefer spaces"));
+    }
+}

@@ -1,0 +1,227 @@
+//! The sections of `get_context` behind those of the records: what is known of the person, what is
+//! due, the memory files, and what others changed since the last visit.
+//!
+//! One token budget covers the answer. Rules and relevant memories come first; the further sections
+//! share what is left, and each passes on what it does not need.
+
+use memoranda_core::statement::StatementKind;
+use memoranda_core::token_estimate::estimate_tokens;
+use memoranda_engine::recall::{RecallRequest, recall};
+use memoranda_engine::records::{RecordResult, RecordScope, VisibleScopes, single_line};
+use memoranda_engine::{ListFilter, ListOrder, VisitingClient};
+use serde_json::{Value, json};
+
+use crate::registry::CallContext;
+
+/// Token budget of an answer if the caller gives none.
+pub(crate) const CONTEXT_TOKENS: usize = 1_500;
+/// Minimum number of tokens of the further sections if the caller gives no budget.
+const MIN_FURTHER_TOKENS: usize = 300;
+/// Shares of the further sections in what is left of the budget, in percent: the person, what is
+/// due, memory files, changes.
+const SHARES: [usize; 4] = [40, 25, 15, 20];
+/// Maximum length of a line, in characters.
+const LINE_CHARS: usize = 240;
+/// Maximum number of memory files that are listed.
+const MAX_FILES: usize = 30;
+/// The kinds of statements about the person besides rules, which have their own section.
+const PERSON_KINDS: [StatementKind; 5] = [
+    StatementKind::Preference,
+    StatementKind::Fact,
+    StatementKind::Decision,
+    StatementKind::Skill,
+    StatementKind::Note,
+];
+
+/// The further sections of an answer.
+#[derive(Default)]
+pub(crate) struct FurtherSections {
+    /// The sections with their headings.
+    pub(crate) text: String,
+    /// Statements about the person.
+    pub(crate) person: Vec<Value>,
+    /// Paths of the memory files.
+    pub(crate) memory_files: Vec<String>,
+    /// Changes since the last visit; `null` on the first one.
+    pub(crate) changes: Value,
+}
+
+/// The input of the further sections.
+pub(crate) struct FurtherRequest<'a> {
+    /// The scopes of the caller.
+    pub(crate) visible: &'a VisibleScopes,
+    /// Ids of records that the answer contains already.
+    pub(crate) shown: Vec<&'a str>,
+    /// Lines of the due reminders.
+    pub(crate) due: Vec<String>,
+    /// Token budget of the whole answer; `None` for the default.
+    pub(crate) budget: Option<usize>,
+    /// Tokens of the sections before.
+    pub(crate) spent: usize,
+}
+
+/// A section that takes lines until its room is full.
+struct SectionWriter {
+    text: String,
+    left: usize,
+}
+
+impl SectionWriter {
+    /// Writes a section of lines into a share of the room. Returns the number of written lines.
+    fn section(&mut self, heading: &str, lines: &[String], share: usize, more: &str) -> usize {
+        if lines.is_empty() {
+            return 0;
+        }
+        let room = self.left * share / 100;
+        let mut spent = estimate_tokens(heading) + 1;
+        let mut written = 0;
+        let mut body = String::new();
+        for line in lines {
+            spent += estimate_tokens(line) + 1;
+            if spent > room {
+                break;
+            }
+            body.push_str(line);
+            body.push('\n');
+            written += 1;
+        }
+        self.text.push_str(&format!("\n{heading}\n{body}"));
+        if written < lines.len() {
+            self.text.push_str(&format!("[{} more: {more}]\n", lines.len() - written));
+        }
+        self.left = self.left.saturating_sub(spent);
+        written
+    }
+}
+
+impl FurtherSections {
+    /// Collects the sections, and records the visit of the client.
+    pub(crate) fn load(call: &CallContext<'_>, request: &FurtherRequest<'_>) -> RecordResult<Self> {
+        let left = match request.budget {
+            Some(budget) => budget.saturating_sub(request.spent),
+            None => CONTEXT_TOKENS.saturating_sub(request.spent).max(MIN_FURTHER_TOKENS),
+        };
+        let mut writer = SectionWriter { text: String::new(), left };
+        let mut sections = Self::default();
+        // The shares are of what is left when a section begins.
+        let [person_share, due_share, files_share, _] = SHARES;
+        let rest = 100 - person_share;
+        let after_due = rest - due_share;
+        let (lines, items) = person_lines(call, request, left)?;
+        let written =
+            writer.section("## About the Person", &lines, person_share, "recall without query");
+        sections.person = items.into_iter().take(written).collect();
+        let more = "list_reminders";
+        writer.section("## Due Reminders", &request.due, 100 * due_share / rest, more);
+        sections.memory_files = memory_files(call)?;
+        let share = 100 * files_share / after_due;
+        let more = "memory view /memories";
+        writer.section("## Memory Files", &sections.memory_files, share, more);
+        let (heading, lines, changes) = changes(call, request)?;
+        writer.section(&heading, &lines, 100, "recent_activity");
+        sections.changes = changes;
+        sections.text = writer.text;
+        Ok(sections)
+    }
+}
+
+fn person_lines(
+    call: &CallContext<'_>,
+    request: &FurtherRequest<'_>,
+    tokens: usize,
+) -> RecordResult<(Vec<String>, Vec<Value>)> {
+    if !request.visible.scopes.contains(&RecordScope::Global) {
+        return Ok((Vec::new(), Vec::new()));
+    }
+    let known = RecallRequest {
+        max_tokens: tokens.max(1) * 2,
+        kinds: PERSON_KINDS.to_vec(),
+        ..RecallRequest::new(None, VisibleScopes::only(RecordScope::Global))
+    };
+    let found = recall(call.memory, &known)?.passages;
+    let is_new = |id: Option<&str>| id.is_none_or(|id| !request.shown.contains(&id));
+    let found = found.iter().filter(|passage| is_new(passage.id.as_deref()));
+    Ok(found
+        .map(|passage| {
+            let source = match &passage.id {
+                Some(id) => format!("{}, id {id}", passage.kind.as_str()),
+                None => passage.places.first().map(ToString::to_string).unwrap_or_default(),
+            };
+            let text = single_line(&passage.text, LINE_CHARS);
+            let item = json!({ "id": passage.id, "kind": passage.kind.as_str(), "text": text });
+            (format!("- {text} ({source})"), item)
+        })
+        .unzip())
+}
+
+/// Lists the newest memory files as the memory tool names them.
+fn memory_files(call: &CallContext<'_>) -> RecordResult<Vec<String>> {
+    let project = &call.settings.memories;
+    if !call.settings.reaches_memories() || call.memory.store().project(project.as_str()).is_err() {
+        return Ok(Vec::new());
+    }
+    let filter = ListFilter { project: Some(project.clone()), ..ListFilter::default() };
+    let files = call.memory.store().list(&filter, ListOrder::Newest, MAX_FILES, 0);
+    let files = files.map_err(memoranda_engine::EngineError::from)?;
+    Ok(files.into_iter().map(|file| format!("- /memories/{}", file.path)).collect())
+}
+
+/// Returns heading and lines of the changes since the last visit.
+fn changes(
+    call: &CallContext<'_>,
+    request: &FurtherRequest<'_>,
+) -> RecordResult<(String, Vec<String>, Value)> {
+    let repository = request.visible.project().map_or("global", RecordScope::name);
+    let client = VisitingClient::new(&call.who.client, repository);
+    let Some(changes) = call.memory.visit(&client)? else {
+        return Ok((String::new(), Vec::new(), Value::Null));
+    };
+    let zone = &call.settings.records.zone;
+    let since = changes.since.to_zoned(zone.clone()).strftime("%Y-%m-%d %H:%M %Z").to_string();
+    let heading = format!("## Changed Since Your Last Visit ({since})");
+    let only = call.settings.notes.only_project.as_deref();
+    let mut lines: Vec<String> = Vec::new();
+    for commit in &changes.commits {
+        let files: Vec<String> = commit
+            .files
+            .iter()
+            .filter(|file| only.is_none_or(|only| file.project.as_str() == only))
+            .map(|file| {
+                let gone = if file.after.is_none() { " (deleted)" } else { "" };
+                format!("{}/{}{gone}", file.project, file.path)
+            })
+            .collect();
+        let Some(first) = files.first() else { continue };
+        let more = match files.len() {
+            1 => String::new(),
+            count => format!(" and {} more", count - 1),
+        };
+        lines.push(format!("- {first}{more} by {}", commit.author.client));
+    }
+    let json = json!({ "since": changes.since.to_string(), "commits": lines.len() });
+    Ok((heading, lines, json))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_section_is_cut_to_its_share() {
+        let lines: Vec<String> = (0..10).map(|n| format!("- line number {n}")).collect();
+        let mut writer = SectionWriter { text: String::new(), left: 100 };
+        assert_eq!(writer.section("## Empty", &[], 50, "x"), 0);
+        assert!(writer.text.is_empty());
+        let written = writer.section("## Lines", &lines, 30, "`more`");
+        assert!((1..10).contains(&written), "{written}");
+        assert!(
+            writer.text.contains(&format!("[{} more: `more`]", 10 - written)),
+            "{}",
+            writer.text
+        );
+        let left = writer.left;
+        assert!(left < 100);
+        assert_eq!(writer.section("## All", &lines, 100, "x"), 10);
+        assert_eq!(SHARES.iter().sum::<usize>(), 100);
+    }
+}

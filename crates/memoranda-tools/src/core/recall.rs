@@ -1,0 +1,168 @@
+//! `recall`.
+
+use jiff::{Timestamp, Zoned};
+use memoranda_core::timeframe::{TimeframeError, parse_timeframe, parse_until};
+use memoranda_engine::MIN_RELEVANCE;
+use memoranda_engine::recall::{
+    RECALL_TOKENS, RecallAnswer, RecallRequest, RecalledPassage, RecalledSubject, recall,
+};
+use serde_json::{Value, json};
+
+use super::arguments;
+use crate::registry::{CallContext, INVALID_ARGUMENTS, ToolArgs, ToolError, ToolResult};
+
+/// Parses a time relative to now.
+type TimeParser = fn(&str, &Zoned) -> Result<Timestamp, TimeframeError>;
+
+pub(super) fn run(call: &CallContext<'_>, args: &ToolArgs) -> Result<ToolResult, ToolError> {
+    let query = args.optional_text("query")?.filter(|query| !query.trim().is_empty());
+    let max_tokens = args.number("max_tokens", 50, 100_000)?;
+    let now = call.settings.records.now();
+    let time = |name: &str, parse: TimeParser| -> Result<Option<Timestamp>, ToolError> {
+        let Some(text) = args.optional_text(name)? else { return Ok(None) };
+        parse(&text, &now).map(Some).map_err(|error| {
+            ToolError::new(INVALID_ARGUMENTS, format!("`{name}` is {text:?}: {error}."))
+        })
+    };
+    let request = RecallRequest {
+        max_tokens: max_tokens.map_or(RECALL_TOKENS, |tokens| tokens as usize),
+        kinds: arguments::kinds(args)?,
+        project: arguments::only_project(call, args.optional_text("project")?.as_deref())?,
+        since: time("since", parse_timeframe)?,
+        as_of: time("as_of", parse_until)?,
+        min_relevance: args.optional_decimal("min_relevance")?.unwrap_or(MIN_RELEVANCE),
+        ..RecallRequest::new(query, arguments::scopes(call, args)?)
+    };
+    let answer = recall(call.memory, &request).map_err(arguments::record_error)?;
+    Ok(ToolResult::ok(answer_text(&answer, &request), answer_json(&answer, &request)))
+}
+
+fn answer_text(answer: &RecallAnswer, request: &RecallRequest) -> String {
+    let now = memoranda_engine::clock::now();
+    let mut text = String::new();
+    if answer.passages.is_empty() {
+        text.push_str(match request.query {
+            Some(_) => "Nothing relevant is known.\n",
+            None => "Nothing is known yet about the person or this repository.\n",
+        });
+    }
+    let mut subject = None;
+    for passage in &answer.passages {
+        if passage.subject != subject {
+            subject = passage.subject;
+            text.push_str(match subject {
+                Some(RecalledSubject::Person) => "## The Person\n",
+                Some(RecalledSubject::Repository) => "## This Repository\n",
+                None => "",
+            });
+        }
+        text.push_str(&passage_text(passage, now));
+    }
+    if answer.left_out > 0 {
+        let more = json!({ "query": request.query, "max_tokens": request.max_tokens * 2 });
+        text.push_str(&format!("[{} more did not fit: recall {more}]\n", answer.left_out));
+    }
+    for correction in &answer.corrections {
+        let (typed, meant) = (&correction.typed, &correction.meant);
+        text.push_str(&format!("[No text has {typed:?}; searched for {meant:?}.]\n"));
+    }
+    text.truncate(text.trim_end().len());
+    text
+}
+
+/// Renders a passage: the text as a list item, then its source.
+pub(super) fn passage_text(passage: &RecalledPassage, now: Timestamp) -> String {
+    let mut lines = passage.text.lines();
+    let mut text = format!("- {}\n", lines.next().unwrap_or_default());
+    for line in lines {
+        text.push_str(if line.is_empty() { "\n" } else { "  " });
+        if !line.is_empty() {
+            text.push_str(line);
+            text.push('\n');
+        }
+    }
+    let mut source = vec![passage.kind.as_str().to_owned()];
+    source.extend(passage.id.as_ref().map(|id| format!("id {id}")));
+    source.extend(passage.repository.as_ref().map(|repository| format!("of {repository}")));
+    let places: Vec<String> = passage.places.iter().map(ToString::to_string).collect();
+    source.push(places.join(", "));
+    source.push(age_text(passage.updated, now));
+    source.extend(passage.author.as_ref().map(|author| format!("by {author}")));
+    source.extend(passage.relevance.map(|relevance| format!("relevance {relevance:.2}")));
+    text.push_str(&format!("  ({})\n", source.join(" · ")));
+    text
+}
+
+/// Renders the age of a passage in its largest unit.
+fn age_text(updated: Timestamp, now: Timestamp) -> String {
+    let minutes = now.duration_since(updated).as_mins().max(0);
+    let (count, unit) = match minutes {
+        0..60 => (minutes, "minute"),
+        60..1_440 => (minutes / 60, "hour"),
+        1_440..86_400 => (minutes / 1_440, "day"),
+        _ => return updated.strftime("%Y-%m-%d").to_string(),
+    };
+    if count == 0 {
+        return "just now".to_owned();
+    }
+    format!("{count} {unit}{} ago", if count == 1 { "" } else { "s" })
+}
+
+fn answer_json(answer: &RecallAnswer, request: &RecallRequest) -> Value {
+    let passages: Vec<Value> = answer.passages.iter().map(passage_json).collect();
+    json!({
+        "query": request.query,
+        "count": passages.len(),
+        "passages": passages,
+        "left_out": answer.left_out,
+    })
+}
+
+pub(super) fn passage_json(passage: &RecalledPassage) -> Value {
+    let places: Vec<String> = passage.places.iter().map(ToString::to_string).collect();
+    let mut json = json!({
+        "text": passage.text,
+        "kind": passage.kind.as_str(),
+        "places": places,
+        "updated": passage.updated.to_string(),
+    });
+    let mut add = |key: &str, value: Option<Value>| {
+        if let Some(value) = value {
+            json[key] = value;
+        }
+    };
+    add("id", passage.id.clone().map(Value::String));
+    add("title", Some(&passage.title).filter(|title| !title.is_empty()).map(|title| json!(title)));
+    add("lines", Some(&passage.lines).filter(|lines| !lines.is_empty()).map(|lines| json!(lines)));
+    add("repository", passage.repository.clone().map(Value::String));
+    add("author", passage.author.clone().map(Value::String));
+    add("relevance", passage.relevance.map(|relevance| json!((relevance * 100.0).round() / 100.0)));
+    add(
+        "about",
+        passage.subject.map(|subject| match subject {
+            RecalledSubject::Person => json!("person"),
+            RecalledSubject::Repository => json!("repository"),
+        }),
+    );
+    json
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn an_age_has_one_unit() {
+        let now: Timestamp = "2026-06-15T12:00:00Z".parse().unwrap();
+        for (time, expected) in [
+            ("2026-06-15T11:59:40Z", "just now"),
+            ("2026-06-15T12:10:00Z", "just now"),
+            ("2026-06-15T11:59:00Z", "1 minute ago"),
+            ("2026-06-15T10:00:00Z", "2 hours ago"),
+            ("2026-06-12T10:00:00Z", "3 days ago"),
+            ("2025-06-12T10:00:00Z", "2025-06-12"),
+        ] {
+            assert_eq!(age_text(time.parse().unwrap(), now), expected, "{time}");
+        }
+    }
+}

@@ -1,0 +1,192 @@
+//! `remember`.
+
+use memoranda_engine::records::{RecordScope, single_line};
+use memoranda_engine::remember::{
+    MAX_STATEMENT_CHARS, RecordReference, RememberEffect, RememberError, RememberRequest,
+    RememberedStatement, remember,
+};
+use serde_json::{Value, json};
+
+use super::arguments;
+use crate::records::SecretScreen;
+use crate::registry::{CallContext, ToolArgs, ToolError, ToolResult};
+
+/// Number of characters of a statement that an answer repeats.
+const SHOWN_CHARS: usize = 120;
+
+pub(super) fn run(call: &CallContext<'_>, args: &ToolArgs) -> Result<ToolResult, ToolError> {
+    let mut content = args.optional_text("content")?.unwrap_or_default();
+    let mut tags = args.texts("tags")?.unwrap_or_default();
+    let mut screen = SecretScreen::new(call);
+    screen.text(&mut content);
+    screen.texts(&mut tags);
+    let warning = screen.finish()?;
+    let request = RememberRequest {
+        content,
+        kind: arguments::kind(args)?,
+        scope: arguments::scope(args)?,
+        tags: tags.iter().map(|tag| tag.trim().trim_start_matches('#').to_owned()).collect(),
+        project: arguments::named_repository(args)?,
+        workspace: arguments::scopes(call, args)?.project().cloned(),
+        replaces: args.optional_text("replaces")?.map(|text| RecordReference::parse(&text)),
+    };
+    arguments::check_records_reach(call)?;
+    let remembered = remember(call.memory, &call.who, &request)
+        .map_err(|error| remember_error(error, &request))?;
+    let mut text = remembered_text(&remembered, &request);
+    if let Some(warning) = &warning {
+        text.push_str(&format!("\n{warning}"));
+    }
+    Ok(ToolResult::ok(text, remembered_json(&remembered, warning)))
+}
+
+fn remembered_text(remembered: &RememberedStatement, request: &RememberRequest) -> String {
+    let RememberedStatement { id, version, place, kind, .. } = remembered;
+    let what = format!("{} {}", kind.as_str(), scope_text(&remembered.scope));
+    let guessed = match (remembered.is_kind_guessed, remembered.is_scope_guessed) {
+        (true, true) => " (kind and scope guessed)",
+        (true, false) => " (kind guessed)",
+        (false, true) => " (scope guessed)",
+        (false, false) => "",
+    };
+    let mut text = match &remembered.effect {
+        RememberEffect::Stored => format!("Remembered as a {what}{guessed}."),
+        RememberEffect::Known => {
+            return format!(
+                "Known already, nothing was stored: {id}@{version}, a {what} · {place}"
+            );
+        }
+        RememberEffect::Replaced { previous } => {
+            format!("Replaced a {what}{guessed}. Before: {}", single_line(previous, SHOWN_CHARS))
+        }
+    };
+    let commit = remembered.commit.as_ref().map(|commit| commit.id.to_string()).unwrap_or_default();
+    text.push_str(&format!("\n{id}@{version} · {place} · commit {commit}"));
+    text.push_str(&match &remembered.effect {
+        RememberEffect::Replaced { previous } => {
+            let call = json!({ "content": single_line(previous, 2_000), "replaces": id });
+            format!("\nTo take it back: remember {call}")
+        }
+        _ => format!("\nTo take it back: forget {}", json!({ "id": id })),
+    });
+    if !remembered.candidates.is_empty() {
+        text.push_str("\nSimilar, and kept as well:");
+    }
+    for (record, version) in &remembered.candidates {
+        let reference = format!("{}@{version}", record.id);
+        let call = json!({ "content": request.content.trim(), "replaces": reference });
+        let shown = single_line(&record.content, SHOWN_CHARS);
+        text.push_str(&format!("\n- {}: {shown} (to replace it: remember {call})", record.id));
+    }
+    text
+}
+
+fn scope_text(scope: &RecordScope) -> String {
+    match scope {
+        RecordScope::Global => "of the person, everywhere".to_owned(),
+        RecordScope::Project(_) => format!("of {}", scope.name()),
+    }
+}
+
+fn remembered_json(remembered: &RememberedStatement, warning: Option<String>) -> Value {
+    let (effect, previous) = match &remembered.effect {
+        RememberEffect::Stored => ("stored", None),
+        RememberEffect::Known => ("known", None),
+        RememberEffect::Replaced { previous } => ("replaced", Some(previous)),
+    };
+    let candidates: Vec<Value> = remembered
+        .candidates
+        .iter()
+        .map(|(record, version)| {
+            json!({ "id": record.id, "version": version, "content": record.content })
+        })
+        .collect();
+    json!({
+        "effect": effect,
+        "id": remembered.id,
+        "version": remembered.version,
+        "kind": remembered.kind.as_str(),
+        "kind_guessed": remembered.is_kind_guessed,
+        "scope": match &remembered.scope {
+            RecordScope::Global => "person",
+            RecordScope::Project(_) => "repository",
+        },
+        "scope_guessed": remembered.is_scope_guessed,
+        "repository": match &remembered.scope {
+            RecordScope::Global => None,
+            RecordScope::Project(_) => Some(remembered.scope.name()),
+        },
+        "path": remembered.place.to_string(),
+        "commit": remembered.commit.as_ref().map(|commit| commit.id.to_string()),
+        "previous": previous,
+        "candidates": candidates,
+        "warning": warning,
+    })
+}
+
+/// Converts an error to its text with the next step.
+fn remember_error(error: RememberError, request: &RememberRequest) -> ToolError {
+    const INVALID: &str = crate::registry::INVALID_ARGUMENTS;
+    match error {
+        RememberError::Record(error) => arguments::record_error(error),
+        RememberError::Empty => ToolError::new(
+            INVALID,
+            format!(
+                "`content` is empty. Give one statement of 1 to {MAX_STATEMENT_CHARS} characters; \
+                 write_note keeps longer texts."
+            ),
+        ),
+        RememberError::TooLong { chars } => ToolError::new(
+            INVALID,
+            format!(
+                "`content` has {chars} characters; {MAX_STATEMENT_CHARS} are the most for one \
+                 statement. write_note keeps longer texts. Nothing was stored."
+            ),
+        )
+        .with_detail("max_chars", MAX_STATEMENT_CHARS),
+        RememberError::NoRepository => ToolError::new("REPOSITORY_UNKNOWN", NO_REPOSITORY),
+        RememberError::OtherRepository { named, workspace } => ToolError::new(
+            "REPOSITORY_AMBIGUOUS",
+            format!(
+                "This names {named}, and the call comes from {workspace}. Give project_id for the \
+                 repository that it is of. Nothing was stored."
+            ),
+        ),
+        RememberError::ScopeConflict => ToolError::new(
+            INVALID,
+            "scope=\"person\" and project_id exclude each other. Give one of them. Nothing was \
+             stored.",
+        ),
+        RememberError::OtherScope { id, scope } => ToolError::new(
+            INVALID,
+            format!(
+                "{id} is a memory {}. A new version keeps its scope: leave scope and project_id \
+                 out, or forget {id} and remember the statement again. Nothing was stored.",
+                scope_text(&scope)
+            ),
+        ),
+        RememberError::VersionConflict { id, expected, current, content } => {
+            let again = json!({
+                "content": request.content.trim(),
+                "replaces": format!("{id}@{current}"),
+            });
+            ToolError::new(
+                "CONFLICT",
+                format!(
+                    "Conflict: {id} is now version {current}, not {expected}. It says: {}\nTo \
+                     replace that: remember {again}",
+                    single_line(&content, SHOWN_CHARS)
+                ),
+            )
+            .with_detail("id", id)
+            .with_detail("expected", expected)
+            .with_detail("current", current)
+        }
+    }
+}
+
+/// Error of a statement whose repository is unknown.
+const NO_REPOSITORY: &str = "This is of a repository, and none is known here: give project_id \
+    (github.com/owner/repo). Otherwise it is taken from the header X-Memoranda-Repository over \
+    HTTP, and over stdio from the client's project variable or the working folder. For something \
+    that holds everywhere give scope=\"person\". Nothing was stored.";

@@ -1,0 +1,99 @@
+//! `forget`: one memory, by id, name or a question that fits one.
+
+use serde_json::json;
+
+use crate::core_support::{recalled, remembered, vault_in_repository};
+
+#[test]
+fn a_memory_is_forgotten_by_its_id_and_can_be_undone() {
+    let vault = vault_in_repository();
+    let kept = remembered(&vault, "I prefer tabs");
+    let id = kept["id"].as_str().unwrap();
+    let reference = format!("{id}@{}", kept["version"].as_str().unwrap());
+    let done = vault.call("forget", &json!({ "id": reference }));
+    assert!(done.text.starts_with("Forgot: I prefer tabs"), "{}", done.text);
+    let commit = done.structured["commit"].as_str().unwrap();
+    assert!(done.text.contains(&format!("memoranda undo {commit}")), "{}", done.text);
+    assert!(recalled(&vault, json!({ "query": "tabs" })).is_empty());
+    let (text, _) = vault.refused("forget", json!({ "id": id }));
+    assert!(text.contains("forgotten already"), "{text}");
+    vault.memory.undo(&author(), commit).unwrap();
+    assert_eq!(recalled(&vault, json!({ "query": "tabs" })), ["I prefer tabs"]);
+}
+
+fn author() -> memoranda_core::change::Author {
+    memoranda_core::change::Author::new(
+        "test 1",
+        "undo",
+        memoranda_core::change::ChangeChannel::Mcp,
+    )
+}
+
+#[test]
+fn a_question_that_fits_several_deletes_nothing() {
+    let vault = vault_in_repository();
+    let one = remembered(&vault, "I like rowing on the Spree");
+    let two = remembered(&vault, "My rowing club meets on Sunday mornings");
+    let listed = vault.call("forget", &json!({ "query": "rowing" }));
+    assert_eq!(listed.structured["forgotten"], false, "{}", listed.text);
+    for memory in [&one, &two] {
+        let call = format!("forget {{\"id\":{}}}", memory["id"]);
+        assert!(listed.text.contains(&call), "{call}: {}", listed.text);
+    }
+    assert_eq!(recalled(&vault, json!({ "query": "rowing" })).len(), 2);
+    let done = vault.call("forget", &json!({ "query": "Spree" }));
+    assert_eq!(done.structured["forgotten"], true, "{}", done.text);
+    let none = vault.call("forget", &json!({ "query": "zxqv wvut" }));
+    assert!(none.text.starts_with("Nothing fits"), "{}", none.text);
+}
+
+#[test]
+fn a_note_is_forgotten_by_its_name_only() {
+    let vault = vault_in_repository();
+    let note =
+        json!({ "title": "Plan", "directory": "x", "content": "Repaint the lighthouse door." });
+    vault.done("write_note", note);
+    let listed = vault.call("forget", &json!({ "query": "repaint the door" }));
+    assert_eq!(listed.structured["forgotten"], false, "{}", listed.text);
+    assert!(listed.text.contains("(the whole note)"), "{}", listed.text);
+    let done = vault.call("forget", &json!({ "name": "main/x/Plan.md" }));
+    assert_eq!(done.structured["path"], "main/x/Plan.md", "{}", done.text);
+    vault.done(
+        "memory",
+        json!({ "command": "create", "path": "/memories/a.md", "file_text": "A parrot.\n" }),
+    );
+    let file = vault.done("forget", json!({ "name": "/memories/a.md" }));
+    assert_eq!(file["path"], "memories/a.md");
+}
+
+#[test]
+fn a_statement_in_several_places_is_removed_only_where_it_is_named() {
+    let vault = vault_in_repository();
+    let kept = remembered(&vault, "The spare key is under the blue flowerpot");
+    vault.done(
+        "memory",
+        json!({
+            "command": "create", "path": "/memories/home.md",
+            "file_text": "The spare key is under the blue flowerpot.\n"
+        }),
+    );
+    let listed = vault.call("forget", &json!({ "query": "spare key" }));
+    assert_eq!(listed.structured["forgotten"], false, "{}", listed.text);
+    let done = vault.call("forget", &json!({ "id": kept["id"] }));
+    assert_eq!(done.structured["still_told_by"], json!(["memories/home.md"]), "{}", done.text);
+    assert_eq!(recalled(&vault, json!({ "query": "spare key" })).len(), 1);
+}
+
+#[test]
+fn exactly_one_way_to_name_is_needed() {
+    let vault = vault_in_repository();
+    for arguments in
+        [json!({}), json!({ "id": "a", "query": "b" }), json!({ "id": "", "name": " " })]
+    {
+        let (text, _) = vault.refused("forget", arguments);
+        assert!(text.contains("exactly one of"), "{text}");
+    }
+    let (text, _) = vault.refused("forget", json!({ "id": "nosuchid" }));
+    assert!(text.contains("nosuchid") && text.contains("recall"), "{text}");
+    vault.refused("forget", json!({ "name": "No such note" }));
+}

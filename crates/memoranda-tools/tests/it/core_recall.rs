@@ -1,0 +1,194 @@
+//! `recall`: one search over everything, and what is known without a question.
+
+use memoranda_tools::Wording;
+use serde_json::{Value, json};
+
+use crate::core_support::{call_as, recalled, remembered, vault_in_repository};
+use crate::support::TestVault;
+
+/// Writes one fact through each interface.
+fn write_everywhere(vault: &TestVault) {
+    let file = "# Boat\n\nThe boat Seagull needs new sails before the regatta.\n";
+    vault.done(
+        "memory",
+        json!({ "command": "create", "path": "/memories/boat.md", "file_text": file }),
+    );
+    let note = json!({
+        "title": "Bakery", "directory": "life",
+        "content": "The bakery on Mill Street opens at six in the morning."
+    });
+    vault.done("write_note", note);
+    vault.done(
+        "add_memory",
+        json!({ "content": "Grandmother keeps bees behind the barn", "type": "fact", "global": true }),
+    );
+    vault.done(
+        "save_memory",
+        json!({
+            "threadId": "t",
+            "entities": [
+                {
+                    "name": "Otto", "entityType": "Person",
+                    "observations": ["Otto repairs violins in Cremona"],
+                    "relations": [{ "targetEntity": "Cremona", "relationType": "lives in" }]
+                },
+                {
+                    "name": "Cremona", "entityType": "City", "observations": ["City of violins"],
+                    "relations": [{ "targetEntity": "Otto", "relationType": "home of" }]
+                }
+            ]
+        }),
+    );
+    remembered(vault, "I collect stamps from Iceland");
+}
+
+#[test]
+fn everything_is_found_whoever_wrote_it() {
+    let vault = vault_in_repository();
+    write_everywhere(&vault);
+    for (query, text, project) in [
+        ("what does the boat need", "Seagull", "memories/"),
+        ("when does the bakery open", "opens at six", "main/"),
+        ("bees", "behind the barn", "records/global/fact/"),
+        ("who repairs violins", "Otto repairs violins", "graph/"),
+        ("stamps", "I collect stamps", "records/global/fact/"),
+    ] {
+        let answer = vault.call("recall", &json!({ "query": query }));
+        let first = &answer.structured["passages"][0];
+        assert!(first["text"].as_str().unwrap().contains(text), "{query}: {}", answer.text);
+        assert!(first["places"][0].as_str().unwrap().starts_with(project), "{first}");
+        assert_eq!(first["author"], "test 1", "{first}");
+        assert!(first["relevance"].as_f64().unwrap() > 0.0, "{first}");
+        for shown in [text, "relevance", "by test 1", "just now"] {
+            assert!(answer.text.contains(shown), "{shown}: {}", answer.text);
+        }
+    }
+}
+
+#[test]
+fn other_words_of_another_client_find_it() {
+    let vault = vault_in_repository();
+    write_everywhere(&vault);
+    let told = call_as(
+        &vault,
+        "cursor 1.2",
+        "remember",
+        json!({ "content": "I prefer tabs over spaces" }),
+    );
+    assert!(!told.is_error, "{}", told.text);
+    let found = call_as(
+        &vault,
+        "claude-code 2.1",
+        "recall",
+        json!({ "query": "indentation preference of the user: tabs?" }),
+    );
+    assert!(
+        found.text.contains("I prefer tabs") && found.text.contains("by cursor"),
+        "{}",
+        found.text
+    );
+}
+
+#[test]
+fn the_same_statement_is_told_once_with_all_places() {
+    let vault = vault_in_repository();
+    remembered(&vault, "I prefer oat milk");
+    vault.done(
+        "memory",
+        json!({ "command": "create", "path": "/memories/milk.md", "file_text": "I prefer oat milk.\n" }),
+    );
+    let answer = vault.done("recall", json!({ "query": "oat milk" }));
+    let passages = answer["passages"].as_array().unwrap();
+    assert_eq!(passages.len(), 1, "{answer}");
+    assert_eq!(passages[0]["places"].as_array().unwrap().len(), 2, "{answer}");
+}
+
+#[test]
+fn nothing_relevant_is_said() {
+    let vault = vault_in_repository();
+    write_everywhere(&vault);
+    let answer = vault.call("recall", &json!({ "query": "zxqv wvut" }));
+    assert_eq!(answer.text.lines().next(), Some("Nothing relevant is known."));
+    assert_eq!(answer.structured["count"], 0);
+    let empty = TestVault::new(Wording::Mcp).call("recall", &json!({}));
+    assert!(empty.text.starts_with("Nothing is known yet"), "{}", empty.text);
+}
+
+#[test]
+fn kinds_project_time_and_budget_narrow_the_answer() {
+    let vault = vault_in_repository();
+    write_everywhere(&vault);
+    for n in 0..30 {
+        remembered(&vault, &format!("Anna owns kite number {n} with a long colourful tail"));
+    }
+    remembered(&vault, "Always bring the kite inside when it rains");
+    let kites = |arguments: Value| recalled(&vault, arguments);
+    let rules = kites(json!({ "query": "kite", "kinds": ["rule"] }));
+    assert_eq!(rules, ["Always bring the kite inside when it rains"]);
+    assert!(kites(json!({ "query": "kite", "project": "main" })).is_empty());
+    assert!(kites(json!({ "query": "kite", "since": "2999-01-01" })).is_empty());
+    let small = vault.call("recall", &json!({ "query": "kite", "max_tokens": 200 }));
+    assert!(small.text.len() / 4 <= 240, "{} {}", small.text.len(), small.text);
+    assert!(small.structured["left_out"].as_u64().unwrap() > 0, "{}", small.text);
+    assert!(small.text.contains("more did not fit: recall"), "{}", small.text);
+    for (arguments, expected) in [
+        (json!({ "query": "kite", "kinds": ["kites"] }), "rule, decision"),
+        (json!({ "query": "kite", "project": "nowhere" }), "nowhere"),
+        (json!({ "query": "kite", "since": "blue moon" }), "since"),
+        (json!({ "query": "kite", "min_relevance": 7 }), "min_relevance"),
+    ] {
+        let (text, _) = vault.refused("recall", arguments);
+        assert!(text.contains(expected), "{text}");
+    }
+}
+
+#[test]
+fn without_a_question_person_and_repository_are_told() {
+    let vault = vault_in_repository();
+    remembered(&vault, "I prefer tabs");
+    remembered(&vault, "this repo uses pnpm");
+    vault.done(
+        "memory",
+        json!({ "command": "create", "path": "/memories/user/style.md", "file_text": "Short answers.\n" }),
+    );
+    vault.done("write_note", json!({ "title": "Other", "directory": "x", "content": "A cake." }));
+    let answer = vault.call("recall", &json!({}));
+    let person = answer.text.find("## The Person").unwrap();
+    let repository = answer.text.find("## This Repository").unwrap();
+    assert!(person < repository, "{}", answer.text);
+    for known in ["I prefer tabs", "Short answers.", "this repo uses pnpm"] {
+        assert!(answer.text.contains(known), "{known}: {}", answer.text);
+    }
+    assert!(!answer.text.contains("cake"), "{}", answer.text);
+}
+
+#[test]
+fn an_earlier_time_shows_what_was_known_then() {
+    let vault = vault_in_repository();
+    let old = remembered(&vault, "The regatta starts in Kiel");
+    let gone = remembered(&vault, "The regatta has nine boats");
+    std::thread::sleep(std::time::Duration::from_millis(30));
+    let then = memoranda_engine::clock::now().to_string();
+    std::thread::sleep(std::time::Duration::from_millis(30));
+    let moved = json!({ "content": "The regatta starts in Lübeck", "replaces": old["id"] });
+    vault.done("remember", moved);
+    vault.done("forget", json!({ "id": gone["id"] }));
+    remembered(&vault, "The regatta has a new flag");
+    let now = recalled(&vault, json!({ "query": "regatta" })).join("\n");
+    assert!(now.contains("Lübeck") && now.contains("flag"), "{now}");
+    assert!(!now.contains("Kiel") && !now.contains("nine"), "{now}");
+    let past = recalled(&vault, json!({ "query": "regatta", "as_of": then })).join("\n");
+    assert!(past.contains("Kiel") && past.contains("nine"), "{past}");
+    assert!(!past.contains("Lübeck") && !past.contains("flag"), "{past}");
+}
+
+#[test]
+fn a_restricted_server_recalls_its_project_alone() {
+    let mut vault = vault_in_repository();
+    write_everywhere(&vault);
+    vault.settings.notes.only_project = Some("main".into());
+    assert_eq!(recalled(&vault, json!({ "query": "bakery" })).len(), 1);
+    assert!(recalled(&vault, json!({ "query": "stamps from Iceland" })).is_empty());
+    let (text, _) = vault.refused("recall", json!({ "query": "bees", "project": "records" }));
+    assert!(text.contains("restricted"), "{text}");
+}

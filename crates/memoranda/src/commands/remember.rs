@@ -1,0 +1,71 @@
+//! `memoranda remember`: keep one statement for every agent.
+
+use serde_json::{Map, Value, json};
+
+use super::tool::call_verb;
+use crate::context::CommandContext;
+use crate::error::Result;
+use crate::exit::Exit;
+
+/// Remember one statement, for every agent and every later conversation.
+///
+/// Kind and scope are guessed if you do not give them: "I prefer tabs" is about you, everywhere;
+/// "this repo uses pnpm" is of the repository that you are in. A statement that is known is not
+/// stored twice. It is the same as the tool `remember`.
+#[derive(clap::Args)]
+#[command(after_long_help = "\
+Examples:
+  memoranda remember I prefer tabs
+  memoranda remember 'Run the migrations before the tests' --kind rule --scope repository
+  memoranda remember 'The API limit is 200 requests/s' --replaces k3f9a2xy
+
+JSON (--json):
+  {effect, id, version, kind, kind_guessed, scope, scope_guessed, repository, path, commit,
+  previous, candidates: [{id, version, content}], warning}; effect is \"stored\", \"known\" or
+  \"replaced\"")]
+pub(crate) struct Args {
+    /// The statement.
+    #[arg(value_name = "TEXT", required = true)]
+    text: Vec<String>,
+
+    /// Kind: rule, decision, preference, fact, skill or note; guessed without it.
+    #[arg(long, value_name = "KIND")]
+    kind: Option<String>,
+
+    /// Scope: person (everywhere) or repository; guessed without it.
+    #[arg(long, value_name = "SCOPE")]
+    scope: Option<String>,
+
+    /// A tag; may be given several times.
+    #[arg(long = "tag", value_name = "TAG")]
+    tags: Vec<String>,
+
+    /// The repository, such as github.com/owner/repo; without it the one that you are in.
+    #[arg(long, value_name = "NAME")]
+    repository: Option<String>,
+
+    /// Replace the memory of this id, or id@version.
+    #[arg(long, value_name = "ID")]
+    replaces: Option<String>,
+}
+
+/// Remembers.
+pub(crate) fn run(context: &CommandContext, args: &Args) -> Result<Exit> {
+    let mut arguments = Map::new();
+    arguments.insert("content".to_owned(), json!(args.text.join(" ")));
+    let given = [
+        ("kind", &args.kind),
+        ("scope", &args.scope),
+        ("project_id", &args.repository),
+        ("replaces", &args.replaces),
+    ];
+    for (name, value) in given {
+        if let Some(value) = value {
+            arguments.insert(name.to_owned(), json!(value));
+        }
+    }
+    if !args.tags.is_empty() {
+        arguments.insert("tags".to_owned(), json!(args.tags));
+    }
+    call_verb(context, "remember", Value::Object(arguments))
+}
