@@ -4,10 +4,13 @@
 //! One token budget covers the answer. Rules and relevant memories come first; the further sections
 //! share what is left, and each passes on what it does not need.
 
+use memoranda_core::change::FileChange;
 use memoranda_core::statement::StatementKind;
 use memoranda_core::token_estimate::estimate_tokens;
 use memoranda_engine::recall::{RecallRequest, recall};
-use memoranda_engine::records::{RecordResult, RecordScope, VisibleScopes, single_line};
+use memoranda_engine::records::{
+    RecordResult, RecordScope, VisibleScopes, records_project, single_line,
+};
 use memoranda_engine::{ListFilter, ListOrder, VisitingClient};
 use serde_json::{Value, json};
 
@@ -186,6 +189,7 @@ fn changes(
             .files
             .iter()
             .filter(|file| only.is_none_or(|only| file.project.as_str() == only))
+            .filter(|file| is_visible(file, request.visible))
             .map(|file| {
                 let gone = if file.after.is_none() { " (deleted)" } else { "" };
                 format!("{}/{}{gone}", file.project, file.path)
@@ -200,6 +204,12 @@ fn changes(
     }
     let json = json!({ "since": changes.since.to_string(), "commits": lines.len() });
     Ok((heading, lines, json))
+}
+
+/// Returns false for a record of another repository.
+fn is_visible(file: &FileChange, visible: &VisibleScopes) -> bool {
+    file.project != records_project()
+        || visible.scopes.iter().any(|scope| file.path.is_within(&scope.folder()))
 }
 
 #[cfg(test)]

@@ -42,4 +42,5 @@ mod texts;
 #[path = "../../../memoranda-model/tests/it/tiny_model.rs"]
 mod tiny_model;
 mod undo;
+mod verbs;
 mod words;

@@ -59,6 +59,12 @@ fn stored_facts() -> Vec<StoredFact> {
             "when is the vehicle policy extended",
             "October",
         ),
+        fact(
+            "remember",
+            json!({ "content": "I take my coffee without sugar" }),
+            "is her coffee sweetened",
+            "without sugar",
+        ),
     ]
 }
 
@@ -129,12 +135,13 @@ fn what_one_tool_stored_every_reader_finds() {
         let mut reader = Client::open_in(&home, era, &["--toolsets", "all"], folder);
         for fact in &facts {
             let mut answers: Vec<(&str, String)> = Vec::new();
-            for tool in ["get_context", "search_notes", "search_memories"] {
+            for tool in ["recall", "get_context", "search_notes", "search_memories"] {
                 let call = json!({ "name": tool, "arguments": { "query": fact.question } });
                 answers.push((tool, text_of(&reader.result("tools/call", call))));
             }
             answers.push(("the brief", brief(&home, folder, fact.question)));
             answers.push(("memoranda search", home.run(&["search", fact.question]).out));
+            answers.push(("memoranda recall", home.run(&["recall", fact.question]).out));
             let here = Path::new(folder).file_name().unwrap().to_string_lossy().into_owned();
             for (reader, answer) in answers {
                 if !answer.contains(fact.answer) {
