@@ -442,7 +442,7 @@ impl Store {
 
     /// Returns the time of the last purge that an agent asked for.
     pub fn last_agent_purge(&self) -> Result<Option<Timestamp>> {
-        self.inner.ask(history::last_agent_purge)
+        self.inner.ask(vault::vacuum::last_agent_purge)
     }
 
     /// Files that fit a filter.

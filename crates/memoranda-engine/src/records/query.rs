@@ -158,6 +158,21 @@ pub fn record_at(memory: &Memory, place: &NoteLocation) -> RecordResult<Option<M
     Ok(load_records(memory, file.into_iter().collect())?.pop())
 }
 
+/// Returns true for a record that no longer holds: it expired, or another record supersedes it.
+/// `metadata` is the frontmatter of the file as JSON.
+pub fn is_inactive_record(
+    memory: &Memory,
+    place: &NoteLocation,
+    metadata: &str,
+    now: &Zoned,
+) -> RecordResult<bool> {
+    let has_end = metadata.contains("superseded_by") || metadata.contains("expires");
+    if !has_end || place.project != records_project() {
+        return Ok(false);
+    }
+    Ok(record_at(memory, place)?.is_some_and(|record| !record.is_active(now)))
+}
+
 /// Returns the path of an id that is written as a path, with or without project and extension.
 pub(super) fn path_from_id(id: &str) -> Option<NotePath> {
     let within =

@@ -420,18 +420,6 @@ pub(crate) fn is_told_by(db: &Connection, name: &ProjectName, device: &str) -> R
     )?)
 }
 
-/// Returns the time of the last purge that an agent asked for.
-pub(crate) fn last_agent_purge(db: &Connection) -> Result<Option<Timestamp>> {
-    let agents = [ChangeChannel::Mcp, ChangeChannel::Http].map(ChangeChannel::as_str);
-    let mut query = db.prepare_cached(
-        "SELECT max(logical_ms) FROM commits WHERE kind = ? AND channel IN (?, ?)",
-    )?;
-    let kind = CommitKind::Purge.as_str();
-    let time =
-        query.query_row(params![kind, agents[0], agents[1]], |row| row.get::<_, Option<i64>>(0))?;
-    Ok(time.and_then(|ms| Timestamp::from_millisecond(ms).ok()))
-}
-
 /// Returns deleted files of a project that can be restored, the last deleted first, optionally of
 /// one name.
 pub(crate) fn deleted(

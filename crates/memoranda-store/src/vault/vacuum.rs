@@ -3,7 +3,7 @@
 use std::collections::{HashMap, HashSet};
 
 use jiff::Timestamp;
-use memoranda_core::change::{Author, ChangeChannel, Commit};
+use memoranda_core::change::{Author, ChangeChannel, Commit, CommitKind};
 use memoranda_core::id::{ContentHash, ProjectName};
 use memoranda_core::path::NotePath;
 use rusqlite::{Connection, OptionalExtension as _, params};
@@ -154,6 +154,18 @@ impl StoreInner {
         transaction.commit()?;
         Ok(())
     }
+}
+
+/// Returns the time of the last purge that an agent asked for.
+pub(crate) fn last_agent_purge(db: &Connection) -> Result<Option<Timestamp>> {
+    let agents = [ChangeChannel::Mcp, ChangeChannel::Http].map(ChangeChannel::as_str);
+    let mut query = db.prepare_cached(
+        "SELECT max(logical_ms) FROM commits WHERE kind = ? AND channel IN (?, ?)",
+    )?;
+    let kind = CommitKind::Purge.as_str();
+    let time =
+        query.query_row(params![kind, agents[0], agents[1]], |row| row.get::<_, Option<i64>>(0))?;
+    Ok(time.and_then(|ms| Timestamp::from_millisecond(ms).ok()))
 }
 
 fn forget_history(db: &Connection) -> Result<()> {

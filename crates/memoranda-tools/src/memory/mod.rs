@@ -65,16 +65,8 @@ fn run(call: &CallContext<'_>, args: &ToolArgs) -> Result<ToolResult, ToolError>
     let wording = call.settings.wording;
     let command = MemoryCommand::parse(args).map_err(MemoryError::Command);
     let outcome = command.and_then(|command| execute::execute(call, command)).map_err(|error| {
-        let lines = match &error {
-            MemoryError::ManyMatches { lines, .. } => Some(lines.lines.clone()),
-            _ => None,
-        };
         let message = wording::render_error(&error.abbreviate(wording), wording);
-        let failed = ToolError::new("MEMORY_FAILED", message);
-        match lines {
-            Some(lines) => failed.with_detail("lines", lines),
-            None => failed,
-        }
+        ToolError::new("MEMORY_FAILED", message)
     })?;
     let text = wording::render_outcome(&outcome, wording);
     let mut structured = json!({ "result": text });
@@ -86,14 +78,9 @@ fn run(call: &CallContext<'_>, args: &ToolArgs) -> Result<ToolResult, ToolError>
 
 /// Renders an error: the MCP specification answers with its error object, the Claude API with text.
 fn render_error(call: &CallContext<'_>, error: ToolError) -> ToolResult {
-    let details = error.details.clone();
     let mut result = ToolError::render_message(call, error);
     if call.settings.wording == Wording::Mcp {
         result.text = result.structured.to_string();
-    }
-    // The specification fixes the text; further facts are for programs.
-    if let Value::Object(fields) = &mut result.structured {
-        fields.extend(details);
     }
     result
 }

@@ -6,6 +6,7 @@ use memoranda_core::query::{MetaFilter, MetaScalar, MetaTest, parse_frontmatter_
 use memoranda_core::rank::RankOptions;
 use memoranda_core::token_estimate::estimate_tokens;
 use memoranda_core::tokenize::unicode_forms;
+use memoranda_engine::records::{is_inactive_record, records_project};
 use memoranda_engine::{
     FilteredList, ListOrder, MIN_RELEVANCE, NoteLocation, ResolvedQuery, SearchFilter,
     SearchRequest, SearchUnit,
@@ -385,10 +386,33 @@ fn find_page(
         found.hits.drain(..offset.min(found.hits.len()));
         found
     };
+    leave_out_inactive(call, asked, &mut found.hits)?;
     for hit in found.hits.iter_mut().filter(|hit| hit.content.is_empty()) {
         hit.content = first_words(call, &hit.place);
     }
     Ok(found)
+}
+
+/// Removes records that no longer hold, unless the caller searches the records in particular.
+fn leave_out_inactive(
+    call: &CallContext<'_>,
+    asked: &NoteSearchQuery,
+    hits: &mut Vec<NoteHit>,
+) -> Result<(), ToolError> {
+    if asked.filter.projects.contains(&records_project()) {
+        return Ok(());
+    }
+    let now = call.settings.records.now();
+    let mut kept = Vec::with_capacity(hits.len());
+    for hit in hits.drain(..) {
+        let is_inactive = is_inactive_record(call.memory, &hit.place, &hit.metadata, &now)
+            .map_err(|error| ToolError::new("STORE_FAILED", error.to_string()))?;
+        if !is_inactive {
+            kept.push(hit);
+        }
+    }
+    *hits = kept;
+    Ok(())
 }
 
 /// Counts the results before an empty page.

@@ -14,6 +14,7 @@ mod core_forget;
 mod core_recall;
 mod core_remember;
 mod core_support;
+mod everywhere;
 mod graph_analytics;
 mod graph_manual_edits;
 mod graph_model;

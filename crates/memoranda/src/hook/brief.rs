@@ -34,8 +34,8 @@ const MAX_BRIEF_CHARS: usize = 9_000;
 const MAX_RECORD_CHARS: usize = 5_000;
 /// How many words of a question are searched for.
 const MAX_PROMPT_WORDS: usize = 32;
-/// Minimum relevance of a memory that has one word in common with a question.
-const MIN_WORD_RELEVANCE: f64 = 0.2;
+/// Minimum relevance of a memory that has fewer than two words in common with a question.
+const MIN_MEANING_RELEVANCE: f64 = 0.11;
 /// How old a checkpoint may be to say where things stand, in seconds.
 const MAX_CHECKPOINT_AGE_SECONDS: i64 = 14 * 24 * 3600;
 
@@ -102,7 +102,7 @@ pub(super) fn at_prompt(run: &HookRun, memory: &Arc<Memory>) -> Result<Option<St
     for ActiveMemory { result, .. } in memories {
         let text = format!("{} {} {}", result.title, result.heading, result.snippet.text);
         // One word in common is chance; a meaning in common is not.
-        if held(&text) != 1 || result.relevance >= MIN_WORD_RELEVANCE {
+        if held(&text) >= 2 || result.relevance >= MIN_MEANING_RELEVANCE {
             let writer = written_by(memory, &result.place);
             found.push_str(&format!("{} ({}){writer}:\n", result.title, result.place));
             found.push_str(&quoted(&result.snippet.text));

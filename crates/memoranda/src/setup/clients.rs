@@ -35,10 +35,6 @@ pub(crate) struct ClientSpec {
     pub(crate) after: &'static str,
 }
 
-/// Tools for everyday use, for clients that send all tools with every request.
-const EVERYDAY_TOOLS: &str = "memory,write_note,read_note,edit_note,search_notes,recent_activity,get_context,\
-                   get_rules,add_memory,search_memories,edit_memory,forget_memory";
-
 /// Shape of a server entry.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(crate) enum EntryShape {
@@ -57,8 +53,8 @@ pub(crate) enum EntryShape {
 pub(crate) enum ToolChoice {
     /// The set `recommended`, for clients that load tools on demand or search them.
     Recommended,
-    /// Everyday tools, for clients that send all tools with every request.
-    Few,
+    /// The eight tools of the core, for clients that send all tools with every request.
+    Core,
 }
 
 impl ToolChoice {
@@ -66,7 +62,7 @@ impl ToolChoice {
     pub(crate) fn flags(self) -> &'static [&'static str] {
         match self {
             Self::Recommended => &["--toolsets", "recommended"],
-            Self::Few => &["--tools", EVERYDAY_TOOLS],
+            Self::Core => &["--toolsets", "core"],
         }
     }
 
@@ -126,7 +122,7 @@ pub(crate) const CLIENTS: [ClientSpec; 12] = [
         project: None,
         signs: &[(BaseDir::Support, "Claude")],
         program: None,
-        tools: ToolChoice::Few,
+        tools: ToolChoice::Core,
         hooks: None,
         after: "quit Claude Desktop and open it again",
     },
@@ -162,7 +158,7 @@ pub(crate) const CLIENTS: [ClientSpec; 12] = [
             (BaseDir::Support, "VSCodium"),
         ],
         program: Some("code"),
-        tools: ToolChoice::Few,
+        tools: ToolChoice::Core,
         hooks: Some(HookClient::VsCode),
         after: "VS Code asks whether to trust the server when it starts",
     },
@@ -190,7 +186,7 @@ pub(crate) const CLIENTS: [ClientSpec; 12] = [
         project: Some((BaseDir::Project, ".gemini/settings.json")),
         signs: &[(BaseDir::Home, ".gemini")],
         program: Some("gemini"),
-        tools: ToolChoice::Few,
+        tools: ToolChoice::Core,
         hooks: Some(HookClient::Gemini),
         after: "start a new session; with `gemini -p` add `--allowed-mcp-server-names memoranda`, \
                 or its tools are left out",
@@ -205,7 +201,7 @@ pub(crate) const CLIENTS: [ClientSpec; 12] = [
         project: Some((BaseDir::Project, ".zed/settings.json")),
         signs: &[(BaseDir::Config, "zed")],
         program: Some("zed"),
-        tools: ToolChoice::Few,
+        tools: ToolChoice::Core,
         hooks: None,
         after: "Zed notices at once",
     },
@@ -219,7 +215,7 @@ pub(crate) const CLIENTS: [ClientSpec; 12] = [
         project: None,
         signs: &[(BaseDir::Home, ".codeium/windsurf")],
         program: Some("windsurf"),
-        tools: ToolChoice::Few,
+        tools: ToolChoice::Core,
         hooks: None,
         after: "press Refresh in Windsurf's MCP settings",
     },
@@ -243,7 +239,7 @@ pub(crate) const CLIENTS: [ClientSpec; 12] = [
             (BaseDir::Support, "Code/User/globalStorage/saoudrizwan.claude-dev"),
         ],
         program: Some("cline"),
-        tools: ToolChoice::Few,
+        tools: ToolChoice::Core,
         hooks: None,
         after: "Cline notices at once",
     },
@@ -260,7 +256,7 @@ pub(crate) const CLIENTS: [ClientSpec; 12] = [
         project: None,
         signs: &[(BaseDir::Config, "goose"), (BaseDir::Config, "Block/goose")],
         program: Some("goose"),
-        tools: ToolChoice::Few,
+        tools: ToolChoice::Core,
         hooks: None,
         after: "start a new session",
     },
@@ -277,7 +273,7 @@ pub(crate) const CLIENTS: [ClientSpec; 12] = [
         project: Some((BaseDir::Project, "opencode.json")),
         signs: &[(BaseDir::Config, "opencode")],
         program: Some("opencode"),
-        tools: ToolChoice::Few,
+        tools: ToolChoice::Core,
         hooks: None,
         after: "start a new session",
     },
@@ -294,7 +290,7 @@ pub(crate) const CLIENTS: [ClientSpec; 12] = [
         project: None,
         signs: &[(BaseDir::Home, ".lmstudio"), (BaseDir::Home, ".cache/lm-studio")],
         program: Some("lms"),
-        tools: ToolChoice::Few,
+        tools: ToolChoice::Core,
         hooks: None,
         after: "LM Studio notices at once",
     },
@@ -348,7 +344,7 @@ mod tests {
         let ours = client("gemini")
             .unwrap()
             .shape
-            .entry("memoranda", &["mcp", "--tools", EVERYDAY_TOOLS].map(str::to_owned));
+            .entry("memoranda", &["mcp", "--toolsets", "core"].map(str::to_owned));
         assert_eq!(shipped["mcpServers"]["memoranda"], ours);
     }
 

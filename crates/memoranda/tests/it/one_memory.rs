@@ -1,5 +1,5 @@
 //! One memory: what one tool stored, every other way of reading finds, in other words than the stored
-//! ones, whoever asks.
+//! ones, in every client and repository.
 
 use std::path::Path;
 

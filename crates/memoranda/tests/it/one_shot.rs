@@ -136,7 +136,7 @@ fn nothing_else_is_looked_at() {
     let home = home();
     home.write("main/Note.md", "The zeppelin has landed\n");
     home.write("records/projects/github.com-acme-other/rule/x.md", "The zeppelin flies\n");
-    for asked in [CONTEXT, ABOUT, RULES, SEARCH, LIST] {
+    for asked in [CONTEXT, RULES, LIST] {
         let answer = home.ok(asked);
         assert!(!answer.contains("zeppelin"), "{answer}");
     }

@@ -256,7 +256,10 @@ fn the_vault_that_was_named_is_the_one_that_is_served() {
     let named = PathBuf::from(args[2].as_str().unwrap());
     assert_eq!(named.file_name(), there.file_name());
     assert!(named.is_absolute(), "{args}");
-    assert_eq!((&args[1], &args[3]), (&"--home".into(), &"--tools".into()));
+    assert_eq!(
+        (&args[1], &args[3], &args[4]),
+        (&"--home".into(), &"--toolsets".into(), &"core".into())
+    );
     // What was written starts.
     let command = value["mcpServers"]["memoranda"]["command"].as_str().unwrap();
     assert!(Path::new(command).is_file(), "{command}");
