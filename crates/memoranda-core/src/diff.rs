@@ -139,7 +139,7 @@ impl<'t> DiffHunk<'t> {
 }
 
 /// Returns the operations that turn the old lines into the new ones.
-fn operations(old: &[&str], new: &[&str]) -> Vec<DiffOp> {
+pub(crate) fn operations(old: &[&str], new: &[&str]) -> Vec<DiffOp> {
     let head = old.iter().zip(new).take_while(|(a, b)| a == b).count();
     let (old_rest, new_rest) = (&old[head..], &new[head..]);
     let pairs = old_rest.iter().rev().zip(new_rest.iter().rev());

@@ -32,6 +32,9 @@ pub mod token_estimate;
 
 pub mod graph;
 
+pub mod blame;
 pub mod diff;
+pub mod merge;
+pub mod word_diff;
 
 pub mod secrets;

@@ -31,9 +31,17 @@ pub use archive::{ExportReport, ImportReport};
 pub use batch::{FileOperation, NoteTransaction, TransactOutcome};
 pub use doctor::DoctorReport;
 pub use error::{EngineError, Result};
+pub use history::activity::{AgentActivity, VaultActivity};
+pub use history::agent::AgentIdentity;
+pub use history::blame::{BlameRun, NoteBlame};
+pub use history::conversation::CommitConversation;
+pub use history::ledger::{LedgerEntry, LedgerFile, LedgerFilter, LedgerPage};
 pub use history::log::{CommitDiff, FileDiff, NoteRevision};
+pub use history::moments::MomentChange;
 pub use history::undo::{RedoStep, UndoOutcome, UndoneCommit};
+pub use history::undo_set::{PlannedFile, SkippedCommit, UndoPlan, UndoSelection, UndoSetOutcome};
 pub use initial_scan::IndexProgress;
+pub use links::around::{LinkSentence, NoteSurroundings};
 pub use links::neighbourhood::{
     GraphPath, GraphRequest, NeighbourLink, NeighbourNode, NoteNeighbourhood,
 };
@@ -48,6 +56,7 @@ pub use notes::edit::{EditOutcome, EditReport, EditRequest};
 pub use notes::expire::{ExpireRequest, ExpiredNotes};
 pub use notes::folder_cache::{CachedText, FolderTexts};
 pub use notes::list::{ListPage, ListRequest};
+pub use notes::merge_save::{MergeConflict, SaveMerging, SaveOutcome, SaveRequest};
 pub use notes::read::{ReadNote, TextNote};
 pub use notes::relocate::{MoveOutcome, MoveRequest, Moved};
 pub use notes::rename::{

@@ -33,6 +33,8 @@ pub struct ServerConfig {
     pub bind: SocketAddr,
     /// How HTTP clients authenticate.
     pub authentication: ClientAuthentication,
+    /// Token from which the page's sessions are derived; `None` for the token of `authentication`.
+    pub page_token: Option<BearerToken>,
     /// Host names by which the server may be called in addition to loopback names, with or
     /// without a port.
     pub allowed_hosts: Vec<String>,
@@ -49,6 +51,8 @@ pub struct ServerConfig {
     pub body_limit: usize,
     /// Maximum time from the end of a request head to the start of the response.
     pub request_timeout: Duration,
+    /// Time without an open page after which the server ends; `None` if it never ends by itself.
+    pub idle_timeout: Option<Duration>,
 }
 
 impl ServerConfig {
@@ -63,12 +67,14 @@ impl ServerConfig {
             logging: LogDestination::Process,
             bind: SocketAddr::new(IpAddr::V4(Ipv4Addr::LOCALHOST), DEFAULT_PORT),
             authentication: ClientAuthentication::Undecided,
+            page_token: None,
             allowed_hosts: Vec::new(),
             allowed_origins: Vec::new(),
             head_timeout: Duration::from_secs(15),
             max_unauthenticated_connections: 64,
             body_limit: 32 << 20,
             request_timeout: Duration::from_secs(120),
+            idle_timeout: None,
         }
     }
 
@@ -85,6 +91,14 @@ impl ServerConfig {
             return Err(ServerError::TokenRequired { bind: self.bind });
         }
         Ok(())
+    }
+
+    /// Returns the token from which the page's sessions are derived.
+    pub(crate) fn session_token(&self) -> Option<BearerToken> {
+        self.page_token.clone().or(match &self.authentication {
+            ClientAuthentication::Token(token) => Some(token.clone()),
+            ClientAuthentication::Disabled | ClientAuthentication::Undecided => None,
+        })
     }
 
     /// Returns true if only this machine can connect.
@@ -160,6 +174,11 @@ impl BearerToken {
     /// Returns the file that contains the token; `None` if it came from a variable.
     pub fn file(&self) -> Option<&Path> {
         self.file.as_deref()
+    }
+
+    /// Returns the secret, for the derivation of further keys.
+    pub(crate) fn secret_bytes(&self) -> &[u8] {
+        self.secret.as_bytes()
     }
 
     /// Returns true if `sent` is the token. The comparison takes constant time.

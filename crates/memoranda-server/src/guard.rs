@@ -11,29 +11,53 @@ use std::path::PathBuf;
 use std::sync::Arc;
 use std::time::Duration;
 
-use axum::Json;
 use axum::body::{Body, HttpBody as _};
 use axum::extract::{Request, State};
 use axum::http::header::{
     ACCESS_CONTROL_ALLOW_HEADERS, ACCESS_CONTROL_ALLOW_METHODS, ACCESS_CONTROL_ALLOW_ORIGIN,
     ACCESS_CONTROL_EXPOSE_HEADERS, ACCESS_CONTROL_MAX_AGE, ACCESS_CONTROL_REQUEST_HEADERS,
-    ACCESS_CONTROL_REQUEST_METHOD, AUTHORIZATION, CACHE_CONTROL, CONTENT_TYPE, HOST, ORIGIN, VARY,
-    WWW_AUTHENTICATE, X_CONTENT_TYPE_OPTIONS,
+    ACCESS_CONTROL_REQUEST_METHOD, AUTHORIZATION, CACHE_CONTROL, CONTENT_SECURITY_POLICY,
+    CONTENT_TYPE, HOST, ORIGIN, REFERRER_POLICY, VARY, X_CONTENT_TYPE_OPTIONS,
+    X_DNS_PREFETCH_CONTROL, X_FRAME_OPTIONS,
 };
 use axum::http::uri::Authority;
 use axum::http::{HeaderMap, HeaderName, HeaderValue, Method, StatusCode};
 use axum::middleware::Next;
-use axum::response::{IntoResponse, Response};
+use axum::response::{IntoResponse as _, Response};
 use http_body_util::{BodyExt as _, LengthLimitError, Limited};
-use serde_json::json;
 use tokio::time::{Instant, timeout_at};
 
-use crate::api::is_public;
+use crate::api::{RouteAccess, route_access};
 use crate::config::{BearerToken, ClientAuthentication, ServerConfig};
 use crate::connections::ConnectionTicket;
+use crate::http_error::HttpError;
+use crate::page::PageSessions;
 
 /// Set by browsers: how the origin of a request relates to the server's.
 const SEC_FETCH_SITE: HeaderName = HeaderName::from_static("sec-fetch-site");
+
+/// Content of the page: its own files alone, no inline script or style, no frame, no form. Text
+/// becomes script or markup through the two named policies only.
+const CONTENT_POLICY: &str = "default-src 'none'; script-src 'self'; style-src 'self'; \
+     img-src 'self' blob:; connect-src 'self'; worker-src 'self'; base-uri 'none'; \
+     form-action 'none'; frame-ancestors 'none'; require-trusted-types-for 'script'; \
+     trusted-types svelte-trusted-html page";
+
+/// Headers of every response.
+const SAFETY_HEADERS: [(HeaderName, &str); 8] = [
+    (X_CONTENT_TYPE_OPTIONS, "nosniff"),
+    (CONTENT_SECURITY_POLICY, CONTENT_POLICY),
+    (X_FRAME_OPTIONS, "DENY"),
+    (REFERRER_POLICY, "no-referrer"),
+    (HeaderName::from_static("cross-origin-opener-policy"), "same-origin"),
+    (HeaderName::from_static("cross-origin-resource-policy"), "same-origin"),
+    (X_DNS_PREFETCH_CONTROL, "off"),
+    (HeaderName::from_static("permissions-policy"), PERMISSIONS),
+];
+
+/// Features of browsers that the page does not use.
+const PERMISSIONS: &str = "camera=(), display-capture=(), geolocation=(), hid=(), microphone=(), \
+     midi=(), payment=(), serial=(), usb=()";
 
 /// Conditions that every request must meet.
 pub(crate) struct RequestGuard {
@@ -45,32 +69,10 @@ pub(crate) struct RequestGuard {
     token: Option<BearerToken>,
     /// File of the token, as a refused client may see it.
     shown_token_file: Option<PathBuf>,
+    /// Sessions of the page.
+    sessions: Arc<PageSessions>,
     max_body_bytes: usize,
     request_timeout: Duration,
-}
-
-/// A request that is refused: the status, and a sentence for the client.
-#[derive(Debug)]
-pub(crate) struct HttpError {
-    pub(crate) status: StatusCode,
-    pub(crate) message: String,
-}
-
-impl HttpError {
-    pub(crate) fn new(status: StatusCode, message: impl Into<String>) -> Self {
-        Self { status, message: message.into() }
-    }
-}
-
-impl IntoResponse for HttpError {
-    fn into_response(self) -> Response {
-        let mut response = (self.status, Json(json!({ "error": self.message }))).into_response();
-        if self.status == StatusCode::UNAUTHORIZED {
-            let scheme = HeaderValue::from_static("Bearer realm=\"memoranda\"");
-            response.headers_mut().insert(WWW_AUTHENTICATE, scheme);
-        }
-        response
-    }
 }
 
 /// Origin of the page that sent a request.
@@ -85,7 +87,7 @@ enum RequestOrigin {
 }
 
 impl RequestGuard {
-    pub(crate) fn new(config: &ServerConfig) -> Self {
+    pub(crate) fn new(config: &ServerConfig, sessions: Arc<PageSessions>) -> Self {
         let address = config.bind.ip();
         let token = match &config.authentication {
             ClientAuthentication::Token(token) => Some(token.clone()),
@@ -100,6 +102,7 @@ impl RequestGuard {
             origins: config.allowed_origins.iter().filter_map(|text| parse_origin(text)).collect(),
             token,
             shown_token_file,
+            sessions,
             max_body_bytes: config.body_limit,
             request_timeout: config.request_timeout,
         }
@@ -122,33 +125,46 @@ impl RequestGuard {
         };
         let site = single(headers, &SEC_FETCH_SITE).map_err(|()| foreign_origin())?;
         let is_foreign = site.is_some_and(|site| !matches!(site, "same-origin" | "none"));
-        if is_foreign && origin != RequestOrigin::Allowed {
+        // A link from elsewhere may open the page: its files are the same for everybody.
+        let is_shell = access_of(request) == RouteAccess::Shell;
+        if is_foreign && !is_shell && origin != RequestOrigin::Allowed {
             return Err(foreign_origin());
         }
         Ok(origin)
     }
 
-    /// Checks the token, which only public routes go without.
+    /// Checks the token or the session, which only public routes go without.
     fn check_token(&self, request: &Request) -> Result<(), HttpError> {
         let sent = single(request.headers(), &AUTHORIZATION).ok().flatten().and_then(bearer);
-        let is_right = self
-            .token
-            .as_ref()
-            .is_none_or(|token| sent.is_some_and(|sent| token.matches(sent.as_bytes())));
+        let access = access_of(request);
+        let is_right = match access {
+            RouteAccess::Session => sent.is_some_and(|sent| self.sessions.is_valid(sent)),
+            RouteAccess::Shell | RouteAccess::Public | RouteAccess::Token => self
+                .token
+                .as_ref()
+                .is_none_or(|token| sent.is_some_and(|sent| token.matches(sent.as_bytes()))),
+        };
         if is_right {
             if let Some(ticket) = request.extensions().get::<ConnectionTicket>() {
                 ticket.mark_authenticated();
             }
             return Ok(());
         }
-        if is_public(request.method(), request.uri().path()) {
-            return Ok(());
+        match access {
+            RouteAccess::Shell | RouteAccess::Public => Ok(()),
+            RouteAccess::Session => {
+                let message = "The page is not signed in: `memoranda open` opens it.";
+                Err(HttpError::coded(StatusCode::UNAUTHORIZED, "no-session", message))
+            }
+            RouteAccess::Token => {
+                let mut message =
+                    "Send the token of this server: Authorization: Bearer TOKEN.".to_owned();
+                if let Some(file) = &self.shown_token_file {
+                    message.push_str(&format!(" It is in {}.", file.display()));
+                }
+                Err(HttpError::new(StatusCode::UNAUTHORIZED, message))
+            }
         }
-        let mut message = "Send the token of this server: Authorization: Bearer TOKEN.".to_owned();
-        if let Some(file) = &self.shown_token_file {
-            message.push_str(&format!(" It is in {}.", file.display()));
-        }
-        Err(HttpError::new(StatusCode::UNAUTHORIZED, message))
     }
 
     fn is_our_host(&self, authority: &str) -> bool {
@@ -215,8 +231,11 @@ pub(crate) async fn guard(
         error.into_response()
     });
     let headers = response.headers_mut();
-    headers.insert(X_CONTENT_TYPE_OPTIONS, HeaderValue::from_static("nosniff"));
-    headers.insert(CACHE_CONTROL, HeaderValue::from_static("no-store"));
+    for (name, value) in SAFETY_HEADERS {
+        // A route may have a stricter policy for its content.
+        headers.entry(name).or_insert(HeaderValue::from_static(value));
+    }
+    headers.entry(CACHE_CONTROL).or_insert(HeaderValue::from_static("no-store"));
     if let Some(origin) = allowed {
         headers.insert(ACCESS_CONTROL_ALLOW_ORIGIN, origin);
         let exposed = HeaderValue::from_static("mcp-session-id, www-authenticate");
@@ -242,6 +261,11 @@ fn check_content_type(request: &Request) -> Result<(), HttpError> {
     Err(HttpError::new(StatusCode::UNSUPPORTED_MEDIA_TYPE, message))
 }
 
+/// Returns the access of the route that a request is for.
+fn access_of(request: &Request) -> RouteAccess {
+    route_access(request.method(), request.uri().path())
+}
+
 /// Returns true if a browser asks whether a page of another origin may send a request.
 fn is_preflight(request: &Request) -> bool {
     request.method() == Method::OPTIONS
@@ -252,7 +276,7 @@ fn is_preflight(request: &Request) -> bool {
 fn answer_preflight(asked: &HeaderMap) -> Response {
     let mut response = StatusCode::NO_CONTENT.into_response();
     let headers = response.headers_mut();
-    let methods = HeaderValue::from_static("GET, POST, DELETE");
+    let methods = HeaderValue::from_static("GET, POST, PUT, DELETE");
     headers.insert(ACCESS_CONTROL_ALLOW_METHODS, methods);
     if let Some(names) = asked.get(ACCESS_CONTROL_REQUEST_HEADERS) {
         headers.insert(ACCESS_CONTROL_ALLOW_HEADERS, names.clone());
@@ -262,11 +286,11 @@ fn answer_preflight(asked: &HeaderMap) -> Response {
 }
 
 fn foreign_host() -> HttpError {
-    HttpError::new(StatusCode::FORBIDDEN, "This Host is not served here.")
+    HttpError::coded(StatusCode::FORBIDDEN, "foreign-host", "This Host is not served here.")
 }
 
 fn foreign_origin() -> HttpError {
-    HttpError::new(StatusCode::FORBIDDEN, "Pages of this Origin may not call.")
+    HttpError::coded(StatusCode::FORBIDDEN, "foreign-origin", "Pages of this Origin may not call.")
 }
 
 /// Returns the only value of a header; an error if there are several or it is not text.
@@ -332,7 +356,7 @@ mod tests {
         config.bind = "192.168.7.7:7337".parse().unwrap();
         config.allowed_hosts = vec!["Notes.example".into(), "box:8080".into()];
         config.allowed_origins = vec!["https://notes.example:443/".into()];
-        RequestGuard::new(&config)
+        RequestGuard::new(&config, Arc::new(PageSessions::new(None)))
     }
 
     #[test]

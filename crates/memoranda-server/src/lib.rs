@@ -10,12 +10,14 @@ mod config;
 mod connections;
 mod error;
 mod guard;
+mod http_error;
 mod mcp;
+mod page;
 mod run;
 mod tool_call;
 mod tool_catalog;
 
-pub use api::{HttpRoute, ROUTES};
+pub use api::{HttpRoute, RouteAccess, RouteParameter, routes};
 pub use config::{
     BearerToken, ClientAuthentication, ExtraDefinitions, PromptHandler, ServerConfig,
 };

@@ -3,7 +3,8 @@
 
 use std::net::{SocketAddr, TcpListener};
 use std::sync::Arc;
-use std::time::Duration;
+use std::sync::atomic::Ordering;
+use std::time::{Duration, Instant};
 
 use memoranda_engine::Memory;
 use tokio::runtime::{Builder, Runtime};
@@ -14,6 +15,7 @@ use crate::connections::{ConnectionLimits, serve_connections};
 use crate::error::ServerError;
 use crate::guard::RequestGuard;
 use crate::mcp;
+use crate::page::{PageSessions, PageState};
 use crate::tool_catalog::ToolCatalog;
 
 /// Maximum number of concurrent calls over stdio.
@@ -22,6 +24,8 @@ const MAX_STDIO_CALLS: usize = 8;
 const MAX_HTTP_CALLS: usize = 32;
 /// Maximum time for running calls to end after the server was stopped.
 const DRAIN_TIMEOUT: Duration = Duration::from_millis(500);
+/// Time between checks whether a page is open.
+const IDLE_CHECK_INTERVAL: Duration = Duration::from_secs(15);
 
 /// Serves one client over stdin and stdout until stdin closes.
 #[expect(clippy::needless_pass_by_value, reason = "the server owns its configuration")]
@@ -75,7 +79,12 @@ impl HttpServer {
         self.address
     }
 
-    /// Serves until `stop` is done.
+    /// Serves until the process is interrupted, or until no page was open for the idle timeout.
+    pub fn run(self, memory: Arc<Memory>) -> Result<(), ServerError> {
+        self.run_until(memory, wait_for_interrupt())
+    }
+
+    /// Serves until `stop` is done, or until no page was open for the idle timeout.
     pub fn run_until(
         self,
         memory: Arc<Memory>,
@@ -95,8 +104,12 @@ impl HttpServer {
         let io = |source| ServerError::Io { doing: "serve HTTP", source };
         let listener = tokio::net::TcpListener::from_std(self.listener).map_err(io)?;
         let catalog = Arc::new(ToolCatalog::new(Arc::clone(&memory), &self.config)?);
-        let app = ApiState { mcp: mcp::service(Arc::clone(&catalog), &self.config), catalog };
-        let router = router(app, RequestGuard::new(&self.config));
+        let sessions = Arc::new(PageSessions::new(self.config.session_token()));
+        let page =
+            Arc::new(PageState::new(Arc::clone(&catalog), Arc::clone(&sessions), &self.config));
+        let idle = wait_until_unused(Arc::clone(&page), self.config.idle_timeout);
+        let app = ApiState { mcp: mcp::service(Arc::clone(&catalog), &self.config), catalog, page };
+        let router = router(app, RequestGuard::new(&self.config, sessions));
         tokio::task::spawn_blocking(move || {
             if let Err(error) = memory.start_background() {
                 tracing::warn!(%error, "the watcher did not start: edits by hand are noticed by scans only");
@@ -107,7 +120,13 @@ impl HttpServer {
             max_unauthenticated: self.config.max_unauthenticated_connections,
             drain_timeout: DRAIN_TIMEOUT,
         };
-        serve_connections(&listener, router, limits, stop).await;
+        let ended = async {
+            tokio::select! {
+                () = stop => {}
+                () = idle => tracing::info!("no page was open for a while: the server ends"),
+            }
+        };
+        serve_connections(&listener, router, limits, ended).await;
         Ok(())
     }
 }
@@ -119,6 +138,18 @@ fn runtime(calls: usize) -> Result<Runtime, ServerError> {
         .max_blocking_threads(calls)
         .build()
         .map_err(|source| ServerError::Io { doing: "start", source })
+}
+
+/// Waits until no page was open for a time; for ever if there is no such time.
+async fn wait_until_unused(page: Arc<PageState>, idle_timeout: Option<Duration>) {
+    let Some(idle_timeout) = idle_timeout else { return std::future::pending().await };
+    let mut unused_since = Instant::now();
+    while unused_since.elapsed() < idle_timeout {
+        tokio::time::sleep(IDLE_CHECK_INTERVAL.min(idle_timeout)).await;
+        if page.streams.load(Ordering::SeqCst) > 0 {
+            unused_since = Instant::now();
+        }
+    }
 }
 
 /// Waits for Ctrl-C or SIGTERM.

@@ -13,6 +13,7 @@ mod error;
 mod files;
 mod folder_graph;
 mod index;
+mod ledger;
 mod log;
 mod scan;
 mod subtree;
@@ -45,6 +46,7 @@ pub use files::{
 };
 pub use folder_graph::FolderGraph;
 pub use index::extract::{exact_key, keys_of, link_key, target_key};
+pub use index::ledger::{ActivityRow, ReversalRow};
 pub use index::renames::CurrentPath;
 pub use index::{
     CandidateBatches, CandidateQuery, CandidateSet, ChangedFile, Connectivity, DeletedFile,

@@ -80,14 +80,19 @@ impl HttpToken {
     }
 }
 
-/// Returns the file for the token of this vault. Its folder is named by a hash of the vault's
-/// path, so that two vaults have two tokens.
+/// Returns the file for the token of this vault.
 fn vault_file(context: &CommandContext) -> Result<PathBuf> {
+    Ok(vault_state_folder(context)?.join("http-token"))
+}
+
+/// Returns the folder for this device's state of the vault. It is named by a hash of the vault's
+/// path, so that two vaults have two tokens.
+pub(crate) fn vault_state_folder(context: &CommandContext) -> Result<PathBuf> {
     let settings = context.settings()?;
     let home = files::canonical(&settings.home())?;
     let key: String =
         hash(home.as_os_str().as_encoded_bytes()).to_string().chars().take(16).collect();
-    Ok(settings.directories.state.join(key).join("http-token"))
+    Ok(settings.directories.state.join(key))
 }
 
 /// Makes a token of 256 random bits.

@@ -23,6 +23,7 @@ const DOORS: &[&str] = &[
     "crates/memoranda/src/files.rs",
     "crates/memoranda/src/main.rs",
     "crates/memoranda/src/output.rs",
+    "crates/memoranda/src/programs.rs",
     "fuzz/",
     "xtask/src/",
 ];

@@ -18,6 +18,7 @@ pub mod permalink;
 mod relation;
 mod relation_meta;
 mod rewrite_links;
+pub mod tree;
 mod yaml;
 
 use std::ops::Range;

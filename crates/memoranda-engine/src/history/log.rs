@@ -136,7 +136,8 @@ impl Memory {
         Ok(diff_of(place, None, before, after))
     }
 
-    fn file_diff(&self, file: &FileChange) -> Result<FileDiff> {
+    /// Returns how a change of one file differs.
+    pub fn file_diff(&self, file: &FileChange) -> Result<FileDiff> {
         let at = |path| NoteLocation { project: file.project.clone(), path };
         let before = self.text_of(file.before)?;
         let after = self.text_of(file.after)?;

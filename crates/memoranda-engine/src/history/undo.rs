@@ -56,9 +56,11 @@ impl Memory {
         let mut undone = HashSet::new();
         self.find_newest(project, |commit| {
             Ok(match self.reversal(&commit)? {
-                Some(CommitReversal { target, is_undo }) => {
-                    if decided.insert(target) && is_undo {
-                        undone.insert(target);
+                Some(CommitReversal { targets, is_undo }) => {
+                    for target in targets {
+                        if decided.insert(target) && is_undo {
+                            undone.insert(target);
+                        }
                     }
                     HistoryWalk::Next
                 }
@@ -74,13 +76,21 @@ impl Memory {
         let mut decided = HashSet::new();
         self.find_newest(project, |undo| {
             Ok(match self.reversal(&undo)? {
-                Some(CommitReversal { target, is_undo }) if decided.insert(target) && is_undo => {
-                    // A purged project takes its commits along.
-                    self.commit(target.as_str()).map_or(HistoryWalk::Next, |redone| {
-                        HistoryWalk::Found(RedoStep { redone, undo })
-                    })
+                Some(CommitReversal { targets, is_undo }) => {
+                    let newest = targets.first().copied();
+                    let are_new = targets.into_iter().map(|target| decided.insert(target));
+                    // All of them are decided by this commit, or by a newer one.
+                    let is_new = are_new.fold(false, |any, is_new| any | is_new);
+                    match newest.filter(|_| is_new && is_undo) {
+                        // A purged project takes its commits along.
+                        Some(target) => {
+                            self.commit(target.as_str()).map_or(HistoryWalk::Next, |redone| {
+                                HistoryWalk::Found(RedoStep { redone, undo })
+                            })
+                        }
+                        None => HistoryWalk::Next,
+                    }
                 }
-                Some(_) => HistoryWalk::Next,
                 None => HistoryWalk::End,
             })
         })
@@ -89,12 +99,20 @@ impl Memory {
     /// Takes back a commit if its files are still as the commit left them.
     pub fn undo(&self, who: &Author, id: &str) -> Result<UndoOutcome> {
         let undone = self.commit(id)?;
-        let kind = match self.reversal(&undone)? {
-            None => CommitKind::Undo(undone.id),
-            Some(CommitReversal { target, is_undo: false }) => CommitKind::Undo(target),
-            Some(CommitReversal { target, is_undo: true }) => CommitKind::Redo(target),
+        let (kind, message) = match self.reversal(&undone)? {
+            None => (CommitKind::Undo(undone.id), format!("undo {}", undone.id)),
+            Some(CommitReversal { targets, is_undo }) => {
+                let newest = targets.first().copied().unwrap_or(undone.id);
+                let message = match targets.len() {
+                    0 | 1 => format!("undo {}", undone.id),
+                    _ if is_undo => reversal_message("redo", &targets),
+                    _ => reversal_message("undo", &targets),
+                };
+                let kind =
+                    if is_undo { CommitKind::Redo(newest) } else { CommitKind::Undo(newest) };
+                (kind, message)
+            }
         };
-        let message = format!("undo {}", undone.id);
         Ok(match self.commit_inverse(who, &undone, kind, message)? {
             CommitOutcome::Committed(commit) => {
                 UndoOutcome::Undone(Box::new(UndoneCommit { undone, commit }))
@@ -107,7 +125,8 @@ impl Memory {
     pub fn redo(&self, who: &Author, step: RedoStep) -> Result<UndoOutcome> {
         let RedoStep { redone, undo } = step;
         let kind = CommitKind::Redo(redone.id);
-        let message = format!("redo {}", redone.id);
+        let targets = self.reversal(&undo)?.map_or(vec![redone.id], |undo| undo.targets);
+        let message = reversal_message("redo", &targets);
         Ok(match self.commit_inverse(who, &undo, kind, message)? {
             CommitOutcome::Committed(commit) => {
                 UndoOutcome::Undone(Box::new(UndoneCommit { undone: redone, commit }))
@@ -216,34 +235,54 @@ impl Memory {
     }
 
     /// Returns the commit that an undo or redo is about; `None` for any other commit.
-    fn reversal(&self, commit: &Commit) -> Result<Option<CommitReversal>> {
+    pub(crate) fn reversal(&self, commit: &Commit) -> Result<Option<CommitReversal>> {
         let mut commit = commit.clone();
         let mut is_undo = true;
         let mut found = None;
         loop {
             let target = match commit.kind {
                 Some(CommitKind::Undo(target)) => {
-                    return Ok(Some(CommitReversal { target, is_undo }));
+                    let targets = reversal_targets(target, commit.message.as_deref());
+                    return Ok(Some(CommitReversal { targets, is_undo }));
                 }
                 Some(CommitKind::Redo(target)) => {
-                    return Ok(Some(CommitReversal { target, is_undo: !is_undo }));
+                    let targets = reversal_targets(target, commit.message.as_deref());
+                    return Ok(Some(CommitReversal { targets, is_undo: !is_undo }));
                 }
                 _ => named_in_message(&commit),
             };
             // In old logs only the message names the commit, and an undo may be about an undo.
             let Some(target) = target else { return Ok(found) };
-            found = Some(CommitReversal { target, is_undo });
+            found = Some(CommitReversal { targets: vec![target], is_undo });
             let Ok(next) = self.commit(target.as_str()) else { return Ok(found) };
             (commit, is_undo) = (next, !is_undo);
         }
     }
 }
 
-/// The commit that an undo or redo is about.
-struct CommitReversal {
-    target: CommitId,
-    /// False if the commit is made again.
-    is_undo: bool,
+/// The commits that an undo or redo is about.
+pub(crate) struct CommitReversal {
+    /// The commits, newest first.
+    pub(crate) targets: Vec<CommitId>,
+    /// False if the commits are made again.
+    pub(crate) is_undo: bool,
+}
+
+/// Returns the commits that an undo or redo is about, newest first. The message lists them if there
+/// are several, as a record has room for one.
+pub(crate) fn reversal_targets(newest: CommitId, message: Option<&str>) -> Vec<CommitId> {
+    let words = message.unwrap_or_default().split(' ');
+    let mut targets: Vec<CommitId> = words.skip(1).filter_map(CommitId::parse).collect();
+    if targets.first() != Some(&newest) {
+        // The message of an undo of an undo names that undo.
+        targets = vec![newest];
+    }
+    targets
+}
+
+/// Returns the message of an undo or redo of several commits.
+pub(crate) fn reversal_message(word: &str, targets: &[CommitId]) -> String {
+    targets.iter().fold(word.to_owned(), |message, id| format!("{message} {id}"))
 }
 
 /// What a walk over the history does after a commit.

@@ -1,6 +1,7 @@
 //! Links: which note a name means, now or in the past, and what a move or a deletion does to links.
 
 pub(crate) mod after_move;
+pub(crate) mod around;
 pub(crate) mod broken;
 pub(crate) mod handwritten;
 pub(crate) mod neighbourhood;

@@ -6,6 +6,7 @@ pub(crate) mod edit;
 pub(crate) mod expire;
 pub(crate) mod folder_cache;
 pub(crate) mod list;
+pub(crate) mod merge_save;
 pub(crate) mod read;
 pub(crate) mod relocate;
 pub(crate) mod rename;

@@ -2,8 +2,8 @@
 
 mod routes;
 
-pub use routes::{HttpRoute, ROUTES};
-pub(crate) use routes::{is_public, router};
+pub use routes::{HttpRoute, RouteAccess, RouteParameter, routes};
+pub(crate) use routes::{RouteEndpoint, route_access, router};
 
 use std::sync::Arc;
 
@@ -24,8 +24,9 @@ use serde_json::{Map, Value, json};
 use crate::client_identity::{
     IntroducedClient, REPOSITORY_HEADER, SessionClient, request_settings,
 };
-use crate::guard::HttpError;
+use crate::http_error::HttpError;
 use crate::mcp::{McpService, SessionMode};
+use crate::page::PageState;
 use crate::tool_call::{CallPermit, ToolCall, client_name};
 use crate::tool_catalog::{RequestTools, ToolCatalog, selection_from_headers};
 
@@ -33,6 +34,7 @@ use crate::tool_catalog::{RequestTools, ToolCatalog, selection_from_headers};
 pub(crate) struct ApiState {
     pub(crate) catalog: Arc<ToolCatalog>,
     pub(crate) mcp: McpService,
+    pub(crate) page: Arc<PageState>,
 }
 
 type ApiResponse = Result<Json<Value>, HttpError>;

@@ -1,15 +1,17 @@
-//! The route table. The router is built from it and tests iterate over it, so every route is
-//! behind the guard.
+//! The route table. The router, the guard and the API description are built from it and tests
+//! iterate over it, so every route is behind the guard and described.
 
 use std::sync::Arc;
 
 use axum::extract::DefaultBodyLimit;
 use axum::http::{Method, StatusCode};
-use axum::routing::{MethodRouter, any, get, post};
+use axum::routing::{MethodFilter, MethodRouter, any, get, on, post};
 use axum::{Router, middleware};
 
 use super::{ApiState, health, mcp, memory_tool, tool};
-use crate::guard::{HttpError, RequestGuard, guard};
+use crate::guard::{RequestGuard, guard};
+use crate::http_error::HttpError;
+use crate::page::{PAGE_ROUTES, PageEndpoint};
 
 /// One route.
 pub struct HttpRoute {
@@ -19,65 +21,128 @@ pub struct HttpRoute {
     pub path: &'static str,
     /// Purpose, in one line.
     pub summary: &'static str,
-    /// True if the route answers without a token.
-    pub is_public: bool,
-    endpoint: RouteEndpoint,
+    /// What a request needs.
+    pub access: RouteAccess,
+    /// Parameters of the query string, or members of the JSON body for methods that take one.
+    pub parameters: &'static [RouteParameter],
+    pub(crate) endpoint: RouteEndpoint,
+}
+
+/// A parameter of a query string, or a member of a JSON body.
+#[derive(Clone, Copy)]
+pub struct RouteParameter {
+    /// Name.
+    pub name: &'static str,
+    /// Type in JSON Schema: `string`, `integer`, `boolean`, `array`.
+    pub kind: &'static str,
+    /// Purpose, in one line.
+    pub summary: &'static str,
+    /// True if a request without it is refused.
+    pub is_required: bool,
+}
+
+/// What a request needs to reach a route.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum RouteAccess {
+    /// Nothing: a file of the page, which a link from elsewhere may open.
+    Shell,
+    /// Nothing but the right Host and Origin.
+    Public,
+    /// The token of the server.
+    Token,
+    /// A session of the page.
+    Session,
+}
+
+impl RouteAccess {
+    /// Returns true if the route answers without a token or a session.
+    pub fn is_public(self) -> bool {
+        matches!(self, Self::Shell | Self::Public)
+    }
 }
 
 #[derive(Clone, Copy)]
-enum RouteEndpoint {
+pub(crate) enum RouteEndpoint {
     Mcp,
     Tool,
     MemoryTool,
     Health,
+    Page(PageEndpoint),
 }
 
-const fn mcp_at(path: &'static str, summary: &'static str) -> HttpRoute {
-    HttpRoute { method: "POST", path, summary, is_public: false, endpoint: RouteEndpoint::Mcp }
+const fn route(
+    method: &'static str,
+    path: &'static str,
+    summary: &'static str,
+    endpoint: RouteEndpoint,
+) -> HttpRoute {
+    let access = RouteAccess::Token;
+    HttpRoute { method, path, summary, access, parameters: &[], endpoint }
 }
 
-/// All routes.
-pub const ROUTES: &[HttpRoute] = &[
-    mcp_at("/mcp", "the Model Context Protocol"),
-    mcp_at("/mcp/readonly", "the same, with tools that change nothing"),
-    mcp_at("/mcp/x/{toolset}", "the same, with the tools of one set"),
-    mcp_at("/mcp/x/{toolset}/readonly", "the same, with those that change nothing"),
+/// Routes of the protocol and of the tools.
+const TOOL_ROUTES: &[HttpRoute] = &[
+    route("POST", "/mcp", "the Model Context Protocol", RouteEndpoint::Mcp),
+    route("POST", "/mcp/readonly", "the same, with tools that change nothing", RouteEndpoint::Mcp),
+    route("POST", "/mcp/x/{toolset}", "the same, with the tools of one set", RouteEndpoint::Mcp),
+    route(
+        "POST",
+        "/mcp/x/{toolset}/readonly",
+        "the same, with those that change nothing",
+        RouteEndpoint::Mcp,
+    ),
+    route(
+        "POST",
+        "/api/tools/{name}",
+        "call a tool: the body is its arguments",
+        RouteEndpoint::Tool,
+    ),
+    route(
+        "POST",
+        "/api/memory-tool",
+        "do a tool_use block of the Claude API, answer with the tool_result",
+        RouteEndpoint::MemoryTool,
+    ),
     HttpRoute {
-        method: "POST",
-        path: "/api/tools/{name}",
-        summary: "call a tool: the body is its arguments",
-        is_public: false,
-        endpoint: RouteEndpoint::Tool,
-    },
-    HttpRoute {
-        method: "POST",
-        path: "/api/memory-tool",
-        summary: "do a tool_use block of the Claude API, answer with the tool_result",
-        is_public: false,
-        endpoint: RouteEndpoint::MemoryTool,
-    },
-    HttpRoute {
-        method: "GET",
-        path: "/api/health",
-        summary: "whether all is well",
-        is_public: true,
-        endpoint: RouteEndpoint::Health,
+        access: RouteAccess::Public,
+        ..route("GET", "/api/health", "whether all is well", RouteEndpoint::Health)
     },
 ];
 
-/// Returns true if a request is answered without a token.
-pub(crate) fn is_public(method: &Method, path: &str) -> bool {
-    ROUTES.iter().any(|route| route.is_public && route.method == method && route.path == path)
+/// Returns all routes.
+pub fn routes() -> impl Iterator<Item = &'static HttpRoute> {
+    TOOL_ROUTES.iter().chain(PAGE_ROUTES)
 }
 
-impl RouteEndpoint {
-    fn handler(self) -> MethodRouter<Arc<ApiState>> {
-        match self {
+/// Returns what a request needs. A route of the page that does not exist needs a session too.
+pub(crate) fn route_access(method: &Method, path: &str) -> RouteAccess {
+    let is_asked = |route: &&HttpRoute| {
+        route.path == path
+            && (route.method == method || (route.method == "GET" && method == "HEAD"))
+    };
+    match routes().find(is_asked) {
+        Some(route) => route.access,
+        None if path.starts_with("/api/page/") => RouteAccess::Session,
+        None => RouteAccess::Token,
+    }
+}
+
+impl HttpRoute {
+    fn handler(&'static self) -> MethodRouter<Arc<ApiState>> {
+        match self.endpoint {
             // The MCP service checks the method itself.
-            Self::Mcp => any(mcp),
-            Self::Tool => post(tool),
-            Self::MemoryTool => post(memory_tool),
-            Self::Health => get(health),
+            RouteEndpoint::Mcp => any(mcp),
+            RouteEndpoint::Tool => post(tool),
+            RouteEndpoint::MemoryTool => post(memory_tool),
+            RouteEndpoint::Health => get(health),
+            RouteEndpoint::Page(endpoint) => {
+                let method = match self.method {
+                    "PUT" => MethodFilter::PUT,
+                    "POST" => MethodFilter::POST,
+                    _ => MethodFilter::GET,
+                };
+                on(method, move |state, request| endpoint.answer(state, request))
+            }
         }
     }
 }
@@ -85,11 +150,11 @@ impl RouteEndpoint {
 /// Builds the router, with the guard in front of all routes.
 pub(crate) fn router(app: ApiState, guards: RequestGuard) -> Router {
     let mut router = Router::new();
-    for route in ROUTES {
-        router = router.route(route.path, route.endpoint.handler());
+    for route in routes() {
+        router = router.route(route.path, route.handler());
     }
     router
-        .fallback(|| async { HttpError::new(StatusCode::NOT_FOUND, "There is nothing here.") })
+        .fallback(|| async { HttpError::not_found("There is nothing here.") })
         .method_not_allowed_fallback(|| async {
             HttpError::new(StatusCode::METHOD_NOT_ALLOWED, "This route takes another method.")
         })

@@ -14,6 +14,7 @@ mod folders;
 mod fts5_query;
 mod graph;
 pub(crate) mod history;
+pub(crate) mod ledger;
 mod links;
 mod mentions;
 mod metadata;

@@ -20,6 +20,7 @@ mod log;
 mod man;
 mod mcp;
 mod mv;
+mod open;
 mod project;
 mod recall;
 mod redo;
@@ -122,6 +123,7 @@ pub(crate) enum CliCommand {
     Setup(setup::Args),
     Reminders(reminders::Args),
     Mcp(mcp::Args),
+    Open(open::Args),
     Serve(serve::Args),
     Token(token::Args),
     Tool(tool::Args),
@@ -170,6 +172,7 @@ pub(crate) fn run(context: &CommandContext, command: CliCommand) -> Result<Exit>
         CliCommand::Setup(args) => setup::run(context, &args),
         CliCommand::Reminders(args) => reminders::run(context, &args),
         CliCommand::Mcp(args) => mcp::run(context, &args),
+        CliCommand::Open(args) => open::run(context, &args),
         CliCommand::Serve(args) => serve::run(context, &args),
         CliCommand::Token(args) => token::run(context, &args),
         CliCommand::Tool(args) => tool::run(context, &args),

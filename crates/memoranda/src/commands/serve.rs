@@ -1,4 +1,4 @@
-//! `memoranda serve`: MCP and the API over HTTP.
+//! `memoranda serve`: MCP, the API and the web page over HTTP.
 
 use std::net::SocketAddr;
 use std::path::PathBuf;
@@ -12,15 +12,17 @@ use crate::error::{Result, quoted};
 use crate::exit::Exit;
 use crate::http_token::HttpToken;
 use crate::output::PLACE;
+use crate::running_server::RunningServer;
 use crate::server_args::{ServerArgs, comma_list, server_error};
 
-/// Serve MCP clients and the API over HTTP.
+/// Serve MCP clients, the API and the web page over HTTP.
 ///
 /// Only this machine can connect unless --bind names another address. Clients send a token as
 /// `Authorization: Bearer TOKEN`, on this machine too: otherwise every program and every user of
 /// it could read the vault. The token is made on first start, in a file that you alone can read;
 /// `memoranda token` prints it. Another one comes from --token-file or MEMORANDA_TOKEN, never
-/// from a flag, which others could see. The vault is made if there is none.
+/// from a flag, which others could see. The vault is made if there is none. `memoranda open` opens
+/// the page of a server that runs.
 #[derive(clap::Args)]
 #[command(after_long_help = "\
 Examples:
@@ -30,7 +32,7 @@ Examples:
   memoranda serve --bind 0.0.0.0:7337 --allow-host notes.example
 
 JSON (--json):
-  {address, mcp, token, token_file}, once it listens; token is true if clients must send one,
+  {address, mcp, page, token, token_file}, once it listens; token is true if clients must send one,
   token_file is null if it came from MEMORANDA_TOKEN")]
 pub(crate) struct Args {
     /// The address and port to listen on; port 0 is any free one.
@@ -61,6 +63,7 @@ pub(crate) struct Args {
 struct ListeningJson {
     address: String,
     mcp: String,
+    page: String,
     token: bool,
     token_file: Option<String>,
 }
@@ -99,8 +102,23 @@ pub(crate) fn run(context: &CommandContext, args: &Args) -> Result<Exit> {
         ClientAuthentication::Undecided | ClientAuthentication::Disabled => None,
     };
     let is_own_file = chosen.is_none() && !args.no_token;
+    // The page's sessions need a secret also where clients send no token.
+    let page_token = match chosen {
+        Some(token) => token,
+        None => HttpToken::of_vault(context)?,
+    };
+    config.page_token = Some(page_token.bearer()?);
+    let recorded = std::cell::OnceCell::new();
     let listening = |address: SocketAddr| {
         let mcp = format!("http://{address}/mcp");
+        let page = format!("http://{address}/");
+        match RunningServer::record(context, address, &page_token) {
+            Ok(running) => drop(recorded.set(running)),
+            Err(error) => context.printer.warn(format!(
+                "`memoranda open` will not find this server: {}",
+                error.message
+            )),
+        }
         context.printer.say(format!("Serving {PLACE}{mcp}{PLACE:#}; Ctrl-C ends it."));
         if let Some(file) = &token_file {
             context.printer.say(format!(
@@ -121,11 +139,14 @@ pub(crate) fn run(context: &CommandContext, args: &Args) -> Result<Exit> {
         if context.is_json() {
             let (address, token) = (address.to_string(), !args.no_token);
             // A client that does not read it is served all the same.
-            context.printer.json(&ListeningJson { address, mcp, token, token_file }).ok();
+            context.printer.json(&ListeningJson { address, mcp, page, token, token_file }).ok();
         }
     };
-    memoranda_server::run_http(memory, config, listening).map_err(server_error)?;
-    Ok(Exit::Success)
+    let served = memoranda_server::run_http(memory, config, listening).map_err(server_error);
+    if let Some(running) = recorded.get() {
+        running.forget();
+    }
+    served.map(|()| Exit::Success)
 }
 
 /// Returns what the flags name, or else what the setting names.

@@ -1,0 +1,126 @@
+//! Conversations: runs of commits of one client without a long pause.
+//!
+//! A commit does not name its conversation. Commits of one client on one channel belong together
+//! if at most half an hour lies between each and the next.
+
+use std::collections::HashMap;
+
+use memoranda_core::change::Commit;
+use memoranda_core::id::CommitId;
+use memoranda_store::HistoryFilter;
+
+use crate::Memory;
+use crate::error::Result;
+use crate::history::agent::AgentIdentity;
+
+/// Maximum pause within a conversation, in seconds.
+const MAX_PAUSE_SECONDS: i64 = 30 * 60;
+/// Maximum number of commits of a conversation.
+const MAX_COMMITS: usize = 2_000;
+/// Number of commits that are read at a time.
+const PAGE_SIZE: usize = 100;
+
+/// The commits of one conversation.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub struct CommitConversation {
+    /// Id: that of the first commit.
+    pub id: CommitId,
+    /// The agent.
+    pub agent: AgentIdentity,
+    /// Its commits, newest first.
+    pub commits: Vec<Commit>,
+}
+
+impl Memory {
+    /// Returns the conversation that a commit belongs to.
+    pub fn conversation(&self, commit: &str) -> Result<CommitConversation> {
+        let commit = self.commit(commit)?;
+        let mut commits = self.commits_after(&commit)?;
+        commits.push(commit.clone());
+        commits.extend(self.commits_before(&commit)?);
+        let id = commits.last().map_or(commit.id, |first| first.id);
+        Ok(CommitConversation { id, agent: AgentIdentity::of(&commit.author), commits })
+    }
+
+    /// Returns the conversation of each of some commits, which are ordered newest first.
+    pub(crate) fn conversations_of(&self, commits: &[Commit]) -> Result<Vec<CommitId>> {
+        // The first commit so far of the conversation of each client, from the oldest on.
+        let mut open: HashMap<String, (Commit, CommitId)> = HashMap::new();
+        let mut ids = Vec::with_capacity(commits.len());
+        for commit in commits.iter().rev() {
+            let key = speaker(commit);
+            let id = match open.get(&key) {
+                Some((last, id)) if is_continued(last, commit) => *id,
+                Some(_) => commit.id,
+                None => self.commits_before(commit)?.last().map_or(commit.id, |first| first.id),
+            };
+            open.insert(key, (commit.clone(), id));
+            ids.push(id);
+        }
+        ids.reverse();
+        Ok(ids)
+    }
+
+    /// Returns the earlier commits of the same conversation, newest first.
+    fn commits_before(&self, commit: &Commit) -> Result<Vec<Commit>> {
+        let mut found = Vec::new();
+        let mut last = commit.clone();
+        let mut filter =
+            HistoryFilter { client: Some(commit.author.client.clone()), ..Default::default() };
+        filter.before = Some(commit.id);
+        loop {
+            let page = self.log(&filter, PAGE_SIZE, 0)?;
+            let is_last_page = page.len() < PAGE_SIZE;
+            for earlier in page {
+                filter.before = Some(earlier.id);
+                if speaker(&earlier) != speaker(commit) {
+                    continue;
+                }
+                if !is_continued(&earlier, &last) || found.len() >= MAX_COMMITS {
+                    return Ok(found);
+                }
+                found.push(earlier.clone());
+                last = earlier;
+            }
+            if is_last_page {
+                return Ok(found);
+            }
+        }
+    }
+
+    /// Returns the later commits of the same conversation, newest first.
+    fn commits_after(&self, commit: &Commit) -> Result<Vec<Commit>> {
+        let filter = HistoryFilter {
+            client: Some(commit.author.client.clone()),
+            since: Some(commit.time),
+            ..Default::default()
+        };
+        let later = self.log(&filter, MAX_COMMITS, 0)?;
+        let position = later.iter().position(|later| later.id == commit.id);
+        let mut found = Vec::new();
+        let mut last = commit.clone();
+        for next in later.iter().take(position.unwrap_or(0)).rev() {
+            if speaker(next) != speaker(commit) {
+                continue;
+            }
+            if !is_continued(&last, next) {
+                break;
+            }
+            found.push(next.clone());
+            last = next.clone();
+        }
+        found.reverse();
+        Ok(found)
+    }
+}
+
+/// Returns the name under which commits are compared: client and channel.
+fn speaker(commit: &Commit) -> String {
+    format!("{} {}", commit.author.channel.as_str(), commit.author.client)
+}
+
+/// Returns true if a commit continues the conversation of an earlier one.
+fn is_continued(earlier: &Commit, later: &Commit) -> bool {
+    let pause = later.time.as_second() - earlier.time.as_second();
+    pause <= MAX_PAUSE_SECONDS
+}

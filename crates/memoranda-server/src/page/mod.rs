@@ -1,0 +1,145 @@
+//! The web page: its files, the way in, and the data that it shows.
+//!
+//! The files contain no secret. Everything else needs a session, on loopback too. Each route is a
+//! function from a request to JSON, which runs on the blocking pool.
+
+mod built_files;
+mod events;
+mod history;
+mod history_json;
+mod note;
+mod now;
+mod query_string;
+mod request;
+mod routes;
+mod search;
+mod sessions;
+mod status;
+mod tree_json;
+mod undo;
+mod way_in;
+mod write;
+
+pub(crate) use routes::PAGE_ROUTES;
+pub(crate) use sessions::PageSessions;
+
+use std::sync::Arc;
+use std::sync::atomic::AtomicUsize;
+
+use axum::Json;
+use axum::body::to_bytes;
+use axum::extract::{Request, State};
+use axum::http::StatusCode;
+use axum::response::{IntoResponse as _, Response};
+use memoranda_tools::{AccessMode, json_object};
+use serde_json::{Map, Value};
+
+use crate::api::ApiState;
+use crate::config::ServerConfig;
+use crate::http_error::HttpError;
+use crate::tool_catalog::ToolCatalog;
+use query_string::QueryString;
+use request::PageRequest;
+
+/// State of the page's routes.
+pub(crate) struct PageState {
+    pub(crate) catalog: Arc<ToolCatalog>,
+    pub(crate) sessions: Arc<PageSessions>,
+    /// True if the server offers only tools that change nothing.
+    pub(crate) is_read_only: bool,
+    /// True if only this machine can connect.
+    pub(crate) is_local: bool,
+    /// Number of open event streams.
+    pub(crate) streams: AtomicUsize,
+}
+
+impl PageState {
+    pub(crate) fn new(
+        catalog: Arc<ToolCatalog>,
+        sessions: Arc<PageSessions>,
+        config: &ServerConfig,
+    ) -> Self {
+        Self {
+            catalog,
+            sessions,
+            is_read_only: config.selection.access == AccessMode::ReadOnly,
+            is_local: config.binds_to_loopback(),
+            streams: AtomicUsize::new(0),
+        }
+    }
+}
+
+/// A route's function.
+pub(crate) type PageHandler = fn(&PageRequest<'_>) -> Result<Value, HttpError>;
+
+/// How a route of the page is answered.
+#[derive(Clone, Copy)]
+pub(crate) enum PageEndpoint {
+    /// With a built file.
+    BuiltFile,
+    /// With JSON, without a change.
+    Reads(PageHandler),
+    /// With JSON, after a change of memory.
+    Writes(PageHandler),
+    /// With a stream of events.
+    Events,
+    /// With the bytes of a file.
+    FileBytes,
+}
+
+impl PageEndpoint {
+    /// Answers a request.
+    pub(crate) async fn answer(
+        self,
+        State(app): State<Arc<ApiState>>,
+        request: Request,
+    ) -> Response {
+        let (head, body) = request.into_parts();
+        let query = QueryString::parse(head.uri.query().unwrap_or_default());
+        let page = Arc::clone(&app.page);
+        let handler = match self {
+            Self::BuiltFile => return built_files::built_file(head.uri.path(), &head.headers),
+            Self::Events => return events::stream(page, &query, &head.headers),
+            Self::FileBytes => return run(page, query, Map::new(), note::file_bytes).await,
+            Self::Reads(handler) => handler,
+            Self::Writes(_) if page.is_read_only => {
+                let message = "This server is read-only: it was started with --read-only.";
+                return HttpError::coded(StatusCode::FORBIDDEN, "read-only", message)
+                    .into_response();
+            }
+            Self::Writes(handler) => handler,
+        };
+        // The guard has read the body and checked its size.
+        let body = to_bytes(body, usize::MAX).await.unwrap_or_default();
+        let body = if body.trim_ascii().is_empty() { Ok(Map::new()) } else { json_object(&body) };
+        match body {
+            Ok(body) => {
+                run(page, query, body, move |request| {
+                    handler(request).map(|value| Json(value).into_response())
+                })
+                .await
+            }
+            Err(error) => {
+                HttpError::bad_request(format!("The body is not a JSON object: {error}."))
+                    .into_response()
+            }
+        }
+    }
+}
+
+/// Runs a handler on the blocking pool.
+async fn run(
+    page: Arc<PageState>,
+    query: QueryString,
+    body: Map<String, Value>,
+    handler: impl FnOnce(&PageRequest<'_>) -> Result<Response, HttpError> + Send + 'static,
+) -> Response {
+    let task = tokio::task::spawn_blocking(move || {
+        handler(&PageRequest { page: &page, query, body }).unwrap_or_else(HttpError::into_response)
+    });
+    task.await.unwrap_or_else(|error| {
+        tracing::error!(%error, "a route of the page broke down");
+        HttpError::new(StatusCode::INTERNAL_SERVER_ERROR, "The page's request broke down.")
+            .into_response()
+    })
+}

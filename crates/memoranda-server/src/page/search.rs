@@ -1,0 +1,303 @@
+//! Search: hits with their reasons, the answer that an agent gets, and names for completion.
+
+use std::sync::atomic::AtomicBool;
+
+use memoranda_engine::core::id::ProjectName;
+use memoranda_engine::core::note::type_key;
+use memoranda_engine::core::query::Query;
+use memoranda_engine::core::rank::RankSignal;
+use memoranda_engine::core::snippet::extract_snippet;
+use memoranda_engine::core::token_estimate::estimate_tokens;
+use memoranda_engine::{
+    AgentIdentity, EmbeddingSource, EngineError, FileSummary, FilteredList, ListFilter, ListOrder,
+    ListRequest, Memory, SearchFilter, SearchPage, SearchRequest, SearchResult, Superseded,
+};
+use memoranda_tools::{CallContext, ClientContext};
+use serde_json::{Value, json};
+
+use super::request::{PageRequest, place_json, segments};
+use crate::http_error::HttpError;
+
+/// Number of characters that are quoted of a hit, as on the command line.
+const SNIPPET_CHARS: usize = 240;
+/// Number of nearest notes below the threshold.
+const NEAREST: usize = 5;
+/// Tool whose answer is shown as the agent gets it.
+const AGENT_TOOL: &str = "search_notes";
+
+/// Searches. Without words, lists the newest notes.
+pub(super) fn search(request: &PageRequest<'_>) -> Result<Value, HttpError> {
+    let memory = request.memory();
+    let limit = request.number("limit", 20, 200)?;
+    let offset = request.offset()?;
+    let text = request.text("q").unwrap_or_default();
+    let projects = projects(request)?;
+    let total_notes = memory.store().counts().map_err(EngineError::from)?.notes;
+    let agent = request.text("agent");
+    let tags: Vec<String> = request.query.all("tag").map(str::to_owned).collect();
+    let query = Query::parse(text);
+    let has_words = !(query.is_empty() && query.tags.is_empty() && tags.is_empty());
+    if !has_words {
+        return newest(request, memory, &projects, (limit, offset), total_notes);
+    }
+    let mut search = SearchRequest {
+        text: text.to_owned(),
+        filter: SearchFilter {
+            folders: Vec::new(),
+            projects,
+            folder: None,
+            note_types: request.query.all("type").map(type_key).collect(),
+            tags,
+            categories: Vec::new(),
+            min_importance: None,
+            after: request.time("since")?,
+            before: request.time("until")?,
+            metadata: Vec::new(),
+            superseded: if request.is_set("past") {
+                Superseded::Include
+            } else {
+                Superseded::Exclude
+            },
+        },
+        limit,
+        offset,
+        snippet_chars: SNIPPET_CHARS,
+        ..SearchRequest::default()
+    };
+    let page = memory.search(&search)?;
+    let hits = hits(memory, &page, &query, agent)?;
+    let nearest = if page.results.is_empty() && offset == 0 && request.is_set("nearest") {
+        search.min_relevance = 0.0;
+        search.limit = NEAREST;
+        let page = memory.search(&search)?;
+        self::hits(memory, &page, &query, agent)?
+    } else {
+        Vec::new()
+    };
+    Ok(json!({
+        "query": text,
+        "hits": hits,
+        "next": page.has_more.then(|| (offset + limit).to_string()),
+        "has_more": page.has_more,
+        "relevance": page.relevance,
+        "corrections": page.corrections.iter()
+            .map(|read| json!({ "typed": read.typed, "meant": read.meant })).collect::<Vec<_>>(),
+        "when": page.when.map(|when| {
+            json!({ "from": when.from.to_string(), "to": when.to.to_string() })
+        }),
+        "meaning": meaning_json(&page.meaning),
+        "partial": page.partial,
+        "left_out": page.left_out,
+        "nearest": nearest,
+        "total_notes": total_notes,
+    }))
+}
+
+/// Returns the projects to search: the requested ones, or the only one that may be shown.
+fn projects(request: &PageRequest<'_>) -> Result<Vec<ProjectName>, HttpError> {
+    let only = request.only_project()?;
+    let mut projects = Vec::new();
+    for name in request.query.all("project") {
+        let found = request.vault().store().project(name);
+        let project = found.map_err(EngineError::from)?.name;
+        request.check_shown(&project)?;
+        projects.push(project);
+    }
+    if projects.is_empty() {
+        projects.extend(only);
+    }
+    Ok(projects)
+}
+
+/// Lists the newest notes, so that an empty line shows everything.
+fn newest(
+    request: &PageRequest<'_>,
+    memory: &Memory,
+    projects: &[ProjectName],
+    (limit, offset): (usize, usize),
+    total_notes: u64,
+) -> Result<Value, HttpError> {
+    let page = memory.list(&ListRequest {
+        filter: ListFilter {
+            project: projects.first().cloned(),
+            note_type: request.text("type").map(type_key),
+            since: request.time("since")?,
+            ..ListFilter::default()
+        },
+        order: ListOrder::Newest,
+        limit,
+        offset,
+    })?;
+    let hit = |file: &FileSummary| {
+        json!({
+            "project": file.project.as_str(),
+            "path": file.path.as_str(),
+            "title": segments(&file.title, &[]),
+            "permalink": file.permalink,
+            "type": file.note_type,
+            "updated": file.updated.to_string(),
+            "heading": "",
+            "first_line": 1,
+            "last_line": 1,
+            "snippet": [],
+            "score": 0.0,
+            "relevance": 0.0,
+            "why": [],
+            "bar": bar_json(&[]),
+            "also": [],
+        })
+    };
+    Ok(json!({
+        "query": "",
+        "hits": page.notes.iter().map(hit).collect::<Vec<_>>(),
+        "next": page.has_more.then(|| (offset + limit).to_string()),
+        "has_more": page.has_more,
+        "relevance": 0.0,
+        "corrections": [],
+        "when": null,
+        "meaning": { "by": "nothing" },
+        "partial": false,
+        "left_out": 0,
+        "nearest": [],
+        "total_notes": total_notes,
+    }))
+}
+
+fn hits(
+    memory: &Memory,
+    page: &SearchPage,
+    query: &Query,
+    agent: Option<&str>,
+) -> Result<Vec<Value>, HttpError> {
+    let mut hits = Vec::new();
+    for result in &page.results {
+        if let Some(key) = agent {
+            let last = memory.revisions(&result.place, 1)?.into_iter().next();
+            let is_own = last.is_some_and(|last| AgentIdentity::of(&last.commit.author).key == key);
+            if !is_own {
+                continue;
+            }
+        }
+        hits.push(hit_json(result, query));
+    }
+    Ok(hits)
+}
+
+fn hit_json(result: &SearchResult, query: &Query) -> Value {
+    let title = extract_snippet(&result.title, query, usize::MAX);
+    let why = result.why.iter();
+    let why = why.map(|signal| json!({ "signal": signal.name(), "amount": signal.amount() }));
+    json!({
+        "project": result.place.project.as_str(),
+        "path": result.place.path.as_str(),
+        "title": segments(&title.text, &title.highlights),
+        "permalink": result.permalink,
+        "type": result.note_type,
+        "updated": result.updated.to_string(),
+        "heading": result.heading,
+        "first_line": result.lines.0,
+        "last_line": result.lines.1,
+        "snippet": segments(&result.snippet.text, &result.snippet.highlights),
+        "score": result.score,
+        "relevance": result.relevance,
+        "why": why.collect::<Vec<_>>(),
+        "bar": bar_json(&result.why),
+        "also": result.also.iter().map(place_json).collect::<Vec<_>>(),
+    })
+}
+
+/// Returns the shares of five groups of signals in a score.
+fn bar_json(why: &[RankSignal]) -> Value {
+    let sum = |names: &[&str]| -> f64 {
+        let of = why.iter().filter(|signal| names.contains(&signal.name()));
+        of.map(|signal| signal.amount().max(0.0)).sum()
+    };
+    let words = sum(&["words", "exact_title", "title_words"]);
+    let meaning = sum(&["meaning"]);
+    let links = sum(&["context", "speaker", "kind"]);
+    let time = sum(&["time", "recency"]);
+    let importance = sum(&["importance"]);
+    let total = (words + meaning + links + time + importance).max(f64::MIN_POSITIVE);
+    json!({
+        "words": words / total,
+        "meaning": meaning / total,
+        "links": links / total,
+        "time": time / total,
+        "importance": importance / total,
+    })
+}
+
+fn meaning_json(by: &EmbeddingSource) -> Value {
+    match by {
+        EmbeddingSource::Nothing => json!({ "by": "nothing" }),
+        EmbeddingSource::BuiltIn => json!({ "by": "built-in" }),
+        EmbeddingSource::Chosen { model, left } => {
+            json!({ "by": "chosen", "model": model, "left": left })
+        }
+        EmbeddingSource::FellBack { model, reason } => {
+            json!({ "by": "built-in", "model": model, "reason": reason })
+        }
+    }
+}
+
+/// Returns the answer of the search tool, exactly as an agent gets it, with its tokens.
+pub(super) fn as_the_agent_gets_it(request: &PageRequest<'_>) -> Result<Value, HttpError> {
+    let memory = request.memory();
+    let tool = memoranda_tools::tool(AGENT_TOOL)
+        .ok_or_else(|| HttpError::not_found("The search tool is missing."))?;
+    let mut arguments = json!({ "query": request.required("q")? });
+    if let Some(project) = request.text("project") {
+        arguments["project"] = json!(project);
+    }
+    let client = ClientContext::default();
+    let call = CallContext {
+        memory,
+        who: request.author(AGENT_TOOL),
+        settings: &request.page.catalog.settings,
+        progress: &|_, _, _| (),
+        cancelled: &AtomicBool::new(false),
+        client: &client,
+    };
+    let result = memoranda_tools::call(tool, &call, arguments.clone());
+    let structured = result.structured.to_string();
+    Ok(json!({
+        "tool": AGENT_TOOL,
+        "arguments": arguments,
+        "tokens": estimate_tokens(&result.text),
+        "structured_tokens": estimate_tokens(&structured),
+        "text": result.text,
+        "structured": result.structured,
+        "is_error": result.is_error,
+    }))
+}
+
+/// Returns notes whose name contains the words, the newest first.
+pub(super) fn complete(request: &PageRequest<'_>) -> Result<Value, HttpError> {
+    let memory = request.memory();
+    let limit = request.number("limit", 10, 50)?;
+    let words = request.text("q").unwrap_or_default().split_whitespace();
+    let list = FilteredList {
+        filter: SearchFilter {
+            projects: request.project()?.into_iter().collect(),
+            ..SearchFilter::default()
+        },
+        title: words.map(str::to_owned).collect(),
+        address: None,
+        order: ListOrder::Newest,
+        limit,
+        offset: 0,
+    };
+    let found = memory.store().filtered_list(&list).map_err(EngineError::from)?;
+    let mut items = Vec::new();
+    for file in found {
+        items.push(json!({
+            "project": file.project.as_str(),
+            "path": file.path.as_str(),
+            "title": file.title,
+            "permalink": file.permalink,
+            "type": file.note_type,
+            "updated": file.updated.to_string(),
+        }));
+    }
+    Ok(json!({ "items": items }))
+}

@@ -1,0 +1,110 @@
+//! Status of the vault.
+
+use std::time::Duration;
+
+use memoranda_engine::{HistoryFilter, IndexProgress, Memory, ProjectPlace};
+use serde_json::{Value, json};
+
+use super::history_json::agent_json;
+use super::request::PageRequest;
+use crate::http_error::HttpError;
+
+/// Number of days of activity by which the agents are listed.
+const AGENT_DAYS: usize = 3650;
+
+/// Returns the vault, its projects, counts and agents.
+pub(super) fn status(request: &PageRequest<'_>) -> Result<Value, HttpError> {
+    let memory = request.vault();
+    let progress = memory.await_index(Duration::ZERO, &|_, _| ())?;
+    let status = memory.status()?;
+    let only = request.only_project()?;
+    let mut problems = Vec::new();
+    let index = match progress {
+        IndexProgress::Whole => {
+            let notes = status.counts.notes;
+            json!({ "state": "whole", "done": notes, "total": notes })
+        }
+        IndexProgress::Part { done, total } => {
+            let detail = "The index is being built: what is not read yet is missing here.";
+            problems.push(json!({ "code": "index-building", "detail": detail }));
+            json!({ "state": "building", "done": done, "total": total })
+        }
+    };
+    let mut projects = Vec::new();
+    for info in status
+        .projects
+        .iter()
+        .filter(|info| only.as_ref().is_none_or(|only| *only == info.project.name))
+    {
+        let name = info.project.name.as_str();
+        let folder = &info.project.path;
+        if !folder.is_dir() {
+            let detail = format!(
+                "The folder of project {name} cannot be reached ({}): what is known of it stays.",
+                folder.display()
+            );
+            problems.push(json!({ "code": "project-absent", "project": name, "detail": detail }));
+        }
+        projects.push(json!({
+            "name": name,
+            "notes": info.notes,
+            "folder": folder.display().to_string(),
+            "outside": info.project.place != ProjectPlace::Vault,
+        }));
+    }
+    if request.page.is_read_only {
+        let detail = "This server is read-only: it was started with --read-only.";
+        problems.push(json!({ "code": "read-only", "detail": detail }));
+    }
+    let filter = HistoryFilter { project: only.clone(), ..HistoryFilter::default() };
+    let head = memory.log(&filter, 1, 0)?.into_iter().next().map(|commit| commit.id.to_string());
+    let activity = memory.activity(AGENT_DAYS, only.as_ref())?;
+    let agents = activity.agents.iter().map(|activity| {
+        let mut agent = agent_json(&activity.agent);
+        agent["writes"] = json!(activity.total);
+        agent["last"] = json!(activity.last.to_string());
+        agent["clients"] = json!(activity.clients);
+        agent
+    });
+    let model = status.model.as_ref().map(|model| match &model.coverage {
+        Ok(coverage) => {
+            let left = coverage.passages.saturating_sub(coverage.covered);
+            json!({ "id": model.model, "left": left })
+        }
+        Err(reason) => json!({ "id": model.model, "reason": reason }),
+    });
+    Ok(json!({
+        "vault": vault_json(memory),
+        "version": request.page.catalog.version,
+        "read_only": request.page.is_read_only,
+        "can_manage": request.page.is_local && !request.page.is_read_only,
+        "head": head,
+        "projects": projects,
+        "counts": {
+            "notes": status.counts.notes,
+            "passages": status.counts.passages,
+            "observations": status.counts.observations,
+            "relations": status.counts.relations,
+            "unresolved": status.counts.unresolved,
+            "commits": status.counts.commits,
+        },
+        "log_bytes": status.log_bytes,
+        "watched": status.watched,
+        "indexed": status.indexed,
+        "index": index,
+        "model": model,
+        "problems": problems,
+        "agents": agents.collect::<Vec<_>>(),
+    }))
+}
+
+/// Returns the vault by its names.
+pub(super) fn vault_json(memory: &Memory) -> Value {
+    let home = memory.store().home();
+    let name = home.file_name().map(|name| name.to_string_lossy().into_owned());
+    json!({
+        "name": name.unwrap_or_default(),
+        "home": home.display().to_string(),
+        "device": memory.store().device(),
+    })
+}
