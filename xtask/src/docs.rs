@@ -12,6 +12,7 @@ const PAGES: &[(&str, &[&str])] = &[
     ("docs/reference/config.md", &["reference", "config"]),
     ("docs/reference/exit-codes.md", &["reference", "exit-codes"]),
     ("docs/reference/tools.md", &["reference", "tools"]),
+    ("docs/reference/http-api.md", &["reference", "http-api"]),
 ];
 
 /// The page that is computed here, because the binary does not contain the labelled sentences.

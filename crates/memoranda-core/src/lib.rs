@@ -34,6 +34,7 @@ pub mod graph;
 
 pub mod blame;
 pub mod diff;
+pub mod map_layout;
 pub mod merge;
 pub mod word_diff;
 

@@ -14,6 +14,7 @@ pub mod graph;
 mod history;
 mod initial_scan;
 mod links;
+mod map;
 mod model;
 mod notes;
 mod project;
@@ -47,6 +48,7 @@ pub use links::neighbourhood::{
 };
 pub use links::resolve::{NoteLocation, ResolveIntent, ResolvedNote, project_said};
 pub use links::resolve_folder::NamedFolder;
+pub use map::{MapPoint, VaultMap};
 pub use model::{LanguageModel, ModelError, ModelQuestion, TextEmbedder};
 pub use notes::context::{
     ContextNote, ContextPage, ContextRequest, ContextTarget, FurtherLink, RelatedNote,
@@ -83,13 +85,13 @@ pub use visits::{ChangesSinceVisit, VisitingClient};
 pub use memoranda_core as core;
 pub use memoranda_store::{
     ChangeSubscription, ChangedFile, CheckReport, Connectivity, DirEntry, DirEntryKind, DirListing,
-    EmbeddingCoverage, FileAsOf, FileKind, FileOrder, FileProblems, FileSummary, FilesBelow,
-    FilteredList, FolderFact, FolderFiles, FolderGraph, FolderTotals, GraphNode, HardLinkPolicy,
-    HistoryFilter, IgnoreRules, IndexCounts, ListFilter, ListOrder, MAX_FILE_BYTES, NameField,
-    NamedNote, NodeRow, ObservationRow, OpenOptions, PointInTime, Project, ProjectPlace,
-    RelationRow, ScanProgress, ScanReport, SearchFilter, SimilarNote, StoreError, Superseded,
-    TermCorrection, VacuumExtent, VacuumReport, VacuumRequest, VersionConflict, clock, exact_key,
-    faults, hash, link_key,
+    EmbeddingCoverage, FactFilter, FileAsOf, FileKind, FileOrder, FileProblems, FileSummary,
+    FilesBelow, FilteredList, FolderFact, FolderFiles, FolderGraph, FolderTotals, GraphNode,
+    HardLinkPolicy, HistoryFilter, IgnoreRules, IndexCounts, ListFilter, ListOrder, MAX_FILE_BYTES,
+    NameField, NamedNote, NodeRow, ObservationRow, OpenOptions, PointInTime, Project, ProjectPlace,
+    RelationRow, ScanProgress, ScanReport, SearchFilter, SimilarNote, StoreError, Superseded, TermCorrection,
+    VacuumExtent, VacuumReport, VacuumRequest, VersionConflict, WorkItem, WorkList, clock,
+    exact_key, faults, hash, link_key,
 };
 
 use std::sync::{Arc, Mutex, PoisonError};

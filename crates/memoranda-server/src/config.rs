@@ -3,11 +3,14 @@
 use std::fmt;
 use std::net::{IpAddr, Ipv4Addr, SocketAddr};
 use std::path::{Path, PathBuf};
+use std::sync::Arc;
 use std::time::Duration;
 
+use memoranda_engine::Memory;
 use memoranda_tools::{
     ClientContext, PromptDef, ResourceDef, ToolDef, ToolSelection, ToolSettings,
 };
+use serde_json::Value;
 use subtle::ConstantTimeEq as _;
 
 use crate::error::ServerError;
@@ -35,6 +38,8 @@ pub struct ServerConfig {
     pub authentication: ClientAuthentication,
     /// Token from which the page's sessions are derived; `None` for the token of `authentication`.
     pub page_token: Option<BearerToken>,
+    /// Checks and settings of the binary, for the page.
+    pub page_actions: PageActions,
     /// Host names by which the server may be called in addition to loopback names, with or
     /// without a port.
     pub allowed_hosts: Vec<String>,
@@ -68,6 +73,7 @@ impl ServerConfig {
             bind: SocketAddr::new(IpAddr::V4(Ipv4Addr::LOCALHOST), DEFAULT_PORT),
             authentication: ClientAuthentication::Undecided,
             page_token: None,
+            page_actions: PageActions::default(),
             allowed_hosts: Vec::new(),
             allowed_origins: Vec::new(),
             head_timeout: Duration::from_secs(15),
@@ -106,6 +112,21 @@ impl ServerConfig {
         self.bind.ip().to_canonical().is_loopback()
     }
 }
+
+/// What the binary can do for the page: it has what the server's crates do not know.
+#[derive(Clone, Default)]
+pub struct PageActions {
+    /// Checks the whole vault, as `memoranda doctor` does: a list of checks.
+    pub doctor: Option<DoctorAction>,
+    /// Settings with their values and origins.
+    pub settings: Option<SettingsAction>,
+}
+
+/// Checks the whole vault. An error is a sentence.
+pub type DoctorAction = Arc<dyn Fn(&Memory) -> Result<Value, String> + Send + Sync>;
+
+/// Returns the settings.
+pub type SettingsAction = Arc<dyn Fn() -> Value + Send + Sync>;
 
 /// How HTTP clients authenticate.
 #[derive(Clone, Default)]

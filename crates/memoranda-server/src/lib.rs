@@ -17,9 +17,10 @@ mod run;
 mod tool_call;
 mod tool_catalog;
 
-pub use api::{HttpRoute, RouteAccess, RouteParameter, routes};
+pub use api::{HttpRoute, RouteAccess, RouteParameter, openapi_document, routes};
 pub use config::{
-    BearerToken, ClientAuthentication, ExtraDefinitions, PromptHandler, ServerConfig,
+    BearerToken, ClientAuthentication, DoctorAction, ExtraDefinitions, PageActions, PromptHandler,
+    ServerConfig, SettingsAction,
 };
 pub use error::ServerError;
 pub use mcp::{LogDestination, SessionMode, format_event, protocol_revisions, serve_stream};

@@ -15,10 +15,12 @@ mod folder_graph;
 mod index;
 mod ledger;
 mod log;
+mod map_data;
 mod scan;
 mod subtree;
 mod vault;
 mod view;
+mod work_lists;
 
 use std::collections::HashMap;
 use std::path::{Path, PathBuf};
@@ -47,7 +49,9 @@ pub use files::{
 pub use folder_graph::FolderGraph;
 pub use index::extract::{exact_key, keys_of, link_key, target_key};
 pub use index::ledger::{ActivityRow, ReversalRow};
+pub use index::map_rows::MapRow;
 pub use index::renames::CurrentPath;
+pub use index::work_lists::{FactFilter, WorkItem, WorkList};
 pub use index::{
     CandidateBatches, CandidateQuery, CandidateSet, ChangedFile, Connectivity, DeletedFile,
     EmbeddingCoverage, FileAsOf, FileKind, FileOrder, FileProblems, FileSummary, FilesBelow,

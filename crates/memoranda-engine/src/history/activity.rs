@@ -52,8 +52,7 @@ impl Memory {
         let first_day = start.as_millisecond() / 86_400_000;
         let mut agents: BTreeMap<AgentIdentity, AgentActivity> = BTreeMap::new();
         for row in self.store().activity(start, project)? {
-            let author =
-                Author { client: row.client.clone(), tool: String::new(), channel: row.channel };
+            let author = Author::new(row.client.clone(), String::new(), row.channel);
             let agent = AgentIdentity::of(&author);
             let known = agents.entry(agent.clone()).or_insert_with(|| AgentActivity {
                 agent,

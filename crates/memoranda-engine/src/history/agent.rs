@@ -109,7 +109,7 @@ mod tests {
             (ChangeChannel::Http, "x"),
             (ChangeChannel::Import, "import"),
         ] {
-            let author = Author { client: "x 1".into(), tool: "t".into(), channel };
+            let author = Author::new("x 1", "t", channel);
             assert_eq!(AgentIdentity::of(&author).key, key, "{channel:?}");
         }
     }

@@ -1,7 +1,8 @@
-//! Conversations: runs of commits of one client without a long pause.
+//! Conversations: the commits that belong together, by the id that the client sent, or else as runs
+//! of commits of one client without a long pause.
 //!
-//! A commit does not name its conversation. Commits of one client on one channel belong together
-//! if at most half an hour lies between each and the next.
+//! Commits without an id of their conversation belong together if they are of one client on one
+//! channel, and at most half an hour lies between each and the next.
 
 use std::collections::HashMap;
 
@@ -23,8 +24,8 @@ const PAGE_SIZE: usize = 100;
 /// The commits of one conversation.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct CommitConversation {
-    /// Id: that of the first commit.
-    pub id: CommitId,
+    /// Id that the client sent, or the id of the first commit.
+    pub id: String,
     /// The agent.
     pub agent: AgentIdentity,
     /// Its commits, newest first.
@@ -32,22 +33,42 @@ pub struct CommitConversation {
 }
 
 impl Memory {
-    /// Returns the conversation that a commit belongs to.
-    pub fn conversation(&self, commit: &str) -> Result<CommitConversation> {
-        let commit = self.commit(commit)?;
+    /// Returns a conversation by its id, or by the id of one of its commits.
+    pub fn conversation(&self, id: &str) -> Result<CommitConversation> {
+        if let Some(named) = self.named_conversation(id)? {
+            return Ok(named);
+        }
+        let commit = self.commit(id)?;
+        if let Some(id) = &commit.author.details.conversation
+            && let Some(named) = self.named_conversation(id)?
+        {
+            return Ok(named);
+        }
         let mut commits = self.commits_after(&commit)?;
         commits.push(commit.clone());
         commits.extend(self.commits_before(&commit)?);
-        let id = commits.last().map_or(commit.id, |first| first.id);
+        let id = commits.last().map_or(commit.id, |first| first.id).to_string();
         Ok(CommitConversation { id, agent: AgentIdentity::of(&commit.author), commits })
     }
 
+    /// Returns the commits with this id of a conversation; `None` if there are none.
+    fn named_conversation(&self, id: &str) -> Result<Option<CommitConversation>> {
+        let filter = HistoryFilter { conversation: Some(id.to_owned()), ..Default::default() };
+        let commits = self.log(&filter, MAX_COMMITS, 0)?;
+        let agent = commits.first().map(|commit| AgentIdentity::of(&commit.author));
+        Ok(agent.map(|agent| CommitConversation { id: id.to_owned(), agent, commits }))
+    }
+
     /// Returns the conversation of each of some commits, which are ordered newest first.
-    pub(crate) fn conversations_of(&self, commits: &[Commit]) -> Result<Vec<CommitId>> {
+    pub(crate) fn conversations_of(&self, commits: &[Commit]) -> Result<Vec<String>> {
         // The first commit so far of the conversation of each client, from the oldest on.
         let mut open: HashMap<String, (Commit, CommitId)> = HashMap::new();
         let mut ids = Vec::with_capacity(commits.len());
         for commit in commits.iter().rev() {
+            if let Some(id) = &commit.author.details.conversation {
+                ids.push(id.clone());
+                continue;
+            }
             let key = speaker(commit);
             let id = match open.get(&key) {
                 Some((last, id)) if is_continued(last, commit) => *id,
@@ -55,7 +76,7 @@ impl Memory {
                 None => self.commits_before(commit)?.last().map_or(commit.id, |first| first.id),
             };
             open.insert(key, (commit.clone(), id));
-            ids.push(id);
+            ids.push(id.to_string());
         }
         ids.reverse();
         Ok(ids)
@@ -116,7 +137,8 @@ impl Memory {
 
 /// Returns the name under which commits are compared: client and channel.
 fn speaker(commit: &Commit) -> String {
-    format!("{} {}", commit.author.channel.as_str(), commit.author.client)
+    let named = commit.author.details.conversation.as_deref().unwrap_or_default();
+    format!("{} {} {named}", commit.author.channel.as_str(), commit.author.client)
 }
 
 /// Returns true if a commit continues the conversation of an earlier one.

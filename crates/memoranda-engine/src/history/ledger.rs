@@ -57,8 +57,8 @@ pub struct LedgerEntry {
     pub commit: Commit,
     /// Who made it.
     pub agent: AgentIdentity,
-    /// Conversation that it belongs to.
-    pub conversation: CommitId,
+    /// Id of the conversation that it belongs to.
+    pub conversation: String,
     /// Text that was written, or a description of the change.
     pub sentence: String,
     /// Category of the fact, or type of the note.
@@ -84,8 +84,8 @@ pub struct LedgerFile {
     pub title: String,
     /// `added`, `changed`, `moved` or `deleted`.
     pub action: &'static str,
-    /// True if there is a file now.
-    pub exists: bool,
+    /// Number of the file in the index, if there is a file now.
+    pub file: Option<i64>,
 }
 
 /// The line that stands for a change.
@@ -112,7 +112,7 @@ impl Memory {
     pub fn ledger_entries(&self, commits: &[Commit]) -> Result<Vec<LedgerEntry>> {
         let undone = self.undone_commits()?;
         let conversations = self.conversations_of(commits)?;
-        let entry = |(commit, conversation): (&Commit, CommitId)| {
+        let entry = |(commit, conversation): (&Commit, String)| {
             self.ledger_entry(commit, conversation, undone.get(&commit.id).copied())
         };
         commits.iter().zip(conversations).map(entry).collect()
@@ -177,7 +177,7 @@ impl Memory {
     fn ledger_entry(
         &self,
         commit: &Commit,
-        conversation: CommitId,
+        conversation: String,
         undone_by: Option<CommitId>,
     ) -> Result<LedgerEntry> {
         let EntrySentence { sentence, label, line } = self.sentence_of(commit);
@@ -217,7 +217,8 @@ impl Memory {
             (Some(_), Some(_)) => "changed",
         };
         let moved_from = file.moved_from.clone().map(at);
-        Ok(LedgerFile { place, moved_from, title, action, exists: known.is_some() })
+        let file = known.map(|known| known.id);
+        Ok(LedgerFile { place, moved_from, title, action, file })
     }
 
     /// Returns the line that stands for a commit: the first text that it wrote.

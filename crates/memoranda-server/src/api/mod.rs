@@ -1,7 +1,9 @@
 //! The HTTP API: every tool by its name, the Claude API's memory tool, and a health probe.
 
+mod openapi;
 mod routes;
 
+pub use openapi::openapi_document;
 pub use routes::{HttpRoute, RouteAccess, RouteParameter, routes};
 pub(crate) use routes::{RouteEndpoint, route_access, router};
 
@@ -42,6 +44,13 @@ type ApiResponse = Result<Json<Value>, HttpError>;
 /// Health probe. The response contains nothing about the vault or the machine.
 async fn health(State(app): State<Arc<ApiState>>) -> Json<Value> {
     Json(json!({ "status": "ok", "name": "memoranda", "version": app.catalog.version }))
+}
+
+/// Describes every route and every tool. The response contains nothing about the vault.
+async fn openapi(State(app): State<Arc<ApiState>>) -> Json<Value> {
+    let tools = app.catalog.configured_tools();
+    let mut tools = tools.tools().iter().copied();
+    Json(openapi_document(&app.catalog.version, &mut tools, &app.catalog.settings))
 }
 
 /// Calls a tool. The body contains its arguments.

@@ -8,7 +8,7 @@ use axum::http::{Method, StatusCode};
 use axum::routing::{MethodFilter, MethodRouter, any, get, on, post};
 use axum::{Router, middleware};
 
-use super::{ApiState, health, mcp, memory_tool, tool};
+use super::{ApiState, health, mcp, memory_tool, openapi, tool};
 use crate::guard::{RequestGuard, guard};
 use crate::http_error::HttpError;
 use crate::page::{PAGE_ROUTES, PageEndpoint};
@@ -67,6 +67,7 @@ pub(crate) enum RouteEndpoint {
     Tool,
     MemoryTool,
     Health,
+    OpenApi,
     Page(PageEndpoint),
 }
 
@@ -107,6 +108,15 @@ const TOOL_ROUTES: &[HttpRoute] = &[
         access: RouteAccess::Public,
         ..route("GET", "/api/health", "whether all is well", RouteEndpoint::Health)
     },
+    HttpRoute {
+        access: RouteAccess::Public,
+        ..route(
+            "GET",
+            "/api/openapi.json",
+            "the description of this API (OpenAPI 3.1)",
+            RouteEndpoint::OpenApi,
+        )
+    },
 ];
 
 /// Returns all routes.
@@ -135,6 +145,7 @@ impl HttpRoute {
             RouteEndpoint::Tool => post(tool),
             RouteEndpoint::MemoryTool => post(memory_tool),
             RouteEndpoint::Health => get(health),
+            RouteEndpoint::OpenApi => get(openapi),
             RouteEndpoint::Page(endpoint) => {
                 let method = match self.method {
                     "PUT" => MethodFilter::PUT,

@@ -24,6 +24,7 @@ pub(crate) use logging::ClientLogSubscriber;
 pub use logging::{LogDestination, format_event};
 pub use stdio::serve_stream;
 pub(crate) use subscriptions::ChangeFeed;
+pub(crate) use tools::tool_definition;
 
 use rmcp::ErrorData;
 use rmcp::model::{JsonObject, ProtocolVersion};

@@ -31,14 +31,14 @@ pub(crate) const BUILT_FILES: &[BuiltFile] = &[
         bytes: include_bytes!("built/page.css"),
     },
     BuiltFile {
-        path: "/editor.js",
+        path: "/places.js",
         content_type: "text/javascript; charset=utf-8",
-        bytes: include_bytes!("built/editor.js"),
+        bytes: include_bytes!("built/places.js"),
     },
     BuiltFile {
-        path: "/worker.js",
-        content_type: "text/javascript; charset=utf-8",
-        bytes: include_bytes!("built/worker.js"),
+        path: "/icon.svg",
+        content_type: "image/svg+xml",
+        bytes: include_bytes!("built/icon.svg"),
     },
 ];
 

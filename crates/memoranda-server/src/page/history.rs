@@ -32,6 +32,7 @@ pub(super) fn history(request: &PageRequest<'_>) -> Result<Value, HttpError> {
             until: request.time("until")?,
             before: request.cursor()?,
             client: request.text("client").map(str::to_owned),
+            conversation: None,
         },
         agent: request.text("agent").map(str::to_owned),
         tool: request.text("tool").map(str::to_owned),
@@ -94,7 +95,7 @@ pub(super) fn conversation(request: &PageRequest<'_>) -> Result<Value, HttpError
     }
     let entries = memory.ledger_entries(&conversation.commits)?;
     Ok(json!({
-        "conversation": conversation.id.as_str(),
+        "conversation": conversation.id,
         "agent": agent_json(&conversation.agent),
         "first": conversation.commits.last().map(|commit| commit.time.to_string()),
         "last": conversation.commits.first().map(|commit| commit.time.to_string()),

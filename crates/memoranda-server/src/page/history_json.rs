@@ -33,7 +33,7 @@ pub(super) fn entry_json(entry: &LedgerEntry) -> Value {
         "channel": commit.author.channel.as_str(),
         "kind": kind_name(commit),
         "message": commit.message,
-        "conversation": entry.conversation.as_str(),
+        "conversation": entry.conversation,
         "sentence": entry.sentence,
         "label": entry.label,
         "line": entry.line,
@@ -55,7 +55,8 @@ pub(super) fn file_json(file: &LedgerFile) -> Value {
         "title": file.title,
         "action": file.action,
         "moved_from": file.moved_from.as_ref().map(|place| place.path.to_string()),
-        "exists": file.exists,
+        "exists": file.file.is_some(),
+        "map_id": file.file,
     })
 }
 

@@ -3,10 +3,14 @@
 //! The files contain no secret. Everything else needs a session, on loopback too. Each route is a
 //! function from a request to JSON, which runs on the blocking pool.
 
+mod agents;
 mod built_files;
+mod care;
 mod events;
+mod facts;
 mod history;
 mod history_json;
+mod map;
 mod note;
 mod now;
 mod query_string;
@@ -35,7 +39,7 @@ use memoranda_tools::{AccessMode, json_object};
 use serde_json::{Map, Value};
 
 use crate::api::ApiState;
-use crate::config::ServerConfig;
+use crate::config::{PageActions, ServerConfig};
 use crate::http_error::HttpError;
 use crate::tool_catalog::ToolCatalog;
 use query_string::QueryString;
@@ -49,6 +53,8 @@ pub(crate) struct PageState {
     pub(crate) is_read_only: bool,
     /// True if only this machine can connect.
     pub(crate) is_local: bool,
+    /// What the binary can do for the page.
+    pub(crate) actions: PageActions,
     /// Number of open event streams.
     pub(crate) streams: AtomicUsize,
 }
@@ -64,6 +70,7 @@ impl PageState {
             sessions,
             is_read_only: config.selection.access == AccessMode::ReadOnly,
             is_local: config.binds_to_loopback(),
+            actions: config.page_actions.clone(),
             streams: AtomicUsize::new(0),
         }
     }

@@ -5,6 +5,7 @@ use memoranda_engine::core::id::CommitId;
 use memoranda_engine::{HistoryFilter, LedgerEntry, LedgerFilter, PointInTime, clock};
 use serde_json::{Value, json};
 
+use super::facts;
 use super::history_json::{agent_json, entry_json};
 use super::request::PageRequest;
 use crate::http_error::HttpError;
@@ -51,19 +52,21 @@ pub(super) fn now(request: &PageRequest<'_>) -> Result<Value, HttpError> {
         "total": total,
         "groups": groups(&page.entries),
         "next": page.next.map(|id| id.to_string()),
+        "due": facts::due(request),
+        "decide": 0,
     }))
 }
 
 /// Groups entries by conversation, in the order of their newest entries.
 fn groups(entries: &[LedgerEntry]) -> Vec<Value> {
-    let mut groups: Vec<(CommitId, Vec<&LedgerEntry>)> = Vec::new();
+    let mut groups: Vec<(&str, Vec<&LedgerEntry>)> = Vec::new();
     for entry in entries {
         match groups.iter_mut().find(|(id, _)| *id == entry.conversation) {
             Some((_, known)) => known.push(entry),
-            None => groups.push((entry.conversation, vec![entry])),
+            None => groups.push((&entry.conversation, vec![entry])),
         }
     }
-    let group = |(id, entries): &(CommitId, Vec<&LedgerEntry>)| {
+    let group = |(id, entries): &(&str, Vec<&LedgerEntry>)| {
         let newest = entries.first()?;
         let oldest = entries.last()?;
         let mut projects: Vec<&str> = Vec::new();
@@ -74,7 +77,7 @@ fn groups(entries: &[LedgerEntry]) -> Vec<Value> {
         }
         Some(json!({
             "agent": agent_json(&newest.agent),
-            "conversation": id.as_str(),
+            "conversation": id,
             "title": projects.join(", "),
             "projects": projects,
             "first": oldest.commit.time.to_string(),

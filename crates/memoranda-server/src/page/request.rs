@@ -49,7 +49,7 @@ impl PageRequest<'_> {
 
     /// Returns the author of the page's changes.
     pub(crate) fn author(&self, tool: &str) -> Author {
-        Author { client: "page".to_owned(), tool: tool.to_owned(), channel: ChangeChannel::Page }
+        Author::new("page", tool, ChangeChannel::Page)
     }
 
     /// Returns a parameter of the query string, or a text of the body.

@@ -1,6 +1,9 @@
 //! The page's part of the route table.
 
-use super::{PageEndpoint, PageHandler, history, note, now, search, status, undo, way_in, write};
+use super::{
+    PageEndpoint, PageHandler, agents, care, facts, history, map, note, now, search, status, undo,
+    way_in, write,
+};
 use crate::api::{HttpRoute, RouteAccess, RouteEndpoint, RouteParameter};
 
 const fn shell(path: &'static str, summary: &'static str) -> HttpRoute {
@@ -72,8 +75,8 @@ pub(crate) const PAGE_ROUTES: &[HttpRoute] = &[
     shell("/", "the web page"),
     shell("/page.js", "script of the page"),
     shell("/page.css", "style of the page"),
-    shell("/editor.js", "editor of the page"),
-    shell("/worker.js", "worker of the page"),
+    shell("/places.js", "script of the places that are opened later"),
+    shell("/icon.svg", "icon of the page"),
     HttpRoute {
         method: "POST",
         path: "/api/page/code",
@@ -291,6 +294,19 @@ pub(crate) const PAGE_ROUTES: &[HttpRoute] = &[
         &[PROJECT, LIMIT, CURSOR],
         history::deleted,
     ),
+    reads("/api/page/map", "every note as a point, in columns", &[PROJECT], map::map),
+    reads(
+        "/api/page/map/titles",
+        "titles of points",
+        &[required("ids", "string", "numbers of points, with commas; at most 500")],
+        map::titles,
+    ),
+    reads(
+        "/api/page/map/links",
+        "links of points",
+        &[required("ids", "string", "numbers of points, with commas; at most 500")],
+        map::links,
+    ),
     HttpRoute {
         method: "POST",
         ..reads(
@@ -307,5 +323,48 @@ pub(crate) const PAGE_ROUTES: &[HttpRoute] = &[
         &[COMMITS, CONVERSATION],
         undo::undo,
     ),
+    reads(
+        "/api/page/facts",
+        "facts in force, with their versions",
+        &[
+            optional("q", "string", "only facts with this text"),
+            PROJECT,
+            optional("category", "string", "only facts of this category"),
+            LIMIT,
+            CURSOR,
+        ],
+        facts::facts,
+    ),
+    reads("/api/page/rules", "rules by scope", &[], facts::rules),
+    reads("/api/page/reminders", "reminders, due ones first", &[], facts::reminders),
+    reads(
+        "/api/page/agents",
+        "agents, and the tools that they are offered",
+        &[optional("days", "integer", "number of days of `writes`; 7 if absent"), PROJECT],
+        agents::agents,
+    ),
+    reads(
+        "/api/page/brief",
+        "the brief that a client gets at the start of a conversation",
+        &[
+            optional("client", "string", "the client"),
+            optional("folder", "string", "the folder that the client works in"),
+            optional("q", "string", "the subject of the conversation"),
+        ],
+        agents::client_brief,
+    ),
+    reads(
+        "/api/page/care",
+        "checks, and the lengths of the work lists",
+        &[PROJECT, optional("doctor", "boolean", "check everything, as `memoranda doctor` does")],
+        care::care,
+    ),
+    reads(
+        "/api/page/care/list",
+        "a work list: stale, duplicates, orphans, dead_links, secrets or unreadable",
+        &[required("name", "string", "the list"), PROJECT, LIMIT, CURSOR],
+        care::work_list,
+    ),
+    reads("/api/page/settings", "settings and their origins", &[], care::settings),
     writes("POST", "/api/page/redo", "make the commit again that was undone last", &[], undo::redo),
 ];

@@ -5,7 +5,7 @@ use std::net::TcpStream;
 use std::time::{Duration, Instant};
 
 use memoranda_server::{
-    BearerToken, ClientAuthentication, HttpServer, ROUTES, ServerConfig, ServerError,
+    BearerToken, ClientAuthentication, HttpServer, RouteAccess, ServerConfig, ServerError, routes,
 };
 use serde_json::json;
 
@@ -32,14 +32,22 @@ fn body(path: &str) -> String {
     }
 }
 
-/// Every route, and some that do not exist.
+/// Every route that needs the token, the public probe, and some that do not exist. The page's own
+/// routes need a session; `page.rs` has their table.
 fn everywhere() -> Vec<(&'static str, String)> {
-    let known = ROUTES.iter().map(|route| {
+    let is_tested = |route: &&memoranda_server::HttpRoute| {
+        route.access == RouteAccess::Token || route.path == "/api/health"
+    };
+    let known = routes().filter(is_tested).map(|route| {
         let path = route.path.replace("{toolset}", "memory").replace("{name}", "memory");
         (route.method, path)
     });
-    let more =
-        [("GET", "/"), ("POST", "/nowhere"), ("DELETE", "/mcp"), ("GET", "/api/tools/memory")];
+    let more = [
+        ("GET", "/nothing"),
+        ("POST", "/nowhere"),
+        ("DELETE", "/mcp"),
+        ("GET", "/api/tools/memory"),
+    ];
     known.chain(more.map(|(method, path)| (method, path.to_owned()))).collect()
 }
 
@@ -123,7 +131,7 @@ fn requests_of_the_owner_are_served_everywhere() {
         for route in everywhere() {
             let reply = send(&http, &route, &headers);
             let expected = match (route.0, route.1.as_str()) {
-                ("GET", "/") | ("POST", "/nowhere") => 404,
+                ("GET", "/nothing") | ("POST", "/nowhere") => 404,
                 ("DELETE", _) | ("GET", "/api/tools/memory") => 405,
                 _ => 200,
             };
@@ -181,7 +189,7 @@ fn every_combination_of_headers_is_judged_by_the_rules() {
         ("POST", "/api/tools/memory", 200),
         ("POST", "/mcp", 200),
         ("GET", "/api/health", 200),
-        ("GET", "/", 404),
+        ("GET", "/nothing", 404),
         ("DELETE", "/mcp", 405),
         ("PUT", "/api/memory-tool", 405),
     ];
@@ -282,7 +290,7 @@ fn a_page_of_an_allowed_origin_may_ask_first_and_no_other() {
     for line in [
         "access-control-allow-origin: https://app.example",
         "access-control-allow-headers: authorization,content-type",
-        "access-control-allow-methods: get, post, delete",
+        "access-control-allow-methods: get, post, put, delete",
         "vary: origin",
     ] {
         assert!(reply.head.contains(line), "{line}: {reply:?}");

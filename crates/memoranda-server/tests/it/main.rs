@@ -8,6 +8,7 @@ mod extra_definitions;
 mod guard;
 mod http;
 mod only_project;
+mod page;
 mod protocol_eras;
 mod snapshots;
 mod subscriptions;

@@ -16,6 +16,7 @@ mod graph;
 pub(crate) mod history;
 pub(crate) mod ledger;
 mod links;
+pub(crate) mod map_rows;
 mod mentions;
 mod metadata;
 mod passage_reuse;
@@ -25,6 +26,7 @@ mod projects;
 pub(crate) mod renames;
 mod search;
 mod vectors;
+pub(crate) mod work_lists;
 mod write;
 
 use std::sync::Mutex;

@@ -257,6 +257,22 @@ fn find_setting(settings: &AppSettings, name: &str) -> Result<SettingValue> {
     setting.ok_or_else(|| CommandError::usage(format!("there is no setting {name:?}")))
 }
 
+/// Returns the settings for the page: value, default, origin and description.
+pub(crate) fn page_settings(context: &CommandContext) -> Result<serde_json::Value> {
+    let mut settings = Vec::new();
+    for setting in &context.settings()?.all {
+        let key = KEYS.iter().find(|key| key.name == setting.key);
+        settings.push(serde_json::json!({
+            "key": setting.key,
+            "value": setting.value,
+            "default": key.map(|key| key.default),
+            "source": origin(context, &setting.origin)?,
+            "help": key.map(|key| key.doc),
+        }));
+    }
+    Ok(serde_json::Value::Array(settings))
+}
+
 fn setting_json(context: &CommandContext, setting: &SettingValue) -> Result<SettingJson> {
     let origin = origin(context, &setting.origin)?;
     Ok(SettingJson { key: setting.key, value: setting.value.clone(), origin })

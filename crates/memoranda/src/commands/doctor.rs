@@ -169,6 +169,63 @@ fn print_model(printer: &Printer, model: Option<&ModelStatus>) -> Result<()> {
     }
 }
 
+/// Returns the checks of the vault for the page, each with its sentence.
+pub(crate) fn page_checks(memory: &Memory) -> Result<serde_json::Value> {
+    let report = run_doctor(memory)?;
+    let check = &report.check;
+    let damaged: Vec<String> = check
+        .damage
+        .iter()
+        .map(|damage| {
+            let (bytes, offset) = (damage.bytes, damage.offset);
+            format!("{bytes} bytes at {offset} of log segment {}", damage.segment)
+        })
+        .collect();
+    let unavailable: Vec<String> =
+        check.unavailable.iter().map(|(project, reason)| format!("{project}: {reason}")).collect();
+    let files = counted(check.files, "file");
+    let line = |name: &str, good: String, bad: &str, found: Vec<String>| {
+        let ok = found.is_empty();
+        let detail = if ok { good } else { format!("{bad} {}", found.join(", ")) };
+        let level = if ok { "ok" } else { "error" };
+        serde_json::json!({ "name": name, "ok": ok, "level": level, "detail": detail })
+    };
+    let commits = counted(check.commits, "commit");
+    Ok(serde_json::json!([
+        line("scan", scan_sentence(&report.sync), "", Vec::new()),
+        line(
+            "history",
+            format!("the history is whole: {commits}"),
+            "the history is damaged:",
+            damaged
+        ),
+        line(
+            "texts",
+            "the history has the text of every file".to_owned(),
+            "the history lacks the text of",
+            names(&check.unkept),
+        ),
+        line(
+            "index",
+            format!("the index has every file as it is: {files}"),
+            "the index is behind for",
+            names(&check.stale),
+        ),
+        line(
+            "rebuild",
+            "a rebuilt index is identical".to_owned(),
+            "a rebuilt index differs in",
+            check.differing.iter().map(ToString::to_string).collect(),
+        ),
+        line(
+            "folders",
+            "the folder of every project can be reached".to_owned(),
+            "folders that cannot be reached:",
+            unavailable,
+        ),
+    ]))
+}
+
 fn run_doctor(memory: &Memory) -> Result<DoctorReport> {
     let scratch = crate::files::private_folder("memoranda-doctor-");
     let scratch = scratch.map_err(|e| CommandError::io("make a folder to compare in", &e))?;

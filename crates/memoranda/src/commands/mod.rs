@@ -1,7 +1,9 @@
 //! The commands: one file each, with what can be typed and what it does.
 
+mod activity;
 mod add;
 mod bank;
+mod blame;
 mod completions;
 mod config;
 mod diff;
@@ -39,10 +41,14 @@ mod status;
 mod token;
 mod tool;
 mod undo;
+mod undo_conversation;
 mod vacuum;
 mod watch;
 
+use std::sync::Arc;
+
 use clap::Subcommand;
+use memoranda_server::PageActions;
 
 use crate::context::CommandContext;
 use crate::error::Result;
@@ -118,6 +124,8 @@ pub(crate) enum CliCommand {
     #[command(alias = "history")]
     Log(log::Args),
     Diff(diff::Args),
+    Blame(blame::Args),
+    Activity(activity::Args),
     Undo(undo::Args),
     Redo(redo::Args),
     Setup(setup::Args),
@@ -167,6 +175,8 @@ pub(crate) fn run(context: &CommandContext, command: CliCommand) -> Result<Exit>
         CliCommand::Restore(args) => restore::run(context, &args),
         CliCommand::Log(args) => log::run(context, &args),
         CliCommand::Diff(args) => diff::run(context, &args),
+        CliCommand::Blame(args) => blame::run(context, &args),
+        CliCommand::Activity(args) => activity::run(context, &args),
         CliCommand::Undo(args) => undo::run(context, &args),
         CliCommand::Redo(args) => redo::run(context, &args),
         CliCommand::Setup(args) => setup::run(context, &args),
@@ -195,6 +205,15 @@ pub(crate) fn run(context: &CommandContext, command: CliCommand) -> Result<Exit>
         CliCommand::Man(args) => man::run(context, &args),
         CliCommand::Reference(args) => reference::run(context, &args),
     }
+}
+
+/// Returns the checks and settings that the page shows.
+fn page_actions(context: &CommandContext) -> Result<PageActions> {
+    let settings = config::page_settings(context)?;
+    Ok(PageActions {
+        doctor: Some(Arc::new(|memory| doctor::page_checks(memory).map_err(|error| error.message))),
+        settings: Some(Arc::new(move || settings.clone())),
+    })
 }
 
 /// Says which version this is.

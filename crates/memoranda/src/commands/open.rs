@@ -11,9 +11,9 @@ use crate::error::{CommandError, Result};
 use crate::exit::Exit;
 use crate::http_token::HttpToken;
 use crate::output::PLACE;
+use crate::programs;
 use crate::running_server::{PageLink, RunningServer};
 use crate::server_args::{ServerArgs, server_error};
-use crate::programs;
 
 /// Time for which a server of this command goes on after the last page was closed.
 const IDLE_TIMEOUT: Duration = Duration::from_secs(600);
@@ -68,6 +68,7 @@ fn serve_page(context: &CommandContext, args: &Args) -> Result<Exit> {
     };
     config.authentication = ClientAuthentication::Token(token.bearer()?);
     config.idle_timeout = Some(IDLE_TIMEOUT);
+    config.page_actions = super::page_actions(context)?;
     let asked = context.settings()?.bind().filter(|bind| bind.ip().is_loopback());
     config.bind = asked.unwrap_or(config.bind);
     let server = bind(config)?;

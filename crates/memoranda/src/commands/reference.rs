@@ -1,6 +1,7 @@
 //! `memoranda reference`: the pages of the reference, generated from the tables.
 
 use clap::{CommandFactory as _, ValueEnum};
+use memoranda_server::{RouteAccess, RouteParameter};
 use memoranda_tools::{ToolSettings, Toolset};
 use serde_json::Value;
 
@@ -34,6 +35,8 @@ enum ReferencePage {
     ExitCodes,
     /// Every tool that agents can call.
     Tools,
+    /// Every route of the HTTP API.
+    HttpApi,
 }
 
 /// Prints the page.
@@ -44,6 +47,7 @@ pub(crate) fn run(context: &CommandContext, args: &Args) -> Result<Exit> {
         ReferencePage::Config => config(),
         ReferencePage::ExitCodes => exit_codes(),
         ReferencePage::Tools => tools(),
+        ReferencePage::HttpApi => http_api(),
     };
     context.printer.bytes(page.as_bytes())?;
     Ok(Exit::Success)
@@ -69,6 +73,30 @@ fn config() -> String {
                  default. An unknown setting is an error.";
     let columns = ["Setting", "Takes", "Default", "Variables", "What it does"];
     page("Settings", intro, &columns, rows.collect())
+}
+
+fn http_api() -> String {
+    let rows = memoranda_server::routes().map(|route| {
+        let needs = match route.access {
+            RouteAccess::Shell | RouteAccess::Public => "nothing",
+            RouteAccess::Token => "token",
+            RouteAccess::Session => "session",
+        };
+        let name = |parameter: &RouteParameter| {
+            let sign = if parameter.is_required { "" } else { "?" };
+            format!("{}{sign}", code(parameter.name))
+        };
+        let parameters: Vec<String> = route.parameters.iter().map(name).collect();
+        let call = code(&format!("{} {}", route.method, route.path));
+        row(&[&call, needs, &parameters.join(", "), route.summary])
+    });
+    let intro = "Routes of `memoranda serve` and `memoranda open`. `GET /api/openapi.json` \
+                 describes them, and every tool, for programs. A `token` is the server's \
+                 (`memoranda token`), a `session` the page's (`POST /api/page/session`); both are \
+                 sent as `Authorization: Bearer …`. Bodies are JSON objects. Errors are problem \
+                 details (RFC 9457): `status`, `code` and `detail`. Lists have `items` and `next`, \
+                 which is the `cursor` of the next page. Parameters with `?` may be left out.";
+    page("HTTP API", intro, &["Route", "Needs", "Parameters", "What it does"], rows.collect())
 }
 
 fn exit_codes() -> String {

@@ -108,16 +108,16 @@ pub(crate) fn run(context: &CommandContext, args: &Args) -> Result<Exit> {
         None => HttpToken::of_vault(context)?,
     };
     config.page_token = Some(page_token.bearer()?);
+    config.page_actions = super::page_actions(context)?;
     let recorded = std::cell::OnceCell::new();
     let listening = |address: SocketAddr| {
         let mcp = format!("http://{address}/mcp");
         let page = format!("http://{address}/");
         match RunningServer::record(context, address, &page_token) {
             Ok(running) => drop(recorded.set(running)),
-            Err(error) => context.printer.warn(format!(
-                "`memoranda open` will not find this server: {}",
-                error.message
-            )),
+            Err(error) => context
+                .printer
+                .warn(format!("`memoranda open` will not find this server: {}", error.message)),
         }
         context.printer.say(format!("Serving {PLACE}{mcp}{PLACE:#}; Ctrl-C ends it."));
         if let Some(file) = &token_file {

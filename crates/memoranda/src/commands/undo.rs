@@ -30,14 +30,19 @@ Examples:
   memoranda undo
   memoranda undo --dry-run
   memoranda undo 8f2kq0zm
+  memoranda undo --conversation 8f2kq0zm --dry-run
 
 JSON (--json):
-  {undone: COMMIT, commit: COMMIT or null, dry_run}, a COMMIT being {id, time, client, tool,
+  {undone: COMMIT, commit: COMMIT or null, dry_run}; with --conversation undone is a list; a COMMIT being {id, time, client, tool,
   channel, message, kind, files: [{project, path, action, moved_from, before, after}]}")]
 pub(crate) struct Args {
     /// The commit, or the beginning of its id.
     #[arg(value_name = "COMMIT")]
     commit: Option<String>,
+
+    /// All writes of a conversation, as one commit: its id, or any commit of it.
+    #[arg(long, value_name = "ID|COMMIT", conflicts_with = "commit")]
+    conversation: Option<String>,
 
     /// Only show what would change.
     #[arg(short = 'n', long)]
@@ -54,6 +59,10 @@ struct UndoneJson {
 /// Undoes a commit.
 pub(crate) fn run(context: &CommandContext, args: &Args) -> Result<Exit> {
     let memory = context.open_synced()?;
+    if let Some(id) = &args.conversation {
+        let planned = super::undo_conversation::ConversationUndo::plan(memory, id)?;
+        return if args.dry_run { planned.print(context) } else { planned.apply(context) };
+    }
     let commit = match &args.commit {
         Some(id) => memory.commit(id)?,
         None => {

@@ -1,0 +1,114 @@
+//! The map: every note as a point, in columns.
+
+use std::collections::HashMap;
+
+use memoranda_engine::{AgentIdentity, EngineError, MapPoint};
+use serde_json::{Value, json};
+
+use super::history_json::agent_json;
+use super::request::PageRequest;
+use crate::http_error::HttpError;
+
+/// Maximum number of notes whose titles or links are sent at once.
+const MAX_IDS: usize = 500;
+/// Maximum number of links that are sent at once.
+const MAX_LINKS: usize = 5_000;
+
+/// Returns every note as a point, in columns.
+pub(super) fn map(request: &PageRequest<'_>) -> Result<Value, HttpError> {
+    let map = request.memory().map(request.project()?.as_ref())?;
+    let mut agents: Vec<AgentIdentity> = Vec::new();
+    let mut agent_numbers: HashMap<AgentIdentity, usize> = HashMap::new();
+    let project_numbers: HashMap<_, usize> =
+        map.discs.iter().enumerate().map(|(number, (name, _))| (name.clone(), number)).collect();
+    let mut counts = vec![0usize; map.discs.len()];
+    let (mut projects, mut writers) = (Vec::new(), Vec::new());
+    for note in &map.notes {
+        let project = project_numbers.get(&note.project).copied().unwrap_or(0);
+        if let Some(count) = counts.get_mut(project) {
+            *count += 1;
+        }
+        projects.push(project);
+        let agent = *agent_numbers.entry(note.agent.clone()).or_insert_with(|| {
+            agents.push(note.agent.clone());
+            agents.len() - 1
+        });
+        writers.push(agent);
+    }
+    let column = |value: fn(&MapPoint) -> Value| map.notes.iter().map(value).collect::<Vec<_>>();
+    // Rounded by the layout; a JSON number of an f32 would have more digits.
+    let place = |value: f32| (f64::from(value) * 10_000.0).round() / 10_000.0;
+    let discs = map.discs.iter().zip(counts).map(|((name, disc), count)| {
+        json!({
+            "name": name.as_str(),
+            "x": place(disc.x),
+            "y": place(disc.y),
+            "r": place(disc.radius),
+            "count": count,
+        })
+    });
+    let xs: Vec<f64> = map.notes.iter().map(|note| place(note.x)).collect();
+    let ys: Vec<f64> = map.notes.iter().map(|note| place(note.y)).collect();
+    let version = blake3::hash(format!("{xs:?}{ys:?}").as_bytes()).to_hex();
+    Ok(json!({
+        "version": version.get(..16),
+        "count": map.notes.len(),
+        "projects": discs.collect::<Vec<_>>(),
+        "agents": agents.iter().map(agent_json).collect::<Vec<_>>(),
+        "columns": {
+            "id": column(|note| json!(note.file)),
+            "x": xs,
+            "y": ys,
+            "project": projects,
+            "agent": writers,
+            "created": column(|note| json!(note.created.as_second())),
+            "updated": column(|note| json!(note.updated.as_second())),
+            "read": column(|note| json!(note.last_read.map_or(0, |time| time.as_second()))),
+            "degree": column(|note| json!(note.degree)),
+        },
+    }))
+}
+
+/// Returns the titles of some notes.
+pub(super) fn titles(request: &PageRequest<'_>) -> Result<Value, HttpError> {
+    let files = request.memory().store().files_by_id(&ids(request)?).map_err(EngineError::from)?;
+    let mut items = Vec::new();
+    for file in files {
+        if request.may_show(&file.project)? {
+            items.push(json!({
+                "id": file.id,
+                "project": file.project.as_str(),
+                "path": file.path.as_str(),
+                "title": file.title,
+            }));
+        }
+    }
+    Ok(json!({ "items": items }))
+}
+
+/// Returns the links of some notes.
+pub(super) fn links(request: &PageRequest<'_>) -> Result<Value, HttpError> {
+    let store = request.memory().store();
+    let mut edges: Vec<(i64, i64)> = Vec::new();
+    for id in ids(request)? {
+        let from = store.relations_from(id).map_err(EngineError::from)?;
+        let to = store.relations_to(id).map_err(EngineError::from)?;
+        for row in from.into_iter().chain(to) {
+            edges.extend(row.target_file.map(|target| (row.file, target)));
+        }
+        if edges.len() > MAX_LINKS {
+            break;
+        }
+    }
+    edges.sort_unstable();
+    edges.dedup();
+    edges.truncate(MAX_LINKS);
+    Ok(json!({ "edges": edges }))
+}
+
+fn ids(request: &PageRequest<'_>) -> Result<Vec<i64>, HttpError> {
+    let parse = |text: &str| {
+        text.parse::<i64>().map_err(|_| HttpError::bad_request("ids must be numbers with commas."))
+    };
+    request.required("ids")?.split(',').take(MAX_IDS).map(parse).collect()
+}
