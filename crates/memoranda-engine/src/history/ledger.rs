@@ -126,7 +126,7 @@ impl Memory {
             let (is_undo, newest) = match row.kind {
                 CommitKind::Undo(target) => (true, target),
                 CommitKind::Redo(target) => (false, target),
-                CommitKind::FirstScan | CommitKind::Scan => continue,
+                CommitKind::FirstScan | CommitKind::Scan | CommitKind::Purge => continue,
             };
             for target in reversal_targets(newest, row.message.as_deref()) {
                 if decided.insert(target) && is_undo {
