@@ -48,6 +48,7 @@ mod watch;
 use std::sync::Arc;
 
 use clap::Subcommand;
+use memoranda_engine::Memory;
 use memoranda_server::PageActions;
 
 use crate::context::CommandContext;
@@ -84,7 +85,7 @@ pub(crate) const HELP_GROUPS: &[HelpGroup] = &[
     },
     HelpGroup {
         heading: "See what changed, and take it back",
-        commands: &["log", "diff", "undo", "redo", "restore"],
+        commands: &["open", "log", "diff", "blame", "activity", "undo", "redo", "restore"],
     },
     HelpGroup {
         heading: "Serve agents",
@@ -211,7 +212,9 @@ pub(crate) fn run(context: &CommandContext, command: CliCommand) -> Result<Exit>
 fn page_actions(context: &CommandContext) -> Result<PageActions> {
     let settings = config::page_settings(context)?;
     Ok(PageActions {
-        doctor: Some(Arc::new(|memory| doctor::page_checks(memory).map_err(|error| error.message))),
+        doctor: Some(Arc::new(|memory: &Memory| {
+            doctor::page_checks(memory).map_err(|error| error.message)
+        })),
         settings: Some(Arc::new(move || settings.clone())),
     })
 }
