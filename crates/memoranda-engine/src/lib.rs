@@ -89,9 +89,9 @@ pub use memoranda_store::{
     FilesBelow, FilteredList, FolderFact, FolderFiles, FolderGraph, FolderTotals, GraphNode,
     HardLinkPolicy, HistoryFilter, IgnoreRules, IndexCounts, ListFilter, ListOrder, MAX_FILE_BYTES,
     NameField, NamedNote, NodeRow, ObservationRow, OpenOptions, PointInTime, Project, ProjectPlace,
-    RelationRow, ScanProgress, ScanReport, SearchFilter, SimilarNote, StoreError, Superseded, TermCorrection,
-    VacuumExtent, VacuumReport, VacuumRequest, VersionConflict, WorkItem, WorkList, clock,
-    exact_key, faults, hash, link_key,
+    RelationRow, ScanProgress, ScanReport, SearchFilter, SimilarNote, StoreError, Superseded,
+    TermCorrection, VacuumExtent, VacuumReport, VacuumRequest, VersionConflict, WorkItem, WorkList,
+    clock, exact_key, faults, hash, link_key,
 };
 
 use std::sync::{Arc, Mutex, PoisonError};
