@@ -21,7 +21,7 @@ const MEANINGS: &[(&[&str], &str)] = &[
     ),
     (&["revert", "rollback", "back"], "`memoranda undo` takes the last change back"),
     (&["query", "grep", "lookup", "ask"], "`memoranda search WORDS` finds what was written"),
-    (&["view", "read", "get", "print", "open-note"], "`memoranda show NOTE` shows a note"),
+    (&["view", "read", "get", "print"], "`memoranda show NOTE` shows a note"),
     (
         &["new", "note", "write", "create", "save", "store", "memo"],
         "`memoranda add TEXT` makes a note",
@@ -34,7 +34,10 @@ const MEANINGS: &[(&[&str], &str)] = &[
     ),
     (&["undelete", "recover"], "`memoranda restore NOTE` brings a deleted note back"),
     (&["server", "start", "http", "daemon"], "`memoranda serve` answers over HTTP"),
-    (&["ui", "web", "page", "browser", "dashboard"], "`memoranda serve` answers a browser"),
+    (
+        &["ui", "web", "page", "browser", "dashboard"],
+        "`memoranda open` shows the memory in your browser",
+    ),
     (&["info", "stats", "about"], "`memoranda status` shows the vault in numbers"),
     (&["check", "health", "verify", "repair", "fsck"], "`memoranda doctor` checks everything"),
     (&["settings", "preferences", "set"], "`memoranda config` shows every setting"),
@@ -45,7 +48,7 @@ const MEANINGS: &[(&[&str], &str)] = &[
     (&["rule", "agents-md"], "`memoranda rules` shows the rules of this repository"),
     (&["projects", "folders", "vaults"], "`memoranda project` lists the projects"),
     (&["tags", "tree", "notes"], "`memoranda list` lists the notes"),
-    (&["changes", "blame", "commits", "activity"], "`memoranda log` shows who changed what"),
+    (&["changes", "commits"], "`memoranda log` shows who changed what"),
     (
         &["clean", "prune", "purge", "gc", "compact"],
         "`memoranda vacuum --dry-run` shows what could leave the history for good",
