@@ -33,7 +33,6 @@ use memoranda_core::change::{Author, ChangeSet, Commit};
 use memoranda_core::embed::QuantizedVector;
 use memoranda_core::graph::{GraphNeighbourhood, GraphRoute, LinkCandidate};
 use memoranda_core::id::{ContentHash, ProjectName};
-use memoranda_core::note::Relation;
 use memoranda_core::path::NotePath;
 use memoranda_core::query::Query;
 
@@ -565,27 +564,6 @@ impl Store {
     /// The relations from a file.
     pub fn relations_from(&self, file: i64) -> Result<Vec<RelationRow>> {
         self.inner.ask(|db| index::relations_from(db, file))
-    }
-
-    /// Returns the targets of a note's relations that no note has as a name. A note that is not
-    /// indexed yet counts.
-    pub fn unresolved_links(
-        &self,
-        project: &ProjectName,
-        path: &NotePath,
-        relations: &[Relation],
-    ) -> Result<Vec<String>> {
-        self.inner.unresolved_links(project, path, relations)
-    }
-
-    /// Returns notes of a project that are similar to one with this title, best first.
-    pub fn similar_notes(
-        &self,
-        project: &ProjectName,
-        title: &str,
-        limit: usize,
-    ) -> Result<Vec<SimilarNote>> {
-        self.inner.similar_notes(project, title, limit)
     }
 
     /// The relations to a file.

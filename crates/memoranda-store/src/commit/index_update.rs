@@ -13,13 +13,13 @@ use memoranda_core::note::Relation;
 use memoranda_core::path::NotePath;
 use rusqlite::Connection;
 
-use crate::StoreInner;
 use crate::error::{Result, StoreError};
 use crate::faults::{self, Step};
 use crate::files::FileStat;
 use crate::index::extract::{ExtractedFile, extract};
 use crate::index::{self, IndexBatch, IndexedFile, SimilarNote, history};
 use crate::log::{LogPosition, LoggedRecord};
+use crate::{Store, StoreInner};
 
 /// Number of pending commits that are indexed at once. One write in so many waits for it.
 const MAX_PENDING_COMMITS: usize = 32;
@@ -265,72 +265,6 @@ impl StoreInner {
         self.index_updates(db, &updates)
     }
 
-    /// Returns the targets of a note's relations that neither the index nor a pending commit resolves.
-    pub(crate) fn unresolved_links(
-        &self,
-        project: &ProjectName,
-        path: &NotePath,
-        relations: &[Relation],
-    ) -> Result<Vec<String>> {
-        if relations.is_empty() {
-            return Ok(Vec::new());
-        }
-        let keys: HashSet<String> = {
-            let pending = self.pending();
-            let files = pending.files().filter(|file| file.project == *project);
-            files.flat_map(|file| file.keys.iter().cloned()).collect()
-        };
-        // Links to pending notes are resolved by their keys, so no pending commit has to be indexed.
-        self.ask_beside(
-            |_| false,
-            |db| {
-                let row = index::project_id_of(db, project)?;
-                let mut unresolved = Vec::new();
-                for relation in relations {
-                    let link = index::resolve_relation(db, row, path, relation)?;
-                    let names = [Some(&link.key), link.whole_key.as_ref()];
-                    let is_pending = || {
-                        let mut names = names.into_iter().flatten();
-                        names.any(|name| keys.contains(name.trim_start_matches('/')))
-                    };
-                    if link.target.is_none() && !is_pending() {
-                        unresolved.push(relation.target.clone());
-                    }
-                }
-                Ok(unresolved)
-            },
-        )
-    }
-
-    /// Returns notes that are similar to one with a title: from the index, and pending ones by title.
-    pub(crate) fn similar_notes(
-        &self,
-        project: &ProjectName,
-        title: &str,
-        limit: usize,
-    ) -> Result<Vec<SimilarNote>> {
-        let mut notes: Vec<(f64, SimilarNote)> = {
-            let pending = self.pending();
-            let files = pending.files().filter(|file| file.project == *project);
-            let note = |file: &PendingFile| SimilarNote {
-                path: file.path.clone(),
-                title: file.title.clone(),
-                permalink: file.permalink.clone(),
-            };
-            let overlap =
-                |file: &PendingFile| (index::title_overlap(title, &file.title), note(file));
-            files.map(overlap).filter(|(overlap, _)| *overlap > 0.0).collect()
-        };
-        let indexed = |db: &Connection| index::similar_notes(db, project, title, limit);
-        for note in self.ask_beside(|_| false, indexed)? {
-            if notes.iter().all(|(_, known)| known.path != note.path) {
-                notes.push((index::title_overlap(title, &note.title), note));
-            }
-        }
-        notes.sort_by(|a, b| b.0.total_cmp(&a.0));
-        Ok(notes.into_iter().map(|(_, note)| note).take(limit).collect())
-    }
-
     /// Indexes commits in one transaction. Only under the vault lock.
     pub(crate) fn index_updates(
         &self,
@@ -351,5 +285,74 @@ impl StoreInner {
         transaction.commit()?;
         faults::at(Step::Indexed).map_err(doing)?;
         self.index.note_written(db)
+    }
+}
+
+impl Store {
+    /// Returns the targets of a note's relations that neither the index nor a pending commit resolves.
+    pub fn unresolved_links(
+        &self,
+        project: &ProjectName,
+        path: &NotePath,
+        relations: &[Relation],
+    ) -> Result<Vec<String>> {
+        if relations.is_empty() {
+            return Ok(Vec::new());
+        }
+        let keys: HashSet<String> = {
+            let pending = self.inner.pending();
+            let files = pending.files().filter(|file| file.project == *project);
+            files.flat_map(|file| file.keys.iter().cloned()).collect()
+        };
+        // Links to pending notes are resolved by their keys, so no pending commit has to be indexed.
+        self.inner.ask_beside(
+            |_| false,
+            |db| {
+                let row = index::project_id_of(db, project)?;
+                let mut unresolved = Vec::new();
+                for relation in relations {
+                    let link = index::resolve_relation(db, row, path, relation)?;
+                    let names = [Some(&link.key), link.whole_key.as_ref()];
+                    let is_pending = || {
+                        let mut names = names.into_iter().flatten();
+                        names.any(|name| keys.contains(name.trim_start_matches('/')))
+                    };
+                    if link.target.is_none() && !is_pending() {
+                        unresolved.push(relation.target.clone());
+                    }
+                }
+                Ok(unresolved)
+            },
+        )
+    }
+
+    /// Returns notes of a project that are similar to one with this title, best first: from the
+    /// index, and those of pending commits.
+    pub fn similar_notes(
+        &self,
+        project: &ProjectName,
+        title: &str,
+        limit: usize,
+    ) -> Result<Vec<SimilarNote>> {
+        let mut notes: Vec<(f64, SimilarNote)> = {
+            let pending = self.inner.pending();
+            let files = pending.files().filter(|file| file.project == *project);
+            let note = |file: &PendingFile| SimilarNote {
+                path: file.path.clone(),
+                title: file.title.clone(),
+                permalink: file.permalink.clone(),
+            };
+            let overlap =
+                |file: &PendingFile| (index::title_overlap(title, &file.title), note(file));
+            files.map(overlap).filter(|(overlap, _)| *overlap > 0.0).collect()
+        };
+        let indexed = |db: &Connection| index::similar_notes(db, project, title, limit);
+        for note in self.inner.ask_beside(|_| false, indexed)? {
+            if notes.iter().all(|(_, known)| known.path != note.path) {
+                notes.push((index::title_overlap(title, &note.title), note));
+            }
+        }
+        notes.sort_by(|a, b| b.0.total_cmp(&a.0));
+        Ok(notes.into_iter().map(|(_, note)| note).take(limit).collect())
     }
 }
