@@ -91,6 +91,11 @@ fn add_memory(c: &CaseInput<'_>) -> (&'static str, Value) {
     ("add_memory", json!({ "content": text, "type": "fact", "project_id": PROJECT }))
 }
 
+fn remember(c: &CaseInput<'_>) -> (&'static str, Value) {
+    let text = format!("The lamp {} of {} needs a new bulb", c.serial, c.title());
+    ("remember", json!({ "content": text, "kind": "fact", "scope": "person" }))
+}
+
 fn add_reminder(c: &CaseInput<'_>) -> (&'static str, Value) {
     let message = c.name("reminder");
     ("add_reminder", json!({ "message": message, "cron_expression": "0 9 * * 1" }))
@@ -168,6 +173,10 @@ pub(super) const CASES: &[ToolCase] = &[
             "file_text": c.small_note(),
         })
     }),
+    // The core.
+    reads("remember", |c| remember(c).1),
+    reads("recall", |c| json!({ "query": c.query() })),
+    after("forget", remember, |c| json!({ "id": c.prepared_text("/id") })),
     // Notes.
     reads("write_note", |c| write_note(c).1),
     reads("read_note", |c| json!({ "identifier": c.title() })),

@@ -328,9 +328,15 @@ mod tests {
             .filter(|path| path.extension().is_some_and(|extension| extension == "json"))
             .map(|path| (path.file_stem().unwrap().to_string_lossy().into_owned(), false))
             .collect();
-        check_cases(&tools).unwrap();
-        assert!(check_cases(&tools[1..]).is_err());
-        assert!(check_cases(&[tools, vec![("new_tool".into(), true)]].concat()).is_err());
+        assert!(!tools.is_empty());
+        for (tool, _) in &tools {
+            assert!(CASES.iter().any(|case| case.tool == tool), "{tool}");
+        }
+        let listed = |case: &ToolCase| (case.tool.to_owned(), false);
+        let all: Vec<_> = CASES.iter().map(listed).collect();
+        check_cases(&all).unwrap();
+        assert!(check_cases(&all[1..]).is_err());
+        assert!(check_cases(&[all, vec![("new_tool".into(), true)]].concat()).is_err());
     }
 
     #[test]
