@@ -6,6 +6,7 @@ use std::path::Path;
 use memoranda_core::id::ProjectName;
 use memoranda_core::path::NotePath;
 
+use crate::commit::lost_files::LostFile;
 use crate::error::{Result, StoreError};
 use crate::files::walk;
 use crate::index::{self, FileProblems, history};
@@ -20,6 +21,8 @@ pub struct CheckReport {
     pub damage: Vec<LogDamage>,
     /// Records that do not follow the record before them in the log of their device.
     pub broken_links: Vec<BrokenLink>,
+    /// Acknowledged versions that are gone from the files without an edit that was seen.
+    pub lost: Vec<LostFile>,
     /// Contents of existing files that the log cannot give back.
     pub unkept: Vec<(ProjectName, NotePath)>,
     /// Files whose bytes are not what the index says.
@@ -46,6 +49,11 @@ pub struct BrokenLink {
 }
 
 impl CheckReport {
+    /// Returns true if files, log and index agree and no acknowledged version is lost.
+    pub fn is_ok(&self) -> bool {
+        self.agrees() && self.lost.is_empty()
+    }
+
     /// Whether files, log and index agree. Problems in a person's text are no disagreement.
     pub fn agrees(&self) -> bool {
         self.damage.is_empty()
@@ -142,6 +150,7 @@ impl StoreInner {
                 report.unavailable.push((name, reason));
             }
         }
+        report.lost = self.lost_files()?;
         report.problems = self.ask(index::problems)?;
         Ok(report)
     }

@@ -193,6 +193,23 @@ impl StoreError {
         ))
     }
 
+    /// Returns true if nothing can be written: the disk is full or read-only. Reading goes on.
+    pub fn is_unwritable(&self) -> bool {
+        use rusqlite::ErrorCode::{CannotOpen, DiskFull, ReadOnly};
+        match self {
+            Self::Io { source, .. } => matches!(
+                source.kind(),
+                io::ErrorKind::StorageFull
+                    | io::ErrorKind::QuotaExceeded
+                    | io::ErrorKind::ReadOnlyFilesystem
+            ),
+            Self::Index(rusqlite::Error::SqliteFailure(e, _)) => {
+                matches!(e.code, DiskFull | ReadOnly | CannotOpen)
+            }
+            _ => false,
+        }
+    }
+
     /// Whether the index is to blame and a rebuild would mend it.
     pub(crate) fn is_index_damage(&self) -> bool {
         use rusqlite::ErrorCode::{DatabaseCorrupt, NotADatabase};

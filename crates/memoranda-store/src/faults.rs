@@ -38,13 +38,19 @@ pub enum Step {
     Leaving,
     /// After that, before the index forgets its files.
     Unregistered,
+    /// Before the lock file is opened for writing.
+    OpenLock,
+    /// Before the table in the lock file is written.
+    LockWrite,
+    /// Before any call of the system on files, to let the n-th one fail.
+    AnyCall,
     /// Before two files are exchanged, or one is renamed without replacing another, in one call.
     Exchange,
 }
 
 impl Step {
     /// All steps, in the order of a write.
-    pub const ALL: [Self; 17] = [
+    pub const ALL: [Self; 20] = [
         Self::TempWrite,
         Self::LogAppend,
         Self::LogTorn,
@@ -61,6 +67,9 @@ impl Step {
         Self::OpenFolder,
         Self::Leaving,
         Self::Unregistered,
+        Self::OpenLock,
+        Self::LockWrite,
+        Self::AnyCall,
         Self::Exchange,
     ];
 
@@ -83,6 +92,9 @@ impl Step {
             Self::OpenFolder => "open-folder",
             Self::Leaving => "leaving",
             Self::Unregistered => "unregistered",
+            Self::OpenLock => "open-lock",
+            Self::LockWrite => "lock-write",
+            Self::AnyCall => "any",
             Self::Exchange => "exchange",
         }
     }
@@ -99,7 +111,7 @@ pub(crate) use armed::at;
 #[cfg(feature = "faults")]
 pub(crate) use armed::pretended_boot;
 #[cfg(feature = "faults")]
-pub use armed::{PretendedBoot, arm, pretend_boot};
+pub use armed::{PretendedBoot, arm, is_armed, pretend_boot};
 
 #[cfg(feature = "faults")]
 mod armed {
@@ -157,7 +169,7 @@ mod armed {
     static FAULTS: Mutex<Vec<ArmedFault>> = Mutex::new(Vec::new());
 
     /// Arms faults `kind:step:n`, such as `abort:log-sync:1` or `full:temp-write:2`, separated by
-    /// commas; an empty text disarms. Kinds: `abort`, `full` (no space left), `io` (the device
+    /// commas; an empty text disarms. Kinds: `abort`, `full` (no space left), `readonly`, `io` (the device
     /// failed), `plain` (the file system cannot do such a thing). An `n` of 0 means every time.
     pub fn arm(specification: &str) -> Result<(), String> {
         let faults: Result<Vec<ArmedFault>, String> =
@@ -166,12 +178,18 @@ mod armed {
         Ok(())
     }
 
+    /// Returns true if a fault has not happened yet.
+    pub fn is_armed() -> bool {
+        !FAULTS.lock().unwrap_or_else(std::sync::PoisonError::into_inner).is_empty()
+    }
+
     fn parse(text: &str) -> Result<ArmedFault, String> {
         let mut parts = text.split(':');
         let bad = || format!("{text:?} is not KIND:STEP:N");
         let kind = match parts.next() {
             Some("abort") => FaultKind::Abort,
             Some("full") => FaultKind::Fail(io::ErrorKind::StorageFull),
+            Some("readonly") => FaultKind::Fail(io::ErrorKind::ReadOnlyFilesystem),
             Some("io") => FaultKind::FailingDevice,
             Some("plain") => FaultKind::Fail(io::ErrorKind::Unsupported),
             _ => return Err(bad()),

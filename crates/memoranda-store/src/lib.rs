@@ -37,6 +37,7 @@ use memoranda_core::path::NotePath;
 use memoranda_core::query::Query;
 
 pub use check::{BrokenLink, CheckReport};
+pub use commit::lost_files::{LostFile, LostState};
 pub use commit::{CommitOutcome, VersionConflict};
 pub use error::{Result, StoreError};
 pub use files::ignore_rules::IgnoreRules;
@@ -704,6 +705,11 @@ impl Store {
     /// Every file with problems in its text.
     pub fn problems(&self) -> Result<Vec<FileProblems>> {
         self.inner.ask(index::problems)
+    }
+
+    /// Lists the files whose last acknowledged version is gone without an edit that was seen.
+    pub fn lost_files(&self) -> Result<Vec<LostFile>> {
+        self.inner.lost_files()
     }
 
     /// Writes every project and the history as a tar archive.

@@ -146,8 +146,18 @@ impl CommandContext {
             return Ok(memory);
         }
         let mut progress = ProgressBar::new(&self.printer);
-        let report = memory.catch_up(concern, &mut |step| progress.update(step))?;
+        let report = memory.catch_up(concern, &mut |step| progress.update(step));
         drop(progress);
+        let report = match report {
+            // What is known already can be read all the same.
+            Err(EngineError::Store(e)) if e.is_unwritable() => {
+                self.printer.warn(format!(
+                    "the files were not scanned, so recent edits by hand may be missing: {e}"
+                ));
+                return Ok(memory);
+            }
+            report => report?,
+        };
         self.warn_unreachable(report.as_ref());
         Ok(memory)
     }

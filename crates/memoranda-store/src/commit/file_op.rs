@@ -130,6 +130,35 @@ pub(crate) struct FileOp<'a> {
 }
 
 impl<'a> FileOp<'a> {
+    /// The project of the file.
+    pub(crate) fn root(&self) -> &'a ProjectRoot {
+        self.root
+    }
+
+    /// Forces the new bytes to disk, under their temporary name.
+    pub(crate) fn force_temporary(&self, folders: &FolderHandles<'a>) -> Result<()> {
+        let Some(folder) = folders.of(self.root, self.path)? else { return Ok(()) };
+        let doing =
+            |source| StoreError::Io { doing: format!("force {} to disk", self.path), source };
+        folder.sync_file(&self.temporary).map_err(doing)
+    }
+
+    /// Forces the names of the file to disk, and those of the folders above it.
+    pub(crate) fn force_names(&self) -> Result<()> {
+        let doing =
+            |source| StoreError::Io { doing: format!("force {} to disk", self.path), source };
+        for path in [Some(self.path), self.from()].into_iter().flatten() {
+            let mut above = Some(path.clone());
+            while let Some(place) = above {
+                if let Some(folder) = self.root.folder(&place)? {
+                    folder.sync_names().map_err(doing)?;
+                }
+                above = place.parent().and_then(|parent| NotePath::parse(parent).ok());
+            }
+        }
+        Ok(())
+    }
+
     pub(crate) fn new(
         root: &'a ProjectRoot,
         path: &'a NotePath,

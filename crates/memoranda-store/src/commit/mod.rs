@@ -9,6 +9,7 @@ pub(crate) mod checkpoint;
 pub(crate) mod external_edits;
 pub(crate) mod file_op;
 pub(crate) mod index_update;
+pub(crate) mod lost_files;
 pub(crate) mod recover;
 mod untracked;
 pub(crate) mod write_session;
@@ -453,8 +454,15 @@ fn write_and_publish<'a>(
         file_ops.iter().for_each(|apply| apply.discard(&folders));
         folders.unmake();
     };
+    // A drive that is pulled loses what was not forced, and the machine runs on: nobody would know.
+    let vault = &session.inner.vault;
+    let is_forced = |file_op: &FileOp<'a>| vault.is_on_other_drive(file_op.root());
     for n in 0..file_ops.len() {
-        if let Err(e) = file_ops[n].write_temp(&folders, record.commit.time) {
+        let mut written = file_ops[n].write_temp(&folders, record.commit.time);
+        if written.is_ok() && is_forced(&file_ops[n]) {
+            written = file_ops[n].force_temporary(&folders);
+        }
+        if let Err(e) = written {
             discard(&file_ops[..=n]);
             return Err(e);
         }
@@ -490,6 +498,16 @@ fn write_and_publish<'a>(
         }
         discard(&file_ops);
         return applied.map(|_| CommitAttempt::Raced);
+    }
+    let forced = file_ops.iter().filter(|file_op| is_forced(file_op));
+    if let Err(e) = forced.map(FileOp::force_names).collect::<Result<Vec<()>>>() {
+        let undone = file_ops.iter().rev().try_for_each(|apply| apply.undo(&folders));
+        if let Err(e) = undone.and_then(|()| session.log.retract(start)) {
+            *session.halted = Some(e.to_string());
+            return Err(e);
+        }
+        discard(&file_ops);
+        return Err(e);
     }
     faults::at(Step::Displaced).ok();
     file_ops.iter().for_each(|apply| apply.finish(&folders));

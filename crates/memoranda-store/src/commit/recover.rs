@@ -469,7 +469,7 @@ fn is_untouched(root: &ProjectRoot, path: &NotePath, history: &FileHistory) -> R
 }
 
 /// Returns true if the bytes are a shortened or partly zero-filled version.
-fn is_torn_version(bytes: &[u8], version: &[u8]) -> bool {
+pub(crate) fn is_torn_version(bytes: &[u8], version: &[u8]) -> bool {
     bytes.len() <= version.len()
         && bytes.iter().zip(version).all(|(byte, original)| *byte == 0 || byte == original)
         && (bytes.len() < version.len() || bytes != version)

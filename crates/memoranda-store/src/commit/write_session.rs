@@ -74,6 +74,7 @@ impl WriteSession<'_> {
         mut records: Vec<(LogRecord, RecordBody)>,
     ) -> Result<Vec<LoggedRecord>> {
         self.add_parents(&mut records)?;
+        records.iter_mut().for_each(|(record, _)| self.inner.mark_after_restart(record));
         let seen = history::seen_devices(self.db, &self.inner.vault.device)?;
         self.log.append(records, &seen)
     }
@@ -324,7 +325,11 @@ impl StoreInner {
         };
         let last_run = boot_of(own)?;
         let crash = match last_run.map(|boot| held.boot().restarted_since(boot)) {
-            Some(Restarted::Yes) => CrashKind::PowerLoss,
+            Some(Restarted::Yes) => {
+                // Without the mark only `doctor` knows less.
+                self.mark_unscanned().ok();
+                CrashKind::PowerLoss
+            }
             // The table is lost without a power cut: how far the log was applied is not known, and
             // a person may have touched a file since.
             Some(Restarted::No | Restarted::Unknown) | None => CrashKind::Unknown,

@@ -39,6 +39,7 @@ impl DirHandle {
         name: &str,
         hard_links: HardLinkPolicy,
     ) -> io::Result<Option<FileContent>> {
+        faults::at(Step::AnyCall)?;
         let checked_ns = clock::now_ns();
         let mut file = match self.dir.open_with(name, &reading()) {
             Ok(file) => file,
@@ -68,6 +69,7 @@ impl DirHandle {
         name: &str,
         hard_links: HardLinkPolicy,
     ) -> io::Result<Option<OpenedFile>> {
+        faults::at(Step::AnyCall)?;
         let file = match self.dir.open_with(name, &reading()) {
             Ok(file) => file,
             Err(e) if e.kind() == io::ErrorKind::NotFound => return Ok(None),
@@ -85,6 +87,7 @@ impl DirHandle {
 
     /// What the system says of a plain file; `None` if there is none.
     pub(crate) fn stat(&self, name: &str) -> io::Result<Option<FileStat>> {
+        faults::at(Step::AnyCall)?;
         match self.dir.symlink_metadata(name) {
             Ok(metadata) if metadata.is_file() => Ok(Some(stat_of(&metadata))),
             Ok(_) => Err(io::ErrorKind::InvalidInput.into()),
@@ -95,11 +98,13 @@ impl DirHandle {
 
     /// Returns when a name in the folder changed last, in nanoseconds since 1970.
     pub(crate) fn modified_ns(&self) -> io::Result<i64> {
+        faults::at(Step::AnyCall)?;
         Ok(stat_of(&self.dir.dir_metadata()?).mtime_ns)
     }
 
     /// Writes a new file under a temporary name.
     pub(crate) fn write_temporary(&self, name: &str, bytes: &[u8], mode: u32) -> io::Result<()> {
+        faults::at(Step::AnyCall)?;
         self.write_new(name, bytes, mode, None)
     }
 
@@ -112,6 +117,7 @@ impl DirHandle {
         mode: u32,
         after: Duration,
     ) -> io::Result<()> {
+        faults::at(Step::AnyCall)?;
         self.write_new(name, bytes, mode, Some(after))
     }
 
@@ -143,6 +149,7 @@ impl DirHandle {
 
     /// Says that a file was changed last so many seconds after 1970; 0 leaves it as it is.
     pub(crate) fn set_modified(&self, name: &str, seconds: u64) -> io::Result<()> {
+        faults::at(Step::AnyCall)?;
         match seconds {
             0 => Ok(()),
             seconds => self.set_modified_at(name, Duration::from_secs(seconds)),
@@ -151,6 +158,7 @@ impl DirHandle {
 
     /// Says that a file was changed last so long after 1970.
     pub(crate) fn set_modified_at(&self, name: &str, after: Duration) -> io::Result<()> {
+        faults::at(Step::AnyCall)?;
         let mut options = no_follow();
         options.write(true);
         let file = self.dir.open_with(name, &options)?.into_std();
@@ -159,12 +167,14 @@ impl DirHandle {
 
     /// Gives the temporary file its name, where no file has it; fails with `AlreadyExists`.
     pub(crate) fn place(&self, temporary: &str, name: &str) -> io::Result<()> {
+        faults::at(Step::AnyCall)?;
         faults::at(Step::Swap)?;
         place(&self.dir, temporary, name)
     }
 
     /// Exchanges the temporary file with an existing one, which then has the temporary name.
     pub(crate) fn swap(&self, temporary: &str, name: &str) -> io::Result<()> {
+        faults::at(Step::AnyCall)?;
         match faults::at(Step::Swap).and_then(|()| exchange(&self.dir, temporary, name)) {
             Err(e) if is_unsupported(&e) => self.swap_by_steps(temporary, name),
             other => other,
@@ -193,17 +203,20 @@ impl DirHandle {
 
     /// Gives the temporary file its name, whatever had it before.
     pub(crate) fn replace(&self, temporary: &str, name: &str) -> io::Result<()> {
+        faults::at(Step::AnyCall)?;
         self.dir.rename(temporary, &self.dir, name)
     }
 
     /// Moves a file here from another folder, where no file has its new name.
     pub(crate) fn take(&self, from: &Self, from_name: &str, name: &str) -> io::Result<()> {
+        faults::at(Step::AnyCall)?;
         faults::at(Step::Swap)?;
         rename_new(&from.dir, from_name, &self.dir, name)
     }
 
     /// Removes a file that is known to be ours or kept in the log.
     pub(crate) fn remove(&self, name: &str) -> io::Result<()> {
+        faults::at(Step::AnyCall)?;
         match self.dir.remove_file(name) {
             Err(e) if e.kind() == io::ErrorKind::NotFound => Ok(()),
             other => other,
@@ -217,6 +230,7 @@ impl DirHandle {
 
     /// Forces a file's bytes to disk; a missing file is fine.
     pub(crate) fn sync_file(&self, name: &str) -> io::Result<()> {
+        faults::at(Step::AnyCall)?;
         faults::at(Step::FileSync)?;
         match self.dir.open_with(name, &reading()) {
             Ok(file) if file.metadata()?.is_file() => file.sync_data(),
@@ -228,6 +242,7 @@ impl DirHandle {
 
     /// Forces the folder's names to disk, where the system can.
     pub(crate) fn sync_names(&self) -> io::Result<()> {
+        faults::at(Step::AnyCall)?;
         #[cfg(unix)]
         {
             // The handle itself may be one that only finds things; forcing needs one that reads.

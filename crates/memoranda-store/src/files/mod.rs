@@ -186,6 +186,7 @@ impl ProjectRoot {
 
     /// What tells this folder from another of the same name: device and inode.
     pub(crate) fn identity(&self) -> io::Result<(u64, u64)> {
+        faults::at(Step::AnyCall)?;
         let metadata = self.dir.dir_metadata()?;
         Ok((metadata.dev(), metadata.ino()))
     }
@@ -412,6 +413,7 @@ impl ProjectRoot {
 
     /// The handle of a folder, reached name by name without following a link.
     fn descend(&self, folder: &str) -> io::Result<Dir> {
+        faults::at(Step::AnyCall)?;
         let mut dir = self.dir.try_clone()?;
         for name in folder.split('/').filter(|name| !name.is_empty()) {
             dir = dir.open_dir_nofollow(name)?;

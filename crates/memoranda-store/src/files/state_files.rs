@@ -10,6 +10,7 @@ use crate::faults::{self, Step};
 
 /// Makes a folder and those above it.
 pub(crate) fn create_dir(path: &Path, privacy: FilePrivacy) -> io::Result<()> {
+    faults::at(Step::AnyCall)?;
     let mut builder = fs::DirBuilder::new();
     builder.recursive(true);
     #[cfg(unix)]
@@ -24,6 +25,7 @@ pub(crate) fn create_dir(path: &Path, privacy: FilePrivacy) -> io::Result<()> {
 
 /// Opens a file for reading and writing, made if need be, readable by its owner alone.
 pub(crate) fn open_private(path: &Path) -> io::Result<File> {
+    faults::at(Step::AnyCall)?;
     let mut options = OpenOptions::new();
     options.read(true).write(true).create(true).truncate(false);
     #[cfg(unix)]
@@ -36,6 +38,7 @@ pub(crate) fn open_private(path: &Path) -> io::Result<File> {
 
 /// Opens a file for adding at its end, made if need be, readable by its owner alone.
 pub(crate) fn open_append(path: &Path) -> io::Result<File> {
+    faults::at(Step::AnyCall)?;
     let mut options = OpenOptions::new();
     options.append(true).create(true);
     #[cfg(unix)]
@@ -48,11 +51,13 @@ pub(crate) fn open_append(path: &Path) -> io::Result<File> {
 
 /// Opens a file for reading.
 pub(crate) fn open_read(path: &Path) -> io::Result<File> {
+    faults::at(Step::AnyCall)?;
     File::open(path)
 }
 
 /// Reads a small file; `None` if there is none.
 pub(crate) fn read(path: &Path) -> io::Result<Option<Vec<u8>>> {
+    faults::at(Step::AnyCall)?;
     let mut bytes = Vec::new();
     match File::open(path) {
         Ok(mut file) => file.read_to_end(&mut bytes).map(|_| Some(bytes)),
@@ -63,6 +68,7 @@ pub(crate) fn read(path: &Path) -> io::Result<Option<Vec<u8>>> {
 
 /// Replaces a small file so that a crash leaves either the old or the new bytes.
 pub(crate) fn replace(path: &Path, bytes: &[u8]) -> io::Result<()> {
+    faults::at(Step::AnyCall)?;
     faults::at(Step::Checkpoint)?;
     let mut temporary = path.as_os_str().to_owned();
     temporary.push(format!(".{}.tmp", std::process::id()));
@@ -70,8 +76,11 @@ pub(crate) fn replace(path: &Path, bytes: &[u8]) -> io::Result<()> {
     let written = (|| {
         let mut file = open_private(temporary)?;
         file.set_len(0)?;
+        faults::at(Step::AnyCall)?;
         file.write_all(bytes)?;
+        faults::at(Step::AnyCall)?;
         file.sync_all()?;
+        faults::at(Step::AnyCall)?;
         fs::rename(temporary, path)
     })();
     if written.is_err() {
@@ -83,6 +92,7 @@ pub(crate) fn replace(path: &Path, bytes: &[u8]) -> io::Result<()> {
 
 /// Makes a small file whole and durable, unless there is one already.
 pub(crate) fn create_once(path: &Path, bytes: &[u8]) -> io::Result<()> {
+    faults::at(Step::AnyCall)?;
     let mut temporary = path.as_os_str().to_owned();
     temporary.push(format!(".{}.tmp", std::process::id()));
     let temporary = Path::new(&temporary);
@@ -103,12 +113,14 @@ pub(crate) fn create_once(path: &Path, bytes: &[u8]) -> io::Result<()> {
 
 /// Forces a folder's names to disk, where the system can.
 pub(crate) fn sync_dir(path: &Path) -> io::Result<()> {
+    faults::at(Step::AnyCall)?;
     if cfg!(unix) { File::open(path)?.sync_all() } else { Ok(()) }
 }
 
 /// Forces everything on a folder's file system to disk with one call. Returns false where the
 /// system has no such call, and nothing was done.
 pub(crate) fn sync_file_system(path: &Path) -> io::Result<bool> {
+    faults::at(Step::AnyCall)?;
     faults::at(Step::FileSync)?;
     #[cfg(target_os = "linux")]
     {
@@ -124,6 +136,7 @@ pub(crate) fn sync_file_system(path: &Path) -> io::Result<bool> {
 
 /// The names of a folder's entries; none if there is no such folder.
 pub(crate) fn names(path: &Path) -> io::Result<Vec<String>> {
+    faults::at(Step::AnyCall)?;
     let entries = match fs::read_dir(path) {
         Ok(entries) => entries,
         Err(e) if e.kind() == io::ErrorKind::NotFound => return Ok(Vec::new()),
@@ -157,6 +170,7 @@ pub(crate) enum PathKind {
 
 /// What has this name; `None` if nothing has.
 pub(crate) fn kind(path: &Path) -> io::Result<Option<PathKind>> {
+    faults::at(Step::AnyCall)?;
     match fs::symlink_metadata(path) {
         Ok(metadata) if metadata.is_dir() => Ok(Some(PathKind::Folder)),
         Ok(metadata) if metadata.is_symlink() => Ok(Some(PathKind::Link)),
@@ -173,11 +187,13 @@ pub(crate) fn is_link(path: &Path) -> bool {
 
 /// Lets a file that is there be seen as written to; it is empty then.
 pub(crate) fn touch(path: &Path) -> io::Result<()> {
+    faults::at(Step::AnyCall)?;
     OpenOptions::new().write(true).truncate(true).open(path).map(drop)
 }
 
 /// Removes a file; a missing one is fine.
 pub(crate) fn remove(path: &Path) -> io::Result<()> {
+    faults::at(Step::AnyCall)?;
     match fs::remove_file(path) {
         Err(e) if e.kind() == io::ErrorKind::NotFound => Ok(()),
         other => other,
@@ -186,6 +202,7 @@ pub(crate) fn remove(path: &Path) -> io::Result<()> {
 
 /// Removes a file so that no power cut brings it back; a missing file is fine.
 pub(crate) fn remove_durably(path: &Path) -> io::Result<()> {
+    faults::at(Step::AnyCall)?;
     match fs::remove_file(path) {
         Err(e) if e.kind() == io::ErrorKind::NotFound => Ok(()),
         Err(e) => Err(e),
@@ -195,6 +212,7 @@ pub(crate) fn remove_durably(path: &Path) -> io::Result<()> {
 
 /// Removes an empty folder; a missing one is fine.
 pub(crate) fn remove_dir(path: &Path) -> io::Result<()> {
+    faults::at(Step::AnyCall)?;
     match fs::remove_dir(path) {
         Err(e) if e.kind() == io::ErrorKind::NotFound => Ok(()),
         other => other,
@@ -203,11 +221,13 @@ pub(crate) fn remove_dir(path: &Path) -> io::Result<()> {
 
 /// Renames one of our own files.
 pub(crate) fn rename(from: &Path, to: &Path) -> io::Result<()> {
+    faults::at(Step::AnyCall)?;
     fs::rename(from, to)
 }
 
 /// Size and time of last modification in nanoseconds; `None` if there is no such file.
 pub(crate) fn size_and_mtime(path: &Path) -> io::Result<Option<(u64, i128)>> {
+    faults::at(Step::AnyCall)?;
     match fs::metadata(path) {
         Ok(metadata) => {
             let modified = metadata.modified()?;
@@ -223,6 +243,7 @@ pub(crate) fn size_and_mtime(path: &Path) -> io::Result<Option<(u64, i128)>> {
 
 /// Writes a small file that only a running machine needs, without force.
 pub(crate) fn write_plain(path: &Path, bytes: &[u8]) -> io::Result<()> {
+    faults::at(Step::AnyCall)?;
     fs::write(path, bytes)
 }
 

@@ -114,9 +114,38 @@ impl IndexFile {
 
     /// Opens a sound index for reading.
     pub(crate) fn open_reader(&self) -> Result<Connection> {
-        let db = self.open(OpenFlags::SQLITE_OPEN_READ_WRITE | OpenFlags::SQLITE_OPEN_NO_MUTEX)?;
-        db.pragma_update(None, "query_only", true)?;
-        db.pragma_update(None, "cache_size", -READER_CACHE_KB)?;
+        let flags = OpenFlags::SQLITE_OPEN_READ_WRITE | OpenFlags::SQLITE_OPEN_NO_MUTEX;
+        let opened = self.open(flags).and_then(|db| {
+            // The first query needs room for shared memory.
+            db.query_row("SELECT count(*) FROM meta", [], |_| Ok(()))?;
+            db.pragma_update(None, "query_only", true)?;
+            db.pragma_update(None, "cache_size", -READER_CACHE_KB)?;
+            Ok(db)
+        });
+        match opened {
+            Err(e) if e.is_unwritable() => self.open_immutable(),
+            opened => opened,
+        }
+    }
+
+    /// Opens the main file alone, where nothing can be written: on a disk that is full or read-only.
+    fn open_immutable(&self) -> Result<Connection> {
+        let mut name = String::from("file:");
+        for byte in self.path.as_os_str().as_encoded_bytes() {
+            match byte {
+                b'a'..=b'z' | b'A'..=b'Z' | b'0'..=b'9' | b'/' | b'.' | b'-' | b'_' => {
+                    name.push(char::from(*byte));
+                }
+                other => name.push_str(&format!("%{other:02x}")),
+            }
+        }
+        name.push_str("?immutable=1");
+        let flags = OpenFlags::SQLITE_OPEN_READ_ONLY
+            | OpenFlags::SQLITE_OPEN_URI
+            | OpenFlags::SQLITE_OPEN_NO_MUTEX;
+        let db = Connection::open_with_flags(name, flags)?;
+        db.pragma_update(None, "temp_store", "memory")?;
+        db.set_prepared_statement_cache_capacity(160);
         Ok(db)
     }
 

@@ -268,8 +268,10 @@ impl StoreInner {
                 self.index.pool().clear();
             }
             match self.catch_up_for_read() {
-                // The lock may be held for long: an older answer is better than an error.
+                // The lock may be held for long, or the disk is full or read-only: an older answer is
+                // better than an error.
                 Err(StoreError::Busy { .. }) if is_sound => break,
+                Err(e) if is_sound && e.is_unwritable() => break,
                 other => other?,
             }
             // All commits acknowledged before the query are indexed now; later ones may be missing.

@@ -142,7 +142,8 @@ impl LogWriter {
         self.end.offset = if begun { HEADER_BYTES } else { start.offset };
         self.last = None;
         let Some(file) = &mut self.file else { return Ok(()) };
-        file.set_len(self.end.offset)
+        faults::at(Step::AnyCall)
+            .and_then(|()| file.set_len(self.end.offset))
             .and_then(|()| file.sync_data())
             .map_err(|e| StoreError::Halted(format!("the log could not be taken back: {e}")))
     }

@@ -63,13 +63,16 @@ impl StoreInner {
     /// Looks at every file of every project; once more if the index turns out to be bad.
     pub(crate) fn sync_all(&self, progress: &mut dyn FnMut(ScanProgress)) -> Result<ScanReport> {
         let _alone = self.looking.lock().unwrap_or_else(PoisonError::into_inner);
-        match self.try_sync_all(progress) {
+        let report = match self.try_sync_all(progress) {
             Err(e) if e.is_index_damage() => {
                 self.index.forget();
                 self.try_sync_all(progress)
             }
             other => other,
-        }
+        }?;
+        // A mark that stays lets `doctor` list more.
+        self.clear_unscanned().ok();
+        Ok(report)
     }
 
     /// Looks at every file of one project, for whoever needs no other; at all of them if the index

@@ -11,12 +11,13 @@
 
 use std::cell::RefCell;
 use std::fs::{File, TryLockError};
-use std::io::{Read as _, Seek as _, SeekFrom, Write as _};
+use std::io::{self, Read as _, Seek as _, SeekFrom, Write as _};
 use std::path::Path;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::{Duration, Instant};
 
 use crate::error::{ErrorContext as _, Result, StoreError};
+use crate::faults::{self, Step};
 use crate::files::state_files;
 use crate::log::LogPosition;
 use crate::vault::boot::{BootId, ENCODED_DIGITS, Restarted};
@@ -38,6 +39,8 @@ const MAX_TABLE_BYTES: u64 = 16 << 10;
 pub(crate) struct VaultLock {
     file: File,
     boot: BootId,
+    /// True if the vault cannot be written to: the lock then only keeps readers from a change.
+    is_read_only: bool,
     /// True once this process has held the lock: the machine has been running since then, even
     /// where the system has no identity for that.
     has_held: AtomicBool,
@@ -64,8 +67,13 @@ pub(crate) struct VaultLockGuard<'a> {
 
 impl VaultLock {
     pub(crate) fn open(path: &Path) -> Result<Self> {
-        let file = state_files::open_private(path).doing(|| "open the vault's lock".into())?;
-        Ok(Self { file, boot: BootId::current(), has_held: AtomicBool::new(false) })
+        let opened = faults::at(Step::OpenLock).and_then(|()| state_files::open_private(path));
+        let (file, is_read_only) = match opened {
+            Err(e) if is_forbidden(e.kind()) => (state_files::open_read(path), true),
+            opened => (opened, false),
+        };
+        let file = file.doing(|| "open the vault's lock".into())?;
+        Ok(Self { file, is_read_only, boot: BootId::current(), has_held: AtomicBool::new(false) })
     }
 
     /// Waits for the lock, a bounded time.
@@ -184,10 +192,13 @@ impl VaultLockGuard<'_> {
         }
         table += END;
         table += "\n";
+        let doing = || "write the vault's lock file".to_owned();
+        if self.lock.is_read_only {
+            return Err(io::Error::from(io::ErrorKind::ReadOnlyFilesystem)).doing(doing);
+        }
+        faults::at(Step::LockWrite).doing(doing)?;
         let mut file = &self.lock.file;
-        file.seek(SeekFrom::Start(0))
-            .and_then(|_| file.write_all(table.as_bytes()))
-            .doing(|| "write the vault's lock file".into())
+        file.seek(SeekFrom::Start(0)).and_then(|_| file.write_all(table.as_bytes())).doing(doing)
     }
 }
 
@@ -196,6 +207,11 @@ impl Drop for VaultLockGuard<'_> {
         // The system releases the lock anyway when the file is closed.
         self.lock.file.unlock().ok();
     }
+}
+
+/// Returns true for errors of a place where nothing may be written.
+fn is_forbidden(kind: io::ErrorKind) -> bool {
+    matches!(kind, io::ErrorKind::ReadOnlyFilesystem | io::ErrorKind::PermissionDenied)
 }
 
 /// Returns true for names that [`crate::vault`] gives to devices: the table may be damaged, and a

@@ -22,7 +22,7 @@ use serde::{Deserialize, Serialize};
 
 use crate::clock;
 use crate::error::{ErrorContext as _, Result, StoreError};
-use crate::files::{FilePrivacy, FileRules, HardLinkPolicy, state_files};
+use crate::files::{FilePrivacy, FileRules, HardLinkPolicy, ProjectRoot, state_files};
 
 /// The newest vault format that this program reads and writes.
 pub const FORMAT: u32 = 2;
@@ -115,6 +115,12 @@ impl Vault {
     pub(crate) fn is_within(&self, project: &Project, device: u64) -> bool {
         let own = self.identity.map(|(device, _)| device);
         project.place == ProjectPlace::Vault && own == Some(device)
+    }
+
+    /// Returns true if a project lies on another drive than the log, which can be pulled by itself.
+    pub(crate) fn is_on_other_drive(&self, root: &ProjectRoot) -> bool {
+        let own = self.identity.map(|(device, _)| device);
+        root.identity().is_ok_and(|(device, _)| own.is_some_and(|own| own != device))
     }
 
     /// All projects, sorted by name. A folder that the person added comes before one of the

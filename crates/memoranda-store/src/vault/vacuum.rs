@@ -179,7 +179,7 @@ fn forget_history(db: &Connection) -> Result<()> {
 }
 
 /// For every path what the history said last; a path that was moved away is not deleted.
-const LAST_CHANGES: &str = "WITH last_change AS MATERIALIZED ( \
+pub(crate) const LAST_CHANGES: &str = "WITH last_change AS MATERIALIZED ( \
    SELECT project, path, after, moved_to, logical_ms, commit_row, n FROM ( \
      SELECT project, path, after, moved_to, logical_ms, commit_row, n, row_number() OVER ( \
        PARTITION BY project, path ORDER BY logical_ms DESC, commit_row DESC, n DESC) AS age \

@@ -148,6 +148,9 @@ fn run() {
         "locked" => crate::disk::meet_locked_folders(&task),
         "fail-plainly" => crate::disk::fail_plainly(&task),
         "fail" => crate::disk::fail_everywhere(&task),
+        "stick" => crate::disk::write_to_a_stick(&task),
+        "nth-call" => crate::nth_call::fail_each_call(&task),
+        "read-only" => crate::disk::read_without_writing(&task),
         "crowd" => crate::disk::move_a_crowd(&task),
         other => panic!("no such task: {other}"),
     }

@@ -9,14 +9,15 @@ use memoranda_core::change::{ExpectedContent, FileAction};
 use memoranda_store::faults::{self, Step};
 use memoranda_store::{CommitOutcome, HistoryFilter, Store, StoreError};
 
-use crate::child::Task;
+use crate::child::{Task, acknowledged};
 use crate::model::Files;
 use crate::support::{
     TestVault, change, found, main_project, operation, options, path, put, sync, who, write_steps,
 };
 
 /// The steps up to which a failure means that nothing was done.
-const FAILING: [Step; 8] = [
+const FAILING: [Step; 9] = [
+    Step::LockWrite,
     Step::TempWrite,
     Step::LogAppend,
     Step::LogTorn,
@@ -325,4 +326,76 @@ pub(crate) fn meet_locked_folders(task: &Task) {
     mode("folder", 0o755);
     put(&store, "folder/x.md", "now it works");
     assert_eq!(store.history(&HistoryFilter::default(), 10, 0).unwrap().len(), 3);
+}
+
+/// Reads with a disk on which nothing can be written, in a process of its own.
+pub(crate) fn read_without_writing(task: &Task) {
+    faults::arm(&task.arguments[0]).unwrap();
+    let store = Store::open(options(&task.folder)).unwrap();
+    let found = found(&store, "walrus");
+    let error = store.commit(&who("test"), |_| Ok::<_, StoreError>(three_files("text")));
+    task.acknowledge(format!("{found:?} {}", error.is_err()));
+    std::process::exit(0);
+}
+
+#[test]
+fn reading_needs_no_room() {
+    for kind in ["readonly", "full"] {
+        let vault = TestVault::new();
+        let store = vault.open();
+        put(&store, "note.md", "the walrus");
+        sync(&store);
+        drop(store);
+        // The table is lost, so that the next holder of the lock wants to write it.
+        std::fs::write(vault.home().join(".memoranda/lock"), "").unwrap();
+        let mut log = std::fs::read(vault.segment()).unwrap();
+        log.extend_from_slice(&[0; 64]);
+        std::fs::write(vault.segment(), log).unwrap();
+        let steps = ["lock-write", "log-append", "temp-write", "checkpoint", "open-lock"];
+        let steps = if kind == "full" { &steps[..4] } else { &steps };
+        let all: Vec<String> = steps.iter().map(|step| format!("{kind}:{step}:0")).collect();
+        Task::new("read-only", vault.folder(), &[&all.join(",")]).run();
+        assert_eq!(acknowledged(vault.folder()), ["[\"main/note.md\"] true"], "{kind}");
+    }
+}
+
+/// Writes to a project on another drive while that drive fails to force anything.
+pub(crate) fn write_to_a_stick(task: &Task) {
+    let stick = std::path::PathBuf::from(&task.arguments[0]);
+    let store = Store::open(options(&task.folder)).unwrap();
+    let name = memoranda_core::id::ProjectName::parse("stick").unwrap();
+    store.add_project(&name, &stick, memoranda_store::HardLinkPolicy::Refuse).unwrap();
+    sync(&store);
+    for (project, succeeds) in [(&main_project(), true), (&name, false)] {
+        faults::arm("io:file-sync:1").unwrap();
+        let mut wanted = change(vec![operation(
+            "old.md",
+            ExpectedContent::Anything,
+            FileAction::Put(b"new text".to_vec()),
+        )]);
+        wanted.operations[0].project = project.clone();
+        let outcome = store.commit(&who("test"), |_| Ok::<_, StoreError>(wanted.clone()));
+        faults::arm("").unwrap();
+        assert_eq!(outcome.is_ok(), succeeds, "{project}: {outcome:?}");
+    }
+    task.acknowledge("done".to_owned());
+    std::process::exit(0);
+}
+
+/// The files of a project on a drive of its own are on that drive before a write is acknowledged.
+#[test]
+fn files_on_another_drive_are_forced_before_the_answer() {
+    use std::os::unix::fs::MetadataExt as _;
+    let vault = TestVault::new();
+    let stick = tempfile::TempDir::new_in(env!("CARGO_TARGET_TMPDIR")).unwrap();
+    std::fs::write(stick.path().join("old.md"), "what the person had before").unwrap();
+    let device = |path: &Path| std::fs::metadata(path).unwrap().dev();
+    if device(stick.path()) == device(vault.folder()) {
+        return;
+    }
+    Task::new("stick", vault.folder(), &[&stick.path().display().to_string()]).run();
+    assert_eq!(acknowledged(vault.folder()), ["done"]);
+    let kept = std::fs::read_to_string(stick.path().join("old.md")).unwrap();
+    assert_eq!(kept, "what the person had before");
+    assert_eq!(std::fs::read_dir(stick.path()).unwrap().count(), 1);
 }

@@ -32,6 +32,8 @@ mod freshness;
 mod history;
 mod log_format;
 mod model;
+#[cfg(all(unix, feature = "faults"))]
+mod nth_call;
 mod pending_index;
 #[cfg(feature = "faults")]
 mod processes;

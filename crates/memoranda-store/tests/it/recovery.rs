@@ -4,7 +4,9 @@
 use jiff::SignedDuration;
 use memoranda_core::change::{ExpectedContent, FileAction};
 use memoranda_store::faults::{self, PretendedBoot};
-use memoranda_store::{HardLinkPolicy, HistoryFilter, Store, VacuumExtent, VacuumRequest, clock};
+use memoranda_store::{
+    HardLinkPolicy, HistoryFilter, LostState, Store, VacuumExtent, VacuumRequest, clock,
+};
 
 use crate::child::{Task, acknowledged};
 use crate::support::{
@@ -555,5 +557,62 @@ fn a_lost_lock_table_takes_back_no_edit_by_hand() {
         std::fs::write(vault.home().join(".memoranda/lock"), "").unwrap();
         put(&vault.open(), "other.md", "the agent writes on");
         assert_eq!(vault.text("main/f.md").as_deref(), *expected, "{hand}");
+    }
+}
+
+/// What a power cut leaves of a file, if a checkpoint says that it was forced and it was not.
+type Loss = (&'static str, Option<&'static str>, LostState);
+
+const LOSSES: &[Loss] = &[
+    ("gone", None, LostState::Gone),
+    ("empty", Some(""), LostState::Empty),
+    ("cut", Some("# Plan\n\nwhat the agen"), LostState::Cut),
+    ("older", Some("first\n"), LostState::Older),
+];
+
+/// The checkpoint claims more than was forced, so that no recovery brings the version back. The scan
+/// then takes the loss for an edit, and only the check can say so.
+#[test]
+fn a_check_lists_what_was_acknowledged_and_is_lost() {
+    for (name, left, state) in LOSSES {
+        for is_restarted in [true, false] {
+            let context = format!("{name}, restarted: {is_restarted}");
+            let vault = TestVault::new();
+            let store = vault.open();
+            put(&store, "note.md", "first\n");
+            put(&store, "note.md", TEXT);
+            put(&store, "edited.md", TEXT);
+            store.flush().unwrap();
+            drop(store);
+            let place = vault.home().join("main/note.md");
+            match left {
+                None => std::fs::remove_file(&place).unwrap(),
+                Some(text) => std::fs::write(&place, text).unwrap(),
+            }
+            vault.write_by_hand("main/edited.md", "an edit by hand");
+            if is_restarted {
+                vault.restart_machine();
+            }
+            let store = vault.open();
+            sync(&store);
+            let report = store.check(&vault.scratch()).unwrap();
+            if !is_restarted {
+                // Nothing was lost between: a person did it.
+                assert_eq!(report.lost, [], "{context}");
+                continue;
+            }
+            assert_eq!(report.lost.len(), 1, "{context}: {report:?}");
+            let lost = &report.lost[0];
+            assert_eq!((lost.path.as_str(), lost.state), ("note.md", *state), "{context}");
+            assert_eq!(lost.version, memoranda_store::hash(TEXT.as_bytes()), "{context}");
+            assert!(report.agrees() && !report.is_ok(), "{context}");
+            // What somebody writes since settles it.
+            put(&store, "note.md", "another text");
+            assert!(store.check(&vault.scratch()).unwrap().is_ok(), "{context}");
+            // And later edits by hand are edits again.
+            std::fs::remove_file(&place).unwrap();
+            sync(&store);
+            assert!(store.check(&vault.scratch()).unwrap().is_ok(), "{context}");
+        }
     }
 }

@@ -59,8 +59,12 @@ impl TestVault {
 
 /// The steps of a write at which a process can die.
 pub(crate) fn write_steps() -> impl Iterator<Item = Step> {
-    let is_other =
-        |step: &Step| matches!(step, Step::Rewritten | Step::Leaving | Step::Unregistered);
+    let is_other = |step: &Step| {
+        matches!(
+            step,
+            Step::Rewritten | Step::Leaving | Step::Unregistered | Step::OpenLock | Step::AnyCall
+        )
+    };
     Step::ALL.into_iter().filter(move |step| !is_other(step))
 }
 

@@ -23,17 +23,20 @@ const MAX_LEFT_OUT_NAMES: usize = 20;
 ///
 /// Reads every file and the whole history, builds a second index and compares it with the present
 /// one. Ends with exit code 1 if something disagrees. Problems in the text of notes are listed
-/// without a failure. --repair rebuilds the index; it never changes your files. Without a vault,
-/// only the clients are checked.
+/// without a failure. --repair rebuilds the index; it never changes your files. --restore brings
+/// back the versions that were written and are gone although nobody was seen to change them, as
+/// after a power cut. Without a vault, only the clients are checked.
 #[derive(clap::Args)]
 #[command(after_long_help = "\
 Examples:
   memoranda doctor
   memoranda doctor --repair
+  memoranda doctor --restore
 
 JSON (--json):
   {vault, agrees, repaired, files, commits, damage: [{segment, offset, bytes}],
-  broken_links: [{device, seq}], unkept: [{project, path}], stale: [{project, path}], differing: [table],
+  broken_links: [{device, seq}], lost: [{project, path, state, commit}], restored,
+  unkept: [{project, path}], stale: [{project, path}], differing: [table],
   unavailable: [{project, reason}], problems: [{project, path, line, message}],
   model: as of `memoranda status`, sync: as of `memoranda scan`,
   clients: [{name, file, part, state, program}]}; `part` is `server` or `hooks`, `state` is
@@ -43,6 +46,10 @@ pub(crate) struct Args {
     /// Rebuild the index if it disagrees with the files.
     #[arg(long)]
     repair: bool,
+
+    /// Bring back what was lost without an edit.
+    #[arg(long)]
+    restore: bool,
 }
 
 #[derive(Serialize)]
@@ -61,6 +68,8 @@ struct CheckJson {
     commits: usize,
     damage: Vec<DamageJson>,
     broken_links: Vec<BrokenLinkJson>,
+    lost: Vec<LostFileJson>,
+    restored: usize,
     unkept: Vec<PlaceJson>,
     stale: Vec<PlaceJson>,
     differing: Vec<String>,
@@ -75,6 +84,14 @@ struct DamageJson {
     segment: String,
     offset: u64,
     bytes: u64,
+}
+
+#[derive(Serialize)]
+struct LostFileJson {
+    project: String,
+    path: String,
+    state: &'static str,
+    commit: String,
 }
 
 #[derive(Serialize)]
@@ -104,6 +121,8 @@ struct ClientCheckJson {
 struct VaultCheck {
     report: DoctorReport,
     repaired: bool,
+    /// Number of files that were brought back.
+    restored: usize,
     model: Option<ModelStatus>,
 }
 
@@ -121,14 +140,14 @@ pub(crate) fn run(context: &CommandContext, args: &Args) -> Result<Exit> {
     } else {
         match &found {
             Some(found) => {
-                print(context, &found.report, found.repaired)?;
+                print(context, found)?;
                 print_model(&context.printer, found.model.as_ref())?;
             }
             None => print_no_vault(context, &dirs)?,
         }
         print_clients(&context.printer, &clients, &dirs)?;
     }
-    let agrees = found.is_none_or(|found| found.report.check.agrees());
+    let agrees = found.is_none_or(|found| found.report.check.is_ok());
     let can_start = !clients.iter().any(|wired| matches!(wired.finding, EntryFinding::Missing(_)));
     Ok(if agrees && can_start { Exit::Success } else { Exit::NotFound })
 }
@@ -136,6 +155,11 @@ pub(crate) fn run(context: &CommandContext, args: &Args) -> Result<Exit> {
 fn check_vault(context: &CommandContext, args: &Args) -> Result<VaultCheck> {
     let memory = context.open_existing()?;
     let mut report = run_doctor(memory)?;
+    let mut restored = 0;
+    if args.restore && !report.check.lost.is_empty() {
+        restored = memory.restore_lost(&context.author())?.map_or(0, |commit| commit.files.len());
+        report = run_doctor(memory)?;
+    }
     let repaired = args.repair && !report.check.agrees();
     if repaired {
         let mut progress = ProgressBar::new(&context.printer);
@@ -143,7 +167,12 @@ fn check_vault(context: &CommandContext, args: &Args) -> Result<VaultCheck> {
         drop(progress);
         report = run_doctor(memory)?;
     }
-    Ok(VaultCheck { report, repaired, model: probe_model(memory, memory.model_status()?) })
+    Ok(VaultCheck {
+        report,
+        repaired,
+        restored,
+        model: probe_model(memory, memory.model_status()?),
+    })
 }
 
 fn print_no_vault(context: &CommandContext, dirs: &BaseDirs) -> Result<()> {
@@ -232,7 +261,8 @@ fn run_doctor(memory: &Memory) -> Result<DoctorReport> {
     Ok(memory.doctor(scratch.path())?)
 }
 
-fn print(context: &CommandContext, report: &DoctorReport, repaired: bool) -> Result<()> {
+fn print(context: &CommandContext, found: &VaultCheck) -> Result<()> {
+    let VaultCheck { report, repaired, restored, .. } = found;
     let printer = &context.printer;
     let check = &report.check;
     print_ok(printer, &scan_sentence(&report.sync))?;
@@ -250,6 +280,16 @@ fn print(context: &CommandContext, report: &DoctorReport, repaired: bool) -> Res
         chain,
         "records are missing or were changed",
         &broken.collect::<Vec<_>>(),
+    )?;
+    let lost = check.lost.iter().map(|lost| {
+        let (state, commit) = (lost.state.as_str(), lost.commit.short());
+        format!("{}/{} is {state} since commit {commit}", lost.project, lost.path)
+    });
+    print_check(
+        printer,
+        "the files have what was written to them",
+        "after a restart files were found without what was written to them",
+        &lost.collect::<Vec<_>>(),
     )?;
     print_check(
         printer,
@@ -289,7 +329,13 @@ fn print(context: &CommandContext, report: &DoctorReport, repaired: bool) -> Res
     for (place, line, message) in problems(check) {
         print_note(printer, &format!("{place}:{line}: {}", visible(&message)))?;
     }
-    if repaired {
+    if *restored > 0 {
+        printer.say(format!("Brought back {}.", counted(*restored, "file")));
+    }
+    if !check.lost.is_empty() {
+        printer.hint("`memoranda doctor --restore` brings them back");
+    }
+    if *repaired {
         printer.say("The index was rebuilt.");
     }
     if !check.agrees() && !repaired {
@@ -380,7 +426,8 @@ fn problems(check: &CheckReport) -> Vec<(NoteLocation, usize, String)> {
     check.problems.iter().flat_map(of).collect()
 }
 
-fn check_json(VaultCheck { report, repaired, model }: &VaultCheck) -> CheckJson {
+fn check_json(found: &VaultCheck) -> CheckJson {
+    let VaultCheck { report, repaired, restored, model } = found;
     let check = &report.check;
     let places = |places: &[(ProjectName, NotePath)]| {
         let place = |(project, path): &(ProjectName, NotePath)| {
@@ -389,7 +436,7 @@ fn check_json(VaultCheck { report, repaired, model }: &VaultCheck) -> CheckJson 
         places.iter().map(place).collect()
     };
     CheckJson {
-        agrees: check.agrees(),
+        agrees: check.is_ok(),
         repaired: *repaired,
         files: check.files,
         commits: check.commits,
@@ -407,6 +454,17 @@ fn check_json(VaultCheck { report, repaired, model }: &VaultCheck) -> CheckJson 
             .iter()
             .map(|link| BrokenLinkJson { device: link.device.clone(), seq: link.seq })
             .collect(),
+        lost: check
+            .lost
+            .iter()
+            .map(|lost| LostFileJson {
+                project: lost.project.to_string(),
+                path: lost.path.to_string(),
+                state: lost.state.as_str(),
+                commit: lost.commit.to_string(),
+            })
+            .collect(),
+        restored: *restored,
         unkept: places(&check.unkept),
         stale: places(&check.stale),
         differing: check.differing.clone(),

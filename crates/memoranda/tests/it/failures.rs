@@ -150,3 +150,24 @@ fn the_doctor_names_what_is_passed_over_because_of_links() {
     home.ok(&["project", "add", "memories", home.path().join("drop").to_str().unwrap()]);
     assert!(!home.run(&["doctor"]).out.contains("symbolic link"));
 }
+
+/// As if a power cut had taken a note that a checkpoint calls forced.
+#[cfg(target_os = "linux")]
+#[test]
+fn the_doctor_lists_and_brings_back_what_was_lost() {
+    let home = Home::new();
+    home.ok(&["add", "--title", "Tea", "Darjeeling"]);
+    home.ok(&["scan"]);
+    let text = home.read("main/Tea.md");
+    std::fs::remove_file(home.file("main/Tea.md")).unwrap();
+    std::fs::write(home.file(".memoranda/lock"), "").unwrap();
+    for device in std::fs::read_dir(home.file(".memoranda/log")).unwrap() {
+        let boot = format!("01{}\n", "ee".repeat(16));
+        std::fs::write(device.unwrap().path().join("boot"), boot).unwrap();
+    }
+    let found = home.run(&["doctor"]);
+    assert!(found.out.contains("main/Tea.md is gone since commit"), "{found:?}");
+    assert_eq!(home.json(&["doctor", "--restore"])["restored"], 1);
+    assert_eq!(home.read("main/Tea.md"), text);
+    assert!(home.run(&["doctor"]).out.contains("the files have what was written to them"));
+}

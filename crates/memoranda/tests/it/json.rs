@@ -161,6 +161,8 @@ fn every_answer_has_its_keys() {
         "commits",
         "damage",
         "broken_links",
+        "lost",
+        "restored",
         "unkept",
         "stale",
         "differing",
