@@ -208,7 +208,7 @@ fn bad_input_is_answered_with_the_way() {
 #[test]
 fn secrets_are_screened() {
     let mut vault = vault_in_repository();
-    let secret = "My key is AKIAIOSFODNN7EXAMPLE";
+    let secret = format!("My key is ghp_{}", "a1B2".repeat(9));
     let warned = vault.call("remember", &json!({ "content": secret }));
     assert!(!warned.is_error && warned.structured["warning"].is_string(), "{}", warned.text);
     vault.settings.secrets = SecretPolicy::Refuse;
