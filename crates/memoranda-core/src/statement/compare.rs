@@ -1,14 +1,14 @@
 //! Comparing two statements: the same words, another value of the same subject, or near.
 
-use super::cues::OPENINGS;
+use super::kind_cues::OPENINGS;
 use super::words::StatementWords;
 
 /// The difference between two statements.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum StatementDifference {
-    /// The same words.
+    /// Equal words.
     Same,
-    /// The same subject with exactly one other value.
+    /// One subject with exactly one other value.
     Value,
     /// Much in common: the one may replace the other.
     Near,

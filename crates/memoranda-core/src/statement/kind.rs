@@ -1,7 +1,7 @@
 //! Guessing the kind of a statement.
 
 use super::StatementKind;
-use super::cues::{
+use super::kind_cues::{
     CHOICE_OPENINGS, CHOICES, ERRANDS, LIKING_VERBS, LIKINGS, MOMENTS, NOUNS_TOO, OBLIGATIONS,
     ORDER_OPENINGS, ORDERS, PAST_VERBS, PLANS, STATES, TASK_OPENINGS, TROUBLES, UNSPACED_LIKINGS,
 };

@@ -2,9 +2,11 @@
 //! common words and the form of the sentence.
 
 mod compare;
-mod cues;
 mod kind;
+mod kind_cues;
 mod scope;
+mod scope_cues;
+mod software_cues;
 mod words;
 
 pub use compare::{StatementDifference, compare_statements};
@@ -109,7 +111,7 @@ pub fn guess_statement(text: &str, repositories: &[&str]) -> StatementGuess {
     let end = text.char_indices().nth(MAX_CHARS).map_or(text.len(), |(at, _)| at);
     let text = text.get(..end).unwrap_or(text);
     let mut words = StatementWords::new(text);
-    while let Some(opening) = cues::OPENINGS.iter().find(|opening| words.begins(&[opening])) {
+    while let Some(opening) = kind_cues::OPENINGS.iter().find(|opening| words.begins(&[opening])) {
         words.drop_first(opening.split(' ').count());
     }
     let kind = kind::guess_kind(text, &words);

@@ -20,7 +20,7 @@ use crate::{MIN_RELEVANCE, Memory};
 /// Token budget of an answer if the caller gives none.
 pub const RECALL_TOKENS: usize = 1_500;
 
-/// What to recall.
+/// A request to recall.
 #[derive(Clone, Debug)]
 pub struct RecallRequest {
     /// The question; `None` for what is known about the person and the repository.
@@ -62,7 +62,7 @@ impl RecallRequest {
     }
 }
 
-/// What was recalled.
+/// Recalled passages.
 #[derive(Clone, Debug, Default)]
 pub struct RecallAnswer {
     /// The passages, the most relevant first.
