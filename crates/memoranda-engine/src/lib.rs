@@ -77,7 +77,8 @@ pub use search::embedding::{
 pub use search::fragments::{NoteFragment, ResolvedQuery};
 pub use search::pack::{PackRequest, PackedNote, PackedPage, PackedPassage};
 pub use search::{
-    FurtherPassage, MIN_RELEVANCE, SearchPage, SearchRequest, SearchResult, SearchUnit,
+    FurtherPassage, LOW_RELEVANCE, MIN_RELEVANCE, RELATIVE_CUT, SearchPage, SearchRequest,
+    SearchResult, SearchUnit,
 };
 pub use status::VaultStatus;
 pub use visits::{ChangesSinceVisit, VisitingClient};

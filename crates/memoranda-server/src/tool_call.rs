@@ -116,6 +116,17 @@ impl ToolCall {
             cancelled,
             client: &self.client,
         };
+        // A note that the index knows is read from its file: nothing else need be looked at.
+        if self.tool.can_precede_scan() && matches!(self.memory.store().is_indexed(), Ok(true)) {
+            let result = memoranda_tools::call(self.tool, &call, self.arguments.clone());
+            if !result.is_error {
+                // Later calls need the edits of all files.
+                if let Err(error) = self.memory.start_background() {
+                    tracing::warn!(%error, "the files are not watched");
+                }
+                return (result, self.client.into_side_output());
+            }
+        }
         let state = match self.tool.scan_scope(&self.settings, &self.arguments) {
             Some(scope) => await_first_scan(&self.memory, &scope, &|done, total| {
                 report(done as u64, total as u64, "reading the files into the index");

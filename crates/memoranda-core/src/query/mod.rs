@@ -55,6 +55,9 @@ pub struct QueryTerm {
     /// Groups of alternatives that contain the term, as bits; a note must match one term of each
     /// group.
     pub groups: u32,
+    /// Stems of longer words that begin with the word; they count less than the word. The store
+    /// fills them in, because only the index knows which words exist.
+    pub beginnings: Vec<String>,
 }
 
 /// Comparison of a term's words.

@@ -36,6 +36,8 @@ enum TermQuoting {
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 enum StopWordHandling {
     Drop,
+    /// Keep those that `+` or `AND` requires.
+    KeepRequired,
     Keep,
 }
 
@@ -71,10 +73,10 @@ pub(super) fn parse_query(text: &str) -> Query {
         excludes: negated.iter().any(|negated| *negated != ItemNegation::No),
         free_text: free_text(&items),
     };
-    if query.is_empty() {
-        // A query of stop words only is searched by these words.
-        query.terms = terms(&items, StopWordHandling::Keep);
-    }
+    // A query of stop words only is searched by these words.
+    let filler =
+        if query.is_empty() { StopWordHandling::Keep } else { StopWordHandling::KeepRequired };
+    query.terms = terms(&items, filler);
     // A query of exclusions only is empty and never searched by its excluded words.
     if query.is_empty() && query.tags.is_empty() && !query.excludes {
         // A query of operators only: `OR` is also a word.
@@ -275,7 +277,16 @@ fn opening_parenthesis(items: &[QueryItem<'_>], close: usize) -> Option<usize> {
 fn terms(items: &[QueryItem<'_>], filler: StopWordHandling) -> Vec<QueryTerm> {
     let mut collected = TermCollector::default();
     let mut tokens = Vec::with_capacity(items.len());
-    for (item, negated) in items.iter().zip(negations(items)) {
+    for (at, (item, negated)) in items.iter().zip(negations(items)).enumerate() {
+        // A stop word that is required by `+` or `AND` is searched like any other word.
+        let beside = [at.checked_sub(1), Some(at + 1)].into_iter().flatten();
+        let is_joined =
+            beside.filter_map(|at| items.get(at)).any(|item| matches!(item, QueryItem::And));
+        let is_required = is_joined || matches!(item, QueryItem::Text { sign: TermSign::Plus, .. });
+        let filler = match filler {
+            StopWordHandling::KeepRequired if is_required => StopWordHandling::Keep,
+            other => other,
+        };
         let token = match *item {
             QueryItem::Text { text, quoted, .. } if negated == ItemNegation::Yes => {
                 collected.add(text, TermRequirement::Excluded, quoted, filler);
@@ -422,7 +433,7 @@ impl TermCollector {
         }
         self.seen.insert(folded, self.terms.len());
         self.words += words.len();
-        self.terms.push(QueryTerm { kind, words, need, groups: 0 });
+        self.terms.push(QueryTerm { kind, words, need, groups: 0, beginnings: Vec::new() });
         Some(self.terms.len() - 1)
     }
 }

@@ -287,7 +287,11 @@ impl<'r, Id: Copy> RankingContext<'r, Id> {
         let groups = self.matched_groups(own);
         let terms = own.terms.iter().zip(&self.asked.query.terms).zip(worth);
         let held = terms.filter(|((count, term), _)| **count > 0.0 || term.groups & groups != 0);
-        let covered: f32 = held.map(|(_, worth)| worth).sum();
+        // A longer word that only begins with the term is no more certain than a corrected one.
+        let sure = |count: f32| {
+            if count > 0.0 && count < 1.0 { CORRECTED_TERM_FACTOR } else { 1.0 }
+        };
+        let covered: f32 = held.map(|((count, _), worth)| worth * sure(*count)).sum();
         let mut ranked = RankedPassage {
             id: passage.id,
             score: 0.0,

@@ -10,6 +10,9 @@ use crate::porter::porter_stem;
 use crate::query::{Query, QueryTerm, TermKind, TermRequirement};
 use crate::tokenize::{fold, tokenize};
 
+/// Term frequency of a longer word that begins with a term.
+const BEGINNING_TERM_FREQ: f32 = 0.25;
+
 /// Terms of a query, stemmed for counting.
 pub struct QueryTerms {
     terms: Vec<StemmedTerm>,
@@ -27,6 +30,9 @@ struct StemmedTerm {
     stems: Vec<String>,
     /// Hashes of the stems.
     numbers: Vec<u32>,
+    /// Stems of longer words that begin with the word, and their hashes.
+    beginnings: Vec<String>,
+    beginning_numbers: Vec<u32>,
     /// Last word as typed, for prefix terms.
     last: String,
     need: TermRequirement,
@@ -90,7 +96,7 @@ impl QueryTerms {
             }
             _ => {
                 let cut = &passage.tokens;
-                let terms = self.terms.iter().map(|term| cut.count(&term.numbers) as f32);
+                let terms = self.terms.iter().map(|term| term.frequency_in(cut));
                 let words = cut.word_count() as f32;
                 TermFreqs { terms: terms.collect(), words, ..TermFreqs::default() }
             }
@@ -138,6 +144,8 @@ impl QueryTerms {
             for (term, count) in self.terms.iter().zip(&mut counts.terms) {
                 if term.ends(&recent) {
                     *count += 1.0;
+                } else if recent.last().is_some_and(|(_, stem)| term.beginnings.contains(stem)) {
+                    *count += BEGINNING_TERM_FREQ;
                 }
             }
         }
@@ -150,10 +158,20 @@ impl StemmedTerm {
         let folded: Vec<_> = term.words.iter().map(|word| fold(word).into_owned()).collect();
         let stems: Vec<_> = folded.iter().map(|word| porter_stem(word)).collect();
         let numbers = stems.iter().map(|stem| number(stem)).collect();
+        let beginnings = term.beginnings.clone();
+        let beginning_numbers = beginnings.iter().map(|stem| number(stem)).collect();
         let last = folded.last().cloned().unwrap_or_default();
         let weights = term.words.iter().map(|word| StaticEmbeddingModel::bundled().weight(word));
         let weight = weights.fold(0.0, f32::max);
-        Self { kind: term.kind, stems, numbers, last, need: term.need, weight }
+        let (kind, need) = (term.kind, term.need);
+        Self { kind, stems, numbers, beginnings, beginning_numbers, last, need, weight }
+    }
+
+    /// Returns the frequency in a passage; longer words count less.
+    fn frequency_in(&self, tokens: &PassageTokens) -> f32 {
+        let longer =
+            self.beginning_numbers.iter().map(|&number| tokens.count(&[number])).sum::<usize>();
+        tokens.count(&self.numbers) as f32 + BEGINNING_TERM_FREQ * longer as f32
     }
 
     /// Returns true if the latest words end with this term.

@@ -5,7 +5,7 @@ use serde_json::Value;
 use super::passage::{RecalledPassage, merge_same};
 use super::{RecallAnswer, RecallRequest};
 use crate::records::{RecordResult, is_record_place, record_at};
-use crate::{Memory, PackRequest, PackedNote, PackedPage, SearchFilter, SearchRequest};
+use crate::{Memory, PackRequest, PackedNote, PackedPage, SearchFilter, SearchRequest, SearchUnit};
 
 /// Types of notes that are not memories: unfinished streams, reminders, traces of conversations.
 const OTHER_TYPES: [&str; 3] = ["stream", "reminder", "checkpoint"];
@@ -45,6 +45,8 @@ pub(super) fn search_packed(
             ..SearchFilter::default()
         },
         min_relevance: request.min_relevance,
+        // Equal passages of several notes are recalled once.
+        unit: SearchUnit::Passages,
         ..SearchRequest::default()
     };
     let pack = PackRequest {

@@ -37,8 +37,8 @@ pub use kind::RecordKind;
 pub use layer::MemoryLayer;
 pub use path_patterns::{PathPatternError, check_path_pattern, normalize_globs};
 pub use query::{
-    RecordMatches, active_rules, find_exact, find_record, is_inactive_record, newest_records,
-    record_at, records_of_kind, search_records,
+    RecordMatches, RecordQuery, active_rules, find_exact, find_record, is_inactive_record,
+    newest_records, record_at, records_of_kind, search_records,
 };
 pub(crate) use record::title_of;
 pub use record::{MemoryRecord, NewRecord, is_record_place, records_project, single_line};

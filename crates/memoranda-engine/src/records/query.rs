@@ -9,12 +9,17 @@ use super::error::{RecordError, RecordResult};
 use super::kind::RecordKind;
 use super::record::{MemoryRecord, PROJECT_NAME, RecordLocation, records_project};
 use super::scope::{RecordScope, VisibleScopes};
-use crate::{EngineError, Memory, NoteLocation, SearchPage, SearchRequest};
+use crate::{
+    EngineError, MIN_RELEVANCE, Memory, NoteLocation, SearchPage, SearchRequest, SearchResult,
+};
 
 /// Number of files requested in addition to the limit, because some do not match.
 const EXTRA_FILES: usize = 8;
 /// Number of files requested per further page.
 const PAGE_FILES: usize = 256;
+/// Relevance down to which records fill a list whose best record is relevant. A record is one
+/// short text, and the list has a limit of its own.
+const FILL_RELEVANCE: f64 = 0.06;
 /// Number of search results requested in addition to the limit, because some do not match.
 const EXTRA_RESULTS: usize = 10;
 
@@ -88,16 +93,28 @@ pub struct RecordMatches {
     pub page: Option<SearchPage>,
 }
 
+/// Text and limits of a search for records.
+#[derive(Clone, Copy)]
+pub struct RecordQuery<'q> {
+    /// Words, or the id of a record.
+    pub text: &'q str,
+    /// Maximum number of records.
+    pub limit: usize,
+    /// Minimum relevance of each record, 0 to 1. `None` shows records if the best one is relevant,
+    /// and fills the list with less relevant ones.
+    pub min_relevance: Option<f64>,
+}
+
 /// Returns the best matching records, at most `limit`. A query that is an id finds its record.
 pub fn search_records(
     memory: &Memory,
     visible: &VisibleScopes,
     kinds: &[RecordKind],
-    query: &str,
-    limit: usize,
+    query: RecordQuery<'_>,
     matches: &dyn Fn(&MemoryRecord) -> bool,
 ) -> RecordResult<RecordMatches> {
-    if let Some(record) = find_exact(memory, visible, kinds, query)? {
+    let RecordQuery { text, limit, min_relevance } = query;
+    if let Some(record) = find_exact(memory, visible, kinds, text)? {
         return Ok(RecordMatches { records: vec![record], ..RecordMatches::default() });
     }
     if visible.scopes.is_empty() {
@@ -109,8 +126,8 @@ pub fn search_records(
             folders.push(kind_folder(scope, kind.as_str())?);
         }
     }
-    let request = |offset, limit| SearchRequest {
-        text: query.to_owned(),
+    let request = |text: &str, offset, limit| SearchRequest {
+        text: text.to_owned(),
         filter: SearchFilter {
             projects: vec![records_project()],
             folders: folders.clone(),
@@ -119,24 +136,48 @@ pub fn search_records(
         limit,
         offset,
         snippet_chars: 0,
+        fill_relevance: Some(FILL_RELEVANCE),
+        relative_cut: 0.0,
         ..SearchRequest::default()
     };
-    let mut found = Vec::new();
-    let (mut offset, page_size) = (0, limit + EXTRA_RESULTS);
-    loop {
-        let page = memory.search(&request(offset, page_size))?;
+    let load = |page: &SearchPage| -> RecordResult<Vec<MemoryRecord>> {
         let mut files = Vec::with_capacity(page.results.len());
         for hit in &page.results {
             files.extend(memory.store().file(&hit.place.project, &hit.place.path)?);
         }
         files.retain(|file| visible.scopes.iter().any(|scope| is_within_scope(scope, file)));
-        found.extend(load_records(memory, files)?.into_iter().filter(|record| matches(record)));
+        Ok(load_records(memory, files)?.into_iter().filter(|record| matches(record)).collect())
+    };
+    let mut found: Vec<MemoryRecord> = Vec::new();
+    let mut likely = 0;
+    let (mut offset, page_size) = (0, limit + EXTRA_RESULTS);
+    loop {
+        let page =
+            memory.search(&request(text, offset, page_size).with_min_relevance(min_relevance))?;
+        let is_likely =
+            |hit: &&SearchResult| hit.relevance >= min_relevance.unwrap_or(MIN_RELEVANCE);
+        likely += page.results.iter().filter(is_likely).count();
+        found.extend(load(&page)?);
         offset += page_size;
-        if found.len() > limit || !page.has_more {
-            let has_more = found.len() > limit;
-            found.truncate(limit);
-            return Ok(RecordMatches { records: found, has_more, page: Some(page) });
+        if found.len() <= limit && page.has_more {
+            continue;
         }
+        // A beginning of a word has no meaning of its own; the word that it stands for has.
+        if let Some(meant) = page.with_whole_words(text)
+            && !found.is_empty()
+            && found.len() < limit
+            && min_relevance.is_none()
+        {
+            for record in load(&memory.search(&request(&meant, 0, page_size))?)? {
+                if !found.iter().any(|known| known.place == record.place) {
+                    found.push(record);
+                }
+            }
+        }
+        // Records that only fill the list are no reason to ask for more.
+        let has_more = found.len() > limit && likely > limit;
+        found.truncate(limit);
+        return Ok(RecordMatches { records: found, has_more, page: Some(page) });
     }
 }
 

@@ -4,9 +4,9 @@ use memoranda_core::statement::{StatementDifference, compare_statements};
 
 use super::RememberResult;
 use crate::records::{
-    MemoryRecord, RecordError, RecordKind, RecordScope, VisibleScopes, search_records,
+    MemoryRecord, RecordError, RecordKind, RecordQuery, RecordScope, VisibleScopes, search_records,
 };
-use crate::{EngineError, Memory};
+use crate::{EngineError, LOW_RELEVANCE, Memory};
 
 /// Maximum number of records that are compared.
 const MAX_COMPARED: usize = 12;
@@ -40,14 +40,9 @@ pub(super) fn find_similar(
     let visible = VisibleScopes::only(scope.clone());
     let now = memory.local_now();
     let is_active = |record: &MemoryRecord| record.is_active(&now);
-    let found = match search_records(
-        memory,
-        &visible,
-        &RecordKind::ALL,
-        &query,
-        MAX_COMPARED,
-        &is_active,
-    ) {
+    let query =
+        RecordQuery { text: &query, limit: MAX_COMPARED, min_relevance: Some(LOW_RELEVANCE) };
+    let found = match search_records(memory, &visible, &RecordKind::ALL, query, &is_active) {
         // The words may say nothing to a search.
         Err(RecordError::Engine(EngineError::Invalid(_))) => Vec::new(),
         other => other?.records,

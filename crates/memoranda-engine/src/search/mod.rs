@@ -23,8 +23,22 @@ use crate::search::results::{ResultBuilder, ResultPage};
 
 /// So many notes are compared at a time however few are asked for, so that pages fit together.
 const CANDIDATES: usize = 40;
-/// What is less likely than this to have to do with the question is not shown.
-pub const MIN_RELEVANCE: f64 = 0.1;
+/// Relevance below which a result is not shown in a scope of many passages, unless a caller asks for
+/// less. It is the knee of the trade-off in `docs/search.md`: questions about another subject rarely
+/// reach it.
+pub const MIN_RELEVANCE: f64 = 0.3;
+/// Relevance below which a result is noise in a small scope, for a hint, and for a search by words
+/// alone.
+pub const LOW_RELEVANCE: f64 = 0.1;
+/// Share of the best score below which a result is not shown in a scope of many passages, unless it
+/// is certain.
+pub const RELATIVE_CUT: f64 = 0.5;
+/// Number of passages up to which a scope is small, and from which on it is large. The best of many
+/// unrelated passages is nearer to a question by chance than the best of few.
+const SCOPE_PASSAGES: (f64, f64) = (30.0, 600.0);
+/// Relevance from which on a result is shown however much better the best one is: its passage
+/// contains all words of the query.
+const CERTAIN_RELEVANCE: f64 = 0.75;
 
 /// What to search for. Begin with the default and say what differs.
 #[derive(Clone, Debug)]
@@ -49,6 +63,12 @@ pub struct SearchRequest {
     pub further_passages: usize,
     /// How likely, from 0 to 1, a result must be to have to do with the question.
     pub min_relevance: f64,
+    /// Relevance down to which results are added if the best one reaches `min_relevance`, for lists
+    /// with a limit of their own; `None` adds none.
+    pub fill_relevance: Option<f64>,
+    /// Share of the best score below which a result is left out, if `min_relevance` has its default;
+    /// 0 leaves none out. A query that requires words, and a result with all words, are not cut.
+    pub relative_cut: f64,
     /// How alike, from 0 to 1, a result must be to the question in meaning if its words say nothing.
     pub min_similarity: Option<f64>,
     /// What the signals are worth.
@@ -63,8 +83,10 @@ pub enum SearchUnit {
     /// A note, with its best passage.
     #[default]
     Notes,
-    /// A passage; a note may have several.
+    /// A passage; a note may have several. Equal passages of several notes are one result.
     Passages,
+    /// A passage; equal passages of several notes are one result each.
+    EveryPassage,
     /// A note whose parts are compared next: what must not be said is forbidden to them, not to it.
     Holders,
 }
@@ -82,10 +104,38 @@ impl Default for SearchRequest {
             unit: SearchUnit::Notes,
             further_passages: 0,
             min_relevance: MIN_RELEVANCE,
+            fill_relevance: None,
+            relative_cut: RELATIVE_CUT,
             min_similarity: None,
             options: RankOptions::STANDARD,
             now: None,
         }
+    }
+}
+
+impl SearchRequest {
+    /// Sets the threshold that a caller chose; without a choice the default stays, which adapts to
+    /// the size of the scope.
+    ///
+    /// ```
+    /// use memoranda_engine::SearchRequest;
+    ///
+    /// let all = SearchRequest::default().with_min_relevance(Some(0.0));
+    /// assert_eq!(all.min_relevance, 0.0);
+    /// ```
+    pub fn with_min_relevance(self, chosen: Option<f64>) -> Self {
+        Self { min_relevance: chosen.unwrap_or(self.min_relevance), ..self }
+    }
+
+    /// Returns true if no other threshold was chosen than the default.
+    fn has_default_threshold(&self) -> bool {
+        self.min_relevance.to_bits() == MIN_RELEVANCE.to_bits()
+    }
+
+    /// Returns the size of a scope as a share, from 0 for a small to 1 for a large one.
+    fn scope_share(passages: u64) -> f64 {
+        let (small, large) = SCOPE_PASSAGES;
+        ((passages as f64 / small).ln() / (large / small).ln()).clamp(0.0, 1.0)
     }
 }
 
@@ -110,6 +160,16 @@ pub struct SearchPage {
     pub meaning: EmbeddingSource,
     /// As what the question was understood.
     pub understood: ResolvedQuery,
+}
+
+impl SearchPage {
+    /// Returns the query with the words that its beginnings stand for; `None` if it has none.
+    pub fn with_whole_words(&self, text: &str) -> Option<String> {
+        let whole = |read: &TermCorrection| Some((read.typed.clone(), read.example.clone()?));
+        let whole: Vec<_> = self.corrections.iter().filter_map(whole).collect();
+        let replace = |text: String, (typed, word): &(String, String)| text.replace(typed, word);
+        (!whole.is_empty()).then(|| whole.iter().fold(text.to_owned(), replace))
+    }
 }
 
 /// A note or passage that was found.
@@ -216,7 +276,9 @@ impl Memory {
             wanted: match request.unit {
                 SearchUnit::Notes | SearchUnit::Holders => request.offset + request.limit + 1,
                 // A note usually has several passages that match.
-                SearchUnit::Passages => (request.offset + request.limit) / 3 + 1,
+                SearchUnit::Passages | SearchUnit::EveryPassage => {
+                    (request.offset + request.limit) / 3 + 1
+                }
             },
         };
         let (meaning, meant) = (asked.by, &asked.meant);
@@ -234,7 +296,7 @@ impl Memory {
             let guessed: Vec<_> = rounds.found.corrections.iter().map(|read| read.term).collect();
             let options = match request.unit {
                 SearchUnit::Notes | SearchUnit::Holders => request.options.of_notes(),
-                SearchUnit::Passages => request.options,
+                SearchUnit::Passages | SearchUnit::EveryPassage => request.options,
             };
             let mut compared = 0;
             let (relevance, page) = loop {
@@ -275,7 +337,12 @@ impl Memory {
                 when: named.clone(),
                 now,
                 options: request.options,
-                min_relevance: request.min_relevance,
+                // The note was relevant enough; its parts are compared with each other.
+                min_relevance: if request.has_default_threshold() {
+                    LOW_RELEVANCE
+                } else {
+                    request.min_relevance
+                },
                 min_similarity: request.min_similarity,
             };
             Ok(SearchPage {

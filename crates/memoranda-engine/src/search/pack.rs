@@ -30,8 +30,8 @@ const GAP: &str = "\n[…]\n";
 /// assert_eq!(request.max_notes, 10);
 /// ```
 pub struct PackRequest<'c> {
-    /// The search. `min_relevance`, filter and options apply; packing sets unit, limit, offset and
-    /// length of quotations.
+    /// The search. `min_relevance`, filter and options apply; packing sets limit, offset and length
+    /// of quotations. With the unit `Passages`, equal passages of several notes are packed once.
     pub search: SearchRequest,
     /// Token budget of all notes together; no limit if `None`.
     pub max_tokens: Option<usize>,
@@ -57,6 +57,13 @@ impl PackRequest<'_> {
             max_passages_per_note: usize::MAX,
             cost: &PackedNote::tokens,
         }
+    }
+
+    /// Returns true if the token budget has no room for further passages.
+    fn is_full(&self, results: &[SearchResult]) -> bool {
+        let tokens: usize =
+            results.iter().map(|result| estimate_tokens(&result.snippet.text)).sum();
+        self.skip_notes == 0 && self.max_tokens.is_some_and(|most| tokens > most)
     }
 
     /// Returns the number of ranked passages that can matter for this request.
@@ -251,21 +258,33 @@ pub struct PackedPage {
 impl Memory {
     /// Searches passages and packs them into a token budget.
     pub fn search_packed(&self, request: &PackRequest<'_>) -> Result<PackedPage> {
-        let mut page = self.search(&SearchRequest {
-            unit: SearchUnit::Passages,
-            limit: request.passages_read(),
-            offset: 0,
-            snippet_chars: usize::MAX,
-            max_tokens: None,
-            ..request.search.clone()
-        })?;
-        let results = std::mem::take(&mut page.results);
-        let files = results.iter().fold(Vec::new(), |mut files: Vec<i64>, result| {
-            if !files.contains(&result.file) {
-                files.push(result.file);
+        let needed = request.skip_notes.saturating_add(request.max_notes).saturating_add(1);
+        let mut limit = request.passages_read();
+        let (page, results, files) = loop {
+            let mut page = self.search(&SearchRequest {
+                unit: match request.search.unit {
+                    SearchUnit::Passages => SearchUnit::Passages,
+                    _ => SearchUnit::EveryPassage,
+                },
+                limit,
+                offset: 0,
+                snippet_chars: usize::MAX,
+                max_tokens: None,
+                ..request.search.clone()
+            })?;
+            let results = std::mem::take(&mut page.results);
+            let files = results.iter().fold(Vec::new(), |mut files: Vec<i64>, result| {
+                if !files.contains(&result.file) {
+                    files.push(result.file);
+                }
+                files
+            });
+            // Many passages can belong to few notes.
+            if files.len() >= needed || !page.has_more || request.is_full(&results) {
+                break (page, results, files);
             }
-            files
-        });
+            limit = limit.saturating_mul(4);
+        };
         let behind = request.skip_notes.saturating_add(request.max_notes);
         let has_more = page.has_more || files.len() > behind;
         let shown: Vec<i64> =

@@ -5,7 +5,7 @@ use std::collections::HashMap;
 use memoranda_core::passage::PassageStart;
 use memoranda_core::query::TermKind;
 use memoranda_core::rank::{
-    CandidatePassage, RankCandidate, RankSignal, RankedNote, rank_passages,
+    CandidatePassage, RankCandidate, RankOptions, RankSignal, RankedNote, rank_passages,
 };
 use memoranda_core::snippet::{Snippet, extract_snippet};
 use memoranda_core::token_estimate::estimate_tokens;
@@ -14,7 +14,9 @@ use memoranda_store::{
 };
 
 use crate::links::resolve::NoteLocation;
-use crate::search::{FurtherPassage, SearchRequest, SearchResult, SearchUnit};
+use crate::search::{
+    CERTAIN_RELEVANCE, FurtherPassage, LOW_RELEVANCE, SearchRequest, SearchResult, SearchUnit,
+};
 
 /// Shorter passages may well be the same by chance.
 const LEAST_DUPLICATE_CHARS: usize = 40;
@@ -51,6 +53,20 @@ pub(crate) struct ResultPage {
     pub(crate) left_out: usize,
 }
 
+/// Relevance and score that a result must reach to be shown.
+#[derive(Clone, Copy)]
+struct RelevanceBar {
+    relevance: f64,
+    score: f64,
+}
+
+/// Returns a score without the amount that puts an equal title first: it says nothing about how good
+/// the other results are.
+fn score_without_title(ranked: &RankedNote<i64>) -> f64 {
+    let title = ranked.why.iter().find(|signal| matches!(signal, RankSignal::ExactTitle(_)));
+    ranked.score - title.map_or(0.0, |signal| signal.amount())
+}
+
 /// One result to be: a note with the passages that are shown of it.
 struct ResultUnit {
     note: RankedNote<i64>,
@@ -60,7 +76,7 @@ struct ResultUnit {
 impl ResultBuilder<'_> {
     /// What is likely enough, up to the round behind which no other is worth a look.
     pub(crate) fn likely(&self, mut ranked: Vec<RankedNote<i64>>) -> StoreResult<RelevantUnits> {
-        let last = self.last_round(&ranked);
+        let last = self.last_round(&ranked, self.bar(&ranked));
         ranked.retain(|note| last.is_none_or(|last| note.batch <= last));
         let units = self.distinct(self.units(ranked))?;
         let needed = self.request.offset + self.request.limit + 1;
@@ -70,14 +86,14 @@ impl ResultBuilder<'_> {
 
     /// The first round of whose notes few are likely, which is where a search ends. It depends on
     /// nothing but what the rounds hold, so that pages of any size come to the same end.
-    fn last_round(&self, ranked: &[RankedNote<i64>]) -> Option<usize> {
+    fn last_round(&self, ranked: &[RankedNote<i64>], bar: RelevanceBar) -> Option<usize> {
         let rounds = self.candidates.notes.last().map_or(0, |note| note.batch + 1);
         let (mut all, mut likely) = (vec![0; rounds], vec![0; rounds]);
         let count = |counts: &mut [usize], round: usize| {
             counts.get_mut(round).into_iter().for_each(|count| *count += 1);
         };
         self.candidates.notes.iter().for_each(|note| count(&mut all, note.batch));
-        let found = ranked.iter().filter(|note| self.is_likely(note));
+        let found = ranked.iter().filter(|note| self.is_likely(note, bar));
         found.for_each(|note| count(&mut likely, note.batch));
         all.iter().zip(&likely).position(|(all, likely)| likely * ENOUGH_LIKELY < *all)
     }
@@ -104,21 +120,56 @@ impl ResultBuilder<'_> {
     fn units(&self, ranked: Vec<RankedNote<i64>>) -> Vec<ResultUnit> {
         let units = match self.request.unit {
             SearchUnit::Notes | SearchUnit::Holders => ranked,
-            SearchUnit::Passages => rank_passages(&ranked, &self.request.options),
+            SearchUnit::Passages | SearchUnit::EveryPassage => {
+                rank_passages(&ranked, &self.request.options)
+            }
         };
-        let likely = units.into_iter().filter(|unit| self.is_likely(unit));
+        let bar = self.bar(&units);
+        let likely = units.into_iter().filter(|unit| self.is_likely(unit, bar));
         likely.map(|note| ResultUnit { note, also: Vec::new() }).collect()
     }
 
-    /// Whether a note or passage is relevant, and alike, enough to be shown.
-    fn is_likely(&self, ranked: &RankedNote<i64>) -> bool {
-        let SearchRequest { min_relevance, min_similarity, .. } = self.request;
+    /// Returns the bar that results must reach. It depends on the first batch only, so that it is
+    /// equal for pages of any size.
+    fn bar(&self, ranked: &[RankedNote<i64>]) -> RelevanceBar {
+        let SearchRequest { min_relevance, fill_relevance, relative_cut, .. } = *self.request;
+        if !self.request.has_default_threshold() {
+            return RelevanceBar { relevance: min_relevance, score: 0.0 };
+        }
+        let CandidateSet { query, holders, passages, .. } = self.candidates;
+        // If no text contains any word of the query, meaning is all there is to go by; if meaning is
+        // not compared, words are. The parts of holders are compared next.
+        let has_both = holders.iter().any(|held| *held > 0)
+            && self.request.options != RankOptions::WORDS
+            && self.request.unit != SearchUnit::Holders;
+        let share = if has_both { SearchRequest::scope_share(*passages) } else { 0.0 };
+        let least = LOW_RELEVANCE + (min_relevance - LOW_RELEVANCE) * share;
+        let first = || ranked.iter().filter(|unit| unit.batch == 0);
+        let best_relevance = first().map(|unit| unit.relevance).fold(0.0, f64::max);
+        let best_score = first().map(score_without_title).fold(0.0, f64::max);
+        let is_cut = !query.is_empty() && !query.has_constraints();
+        RelevanceBar {
+            relevance: match fill_relevance {
+                Some(fill) if best_relevance >= least => fill.min(least),
+                _ => least,
+            },
+            score: if is_cut { share * relative_cut * best_score } else { 0.0 },
+        }
+    }
+
+    /// Returns true if a note or passage is relevant and similar enough to be shown.
+    fn is_likely(&self, ranked: &RankedNote<i64>, bar: RelevanceBar) -> bool {
         let by_words = |signal: &RankSignal| {
             use RankSignal::{Context, ExactTitle, TitleWords, Words};
             matches!(signal, Words(_) | Context(_) | ExactTitle(_) | TitleWords(_))
         };
-        let is_alike = min_similarity.is_none_or(|least| ranked.similarity >= least);
-        ranked.relevance >= *min_relevance && (is_alike || ranked.why.iter().any(by_words))
+        let least = self.request.min_similarity;
+        let is_alike = least.is_none_or(|least| ranked.similarity >= least);
+        let is_near_best =
+            ranked.relevance >= CERTAIN_RELEVANCE || score_without_title(ranked) >= bar.score;
+        ranked.relevance >= bar.relevance
+            && is_near_best
+            && (is_alike || ranked.why.iter().any(by_words))
     }
 
     /// The same passage in several notes is told once, with where else it stands. Who looks for

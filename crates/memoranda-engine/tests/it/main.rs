@@ -14,4 +14,5 @@ mod search_composed;
 mod search_many;
 mod search_pages;
 mod search_phrases;
+mod search_scope;
 mod undo;

@@ -25,7 +25,7 @@ pub(crate) fn open(folder: &TempDir) -> Memory {
     .unwrap()
 }
 
-fn who() -> Author {
+pub(crate) fn who() -> Author {
     Author::new("test", "test", ChangeChannel::Cli)
 }
 

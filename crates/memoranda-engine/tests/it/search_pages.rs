@@ -1,7 +1,7 @@
 //! Pages of a search: whatever their size, one behind the other they hold the same.
 
 use memoranda_core::rank::RankOptions;
-use memoranda_engine::{Memory, SearchFilter, SearchRequest, SearchUnit};
+use memoranda_engine::{LOW_RELEVANCE, Memory, SearchFilter, SearchRequest, SearchUnit};
 use tempfile::TempDir;
 
 use crate::search::{asked, open};
@@ -100,7 +100,8 @@ fn pages_of_any_size_hold_the_same() {
         ),
     ] {
         for options in [RankOptions::WORDS, RankOptions::STANDARD, RankOptions::MEANING] {
-            let request = SearchRequest { options, ..asked(text) };
+            check(&SearchRequest { options, ..asked(text) }, 0);
+            let request = SearchRequest { options, min_relevance: LOW_RELEVANCE, ..asked(text) };
             check(&request, if options == RankOptions::STANDARD { least } else { 0 });
             check(&SearchRequest { min_similarity: Some(0.45), ..request.clone() }, 0);
             check(&SearchRequest { min_relevance: 0.3, ..request }, 0);

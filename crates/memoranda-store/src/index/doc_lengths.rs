@@ -10,6 +10,7 @@ use super::write::first_passage;
 use crate::error::Result;
 
 /// Row of FTS5's data table that contains the number of passages and words.
+#[cfg(test)]
 const TOTALS: i64 = 1;
 
 /// Passage lengths, from memory if available.
@@ -55,6 +56,7 @@ pub(super) fn read(kept: &[u8]) -> impl Iterator<Item = u32> {
 }
 
 /// Returns the number of passages in FTS5, and the number of words in all of them.
+#[cfg(test)]
 pub(super) fn totals(db: &Connection) -> Result<(u64, u64)> {
     let mut select = db.prepare_cached("SELECT block FROM words_data WHERE id = ?")?;
     let totals = select.query_row([TOTALS], |row| {

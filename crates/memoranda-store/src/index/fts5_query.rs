@@ -156,7 +156,7 @@ mod tests {
 
         #[test]
         fn words_made_by_hand_are_quoted_too(word in "[\\x00-\\x{10ffff}]{1,20}") {
-            let term = QueryTerm { kind: TermKind::Word, words: vec![word.clone()], need: TermRequirement::Optional, groups: 0 };
+            let term = QueryTerm { kind: TermKind::Word, words: vec![word.clone()], need: TermRequirement::Optional, groups: 0, beginnings: Vec::new() };
             prop_assert!(word.chars().all(|c| c == '\0') || is_valid(&term_expression(&term)));
         }
     }

@@ -95,6 +95,7 @@ pub(crate) struct VaultIndex {
     readers: Mutex<Vec<PooledReader>>,
     vectors: vectors::VectorCache,
     notes: search::NoteCache,
+    scopes: search::ScopeCache,
     pub(crate) meanings: embeddings::EmbeddingStore,
     /// Identity of the file that this process found sound.
     trusted: Mutex<Option<(u64, u64)>>,
@@ -118,6 +119,7 @@ impl VaultIndex {
             readers: Mutex::new(Vec::new()),
             vectors: vectors::VectorCache::default(),
             notes: search::NoteCache::default(),
+            scopes: search::ScopeCache::default(),
             meanings: embeddings::EmbeddingStore::default(),
             trusted: Mutex::new(None),
             complete: Mutex::new(None),
@@ -130,7 +132,8 @@ impl VaultIndex {
     pub(crate) fn caches(&self, db: &Connection, model: Option<&str>) -> Result<SearchCaches<'_>> {
         let now = IndexVersion::of(db)?;
         let chosen = model.map(|model| self.meanings.of(self.path(), model));
-        Ok(SearchCaches { table: &self.vectors, notes: self.notes.as_of(db, now)?, chosen, now })
+        let notes = self.notes.as_of(db, now)?;
+        Ok(SearchCaches { table: &self.vectors, notes, scopes: &self.scopes, chosen, now })
     }
 
     /// Records that pages were written, and runs a checkpoint if many are waiting. It does not wait

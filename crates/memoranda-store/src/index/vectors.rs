@@ -7,7 +7,7 @@
 use std::collections::HashMap;
 use std::ops::Range;
 use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
-use std::sync::{Mutex, OnceLock, PoisonError, RwLock, RwLockReadGuard};
+use std::sync::{OnceLock, PoisonError, RwLock, RwLockReadGuard};
 
 use memoranda_core::embed::{
     STATIC_VECTOR_BYTES, STATIC_VECTOR_DIMS, StaticQueryVector, StaticVector,
@@ -104,14 +104,6 @@ pub(crate) struct VectorCache {
     /// True if this process has searched before.
     used: AtomicBool,
     held: RwLock<VectorTable>,
-    counted: Mutex<PassageCount>,
-}
-
-/// Cached number of passages.
-#[derive(Clone, Copy, Default)]
-struct PassageCount {
-    then: IndexVersion,
-    passages: u64,
 }
 
 /// Location of vectors.
@@ -147,18 +139,6 @@ struct FileVectors {
 }
 
 impl VectorCache {
-    /// Returns the number of passages, counted again only after a change.
-    pub(super) fn passages(&self, db: &Connection, now: IndexVersion) -> Result<u64> {
-        if let Some(VectorTableGuard(held)) = self.in_memory(now) {
-            return Ok((held.passages.len() - held.free) as u64);
-        }
-        let mut counted = self.counted.lock().unwrap_or_else(PoisonError::into_inner);
-        if counted.then != now {
-            *counted = PassageCount { then: now, passages: count(db)? };
-        }
-        Ok(counted.passages)
-    }
-
     /// Returns true if this process has searched before.
     pub(super) fn is_used(&self) -> bool {
         self.used.load(Ordering::Relaxed)

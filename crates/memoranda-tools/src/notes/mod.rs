@@ -30,8 +30,8 @@ mod write_summary;
 use serde_json::{Value, json};
 
 use crate::registry::{
-    PromptDef, ResourceDef, TextFormat, ToolDef, ToolError, ToolHandler, ToolHints, ToolTier,
-    Toolset,
+    PromptDef, ResourceDef, ScanPolicy, TextFormat, ToolDef, ToolError, ToolHandler, ToolHints,
+    ToolTier, Toolset,
 };
 
 /// Prompts of the notes tools.
@@ -90,6 +90,7 @@ pub(crate) const TOOLS: &[ToolDef] = &[
         tier: ToolTier::Core,
         hints: READS,
         handler: ToolHandler::Params { table: read::READ_PARAMS, run: read::read_note },
+        scan: ScanPolicy::IfMissing,
         ..BASE
     },
     ToolDef {

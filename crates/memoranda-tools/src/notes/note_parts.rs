@@ -139,7 +139,7 @@ fn rank_parts(
         };
         let by = MatchDetails {
             heading: String::new(),
-            lines: None,
+            lines: Vec::new(),
             relevance: ranked.relevance,
             why: ranked.why,
         };

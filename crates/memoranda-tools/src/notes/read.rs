@@ -4,7 +4,7 @@ use memoranda_core::id::ContentHash;
 use memoranda_core::note;
 use memoranda_core::note::permalink::permalink_of;
 use memoranda_core::token_estimate::{estimate_tokens, truncate_to_tokens};
-use memoranda_engine::{NoteLocation, ResolveIntent, SearchFilter, SearchRequest};
+use memoranda_engine::{LOW_RELEVANCE, NoteLocation, ResolveIntent, SearchFilter, SearchRequest};
 use serde_json::{Map, Value, json};
 
 use super::compose::json_of;
@@ -287,6 +287,7 @@ fn with_suggestions(
         limit: page_size,
         offset: (page - 1) * page_size,
         snippet_chars: 80,
+        min_relevance: LOW_RELEVANCE,
         ..SearchRequest::default()
     };
     let found = call.memory.search(&request).map(|page| page.results).unwrap_or_default();

@@ -8,7 +8,7 @@ use memoranda_core::token_estimate::estimate_tokens;
 use memoranda_core::tokenize::unicode_forms;
 use memoranda_engine::records::{is_inactive_record, records_project};
 use memoranda_engine::{
-    FilteredList, ListOrder, MIN_RELEVANCE, NoteLocation, ResolvedQuery, SearchFilter,
+    FilteredList, ListOrder, NoteLocation, PackRequest, PackedNote, ResolvedQuery, SearchFilter,
     SearchRequest, SearchUnit,
 };
 use serde_json::{Value, json};
@@ -16,7 +16,7 @@ use serde_json::{Value, json};
 use super::note_parts::find_parts;
 use super::page::page_after;
 use super::params::{COMMON, MAX_TOKENS, PAGE, PAGE_SIZE};
-use super::search_hit::{NoteHit, fit_to_budget};
+use super::search_hit::{HitDetail, NoteHit, fit_to_budget};
 use super::{address, scope};
 use crate::registry::{
     CallContext, INVALID_ARGUMENTS, Param, ParamTable, QueryFeedback, ToolArgs, ToolError,
@@ -26,8 +26,12 @@ use crate::settings::DefaultSearchScope;
 
 /// Reserve in tokens for the frame of an answer.
 const FRAME_TOKENS: usize = 50;
+/// Reserve in tokens for the heading of an answer, without the query.
+const HEADING_TOKENS: usize = 20;
 /// Length of a snippet in characters.
 const SNIPPET_CHARS: usize = 200;
+/// Maximum number of passages of one note in an answer without a token budget.
+const MAX_PASSAGES_PER_NOTE: usize = 3;
 /// Maximum number of required values in one call.
 const MAX_REQUIRED: usize = 100;
 /// Maximum number of alternatives in one list.
@@ -68,6 +72,9 @@ pub(super) const PARAMS: ParamTable = ParamTable::new(&[
             "Least likeness by meaning; 0 also shows unlikely ones",
         )
         .aliases(&["threshold", "similarity_threshold"]),
+        Param::decimal("min_relevance", 0.0, 1.0, "Least relevance; 0 shows all"),
+        Param::flag("passages", "Whole passages (default), false: one excerpt a note")
+            .default_flag(true),
         MAX_TOKENS,
     ],
     COMMON,
@@ -76,6 +83,8 @@ pub(super) const PARAMS: ParamTable = ParamTable::new(&[
 /// One page of results.
 pub(super) struct NoteSearchResults {
     pub(super) hits: Vec<NoteHit>,
+    /// Number of notes on the page that did not fit into the budget.
+    pub(super) left_out: usize,
     pub(super) has_more: bool,
     pub(super) partial: bool,
     pub(super) feedback: QueryFeedback,
@@ -89,11 +98,20 @@ impl NoteSearchResults {
     /// Creates the results of a search by name or address.
     fn without_words(hits: Vec<NoteHit>, has_more: bool) -> Self {
         let feedback = QueryFeedback::default();
-        Self { hits, has_more, partial: false, feedback, relevance: 0.0, understood: None }
+        Self {
+            hits,
+            left_out: 0,
+            has_more,
+            partial: false,
+            feedback,
+            relevance: 0.0,
+            understood: None,
+        }
     }
 }
 
 /// The request of a search.
+#[derive(Clone)]
 pub(super) struct NoteSearchQuery {
     query: String,
     search_type: String,
@@ -102,8 +120,21 @@ pub(super) struct NoteSearchQuery {
     page: usize,
     page_size: usize,
     max_tokens: Option<usize>,
-    /// Minimum relevance, 0 to 1.
+    /// Minimum similarity of meaning, 0 to 1.
     min_similarity: Option<f64>,
+    /// Minimum relevance, 0 to 1.
+    min_relevance: Option<f64>,
+    /// Parts of a note that are shown.
+    excerpt: NoteExcerpt,
+}
+
+/// Parts of a found note that are shown.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+enum NoteExcerpt {
+    /// Whole passages, several of a note.
+    Passages,
+    /// One short excerpt.
+    Snippet,
 }
 
 impl NoteSearchQuery {
@@ -112,9 +143,56 @@ impl NoteSearchQuery {
         (self.page - 1) * self.page_size
     }
 
+    /// Returns the token budget of the results, without the frame of the answer.
+    fn room(&self) -> Option<usize> {
+        let heading = HEADING_TOKENS + estimate_tokens(&abbreviate_query(&self.query));
+        self.max_tokens.map(|most| most.saturating_sub(heading + FRAME_TOKENS))
+    }
+
+    /// Returns the fields of a result: under a token budget only those that a reader needs.
+    fn detail(&self) -> HitDetail {
+        if self.max_tokens.is_some() { HitDetail::Essential } else { HitDetail::Full }
+    }
+
     /// Returns true for a search by words, not by title or permalink.
     fn is_by_words(&self) -> bool {
         !self.query.is_empty() && self.search_type != "title" && self.search_type != "permalink"
+    }
+
+    /// Returns true if the results are notes with whole passages.
+    fn is_packed(&self) -> bool {
+        self.excerpt == NoteExcerpt::Passages && self.is_by_words() && self.kinds == ["entity"]
+    }
+
+    /// Returns the engine's request for notes by words.
+    fn search_request(&self) -> SearchRequest {
+        // A minimum of 0 returns everything.
+        let is_everything = self.min_similarity == Some(0.0);
+        let chosen = self.min_relevance.or(is_everything.then_some(0.0));
+        let request = SearchRequest {
+            text: match self.search_type.as_str() {
+                // The embedding of a phrase is that of its words.
+                "vector" | "semantic" => self.query.replace(['"', '“', '”'], " "),
+                _ => self.query.clone(),
+            },
+            filter: self.filter.clone(),
+            unit: if self.kinds.iter().any(|kind| kind == "entity") {
+                SearchUnit::Notes
+            } else {
+                SearchUnit::Holders
+            },
+            snippet_chars: SNIPPET_CHARS,
+            min_similarity: self.min_similarity.filter(|_| self.search_type != "text"),
+            options: match self.search_type.as_str() {
+                "text" => RankOptions::WORDS,
+                "vector" | "semantic" => RankOptions::MEANING,
+                _ => RankOptions::STANDARD,
+            },
+            ..SearchRequest::default()
+        };
+        let request = request.with_min_relevance(chosen);
+        let least = self.min_similarity.unwrap_or(1.0);
+        SearchRequest { min_relevance: request.min_relevance.min(least), ..request }
     }
 }
 
@@ -137,13 +215,20 @@ pub(super) fn search(call: &CallContext<'_>, args: &ToolArgs) -> Result<ToolResu
     };
     let mut text = format!("# Search results for {what} in {scope}, page {}\n", asked.page);
     text.push_str(&found.feedback.to_text());
+    // Packed results fit already, unless the query had corrections.
     let room =
         asked.max_tokens.map(|most| most.saturating_sub(estimate_tokens(&text) + FRAME_TOKENS));
-    let (hits, left_out) = fit_to_budget(found.hits, room);
+    let (hits, not_fitting) = fit_to_budget(found.hits, room);
+    let left_out = found.left_out + not_fitting;
     if hits.is_empty() && total > 0 {
         text.push_str(&format!("\nThere are no more than {}.\n", count(total, "result")));
     } else if hits.is_empty() {
-        text.push_str("\nNothing found.\n");
+        let is_unlikely = asked.is_by_words() && found.relevance > 0.0;
+        text.push_str(if is_unlikely {
+            "\nNothing relevant found.\n"
+        } else {
+            "\nNothing found.\n"
+        });
         match suggest_other_projects(call, &asked)? {
             Some(hint) => text.push_str(&hint),
             None => text.push_str(suggest_next_call(&asked, found.relevance)),
@@ -195,6 +280,8 @@ fn read_query(call: &CallContext<'_>, args: &ToolArgs) -> Result<NoteSearchQuery
     if let Some(address) = query.strip_prefix("memory://") {
         query = address.to_owned();
         search_type = "permalink".into();
+    } else if is_permalink_pattern(&query) && matches!(search_type.as_str(), "hybrid" | "text") {
+        search_type = "permalink".into();
     }
     let projects = searched_projects(call, args, &search_type, &mut query)?;
     let metadata = frontmatter_filters(args)?;
@@ -233,6 +320,12 @@ fn read_query(call: &CallContext<'_>, args: &ToolArgs) -> Result<NoteSearchQuery
         page_size: args.integer("page_size")?,
         max_tokens: args.optional_integer("max_tokens")?,
         min_similarity: args.optional_decimal("min_similarity")?,
+        min_relevance: args.optional_decimal("min_relevance")?,
+        excerpt: if args.is_set("passages")? {
+            NoteExcerpt::Passages
+        } else {
+            NoteExcerpt::Snippet
+        },
     };
     Ok(asked)
 }
@@ -263,6 +356,14 @@ fn searched_projects(
         return Ok(Vec::new());
     }
     Ok(vec![scope::call_project(call, args)?])
+}
+
+/// Returns true if a query is a pattern of permalinks, such as `specs/*`, and not words.
+fn is_permalink_pattern(query: &str) -> bool {
+    query.contains('/')
+        && query.contains('*')
+        && !query.starts_with(['+', '-', '"'])
+        && !query.contains(|c: char| c.is_whitespace() || c == ':')
 }
 
 /// Reads `metadata_filters` and `status`.
@@ -379,7 +480,9 @@ fn find_page(
         hits.truncate(asked.page_size);
         return Ok(NoteSearchResults::without_words(hits, has_more));
     }
-    let mut found = if asked.kinds == ["entity"] {
+    let mut found = if asked.is_packed() {
+        find_packed(call, asked, asked.page_size, offset)?
+    } else if asked.kinds == ["entity"] {
         find_notes(call, asked, asked.page_size, offset)?
     } else {
         let mut found = find_parts(call, asked, offset + asked.page_size)?;
@@ -420,7 +523,10 @@ fn count_before(call: &CallContext<'_>, asked: &NoteSearchQuery) -> Result<usize
     if let Some(hits) = by_address(call, asked)? {
         return Ok(hits.len());
     }
-    let found = if asked.kinds == ["entity"] {
+    let found = if asked.is_packed() {
+        let unlimited = NoteSearchQuery { max_tokens: None, ..asked.clone() };
+        find_packed(call, &unlimited, asked.offset(), 0)?
+    } else if asked.kinds == ["entity"] {
         find_notes(call, asked, asked.offset(), 0)?
     } else {
         find_parts(call, asked, asked.offset())?
@@ -450,6 +556,36 @@ fn by_address(
     Ok(Some(hits))
 }
 
+/// Finds notes by words, with whole passages that fit into the budget.
+fn find_packed(
+    call: &CallContext<'_>,
+    asked: &NoteSearchQuery,
+    limit: usize,
+    offset: usize,
+) -> Result<NoteSearchResults, ToolError> {
+    let detail = asked.detail();
+    let cost = |note: &PackedNote| NoteHit::packed(note.clone(), detail).cost();
+    let request = PackRequest {
+        max_tokens: asked.room(),
+        max_notes: limit,
+        skip_notes: offset,
+        max_passages_per_note: asked.max_tokens.map_or(MAX_PASSAGES_PER_NOTE, |_| usize::MAX),
+        cost: &cost,
+        ..PackRequest::new(asked.search_request())
+    };
+    let packed = call.memory.search_packed(&request)?;
+    let page = packed.page;
+    Ok(NoteSearchResults {
+        feedback: QueryFeedback::from_page(&page),
+        hits: packed.notes.into_iter().map(|note| NoteHit::packed(note, detail)).collect(),
+        left_out: packed.notes_left_out,
+        has_more: packed.has_more,
+        partial: page.partial,
+        relevance: page.relevance,
+        understood: Some(page.understood),
+    })
+}
+
 /// Finds notes by words, or by title, permalink and filters.
 pub(super) fn find_notes(
     call: &CallContext<'_>,
@@ -458,35 +594,12 @@ pub(super) fn find_notes(
     offset: usize,
 ) -> Result<NoteSearchResults, ToolError> {
     if asked.is_by_words() {
-        let request = SearchRequest {
-            text: match asked.search_type.as_str() {
-                // The embedding of a phrase is that of its words.
-                "vector" | "semantic" => asked.query.replace(['"', '“', '”'], " "),
-                _ => asked.query.clone(),
-            },
-            filter: asked.filter.clone(),
-            unit: if asked.kinds.iter().any(|kind| kind == "entity") {
-                SearchUnit::Notes
-            } else {
-                SearchUnit::Holders
-            },
-            limit,
-            offset,
-            snippet_chars: SNIPPET_CHARS,
-            // A minimum of 0 returns everything.
-            min_relevance: asked.min_similarity.unwrap_or(1.0).min(MIN_RELEVANCE),
-            min_similarity: asked.min_similarity.filter(|_| asked.search_type != "text"),
-            options: match asked.search_type.as_str() {
-                "text" => RankOptions::WORDS,
-                "vector" | "semantic" => RankOptions::MEANING,
-                _ => RankOptions::STANDARD,
-            },
-            ..SearchRequest::default()
-        };
+        let request = SearchRequest { limit, offset, ..asked.search_request() };
         let page = call.memory.search(&request)?;
         return Ok(NoteSearchResults {
             feedback: QueryFeedback::from_page(&page),
             hits: page.results.into_iter().map(NoteHit::found).collect(),
+            left_out: 0,
             has_more: page.has_more,
             partial: page.partial,
             relevance: page.relevance,
@@ -537,8 +650,8 @@ fn suggest_next_call(asked: &NoteSearchQuery, relevance: f64) -> &'static str {
         "Try fewer filters, an earlier after_date, or recent_activity, which shows what changed last.\n"
     } else if !asked.is_by_words() {
         "Without search_type, `query` finds notes by their words and by what they mean.\n"
-    } else if relevance > 0.0 && asked.min_similarity != Some(0.0) {
-        "min_similarity=0 shows what is less likely, too.\n"
+    } else if relevance > 0.0 && asked.min_relevance != Some(0.0) {
+        "min_relevance=0 shows what is less likely, too.\n"
     } else {
         "Try fewer words, a beginning such as conf*, fewer filters, or recent_activity.\n"
     }
@@ -563,6 +676,8 @@ fn suggest_other_projects(
         page: 1,
         page_size: 5,
         max_tokens: None,
+        min_relevance: asked.min_relevance,
+        excerpt: NoteExcerpt::Snippet,
     };
     let found = find_page(call, &wider)?;
     if found.hits.is_empty() {

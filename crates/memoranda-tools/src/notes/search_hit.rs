@@ -5,7 +5,7 @@ use memoranda_core::note::permalink::slug;
 use memoranda_core::rank::RankSignal;
 use memoranda_core::token_estimate::{estimate_tokens, truncate_to_tokens};
 use memoranda_engine::{
-    FileSummary, NoteLocation, ObservationRow, RelationRow, SearchResult, hash,
+    FileSummary, NoteLocation, ObservationRow, PackedNote, RelationRow, SearchResult, hash,
 };
 use serde_json::{Value, json};
 
@@ -21,17 +21,27 @@ const HASH_CHARS: usize = 12;
 pub(super) struct MatchDetails {
     /// Headings above the match.
     pub(super) heading: String,
-    /// Line of a passage. A fact has its own line.
-    pub(super) lines: Option<(usize, usize)>,
+    /// Lines of passages. A fact has its own line.
+    pub(super) lines: Vec<(usize, usize)>,
     /// Relevance, 0 to 1.
     pub(super) relevance: f64,
     pub(super) why: Vec<RankSignal>,
+}
+
+/// Fields of a result in the structured answer.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub(super) enum HitDetail {
+    /// All fields.
+    Full,
+    /// Only what a reader needs, for an answer with a token budget.
+    Essential,
 }
 
 /// One result of a search.
 #[derive(Clone)]
 pub(super) struct NoteHit {
     pub(super) kind: &'static str,
+    pub(super) detail: HitDetail,
     /// File id of the note.
     pub(super) file: i64,
     pub(super) place: NoteLocation,
@@ -53,6 +63,14 @@ impl MatchDetails {
     /// Returns the names of the signals that contributed.
     fn signals(&self) -> Vec<&'static str> {
         self.why.iter().map(|signal| signal.name()).collect()
+    }
+
+    /// Renders the lines: `[12, 14]`, or one such list per passage.
+    fn lines_json(&self) -> Value {
+        match self.lines.as_slice() {
+            [only] => json!(only),
+            several => json!(several),
+        }
     }
 
     fn is_below_a_heading(&self, title: &str) -> bool {
@@ -105,6 +123,7 @@ impl NoteHit {
     pub(super) fn note(file: FileSummary) -> Self {
         Self {
             kind: "entity",
+            detail: HitDetail::Full,
             file: file.id,
             more: json!({ "entity": file.permalink, "note_type": file.note_type }),
             place: NoteLocation { project: file.project, path: file.path },
@@ -124,6 +143,7 @@ impl NoteHit {
     pub(super) fn found(result: SearchResult) -> Self {
         Self {
             kind: "entity",
+            detail: HitDetail::Full,
             file: result.file,
             more: json!({
                 "entity": result.permalink,
@@ -132,7 +152,7 @@ impl NoteHit {
             }),
             by: Some(MatchDetails {
                 heading: result.heading,
-                lines: Some(result.lines),
+                lines: vec![result.lines],
                 relevance: result.relevance,
                 why: result.why,
             }),
@@ -147,10 +167,45 @@ impl NoteHit {
         }
     }
 
+    /// Creates a result from the whole passages of a note.
+    pub(super) fn packed(note: PackedNote, detail: HitDetail) -> Self {
+        Self {
+            kind: "entity",
+            detail,
+            file: note.file,
+            more: match detail {
+                HitDetail::Full => {
+                    let best = note.passages.iter().find(|passage| passage.lines == note.lines);
+                    json!({
+                        "entity": note.permalink,
+                        "note_type": note.note_type,
+                        "matched_chunk": best.map(|best| &best.text),
+                    })
+                }
+                HitDetail::Essential => json!({}),
+            },
+            content: note.text(),
+            by: Some(MatchDetails {
+                lines: note.line_ranges(),
+                heading: note.heading,
+                relevance: note.relevance,
+                why: note.why,
+            }),
+            place: note.place,
+            title: note.title,
+            permalink: note.permalink,
+            created: note.created,
+            updated: note.updated,
+            score: note.score,
+            metadata: note.metadata,
+        }
+    }
+
     /// Creates a result for a part of this note.
     fn part(&self, kind: &'static str, permalink: String, content: String, more: Value) -> Self {
         Self {
             kind,
+            detail: self.detail,
             file: self.file,
             place: self.place.clone(),
             title: self.title.clone(),
@@ -199,8 +254,29 @@ impl NoteHit {
         Ok(self.part("relation", permalink, content, more))
     }
 
+    /// Renders the structured result with the fields that a reader needs.
+    fn essential_item(&self) -> Value {
+        let mut item = json!({
+            "title": self.title,
+            "type": self.kind,
+            "score": (self.score * 1000.0).round() / 1000.0,
+            "permalink": self.permalink,
+            "project": self.place.project.as_str(),
+            "file_path": self.place.path.as_str(),
+            "content": self.content,
+        });
+        if let Some(by) = &self.by {
+            item["lines"] = by.lines_json();
+            item["relevance"] = json!(rounded(by.relevance));
+        }
+        item
+    }
+
     /// Renders the structured result.
     pub(super) fn item(&self) -> Value {
+        if self.detail == HitDetail::Essential {
+            return self.essential_item();
+        }
         let project = self.place.project.as_str();
         let entity = self.more["entity"].as_str().unwrap_or(&self.permalink);
         let mut item = json!({
@@ -220,8 +296,8 @@ impl NoteHit {
             item.extend(more.clone());
         }
         if let Some(by) = &self.by {
-            if let Some((first, last)) = by.lines {
-                item["lines"] = json!([first, last]);
+            if !by.lines.is_empty() {
+                item["lines"] = by.lines_json();
             }
             item["relevance"] = json!(rounded(by.relevance));
             item["why"] = json!(by.signals());
@@ -233,7 +309,7 @@ impl NoteHit {
     }
 
     /// Returns the length in tokens, of the longer of text and structure.
-    fn cost(&self) -> usize {
+    pub(super) fn cost(&self) -> usize {
         // Includes the separator.
         estimate_tokens(&self.item().to_string()).max(estimate_tokens(&self.text())) + 1
     }
@@ -262,21 +338,25 @@ impl NoteHit {
             if by.is_below_a_heading(&self.title) {
                 text.push_str(&format!(" | heading: {}", by.heading));
             }
-            if let Some((first, last)) = by.lines {
-                text.push_str(&format!(" | lines: {first}-{last}"));
+            let range = |&(first, last): &(usize, usize)| format!("{first}-{last}");
+            let lines: Vec<String> = by.lines.iter().map(range).collect();
+            if !lines.is_empty() {
+                text.push_str(&format!(" | lines: {}", lines.join(", ")));
             }
         }
         if let Some(line) = self.more.get("line") {
             text.push_str(&format!(" | line: {line}"));
         }
-        text.push_str(&format!(" | updated: {}", self.updated));
+        text.push_str(&match self.detail {
+            HitDetail::Full => format!(" | updated: {}", self.updated),
+            HitDetail::Essential => format!(" | updated: {}", self.updated.strftime("%Y-%m-%d")),
+        });
         if let Some(by) = &self.by {
-            text.push_str(&format!(
-                " | relevance: {} | score: {:.3} ({})",
-                rounded(by.relevance),
-                self.score,
-                by.signals().join(", ")
-            ));
+            text.push_str(&format!(" | relevance: {}", rounded(by.relevance)));
+            if self.detail == HitDetail::Full {
+                let signals = by.signals().join(", ");
+                text.push_str(&format!(" | score: {:.3} ({signals})", self.score));
+            }
         }
         text.push('\n');
         text.push_str(&quote_lines(&self.content));

@@ -4,8 +4,8 @@ use std::collections::BTreeMap;
 use std::path::Path;
 
 use memoranda_engine::records::{
-    FileSelection, MemoryRecord, RecordResult, RecordScope, RuleList, VisibleScopes, due_reminders,
-    newest_records,
+    FileSelection, MemoryRecord, RecordQuery, RecordResult, RecordScope, RuleList, VisibleScopes,
+    due_reminders, newest_records,
 };
 use memoranda_engine::{GitRepository, Memory};
 
@@ -62,7 +62,10 @@ pub fn brief(
     }
     let is_active = |record: &MemoryRecord| record.is_active(&now);
     let found = match request.query.filter(|query| !query.trim().is_empty()) {
-        Some(query) => relevant(memory, &visible, query, MAX_RELEVANT, &is_active)?,
+        Some(text) => {
+            let query = RecordQuery { text, limit: MAX_RELEVANT, min_relevance: None };
+            relevant(memory, &visible, query, &is_active)?
+        }
         None => Vec::new(),
     };
     parts.extend(section(memory, "Relevant Memories", &found));

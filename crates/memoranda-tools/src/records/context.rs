@@ -2,8 +2,8 @@
 
 use memoranda_core::token_estimate::estimate_tokens;
 use memoranda_engine::records::{
-    MemoryLayer, MemoryRecord, RecordError, RecordKind, RecordScope, RuleList, VisibleScopes,
-    due_reminders, search_records, visible_open_streams,
+    MemoryLayer, MemoryRecord, RecordError, RecordKind, RecordQuery, RecordScope, RuleList,
+    VisibleScopes, due_reminders, search_records, visible_open_streams,
 };
 use memoranda_engine::{EngineError, Memory};
 use serde_json::{Value, json};
@@ -12,7 +12,8 @@ use super::arguments;
 use super::elsewhere::{ElsewhereSection, OtherRepositories};
 use super::error::{RecordToolError, RecordToolResult};
 use super::render::{
-    LINE_CHARS, due_text, list_line, records_json, reminder_json, stream_text, visible_scopes_text,
+    LINE_CHARS, due_text, list_line, record_json, records_json, reminder_json, stream_text,
+    visible_scopes_text,
 };
 use super::rules::{PAGE_CHARS, RulesPage, selected_files};
 use crate::core::get_context::{FurtherRequest, FurtherSections};
@@ -63,7 +64,9 @@ pub(super) fn get_context(call: &CallContext<'_>, args: &ToolArgs) -> RecordTool
             let matches = |record: &MemoryRecord| {
                 record.is_active(&now) && layer.is_none_or(|layer| layer.includes(record))
             };
-            relevant(call.memory, &visible, query, limit, &matches)?
+            let min_relevance = args.optional_decimal("min_relevance")?;
+            let query = RecordQuery { text: query, limit, min_relevance };
+            relevant(call.memory, &visible, query, &matches)?
         }
         _ => Vec::new(),
     };
@@ -85,7 +88,9 @@ pub(super) fn get_context(call: &CallContext<'_>, args: &ToolArgs) -> RecordTool
         let mut spent = estimate_tokens(&text);
         for record in &found {
             let line = list_line(record, LINE_CHARS);
-            spent += estimate_tokens(&line);
+            // Text and structure each stay within the budget.
+            let json = record_json(record).to_string();
+            spent += estimate_tokens(&line).max(estimate_tokens(&json));
             if budget.is_some_and(|budget| spent as u64 > budget) {
                 break;
             }
@@ -151,11 +156,10 @@ pub(super) fn get_context(call: &CallContext<'_>, args: &ToolArgs) -> RecordTool
 pub(super) fn relevant(
     memory: &Memory,
     visible: &VisibleScopes,
-    query: &str,
-    limit: usize,
+    query: RecordQuery<'_>,
     matches: &dyn Fn(&MemoryRecord) -> bool,
 ) -> Result<Vec<MemoryRecord>, RecordError> {
-    match search_records(memory, visible, &MEMORIES, query, limit, matches) {
+    match search_records(memory, visible, &MEMORIES, query, matches) {
         Err(RecordError::Engine(EngineError::Invalid(_))) => Ok(Vec::new()),
         other => other.map(|found| found.records),
     }

@@ -2,8 +2,8 @@
 
 use memoranda_engine::EngineError;
 use memoranda_engine::records::{
-    MemoryRecord, RecordError, RecordKind, RecordScope, VisibleScopes, find_exact, newest_records,
-    search_records,
+    MemoryRecord, RecordError, RecordKind, RecordQuery, RecordScope, VisibleScopes, find_exact,
+    newest_records, search_records,
 };
 use serde_json::json;
 
@@ -49,7 +49,9 @@ pub(super) fn search(call: &CallContext<'_>, args: &ToolArgs) -> RecordToolResul
     let fits = |record: &MemoryRecord| {
         record.is_active(&now) && layer.is_none_or(|layer| layer.includes(record))
     };
-    let searched = search_records(call.memory, &visible, &kinds, &query, limit, &fits);
+    let min_relevance = args.optional_decimal("min_relevance")?;
+    let asked_for = RecordQuery { text: &query, limit, min_relevance };
+    let searched = search_records(call.memory, &visible, &kinds, asked_for, &fits);
     let found = match searched {
         Err(RecordError::Engine(EngineError::Invalid(reason))) => {
             return Err(RecordToolError::new(format!("{reason}.")));

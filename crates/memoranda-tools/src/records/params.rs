@@ -17,6 +17,8 @@ const ID_ALIASES: &[&str] = &["memory_id", "memoryId", "reminder_id"];
 const SESSION_ID: Param =
     Param::text("session_id", "Session id").required().aliases(&["sessionId"]);
 const STREAM_ID: Param = Param::text("stream_id", "Stream id").required().aliases(&["streamId"]);
+const MIN_RELEVANCE: Param =
+    Param::decimal("min_relevance", 0.0, 1.0, "Least relevance; 0 shows all");
 const TAGS: Param = Param::texts("tags", "Tags");
 
 /// Layer of a memory in memories.sh, whose clients send it. Not listed.
@@ -46,6 +48,7 @@ pub(super) const GET_CONTEXT: ParamTable = ParamTable::new(&[&[
     Param::integer("limit", 0, 50, "Max relevant memories (default 5)").hide_max(),
     Param::texts("files", "Files you work on"),
     Param::integer("budget_tokens", 1, 1_000_000, "Default 1500").hide_max(),
+    MIN_RELEVANCE.hidden(),
     Param::texts("entityNames", "Graph entities: their neighbourhood instead").keep_empty(),
     Param::text("threadId", "Thread of the entities").hidden(),
     Param::integer("depth", 1, 5, "Hops around the entities (default 1)").hidden(),
@@ -82,6 +85,7 @@ pub(super) const SEARCH_MEMORIES: ParamTable = ParamTable::new(&[&[
     PROJECT,
     kind("Filter by type"),
     Param::integer("limit", 1, 100, "Max results (default 10)"),
+    MIN_RELEVANCE,
     Param::integer("offset", 0, u32::MAX as u64, "With an id: characters to skip"),
     TYPES,
     LAYER,

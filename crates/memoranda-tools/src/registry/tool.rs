@@ -87,6 +87,9 @@ pub enum ScanPolicy {
     Nothing,
     /// All files of the vault.
     Everything,
+    /// None at first: the tool finds a note by its name in the index and reads the file itself. All
+    /// files of the vault if that fails, since the note may be new or may have moved.
+    IfMissing,
     /// The files that the result can depend on, given the arguments.
     ByArguments(fn(&ToolSettings, &ToolArgs) -> SyncScope),
 }
@@ -142,12 +145,18 @@ impl ToolDef {
         }
     }
 
+    /// Returns true if the tool can run before the files are scanned, and has to run again after the
+    /// scan if it fails.
+    pub fn can_precede_scan(&self) -> bool {
+        matches!(self.scan, ScanPolicy::IfMissing)
+    }
+
     /// Returns the files that have to be in the index before a call. `None` if the tool does not
     /// use the index.
     pub fn scan_scope(&self, settings: &ToolSettings, arguments: &Value) -> Option<SyncScope> {
         match self.scan {
             ScanPolicy::Nothing => None,
-            ScanPolicy::Everything => Some(SyncScope::Everything),
+            ScanPolicy::Everything | ScanPolicy::IfMissing => Some(SyncScope::Everything),
             ScanPolicy::ByArguments(scope) => {
                 let ToolHandler::Params { table, .. } = self.handler else {
                     return Some(SyncScope::Everything);

@@ -50,5 +50,6 @@ mod notes_support;
 mod notes_unicode_names;
 mod notes_visibility;
 mod records_brief;
+mod search_answers;
 mod support;
 mod tables;

@@ -64,7 +64,8 @@ fn an_empty_result_suggests_another_call() {
         notes.ok("search_notes", arguments)
     };
     let nothing = ask(Value::Null);
-    assert!(nothing.text.contains("Nothing found.\nmin_similarity=0 shows"), "{}", nothing.text);
+    let hint = "Nothing relevant found.\nmin_relevance=0 shows";
+    assert!(nothing.text.contains(hint), "{}", nothing.text);
     assert_eq!(ask(json!(0)).structured["total"], json!(1));
     let title = json!({ "query": "sofa", "search_type": "title" });
     let nothing = notes.ok("search_notes", title);

@@ -6,8 +6,8 @@ use memoranda_engine::core::path::NotePath;
 use memoranda_engine::core::rank::RankOptions;
 use memoranda_engine::core::snippet::Snippet;
 use memoranda_engine::{
-    EmbeddingSource, MIN_RELEVANCE, Memory, SearchFilter, SearchPage, SearchRequest, SearchResult,
-    SearchUnit, Superseded,
+    EmbeddingSource, Memory, SearchFilter, SearchPage, SearchRequest, SearchResult, SearchUnit,
+    Superseded,
 };
 use serde::Serialize;
 
@@ -96,9 +96,10 @@ pub(crate) struct Args {
     #[arg(long)]
     past: bool,
 
-    /// How likely, from 0 to 1, a result must be to have to do with the question.
-    #[arg(long, value_name = "NUMBER", default_value_t = MIN_RELEVANCE)]
-    min_relevance: f64,
+    /// Least relevance of a result, from 0 to 1; 0 shows everything. Without it, 0.3, and nothing
+    /// that scores less than half of the best result.
+    #[arg(long, value_name = "NUMBER")]
+    min_relevance: Option<f64>,
 
     /// Stop before the quotations take more than so many tokens.
     #[arg(long, value_name = "N")]
@@ -240,7 +241,7 @@ fn search_request(context: &CommandContext, memory: &Memory, args: &Args) -> Res
     let folder = args.folder.as_deref().map(|folder| folder.trim_matches('/'));
     let folder = folder.filter(|folder| !folder.is_empty()).map(NotePath::parse).transpose();
     let limit = args.limit as usize;
-    Ok(SearchRequest {
+    let request = SearchRequest {
         text: args.query.join(" "),
         filter: SearchFilter {
             folders: Vec::new(),
@@ -260,10 +261,10 @@ fn search_request(context: &CommandContext, memory: &Memory, args: &Args) -> Res
         snippet_chars: SNIPPET_CHARS,
         max_tokens: args.max_tokens,
         unit: if args.passages { SearchUnit::Passages } else { SearchUnit::Notes },
-        min_relevance: args.min_relevance,
         options: if args.words { RankOptions::WORDS } else { RankOptions::STANDARD },
         ..SearchRequest::default()
-    })
+    };
+    Ok(request.with_min_relevance(args.min_relevance))
 }
 
 fn has_filters(args: &Args) -> bool {

@@ -160,17 +160,7 @@ impl BenchVault {
     /// Returns the conversation and the turn of a result.
     pub(super) fn turn_of(&self, result: &SearchResult) -> Option<(String, usize)> {
         let note = self.notes.get(result.place.path.as_str())?;
-        let (first, last) = result.lines;
-        let overlap = |turn: &Range<usize>| -> usize {
-            let lines = turn.start.max(first)..turn.end.min(last + 1);
-            lines.filter_map(|line| note.line_bytes.get(line.checked_sub(1)?)).sum()
-        };
-        let best = note
-            .turns
-            .iter()
-            .enumerate()
-            .max_by_key(|(at, turn)| (overlap(turn), std::cmp::Reverse(*at)));
-        best.map(|(at, _)| (note.id.clone(), at))
+        Some((note.id.clone(), note.turn_at(result.lines)?))
     }
 }
 
@@ -224,16 +214,29 @@ fn deduplicated<T: PartialEq>(items: impl Iterator<Item = T>) -> Vec<T> {
 }
 
 /// A conversation that was written as a note.
-struct ConversationNote {
-    id: String,
+pub(super) struct ConversationNote {
+    pub(super) id: String,
     /// Line numbers of each turn, from 1.
     turns: Vec<Range<usize>>,
     /// Length of each line in bytes.
     line_bytes: Vec<usize>,
 }
 
+impl ConversationNote {
+    /// Returns the turn that a passage overlaps most.
+    pub(super) fn turn_at(&self, (first, last): (usize, usize)) -> Option<usize> {
+        let overlap = |turn: &Range<usize>| -> usize {
+            let lines = turn.start.max(first)..turn.end.min(last + 1);
+            lines.filter_map(|line| self.line_bytes.get(line.checked_sub(1)?)).sum()
+        };
+        let turns = self.turns.iter().enumerate();
+        let best = turns.max_by_key(|(at, turn)| (overlap(turn), std::cmp::Reverse(*at)));
+        best.map(|(at, _)| at)
+    }
+}
+
 /// Writes the conversations of a question as notes and returns them by path.
-fn write_notes(
+pub(super) fn write_notes(
     folder: &Path,
     sessions: &[Conversation],
 ) -> Result<BTreeMap<String, ConversationNote>> {

@@ -4,6 +4,7 @@
 //! Notes are ranked, and turns by the passages that contain them. The same run measures plain BM25
 //! (the note or the passage alone) and embeddings alone for comparison.
 
+mod answers;
 mod cross_validation;
 mod fit;
 mod measure;
@@ -22,11 +23,13 @@ use crate::Result;
 
 const USAGE: &str = "\
 Usage: cargo xtask bench retrieval FILE [--ranked FILE] [--ablation] [-n N] [--json]
+       cargo xtask bench retrieval FILE --answers [-n N] [--json]
        cargo xtask bench retrieval --fit FILE... [--features FILE] [-n N]
 
   FILE           questions, one JSON object a line (.xz is unpacked; `-` is standard input)
   --fit          learn the weights of the ranking from files of several kinds of text
   --features FILE  also write the features of all candidates, one JSON object a question
+  --answers      measure what answers within a token budget contain, and when they are silent
   --ranked FILE  write the ranking of each question to this file, one JSON object a line
   --ablation     also measure the search without each of its parts, and cross-validate
   -n, --limit N  only N questions, spread over the file
@@ -40,6 +43,7 @@ struct RetrievalOptions {
     features: Option<PathBuf>,
     ranked: Option<PathBuf>,
     ablation: bool,
+    answers: bool,
     limit: Option<usize>,
     json: bool,
 }
@@ -60,6 +64,16 @@ pub(super) fn run(arguments: &[String]) -> Result<()> {
     let [file] = options.files.as_slice() else {
         return Err(format!("one file of questions is measured at a time\n{USAGE}").into());
     };
+    if options.answers {
+        let questions = spread(questions::read(file)?, options.limit);
+        let report = answers::measure_answers(&questions)?;
+        if options.json {
+            println!("{}", serde_json::to_string(&report)?);
+        } else {
+            print!("{}", report.table());
+        }
+        return Ok(());
+    }
     let measured = measure_questions(questions::read(file)?, &options)?;
     if let Some(path) = &options.ranked {
         std::fs::write(path, measured.ranked_lines("search"))?;
@@ -99,6 +113,7 @@ fn parse(arguments: &[String]) -> Result<RetrievalOptions> {
             "--features" => options.features = Some(value()?.into()),
             "--fit" => options.fit = true,
             "--ablation" => options.ablation = true,
+            "--answers" => options.answers = true,
             "--json" => options.json = true,
             "-n" | "--limit" => options.limit = Some(parse_limit(value()?)?),
             "-" => options.files.push("-".into()),
@@ -268,10 +283,12 @@ mod tests {
             features: Some("f.jsonl".into()),
             ranked: Some("r.jsonl".into()),
             ablation: true,
+            answers: true,
             limit: Some(3),
             json: true,
         };
-        let all = "q.jsonl --fit --features f.jsonl --ranked r.jsonl --ablation -n 3 --json";
+        let all =
+            "q.jsonl --fit --features f.jsonl --ranked r.jsonl --ablation --answers -n 3 --json";
         let all: Vec<&str> = all.split(' ').collect();
         assert_eq!(parsed(&all).unwrap(), expected);
         for wrong in [&[][..], &["q.jsonl", "-n", "0"], &["q.jsonl", "-n"], &["q", "--fast"]] {

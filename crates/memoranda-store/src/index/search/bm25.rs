@@ -1,8 +1,7 @@
-//! The BM25 parameters of the first selection of passages, in one table for both ways to compute it.
+//! BM25 of the first selection of passages: the formula and the constants of FTS5's `bm25()`.
 //!
-//! SQLite computes the score with its function `bm25()`, or [`postings`](super::postings) does with
-//! the same formula. `k1` and `b` are constants of FTS5. Ranking compares the selected passages by
-//! other values, those of `RankOptions`.
+//! FTS5 itself counts over the whole vault, so the score is computed here with the counts of the
+//! searched scope. Ranking compares the selected passages by other values, those of `RankOptions`.
 
 use rusqlite::types::ValueRef;
 
@@ -18,6 +17,7 @@ const B: f64 = 0.75;
 const MIN_IDF: f64 = 1e-6;
 
 /// Returns the SQL call of FTS5's `bm25()`, which is lower for better matches.
+#[cfg(test)]
 pub(super) fn bm25_sql() -> String {
     let weights = COLUMN_WEIGHTS.map(|(_, weight)| format!("{weight:?}"));
     format!("bm25(words, {})", weights.join(", "))

@@ -9,6 +9,7 @@ use rusqlite::Connection;
 
 use super::filter_sql::FilterSql;
 use super::note_cache::NoteCacheView;
+use super::scope::ScopeCache;
 use crate::error::Result;
 use crate::index::connection::IndexVersion;
 use crate::index::embeddings::ModelCache;
@@ -26,6 +27,8 @@ pub(crate) struct SearchCaches<'c> {
     pub(crate) table: &'c VectorCache,
     /// Ranking data of notes.
     pub(crate) notes: NoteCacheView<'c>,
+    /// Files of the latest filters.
+    pub(crate) scopes: &'c ScopeCache,
     /// Embeddings of the configured model.
     pub(crate) chosen: Option<Arc<ModelCache>>,
     /// The state of the index that is searched.

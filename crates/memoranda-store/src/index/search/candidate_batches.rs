@@ -1,6 +1,7 @@
 //! Collects candidate notes in batches. The content of a batch does not depend on the number of
 //! batches that follow.
 
+use memoranda_core::query::Query;
 use memoranda_core::rank::RankCandidate;
 use rusqlite::Connection;
 
@@ -42,7 +43,10 @@ impl<'c> CandidateBatches<'c> {
     ) -> Result<Self> {
         let condition =
             FilterSql::new(question.query, question.filter).without_redundant_projects(db)?;
-        let match_words = || match_words(db, caches, question, &condition);
+        let scope = FilterSql::new(&Query::default(), question.filter);
+        let scope = scope.without_redundant_projects(db)?;
+        let scope = caches.scopes.scope(db, caches.now, &scope)?;
+        let match_words = || match_words(db, caches, question, &scope, &condition);
         let (near, match_words) = match question.vector {
             Some(vector) if question.query.allows_semantic_match() => {
                 caches.nearest_while(db, vector, &condition, match_words)?
@@ -50,7 +54,7 @@ impl<'c> CandidateBatches<'c> {
             _ => (Vec::new(), match_words()),
         };
         let WordMatches { known, condition, best, partial, chosen, named, notes } = match_words?;
-        let passages = caches.table.passages(db, caches.now)?;
+        let passages = scope.passages();
         let found = CandidateSet {
             query: known.query,
             corrections: known.corrections,

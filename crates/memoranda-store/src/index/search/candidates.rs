@@ -13,8 +13,9 @@ use rusqlite::{Connection, params_from_iter};
 use super::caches::SearchCaches;
 use super::candidate_loader::{CandidateLoader, NoteLength};
 use super::filter_sql::FilterSql;
+use super::scope::SearchScope;
 use super::term_stats::{TermCorrection, TermStats, look_up_terms};
-use super::text_match::{MAX_COMPARED, match_text};
+use super::text_match::{MAX_COMPARED, TextSearch};
 use super::{SearchFilter, named, tag_hits};
 use crate::error::Result;
 use crate::index::write::{PASSAGES_PER_FILE, first_passage};
@@ -54,9 +55,9 @@ pub struct CandidateSet {
     pub query: Query,
     /// The corrected words.
     pub corrections: Vec<TermCorrection>,
-    /// Number of passages that contain each term of the query.
+    /// Number of passages in the scope of the search that contain each term of the query.
     pub holders: Vec<u64>,
-    /// Number of passages.
+    /// Number of passages in the scope.
     pub passages: u64,
     /// The notes, by row number of their file.
     pub notes: Vec<RankCandidate<i64>>,
@@ -84,12 +85,15 @@ pub(super) fn match_words(
     db: &Connection,
     caches: &SearchCaches<'_>,
     question: &CandidateQuery<'_>,
+    scope: &SearchScope,
     condition: &FilterSql,
 ) -> Result<WordMatches> {
-    let known = look_up_terms(db, question.query)?;
+    let known = look_up_terms(db, question.query, scope)?;
     let condition = condition.with_required_terms(&known.query);
     let most_compared = MAX_COMPARED.min(PASSAGES_PER_NOTE * question.round as i64);
-    let compared = match_text(db, &known, Some(caches), &condition, most_compared)?;
+    let search =
+        TextSearch { db, caches: Some(caches), known: &known, scope, condition: &condition };
+    let compared = search.best_passages(most_compared)?;
     let mut chosen = SelectedFiles::default();
     for file in named(db, question.text, &condition)? {
         chosen.add(first_passage(file), 0);

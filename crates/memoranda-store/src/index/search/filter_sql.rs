@@ -166,11 +166,6 @@ impl FilterSql {
         with_required_terms
     }
 
-    /// Returns true if testing single files is expensive.
-    pub(super) fn is_expensive(&self) -> bool {
-        self.is_expensive
-    }
-
     /// Returns the SQL for files known to be searchable. For a folder alone, the path index then
     /// suffices.
     pub(in crate::index) fn among_searched(&self) -> &str {

@@ -10,6 +10,7 @@ mod filter_sql;
 mod hydrate;
 mod note_cache;
 mod postings;
+mod scope;
 mod similar;
 mod term_stats;
 mod text_match;
@@ -30,7 +31,8 @@ use super::passages;
 use super::write::{PASSAGES_PER_FILE, first_passage};
 use crate::error::Result;
 use filter_sql::PassageScore;
-use text_match::{MAX_COMPARED, match_text};
+use scope::SearchScope;
+use text_match::{MAX_COMPARED, TextSearch};
 
 pub(super) use filter_sql::{FilterSql, NO_CATEGORY, has_tag};
 
@@ -39,6 +41,7 @@ pub use candidate_batches::CandidateBatches;
 pub use candidates::{CandidateQuery, CandidateSet};
 pub use hydrate::{NoteDisplay, PassageDisplay, ResultReader};
 pub(crate) use note_cache::NoteCache;
+pub(crate) use scope::ScopeCache;
 pub use similar::SimilarNote;
 pub(crate) use similar::{similar_notes, title_overlap};
 pub use term_stats::TermCorrection;
@@ -134,9 +137,12 @@ pub(crate) fn search(
         let found = tag_hits(db, &condition, query, filter, limit)?;
         return hits(db, query, text, found, partial);
     }
-    let known = term_stats::look_up_terms(db, query)?;
+    let scope = SearchScope::read(db, &FilterSql::new(&Query::default(), filter))?;
+    let known = term_stats::look_up_terms(db, query, &scope)?;
     let condition = condition.with_required_terms(&known.query);
-    if let Some(compared) = match_text(db, &known, None, &condition, MAX_COMPARED)? {
+    let words =
+        TextSearch { db, caches: None, known: &known, scope: &scope, condition: &condition };
+    if let Some(compared) = words.best_passages(MAX_COMPARED)? {
         partial = compared.partial;
         let best = compared.best.into_iter().take(limit);
         found =

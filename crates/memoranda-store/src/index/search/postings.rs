@@ -9,17 +9,28 @@ use memoranda_core::tokenize::fold;
 use rusqlite::Connection;
 
 use super::bm25::{bm25_score, column_weight, inverse_document_frequency};
+use super::scope::SearchScope;
 use crate::error::Result;
-use crate::index::doc_lengths::{DocLengths, totals};
+use crate::index::doc_lengths::DocLengths;
 
 /// Maximum length in bytes of a word that the FTS5 tokenizer stems.
 const MAX_STEMMED_BYTES: usize = 63;
 
-/// All passages that contain a word, in ascending order, each with the weighted term frequency.
+/// All passages of a scope that contain a word, in ascending order, each with the weighted term frequency.
 #[derive(Clone, PartialEq, Debug)]
 pub(super) struct PostingList(Vec<(i64, f64)>);
 
 impl PostingList {
+    /// Makes a list of passages in ascending order, each with the weighted term frequency.
+    pub(super) fn new(postings: Vec<(i64, f64)>) -> Self {
+        Self(postings)
+    }
+
+    /// Returns true if the list contains a passage.
+    pub(super) fn contains(&self, passage: i64) -> bool {
+        self.0.binary_search_by_key(&passage, |(passage, _)| *passage).is_ok()
+    }
+
     pub(super) fn len(&self) -> usize {
         self.0.len()
     }
@@ -33,11 +44,12 @@ pub(super) enum PostingLookup {
     Truncated(i64, i64),
 }
 
-/// Reads the posting list of a term, up to `most` passages. `None` if the term is a phrase or a prefix,
+/// Reads the posting list of a term within a scope, up to `most` passages. `None` if the term is a phrase or a prefix,
 /// or if FTS5 may tokenize its word differently.
 pub(super) fn posting_list(
     db: &Connection,
     term: &QueryTerm,
+    scope: &SearchScope,
     most: usize,
 ) -> Result<Option<PostingLookup>> {
     let [word] = term.words.as_slice() else { return Ok(None) };
@@ -50,7 +62,11 @@ pub(super) fn posting_list(
     let mut places = select.query([porter_stem(&fold(word))])?;
     let mut posting_list: Vec<(i64, f64)> = Vec::new();
     while let Some(place) = places.next()? {
-        let (passage, weight) = (place.get(0)?, column_weight(place.get_ref(1)?));
+        let passage = place.get(0)?;
+        if !scope.covers(passage) {
+            continue;
+        }
+        let weight = column_weight(place.get_ref(1)?);
         match posting_list.last_mut() {
             Some((last, often)) if *last == passage => *often += weight,
             _ => posting_list.push((passage, weight)),
@@ -63,13 +79,14 @@ pub(super) fn posting_list(
 }
 
 /// Computes the BM25 score of every passage in some posting lists, in ascending order of passages.
+/// `passages` is the number of passages that were searched. Without an average length that of the
+/// listed passages is used, on which passages outside of the scope have no influence.
 pub(super) fn bm25(
-    db: &Connection,
+    passages: u64,
+    average_length: Option<f64>,
     lists: &[&PostingList],
     lengths: &mut DocLengths<'_>,
 ) -> Result<Vec<(i64, f64)>> {
-    let (passages, words) = totals(db)?;
-    let average_length = words as f64 / passages as f64;
     let mut postings = Vec::with_capacity(lists.iter().map(|list| list.len()).sum());
     for list in lists {
         let idf = inverse_document_frequency(passages, list.len());
@@ -78,14 +95,19 @@ pub(super) fn bm25(
     if lists.len() > 1 {
         postings.sort_by_key(|(passage, ..)| *passage);
     }
-    let mut scores = Vec::with_capacity(postings.len());
+    let mut found = Vec::with_capacity(postings.len());
     for same in postings.chunk_by(|a, b| a.0 == b.0) {
         let Some(&(passage, ..)) = same.first() else { continue };
         let Some(length) = lengths.of(passage)? else { continue };
-        let terms = same.iter().map(|&(_, frequency, idf)| (frequency, idf));
-        scores.push((passage, bm25_score(length, average_length, terms)));
+        found.push((passage, length, same));
     }
-    Ok(scores)
+    let words: f64 = found.iter().map(|&(_, length, _)| f64::from(length)).sum();
+    let average_length = average_length.unwrap_or((words / found.len() as f64).max(1.0));
+    let score = |&(passage, length, same): &(i64, u32, &[(i64, f64, f64)])| {
+        let terms = same.iter().map(|&(_, frequency, idf)| (frequency, idf));
+        (passage, bm25_score(length, average_length, terms))
+    };
+    Ok(found.iter().map(score).collect())
 }
 
 #[cfg(test)]
@@ -96,8 +118,10 @@ mod tests {
     use super::super::bm25::bm25_sql;
     use super::*;
     use crate::index::connection::IndexVersion;
+    use crate::index::doc_lengths::totals;
     use crate::index::extract::ExtractedPassage;
     use crate::index::fts5_query::term_expression;
+    use crate::index::search::{FilterSql, SearchFilter};
     use crate::index::vectors::{self, VectorCache};
     use crate::index::write::first_passage;
 
@@ -119,6 +143,11 @@ mod tests {
             vectors::remove(&db, file).unwrap();
         }
         db
+    }
+
+    fn whole(db: &Connection) -> SearchScope {
+        let everything = FilterSql::new(&Query::default(), &SearchFilter::default());
+        SearchScope::read(db, &everything).unwrap()
     }
 
     /// Scores of FTS5 itself for passages with any of some words.
@@ -148,7 +177,7 @@ mod tests {
             let query = Query::parse(&asked.join(" "));
             let mut lists = Vec::new();
             for term in &query.terms {
-                match posting_list(&db, term, 100).unwrap() {
+                match posting_list(&db, term, &whole(&db), 100).unwrap() {
                     Some(PostingLookup::Complete(posting_list)) => lists.push(posting_list),
                     other => prop_assert!(false, "{term:?}: {other:?}"),
                 }
@@ -162,7 +191,9 @@ mod tests {
             prop_assert!(cache.in_memory(now).is_some());
             for in_memory in [None, cache.in_memory(now)] {
                 let mut lengths = DocLengths::new(&db, in_memory).unwrap();
-                let weighed = bm25(&db, &lists, &mut lengths).unwrap();
+                let (passages, words) = totals(&db).unwrap();
+                let average = words as f64 / passages as f64;
+                let weighed = bm25(passages, Some(average), &lists, &mut lengths).unwrap();
                 prop_assert_eq!(weighed.len(), expected.len());
                 for (ours, theirs) in weighed.iter().zip(&expected) {
                     prop_assert_eq!(ours.0, theirs.0);
@@ -178,7 +209,11 @@ mod tests {
         let db = index(&["plans and plans", "a planning", "ox", "мой naïve"].map(text), 0);
         let check = |asked: &str, most: usize, expected: Option<PostingLookup>| {
             let query = Query::parse(asked);
-            assert_eq!(posting_list(&db, &query.terms[0], most).unwrap(), expected, "{asked}");
+            assert_eq!(
+                posting_list(&db, &query.terms[0], &whole(&db), most).unwrap(),
+                expected,
+                "{asked}"
+            );
         };
         let place = |file: i64, at: i64, often: f64| (first_passage(file) + at, often);
         let plans = vec![place(1, 0, 2.0), place(1, 1, 2.0), place(2, 0, 1.0), place(2, 1, 1.0)];
