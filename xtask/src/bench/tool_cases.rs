@@ -21,7 +21,7 @@ pub(super) struct ToolCase {
 #[derive(Clone, Copy, PartialEq, Eq)]
 pub(super) enum CaseRepeat {
     Often,
-    /// For calls that rewrite the whole log, or that create a project.
+    /// For calls that rewrite the whole log, or that create something of which there are few.
     Rarely,
 }
 
@@ -310,14 +310,16 @@ pub(super) const CASES: &[ToolCase] = &[
     after("enable_reminder", add_reminder, disable_reminder_of),
     after("delete_reminder", add_reminder, disable_reminder_of),
     reads("run_due_reminders", |_| json!({})),
-    reads("start_memory_stream", |c| start_stream(c).1),
+    // A server keeps fifty unfinished streams.
+    reads("start_memory_stream", |c| start_stream(c).1).rarely(),
     after("append_memory_chunk", start_stream, |c| {
         let mut arguments = stream_id(c);
         arguments["chunk"] = json!(c.small_note());
         arguments
-    }),
-    after("finalize_memory_stream", start_stream, stream_id),
-    after("cancel_memory_stream", start_stream, stream_id),
+    })
+    .rarely(),
+    after("finalize_memory_stream", start_stream, stream_id).rarely(),
+    after("cancel_memory_stream", start_stream, stream_id).rarely(),
     // Sessions.
     reads("start_session", |c| start_session(c).1),
     after(
