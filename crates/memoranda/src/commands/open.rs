@@ -18,7 +18,7 @@ use crate::server_args::{ServerArgs, server_error};
 /// Time for which a server of this command goes on after the last page was closed.
 const IDLE_TIMEOUT: Duration = Duration::from_secs(600);
 
-/// Open the web page: what was remembered, by whom, and how to take it back.
+/// Open the web page: what was remembered, who wrote it, and how to take it back.
 ///
 /// Finds the server of this vault, or starts one that ends some minutes after the last page was
 /// closed, or with Ctrl-C. The link works once and for one minute; after that the page has a

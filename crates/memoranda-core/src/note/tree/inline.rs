@@ -83,7 +83,7 @@ pub(super) fn link_host(href: &str) -> Option<String> {
         "http" | "https" => {
             let rest = rest.strip_prefix("//")?;
             let authority = rest.split(['/', '?', '#', '\\']).next().unwrap_or_default();
-            // What stands before an @ looks like a host and is none.
+            // Text before an @ looks like a host, but is a user name.
             let host = authority.rsplit('@').next().unwrap_or_default();
             (!host.is_empty()).then(|| host.to_owned())
         }
