@@ -71,7 +71,7 @@ pub struct Author {
     /// Interface through which the change arrived.
     pub channel: ChangeChannel,
     /// Further identities, where they are known.
-    pub details: AuthorDetails,
+    pub details: Box<AuthorDetails>,
 }
 
 /// Identities of an author that most changes lack.
@@ -92,7 +92,7 @@ pub struct AuthorDetails {
 impl Author {
     /// Returns an author without further details.
     pub fn new(client: impl Into<String>, tool: impl Into<String>, channel: ChangeChannel) -> Self {
-        let details = AuthorDetails::default();
+        let details = Box::default();
         Self { client: client.into(), tool: tool.into(), channel, details }
     }
 

@@ -10,7 +10,7 @@ use memoranda_store::{CheckReport, CommitOutcome, ScanReport, StoreError};
 use crate::Memory;
 use crate::error::Result;
 
-/// What a check found.
+/// Findings of a check.
 #[derive(Clone, Debug)]
 pub struct DoctorReport {
     /// What people had done that was not yet part of memory.

@@ -1,4 +1,4 @@
-//! What can go wrong with a verb, said for the one who asked.
+//! Errors of the engine, in words for the caller.
 
 use memoranda_core::id::{CommitId, ProjectName, ProjectNameError};
 use memoranda_core::listed::shortened_list;
@@ -17,7 +17,7 @@ pub enum EngineError {
     /// No note goes by that name.
     #[error("there is no note {identifier:?} in {scope}{}", did_you_mean(.suggestions))]
     NotFound {
-        /// What was asked for.
+        /// The requested name.
         identifier: String,
         /// Where it was looked for.
         scope: String,
@@ -30,9 +30,9 @@ pub enum EngineError {
         places(.candidates), without_ending(.identifier, .candidates)
     )]
     Ambiguous {
-        /// What was asked for.
+        /// The requested name.
         identifier: String,
-        /// What it fits.
+        /// The matching notes.
         candidates: Vec<NoteLocation>,
     },
     /// The file is there, but the project's rules keep it from everybody who asks for notes.

@@ -39,6 +39,7 @@ pub struct ForgetRequest {
 }
 
 /// The outcome of forgetting.
+#[expect(clippy::large_enum_variant, reason = "made once a call and never stored")]
 #[derive(Clone, Debug)]
 pub enum ForgetOutcome {
     /// One memory was deleted; the commit can be undone.

@@ -58,7 +58,7 @@ pub use notes::edit::{EditOutcome, EditReport, EditRequest};
 pub use notes::expire::{ExpireRequest, ExpiredNotes};
 pub use notes::folder_cache::{CachedText, FolderTexts};
 pub use notes::list::{ListPage, ListRequest};
-pub use notes::merge_save::{MergeConflict, SaveMerging, SaveOutcome, SaveRequest};
+pub use notes::merge_save::{MergeConflict, MergeSaveRequest, SaveMerging, SaveOutcome};
 pub use notes::read::{ReadNote, TextNote};
 pub use notes::relocate::{MoveOutcome, MoveRequest, Moved};
 pub use notes::rename::{

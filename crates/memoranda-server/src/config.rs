@@ -113,7 +113,7 @@ impl ServerConfig {
     }
 }
 
-/// What the binary can do for the page: it has what the server's crates do not know.
+/// Services of the binary for the page, which the server's crates do not have.
 #[derive(Clone, Default)]
 pub struct PageActions {
     /// Checks the whole vault, as `memoranda doctor` does: a list of checks.

@@ -11,7 +11,7 @@ use memoranda_core::path::NotePath;
 use rusqlite::Connection;
 
 use crate::StoreInner;
-use crate::commit::index_update::PendingFile;
+use crate::commit::index_update::UnindexedFile;
 use crate::error::{Result, StoreError};
 use crate::files::{self, FileContent, ProjectRoot};
 use crate::index::{
@@ -37,7 +37,7 @@ impl<'a> LockedView<'a> {
     }
 
     /// Indexes the pending commits if one of them may concern a query.
-    fn settle(&self, concerns: impl Fn(&PendingFile) -> bool) -> Result<()> {
+    fn settle(&self, concerns: impl Fn(&UnindexedFile) -> bool) -> Result<()> {
         self.inner.settle_pending(self.db, concerns)
     }
 

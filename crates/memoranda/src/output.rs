@@ -134,7 +134,7 @@ impl Printer {
 
     /// Prints a message.
     pub(crate) fn say(&self, text: impl AsRef<str>) {
-        // A message beside a pager would be drawn into its screen.
+        // A message next to a pager would be drawn into its screen.
         if self.verbosity >= Verbosity::Normal && self.page(text.as_ref()).is_none() {
             self.stderr(text.as_ref());
         }

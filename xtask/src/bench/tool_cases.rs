@@ -8,11 +8,14 @@ const THREAD: &str = "bench";
 /// Project of the records in which the cases write.
 const PROJECT: &str = "github.com/bench/bench";
 
+/// Tool and arguments of a call that prepares a measured one.
+type PrepareCall = fn(&CaseInput<'_>) -> (&'static str, Value);
+
 /// The measured call of one tool.
 pub(super) struct ToolCase {
     pub(super) tool: &'static str,
     /// Unmeasured call before each measured one. Its result is the input of `arguments`.
-    pub(super) prepare: Option<fn(&CaseInput<'_>) -> (&'static str, Value)>,
+    pub(super) prepare: Option<PrepareCall>,
     pub(super) arguments: fn(&CaseInput<'_>) -> Value,
     pub(super) repeat: CaseRepeat,
 }
@@ -21,11 +24,11 @@ pub(super) struct ToolCase {
 #[derive(Clone, Copy, PartialEq, Eq)]
 pub(super) enum CaseRepeat {
     Often,
-    /// For calls that rewrite the whole log, or that create something of which there are few.
+    /// For calls that rewrite the whole log, or that create something that a vault has few of.
     Rarely,
 }
 
-/// What the arguments of a call are made from.
+/// Input for the arguments of a call.
 pub(super) struct CaseInput<'a> {
     /// Number of this call, different for all calls of a run.
     pub(super) serial: usize,

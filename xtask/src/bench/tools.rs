@@ -46,7 +46,7 @@ struct CallSamples {
     spent: ProcessUse,
 }
 
-/// What a process has used so far.
+/// Resources that a process has used so far.
 #[derive(Clone, Copy, Default)]
 struct ProcessUse {
     cpu_ms: f64,

@@ -26,7 +26,7 @@ pub enum RankFeature {
     MeaningWithoutWords,
     /// Embedding similarity of the passage with two neighbours on either side.
     WindowMeaning,
-    /// The same, reduced by the best word match among all candidates.
+    /// Meaning of the passage, reduced by the best word match among all candidates.
     WindowMeaningWithoutWords,
     /// Embedding similarity of the whole note.
     NoteMeaning,

@@ -201,7 +201,9 @@ impl<'r, Id: Copy> RankingContext<'r, Id> {
         why.retain(|signal| signal.amount() != 0.0);
         // An exact title, or a query of tags only, is an answer regardless of the text.
         let is_sure = candidate.title_match == TitleMatch::Exact || self.asked.query.is_empty();
-        let relevance = if is_sure { 1.0 } else { best.relevance };
+        // The best passage may be a neighbour of the passage with the words of the query.
+        let most = passages.iter().map(|passage| passage.relevance).fold(0.0, f64::max);
+        let relevance = if is_sure { 1.0 } else { most };
         if is_sure {
             passages.iter_mut().for_each(|passage| passage.relevance = 1.0);
         }

@@ -164,7 +164,7 @@ fn is_slug(word: &str) -> bool {
             && part.bytes().all(|b| b.is_ascii_alphanumeric() || b"-_.".contains(&b))
     };
     parts.len() == 2
-        && parts.iter().all(|part| is_name(part))
+        && parts.iter().all(is_name)
         && !parts.first().is_some_and(|zone| zones.contains(zone))
         && !pairs.contains(&word)
 }

@@ -13,7 +13,7 @@ use crate::{Author, Memory};
 
 /// A text to be saved.
 #[derive(Clone, Debug)]
-pub struct SaveRequest {
+pub struct MergeSaveRequest {
     /// Where.
     pub place: NoteLocation,
     /// The whole text.
@@ -68,7 +68,7 @@ const MAX_TRIES: usize = 5;
 
 impl Memory {
     /// Saves a text, if the file is still the version that it began as.
-    pub fn save(&self, who: &Author, request: &SaveRequest) -> Result<SaveOutcome> {
+    pub fn save(&self, who: &Author, request: &MergeSaveRequest) -> Result<SaveOutcome> {
         self.check_findable(&request.place)?;
         let (mut text, mut expected) = (request.text.clone(), request.expected);
         let mut is_merged = false;
@@ -100,7 +100,7 @@ impl Memory {
         Ok(SaveOutcome::Conflict(Box::new(self.save_conflict(request)?)))
     }
 
-    fn save_conflict(&self, request: &SaveRequest) -> Result<MergeConflict> {
+    fn save_conflict(&self, request: &MergeSaveRequest) -> Result<MergeConflict> {
         let place = &request.place;
         let as_text = |bytes: Vec<u8>| {
             String::from_utf8(bytes).map_err(|_| EngineError::NotText(place.clone()))

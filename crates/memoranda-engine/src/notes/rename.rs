@@ -57,6 +57,7 @@ pub enum LinkPolicy {
 }
 
 /// What became of a move.
+#[expect(clippy::large_enum_variant, reason = "made once a call and never stored")]
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub enum RenameOutcome {
     /// Everything is at its new place.

@@ -10,6 +10,7 @@ use crate::links::resolve::{NoteLocation, ResolveIntent};
 use crate::{Author, Memory};
 
 /// What became of a restore.
+#[expect(clippy::large_enum_variant, reason = "made once a call and never stored")]
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub enum RestoreOutcome {
     /// The version is back.

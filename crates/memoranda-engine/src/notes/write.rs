@@ -56,6 +56,7 @@ pub struct AddRequest {
 }
 
 /// What became of a write.
+#[expect(clippy::large_enum_variant, reason = "made once a call and never stored")]
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub enum WriteOutcome {
     /// The note is written, and durable.

@@ -24,9 +24,8 @@ use crate::search::results::{ResultBuilder, ResultPage};
 /// So many notes are compared at a time however few are asked for, so that pages fit together.
 const CANDIDATES: usize = 40;
 /// Relevance below which a result is not shown in a scope of many passages, unless a caller asks for
-/// less. It is the knee of the trade-off in `docs/search.md`: questions about another subject rarely
-/// reach it.
-pub const MIN_RELEVANCE: f64 = 0.3;
+/// less. A higher value would hide answers in other words than the question (`docs/search.md`).
+pub const MIN_RELEVANCE: f64 = 0.12;
 /// Relevance below which a result is noise in a small scope, for a hint, and for a search by words
 /// alone.
 pub const LOW_RELEVANCE: f64 = 0.1;

@@ -21,7 +21,7 @@ pub struct HttpRoute {
     pub path: &'static str,
     /// Purpose, in one line.
     pub summary: &'static str,
-    /// What a request needs.
+    /// Credentials of a request.
     pub access: RouteAccess,
     /// Parameters of the query string, or members of the JSON body for methods that take one.
     pub parameters: &'static [RouteParameter],
@@ -41,7 +41,7 @@ pub struct RouteParameter {
     pub is_required: bool,
 }
 
-/// What a request needs to reach a route.
+/// Credentials that a request needs to reach a route.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum RouteAccess {
     /// Nothing: a file of the page, which a link from elsewhere may open.

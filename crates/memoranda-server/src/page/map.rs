@@ -63,7 +63,7 @@ pub(super) fn map(request: &PageRequest<'_>) -> Result<Value, HttpError> {
             "agent": writers,
             "created": column(|note| json!(note.created.as_second())),
             "updated": column(|note| json!(note.updated.as_second())),
-            "read": column(|note| json!(note.last_read.map_or(0, |time| time.as_second()))),
+            "read": column(|note| json!(note.last_read.map_or(0, jiff::Timestamp::as_second))),
             "degree": column(|note| json!(note.degree)),
         },
     }))

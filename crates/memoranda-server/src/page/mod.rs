@@ -53,7 +53,7 @@ pub(crate) struct PageState {
     pub(crate) is_read_only: bool,
     /// True if only this machine can connect.
     pub(crate) is_local: bool,
-    /// What the binary can do for the page.
+    /// Services of the binary for the page.
     pub(crate) actions: PageActions,
     /// Number of open event streams.
     pub(crate) streams: AtomicUsize,

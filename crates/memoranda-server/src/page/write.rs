@@ -5,8 +5,8 @@ use memoranda_engine::core::change::Commit;
 use memoranda_engine::core::merge::MergeRegion;
 use memoranda_engine::core::path::NotePath;
 use memoranda_engine::{
-    DeleteOutcome, DeleteRequest, MergeConflict, MoveOutcome, MoveRequest, RestoreOutcome,
-    SaveMerging, SaveOutcome, SaveRequest,
+    DeleteOutcome, DeleteRequest, MergeConflict, MergeSaveRequest, MoveOutcome, MoveRequest,
+    RestoreOutcome, SaveMerging, SaveOutcome,
 };
 use serde_json::{Value, json};
 
@@ -22,7 +22,7 @@ pub(super) fn save(request: &PageRequest<'_>) -> Result<Value, HttpError> {
     let text = text.ok_or_else(|| HttpError::bad_request("text is missing."))?;
     let merging =
         if request.is_set("merge") { SaveMerging::WriteIfClean } else { SaveMerging::Report };
-    let save = SaveRequest {
+    let save = MergeSaveRequest {
         place: place.clone(),
         text: text.to_owned(),
         expected: request.expected()?,

@@ -36,6 +36,9 @@ impl SignedInPage {
 
     fn with(config: ServerConfig) -> Self {
         let vault = ServerVault::new();
+        if let Some(project) = &config.settings.notes.only_project {
+            vault.memory.create_project(project).unwrap();
+        }
         let http = TestServer::start(&vault, config);
         let session = open_session(&http, &json!({ "token": TOKEN })).json()["session"].clone();
         let bearer = format!("Bearer {}", session.as_str().unwrap());
@@ -127,7 +130,8 @@ fn every_route_of_the_page_needs_a_session_and_its_own_host_and_origin() {
     let page = SignedInPage::new();
     let token = format!("Bearer {TOKEN}");
     let right = ("Authorization", page.bearer.as_str());
-    let foreign: [(u16, &str, &[(&str, &str)]); 7] = [
+    type ForeignCall<'a> = (u16, &'a str, &'a [(&'a str, &'a str)]);
+    let foreign: [ForeignCall<'_>; 7] = [
         (401, "no-session", &[]),
         (401, "no-session", &[("Authorization", &token)]),
         (401, "no-session", &[("Authorization", "Bearer memoranda_page_0.0")]),
@@ -467,9 +471,9 @@ fn a_read_only_server_refuses_every_write() {
 #[test]
 fn a_server_of_one_project_shows_no_other() {
     let mut config = guarded();
+    config.selection.toolsets = vec!["notes".into()];
     config.settings.notes.only_project = Some("work".to_owned());
     let page = SignedInPage::with(config);
-    page.vault.memory.create_project("work").unwrap();
     page.write("cursor 1", "hidden.md", "hidden words\n");
     assert_eq!(page.get("/api/page/search?q=hidden")["hits"], json!([]));
     assert_eq!(page.get("/api/page/history")["items"], json!([]));

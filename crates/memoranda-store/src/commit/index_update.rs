@@ -37,7 +37,7 @@ pub(crate) struct PendingIndexUpdate {
     /// The files of the last record, in its order.
     pub(crate) files: Vec<FileUpdate>,
     /// The new files; `None` if the commit may change the result of any query.
-    names: Option<Vec<PendingFile>>,
+    names: Option<Vec<UnindexedFile>>,
 }
 
 /// What became of one file.
@@ -72,7 +72,7 @@ impl FileState {
 }
 
 /// The names of a new file that the index does not contain yet.
-pub(crate) struct PendingFile {
+pub(crate) struct UnindexedFile {
     pub(crate) project: ProjectName,
     pub(crate) path: NotePath,
     pub(crate) title: String,
@@ -82,7 +82,7 @@ pub(crate) struct PendingFile {
     keys: Vec<String>,
 }
 
-impl PendingFile {
+impl UnindexedFile {
     /// Returns true if a system could not distinguish the path from this one.
     pub(crate) fn has_path_key(&self, project: &ProjectName, path: &NotePath) -> bool {
         self.project == *project && self.path_key == path.key()
@@ -156,7 +156,7 @@ impl PendingIndexUpdate {
 }
 
 /// Reads the names of new files. `None` for other changes, for many files and for large ones.
-fn read_names(placed: &[LoggedRecord], files: &mut [FileUpdate]) -> Option<Vec<PendingFile>> {
+fn read_names(placed: &[LoggedRecord], files: &mut [FileUpdate]) -> Option<Vec<UnindexedFile>> {
     let [LoggedRecord { record, .. }] = placed else { return None };
     let is_new = |file: &memoranda_core::change::FileChange| {
         file.before.is_none() && file.after.is_some() && file.moved_from.is_none()
@@ -175,7 +175,7 @@ fn read_names(placed: &[LoggedRecord], files: &mut [FileUpdate]) -> Option<Vec<P
         let extracted = extract(&file.path, &now.content);
         let given = record.notes.get(n).and_then(|note| note.permalink.clone());
         let permalink = given.unwrap_or_else(|| extracted.address.permalink.clone());
-        names.push(PendingFile {
+        names.push(UnindexedFile {
             project: change.project.clone(),
             path: file.path.clone(),
             title: extracted.title.clone(),
@@ -226,7 +226,7 @@ impl PendingUpdates {
     }
 
     /// Returns true if a commit may concern a query.
-    fn concern(&self, concerns: impl Fn(&PendingFile) -> bool) -> bool {
+    fn concern(&self, concerns: impl Fn(&UnindexedFile) -> bool) -> bool {
         self.updates.iter().any(|update| match &update.names {
             Some(names) => names.iter().any(&concerns),
             None => true,
@@ -236,13 +236,13 @@ impl PendingUpdates {
     /// Returns the span of the commits if none of them concerns a query.
     pub(crate) fn span_beside(
         &self,
-        concerns: impl Fn(&PendingFile) -> bool,
+        concerns: impl Fn(&UnindexedFile) -> bool,
     ) -> Option<(LogPosition, LogPosition)> {
         self.span().filter(|_| !self.concern(concerns))
     }
 
     /// Returns the new files.
-    pub(crate) fn files(&self) -> impl Iterator<Item = &PendingFile> {
+    pub(crate) fn files(&self) -> impl Iterator<Item = &UnindexedFile> {
         self.updates.iter().filter_map(|update| update.names.as_deref()).flatten()
     }
 }
@@ -256,7 +256,7 @@ impl StoreInner {
     pub(crate) fn settle_pending(
         &self,
         db: &Connection,
-        concerns: impl Fn(&PendingFile) -> bool,
+        concerns: impl Fn(&UnindexedFile) -> bool,
     ) -> Result<()> {
         let updates = {
             let mut pending = self.pending();
@@ -337,13 +337,13 @@ impl Store {
         let mut notes: Vec<(f64, SimilarNote)> = {
             let pending = self.inner.pending();
             let files = pending.files().filter(|file| file.project == *project);
-            let note = |file: &PendingFile| SimilarNote {
+            let note = |file: &UnindexedFile| SimilarNote {
                 path: file.path.clone(),
                 title: file.title.clone(),
                 permalink: file.permalink.clone(),
             };
             let overlap =
-                |file: &PendingFile| (index::title_overlap(title, &file.title), note(file));
+                |file: &UnindexedFile| (index::title_overlap(title, &file.title), note(file));
             files.map(overlap).filter(|(overlap, _)| *overlap > 0.0).collect()
         };
         let indexed = |db: &Connection| index::similar_notes(db, project, title, limit);

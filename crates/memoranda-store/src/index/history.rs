@@ -701,13 +701,13 @@ fn commit(db: &Connection, row: i64) -> Result<Commit> {
                 tool: row.get(3)?,
                 channel: ChangeChannel::parse(&row.get::<_, String>(4)?)
                     .unwrap_or(ChangeChannel::Disk),
-                details: AuthorDetails {
+                details: Box::new(AuthorDetails {
                     account: row.get(9)?,
                     token: row.get(10)?,
                     conversation: row.get(11)?,
                     source: row.get(12)?,
                     unknown: Vec::new(),
-                },
+                }),
             },
             message: row.get(5)?,
             kind: kind.and_then(|kind| CommitKind::parse(&kind, target.as_deref())),

@@ -35,7 +35,7 @@ use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use rusqlite::Connection;
 
 use crate::StoreInner;
-use crate::commit::index_update::PendingFile;
+use crate::commit::index_update::UnindexedFile;
 use crate::error::{Result, StoreError};
 use crate::log::LogPosition;
 
@@ -287,7 +287,7 @@ impl StoreInner {
     /// them concerns the query.
     pub(crate) fn ask_beside<R>(
         &self,
-        concerns: impl Fn(&PendingFile) -> bool,
+        concerns: impl Fn(&UnindexedFile) -> bool,
         question: impl Fn(&Connection) -> Result<R>,
     ) -> Result<R> {
         let span = self.pending().span_beside(concerns);

@@ -235,13 +235,13 @@ impl LogRecord {
                 client: wire.client,
                 tool: wire.tool,
                 channel: ChangeChannel::parse(&wire.channel)?,
-                details: AuthorDetails {
+                details: Box::new(AuthorDetails {
                     account: wire.account,
                     token: wire.token,
                     conversation: wire.conversation,
                     source: wire.source,
                     unknown: Vec::new(),
-                },
+                }),
             },
             message: wire.message,
             kind: wire.kind.and_then(|kind| CommitKind::parse(&kind, wire.target.as_deref())),

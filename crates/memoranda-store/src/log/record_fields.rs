@@ -337,7 +337,7 @@ fn decode_author(value: &[u8]) -> Option<Author> {
     }
     // Nothing is known of an unknown channel: it counts as the least trusted one.
     let channel = channel.unwrap_or(ChangeChannel::Import);
-    Some(Author { client: client?, tool: tool?, channel, details })
+    Some(Author { client: client?, tool: tool?, channel, details: Box::new(details) })
 }
 
 fn decode_file(value: &[u8]) -> Option<(FileChange, FileRecord)> {
@@ -584,7 +584,8 @@ mod tests {
     #[test]
     fn any_other_change_breaks_the_chain() {
         let hash = everything().chain_hash();
-        let changes: [(&str, fn(&mut LogRecord)); 9] = [
+        type FieldChange = (&'static str, fn(&mut LogRecord));
+        let changes: [FieldChange; 9] = [
             ("seq", |record| record.link.seq += 1),
             ("clock", |record| record.link.clock += 1),
             ("seen", |record| record.link.seen[0].1 += 1),

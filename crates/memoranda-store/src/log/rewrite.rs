@@ -148,8 +148,10 @@ impl PurgeRules<'_> {
     /// Returns a record without what goes.
     fn apply(&self, original: &LogRecord) -> (LogRecord, PurgedRecord) {
         let mut record = original.clone();
-        let mut purged = PurgedRecord::default();
-        purged.kept_files = (0..record.commit.files.len()).collect();
+        let mut purged = PurgedRecord {
+            kept_files: (0..record.commit.files.len()).collect(),
+            ..PurgedRecord::default()
+        };
         if let Some(removed) = self.removed {
             self.drop_project(&mut record, removed, &mut purged);
         }

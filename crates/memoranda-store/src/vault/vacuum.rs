@@ -105,7 +105,8 @@ impl StoreInner {
                 total.bytes += purged.bytes;
             }
             session.log.move_to(self.log.end(&self.vault.device)?)?;
-            if !still_on.is_empty() && !(purge.hashes.is_empty() && names.is_empty()) {
+            let purges_nothing = purge.hashes.is_empty() && names.is_empty();
+            if !still_on.is_empty() && !purges_nothing {
                 session.log.append(vec![purge_order(&purge, &names)], &SeenDevices::default())?;
                 session.note_applied();
             }

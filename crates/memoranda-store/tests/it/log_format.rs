@@ -226,7 +226,7 @@ fn a_purge_leaves_the_logs_of_other_machines_to_them() {
     if !Path::new("/etc/machine-id").exists() {
         return;
     }
-    assert_eq!(request(&store).still_on, [device.clone()]);
+    assert_eq!(request(&store).still_on, std::slice::from_ref(&device));
     assert_eq!(bytes_of(&log.join("00000001.log")), before);
     assert!(holds(&bytes_of(&vault.segment()), &hash(b"the walrus").0));
     vault.assert_agrees(&store, "still on another machine");

@@ -37,7 +37,7 @@ pub(super) fn run(call: &CallContext<'_>, args: &ToolArgs) -> Result<ToolResult,
     if let Some(warning) = &warning {
         text.push_str(&format!("\n{warning}"));
     }
-    Ok(ToolResult::ok(text, remembered_json(&remembered, warning)))
+    Ok(ToolResult::ok(text, remembered_json(&remembered, warning.as_deref())))
 }
 
 fn remembered_text(remembered: &RememberedStatement, request: &RememberRequest) -> String {
@@ -88,7 +88,7 @@ fn scope_text(scope: &RecordScope) -> String {
     }
 }
 
-fn remembered_json(remembered: &RememberedStatement, warning: Option<String>) -> Value {
+fn remembered_json(remembered: &RememberedStatement, warning: Option<&str>) -> Value {
     let (effect, previous) = match &remembered.effect {
         RememberEffect::Stored => ("stored", None),
         RememberEffect::Known => ("known", None),

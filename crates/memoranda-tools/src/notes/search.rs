@@ -125,12 +125,12 @@ pub(super) struct NoteSearchQuery {
     /// Minimum relevance, 0 to 1.
     min_relevance: Option<f64>,
     /// Parts of a note that are shown.
-    excerpt: NoteExcerpt,
+    excerpt: ResultExcerpt,
 }
 
 /// Parts of a found note that are shown.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
-enum NoteExcerpt {
+enum ResultExcerpt {
     /// Whole passages, several of a note.
     Passages,
     /// One short excerpt.
@@ -161,7 +161,7 @@ impl NoteSearchQuery {
 
     /// Returns true if the results are notes with whole passages.
     fn is_packed(&self) -> bool {
-        self.excerpt == NoteExcerpt::Passages && self.is_by_words() && self.kinds == ["entity"]
+        self.excerpt == ResultExcerpt::Passages && self.is_by_words() && self.kinds == ["entity"]
     }
 
     /// Returns the engine's request for notes by words.
@@ -322,9 +322,9 @@ fn read_query(call: &CallContext<'_>, args: &ToolArgs) -> Result<NoteSearchQuery
         min_similarity: args.optional_decimal("min_similarity")?,
         min_relevance: args.optional_decimal("min_relevance")?,
         excerpt: if args.is_set("passages")? {
-            NoteExcerpt::Passages
+            ResultExcerpt::Passages
         } else {
-            NoteExcerpt::Snippet
+            ResultExcerpt::Snippet
         },
     };
     Ok(asked)
@@ -677,7 +677,7 @@ fn suggest_other_projects(
         page_size: 5,
         max_tokens: None,
         min_relevance: asked.min_relevance,
-        excerpt: NoteExcerpt::Snippet,
+        excerpt: ResultExcerpt::Snippet,
     };
     let found = find_page(call, &wider)?;
     if found.hits.is_empty() {

@@ -11,7 +11,8 @@ fn a_hit_says_where_it_stands_and_why() {
         "# Birds\n\nAll kinds of them.\n\n## By the water\n\nThe kingfisher dives for fish.\n";
     notes.person("main/Birds.md", text);
     notes.person("main/Bare.md", "A kingfisher.\n");
-    let found = notes.ok("search_notes", json!({ "query": "kingfisher dives" }));
+    let asked = json!({ "query": "kingfisher dives", "passages": false });
+    let found = notes.ok("search_notes", asked);
     let hit = &found.structured["results"][0];
     assert_eq!(hit["title"], json!("Birds"));
     assert_eq!(hit["heading"], json!("Birds › By the water"));

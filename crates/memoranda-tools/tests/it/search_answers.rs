@@ -9,7 +9,7 @@ use crate::notes_support::Notes;
 fn harbour() -> Notes {
     let notes = Notes::new();
     for n in 0..8 {
-        let middle = "Boats come and go all day long. ".repeat(6 + n);
+        let middle = format!("Boats come to quay {n} all day long. ").repeat(6 + n);
         let text = format!(
             "The harbour fee of quay {n} is due in May.\n\n{middle}\n\nThe fee of quay {n} was paid.\n"
         );

@@ -49,7 +49,7 @@ struct OpenedJson {
 
 /// Opens the page.
 pub(crate) fn run(context: &CommandContext, args: &Args) -> Result<Exit> {
-    // The vault is made if there is none, so that the page can show how to begin.
+    // The vault is made if it is missing, so that the page can show how to begin.
     context.open_or_create()?;
     if let Some(running) = RunningServer::find(context)? {
         let link = running.new_link()?;
@@ -78,10 +78,7 @@ fn serve_page(context: &CommandContext, args: &Args) -> Result<Exit> {
     let shown = std::thread::scope(|scope| {
         let served = scope.spawn(|| server.run(memory));
         let link = running.await_link();
-        let shown = link.and_then(|link| show(context, args, &link, true));
-        if shown.is_err() {
-            return shown;
-        }
+        link.and_then(|link| show(context, args, &link, true))?;
         match served.join() {
             Ok(ended) => ended.map_err(server_error),
             Err(_) => Err(CommandError::new(Exit::Internal, "the server broke down")),

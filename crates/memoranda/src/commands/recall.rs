@@ -1,4 +1,4 @@
-//! `memoranda recall`: what is known, as an agent is told.
+//! `memoranda recall`: what is known, as an agent gets it.
 
 use serde_json::{Map, Value, json};
 
@@ -7,7 +7,7 @@ use crate::context::CommandContext;
 use crate::error::Result;
 use crate::exit::Exit;
 
-/// Recall what is known, as an agent is told: passages with their source, age and author.
+/// Recall what is known, as an agent gets it: passages with their source, age and author.
 ///
 /// Looks through notes, memory files, facts, records and banks of all projects. Without a question
 /// it shows what is known about you and the repository that you are in. It is the same as the tool

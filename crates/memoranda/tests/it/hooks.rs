@@ -468,7 +468,7 @@ fn hooks_of_two_scopes_give_one_brief() {
         let flags = ["hook", "session-start", "--client", "claude-code"];
         let template = home.command(&flags);
         let mut command = std::process::Command::new(program);
-        command.args(&flags).env_clear().current_dir(home.path());
+        command.args(flags).env_clear().current_dir(home.path());
         command.envs(template.get_envs().filter_map(|(name, value)| Some((name, value?))));
         command.stdin(std::process::Stdio::piped()).stdout(std::process::Stdio::piped());
         let mut child = command.spawn().unwrap();

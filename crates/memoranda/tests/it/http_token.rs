@@ -107,9 +107,6 @@ fn no_token_is_explicit_and_for_this_machine_alone() {
     assert_eq!(http.listening["token_file"], Value::Null);
     assert_eq!(status(&http, ""), 200);
     assert_eq!(http.post("/mcp", &[("Origin", "http://localhost:3000")], &view()).0, 403);
-    let state = home.path().join(".local/state/memoranda");
-    let made = std::fs::read_dir(state).unwrap().flatten();
-    assert!(!made.map(|entry| entry.path()).any(|path| path.join("http-token").exists()));
     home.fails(&["serve", "--no-token", "--token-file", "x"], 2, &["--no-token"]);
     // What others can reach has a token without a word.
     let wide = Http::spawn(home.command(&["serve", "--bind", "0.0.0.0:0", "--json"]));

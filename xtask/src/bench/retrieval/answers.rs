@@ -23,7 +23,7 @@ const CUTS: [f64; 5] = [0.0, 0.4, 0.5, 0.6, 0.7];
 /// Distance of the other questions that each vault is asked.
 const FOREIGN: [usize; 4] = [7, 19, 31, 43];
 
-/// What answers contain, and when they are silent.
+/// Evidence in the answers, and silence about other subjects.
 #[derive(Serialize)]
 pub(super) struct AnswersReport {
     questions: usize,

@@ -40,7 +40,7 @@ const CONVERSATIONS: [(RankFeature, f64, f64); 9] = [
     (RankFeature::Time, 0.43, 0.38),
 ];
 
-/// What is ranked.
+/// Unit of the ranking.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(super) enum FitUnit {
     Turns,

@@ -14,11 +14,11 @@ use crate::time;
 
 #[derive(Serialize)]
 struct RuleListJson {
-    rules: Vec<RuleJson>,
+    rules: Vec<ListedRuleJson>,
 }
 
 #[derive(Serialize)]
-struct RuleJson {
+struct ListedRuleJson {
     id: String,
     text: String,
     scope: String,
@@ -37,7 +37,7 @@ pub(super) fn run(
     for scope in repository.into_iter().chain([RecordScope::Global]) {
         rules.extend(active_rules(memory, &scope, &now).map_err(record_error)?);
     }
-    let rules: Vec<RuleJson> = rules.into_iter().map(rule_json).collect();
+    let rules: Vec<ListedRuleJson> = rules.into_iter().map(rule_json).collect();
     if context.is_json() {
         context.printer.json(&RuleListJson { rules })?;
         return Ok(Exit::Success);
@@ -59,12 +59,12 @@ pub(super) fn run(
     Ok(Exit::Success)
 }
 
-fn rule_json(rule: MemoryRecord) -> RuleJson {
+fn rule_json(rule: MemoryRecord) -> ListedRuleJson {
     let scope = match &rule.scope {
         RecordScope::Global => "every repository".to_owned(),
         scope => scope.folder().trim_start_matches("projects/").to_owned(),
     };
-    RuleJson {
+    ListedRuleJson {
         id: rule.id,
         text: rule.content.trim().to_owned(),
         scope,
