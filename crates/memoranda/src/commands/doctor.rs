@@ -229,6 +229,18 @@ pub(crate) fn page_checks(memory: &Memory) -> Result<serde_json::Value> {
             damaged
         ),
         line(
+            "chain",
+            "the chain of every log is whole".to_owned(),
+            "the chain of the log breaks at",
+            broken_links(check),
+        ),
+        line(
+            "acknowledged",
+            "every acknowledged file is there".to_owned(),
+            "lost without an edit (`memoranda doctor --restore` brings them back):",
+            lost_files(check),
+        ),
+        line(
             "texts",
             "the history has the text of every file".to_owned(),
             "the history lacks the text of",
@@ -271,25 +283,13 @@ fn print(context: &CommandContext, found: &VaultCheck) -> Result<()> {
         format!("{} bytes at {} of log segment {}", damage.bytes, damage.offset, damage.segment)
     });
     print_check(printer, &whole, "the history is damaged", &damaged.collect::<Vec<_>>())?;
-    let broken = check.broken_links.iter().map(|link| {
-        format!("record {} of device {} does not follow the one before it", link.seq, link.device)
-    });
     let chain = "the records of each device follow each other";
-    print_check(
-        printer,
-        chain,
-        "records are missing or were changed",
-        &broken.collect::<Vec<_>>(),
-    )?;
-    let lost = check.lost.iter().map(|lost| {
-        let (state, commit) = (lost.state.as_str(), lost.commit.short());
-        format!("{}/{} is {state} since commit {commit}", lost.project, lost.path)
-    });
+    print_check(printer, chain, "records are missing or were changed", &broken_links(check))?;
     print_check(
         printer,
         "the files have what was written to them",
         "after a restart files were found without what was written to them",
-        &lost.collect::<Vec<_>>(),
+        &lost_files(check),
     )?;
     print_check(
         printer,
@@ -395,6 +395,32 @@ fn print_clients(printer: &Printer, clients: &[InstalledEntry], dirs: &BaseDirs)
     } else {
         print_check(printer, "", "clients cannot start Memoranda", &missing)
     }
+}
+
+/// Names the records whose hash does not follow from the record before.
+fn broken_links(check: &memoranda_engine::CheckReport) -> Vec<String> {
+    check
+        .broken_links
+        .iter()
+        .map(|link| {
+            format!(
+                "record {} of device {} does not follow the one before it",
+                link.seq, link.device
+            )
+        })
+        .collect()
+}
+
+/// Names the files that are gone, empty, cut or older although nobody edited them.
+fn lost_files(check: &memoranda_engine::CheckReport) -> Vec<String> {
+    check
+        .lost
+        .iter()
+        .map(|lost| {
+            let (state, commit) = (lost.state.as_str(), lost.commit.short());
+            format!("{}/{} is {state} since commit {commit}", lost.project, lost.path)
+        })
+        .collect()
 }
 
 fn print_check(printer: &Printer, well: &str, wrong: &str, found: &[String]) -> Result<()> {

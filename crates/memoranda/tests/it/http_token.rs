@@ -107,6 +107,13 @@ fn no_token_is_explicit_and_for_this_machine_alone() {
     assert_eq!(http.listening["token_file"], Value::Null);
     assert_eq!(status(&http, ""), 200);
     assert_eq!(http.post("/mcp", &[("Origin", "http://localhost:3000")], &view()).0, 403);
+    // The file exists for the sessions of the page, and only its owner can read it.
+    let state = home.path().join(".local/state/memoranda");
+    let made = std::fs::read_dir(state).unwrap().flatten().map(|entry| entry.path());
+    for file in made.map(|path| path.join("http-token")).filter(|file| file.exists()) {
+        let mode = std::os::unix::fs::PermissionsExt::mode(&file.metadata().unwrap().permissions());
+        assert_eq!(mode & 0o777, 0o600, "{}", file.display());
+    }
     home.fails(&["serve", "--no-token", "--token-file", "x"], 2, &["--no-token"]);
     // What others can reach has a token without a word.
     let wide = Http::spawn(home.command(&["serve", "--bind", "0.0.0.0:0", "--json"]));
