@@ -90,9 +90,9 @@ pub use memoranda_store::{
     FilesBelow, FilteredList, FolderFact, FolderFiles, FolderGraph, FolderTotals, GraphNode,
     HardLinkPolicy, HistoryFilter, IgnoreRules, IndexCounts, ListFilter, ListOrder, MAX_FILE_BYTES,
     NameField, NamedNote, NodeRow, ObservationRow, OpenOptions, PointInTime, Project, ProjectPlace,
-    RelationRow, ScanProgress, ScanReport, SearchFilter, SimilarNote, StoreError, Superseded,
-    TermCorrection, VacuumExtent, VacuumReport, VacuumRequest, VersionConflict, WorkItem, WorkList,
-    clock, exact_key, faults, hash, link_key,
+    RelationRow, ScanProgress, ScanReport, SearchFilter, SimilarNote, SpaceFreshness, SpaceOptions,
+    StoreError, Superseded, TermCorrection, VacuumExtent, VacuumReport, VacuumRequest,
+    VersionConflict, WorkItem, WorkList, clock, exact_key, faults, hash, link_key, remote,
 };
 
 use std::sync::{Arc, Mutex, PoisonError};
@@ -119,15 +119,23 @@ pub struct Memory {
 impl Memory {
     /// Opens a vault, or makes it.
     pub fn open(options: OpenOptions) -> Result<Self> {
-        let store = Arc::new(Store::open(options)?);
-        Ok(Self {
-            store,
+        Ok(Self::over(Store::open(options)?))
+    }
+
+    /// Opens the cache of a space, whose log is kept elsewhere.
+    pub fn open_space(options: &SpaceOptions, log: Arc<dyn remote::RemoteLog>) -> Result<Self> {
+        Ok(Self::over(Store::open_space(options, log)?))
+    }
+
+    fn over(store: Store) -> Self {
+        Self {
+            store: Arc::new(store),
             chosen: None,
             maker: Mutex::new(None),
             first_look: Arc::default(),
             zone: || TimeZone::UTC,
             default_project: DEFAULT_PROJECT.to_owned(),
-        })
+        }
     }
 
     /// Lets "yesterday" be the person's, by the time zone that they live in.

@@ -6,6 +6,8 @@ use std::path::PathBuf;
 use memoranda_core::id::{CommitId, ContentHash, ProjectName};
 use memoranda_core::listed::shortened_list;
 
+use crate::remote::RemoteError;
+
 /// Number of items that an error lists.
 const MAX_LISTED: usize = 20;
 
@@ -176,6 +178,24 @@ pub enum StoreError {
     /// The store was closed while the files were looked at.
     #[error("the vault was closed before every file was looked at; the next start goes on")]
     Closing,
+    /// The remote log of a space failed.
+    #[error(transparent)]
+    Remote(#[from] RemoteError),
+    /// Another writer of the space came first, again and again.
+    #[error("others keep writing to this space; nothing was changed: try again")]
+    SpaceMoved,
+    /// A commit is in the remote log; the copy of this machine fetches it again.
+    #[error("the write is made, and the copy of the space on this server is behind")]
+    SpaceCopyBehind,
+    /// Log records of the space were rewritten, so this copy is thrown away.
+    #[error("the log of this space was rewritten; open the space again")]
+    SpaceRewritten,
+    /// A space cannot do this.
+    #[error("a space of a team server cannot {doing}")]
+    NotInSpace {
+        /// What was asked.
+        doing: &'static str,
+    },
     /// SQLite failed.
     #[error("the index failed: {0}")]
     Index(#[from] rusqlite::Error),

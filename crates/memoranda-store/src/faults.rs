@@ -46,11 +46,15 @@ pub enum Step {
     AnyCall,
     /// Before two files are exchanged, or one is renamed without replacing another, in one call.
     Exchange,
+    /// Before log records are sent to the remote log of a space.
+    SpaceAppend,
+    /// After the remote log has them, before the copy does.
+    SpaceAppended,
 }
 
 impl Step {
     /// All steps, in the order of a write.
-    pub const ALL: [Self; 20] = [
+    pub const ALL: [Self; 22] = [
         Self::TempWrite,
         Self::LogAppend,
         Self::LogTorn,
@@ -71,6 +75,8 @@ impl Step {
         Self::LockWrite,
         Self::AnyCall,
         Self::Exchange,
+        Self::SpaceAppend,
+        Self::SpaceAppended,
     ];
 
     /// Its name in a fault's specification.
@@ -96,6 +102,8 @@ impl Step {
             Self::LockWrite => "lock-write",
             Self::AnyCall => "any",
             Self::Exchange => "exchange",
+            Self::SpaceAppend => "space-append",
+            Self::SpaceAppended => "space-appended",
         }
     }
 }

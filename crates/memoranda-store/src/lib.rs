@@ -6,6 +6,7 @@
 
 pub mod clock;
 pub mod faults;
+pub mod remote;
 
 mod check;
 mod commit;
@@ -17,6 +18,7 @@ mod ledger;
 mod log;
 mod map_data;
 mod scan;
+mod space;
 mod subtree;
 mod vault;
 mod view;
@@ -63,6 +65,7 @@ pub use index::{
 pub use log::{LogDamage, PurgeReport};
 pub use scan::change_feed::ChangeSubscription;
 pub use scan::{ScanProgress, ScanReport};
+pub use space::{SpaceFreshness, SpaceOptions};
 pub use vault::archive::{ExportReport, ImportReport};
 pub use vault::vacuum::{VacuumExtent, VacuumReport, VacuumRequest};
 pub use vault::{FORMAT, OpenOptions, Project, ProjectPlace};
@@ -71,11 +74,10 @@ pub use view::LockedView;
 use commit::checkpoint::BackgroundSync;
 use commit::write_session::VaultWriter;
 use files::name_lookup::LookupSource;
-use index::{IndexFile, VaultIndex, history};
+use index::{VaultIndex, history};
 use log::LogFolder;
 use scan::watch::VaultWatcher;
 use vault::Vault;
-use vault::lock::VaultLock;
 
 /// A vault, open. Cheap to share; everything it does is safe beside other processes.
 pub struct Store {
@@ -105,33 +107,14 @@ pub(crate) struct StoreInner {
     /// Held while every file is looked at: a second look at the same time would only do the first
     /// one's work again.
     pub(crate) looking: Mutex<()>,
+    /// The remote log, if the vault is the cache of a space.
+    pub(crate) space: Option<space::RemoteSpace>,
 }
 
 impl Store {
     /// Opens or makes a vault. Costs the same however large the vault is.
     pub fn open(options: OpenOptions) -> Result<Self> {
-        let vault = Vault::open(&options)?;
-        let log = log::folder(&vault.state);
-        let index = VaultIndex::new(IndexFile::new(&options.cache, &vault.home)?);
-        let lock = VaultLock::open(&vault.state.join("lock"))?;
-        let inner = StoreInner {
-            options,
-            vault,
-            log,
-            index,
-            writer: Mutex::new(VaultWriter::new(lock)),
-            pending: Mutex::default(),
-            waiting: AtomicUsize::new(0),
-            background: Mutex::new(None),
-            watching: Mutex::new(None),
-            unforced: AtomicBool::new(false),
-            closing: AtomicBool::new(false),
-            uses: vault::access_times::AccessTimes::default(),
-            reached: vault::root_identity::RootIdentityCache::default(),
-            listener: Mutex::new(None),
-            looking: Mutex::new(()),
-        };
-        Ok(Self { inner: Arc::new(inner) })
+        Self::open_with(options, None)
     }
 
     /// Starts what a long-lived process needs: watching for people's edits, and forcing files to
@@ -143,7 +126,8 @@ impl Store {
         }
         drop(background);
         let mut watching = self.inner.watching();
-        if watching.is_none() {
+        // Nobody edits the files of a cache.
+        if watching.is_none() && self.inner.space.is_none() {
             *watching = Some(VaultWatcher::start(&self.inner)?);
         }
         Ok(())
@@ -163,7 +147,7 @@ impl Store {
 
     /// Whether some process notices people's edits on this vault as they happen.
     pub fn is_watched(&self) -> bool {
-        scan::watch::is_watched(&self.inner)
+        self.inner.space.is_some() || scan::watch::is_watched(&self.inner)
     }
 
     /// Whether every file has been looked at since the index was made.
@@ -686,7 +670,7 @@ impl Store {
             // Another process may have rewritten the log just now.
             Err(StoreError::ContentGone(_)) => match find()? {
                 Some(moved) if moved != at => self.inner.log.content(&moved, hash),
-                _ => Err(StoreError::ContentGone(hash)),
+                _ => self.inner.content_of_space(hash),
             },
             other => other,
         }

@@ -48,6 +48,10 @@ impl StoreInner {
 
     /// Forces to disk the files of everything that was written since the last checkpoint.
     pub(crate) fn make_checkpoint(&self) -> Result<()> {
+        if self.space.is_some() {
+            // The remote log has everything, so that files need not be forced.
+            return self.write_back();
+        }
         let device = &self.vault.device;
         let target = self.with_session(|session| {
             let end = session.log.end();

@@ -33,12 +33,14 @@ use crate::faults::{self, Step};
 use crate::files::{self, FileContent, FileStat, MAX_FILE_BYTES, ProjectRoot, state_files};
 use crate::index::extract::requested_permalink;
 use crate::index::{IndexBatch, history};
-use crate::log::{FileRecord, LogRecord, RecordBody};
+use crate::log::{FileRecord, LogPosition, LogRecord, RecordBody};
 use crate::view::{LockedView, ReadVersion};
 use crate::{IgnoreRules, StoreInner};
 
 /// How often a change is decided anew because an editor saved in between.
 const MAX_TRIES: usize = 20;
+/// How often a change is decided anew because another server wrote to the space, or the index is bad.
+const MAX_SPACE_TRIES: usize = 200;
 
 /// What became of a change.
 #[derive(Clone, PartialEq, Eq, Debug)]
@@ -71,12 +73,16 @@ impl StoreInner {
         author: &Author,
         mut decide: impl FnMut(&LockedView<'_>) -> Result<ChangeSet, E>,
     ) -> Result<CommitOutcome, E> {
-        let mut damaged = false;
-        let mut outcome = self.try_commit(author, &mut decide, &mut damaged);
-        if damaged {
-            // Nothing has been done yet: a bad index shows while the change is prepared.
-            self.index.forget();
-            outcome = self.try_commit(author, &mut decide, &mut damaged);
+        let mut retry = None;
+        let mut outcome = self.try_commit(author, &mut decide, &mut retry);
+        for _ in 0..MAX_SPACE_TRIES {
+            match retry.take() {
+                None => break,
+                // Nothing has been done yet: a bad index shows while the change is prepared.
+                Some(CommitRetry::IndexDamaged) => self.index.forget(),
+                Some(CommitRetry::SpaceMoved) => self.catch_up_after_miss()?,
+            }
+            outcome = self.try_commit(author, &mut decide, &mut retry);
         }
         if let Ok(CommitOutcome::Committed(commit)) = &outcome {
             self.follow_rules(commit);
@@ -102,7 +108,7 @@ impl StoreInner {
         &self,
         author: &Author,
         decide: &mut impl FnMut(&LockedView<'_>) -> Result<ChangeSet, E>,
-        damaged: &mut bool,
+        retry: &mut Option<CommitRetry>,
     ) -> Result<CommitOutcome, E> {
         self.with_pending_session(|session| {
             for _ in 0..MAX_TRIES {
@@ -112,7 +118,7 @@ impl StoreInner {
                     Ok(CommitAttempt::Finished(outcome)) => return Ok(outcome),
                     Ok(CommitAttempt::Raced) => {}
                     Err(e) => {
-                        *damaged = e.is_index_damage();
+                        *retry = CommitRetry::after(&e);
                         return Err(e.into());
                     }
                 }
@@ -124,6 +130,23 @@ impl StoreInner {
             }
             .into())
         })
+    }
+}
+
+/// Reason to decide on a change again.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum CommitRetry {
+    IndexDamaged,
+    /// Another server wrote to the space since this one caught up.
+    SpaceMoved,
+}
+
+impl CommitRetry {
+    fn after(error: &StoreError) -> Option<Self> {
+        match error {
+            StoreError::SpaceMoved => Some(Self::SpaceMoved),
+            error => error.is_index_damage().then_some(Self::IndexDamaged),
+        }
     }
 }
 
@@ -471,6 +494,8 @@ fn write_and_publish<'a>(
     record.commit.folders =
         FolderChanges { created: made, removed: change.removed_folders.clone() }.into_option();
     let start = session.log.end();
+    // A commit that a remote log has is made, whatever becomes of the files here.
+    let kept = session.inner.space.as_ref().map(|_| record.commit.clone());
     let mut records = observed;
     records.push((record, body));
     let written_bytes: usize = records.iter().map(|(_, body)| body.as_bytes().len()).sum();
@@ -478,6 +503,9 @@ fn write_and_publish<'a>(
         Ok(placed) => placed,
         Err(e) => {
             discard(&file_ops);
+            if let (StoreError::SpaceCopyBehind, Some(commit)) = (&e, kept) {
+                return Ok(CommitAttempt::Finished(CommitOutcome::Committed(commit)));
+            }
             if let StoreError::Halted(reason) = &e {
                 *session.halted = Some(reason.clone());
             }
@@ -492,22 +520,22 @@ fn write_and_publish<'a>(
             continue;
         }
         let undone = file_ops[..=n].iter().rev().try_for_each(|apply| apply.undo(&folders));
-        if let Err(e) = undone.and_then(|()| session.log.retract(start)) {
+        if let Err(e) = undone.and_then(|()| session.take_back(start)) {
             *session.halted = Some(e.to_string());
             return Err(e);
         }
         discard(&file_ops);
-        return applied.map(|_| CommitAttempt::Raced);
+        return taken_back(kept, applied.map(|_| CommitAttempt::Raced));
     }
     let forced = file_ops.iter().filter(|file_op| is_forced(file_op));
     if let Err(e) = forced.map(FileOp::force_names).collect::<Result<Vec<()>>>() {
         let undone = file_ops.iter().rev().try_for_each(|apply| apply.undo(&folders));
-        if let Err(e) = undone.and_then(|()| session.log.retract(start)) {
+        if let Err(e) = undone.and_then(|()| session.take_back(start)) {
             *session.halted = Some(e.to_string());
             return Err(e);
         }
         discard(&file_ops);
-        return Err(e);
+        return taken_back(kept, Err(e));
     }
     faults::at(Step::Displaced).ok();
     file_ops.iter().for_each(|apply| apply.finish(&folders));
@@ -531,6 +559,23 @@ fn write_and_publish<'a>(
     }
     session.inner.note_written(written_bytes);
     Ok(CommitAttempt::Finished(commit.map_or(CommitOutcome::Unchanged, CommitOutcome::Committed)))
+}
+
+impl WriteSession<'_> {
+    /// Takes back what the log has after `start`. What a remote log has acknowledged stays: the next
+    /// holder of the lock applies it to the files again.
+    fn take_back(&mut self, start: LogPosition) -> Result<()> {
+        match self.inner.space {
+            Some(_) => Ok(()),
+            None => self.log.retract(start),
+        }
+    }
+}
+
+/// Returns what became of a change whose files could not be put in place; `kept` is the commit that
+/// a remote log has.
+fn taken_back(kept: Option<Commit>, otherwise: Result<CommitAttempt>) -> Result<CommitAttempt> {
+    kept.map_or(otherwise, |commit| Ok(CommitAttempt::Finished(CommitOutcome::Committed(commit))))
 }
 
 /// The folders that are there because of a change: made for its files, or about to be made.

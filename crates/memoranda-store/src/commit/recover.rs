@@ -22,6 +22,8 @@ use crate::{StoreInner, clock};
 pub(crate) enum CrashKind {
     /// A process died: every write that it made is visible.
     Process,
+    /// Records came from a remote log, so that no file has them yet.
+    Remote,
     /// Perhaps the machine was restarted. A file counts as torn only if nobody touched it since.
     Unknown,
     /// The machine was restarted: what was not forced to disk may be older, missing or torn.
@@ -82,6 +84,9 @@ impl FileHistory {
     /// An edit by hand that a power cut took away together with a write of ours comes back, too.
     /// A removal by hand is not repeated.
     fn is_due(&self) -> bool {
+        if self.crash == CrashKind::Remote {
+            return true;
+        }
         let is_lost_edit =
             self.crash != CrashKind::Process && self.has_ours && self.last().is_some();
         self.is_ours || is_lost_edit
@@ -243,7 +248,10 @@ impl<'a> Recovery<'a> {
         }
         let found = match self.inner.vault.project(project.as_str()) {
             // The folder itself may not have reached the disk. A removed file needs no folder.
-            Err(StoreError::NoProject { .. }) if history.has_ours && history.last().is_some() => {
+            Err(StoreError::NoProject { .. })
+                if history.last().is_some()
+                    && (history.has_ours || history.crash == CrashKind::Remote) =>
+            {
                 self.inner.vault.project_or_new(project)
             }
             found => found,
@@ -286,7 +294,7 @@ impl<'a> Recovery<'a> {
         let is_version = history.versions.contains(&current);
         let torn = match found {
             Some(found) if !is_version => {
-                if history.crash == CrashKind::Process || !self.is_torn(&found.bytes, history)? {
+                if history.crash <= CrashKind::Remote || !self.is_torn(&found.bytes, history)? {
                     return Ok(());
                 }
                 Some(found)

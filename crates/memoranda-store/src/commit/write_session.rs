@@ -76,7 +76,10 @@ impl WriteSession<'_> {
         self.add_parents(&mut records)?;
         records.iter_mut().for_each(|(record, _)| self.inner.mark_after_restart(record));
         let seen = history::seen_devices(self.db, &self.inner.vault.device)?;
-        self.log.append(records, &seen)
+        match &self.inner.space {
+            Some(space) => self.append_to_space(space, records, &seen),
+            None => self.log.append(records, &seen),
+        }
     }
 
     /// Fills in the versions that the files of records replace.
@@ -276,7 +279,10 @@ impl StoreInner {
             // A position beyond the end: `vacuum` rewrote the log after it had applied everything.
             Some(own) if own.position >= end => held.set_applied(device, end)?,
             Some(own) => {
-                let crash = CrashKind::Process;
+                let crash = match self.space {
+                    Some(_) => CrashKind::Remote,
+                    None => CrashKind::Process,
+                };
                 tails.push(UnappliedTail { device: device.clone(), from: own.position, crash });
             }
             None => self.add_unapplied_of_last_run(held, &mut tails)?,

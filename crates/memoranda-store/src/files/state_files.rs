@@ -219,6 +219,14 @@ pub(crate) fn remove_dir(path: &Path) -> io::Result<()> {
     }
 }
 
+/// Removes a folder of our own with everything in it; a missing one is fine.
+pub(crate) fn remove_tree(path: &Path) -> io::Result<()> {
+    match fs::remove_dir_all(path) {
+        Err(e) if e.kind() == io::ErrorKind::NotFound => Ok(()),
+        other => other,
+    }
+}
+
 /// Renames one of our own files.
 pub(crate) fn rename(from: &Path, to: &Path) -> io::Result<()> {
     faults::at(Step::AnyCall)?;

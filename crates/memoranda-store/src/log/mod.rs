@@ -27,12 +27,13 @@ use chain::ChainEnd;
 use frame::FrameFormat;
 use segment::{BARRIER, BARRIER_FOLDER, HEADER_BYTES};
 
+pub(crate) use record::restore;
 pub(crate) use record::{
     FileRecord, FileVersionId, LogRecord, PurgeOrder, RecordBody, parse_folders, wire_folders,
 };
 pub use rewrite::PurgeReport;
 pub(crate) use rewrite::PurgeRules;
-pub(crate) use writer::LogWriter;
+pub(crate) use writer::{LogForce, LogWriter};
 
 /// A place in the log of one device.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Debug, Default)]

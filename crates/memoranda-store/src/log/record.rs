@@ -310,7 +310,7 @@ impl RecordBody {
 }
 
 /// Restores a content from its stored bytes; `None` if they are damaged.
-pub(super) fn restore(stored: Vec<u8>, raw: u64) -> Option<Vec<u8>> {
+pub(crate) fn restore(stored: Vec<u8>, raw: u64) -> Option<Vec<u8>> {
     if stored.len() as u64 == raw {
         return Some(stored);
     }

@@ -11,6 +11,7 @@ use super::{LogFolder, LogPosition, LoggedRecord};
 use crate::error::{ErrorContext as _, Result, StoreError};
 use crate::faults::{self, Step};
 use crate::files::{FilePrivacy, state_files};
+use crate::remote::{FrameContent, RemoteError, RemoteFrame};
 
 /// A segment that has grown this far is closed, and the next begun.
 const SEGMENT_BYTES: u64 = 64 << 20;
@@ -30,6 +31,48 @@ impl LogFolder {
         };
         writer.open_segment()?;
         Ok(writer)
+    }
+}
+
+/// When records reach the disk.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub(crate) enum LogForce {
+    /// Before the write returns.
+    Forced,
+    /// Some time later: another log has them.
+    Unforced,
+}
+
+/// Records with their places in the chain and in the log, not written yet.
+pub(crate) struct SealedRecords {
+    start: LogPosition,
+    bytes: Vec<u8>,
+    placed: Vec<LoggedRecord>,
+    last: ChainEnd,
+}
+
+impl SealedRecords {
+    /// Returns the frames and the locations of their contents, for a remote log.
+    pub(crate) fn frames(&self) -> (Vec<RemoteFrame>, Vec<FrameContent>) {
+        let (mut frames, mut contents) = (Vec::new(), Vec::new());
+        for placed in &self.placed {
+            let LoggedRecord { record, at, end, body_at } = placed;
+            let within = |offset: u64| (offset - self.start.offset) as usize;
+            let bytes = self.bytes[within(at.offset)..within(end.offset)].to_vec();
+            let seq = record.link.seq;
+            frames.push(RemoteFrame { seq, commit: record.commit.id, bytes });
+            for (file, note) in record.commit.files.iter().zip(&record.notes) {
+                let (Some(hash), Some(blob)) = (file.after, note.blob) else { continue };
+                contents.push(FrameContent {
+                    hash,
+                    seq,
+                    offset: body_at - at.offset + blob.offset,
+                    stored_bytes: blob.stored,
+                    raw_bytes: blob.raw,
+                });
+            }
+        }
+        (frames, contents)
     }
 }
 
@@ -94,15 +137,74 @@ impl LogWriter {
         records: Vec<(LogRecord, RecordBody)>,
         seen: &SeenDevices,
     ) -> Result<Vec<LoggedRecord>> {
-        let mut last = match self.last {
-            Some(last) => last,
-            None => self.folder.chain_end(&self.device, self.end)?,
-        };
+        let sealed = self.seal(records, seen)?;
+        self.write_sealed(sealed, LogForce::Forced)
+    }
+
+    /// Returns the number of the last record; 0 if there is none.
+    pub(crate) fn last_seq(&self) -> Result<u64> {
+        Ok(self.last_link()?.seq)
+    }
+
+    fn last_link(&self) -> Result<ChainEnd> {
+        match self.last {
+            Some(last) => Ok(last),
+            None => self.folder.chain_end(&self.device, self.end),
+        }
+    }
+
+    /// Begins a segment if there is none of the newest format, or if the last one is full.
+    fn begin_segment(&mut self) -> Result<()> {
         let is_older = self.format != FrameFormat::Two;
         if self.end.segment == 0 || self.end.offset > SEGMENT_BYTES || is_older {
             self.end = LogPosition { segment: self.end.segment + 1, offset: 0 };
             self.open_segment()?;
         }
+        Ok(())
+    }
+
+    /// Appends frames of a remote log, which has them for good: they are not forced to disk. Returns
+    /// the number of the last one. Rejects frames that do not continue the chain.
+    pub(crate) fn append_frames(&mut self, frames: &[RemoteFrame]) -> Result<u64> {
+        let mut last = self.last_link()?;
+        self.begin_segment()?;
+        let start = self.end;
+        let mut bytes = Vec::new();
+        for RemoteFrame { seq, bytes: frame, .. } in frames {
+            let damaged = |what: &str| RemoteError::Damaged { reason: format!("{what} {seq}") };
+            let (length, check) = (frame.len() as u64, frame::FrameCheck::Whole);
+            let read = frame::read(&mut io::Cursor::new(frame), FrameFormat::Two, 0, length, check);
+            let read = read.ok().flatten().filter(|read| read.end == length);
+            let record = read.and_then(|read| segment::decode_record(FrameFormat::Two, &read));
+            let record = record.ok_or_else(|| damaged("no whole frame has the number"))?;
+            if record.link.seq != last.seq + 1 || record.link.previous != last.hash {
+                return Err(damaged("the chain breaks before number").into());
+            }
+            last = ChainEnd::of(&record);
+            bytes.extend_from_slice(frame);
+        }
+        match self.write_at_end(&bytes, LogForce::Unforced) {
+            Ok(()) => {
+                self.end.offset += bytes.len() as u64;
+                self.last = Some(last);
+                Ok(last.seq)
+            }
+            Err(source) => {
+                self.retract(start)?;
+                Err(StoreError::Io { doing: "write to the log".into(), source })
+            }
+        }
+    }
+
+    /// Gives each record its place in the chain, and encodes it for the end of this log. Nothing is
+    /// written yet.
+    pub(crate) fn seal(
+        &mut self,
+        records: Vec<(LogRecord, RecordBody)>,
+        seen: &SeenDevices,
+    ) -> Result<SealedRecords> {
+        let mut last = self.last_link()?;
+        self.begin_segment()?;
         let start = self.end;
         let mut bytes = Vec::new();
         let mut placed = Vec::with_capacity(records.len());
@@ -122,7 +224,17 @@ impl LogWriter {
             let end = position(start.offset + bytes.len() as u64);
             placed.push(LoggedRecord { record, at: position(at), end, body_at });
         }
-        match self.write_at_end(&bytes) {
+        Ok(SealedRecords { start, bytes, placed, last })
+    }
+
+    /// Writes sealed records at the end of the log: all of them, or none.
+    pub(crate) fn write_sealed(
+        &mut self,
+        sealed: SealedRecords,
+        force: LogForce,
+    ) -> Result<Vec<LoggedRecord>> {
+        let SealedRecords { start, bytes, placed, last } = sealed;
+        match self.write_at_end(&bytes, force) {
             Ok(()) => {
                 self.end.offset += bytes.len() as u64;
                 self.last = Some(last);
@@ -148,7 +260,7 @@ impl LogWriter {
             .map_err(|e| StoreError::Halted(format!("the log could not be taken back: {e}")))
     }
 
-    fn write_at_end(&mut self, bytes: &[u8]) -> io::Result<()> {
+    fn write_at_end(&mut self, bytes: &[u8], force: LogForce) -> io::Result<()> {
         let Some(file) = &mut self.file else { return Err(io::ErrorKind::NotFound.into()) };
         faults::at(Step::LogAppend)?;
         file.seek(SeekFrom::Start(self.end.offset))?;
@@ -161,7 +273,10 @@ impl LogWriter {
             file.write_all(bytes)?;
         }
         faults::at(Step::LogSync)?;
-        file.sync_data()?;
+        match force {
+            LogForce::Forced => file.sync_data()?,
+            LogForce::Unforced => {}
+        }
         faults::at(Step::LogSynced)
     }
 

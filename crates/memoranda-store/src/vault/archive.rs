@@ -109,6 +109,7 @@ impl StoreInner {
 
     /// Reads an archive into an empty vault. Nothing in the archive can name another place.
     pub(crate) fn import(&self, from: &mut dyn Read) -> Result<ImportReport> {
+        self.refuse_in_space("be filled from an archive yet")?;
         let refuse = |reason: &str| StoreError::Damaged {
             file: "the archive".into(),
             reason: reason.to_owned(),

@@ -5,6 +5,7 @@ pub(crate) mod archive;
 pub(crate) mod boot;
 mod diagnostics;
 pub(crate) mod lock;
+mod open;
 mod project_move;
 mod project_removal;
 pub(crate) mod root_identity;

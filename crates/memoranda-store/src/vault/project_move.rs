@@ -23,6 +23,7 @@ impl StoreInner {
         folder: &Path,
         hard_links: HardLinkPolicy,
     ) -> Result<Project> {
+        self.refuse_in_space("have folders of the server's machine as projects")?;
         self.with_session(|session| {
             if let Some(held) = self.files_in_vault(session, name, folder)? {
                 let there = held.open_other(folder, hard_links)?;
@@ -44,6 +45,7 @@ impl StoreInner {
         folder: &Path,
         hard_links: HardLinkPolicy,
     ) -> Result<Project> {
+        self.refuse_in_space("have folders of the server's machine as projects")?;
         self.with_session(|session| {
             let Some(held) = self.files_in_vault(session, name, folder)? else {
                 return self.register(session, name, folder, hard_links);

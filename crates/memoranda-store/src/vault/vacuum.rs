@@ -68,6 +68,7 @@ impl StoreInner {
 
     /// Purges, and reads the rewritten log anew.
     pub(crate) fn vacuum(&self, vacuum: &VacuumRequest) -> Result<VacuumReport> {
+        self.refuse_in_space("be purged yet")?;
         // What is forced now need not be replayed from contents that are about to go.
         self.make_checkpoint()?;
         let devices = self.log.devices()?;

@@ -62,7 +62,13 @@ pub(crate) fn write_steps() -> impl Iterator<Item = Step> {
     let is_other = |step: &Step| {
         matches!(
             step,
-            Step::Rewritten | Step::Leaving | Step::Unregistered | Step::OpenLock | Step::AnyCall
+            Step::Rewritten
+                | Step::Leaving
+                | Step::Unregistered
+                | Step::OpenLock
+                | Step::AnyCall
+                | Step::SpaceAppend
+                | Step::SpaceAppended
         )
     };
     Step::ALL.into_iter().filter(move |step| !is_other(step))

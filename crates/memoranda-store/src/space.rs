@@ -1,0 +1,246 @@
+//! A vault as the cache of a space, whose log is kept elsewhere.
+//!
+//! The remote log decides the order of commits and acknowledges them. The vault is an ordinary one:
+//! a copy of the log, the files and the index. Nothing in it is forced to disk: after a restart of
+//! the machine, or when the remote log was rewritten, another folder is filled from the remote log.
+
+use std::path::{Path, PathBuf};
+use std::sync::atomic::{AtomicU64, Ordering};
+use std::sync::{Arc, Mutex, PoisonError};
+use std::time::Duration;
+
+use jiff::Timestamp;
+use memoranda_core::id::ContentHash;
+
+use crate::error::{ErrorContext as _, Result, StoreError};
+use crate::files::{self, FilePrivacy, state_files};
+use crate::remote::{AppendOutcome, RemoteError, RemoteHead, RemoteLog};
+use crate::vault::boot::BootId;
+use crate::{OpenOptions, Store, StoreInner, clock};
+
+/// Bytes of frames that are fetched at once.
+const FETCH_BYTES: usize = 8 << 20;
+
+/// Location and patience of the cache of a space.
+#[derive(Clone, Debug)]
+pub struct SpaceOptions {
+    /// Folder of all caches. It belongs to this machine alone.
+    pub root: PathBuf,
+    /// How long to wait for another process's write.
+    pub lock_patience: Duration,
+}
+
+/// How current the answers of a vault are.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum SpaceFreshness {
+    /// Everything that was acknowledged is here.
+    Current,
+    /// The remote log cannot be reached. Answers are as of this time.
+    AsOf(Timestamp),
+}
+
+/// The remote log of a vault that is a cache.
+pub(crate) struct RemoteSpace {
+    log: Arc<dyn RemoteLog>,
+    epoch: u32,
+    /// Number of a log record that the copy contains, with all before it.
+    local_seq: AtomicU64,
+    /// Last time at which the copy had everything.
+    current_at: Mutex<Timestamp>,
+}
+
+impl RemoteSpace {
+    pub(crate) fn epoch(&self) -> u32 {
+        self.epoch
+    }
+
+    pub(crate) fn log(&self) -> &dyn RemoteLog {
+        &*self.log
+    }
+
+    /// Records that the copy contains a log record and all before it.
+    pub(crate) fn note_local(&self, seq: u64) {
+        self.local_seq.fetch_max(seq, Ordering::Relaxed);
+    }
+
+    fn current_at(&self) -> std::sync::MutexGuard<'_, Timestamp> {
+        self.current_at.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    fn check_epoch(&self, head: RemoteHead) -> Result<()> {
+        if head.epoch == self.epoch { Ok(()) } else { Err(StoreError::SpaceRewritten) }
+    }
+}
+
+impl Store {
+    /// Opens the cache of a space, and removes caches that another epoch or another run of the
+    /// machine left.
+    pub fn open_space(options: &SpaceOptions, log: Arc<dyn RemoteLog>) -> Result<Self> {
+        let head = log.head()?;
+        let folder = cache_folder(&options.root, log.device(), head.epoch)?;
+        let open = OpenOptions {
+            home: folder.join("home"),
+            cache: folder.join("cache"),
+            state: folder.join("state"),
+            file_sync: Duration::from_secs(3600),
+            lock_patience: options.lock_patience,
+        };
+        let space = RemoteSpace {
+            epoch: head.epoch,
+            local_seq: AtomicU64::new(0),
+            current_at: Mutex::new(Timestamp::UNIX_EPOCH),
+            log,
+        };
+        Self::open_with(open, Some(space))
+    }
+
+    /// Fetches and applies what the remote log has beyond this vault. `head` is the end of the
+    /// remote log if the caller knows it already. Does nothing in a vault with a log of its own.
+    pub fn catch_up_with_space(&self, head: Option<RemoteHead>) -> Result<SpaceFreshness> {
+        self.inner.catch_up_with_space(head)
+    }
+
+    /// Waits until the remote log has another head than this vault, at most for `timeout`. Returns
+    /// the head; `None` in a vault with a log of its own.
+    pub fn await_space_change(&self, timeout: Duration) -> Result<Option<RemoteHead>> {
+        let Some(space) = &self.inner.space else { return Ok(None) };
+        let seq = space.local_seq.load(Ordering::Relaxed);
+        Ok(Some(space.log.follow(RemoteHead { epoch: space.epoch, seq }, timeout)?))
+    }
+}
+
+impl StoreInner {
+    pub(crate) fn catch_up_with_space(&self, head: Option<RemoteHead>) -> Result<SpaceFreshness> {
+        let Some(space) = &self.space else { return Ok(SpaceFreshness::Current) };
+        let started = clock::now();
+        let caught_up = head.map_or_else(|| space.log.head(), Ok).map_err(StoreError::from);
+        let caught_up = caught_up.and_then(|head| {
+            space.check_epoch(head)?;
+            self.fetch(space, head)
+        });
+        match caught_up {
+            Ok(()) => {
+                *space.current_at() = started;
+                Ok(SpaceFreshness::Current)
+            }
+            Err(StoreError::Remote(error)) if error.is_away() => {
+                Ok(SpaceFreshness::AsOf(*space.current_at()))
+            }
+            Err(error) => Err(error),
+        }
+    }
+
+    /// Fetches frames up to a head, and applies them to files and index.
+    fn fetch(&self, space: &RemoteSpace, head: RemoteHead) -> Result<()> {
+        if space.local_seq.load(Ordering::Relaxed) >= head.seq {
+            return Ok(());
+        }
+        loop {
+            let reached = self.with_session(|session| {
+                let last = session.log.last_seq()?;
+                if last >= head.seq {
+                    return Ok(last);
+                }
+                let frames = space.log.read_after(last, FETCH_BYTES)?;
+                if frames.is_empty() {
+                    let reason = format!("it ends at {last}, and its head is {}", head.seq);
+                    return Err(RemoteError::Damaged { reason }.into());
+                }
+                session.log.append_frames(&frames)
+            })?;
+            if reached >= head.seq {
+                // The next holder of the lock applies what the log has beyond the files.
+                self.with_session(|_| Ok::<_, StoreError>(()))?;
+                space.note_local(reached);
+                return Ok(());
+            }
+        }
+    }
+
+    /// Catches up after another writer came first.
+    pub(crate) fn catch_up_after_miss(&self) -> Result<()> {
+        match &self.space {
+            Some(space) => {
+                let head = space.log.head()?;
+                space.check_epoch(head)?;
+                self.fetch(space, head)
+            }
+            None => Ok(()),
+        }
+    }
+
+    /// Returns a content of the space that the copy of the log lacks.
+    pub(crate) fn content_of_space(&self, hash: ContentHash) -> Result<Vec<u8>> {
+        let gone = || StoreError::ContentGone(hash);
+        let space = self.space.as_ref().ok_or_else(gone)?;
+        let stored = space.log.content(hash)?.ok_or_else(gone)?;
+        let content = crate::log::restore(stored.bytes, stored.raw_bytes).ok_or_else(gone)?;
+        if files::hash(&content) == hash { Ok(content) } else { Err(gone()) }
+    }
+
+    /// Refuses what concerns one machine alone, or what the remote log would not learn.
+    pub(crate) fn refuse_in_space(&self, doing: &'static str) -> Result<()> {
+        match self.space {
+            Some(_) => Err(StoreError::NotInSpace { doing }),
+            None => Ok(()),
+        }
+    }
+}
+
+/// Names the cache by what makes it valid, and removes those of the same space that are not.
+fn cache_folder(root: &Path, device: &str, epoch: u32) -> Result<PathBuf> {
+    let run = match BootId::current() {
+        // Without a known run of the machine, each process has a cache of its own.
+        BootId::Unknown => clock::new_commit_id().to_string(),
+        known => known.encode(),
+    };
+    let name = format!("{device}-{epoch}-{run}");
+    let doing = || "make the folder of a space".to_owned();
+    state_files::create_dir(root, FilePrivacy::Private).doing(doing)?;
+    let prefix = format!("{device}-");
+    for other in state_files::names(root).doing(doing)? {
+        if other.starts_with(&prefix) && other != name {
+            state_files::remove_tree(&root.join(&other)).doing(doing)?;
+        }
+    }
+    let folder = root.join(name);
+    state_files::create_dir(&folder, FilePrivacy::Private).doing(doing)?;
+    Ok(folder)
+}
+
+impl crate::commit::write_session::WriteSession<'_> {
+    /// Appends log records to the remote log, which acknowledges them, and then to the copy.
+    pub(crate) fn append_to_space(
+        &mut self,
+        space: &RemoteSpace,
+        records: Vec<(crate::log::LogRecord, crate::log::RecordBody)>,
+        seen: &crate::log::chain::SeenDevices,
+    ) -> Result<Vec<crate::log::LoggedRecord>> {
+        use crate::faults::{Step, at};
+        let sealed = self.log.seal(records, seen)?;
+        let (frames, contents) = sealed.frames();
+        let before = frames.first().map_or(0, |frame| frame.seq - 1);
+        let last = frames.last().map_or(0, |frame| frame.seq);
+        let expected = RemoteHead { epoch: space.epoch(), seq: before };
+        at(Step::SpaceAppend).doing(|| "write to the log of the space".into())?;
+        match space.log().append(expected, &frames, &contents)? {
+            AppendOutcome::Appended => {}
+            AppendOutcome::Behind(head) => {
+                space.check_epoch(head)?;
+                return Err(StoreError::SpaceMoved);
+            }
+        }
+        at(Step::SpaceAppended).ok();
+        // The commit is made, whatever becomes of the copy: what the copy lacks is fetched again.
+        match self.log.write_sealed(sealed, crate::log::LogForce::Unforced) {
+            Ok(placed) => {
+                space.note_local(last);
+                Ok(placed)
+            }
+            Err(error) => {
+                tracing::warn!(%error, "a commit is in the log of the space, and not in its copy");
+                Err(StoreError::SpaceCopyBehind)
+            }
+        }
+    }
+}

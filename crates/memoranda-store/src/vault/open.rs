@@ -1,0 +1,44 @@
+//! Opening a vault: its folder, log, index and lock.
+
+use std::sync::atomic::{AtomicBool, AtomicUsize};
+use std::sync::{Arc, Mutex};
+
+use crate::commit::write_session::VaultWriter;
+use crate::error::Result;
+use crate::index::{IndexFile, VaultIndex};
+use crate::space::RemoteSpace;
+use crate::vault::lock::VaultLock;
+use crate::vault::{OpenOptions, Vault, access_times, root_identity};
+use crate::{Store, StoreInner, log};
+
+impl Store {
+    /// Opens a vault with a log of its own, or the cache of a space.
+    pub(crate) fn open_with(options: OpenOptions, space: Option<RemoteSpace>) -> Result<Self> {
+        let mut vault = Vault::open(&options)?;
+        if let Some(space) = &space {
+            vault.device = space.log().device().to_owned();
+        }
+        let log = log::folder(&vault.state);
+        let index = VaultIndex::new(IndexFile::new(&options.cache, &vault.home)?);
+        let lock = VaultLock::open(&vault.state.join("lock"))?;
+        let inner = StoreInner {
+            options,
+            vault,
+            log,
+            index,
+            writer: Mutex::new(VaultWriter::new(lock)),
+            pending: Mutex::default(),
+            waiting: AtomicUsize::new(0),
+            background: Mutex::new(None),
+            watching: Mutex::new(None),
+            unforced: AtomicBool::new(false),
+            closing: AtomicBool::new(false),
+            uses: access_times::AccessTimes::default(),
+            reached: root_identity::RootIdentityCache::default(),
+            listener: Mutex::new(None),
+            looking: Mutex::new(()),
+            space,
+        };
+        Ok(Self { inner: Arc::new(inner) })
+    }
+}
