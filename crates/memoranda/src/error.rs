@@ -233,6 +233,11 @@ impl From<StoreError> for CommandError {
             StoreError::Damaged { .. } | StoreError::Halted(_) | StoreError::Closing => {
                 of(Exit::Internal).hint("`memoranda doctor` looks at everything")
             }
+            StoreError::Remote(_) | StoreError::SpaceCopyBehind | StoreError::SpaceRewritten => {
+                of(Exit::Internal)
+            }
+            StoreError::SpaceMoved => of(Exit::Conflict),
+            StoreError::NotInSpace { .. } => of(Exit::Usage),
             StoreError::Index(_) => {
                 of(Exit::Internal).hint("`memoranda reindex` rebuilds the index")
             }
