@@ -1,25 +1,31 @@
-//! Forgetting one memory: by id, by name, or by a question that fits exactly one.
+//! Forgetting one memory: by id, by name, or by its whole statement. A question that merely fits lists
+//! what fits and deletes nothing.
 
 use memoranda_core::change::Commit;
-use memoranda_core::id::ProjectName;
+use memoranda_core::id::{ObservationId, ProjectName};
+use memoranda_core::note::edit::{NoteEdit, ObservationRef, apply_edit};
 
-use crate::recall::{RecallRequest, RecalledPassage, recall, statement_key};
+use crate::recall::{RecallRequest, RecalledPassage, recall, split_observations, statement_key};
 use crate::records::{RecordError, RecordResult, VisibleScopes, delete_record, find_record};
 use crate::{
-    Author, DeleteOutcome, DeleteRequest, EngineError, Memory, NoteLocation, ResolveIntent,
+    Author, DeleteOutcome, DeleteRequest, EditOutcome, EngineError, Memory, NoteLocation,
+    ResolveIntent,
 };
 
 /// Maximum number of memories that a question lists.
 const MAX_LISTED: usize = 10;
 /// Token budget of the search for the memories of a question.
 const SEARCH_TOKENS: usize = 6_000;
+/// Words of a request before the statement that it names.
+const REQUEST_WORDS: [&str; 8] =
+    ["please", "forget", "delete", "remove", "that", "about", "the", "fact"];
 /// Maximum number of other places that are searched for the same statement.
 const MAX_PLACES: usize = 5;
 
 /// The memory to forget.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub enum ForgetTarget {
-    /// The id of a record.
+    /// The id of a record or of an observation.
     Id(String),
     /// The title, permalink or path of a note or memory file.
     Name(String),
@@ -51,7 +57,7 @@ pub enum ForgetOutcome {
 /// A memory that was forgotten.
 #[derive(Clone, Debug)]
 pub struct ForgottenMemory {
-    /// Id of the record; `None` for a note.
+    /// Id of the record or observation; `None` for a note.
     pub id: Option<String>,
     /// The text, or the title of a note.
     pub text: String,
@@ -70,7 +76,13 @@ pub fn forget(
     request: &ForgetRequest,
 ) -> RecordResult<ForgetOutcome> {
     match &request.target {
+        ForgetTarget::Id(id) if ObservationId::parse(id).is_some() => {
+            forget_observation(memory, who, request, id)
+        }
         ForgetTarget::Id(id) => match find_record(memory, id) {
+            Ok(record) if !request.reaches(&record.place) => {
+                Err(RecordError::NotFound { id: id.clone(), is_deleted: false })
+            }
             Ok(_) => forget_record(memory, who, request, id),
             // An id may be the path of a note, as answers show it.
             Err(RecordError::NotFound { .. }) if id.contains('/') => {
@@ -81,15 +93,76 @@ pub fn forget(
         ForgetTarget::Name(name) => forget_note(memory, who, request, name),
         ForgetTarget::Query(query) => {
             let found = fitting(memory, request, query, MAX_LISTED)?;
-            match found.as_slice() {
-                // A note contains more than the passage that fits; it is deleted only by its name.
-                [RecalledPassage { id: Some(id), places, .. }] if places.len() == 1 => {
-                    forget_record(memory, who, request, id)
+            let found: Vec<RecalledPassage> =
+                found.into_iter().flat_map(split_observations).take(MAX_LISTED).collect();
+            let said = statement_key(without_request_words(query));
+            let mut same = found.iter().filter(|passage| statement_key(&passage.text) == said);
+            // A note contains more than the passage that fits; it is deleted only by its name.
+            match (same.next(), same.next()) {
+                (Some(RecalledPassage { id: Some(id), places, .. }), None) if places.len() == 1 => {
+                    let target = ForgetTarget::Id(id.clone());
+                    forget(memory, who, &ForgetRequest { target, ..request.clone() })
                 }
                 _ => Ok(ForgetOutcome::Listed(found)),
             }
         }
     }
+}
+
+impl ForgetRequest {
+    /// Returns true if the caller may use the project of a file.
+    fn reaches(&self, place: &NoteLocation) -> bool {
+        self.only.as_ref().is_none_or(|only| place.project == *only)
+    }
+}
+
+/// Removes the words of a request before a statement: "forget that I prefer tabs".
+fn without_request_words(query: &str) -> &str {
+    let mut rest = query.trim();
+    while let Some((word, after)) = rest.split_once(' ') {
+        if !REQUEST_WORDS.contains(&word.to_lowercase().as_str()) {
+            break;
+        }
+        rest = after.trim_start();
+    }
+    rest
+}
+
+/// Removes the line of one observation.
+fn forget_observation(
+    memory: &Memory,
+    who: &Author,
+    request: &ForgetRequest,
+    id: &str,
+) -> RecordResult<ForgetOutcome> {
+    let found = memory.store().observation(id).map_err(EngineError::from)?;
+    let found =
+        found.map(|(file, row)| (NoteLocation { project: file.project, path: file.path }, row));
+    let Some((place, row)) = found.filter(|(place, _)| request.reaches(place)) else {
+        return Err(RecordError::NotFound { id: id.to_owned(), is_deleted: false });
+    };
+    let outcome = memory.rewrite(who, &place, None, None, |text| {
+        let by_id = ObservationId::parse(id).map(ObservationRef::Id);
+        let removed = |observation: ObservationRef| {
+            apply_edit(text, &NoteEdit::RemoveObservation { observation })
+        };
+        // An observation that a person wrote has no comment with its id.
+        let edited = by_id.map(removed).filter(|edited| edited.is_ok());
+        let edited = edited.unwrap_or_else(|| removed(ObservationRef::Line(row.line)));
+        edited.map_err(|error| EngineError::Edit { place: place.clone(), error })
+    })?;
+    let commit = match outcome {
+        EditOutcome::Edited(report) => Some(report.commit),
+        EditOutcome::Unchanged(..) | EditOutcome::Conflict(..) => None,
+    };
+    let still_told = other_places(memory, request, &row.text, &place)?;
+    Ok(ForgetOutcome::Forgotten(ForgottenMemory {
+        id: Some(id.to_owned()),
+        text: row.text,
+        place,
+        commit,
+        still_told,
+    }))
 }
 
 fn forget_record(
@@ -177,4 +250,22 @@ fn other_places(
     };
     let places = found.into_iter().filter(tells).flat_map(|passage| passage.places);
     Ok(places.filter(|place| place != forgotten).take(MAX_PLACES).collect())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_request_is_not_a_part_of_the_statement() {
+        for (query, statement) in [
+            ("forget that I prefer tabs", "I prefer tabs"),
+            ("Please forget the fact that I prefer tabs", "I prefer tabs"),
+            ("I prefer tabs", "I prefer tabs"),
+            ("tabs", "tabs"),
+            ("forget", "forget"),
+        ] {
+            assert_eq!(without_request_words(query), statement, "{query}");
+        }
+    }
 }

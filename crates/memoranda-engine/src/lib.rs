@@ -25,6 +25,7 @@ mod repository;
 mod scan;
 mod search;
 mod status;
+pub mod task_context;
 mod vacuum;
 mod visits;
 
@@ -81,7 +82,7 @@ pub use search::{
     SearchResult, SearchUnit,
 };
 pub use status::VaultStatus;
-pub use visits::{ChangesSinceVisit, VisitingClient};
+pub use visits::{ChangesSinceVisit, VisitRegister, VisitingClient};
 
 pub use memoranda_core as core;
 pub use memoranda_store::{

@@ -6,34 +6,49 @@ use memoranda_core::change::Commit;
 use memoranda_store::{HistoryFilter, clock};
 use serde_json::json;
 
-use crate::Memory;
 use crate::error::Result;
+use crate::{AgentIdentity, Memory};
 
-/// Register of the visits.
-const REGISTER: &str = "visits";
 /// Number of visits that are kept at least.
 const MIN_KEPT: usize = 500;
 /// Maximum number of commits that are read for the changes since a visit.
 const MAX_COMMITS: usize = 50;
 
+/// The way by which a client visits. A brief does not count as a call of a tool, because it is given
+/// unasked and a model may not have read it.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum VisitRegister {
+    /// Calls of tools.
+    Tools,
+    /// Briefs of hooks.
+    Briefs,
+}
+
+impl VisitRegister {
+    fn name(self) -> &'static str {
+        match self {
+            Self::Tools => "visits",
+            Self::Briefs => "brief-visits",
+        }
+    }
+}
+
 /// A client in a repository.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct VisitingClient {
-    /// Name of the client, without its version.
+    /// Name of the client, without its version: `claude-code` for `Claude Code 2.1`.
     pub name: String,
     /// Name of the repository; `global` outside of repositories.
     pub repository: String,
+    /// The way by which it visits.
+    pub register: VisitRegister,
 }
 
 impl VisitingClient {
     /// Builds a client from the name in a history, such as `claude-code 2.1`.
-    pub fn new(client: &str, repository: &str) -> Self {
-        let is_version = |word: &str| word.starts_with(|c: char| c.is_ascii_digit());
-        let name = match client.rsplit_once(' ') {
-            Some((name, version)) if is_version(version) => name,
-            _ => client,
-        };
-        Self { name: name.to_owned(), repository: repository.to_owned() }
+    pub fn new(client: &str, repository: &str, register: VisitRegister) -> Self {
+        let name = AgentIdentity::of_client(client).key;
+        Self { name, repository: repository.to_owned(), register }
     }
 }
 
@@ -52,17 +67,17 @@ impl Memory {
     pub fn visit(&self, client: &VisitingClient) -> Result<Option<ChangesSinceVisit>> {
         let since = self.last_visit(client)?;
         let line = json!([client.name, client.repository, clock::now().to_string()]).to_string();
-        self.store().leave_notice(REGISTER, &line, MIN_KEPT)?;
+        self.store().leave_notice(client.register.name(), &line, MIN_KEPT)?;
         let Some(since) = since else { return Ok(None) };
         let filter = HistoryFilter { since: Some(since), ..HistoryFilter::default() };
         let mut commits = self.log(&filter, MAX_COMMITS, 0)?;
-        commits.retain(|commit| VisitingClient::new(&commit.author.client, "").name != client.name);
+        commits.retain(|commit| AgentIdentity::of_client(&commit.author.client).key != client.name);
         Ok(Some(ChangesSinceVisit { since, commits }))
     }
 
     /// Returns the time of the last visit of a client; `None` if it was never here.
     fn last_visit(&self, client: &VisitingClient) -> Result<Option<Timestamp>> {
-        let lines = self.store().notices(REGISTER)?;
+        let lines = self.store().notices(client.register.name())?;
         let own = lines.iter().rev().find_map(|line| {
             let [name, repository, time]: [String; 3] = serde_json::from_str(line).ok()?;
             let is_own = name == client.name && repository == client.repository;
@@ -80,11 +95,12 @@ mod tests {
     fn a_client_is_the_same_in_every_version() {
         for (client, expected) in [
             ("claude-code 2.1.197", "claude-code"),
-            ("Claude Code 2.1", "Claude Code"),
-            ("Claude Code", "Claude Code"),
+            ("Claude Code 2.1", "claude-code"),
+            ("Claude Code", "claude-code"),
             ("cursor", "cursor"),
         ] {
-            assert_eq!(VisitingClient::new(client, "x").name, expected, "{client}");
+            let visitor = VisitingClient::new(client, "x", VisitRegister::Tools);
+            assert_eq!(visitor.name, expected, "{client}");
         }
     }
 }

@@ -17,6 +17,7 @@ mod index;
 mod ledger;
 mod log;
 mod map_data;
+mod observation_lookup;
 mod scan;
 mod space;
 mod subtree;

@@ -19,7 +19,7 @@ pub use graph::GraphSettings;
 pub use instructions::instructions;
 pub use lenient_json::{json_object, readable_json};
 pub use memory::{ToolUse, ToolUseError};
-pub use records::{BriefRequest, brief, last_writer};
+pub use records::{BriefRequest, last_writer, question_brief, quotation, session_brief};
 pub use registry::{
     AccessMode, ArgsError, CallContext, ClientContext, ClientQuestion, Confirmation, FormSupport,
     Param, ParamTable, ParamsHandler, PromptArgument, PromptCall, PromptDef, PromptMessage,

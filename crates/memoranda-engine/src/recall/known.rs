@@ -1,14 +1,18 @@
 //! Recalling without a question: what is known about the person and the repository.
 
+use jiff::Timestamp;
 use memoranda_core::id::ProjectName;
+use memoranda_core::note;
 use memoranda_core::path::NotePath;
 use memoranda_core::statement::StatementKind;
 use memoranda_store::{ListFilter, ListOrder};
 
-use super::passage::{RecalledPassage, RecalledSubject, kind_of_place, merge_same};
+use super::earlier_versions::{EarlierVersion, EarlierVersions};
+use super::passage::{RecalledPassage, RecalledSubject, merge_same};
 use super::{RecallAnswer, RecallRequest};
 use crate::records::{
     MemoryRecord, RecordKind, RecordResult, RecordScope, VisibleScopes, newest_records,
+    records_project,
 };
 use crate::{EngineError, Memory, NoteLocation};
 
@@ -36,9 +40,14 @@ pub(super) fn about_person_and_repository(
     memory: &Memory,
     request: &RecallRequest,
 ) -> RecordResult<RecallAnswer> {
-    let mut person = about_person(memory, request)?;
+    let earlier = match request.as_of {
+        Some(time) => Some(load_earlier(memory, request, time)?),
+        None => None,
+    };
+    let source = KnownSource { memory, request, earlier: earlier.as_ref() };
+    let mut person = source.about_person()?;
     let repository = match request.visible.project() {
-        Some(project) => records_of(memory, request, project, RecalledSubject::Repository)?,
+        Some(project) => source.records_of(project, RecalledSubject::Repository)?,
         None => Vec::new(),
     };
     let needed: usize = repository.iter().map(RecalledPassage::tokens).sum();
@@ -60,90 +69,145 @@ pub(super) fn about_person_and_repository(
     Ok(RecallAnswer { passages: person, left_out, ..RecallAnswer::default() })
 }
 
-/// Returns what is known about the person: records and memory files.
-fn about_person(memory: &Memory, request: &RecallRequest) -> RecordResult<Vec<RecalledPassage>> {
-    let mut passages = Vec::new();
-    if request.visible.scopes.contains(&RecordScope::Global) {
-        passages = records_of(memory, request, &RecordScope::Global, RecalledSubject::Person)?;
-    }
-    if request.includes(StatementKind::Note) {
-        passages.extend(person_files(memory, request)?);
-    }
-    Ok(merge_same(passages))
-}
-
-fn records_of(
+/// Loads the versions of a time of the records and the memory files.
+fn load_earlier(
     memory: &Memory,
     request: &RecallRequest,
-    scope: &RecordScope,
-    subject: RecalledSubject,
-) -> RecordResult<Vec<RecalledPassage>> {
-    if request.project.as_ref().is_some_and(|project| *project != crate::records::records_project())
-    {
-        return Ok(Vec::new());
-    }
-    let now = memory.local_now();
-    let time = request.as_of;
-    let fits = |record: &MemoryRecord| {
-        record.is_active(&now)
-            && request.since.is_none_or(|since| record.updated >= since)
-            && time.is_none_or(|time| record.created <= time)
-    };
-    let visible = VisibleScopes::only(scope.clone());
-    let (records, _) = newest_records(memory, &visible, &RecordKind::ALL, MAX_RECORDS, &fits)?;
-    let mut passages: Vec<RecalledPassage> = records
-        .iter()
-        .map(|record| RecalledPassage {
-            subject: Some(subject),
-            ..RecalledPassage::of_record(record)
-        })
-        .filter(|passage| request.includes(passage.kind))
-        .collect();
-    let order = |kind: StatementKind| KIND_ORDER.iter().position(|other| *other == kind);
-    passages.sort_by_key(|passage| order(passage.kind));
-    Ok(passages)
+    time: Timestamp,
+) -> RecordResult<EarlierVersions> {
+    let store = memory.store();
+    let projects = [records_project(), person_project()?].into_iter().filter(|project| {
+        let is_reached = request.project.as_ref().is_none_or(|only| only == project);
+        is_reached && store.project(project.as_str()).is_ok()
+    });
+    EarlierVersions::load(memory, &projects.collect::<Vec<_>>(), time)
 }
 
-/// Returns the beginnings of the newest memory files about the person.
-fn person_files(memory: &Memory, request: &RecallRequest) -> RecordResult<Vec<RecalledPassage>> {
-    let (project, folder) = PERSON_FILES;
-    let project = ProjectName::parse(project).map_err(EngineError::from)?;
-    let is_reached = request.project.as_ref().is_none_or(|only| *only == project);
-    if !is_reached || memory.store().project(project.as_str()).is_err() {
-        return Ok(Vec::new());
-    }
-    let filter = ListFilter {
-        project: Some(project),
-        folder: Some(NotePath::parse(folder).map_err(EngineError::from)?),
-        since: request.since,
-        ..ListFilter::default()
-    };
-    let files = memory.store().list(&filter, ListOrder::Newest, MAX_FILES, 0);
-    let files = files.map_err(EngineError::from)?;
-    let ids: Vec<i64> = files.iter().map(|file| file.id).collect();
-    let bodies = memory.store().bodies(&ids).map_err(EngineError::from)?;
-    let mut passages = Vec::with_capacity(files.len());
-    for (file, body) in files.into_iter().zip(bodies) {
-        let text = body.unwrap_or_default();
-        let end = text.char_indices().nth(FILE_CHARS).map_or(text.len(), |(end, _)| end);
-        let head = text.get(..end).unwrap_or_default().trim().to_owned();
-        let place = NoteLocation { project: file.project, path: file.path };
-        if head.is_empty() {
-            continue;
+fn person_project() -> RecordResult<ProjectName> {
+    Ok(ProjectName::parse(PERSON_FILES.0).map_err(EngineError::from)?)
+}
+
+/// The present files, or those of an earlier time.
+struct KnownSource<'a> {
+    memory: &'a Memory,
+    request: &'a RecallRequest,
+    /// Versions that differ from the present ones; `None` for the present.
+    earlier: Option<&'a EarlierVersions>,
+}
+
+impl KnownSource<'_> {
+    /// Returns what is known about the person: records and memory files.
+    fn about_person(&self) -> RecordResult<Vec<RecalledPassage>> {
+        let mut passages = Vec::new();
+        if self.request.visible.scopes.contains(&RecordScope::Global) {
+            passages = self.records_of(&RecordScope::Global, RecalledSubject::Person)?;
         }
-        passages.push(RecalledPassage {
-            text: head,
-            kind: kind_of_place(&place),
-            id: None,
-            title: file.title,
-            places: vec![place],
-            lines: String::new(),
-            repository: None,
-            updated: file.updated,
-            author: None,
-            relevance: None,
-            subject: Some(RecalledSubject::Person),
-        });
+        if self.request.includes(StatementKind::Note) {
+            passages.extend(self.person_files()?);
+        }
+        Ok(merge_same(passages))
     }
-    Ok(passages)
+
+    fn records_of(
+        &self,
+        scope: &RecordScope,
+        subject: RecalledSubject,
+    ) -> RecordResult<Vec<RecalledPassage>> {
+        let request = self.request;
+        if request.project.as_ref().is_some_and(|project| *project != records_project()) {
+            return Ok(Vec::new());
+        }
+        let now = match request.as_of {
+            Some(time) => time.to_zoned(self.memory.local_now().time_zone().clone()),
+            None => self.memory.local_now(),
+        };
+        let holds = |record: &MemoryRecord| {
+            record.is_active(&now)
+                && request.since.is_none_or(|since| record.updated >= since)
+                && request.as_of.is_none_or(|time| record.created <= time)
+        };
+        let fits = |record: &MemoryRecord| {
+            holds(record) && self.earlier.is_none_or(|earlier| earlier.is_unchanged(&record.place))
+        };
+        let visible = VisibleScopes::only(scope.clone());
+        let (mut records, _) =
+            newest_records(self.memory, &visible, &RecordKind::ALL, MAX_RECORDS, &fits)?;
+        if let (Some(earlier), Some(time)) = (self.earlier, request.as_of) {
+            let versions = earlier.versions.iter();
+            let then = versions.filter_map(|version| {
+                MemoryRecord::of_version(&version.place, &version.text, time)
+            });
+            records.extend(then.filter(|record| record.scope == *scope && holds(record)));
+        }
+        let mut passages: Vec<RecalledPassage> = records
+            .iter()
+            .map(|record| RecalledPassage {
+                subject: Some(subject),
+                ..RecalledPassage::of_record(record)
+            })
+            .filter(|passage| request.includes(passage.kind))
+            .collect();
+        let order = |kind: StatementKind| KIND_ORDER.iter().position(|other| *other == kind);
+        passages.sort_by_key(|passage| order(passage.kind));
+        Ok(passages)
+    }
+
+    /// Returns the beginnings of the newest memory files about the person.
+    fn person_files(&self) -> RecordResult<Vec<RecalledPassage>> {
+        let (request, store) = (self.request, self.memory.store());
+        let project = person_project()?;
+        let folder = NotePath::parse(PERSON_FILES.1).map_err(EngineError::from)?;
+        let is_reached = request.project.as_ref().is_none_or(|only| *only == project);
+        if !is_reached || store.project(project.as_str()).is_err() {
+            return Ok(Vec::new());
+        }
+        let filter = ListFilter {
+            project: Some(project),
+            folder: Some(folder.clone()),
+            since: request.since,
+            ..ListFilter::default()
+        };
+        let files = store.list(&filter, ListOrder::Newest, MAX_FILES, 0);
+        let files = files.map_err(EngineError::from)?;
+        let ids: Vec<i64> = files.iter().map(|file| file.id).collect();
+        let bodies = store.bodies(&ids).map_err(EngineError::from)?;
+        let mut passages = Vec::with_capacity(files.len());
+        for (file, body) in files.into_iter().zip(bodies) {
+            let place = NoteLocation { project: file.project, path: file.path };
+            if self.earlier.is_some_and(|earlier| !earlier.is_unchanged(&place)) {
+                continue;
+            }
+            let text = body.unwrap_or_default();
+            passages.extend(file_passage(&place, &file.title, &text, file.updated));
+        }
+        let versions = self.earlier.map_or(&[][..], |earlier| &earlier.versions);
+        let within = |version: &&EarlierVersion| {
+            version.place.project.as_str() == PERSON_FILES.0
+                && version.place.path.is_within(folder.as_str())
+        };
+        for version in versions.iter().filter(within).take(MAX_FILES) {
+            let parsed = note::parse(&version.text);
+            let title = parsed.title().unwrap_or_else(|| version.place.path.stem().to_owned());
+            let body = version.text.get(parsed.body).unwrap_or_default();
+            let time = request.as_of.unwrap_or_default();
+            passages.extend(file_passage(&version.place, &title, body, time));
+        }
+        Ok(passages)
+    }
+}
+
+/// Returns the beginning of a memory file; `None` if it is empty.
+fn file_passage(
+    place: &NoteLocation,
+    title: &str,
+    text: &str,
+    updated: Timestamp,
+) -> Option<RecalledPassage> {
+    let end = text.char_indices().nth(FILE_CHARS).map_or(text.len(), |(end, _)| end);
+    let head = text.get(..end).unwrap_or_default();
+    let subject = Some(RecalledSubject::Person);
+    (!head.trim().is_empty()).then(|| RecalledPassage {
+        subject,
+        ..RecalledPassage::of_text(place, title, head, updated)
+    })
 }

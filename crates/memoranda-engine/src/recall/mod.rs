@@ -2,10 +2,13 @@
 //! budget, each with its places, age, author and kind.
 
 mod as_of;
+mod earlier_versions;
 mod known;
+mod observations;
 mod passage;
 mod query;
 
+pub(crate) use observations::split_observations;
 pub(crate) use passage::statement_key;
 pub use passage::{RecalledPassage, RecalledSubject};
 
@@ -75,7 +78,8 @@ pub struct RecallAnswer {
 
 impl RecallAnswer {
     /// Keeps the first passages that fit the budget, and adds the authors.
-    fn pack(mut self, memory: &Memory, max_tokens: usize) -> RecordResult<Self> {
+    fn pack(mut self, memory: &Memory, request: &RecallRequest) -> RecordResult<Self> {
+        let max_tokens = request.max_tokens;
         let (mut spent, mut cut) = (0, 0);
         let mut kept: Vec<RecalledPassage> = Vec::new();
         for mut passage in std::mem::take(&mut self.passages) {
@@ -90,7 +94,7 @@ impl RecallAnswer {
             kept.push(passage);
         }
         for passage in &mut kept {
-            passage.add_author(memory)?;
+            passage.add_author(memory, request.as_of)?;
         }
         self.passages = kept;
         self.left_out += cut;
@@ -105,5 +109,5 @@ pub fn recall(memory: &Memory, request: &RecallRequest) -> RecordResult<RecallAn
         (Some(query), Some(time)) => as_of::search(memory, request, query, time)?,
         (None, _) => known::about_person_and_repository(memory, request)?,
     };
-    answer.pack(memory, request.max_tokens)
+    answer.pack(memory, request)
 }

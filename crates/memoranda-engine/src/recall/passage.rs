@@ -5,6 +5,7 @@ use memoranda_core::note;
 use memoranda_core::statement::StatementKind;
 use memoranda_core::token_estimate::{estimate_tokens, truncate_to_tokens};
 
+use super::observations::observation_text;
 use crate::records::{MemoryRecord, RecordResult, RecordScope};
 use crate::remember::statement_kind;
 use crate::{Memory, NoteLocation, PackedNote};
@@ -13,6 +14,8 @@ use crate::{Memory, NoteLocation, PackedNote};
 const FRAME_TOKENS: usize = 30;
 /// Maximum length of a record in an answer, in characters.
 const RECORD_CHARS: usize = 1_200;
+/// Maximum number of revisions of a note that are read for the author of an earlier version.
+const MAX_REVISIONS: usize = 1_000;
 /// Project of the entities.
 const GRAPH_PROJECT: &str = "graph";
 
@@ -32,7 +35,7 @@ pub struct RecalledPassage {
     pub text: String,
     /// The kind.
     pub kind: StatementKind,
-    /// Id of the record; `None` for a passage of a note.
+    /// Id of the record, or of the only observation of an entity; `None` for another passage.
     pub id: Option<String>,
     /// Title of the note; empty for a record.
     pub title: String,
@@ -76,17 +79,37 @@ impl RecalledPassage {
 
     /// Builds the passage of a note.
     pub(super) fn of_note(packed: &PackedNote) -> Self {
+        let mut passage =
+            Self::of_text(&packed.place, &packed.title, &packed.text(), packed.updated);
+        passage.places.extend(packed.also.iter().cloned());
+        passage.lines = packed.lines_text();
+        passage.relevance = Some(packed.relevance);
+        passage
+    }
+
+    /// Builds the passage of a text of a note, without relevance and subject.
+    pub(super) fn of_text(
+        place: &NoteLocation,
+        title: &str,
+        text: &str,
+        updated: Timestamp,
+    ) -> Self {
+        let kind = kind_of_place(place);
+        let (text, id) = match kind {
+            StatementKind::Fact => observation_text(text),
+            _ => (text.trim().to_owned(), None),
+        };
         Self {
-            text: packed.text().trim().to_owned(),
-            kind: kind_of_place(&packed.place),
-            id: None,
-            title: packed.title.clone(),
-            places: std::iter::once(&packed.place).chain(&packed.also).cloned().collect(),
-            lines: packed.lines_text(),
+            text,
+            kind,
+            id,
+            title: title.to_owned(),
+            places: vec![place.clone()],
+            lines: String::new(),
             repository: None,
-            updated: packed.updated,
+            updated,
             author: None,
-            relevance: Some(packed.relevance),
+            relevance: None,
             subject: None,
         }
     }
@@ -106,12 +129,20 @@ impl RecalledPassage {
         }
     }
 
-    /// Adds the client that wrote the passage last.
-    pub(super) fn add_author(&mut self, memory: &Memory) -> RecordResult<()> {
-        if let Some(place) = self.places.first() {
-            let last = memory.revisions(place, 1)?.into_iter().next();
-            self.author = last.map(|revision| revision.commit.author.client);
+    /// Adds the client that wrote the passage last, up to a time if one is given.
+    pub(super) fn add_author(
+        &mut self,
+        memory: &Memory,
+        as_of: Option<Timestamp>,
+    ) -> RecordResult<()> {
+        let Some(place) = self.places.first() else { return Ok(()) };
+        let count = if as_of.is_some() { MAX_REVISIONS } else { 1 };
+        let mut revisions = memory.revisions(place, count)?.into_iter();
+        let last = revisions.find(|last| as_of.is_none_or(|time| last.commit.time <= time));
+        if let (Some(last), Some(_)) = (&last, as_of) {
+            self.updated = last.commit.time;
         }
+        self.author = last.map(|revision| revision.commit.author.client);
         Ok(())
     }
 

@@ -156,6 +156,32 @@ impl MemoryRecord {
         }
     }
 
+    /// Builds a record from the text of an earlier version. `None` if the file is not a record.
+    pub(crate) fn of_version(place: &NoteLocation, text: &str, time: Timestamp) -> Option<Self> {
+        let at = RecordLocation::parse(&place.path).filter(|_| is_record_place(place))?;
+        let note = memoranda_core::note::parse(text);
+        let front = &note.frontmatter;
+        let project = front.text("project").map_or(Value::Null, Value::String);
+        let scope =
+            RecordScope::from_folder(&at.folder, &serde_json::json!({ "project": project }));
+        let stated = |key: &str| front.text(key).as_deref().and_then(parse_time);
+        Some(Self {
+            id: place.path.stem().to_owned(),
+            kind: at.kind,
+            scope,
+            content: text.get(note.body.clone()).unwrap_or_default().trim().to_owned(),
+            tags: front.texts("tags"),
+            paths: front.texts("paths"),
+            category: front.text("category"),
+            metadata: front.text("metadata").and_then(|text| metadata(&Value::String(text))),
+            created: stated("created").unwrap_or(time),
+            updated: stated("modified").unwrap_or(time),
+            expires: front.text("expires").as_deref().and_then(RecordExpiry::parse_stored),
+            superseded_by: front.text("superseded_by"),
+            place: place.clone(),
+        })
+    }
+
     /// Returns true if the record is neither superseded nor expired.
     pub fn is_active(&self, now: &Zoned) -> bool {
         self.superseded_by.is_none() && self.expires.is_none_or(|expires| !expires.is_over(now))

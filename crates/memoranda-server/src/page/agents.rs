@@ -5,7 +5,7 @@ use std::path::PathBuf;
 
 use memoranda_engine::core::token_estimate::estimate_tokens;
 use memoranda_engine::{AgentIdentity, HistoryFilter};
-use memoranda_tools::{BriefRequest, brief};
+use memoranda_tools::{BriefRequest, question_brief, session_brief};
 use serde_json::{Value, json};
 
 use super::history_json::agent_json;
@@ -78,14 +78,18 @@ pub(super) fn agents(request: &PageRequest<'_>) -> Result<Value, HttpError> {
 pub(super) fn client_brief(request: &PageRequest<'_>) -> Result<Value, HttpError> {
     let memory = request.memory();
     let folder = request.text("folder").map(PathBuf::from);
-    let asked = BriefRequest {
-        folder: folder.as_deref(),
-        query: request.text("q"),
-        max_chars: MAX_BRIEF_CHARS,
-    };
-    let text = brief(memory, &request.page.catalog.settings.records, &asked);
+    // Looking at a brief is not a visit of the client.
+    let asked =
+        BriefRequest { folder: folder.as_deref(), client: None, max_chars: MAX_BRIEF_CHARS };
+    let settings = &request.page.catalog.settings;
+    let text = session_brief(memory, settings, &asked);
     let text = text.map_err(|error| HttpError::bad_request(format!("{error}.")))?;
-    let text = text.unwrap_or_default();
+    let mut text = text.unwrap_or_default();
+    if let Some(question) = request.text("q") {
+        let found = question_brief(memory, settings, &asked, question, &|_, _| true);
+        let found = found.map_err(|error| HttpError::bad_request(format!("{error}.")))?;
+        text.push_str(&format!("\n\n## Relevant Memories\n{found}"));
+    }
     let mut section = String::new();
     let mut lines = Vec::new();
     for line in text.lines() {

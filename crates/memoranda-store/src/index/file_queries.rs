@@ -349,6 +349,20 @@ pub(crate) fn observations(db: &Connection, file: i64) -> Result<Vec<Observation
     Ok(rows.collect::<rusqlite::Result<_>>()?)
 }
 
+/// Returns the fact with an id and the file that contains it; `None` if no file or several have it.
+pub(crate) fn observation(
+    db: &Connection,
+    id: &str,
+) -> Result<Option<(FileSummary, ObservationRow)>> {
+    let mut query =
+        db.prepare_cached("SELECT file FROM observations WHERE observation_id = ? LIMIT 2")?;
+    let files = query.query_map([id], |row| row.get::<_, i64>(0))?;
+    let files = files.collect::<rusqlite::Result<Vec<_>>>()?;
+    let [file] = files.as_slice() else { return Ok(None) };
+    let fact = observations(db, *file)?.into_iter().find(|fact| fact.id == id);
+    Ok(by_id(db, *file)?.zip(fact))
+}
+
 /// A relation in the index.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct RelationRow {

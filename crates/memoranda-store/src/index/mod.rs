@@ -50,8 +50,8 @@ pub use file_queries::{
     RelationRow, WholeLink,
 };
 pub(crate) use file_queries::{
-    at, by_id, by_ids, by_key, counts, list, names, note_types, notes_in, observations, problems,
-    relations_from, relations_named, relations_to,
+    at, by_id, by_ids, by_key, counts, list, names, note_types, notes_in, observation,
+    observations, problems, relations_from, relations_named, relations_to,
 };
 pub use filtered_list::FilteredList;
 pub(crate) use filtered_list::{filtered_list, with_permalink};

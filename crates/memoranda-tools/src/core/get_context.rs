@@ -5,16 +5,13 @@
 //! share what is left, and each passes on what it does not need.
 
 use memoranda_core::change::FileChange;
-use memoranda_core::statement::StatementKind;
 use memoranda_core::token_estimate::estimate_tokens;
-use memoranda_engine::recall::{RecallRequest, recall};
-use memoranda_engine::records::{
-    RecordResult, RecordScope, VisibleScopes, records_project, single_line,
-};
-use memoranda_engine::{ListFilter, ListOrder, VisitingClient};
+use memoranda_engine::ChangesSinceVisit;
+use memoranda_engine::records::{VisibleScopes, records_project, single_line};
+use memoranda_engine::task_context::TaskContext;
 use serde_json::{Value, json};
 
-use crate::registry::CallContext;
+use crate::settings::{RecordSettings, ToolSettings};
 
 /// Token budget of an answer if the caller gives none.
 pub(crate) const CONTEXT_TOKENS: usize = 1_500;
@@ -25,16 +22,6 @@ const MIN_FURTHER_TOKENS: usize = 300;
 const SHARES: [usize; 4] = [40, 25, 15, 20];
 /// Maximum length of a line, in characters.
 const LINE_CHARS: usize = 240;
-/// Maximum number of memory files that are listed.
-const MAX_FILES: usize = 30;
-/// The kinds of statements about the person besides rules, which have their own section.
-const PERSON_KINDS: [StatementKind; 5] = [
-    StatementKind::Preference,
-    StatementKind::Fact,
-    StatementKind::Decision,
-    StatementKind::Skill,
-    StatementKind::Note,
-];
 
 /// The further sections of an answer.
 #[derive(Default)]
@@ -98,8 +85,12 @@ impl SectionWriter {
 }
 
 impl FurtherSections {
-    /// Collects the sections, and records the visit of the client.
-    pub(crate) fn load(call: &CallContext<'_>, request: &FurtherRequest<'_>) -> RecordResult<Self> {
+    /// Renders the sections.
+    pub(crate) fn new(
+        settings: &ToolSettings,
+        context: &TaskContext,
+        request: &FurtherRequest<'_>,
+    ) -> Self {
         let left = match request.budget {
             Some(budget) => budget.saturating_sub(request.spent),
             None => CONTEXT_TOKENS.saturating_sub(request.spent).max(MIN_FURTHER_TOKENS),
@@ -110,41 +101,40 @@ impl FurtherSections {
         let [person_share, due_share, files_share, _] = SHARES;
         let rest = 100 - person_share;
         let after_due = rest - due_share;
-        let (lines, items) = person_lines(call, request, left)?;
+        let (lines, items) = person_lines(context, request);
         let written =
             writer.section("## About the Person", &lines, person_share, "recall without query");
         sections.person = items.into_iter().take(written).collect();
         let more = "list_reminders";
         writer.section("## Due Reminders", &request.due, 100 * due_share / rest, more);
-        sections.memory_files = memory_files(call)?;
+        let files = context.memory_files.iter();
+        sections.memory_files = files.map(|file| format!("/memories/{}", file.path)).collect();
+        let lines: Vec<String> =
+            sections.memory_files.iter().map(|path| format!("- {path}")).collect();
         let share = 100 * files_share / after_due;
         let more = "memory view /memories";
-        writer.section("## Memory Files", &sections.memory_files, share, more);
-        let (heading, lines, changes) = changes(call, request)?;
-        writer.section(&heading, &lines, 100, "recent_activity");
-        sections.changes = changes;
+        writer.section("## Memory Files", &lines, share, more);
+        if let Some(changes) = &context.changes {
+            let heading = changes_heading(changes, &settings.records);
+            let only = settings.notes.only_project.as_deref();
+            let lines = change_lines(changes, request.visible, only);
+            let written = writer.section(&heading, &lines, 100, "recent_activity");
+            let shown = lines.iter().take(written).map(|line| line.trim_start_matches("- "));
+            sections.changes = json!({
+                "since": changes.since.to_string(),
+                "commits": lines.len(),
+                "shown": shown.collect::<Vec<_>>(),
+            });
+        }
         sections.text = writer.text;
-        Ok(sections)
+        sections
     }
 }
 
-fn person_lines(
-    call: &CallContext<'_>,
-    request: &FurtherRequest<'_>,
-    tokens: usize,
-) -> RecordResult<(Vec<String>, Vec<Value>)> {
-    if !request.visible.scopes.contains(&RecordScope::Global) {
-        return Ok((Vec::new(), Vec::new()));
-    }
-    let known = RecallRequest {
-        max_tokens: tokens.max(1) * 2,
-        kinds: PERSON_KINDS.to_vec(),
-        ..RecallRequest::new(None, VisibleScopes::only(RecordScope::Global))
-    };
-    let found = recall(call.memory, &known)?.passages;
+fn person_lines(context: &TaskContext, request: &FurtherRequest<'_>) -> (Vec<String>, Vec<Value>) {
     let is_new = |id: Option<&str>| id.is_none_or(|id| !request.shown.contains(&id));
-    let found = found.iter().filter(|passage| is_new(passage.id.as_deref()));
-    Ok(found
+    let found = context.person.iter().filter(|passage| is_new(passage.id.as_deref()));
+    found
         .map(|passage| {
             let source = match &passage.id {
                 Some(id) => format!("{}, id {id}", passage.kind.as_str()),
@@ -154,42 +144,28 @@ fn person_lines(
             let item = json!({ "id": passage.id, "kind": passage.kind.as_str(), "text": text });
             (format!("- {text} ({source})"), item)
         })
-        .unzip())
+        .unzip()
 }
 
-/// Lists the newest memory files as the memory tool names them.
-fn memory_files(call: &CallContext<'_>) -> RecordResult<Vec<String>> {
-    let project = &call.settings.memories;
-    if !call.settings.reaches_memories() || call.memory.store().project(project.as_str()).is_err() {
-        return Ok(Vec::new());
-    }
-    let filter = ListFilter { project: Some(project.clone()), ..ListFilter::default() };
-    let files = call.memory.store().list(&filter, ListOrder::Newest, MAX_FILES, 0);
-    let files = files.map_err(memoranda_engine::EngineError::from)?;
-    Ok(files.into_iter().map(|file| format!("- /memories/{}", file.path)).collect())
+/// Returns the heading of the changes, with the time of the last visit.
+pub(crate) fn changes_heading(changes: &ChangesSinceVisit, settings: &RecordSettings) -> String {
+    let since = changes.since.to_zoned(settings.zone.clone());
+    format!("## Changed Since Your Last Visit ({})", since.strftime("%Y-%m-%d %H:%M %Z"))
 }
 
-/// Returns heading and lines of the changes since the last visit.
-fn changes(
-    call: &CallContext<'_>,
-    request: &FurtherRequest<'_>,
-) -> RecordResult<(String, Vec<String>, Value)> {
-    let repository = request.visible.project().map_or("global", RecordScope::name);
-    let client = VisitingClient::new(&call.who.client, repository);
-    let Some(changes) = call.memory.visit(&client)? else {
-        return Ok((String::new(), Vec::new(), Value::Null));
-    };
-    let zone = &call.settings.records.zone;
-    let since = changes.since.to_zoned(zone.clone()).strftime("%Y-%m-%d %H:%M %Z").to_string();
-    let heading = format!("## Changed Since Your Last Visit ({since})");
-    let only = call.settings.notes.only_project.as_deref();
+/// Renders the commits of others that the caller may see, a line each.
+pub(crate) fn change_lines(
+    changes: &ChangesSinceVisit,
+    visible: &VisibleScopes,
+    only: Option<&str>,
+) -> Vec<String> {
     let mut lines: Vec<String> = Vec::new();
     for commit in &changes.commits {
         let files: Vec<String> = commit
             .files
             .iter()
             .filter(|file| only.is_none_or(|only| file.project.as_str() == only))
-            .filter(|file| is_visible(file, request.visible))
+            .filter(|file| is_visible(file, visible))
             .map(|file| {
                 let gone = if file.after.is_none() { " (deleted)" } else { "" };
                 format!("{}/{}{gone}", file.project, file.path)
@@ -202,8 +178,7 @@ fn changes(
         };
         lines.push(format!("- {first}{more} by {}", commit.author.client));
     }
-    let json = json!({ "since": changes.since.to_string(), "commits": lines.len() });
-    Ok((heading, lines, json))
+    lines
 }
 
 /// Returns false for a record of another repository.

@@ -62,13 +62,9 @@ fn remembered_text(remembered: &RememberedStatement, request: &RememberRequest) 
     };
     let commit = remembered.commit.as_ref().map(|commit| commit.id.to_string()).unwrap_or_default();
     text.push_str(&format!("\n{id}@{version} · {place} · commit {commit}"));
-    text.push_str(&match &remembered.effect {
-        RememberEffect::Replaced { previous } => {
-            let call = json!({ "content": single_line(previous, 2_000), "replaces": id });
-            format!("\nTo take it back: remember {call}")
-        }
-        _ => format!("\nTo take it back: forget {}", json!({ "id": id })),
-    });
+    if let Some(call) = take_back_call(remembered) {
+        text.push_str(&format!("\nTo take it back: {call}"));
+    }
     if !remembered.candidates.is_empty() {
         text.push_str("\nSimilar, and kept as well:");
     }
@@ -79,6 +75,19 @@ fn remembered_text(remembered: &RememberedStatement, request: &RememberRequest) 
         text.push_str(&format!("\n- {}: {shown} (to replace it: remember {call})", record.id));
     }
     text
+}
+
+/// Returns the call that takes the change back; `None` if nothing was stored.
+fn take_back_call(remembered: &RememberedStatement) -> Option<String> {
+    let id = &remembered.id;
+    match &remembered.effect {
+        RememberEffect::Known => None,
+        RememberEffect::Stored => Some(format!("forget {}", json!({ "id": id }))),
+        RememberEffect::Replaced { previous } => {
+            let call = json!({ "content": single_line(previous, 2_000), "replaces": id });
+            Some(format!("remember {call}"))
+        }
+    }
 }
 
 fn scope_text(scope: &RecordScope) -> String {
@@ -119,6 +128,7 @@ fn remembered_json(remembered: &RememberedStatement, warning: Option<&str>) -> V
         "path": remembered.place.to_string(),
         "commit": remembered.commit.as_ref().map(|commit| commit.id.to_string()),
         "previous": previous,
+        "take_back": take_back_call(remembered),
         "candidates": candidates,
         "warning": warning,
     })

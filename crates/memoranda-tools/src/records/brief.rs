@@ -1,78 +1,81 @@
-//! The brief of a session: rules, due reminders and memories as one text, for hooks.
+//! The brief of a hook: the context of a task as one text, with the writer of everything it quotes.
+//! It renders the same [`TaskContext`] as `get_context`.
 
 use std::collections::BTreeMap;
 use std::path::Path;
 
+use memoranda_engine::recall::RecalledPassage;
 use memoranda_engine::records::{
-    FileSelection, MemoryRecord, RecordQuery, RecordResult, RecordScope, RuleList, VisibleScopes,
-    due_reminders, newest_records,
+    FileSelection, MemoryRecord, RecordResult, RecordScope, VisibleScopes, single_line,
 };
-use memoranda_engine::{GitRepository, Memory};
+use memoranda_engine::task_context::{
+    ContextQuestion, OtherRepositories, TaskContext, TaskContextRequest,
+};
+use memoranda_engine::{
+    FileSummary, GitRepository, MIN_RELEVANCE, Memory, NoteLocation, VisitRegister, VisitingClient,
+};
 
-use super::context::{MEMORIES, relevant};
-use super::render::{due_text, list_line};
+use super::render::due_text;
 use super::rules::RulesPage;
 use super::writer::last_writer;
-use crate::settings::RecordSettings;
+use crate::core::get_context::{change_lines, changes_heading};
+use crate::settings::ToolSettings;
 
-/// Maximum number of recent memories.
-const MAX_RECENT: usize = 8;
-/// Maximum number of relevant memories.
-const MAX_RELEVANT: usize = 8;
-/// Maximum length of a memory, in characters.
+/// Maximum number of relevant records, and of relevant memories besides them.
+const MAX_RELEVANT: usize = 3;
+/// Maximum length of a statement, in characters.
 const LINE_CHARS: usize = 300;
+/// Maximum length of the sections about the person, the repository and the changes, in characters.
+const MAX_PERSON_CHARS: usize = 2_500;
+const MAX_REPOSITORY_CHARS: usize = 1_500;
+const MAX_CHANGES_CHARS: usize = 1_200;
+/// Maximum number of memory files that are listed.
+const MAX_FILES: usize = 8;
+/// Folders of memory files that are not listed: those about the person are quoted, and those of
+/// conversations are traces.
+const UNLISTED_FOLDERS: [&str; 2] = ["user", "sessions"];
 
-/// The subject of a session.
+/// A request for a brief.
 #[derive(Clone, Debug)]
 pub struct BriefRequest<'a> {
     /// Folder that the client works in.
     pub folder: Option<&'a Path>,
-    /// Subject of the session, if known.
-    pub query: Option<&'a str>,
+    /// Name of the client whose visit is recorded; `None` for a brief without changes.
+    pub client: Option<&'a str>,
     /// Maximum length of the text, in characters.
     pub max_chars: usize,
 }
 
-/// Renders the active rules, due reminders, relevant and recent memories. `None` if there are none.
-/// A text that is too long is cut at the end with a note.
-pub fn brief(
+/// Renders rules, due reminders, what is known about the person and the repository, memory files,
+/// and changes since the last brief. `None` if there are none. A text that is too long is cut at the
+/// end with a note.
+pub fn session_brief(
     memory: &Memory,
-    settings: &RecordSettings,
+    settings: &ToolSettings,
     request: &BriefRequest<'_>,
 ) -> RecordResult<Option<String>> {
-    let visible = VisibleScopes::new(request.folder.and_then(RecordScope::of_workspace));
-    let now = settings.now();
+    let visible = VisibleScopes::of_workspace(request.folder);
+    let repository = visible.project().map_or("global", RecordScope::name);
+    let visitor =
+        request.client.map(|client| VisitingClient::new(client, repository, VisitRegister::Briefs));
+    let context = load(memory, settings, &visible, None, visitor.as_ref())?;
     let mut parts: Vec<String> = Vec::new();
-    let rules = RuleList::load(memory, &visible, &FileSelection::default(), &now)?;
-    let page = RulesPage::new(&rules, 0, request.max_chars * 3 / 4);
-    if !page.rules.is_empty() {
-        let mut part = format!("Rules that are stored in this memory:\n{}", page.text);
-        part.push_str(&writers_line(memory, &page.rules));
-        if let Some(next) = page.next {
-            let more = rules.count() - next;
-            part.push_str(&format!("[{more} more rules: get_rules {{\"offset\": {next}}}]\n"));
-        }
-        parts.push(part);
+    parts.extend(rules_part(memory, &context, request.max_chars * 3 / 4));
+    let line = |reminder| format!("- {}\n", due_text(reminder, &settings.records.zone));
+    let due: String = context.due.iter().map(line).collect();
+    parts.extend(section("## Due Reminders", &due, request.max_chars));
+    let person = passages_text(memory, &context.person);
+    parts.extend(section("## About the Person", &person, MAX_PERSON_CHARS));
+    let about = passages_text(memory, &context.repository);
+    parts.extend(section("## This Repository", &about, MAX_REPOSITORY_CHARS));
+    let files = files_text(&context.memory_files);
+    parts.extend(section("## Memory Files", &files, request.max_chars));
+    if let Some(changes) = &context.changes {
+        let lines = change_lines(changes, &visible, settings.notes.only_project.as_deref());
+        let heading = changes_heading(changes, &settings.records);
+        let text: String = lines.into_iter().map(|line| line + "\n").collect();
+        parts.extend(section(&heading, &text, MAX_CHANGES_CHARS));
     }
-    let due = due_reminders(memory, &visible, &settings.zone)?;
-    if !due.is_empty() {
-        let line = |reminder| format!("- {}\n", due_text(reminder, &settings.zone));
-        let lines: Vec<String> = due.iter().map(line).collect();
-        parts.push(format!("## Due Reminders\n{}", lines.concat()));
-    }
-    let is_active = |record: &MemoryRecord| record.is_active(&now);
-    let found = match request.query.filter(|query| !query.trim().is_empty()) {
-        Some(text) => {
-            let query = RecordQuery { text, limit: MAX_RELEVANT, min_relevance: None };
-            relevant(memory, &visible, query, &is_active)?
-        }
-        None => Vec::new(),
-    };
-    parts.extend(section(memory, "Relevant Memories", &found));
-    let (recent, _) = newest_records(memory, &visible, &MEMORIES, MAX_RECENT, &|record| {
-        is_active(record) && !found.iter().any(|known| known.id == record.id)
-    })?;
-    parts.extend(section(memory, "Recent Memories", &recent));
     if parts.is_empty() {
         return Ok(None);
     }
@@ -80,31 +83,136 @@ pub fn brief(
     Ok(Some(cut_lines(text.trim_end(), request.max_chars)))
 }
 
+/// Renders the memories that match a question, each with its place and writer. Empty if there are
+/// none. `is_relevant` gets the text of a memory and its relevance, which is `None` for a record.
+pub fn question_brief(
+    memory: &Memory,
+    settings: &ToolSettings,
+    request: &BriefRequest<'_>,
+    question: &str,
+    is_relevant: &dyn Fn(&str, Option<f64>) -> bool,
+) -> RecordResult<String> {
+    let visible = VisibleScopes::of_workspace(request.folder);
+    let question = ContextQuestion {
+        text: question,
+        limit: MAX_RELEVANT,
+        layer: None,
+        min_relevance: Some(MIN_RELEVANCE),
+        others: OtherRepositories::Included,
+    };
+    let context = load(memory, settings, &visible, Some(question), None)?;
+    let mut text = String::new();
+    let mut add = |title: &str, place: &NoteLocation, quoted: &str| {
+        let writer = written_by(memory, place);
+        text.push_str(&format!("{title} ({place}){writer}:\n{}", quotation(quoted)));
+    };
+    for record in &context.relevant {
+        if is_relevant(&record.content, None) {
+            let (title, content) =
+                (single_line(&record.content, 60), single_line(&record.content, LINE_CHARS));
+            add(&title, &record.place, &content);
+        }
+    }
+    for other in &context.elsewhere {
+        let result = &other.result;
+        let whole = format!("{} {} {}", result.title, result.heading, result.snippet.text);
+        if is_relevant(&whole, Some(result.relevance)) {
+            add(&result.title, &result.place, &result.snippet.text);
+        }
+    }
+    Ok(cut_lines(&text, request.max_chars))
+}
+
+fn load(
+    memory: &Memory,
+    settings: &ToolSettings,
+    visible: &VisibleScopes,
+    question: Option<ContextQuestion<'_>>,
+    visitor: Option<&VisitingClient>,
+) -> RecordResult<TaskContext> {
+    let request = TaskContextRequest {
+        visible,
+        files: FileSelection::default(),
+        question,
+        only: None,
+        memory_files: Some(&settings.memories),
+        zone: &settings.records.zone,
+        now: &settings.records.now(),
+        visitor,
+    };
+    TaskContext::load(memory, &request)
+}
+
 fn heading(request: &BriefRequest<'_>, visible: &VisibleScopes) -> String {
     let branch =
         request.folder.and_then(GitRepository::of).and_then(|repository| repository.branch);
     match (visible.project(), branch) {
         (Some(project), Some(branch)) => {
-            format!(
-                "Known from memory (records of {}, branch {branch}, and global):",
-                project.name()
-            )
+            format!("Known from memory (about {}, branch {branch}, and global):", project.name())
         }
         (Some(project), None) => {
-            format!("Known from memory (records of {} and global):", project.name())
+            format!("Known from memory (about {} and global):", project.name())
         }
-        (None, _) => "Known from memory (global records):".to_owned(),
+        (None, _) => "Known from memory (global):".to_owned(),
     }
 }
 
-fn section(memory: &Memory, heading: &str, records: &[MemoryRecord]) -> Option<String> {
-    if records.is_empty() {
+fn rules_part(memory: &Memory, context: &TaskContext, max_chars: usize) -> Option<String> {
+    let page = RulesPage::new(&context.rules, 0, max_chars);
+    if page.rules.is_empty() {
         return None;
     }
-    let lines: Vec<String> =
-        records.iter().map(|record| list_line(record, LINE_CHARS) + "\n").collect();
-    let writers = writers_line(memory, &records.iter().collect::<Vec<_>>());
-    Some(format!("## {heading}\n{}{writers}", lines.concat()))
+    let mut part = format!("Rules that are stored in this memory:\n{}", page.text);
+    part.push_str(&writers_line(memory, &page.rules));
+    if let Some(next) = page.next {
+        let more = context.rules.count() - next;
+        part.push_str(&format!("[{more} more rules: get_rules {{\"offset\": {next}}}]\n"));
+    }
+    Some(part)
+}
+
+fn section(heading: &str, body: &str, max_chars: usize) -> Option<String> {
+    (!body.is_empty()).then(|| format!("{heading}\n{}\n", cut_lines(body.trim_end(), max_chars)))
+}
+
+/// Renders statements as list items, and the beginnings of files as quotations.
+fn passages_text(memory: &Memory, passages: &[RecalledPassage]) -> String {
+    let one = |passage: &RecalledPassage| {
+        let place = passage.places.first()?;
+        Some(match &passage.id {
+            Some(id) => {
+                let text = single_line(&passage.text, LINE_CHARS);
+                let writer = last_writer(memory, place);
+                let writer = writer.map(|name| format!(", written by {name}")).unwrap_or_default();
+                format!("- {text} ({}, id {id}{writer})\n", passage.kind.as_str())
+            }
+            None => {
+                let writer = written_by(memory, place);
+                format!("{place}{writer}:\n{}", quotation(&passage.text))
+            }
+        })
+    };
+    passages.iter().filter_map(one).collect()
+}
+
+/// Lists the memory files that are not told elsewhere in the brief.
+fn files_text(files: &[FileSummary]) -> String {
+    let is_listed =
+        |file: &&FileSummary| !UNLISTED_FOLDERS.iter().any(|folder| file.path.is_within(folder));
+    let listed = files.iter().filter(is_listed).take(MAX_FILES);
+    listed.map(|file| format!("- /memories/{}\n", file.path)).collect()
+}
+
+/// Renders the writer of a note in parentheses; empty if unknown.
+fn written_by(memory: &Memory, place: &NoteLocation) -> String {
+    let writer = last_writer(memory, place);
+    writer.map(|writer| format!(" (written by {writer})")).unwrap_or_default()
+}
+
+/// Renders a text as a quotation, a mark before every line.
+pub fn quotation(text: &str) -> String {
+    let lines = text.trim().lines().flat_map(|line| line.split('\r'));
+    lines.map(|line| format!("> {line}").trim_end().to_owned() + "\n").collect()
 }
 
 /// Renders who wrote these records: `[written by the agent claude-code 2.1 (3), …]`.

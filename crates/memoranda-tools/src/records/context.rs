@@ -1,15 +1,13 @@
 //! `get_context`: rules, relevant memories, and the further sections at the start of a task.
 
 use memoranda_core::token_estimate::estimate_tokens;
-use memoranda_engine::records::{
-    MemoryLayer, MemoryRecord, RecordError, RecordKind, RecordQuery, RecordScope, RuleList,
-    VisibleScopes, due_reminders, search_records, visible_open_streams,
-};
-use memoranda_engine::{EngineError, Memory};
+use memoranda_engine::records::{MemoryLayer, RecordScope, VisibleScopes, visible_open_streams};
+use memoranda_engine::task_context::{ContextQuestion, TaskContext, TaskContextRequest};
+use memoranda_engine::{Memory, VisitRegister, VisitingClient};
 use serde_json::{Value, json};
 
 use super::arguments;
-use super::elsewhere::{ElsewhereSection, OtherRepositories};
+use super::elsewhere::{ElsewhereSection, only_project, other_repositories};
 use super::error::{RecordToolError, RecordToolResult};
 use super::render::{
     LINE_CHARS, due_text, list_line, record_json, records_json, reminder_json, stream_text,
@@ -20,10 +18,6 @@ use crate::core::get_context::{FurtherRequest, FurtherSections};
 use crate::registry::{
     CallContext, ToolArgs, ToolResult, Toolset, abbreviate_query, project_constrained,
 };
-
-/// Every kind except rules.
-pub(super) const MEMORIES: [RecordKind; 4] =
-    [RecordKind::Decision, RecordKind::Fact, RecordKind::Note, RecordKind::Skill];
 
 /// Returns the query of a call; `None` if only rules are requested.
 pub(super) fn query(args: &ToolArgs) -> RecordToolResult<Option<String>> {
@@ -51,42 +45,42 @@ pub(super) fn get_context(call: &CallContext<'_>, args: &ToolArgs) -> RecordTool
     let layer = mode(args)?.as_deref().and_then(MemoryLayer::parse);
     let query = query(args)?;
     let visible = arguments::visible_scopes(call.settings, args)?;
-    let now = call.settings.records.now();
     let zone = &call.settings.records.zone;
-    let rules = RuleList::load(call.memory, &visible, &selected_files(call, args)?, &now)?;
-    let due = due_reminders(call.memory, &visible, zone)?;
-    let page = RulesPage::new(&rules, 0, PAGE_CHARS);
+    let repository = visible.project().map_or("global", RecordScope::name);
+    let context = TaskContext::load(
+        call.memory,
+        &TaskContextRequest {
+            visible: &visible,
+            files: selected_files(call, args)?,
+            question: match &query {
+                Some(text) => Some(ContextQuestion {
+                    text,
+                    limit,
+                    layer,
+                    min_relevance: args.optional_decimal("min_relevance")?,
+                    others: other_repositories(args)?,
+                }),
+                None => None,
+            },
+            only: only_project(call)?.as_ref(),
+            memory_files: call.settings.reaches_memories().then_some(&call.settings.memories),
+            zone,
+            now: &call.settings.records.now(),
+            visitor: Some(&VisitingClient::new(&call.who.client, repository, VisitRegister::Tools)),
+        },
+    )?;
+    let page = RulesPage::new(&context.rules, 0, PAGE_CHARS);
     let mut text =
         if page.rules.is_empty() { "No rules yet.\n".to_owned() } else { page.text.clone() };
-    text.push_str(&page.footer(&rules, args));
-    let mut found = match &query {
-        Some(query) if limit > 0 => {
-            let matches = |record: &MemoryRecord| {
-                record.is_active(&now) && layer.is_none_or(|layer| layer.includes(record))
-            };
-            let min_relevance = args.optional_decimal("min_relevance")?;
-            let query = RecordQuery { text: query, limit, min_relevance };
-            relevant(call.memory, &visible, query, &matches)?
-        }
-        _ => Vec::new(),
-    };
-    let mut elsewhere = match &query {
-        // A layer is an attribute of records.
-        Some(query) if layer.is_none() => ElsewhereSection::search(
-            call,
-            &visible,
-            OtherRepositories::of_call(args)?,
-            query,
-            limit,
-        )?,
-        _ => ElsewhereSection::default(),
-    };
+    text.push_str(&page.footer(&context.rules, args));
+    let mut found = context.relevant.as_slice();
+    let mut elsewhere = ElsewhereSection::new(&context.elsewhere);
     let mut cut = 0;
     if let Some(query) = &query {
         text.push_str("\n## Relevant Memories\n");
         let mut lines = Vec::new();
         let mut spent = estimate_tokens(&text);
-        for record in &found {
+        for record in found {
             let line = list_line(record, LINE_CHARS);
             // Text and structure each stay within the budget.
             let json = record_json(record).to_string();
@@ -97,7 +91,7 @@ pub(super) fn get_context(call: &CallContext<'_>, args: &ToolArgs) -> RecordTool
             lines.push(line);
         }
         cut = found.len() - lines.len();
-        found.truncate(lines.len());
+        found = found.get(..lines.len()).unwrap_or_default();
         if found.is_empty() && cut == 0 && elsewhere.is_empty() {
             text.push_str(&format!("Nothing matches {:?}.\n", abbreviate_query(query)));
         } else if found.is_empty() && cut == 0 {
@@ -118,51 +112,39 @@ pub(super) fn get_context(call: &CallContext<'_>, args: &ToolArgs) -> RecordTool
             ));
         }
     }
-    let mut due_lines: Vec<String> =
-        due.iter().map(|reminder| format!("- {}", due_text(reminder, zone))).collect();
-    if !due_lines.is_empty() {
-        due_lines.push("[run_due_reminders marks them as done]".to_owned());
+    let mut due: Vec<String> =
+        context.due.iter().map(|reminder| format!("- {}", due_text(reminder, zone))).collect();
+    if !due.is_empty() {
+        due.push("[run_due_reminders marks them as done]".to_owned());
     }
-    let further = FurtherSections::load(
-        call,
+    let further = FurtherSections::new(
+        call.settings,
+        &context,
         &FurtherRequest {
             visible: &visible,
             shown: found.iter().map(|record| record.id.as_str()).collect(),
-            due: due_lines,
+            due,
             budget: budget.map(|budget| usize::try_from(budget).unwrap_or(usize::MAX)),
             spent: estimate_tokens(&text),
         },
-    )?;
+    );
     text.push_str(&further.text);
     push_open_streams(call.memory, &visible, &mut text)?;
     text.push_str(&format!("\n{}", visible_scopes_text(&visible)));
-    let reminders: Vec<Value> = due.iter().map(reminder_json).collect();
+    let reminders: Vec<Value> = context.due.iter().map(reminder_json).collect();
     let structured = json!({
         "project": visible.project().map(RecordScope::name),
         "rules": page.to_json(),
         "next_offset": page.next,
-        "memories": records_json(&found),
+        "memories": records_json(found),
         "elsewhere": elsewhere.items,
         "reminders": reminders,
         "person": further.person,
         "memory_files": further.memory_files,
         "changes": further.changes,
-        "left_out": cut + rules.left_out,
+        "left_out": cut + context.rules.left_out,
     });
     Ok(ToolResult::ok(text, structured))
-}
-
-/// Returns the records that match a query; none if the query contains no word.
-pub(super) fn relevant(
-    memory: &Memory,
-    visible: &VisibleScopes,
-    query: RecordQuery<'_>,
-    matches: &dyn Fn(&MemoryRecord) -> bool,
-) -> Result<Vec<MemoryRecord>, RecordError> {
-    match search_records(memory, visible, &MEMORIES, query, matches) {
-        Err(RecordError::Engine(EngineError::Invalid(_))) => Ok(Vec::new()),
-        other => other.map(|found| found.records),
-    }
 }
 
 fn push_open_streams(

@@ -1,12 +1,14 @@
 //! The part of an answer behind the records: memories of other interfaces and repositories, each
 //! with its place.
 
+use memoranda_core::id::ProjectName;
 use memoranda_core::token_estimate::estimate_tokens;
 use memoranda_engine::MIN_RELEVANCE;
 use memoranda_engine::records::{
     ActiveMemory, ActiveMemorySearch, RecordScope, VisibleScopes, search_active_memories,
     single_line,
 };
+use memoranda_engine::task_context::{ELSEWHERE_CHARS, MAX_ELSEWHERE, OtherRepositories};
 use serde_json::{Value, json};
 
 use super::arguments;
@@ -14,28 +16,20 @@ use super::error::RecordToolResult;
 use super::render::kind_label;
 use crate::registry::{CallContext, ToolArgs};
 
-/// Maximum number of memories besides the records in an answer.
-pub(super) const MAX_ELSEWHERE: usize = 5;
 /// Heading of the memories besides the records.
 const HEADING: &str = "## Elsewhere in Memory";
-/// Maximum length of a memory in characters.
-const LINE_CHARS: usize = 300;
 
-/// Records of other repositories than the visible one.
-#[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub(super) enum OtherRepositories {
-    /// They are found: the call names no repository.
-    Included,
-    /// They are not found: the call names a repository.
-    LeftOut,
+/// Returns the records of other repositories that a call may find.
+pub(super) fn other_repositories(args: &ToolArgs) -> RecordToolResult<OtherRepositories> {
+    let is_named = arguments::named_scope(args)?.is_some();
+    Ok(if is_named { OtherRepositories::LeftOut } else { OtherRepositories::Included })
 }
 
-impl OtherRepositories {
-    /// Returns the records that a call may find.
-    pub(super) fn of_call(args: &ToolArgs) -> RecordToolResult<Self> {
-        let is_named = arguments::named_scope(args)?.is_some();
-        Ok(if is_named { Self::LeftOut } else { Self::Included })
-    }
+/// Returns the only project that this server may read; `None` for all.
+pub(super) fn only_project(call: &CallContext<'_>) -> RecordToolResult<Option<ProjectName>> {
+    let only = call.settings.notes.only_project.as_deref();
+    let only = only.map(|only| call.memory.store().project(only)).transpose();
+    Ok(only.map_err(memoranda_engine::EngineError::from)?.map(|project| project.name))
 }
 
 /// Memories besides the records, as lines and as structures.
@@ -54,9 +48,7 @@ impl ElsewhereSection {
         query: &str,
         limit: usize,
     ) -> RecordToolResult<Self> {
-        let only = call.settings.notes.only_project.as_deref();
-        let only = only.map(|only| call.memory.store().project(only)).transpose();
-        let only = only.map_err(memoranda_engine::EngineError::from)?.map(|project| project.name);
+        let only = only_project(call)?;
         let mut found = search_active_memories(
             call.memory,
             &ActiveMemorySearch {
@@ -66,16 +58,21 @@ impl ElsewhereSection {
                 only: only.as_ref(),
                 now: &call.settings.records.now(),
                 min_relevance: MIN_RELEVANCE,
-                snippet_chars: LINE_CHARS,
+                snippet_chars: ELSEWHERE_CHARS,
             },
         )?;
         if others == OtherRepositories::LeftOut {
             found.retain(|other| other.record.is_none());
         }
-        Ok(Self {
+        Ok(Self::new(&found))
+    }
+
+    /// Renders memories.
+    pub(super) fn new(found: &[ActiveMemory]) -> Self {
+        Self {
             lines: found.iter().map(memory_line).collect(),
             items: found.iter().map(memory_json).collect(),
-        })
+        }
     }
 
     pub(super) fn is_empty(&self) -> bool {
@@ -109,14 +106,14 @@ impl ElsewhereSection {
 /// Renders a memory with its place: `- main/notes/x.md (Title): text`.
 fn memory_line(other: &ActiveMemory) -> String {
     let result = &other.result;
-    let text = single_line(&result.snippet.text, LINE_CHARS);
+    let text = single_line(&result.snippet.text, ELSEWHERE_CHARS);
     match &other.record {
         Some(record) => format!(
             "- {} of {} {}: {}\n",
             kind_label(record.kind),
             record.scope.name(),
             record.id,
-            single_line(&record.content, LINE_CHARS)
+            single_line(&record.content, ELSEWHERE_CHARS)
         ),
         None => format!("- {} ({}): {text}\n", result.place, single_line(&result.title, 80)),
     }
@@ -129,14 +126,14 @@ fn memory_json(other: &ActiveMemory) -> Value {
         "file_path": result.place.path.as_str(),
         "permalink": result.permalink,
         "title": result.title,
-        "content": single_line(&result.snippet.text, LINE_CHARS),
+        "content": single_line(&result.snippet.text, ELSEWHERE_CHARS),
         "updated_at": result.updated.to_string(),
         "relevance": (result.relevance * 100.0).round() / 100.0,
     });
     if let Some(record) = &other.record {
         item["id"] = json!(record.id);
         item["type"] = json!(record.kind.as_str());
-        item["content"] = json!(single_line(&record.content, LINE_CHARS));
+        item["content"] = json!(single_line(&record.content, ELSEWHERE_CHARS));
         if let RecordScope::Project(_) = record.scope {
             item["repository"] = json!(record.scope.name());
         }

@@ -8,7 +8,7 @@ use memoranda_engine::records::{
 use serde_json::json;
 
 use super::arguments;
-use super::elsewhere::{ElsewhereSection, OtherRepositories};
+use super::elsewhere::{ElsewhereSection, other_repositories};
 use super::error::{RecordToolError, RecordToolResult};
 use super::render::{
     LINE_CHARS, full_text, list_line, record_json, records_json, visible_scopes_text,
@@ -70,7 +70,7 @@ pub(super) fn search(call: &CallContext<'_>, args: &ToolArgs) -> RecordToolResul
     let elsewhere = if is_filtered {
         ElsewhereSection::default()
     } else {
-        ElsewhereSection::search(call, &visible, OtherRepositories::of_call(args)?, &query, limit)?
+        ElsewhereSection::search(call, &visible, other_repositories(args)?, &query, limit)?
     };
     let nothing = if elsewhere.is_empty() {
         format!("No memories match {asked:?}.")

@@ -38,6 +38,7 @@ fn further_sections_follow_those_of_the_records() {
     assert!(order.is_sorted(), "{}", answer.text);
     assert_eq!(answer.structured["person"][0]["text"], "I prefer tabs");
     assert_eq!(answer.structured["changes"], json!(null), "the first visit");
+    assert_eq!(answer.structured["memory_files"], json!(["/memories/boat.md"]));
     assert!(!answer.text.contains("Last Visit"), "{}", answer.text);
     let none = call_as(&vault, "claude-code 2.1", "get_context", json!({}));
     assert!(!none.text.contains("## Relevant Memories"), "{}", none.text);
@@ -57,6 +58,8 @@ fn changes_of_others_since_the_last_visit_are_told_once() {
     assert!(section.contains(&format!("- {path} by cursor 3.0")), "{section}");
     assert!(!section.contains("by claude-code"), "{section}");
     assert!(second.structured["changes"]["since"].is_string());
+    let shown = format!("{path} by cursor 3.0");
+    assert_eq!(second.structured["changes"]["shown"], json!([shown]), "clients may show only this");
     let third = visit("claude-code 2.2");
     assert!(!third.text.contains("by cursor"), "{}", third.text);
 }

@@ -41,8 +41,15 @@ fn a_question_that_fits_several_deletes_nothing() {
         assert!(listed.text.contains(&call), "{call}: {}", listed.text);
     }
     assert_eq!(recalled(&vault, json!({ "query": "rowing" })).len(), 2);
-    let done = vault.call("forget", &json!({ "query": "Spree" }));
+    let one_fits = vault.call("forget", &json!({ "query": "Spree" }));
+    assert_eq!(one_fits.structured["forgotten"], false, "{}", one_fits.text);
+    let call = format!("forget {{\"id\":{}}}", one["id"]);
+    assert!(one_fits.text.contains(&call), "{}", one_fits.text);
+    assert_eq!(recalled(&vault, json!({ "query": "rowing" })).len(), 2, "nothing was deleted");
+    let said = json!({ "query": "forget that I like rowing on the Spree." });
+    let done = vault.call("forget", &said);
     assert_eq!(done.structured["forgotten"], true, "{}", done.text);
+    assert_eq!(done.structured["id"], one["id"], "{}", done.text);
     let none = vault.call("forget", &json!({ "query": "zxqv wvut" }));
     assert!(none.text.starts_with("Nothing fits"), "{}", none.text);
 }
@@ -96,4 +103,36 @@ fn exactly_one_way_to_name_is_needed() {
     let (text, _) = vault.refused("forget", json!({ "id": "nosuchid" }));
     assert!(text.contains("nosuchid") && text.contains("recall"), "{text}");
     vault.refused("forget", json!({ "name": "No such note" }));
+}
+
+#[test]
+fn one_observation_of_an_entity_is_forgotten() {
+    let vault = vault_in_repository();
+    vault.done(
+        "save_memory",
+        json!({ "threadId": "t", "entities": [
+            { "name": "Otto", "entityType": "Person",
+              "observations": ["Otto repairs violins in Cremona", "Otto keeps two cats"],
+              "relations": [{ "targetEntity": "Cremona", "relationType": "lives in" }] },
+            { "name": "Cremona", "entityType": "City", "observations": ["City of violins"],
+              "relations": [{ "targetEntity": "Otto", "relationType": "home of" }] },
+        ] }),
+    );
+    let recalled = vault.call("recall", &json!({ "query": "who repairs violins" }));
+    assert!(!recalled.text.contains("<!--"), "{}", recalled.text);
+    let listed = vault.call("forget", &json!({ "query": "repairs violins" }));
+    assert_eq!(listed.structured["forgotten"], false, "{}", listed.text);
+    let candidates = listed.structured["candidates"].as_array().unwrap();
+    let violins = |candidate: &&serde_json::Value| {
+        candidate["text"].as_str().unwrap().contains("Otto repairs violins")
+    };
+    let id = &candidates.iter().find(violins).unwrap()["id"];
+    assert!(id.as_str().unwrap().starts_with("obs_"), "{id}");
+    let done = vault.call("forget", &json!({ "id": id }));
+    assert!(done.text.starts_with("Forgot: Otto repairs violins"), "{}", done.text);
+    let left = vault.done("open_nodes", json!({ "names": ["Otto"], "threadId": "t" }));
+    let left = left.to_string();
+    assert!(left.contains("Otto keeps two cats") && !left.contains("repairs violins"), "{left}");
+    vault.memory.undo(&author(), done.structured["commit"].as_str().unwrap()).unwrap();
+    vault.refused("forget", json!({ "id": "obs_none" }));
 }

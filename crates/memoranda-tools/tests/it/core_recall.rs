@@ -192,3 +192,37 @@ fn a_restricted_server_recalls_its_project_alone() {
     let (text, _) = vault.refused("recall", json!({ "query": "bees", "project": "records" }));
     assert!(text.contains("restricted"), "{text}");
 }
+
+#[test]
+fn without_a_question_the_state_of_an_earlier_time_is_recalled() {
+    let vault = vault_in_repository();
+    let tabs = remembered(&vault, "I prefer tabs");
+    let stamps = remembered(&vault, "I collect stamps");
+    remembered(&vault, "this repo uses pnpm");
+    vault.done(
+        "memory",
+        json!({ "command": "create", "path": "/memories/user/style.md", "file_text": "Short.\n" }),
+    );
+    let pause = std::time::Duration::from_millis(20);
+    std::thread::sleep(pause);
+    let time = memoranda_engine::clock::now().to_string();
+    std::thread::sleep(pause);
+    remembered(&vault, "I drink tea");
+    vault.done("remember", json!({ "content": "I prefer spaces", "replaces": tabs["id"] }));
+    vault.done("forget", json!({ "id": stamps["id"] }));
+    vault.done(
+        "memory",
+        json!({ "command": "create", "path": "/memories/user/style.md", "file_text": "Long.\n" }),
+    );
+    let mut then = recalled(&vault, json!({ "as_of": time }));
+    then.sort();
+    assert_eq!(then, ["I collect stamps", "I prefer tabs", "Short.", "this repo uses pnpm"]);
+    let mut now = recalled(&vault, json!({}));
+    now.sort();
+    assert_eq!(now, ["I drink tea", "I prefer spaces", "Long.", "this repo uses pnpm"]);
+    let asked = vault.done("recall", json!({ "query": "tabs", "as_of": time }));
+    let first = &asked["passages"][0];
+    assert_eq!((&first["text"], &first["kind"]), (&json!("I prefer tabs"), &json!("preference")));
+    assert_eq!(first["id"], tabs["id"]);
+    assert!(first["updated"].as_str().unwrap() < time.as_str(), "{first}");
+}

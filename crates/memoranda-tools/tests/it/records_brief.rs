@@ -2,7 +2,7 @@
 
 use memoranda_core::change::{Author, ChangeChannel};
 use memoranda_engine::records::{NewRecord, RecordKind, RecordScope, active_rules, add_records};
-use memoranda_tools::{BriefRequest, RecordSettings, Wording, brief};
+use memoranda_tools::{BriefRequest, RecordSettings, Wording, question_brief, session_brief};
 
 use crate::support::TestVault;
 
@@ -15,10 +15,10 @@ fn a_session_starts_with_rules_what_is_due_and_what_is_known() {
     std::fs::write(git.join("HEAD"), "ref: refs/heads/fix-login\n").unwrap();
     std::fs::write(git.join("config"), "[remote \"origin\"]\n\turl = git@x.org:acme/shop.git\n")
         .unwrap();
-    let settings = &vault.settings.records;
-    let request =
-        BriefRequest { folder: Some(repository.path()), query: Some("login"), max_chars: 10_000 };
-    assert_eq!(brief(&vault.memory, settings, &request).unwrap(), None, "nothing to tell");
+    let settings = &vault.settings;
+    let client = Some("Claude Code");
+    let request = BriefRequest { folder: Some(repository.path()), client, max_chars: 10_000 };
+    assert_eq!(session_brief(&vault.memory, settings, &request).unwrap(), None, "nothing to tell");
 
     let who = Author::new("test 1", "import", ChangeChannel::Cli);
     let shop = RecordScope::of_workspace(repository.path()).unwrap();
@@ -44,24 +44,33 @@ fn a_session_starts_with_rules_what_is_due_and_what_is_known() {
     assert_eq!(names(&shop), ["Use pnpm"]);
     assert_eq!(names(&RecordScope::Global), ["Write plainly"]);
 
-    let text = brief(&vault.memory, settings, &request).unwrap().unwrap();
+    let text = session_brief(&vault.memory, settings, &request).unwrap().unwrap();
     let decision = &added[3].id;
     let fact = &added[4].id;
+    let (text, changes) = text.split_once("\n\n## Changed Since Your Last Visit (").unwrap();
+    assert!(changes.contains("by test 1"), "{changes}");
     let expected = format!(
-        "Known from memory (records of x.org/acme/shop, branch fix-login, and global):\n\n\
+        "Known from memory (about x.org/acme/shop, branch fix-login, and global):\n\n\
          Rules that are stored in this memory:\n\
          ## Project Rules\n- Use pnpm\n\n## Global Rules\n- Write plainly\n\
          [written by the person, by command]\n\n\
-         ## Relevant Memories\n\
-         💡 DECISION (P) {decision}: Login goes by passkeys (decided 2025-05-06)\n\
-         [written by the person, by command]\n\n\
-         ## Recent Memories\n\
-         📋 FACT (P) {fact}: Staging is at stage.example\n\
-         [written by the person, by command]"
+         ## This Repository\n\
+         - Staging is at stage.example (fact, id {fact}, written by the person, by command)\n\
+         - Login goes by passkeys (decision, id {decision}, written by the person, by command)"
     );
     assert_eq!(text, expected);
-    let nowhere = BriefRequest { folder: None, query: None, max_chars: 10_000 };
-    let text = brief(&vault.memory, settings, &nowhere).unwrap().unwrap();
+    let about = question_brief(&vault.memory, settings, &request, "login", &|_, _| true).unwrap();
+    let place = "records/projects/x.org-acme-shop/decision";
+    let passkeys = format!(
+        "Login goes by passkeys ({place}/{decision}.md) (written by the person, by command):\n\
+         > Login goes by passkeys\n"
+    );
+    assert!(about.starts_with(&passkeys), "{about}");
+    assert!(about.contains("> Login elsewhere"), "other repositories come behind: {about}");
+    let again = session_brief(&vault.memory, settings, &request).unwrap().unwrap();
+    assert!(!again.contains("by test 1"), "told once: {again}");
+    let nowhere = BriefRequest { folder: None, client: None, max_chars: 10_000 };
+    let text = session_brief(&vault.memory, settings, &nowhere).unwrap().unwrap();
     assert!(text.contains("Write plainly") && !text.contains("pnpm"), "{text}");
 
     let many: Vec<_> = (0..400)
@@ -69,7 +78,8 @@ fn a_session_starts_with_rules_what_is_due_and_what_is_known() {
         .collect();
     add_records(&vault.memory, &who, &many, None).unwrap();
     for max_chars in [200, 2_000, 10_000] {
-        let text = brief(&vault.memory, settings, &BriefRequest { max_chars, ..request.clone() });
+        let request = BriefRequest { max_chars, ..request.clone() };
+        let text = session_brief(&vault.memory, settings, &request);
         let text = text.unwrap().unwrap();
         assert!(text.chars().count() <= max_chars, "{max_chars}");
         let is_said = text.contains("more rules: get_rules") || text.contains("[cut; get_context");

@@ -5,15 +5,11 @@ use std::sync::mpsc::channel;
 
 use memoranda_engine::core::note;
 use memoranda_engine::core::path::NotePath;
-use memoranda_engine::records::{
-    ActiveMemory, ActiveMemorySearch, VisibleScopes, rules_and_reminders_scope,
-    search_active_memories,
-};
+use memoranda_engine::records::{VisibleScopes, rules_and_reminders_scope};
 use memoranda_engine::{
-    GitRepository, ListFilter, ListOrder, ListRequest, MIN_RELEVANCE, Memory, NoteLocation,
-    SyncScope, clock,
+    GitRepository, ListFilter, ListOrder, ListRequest, Memory, NoteLocation, SyncScope, clock,
 };
-use memoranda_tools::BriefRequest;
+use memoranda_tools::{BriefRequest, quotation as quoted};
 
 use super::HookRun;
 use super::checkpoint::{self, cut};
@@ -30,8 +26,12 @@ const HOOK_CONTEXT_TAGS: (&str, &str) = ("<hook_context>", "</hook_context>");
 const ABOUT_THIS: &str = "What memory holds about this";
 /// Clients take ten thousand characters; the tags and a margin are among them.
 const MAX_BRIEF_CHARS: usize = 9_000;
-/// How many of them rules, reminders and records may have.
-const MAX_RECORD_CHARS: usize = 5_000;
+/// How many of them rules, reminders and memories may have.
+const MAX_CONTEXT_CHARS: usize = 6_000;
+/// How many characters a brief for a question may have.
+const MAX_QUESTION_CHARS: usize = 2_000;
+/// Beginning of the heading of changes since the last brief.
+const CHANGES_HEADING: &str = "## Changed Since";
 /// How many words of a question are searched for.
 const MAX_PROMPT_WORDS: usize = 32;
 /// Minimum relevance of a memory that has fewer than two words in common with a question.
@@ -48,15 +48,18 @@ pub(super) fn at_start(run: &HookRun, memory: &Arc<Memory>) -> Result<Option<Str
              `get_context` tells all of them in a moment.",
         );
     }
-    brief.lead(&records(run, memory));
-    if run.is_continued() {
-        brief.section("Where this conversation stood", &last_checkpoint(run, memory)?, 3500);
+    let known = known(run, memory);
+    brief.lead(&known);
+    let heading = if run.is_continued() {
+        "Where this conversation stood"
+    } else {
+        "The last conversation here"
+    };
+    let room = if run.is_continued() { 3500 } else { 1800 };
+    brief.section(heading, &last_checkpoint(run, memory)?, room);
+    if !known.contains(CHANGES_HEADING) {
+        brief.section("Changed last", &changed_last(run, memory)?, 1200);
     }
-    brief.section("About the person", &about_the_person(run, memory)?, 2500);
-    if !run.is_continued() {
-        brief.section("The last conversation here", &last_checkpoint(run, memory)?, 1800);
-    }
-    brief.section("Changed last", &changed_last(run, memory)?, 1200);
     Ok(brief.finished())
 }
 
@@ -81,35 +84,26 @@ pub(super) fn at_prompt(run: &HookRun, memory: &Arc<Memory>) -> Result<Option<St
         return Ok(None);
     }
     catch_up(run, memory);
-    let search = ActiveMemorySearch {
-        known: None,
-        query: &words.join(" "),
-        limit: 3,
-        only: None,
-        now: &run.settings.records.now(),
-        min_relevance: MIN_RELEVANCE,
-        snippet_chars: 300,
-    };
     let held = |text: &str| {
         let text = text.to_lowercase();
         let distinct: std::collections::BTreeSet<&String> =
             words.iter().filter(is_content).collect();
         distinct.iter().filter(|word| text.contains(word.as_str())).count()
     };
-    let memories = search_active_memories(memory, &search)
-        .map_err(|error| CommandError::new(Exit::Internal, error.to_string()))?;
-    let mut found = String::new();
-    for ActiveMemory { result, .. } in memories {
-        let text = format!("{} {} {}", result.title, result.heading, result.snippet.text);
-        // One word in common is chance; a meaning in common is not.
-        if held(&text) >= 2 || result.relevance >= MIN_MEANING_RELEVANCE {
-            let writer = written_by(memory, &result.place);
-            found.push_str(&format!("{} ({}){writer}:\n", result.title, result.place));
-            found.push_str(&quoted(&result.snippet.text));
-        }
-    }
+    // One word in common is chance; a meaning in common is not.
+    let is_relevant = |text: &str, relevance: Option<f64>| {
+        held(text) >= 2 || relevance.is_none_or(|relevance| relevance >= MIN_MEANING_RELEVANCE)
+    };
+    let found = memoranda_tools::question_brief(
+        memory,
+        &run.settings,
+        &brief_request(run, MAX_QUESTION_CHARS),
+        &words.join(" "),
+        &is_relevant,
+    );
+    let found = found.map_err(|error| CommandError::new(Exit::Internal, error.to_string()))?;
     let mut brief = BriefBuilder::default();
-    brief.section(ABOUT_THIS, &found, 2000);
+    brief.section(ABOUT_THIS, &found, MAX_QUESTION_CHARS);
     Ok(brief.finished())
 }
 
@@ -180,37 +174,19 @@ impl BriefBuilder {
     }
 }
 
-/// The rules that hold, what is due, and what is known of this repository. Without them there is
-/// still the rest.
-fn records(run: &HookRun, memory: &Memory) -> String {
-    let request = BriefRequest {
-        folder: run.settings.workspace.as_deref(),
-        query: None,
-        max_chars: MAX_RECORD_CHARS,
-    };
-    let told = memoranda_tools::brief(memory, &run.settings.records, &request);
-    told.ok().flatten().unwrap_or_default()
+/// Returns the context of the task as `get_context` tells it. An error leaves the rest of the brief.
+fn known(run: &HookRun, memory: &Memory) -> String {
+    let brief = memoranda_tools::session_brief(
+        memory,
+        &run.settings,
+        &brief_request(run, MAX_CONTEXT_CHARS),
+    );
+    brief.ok().flatten().unwrap_or_default()
 }
 
-/// The notes under `/memories/user`: preferences, context, style.
-fn about_the_person(run: &HookRun, memory: &Memory) -> Result<String> {
-    let filter = ListFilter {
-        project: Some(run.settings.memories.clone()),
-        folder: NotePath::parse("user").ok(),
-        ..ListFilter::default()
-    };
-    let request = ListRequest { filter, order: ListOrder::Newest, limit: 5, offset: 0 };
-    let mut text = String::new();
-    // The project is made with the first memory; before that there is nothing to say.
-    let Ok(page) = memory.list(&request) else { return Ok(text) };
-    for file in page.notes {
-        let place = NoteLocation { project: file.project, path: file.path };
-        let Ok(note) = memory.read_at(&place) else { continue };
-        let body = body_of(&note.lossy_text());
-        let writer = written_by(memory, &place);
-        text.push_str(&format!("{place}{writer}:\n{}", quoted(&cut(&body, 1200))));
-    }
-    Ok(text)
+fn brief_request(run: &HookRun, max_chars: usize) -> BriefRequest<'_> {
+    let folder = run.settings.workspace.as_deref();
+    BriefRequest { folder, client: Some(run.client.title()), max_chars }
 }
 
 /// The checkpoint of this conversation, or of the last one in this repository.
@@ -289,12 +265,6 @@ fn written_by(memory: &Memory, place: &NoteLocation) -> String {
 fn body_of(text: &str) -> String {
     let body = note::parse(text).body;
     text.get(body).unwrap_or(text).trim().to_owned()
-}
-
-/// A text as a quotation, a mark before every line.
-pub(super) fn quoted(text: &str) -> String {
-    let lines = text.trim().lines().flat_map(|line| line.split('\r'));
-    lines.map(|line| format!("> {line}").trim_end().to_owned() + "\n").collect()
 }
 
 /// Removes briefs and the output of other hooks, so that no brief is stored.

@@ -7,10 +7,12 @@ use memoranda_engine::{
     EngineError, GitRepository, Memory, NoteLocation, WriteMode, WriteRequest, clock,
 };
 
+use memoranda_tools::quotation as quoted;
+
 use super::transcript::{self, TranscriptTail};
 use super::{HookClient, HookEvent, HookRun};
 use crate::error::Result;
-use crate::hook::brief::{quoted, without_briefs};
+use crate::hook::brief::without_briefs;
 
 /// Folder of checkpoints.
 pub(super) const FOLDER: &str = "sessions";
