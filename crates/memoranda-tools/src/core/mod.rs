@@ -60,8 +60,8 @@ pub(crate) const TOOLS: &[ToolDef] = &[
     ToolDef {
         name: "forget",
         title: "Forget",
-        description: "Forget one memory; undoable. A query that fits several lists them and \
-            deletes nothing.",
+        description: "Forget one memory or observation; undoable. A query only lists what fits, \
+            unless it is the whole statement.",
         hints: ToolHints {
             read_only: false,
             destructive: true,
@@ -104,7 +104,7 @@ const RECALL: ParamTable = ParamTable::new(&[&[
 ]]);
 
 const FORGET: ParamTable = ParamTable::new(&[&[
-    Param::text("id", "Memory id").aliases(&["memory_id"]),
+    Param::text("id", "Memory or observation id").aliases(&["memory_id"]),
     Param::text("name", "Title or path of a note").aliases(&["path", "title"]),
     Param::text("query", "Words that fit one memory").aliases(&["q"]),
     Param::text("project_id", "Repository, e.g. github.com/user/repo").hidden(),

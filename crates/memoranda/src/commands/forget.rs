@@ -9,13 +9,14 @@ use crate::exit::Exit;
 
 /// Forget one memory; `memoranda undo` brings it back.
 ///
-/// Words that fit several memories list them with their ids, and delete nothing. It is the same as
-/// the tool `forget`; `memoranda rm` deletes notes and folders.
+/// Words list what fits with their ids, and delete nothing; the whole statement deletes it at once. It
+/// is the same as the tool `forget`; `memoranda rm` deletes notes and folders.
 #[derive(clap::Args)]
 #[command(after_long_help = "\
 Examples:
   memoranda forget --id k3f9a2xy
-  memoranda forget indentation preference
+  memoranda forget indentation preference       what fits, with ids
+  memoranda forget I prefer tabs                the whole statement
   memoranda forget --name 'Old plan'
 
 JSON (--json):
