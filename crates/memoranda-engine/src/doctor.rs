@@ -46,7 +46,7 @@ impl Memory {
                 action: FileAction::Put(self.store().content(file.version)?),
             });
         }
-        let outcome = self.store().commit(author, |_| Ok::<_, StoreError>(change.clone()))?;
+        let outcome = self.store().transact(author, |_| Ok::<_, StoreError>(change.clone()))?;
         Ok(match outcome {
             CommitOutcome::Committed(commit) => Some(commit),
             CommitOutcome::Unchanged | CommitOutcome::Conflict(_) => None,

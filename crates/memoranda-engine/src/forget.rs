@@ -135,7 +135,7 @@ fn forget_observation(
     request: &ForgetRequest,
     id: &str,
 ) -> RecordResult<ForgetOutcome> {
-    let found = memory.store().observation(id).map_err(EngineError::from)?;
+    let found = memory.snapshot()?.observation(id).map_err(EngineError::from)?;
     let found =
         found.map(|(file, row)| (NoteLocation { project: file.project, path: file.path }, row));
     let Some((place, row)) = found.filter(|(place, _)| request.reaches(place)) else {
@@ -195,10 +195,11 @@ fn forget_note(
         return Err(EngineError::Invalid(format!("{name:?} is in another project")).into());
     }
     let place = resolved.place;
-    let title = match resolved.file.map(|file| memory.store().file_by_id(file)) {
-        Some(Ok(Some(file))) => file.title,
-        _ => place.path.stem().to_owned(),
+    let file = match resolved.file {
+        Some(file) => memory.snapshot()?.file_by_id(file)?,
+        None => None,
     };
+    let title = file.map_or_else(|| place.path.stem().to_owned(), |file| file.title);
     let deletion = DeleteRequest { place: place.clone(), expected: None };
     let commit = match memory.delete(who, &deletion)? {
         DeleteOutcome::Deleted(deleted) => deleted.commit,

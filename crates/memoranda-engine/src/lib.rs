@@ -91,9 +91,10 @@ pub use memoranda_store::{
     FilesBelow, FilteredList, FolderFact, FolderFiles, FolderGraph, FolderTotals, GraphNode,
     HardLinkPolicy, HistoryFilter, IgnoreRules, IndexCounts, ListFilter, ListOrder, MAX_FILE_BYTES,
     NameField, NamedNote, NodeRow, ObservationRow, OpenOptions, PointInTime, Project, ProjectPlace,
-    RelationRow, ScanProgress, ScanReport, SearchFilter, SimilarNote, SpaceFreshness, SpaceOptions,
-    StoreError, Superseded, TermCorrection, VacuumExtent, VacuumReport, VacuumRequest,
-    VersionConflict, WorkItem, WorkList, clock, exact_key, faults, hash, link_key, remote,
+    RelationRow, ScanProgress, ScanReport, SearchFilter, SimilarNote, Snapshot, SpaceFreshness,
+    SpaceOptions, StoreError, Superseded, TermCorrection, VacuumExtent, VacuumReport,
+    VacuumRequest, VersionConflict, WorkItem, WorkList, clock, exact_key, faults, hash, link_key,
+    remote,
 };
 
 use std::sync::{Arc, Mutex, PoisonError};
@@ -167,6 +168,12 @@ impl Memory {
     /// Returns the current time in the person's time zone.
     pub(crate) fn local_now(&self) -> jiff::Zoned {
         clock::now().to_zoned((self.zone)())
+    }
+
+    /// Begins a consistent read of the index. While a thread holds a snapshot, all verbs that it
+    /// calls read the same state, until it writes.
+    pub fn snapshot(&self) -> Result<Snapshot<'_>> {
+        Ok(self.store.snapshot()?)
     }
 
     /// The store beneath, for what has no verb of its own.

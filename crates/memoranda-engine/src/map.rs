@@ -52,7 +52,7 @@ pub struct MapPoint {
 impl Memory {
     /// Returns the map. A note that has no place yet gets one; no other note moves.
     pub fn map(&self, project: Option<&ProjectName>) -> Result<VaultMap> {
-        let rows = self.store().map_rows()?;
+        let rows = self.snapshot()?.map_rows()?;
         let mut layout = self.read_layout();
         let keys: Vec<u64> = rows.iter().map(|row| note_key(&row.project, &row.path)).collect();
         let is_new = |key: &u64| !layout.points.contains_key(key);
@@ -100,7 +100,7 @@ impl Memory {
             layout.points.retain(|key, _| known.contains(key));
         }
         let files: Vec<i64> = rows.iter().map(|row| row.file).collect();
-        let vectors = self.store().mean_vectors(&files)?;
+        let vectors = self.snapshot()?.mean_vectors(&files)?;
         let mut projects: BTreeMap<String, Vec<MapNote>> = BTreeMap::new();
         for (row, key) in rows.iter().zip(keys) {
             let vector = vectors.get(&row.file).copied();

@@ -24,7 +24,7 @@ impl Memory {
     /// All projects, sorted by name.
     pub fn projects(&self) -> Result<Vec<ProjectInfo>> {
         let info = |project: Project| {
-            let notes = self.store().notes_in(&project.name)?;
+            let notes = self.snapshot()?.notes_in(&project.name)?;
             Ok(ProjectInfo { project, notes })
         };
         self.store().projects()?.into_iter().map(info).collect()

@@ -40,7 +40,7 @@ impl Memory {
             index: self.store().index_path(),
             device: self.store().device().to_owned(),
             projects: self.projects()?,
-            counts: self.store().counts()?,
+            counts: self.snapshot()?.counts()?,
             log_bytes: self.store().log_size()?,
             watched: self.store().is_watched(),
             indexed: self.store().is_indexed()?,

@@ -183,5 +183,8 @@ fn memory_files(memory: &Memory, project: Option<&ProjectName>) -> RecordResult<
         return Ok(Vec::new());
     };
     let filter = ListFilter { project: Some(project.clone()), ..ListFilter::default() };
-    Ok(store.list(&filter, ListOrder::Newest, MAX_FILES, 0).map_err(EngineError::from)?)
+    Ok(store
+        .snapshot()?
+        .list(&filter, ListOrder::Newest, MAX_FILES, 0)
+        .map_err(EngineError::from)?)
 }

@@ -31,7 +31,7 @@ impl Memory {
             kind: Some(CommitKind::Purge),
             ..ChangeSet::default()
         };
-        match self.store().commit(who, |_| Ok::<_, EngineError>(change.clone()))? {
+        match self.store().transact(who, |_| Ok::<_, EngineError>(change.clone()))? {
             CommitOutcome::Committed(commit) => Ok(Some(commit)),
             CommitOutcome::Unchanged | CommitOutcome::Conflict(_) => Ok(None),
         }
@@ -43,8 +43,8 @@ impl Memory {
         if place.project != records_project() {
             return Ok(false);
         }
-        let Some(purge) = self.store().last_agent_purge()? else { return Ok(false) };
-        let deleted = self.store().deleted(&place.project, Some(place.path.as_str()))?;
+        let Some(purge) = self.snapshot()?.last_agent_purge()? else { return Ok(false) };
+        let deleted = self.snapshot()?.deleted(&place.project, Some(place.path.as_str()))?;
         Ok(deleted.iter().any(|(path, time)| *path == place.path && *time <= purge))
     }
 }

@@ -599,7 +599,7 @@ fn for_each_file(
     each: &mut dyn FnMut(memoranda_engine::FileSummary),
 ) -> Result<()> {
     for offset in (0..).step_by(LIST_PAGE_SIZE) {
-        let files = memory.store().list(filter, ListOrder::Path, LIST_PAGE_SIZE, offset)?;
+        let files = memory.snapshot()?.list(filter, ListOrder::Path, LIST_PAGE_SIZE, offset)?;
         let is_last = files.len() < LIST_PAGE_SIZE;
         files.into_iter().for_each(&mut *each);
         if is_last {

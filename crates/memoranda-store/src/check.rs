@@ -151,7 +151,7 @@ impl StoreInner {
             }
         }
         report.lost = self.lost_files()?;
-        report.problems = self.ask(index::problems)?;
+        report.problems = self.fresh_snapshot()?.problems()?;
         Ok(report)
     }
 }

@@ -12,18 +12,15 @@ mod check;
 mod commit;
 mod error;
 mod files;
-mod folder_graph;
 mod index;
-mod ledger;
 mod log;
 mod map_data;
-mod observation_lookup;
 mod scan;
+mod snapshot;
 mod space;
 mod subtree;
+mod transaction;
 mod vault;
-mod view;
-mod work_lists;
 
 use std::collections::HashMap;
 use std::path::{Path, PathBuf};
@@ -32,12 +29,10 @@ use std::sync::mpsc::Sender;
 use std::sync::{Arc, Mutex};
 
 use jiff::Timestamp;
-use memoranda_core::change::{Author, ChangeSet, Commit};
+use memoranda_core::change::{Author, ChangeSet};
 use memoranda_core::embed::QuantizedVector;
-use memoranda_core::graph::{GraphNeighbourhood, GraphRoute, LinkCandidate};
 use memoranda_core::id::{ContentHash, ProjectName};
 use memoranda_core::path::NotePath;
-use memoranda_core::query::Query;
 
 pub use check::{BrokenLink, CheckReport};
 pub use commit::lost_files::{LostFile, LostState};
@@ -49,28 +44,29 @@ pub use files::{
     DirEntry, DirEntryKind, DirListing, FileContent, FilePrivacy, FileRules, FileStat,
     HardLinkPolicy, MAX_FILE_BYTES, Subtree, hash,
 };
-pub use folder_graph::FolderGraph;
 pub use index::extract::{exact_key, keys_of, link_key, target_key};
 pub use index::ledger::{ActivityRow, ReversalRow};
+pub use index::links::named_at;
 pub use index::map_rows::MapRow;
 pub use index::renames::CurrentPath;
 pub use index::work_lists::{FactFilter, WorkItem, WorkList};
 pub use index::{
     CandidateBatches, CandidateQuery, CandidateSet, ChangedFile, Connectivity, DeletedFile,
     EmbeddingCoverage, FileAsOf, FileKind, FileOrder, FileProblems, FileSummary, FilesBelow,
-    FilteredList, FolderFact, FolderFiles, FolderTotals, GraphNode, HistoryFilter, IndexCounts,
-    ListFilter, ListOrder, NameField, NamedNote, NodeRow, NoteDisplay, ObservationRow,
+    FilteredList, FolderFact, FolderFiles, FolderGraph, FolderTotals, GraphNode, HistoryFilter,
+    IndexCounts, ListFilter, ListOrder, NameField, NamedNote, NodeRow, NoteDisplay, ObservationRow,
     PassageDisplay, PastFile, PendingText, PointInTime, RelationRow, ResultReader, SearchFilter,
     SearchHit, SearchHits, SimilarNote, Superseded, TermCorrection, TextKey, VectorForm, WholeLink,
 };
 pub use log::{LogDamage, PurgeReport};
 pub use scan::change_feed::ChangeSubscription;
 pub use scan::{ScanProgress, ScanReport};
+pub use snapshot::Snapshot;
 pub use space::{SpaceFreshness, SpaceOptions};
+pub use transaction::Transaction;
 pub use vault::archive::{ExportReport, ImportReport};
 pub use vault::vacuum::{VacuumExtent, VacuumReport, VacuumRequest};
 pub use vault::{FORMAT, OpenOptions, Project, ProjectPlace};
-pub use view::LockedView;
 
 use commit::checkpoint::BackgroundSync;
 use commit::write_session::VaultWriter;
@@ -89,7 +85,7 @@ pub(crate) struct StoreInner {
     pub(crate) options: OpenOptions,
     pub(crate) vault: Vault,
     pub(crate) log: LogFolder,
-    pub(crate) index: VaultIndex,
+    pub(crate) index: Arc<VaultIndex>,
     pub(crate) writer: Mutex<VaultWriter>,
     /// Commits of this process that the index does not contain yet.
     pub(crate) pending: Mutex<commit::index_update::PendingUpdates>,
@@ -280,12 +276,6 @@ impl Store {
         self.inner.read_notices(register)
     }
 
-    /// The files at or below a place and the folders they lie in, and what is passed over there.
-    pub fn below(&self, project: &ProjectName, place: &NotePath) -> Result<Subtree> {
-        let root = self.inner.root(&self.inner.vault.project(project.as_str())?)?;
-        self.inner.ask(|db| subtree::below(db, project, &root, place))
-    }
-
     /// Notes that a note was looked at, for those who let unused notes expire.
     pub fn note_use(&self, project: &ProjectName, path: &NotePath) {
         self.inner.note_use(project, path);
@@ -307,10 +297,10 @@ impl Store {
 
     /// Decides on a change with the files as they are under the lock, and makes it: durable and
     /// whole, or not at all. The decision is asked for again if an editor saved in between.
-    pub fn commit<E: From<StoreError>>(
+    pub fn transact<E: From<StoreError>>(
         &self,
         author: &Author,
-        decide: impl FnMut(&LockedView<'_>) -> Result<ChangeSet, E>,
+        decide: impl FnMut(&Transaction<'_>) -> Result<ChangeSet, E>,
     ) -> Result<CommitOutcome, E> {
         self.inner.commit(author, decide)
     }
@@ -339,32 +329,6 @@ impl Store {
     pub fn reindex(&self, progress: &mut dyn FnMut(ScanProgress)) -> Result<ScanReport> {
         self.inner.index.forget();
         self.inner.sync_all(progress)
-    }
-
-    /// The passages that match a query best.
-    pub fn search(
-        &self,
-        text: &str,
-        query: &Query,
-        filter: &SearchFilter,
-        limit: usize,
-    ) -> Result<SearchHits> {
-        self.inner.ask(|db| index::search(db, query, text, filter, limit))
-    }
-
-    /// What is made of the notes that may answer a question, while the index stands still.
-    pub fn compare<T>(
-        &self,
-        question: &CandidateQuery<'_>,
-        choose: impl Fn(CandidateBatches<'_>, &ResultReader<'_>) -> Result<T>,
-    ) -> Result<T> {
-        self.inner.ask(|db| {
-            let caches = self.inner.index.caches(db, question.model)?;
-            choose(
-                CandidateBatches::new(db, &caches, question)?,
-                &ResultReader { db, caches: &caches },
-            )
-        })
     }
 
     /// How far the vectors of a model have come.
@@ -407,116 +371,6 @@ impl Store {
         self.inner.tidy_meanings(model)
     }
 
-    /// The texts of passages that a search found; one that has changed since is empty.
-    pub fn passage_texts(&self, passages: &[i64]) -> Result<Vec<String>> {
-        self.inner.ask(|db| {
-            let text = |passage: &i64| Ok(index::passage_text(db, *passage)?.unwrap_or_default());
-            passages.iter().map(text).collect()
-        })
-    }
-
-    /// The texts of short files without their frontmatter, as the index has them; `None` for a file
-    /// that is too long for that, and has to be read.
-    pub fn bodies(&self, files: &[i64]) -> Result<Vec<Option<String>>> {
-        self.inner.ask(|db| files.iter().map(|file| index::body(db, *file)).collect())
-    }
-
-    /// Files of a project that were deleted and can be brought back, the last deleted first; only
-    /// those with this file name, if one is given.
-    pub fn deleted(
-        &self,
-        project: &ProjectName,
-        name: Option<&str>,
-    ) -> Result<Vec<(NotePath, Timestamp)>> {
-        self.inner.ask(|db| history::deleted(db, project, name))
-    }
-
-    /// Returns the time of the last purge that an agent asked for.
-    pub fn last_agent_purge(&self) -> Result<Option<Timestamp>> {
-        self.inner.ask(vault::vacuum::last_agent_purge)
-    }
-
-    /// Files that fit a filter.
-    pub fn list(
-        &self,
-        filter: &ListFilter,
-        order: ListOrder,
-        limit: usize,
-        offset: usize,
-    ) -> Result<Vec<FileSummary>> {
-        self.inner.ask(|db| index::list(db, filter, order, limit, offset))
-    }
-
-    /// Files by what they are called and what they are.
-    pub fn filtered_list(&self, browse: &FilteredList) -> Result<Vec<FileSummary>> {
-        self.inner.ask(|db| index::filtered_list(db, browse))
-    }
-
-    /// Every folder at or below one that holds files, with how much lies in it.
-    pub fn folder_files(
-        &self,
-        project: &ProjectName,
-        folder: Option<&NotePath>,
-    ) -> Result<Vec<FolderFiles>> {
-        self.inner.ask(|db| index::folder_files(db, project, folder))
-    }
-
-    /// The files below a folder, what is no text included: their numbers and paths.
-    pub fn files_below(&self, below: &FilesBelow) -> Result<Vec<(i64, String)>> {
-        self.inner.ask(|db| index::files_below(db, below))
-    }
-
-    /// How many notes of a project have each type, by type.
-    pub fn note_types(&self, project: &ProjectName) -> Result<Vec<(String, u64)>> {
-        self.inner.ask(|db| index::note_types(db, project))
-    }
-
-    /// Every file of a project that was different at a moment from what it is now, by path.
-    pub fn changed_since(
-        &self,
-        project: &ProjectName,
-        at: PointInTime,
-    ) -> Result<Vec<ChangedFile>> {
-        self.inner.ask(|db| index::as_of::changed_since(db, project, at))
-    }
-
-    /// The names of notes that hold a text, and how many there are: those that begin with it
-    /// first, then by the last change.
-    pub fn names(
-        &self,
-        project: Option<&ProjectName>,
-        of: NameField,
-        holding: &str,
-        limit: usize,
-    ) -> Result<(Vec<String>, u64)> {
-        self.inner.ask(|db| index::names(db, project, of, holding, limit))
-    }
-
-    /// The files of a project that were removed, the last first.
-    pub fn gone(&self, project: &ProjectName, limit: usize) -> Result<Vec<DeletedFile>> {
-        self.inner.ask(|db| history::gone(db, index::project_id_of(db, project)?, limit))
-    }
-
-    /// What the index knows of a file.
-    pub fn file(&self, project: &ProjectName, path: &NotePath) -> Result<Option<FileSummary>> {
-        self.inner.ask(|db| index::at(db, project, path))
-    }
-
-    /// What the index knows of a file, by its number.
-    pub fn file_by_id(&self, id: i64) -> Result<Option<FileSummary>> {
-        self.inner.ask(|db| index::by_id(db, id))
-    }
-
-    /// What the index knows of files, by their numbers; those that are gone are left out.
-    pub fn files_by_id(&self, ids: &[i64]) -> Result<Vec<FileSummary>> {
-        self.inner.ask(|db| index::by_ids(db, ids))
-    }
-
-    /// Files whose names some systems could not tell from this one.
-    pub fn twins(&self, project: &ProjectName, path: &NotePath) -> Result<Vec<NotePath>> {
-        self.inner.ask(|db| index::by_key(db, project, path))
-    }
-
     /// A path as it is spelled on disk: names that differ only in their Unicode form or in the
     /// case of their letters mean the same file or folder, whoever asks for whatever.
     /// A folder that has no such name is not gone through: for that see [`Store::spelled_on_disk`].
@@ -528,139 +382,6 @@ impl Store {
     /// somebody put there just now.
     pub fn spelled_on_disk(&self, project: &ProjectName, path: &NotePath) -> Result<NotePath> {
         self.inner.spelled(project, path, LookupSource::Disk)
-    }
-
-    /// The files that a name can mean in a project.
-    pub fn link_candidates(
-        &self,
-        project: &ProjectName,
-        name: &str,
-    ) -> Result<Vec<LinkCandidate<i64>>> {
-        self.inner.ask(|db| {
-            let project = index::project_id_of(db, project)?;
-            index::link_candidates(db, project, &index::extract::link_key(name))
-        })
-    }
-
-    /// The facts of a file.
-    pub fn observations(&self, file: i64) -> Result<Vec<ObservationRow>> {
-        self.inner.ask(|db| index::observations(db, file))
-    }
-
-    /// The relations from a file.
-    pub fn relations_from(&self, file: i64) -> Result<Vec<RelationRow>> {
-        self.inner.ask(|db| index::relations_from(db, file))
-    }
-
-    /// The relations to a file.
-    pub fn relations_to(&self, file: i64) -> Result<Vec<RelationRow>> {
-        self.inner.ask(|db| index::relations_to(db, file))
-    }
-
-    /// The relations between notes of a project that begin or end at any of these.
-    pub fn relations_around(
-        &self,
-        project: &ProjectName,
-        files: &[i64],
-    ) -> Result<Vec<RelationRow>> {
-        self.inner.ask(|db| index::as_of::relations_around(db, project, files))
-    }
-
-    /// The relations of a project that lead to one of these notes, or that have one of these keys,
-    /// which must be sorted.
-    pub fn relations_concerning(
-        &self,
-        project: &ProjectName,
-        files: &[i64],
-        keys: &[String],
-    ) -> Result<Vec<RelationRow>> {
-        self.inner.ask(|db| index::as_of::relations_concerning(db, project, files, keys))
-    }
-
-    /// The files that each of these keys can mean in a project, the shortest path first.
-    pub fn named(
-        &self,
-        project: &ProjectName,
-        keys: &[String],
-    ) -> Result<HashMap<String, Vec<LinkCandidate<i64>>>> {
-        self.inner.ask(|db| index::as_of::named(db, project, keys))
-    }
-
-    /// The notes near these.
-    pub fn neighbours(
-        &self,
-        start: &[i64],
-        depth: usize,
-        max: usize,
-    ) -> Result<GraphNeighbourhood<i64, String>> {
-        self.inner.ask(|db| index::around(db, start, depth, max))
-    }
-
-    /// A shortest way between two notes.
-    pub fn path(
-        &self,
-        from: i64,
-        to: i64,
-        max_depth: usize,
-    ) -> Result<Option<GraphRoute<i64, String>>> {
-        self.inner.ask(|db| index::path(db, from, to, max_depth))
-    }
-
-    /// What the graph says of a note.
-    pub fn node(&self, id: i64) -> Result<Option<GraphNode>> {
-        self.inner.ask(|db| index::node(db, id))
-    }
-
-    /// The newest commits that fit, newest first.
-    pub fn history(
-        &self,
-        filter: &HistoryFilter,
-        limit: usize,
-        offset: usize,
-    ) -> Result<Vec<Commit>> {
-        self.inner.ask(|db| history::list(db, filter, limit, offset))
-    }
-
-    /// Finds a commit by its id or the beginning of it.
-    pub fn find_commit(&self, id: &str) -> Result<Commit> {
-        self.inner.ask(|db| history::find(db, id))
-    }
-
-    /// When the first commit of a project was made.
-    pub fn history_begin(&self, project: &ProjectName) -> Result<Option<Timestamp>> {
-        self.inner.ask(|db| history::begin(db, project))
-    }
-
-    /// Which version of a file there was at a moment: `None` if the history knows nothing of it
-    /// until then, `Some(None)` if it was not there.
-    pub fn version_as_of(
-        &self,
-        project: &ProjectName,
-        path: &NotePath,
-        moment: PointInTime,
-    ) -> Result<Option<Option<ContentHash>>> {
-        self.inner.ask(|db| history::content_as_of(db, project, path, moment))
-    }
-
-    /// Which version of a note there was at a moment, and where it was: it may have been moved
-    /// since. `None` if it was not there.
-    pub fn note_version_as_of(
-        &self,
-        project: &ProjectName,
-        path: &NotePath,
-        moment: PointInTime,
-    ) -> Result<Option<(NotePath, ContentHash)>> {
-        self.inner.ask(|db| index::renames::note_version_as_of(db, project, path, moment))
-    }
-
-    /// The name that the file which was last at a path has now, or had when it was removed, if it
-    /// was moved away from there.
-    pub fn current_path(
-        &self,
-        project: &ProjectName,
-        path: &NotePath,
-    ) -> Result<Option<CurrentPath>> {
-        self.inner.ask(|db| index::renames::current_path(db, project, path))
     }
 
     /// The content of a version, from the log.
@@ -675,21 +396,6 @@ impl Store {
             },
             other => other,
         }
-    }
-
-    /// How much the index holds.
-    pub fn counts(&self) -> Result<IndexCounts> {
-        self.inner.ask(index::counts)
-    }
-
-    /// How many notes a project holds.
-    pub fn notes_in(&self, project: &ProjectName) -> Result<u64> {
-        self.inner.ask(|db| index::notes_in(db, project))
-    }
-
-    /// Every file with problems in its text.
-    pub fn problems(&self) -> Result<Vec<FileProblems>> {
-        self.inner.ask(index::problems)
     }
 
     /// Lists the files whose last acknowledged version is gone without an edit that was seen.

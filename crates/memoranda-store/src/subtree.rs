@@ -3,45 +3,43 @@
 
 use memoranda_core::id::ProjectName;
 use memoranda_core::path::NotePath;
-use rusqlite::Connection;
 
 use crate::error::Result;
-use crate::files::{ProjectRoot, Subtree};
+use crate::files::Subtree;
 use crate::index::{self, history};
+use crate::snapshot::Snapshot;
 
-/// Returns everything at or below a path. Files that no tool wrote and that are hidden or ignored
-/// are skipped.
-pub(crate) fn below(
-    db: &Connection,
-    project: &ProjectName,
-    root: &ProjectRoot,
-    place: &NotePath,
-) -> Result<Subtree> {
-    let mut below = root.below(place)?;
-    if below.passed_over.is_empty() {
-        return Ok(below);
-    }
-    let project = index::project_id_of(db, project)?;
-    for at in std::mem::take(&mut below.passed_over) {
-        let inside = NotePath::parse(at.trim_end_matches('/')).ok();
-        // An unreadable folder stays where it is.
-        let Some(inside) = inside.and_then(|inside| root.below(&inside).ok()) else {
-            below.passed_over.push(at);
-            continue;
-        };
-        let mut is_whole = true;
-        for file in inside.files {
-            if history::is_written(db, project, &file)? {
-                below.files.push(file);
+impl Snapshot<'_> {
+    /// Returns everything at or below a path, and the folders. Files that no tool wrote and that
+    /// are hidden or ignored are skipped.
+    pub fn below(&self, project: &ProjectName, place: &NotePath) -> Result<Subtree> {
+        let project = self.inner.vault.project(project.as_str())?;
+        let root = self.root(&project)?;
+        let mut below = root.below(place)?;
+        for at in std::mem::take(&mut below.passed_over) {
+            let inside = NotePath::parse(at.trim_end_matches('/')).ok();
+            // An unreadable folder stays where it is.
+            let Some(inside) = inside.and_then(|inside| root.below(&inside).ok()) else {
+                below.passed_over.push(at);
+                continue;
+            };
+            let mut is_whole = true;
+            for file in inside.files {
+                let is_written = self.query(|db| {
+                    history::is_written(db, index::project_id_of(db, &project.name)?, &file)
+                })?;
+                if is_written {
+                    below.files.push(file);
+                } else {
+                    is_whole = false;
+                }
+            }
+            if is_whole {
+                below.folders.splice(0..0, inside.folders);
             } else {
-                is_whole = false;
+                below.passed_over.push(at);
             }
         }
-        if is_whole {
-            below.folders.splice(0..0, inside.folders);
-        } else {
-            below.passed_over.push(at);
-        }
+        Ok(below)
     }
-    Ok(below)
 }

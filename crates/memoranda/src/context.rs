@@ -279,7 +279,7 @@ impl CommandContext {
         for (project, path) in self.candidate_locations(memory, name)? {
             let Ok(path) = NotePath::parse(&path) else { continue };
             let path = memory.folder_at(&project, &path)?.unwrap_or(path);
-            let below = memory.store().below(&project, &path)?;
+            let below = memory.snapshot()?.below(&project, &path)?;
             if !below.folders.is_empty() || !below.files.is_empty() {
                 return Ok(Some(NoteLocation { project, path }));
             }

@@ -256,7 +256,7 @@ pub fn list_banks(
 ) -> BankResult<Vec<ListedBank>> {
     let filter = ListFilter { project: Some(project.clone()), ..ListFilter::default() };
     let store = memory.store();
-    let files = store.list(&filter, ListOrder::Newest, MAX_FILES, 0)?;
+    let files = store.snapshot()?.list(&filter, ListOrder::Newest, MAX_FILES, 0)?;
     let uses = store.last_uses()?;
     let written = files.into_iter().map(|file| (file.path, file.updated));
     let read = uses.into_iter().filter(|((of, _), _)| of == project);

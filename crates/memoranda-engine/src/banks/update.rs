@@ -155,7 +155,7 @@ pub fn update_bank(
         TransactOutcome::Unchanged => None,
         TransactOutcome::Conflict(_) => return Err(BankError::Conflict),
     };
-    let summary = memory.store().file(&place.project, &place.path).ok().flatten();
+    let summary = memory.snapshot()?.file(&place.project, &place.path).ok().flatten();
     let permalink = summary.map(|summary| summary.permalink);
     Ok(UpdateReport { decision, place, permalink, commit, is_new_section })
 }

@@ -87,7 +87,7 @@ impl EntityActivity {
     pub fn is_new(&self, memory: &Memory) -> GraphResult<bool> {
         let FileSummary { project, path, .. } = &self.file;
         let folder = path.parent().unwrap_or_default();
-        Ok(memory.store().folder(project, folder).was_just_created(path)?)
+        Ok(memory.snapshot()?.folder(project, folder).was_just_created(path)?)
     }
 
     /// Reads the entity; `None` if its note is gone.
@@ -110,7 +110,7 @@ type NodeDegree = (NodeRow, u64);
 
 /// Computes the analytics of a thread.
 pub fn graph_analytics(memory: &Memory, thread: &GraphThread) -> GraphResult<GraphAnalytics> {
-    let folder = thread.folder_graph(memory);
+    let folder = thread.folder_graph(memory)?;
     let all = folder.nodes()?;
     let ties = folder.connectivity(&all)?;
     let nodes: Vec<NodeDegree> = all
@@ -181,7 +181,7 @@ fn top<'n>(
     let files = |fits: &dyn Fn((u64, u64)) -> bool| -> Vec<i64> {
         nodes.iter().filter(|node| fits(value(node))).map(|(node, _)| node.file).collect()
     };
-    let mut found = memory.store().files_by_id(&files(&|value| value > least))?;
+    let mut found = memory.snapshot()?.files_by_id(&files(&|value| value > least))?;
     let equal = files(&|value| value == least);
     found.extend(first_by_path(memory, thread, &equal, TOP_ENTITIES.saturating_sub(found.len()))?);
     let node = |file: FileSummary| {
@@ -204,7 +204,7 @@ fn first_by_path(
 ) -> GraphResult<Vec<FileSummary>> {
     let store = memory.store();
     let mut found = if files.len() <= MAX_LOOKUPS || count == 0 {
-        store.files_by_id(if count == 0 { &[] } else { files })?
+        store.snapshot()?.files_by_id(if count == 0 { &[] } else { files })?
     } else {
         let below = |limit| FilesBelow {
             project: thread.project.clone(),
@@ -217,13 +217,14 @@ fn first_by_path(
         let mut first = Vec::new();
         // With many ids, the first page of the folder usually contains enough of them.
         for limit in [MAX_LOOKUPS, usize::MAX] {
-            let all = store.files_below(&below(limit))?.into_iter().map(|(file, _)| file);
+            let all =
+                store.snapshot()?.files_below(&below(limit))?.into_iter().map(|(file, _)| file);
             first = all.filter(|file| files.binary_search(file).is_ok()).take(count).collect();
             if first.len() == count {
                 break;
             }
         }
-        store.files_by_id(&first)?
+        store.snapshot()?.files_by_id(&first)?
     };
     found.sort_by(|a, b| a.path.cmp(&b.path));
     found.truncate(count);
@@ -233,10 +234,10 @@ fn first_by_path(
 /// Removes roots from a sorted list of ids.
 fn without_roots(memory: &Memory, thread: &GraphThread, files: Vec<i64>) -> GraphResult<Vec<i64>> {
     if files.len() <= MAX_LOOKUPS {
-        let found = memory.store().files_by_id(&files)?.into_iter();
+        let found = memory.snapshot()?.files_by_id(&files)?.into_iter();
         return Ok(found.filter(|file| !is_root(&file.metadata)).map(|file| file.id).collect());
     }
-    let folder = thread.folder_graph(memory);
+    let folder = thread.folder_graph(memory)?;
     let (roots, _) = folder.entries(MAX_ROOTS, 0, |note| is_root(&note.metadata))?;
     let mut known = Vec::with_capacity(roots.len());
     for root in roots {
@@ -256,7 +257,7 @@ pub fn recently_changed(
     let mut files = Vec::new();
     let (mut offset, page) = (0, limit.max(MIN_PAGE));
     loop {
-        let found = memory.store().list(&filter, ListOrder::Newest, page, offset)?;
+        let found = memory.snapshot()?.list(&filter, ListOrder::Newest, page, offset)?;
         let read = found.len();
         offset += read;
         let own = found.into_iter().filter(|file| thread.owns(&file.path));
@@ -292,14 +293,14 @@ pub struct GraphStatistics {
 
 /// Computes the statistics of a thread.
 pub fn graph_statistics(memory: &Memory, thread: &GraphThread) -> GraphResult<GraphStatistics> {
-    let folder = thread.folder_graph(memory);
+    let folder = thread.folder_graph(memory)?;
     let nodes: Vec<NodeRow> =
         folder.nodes()?.into_iter().filter(|node| !node.is_placeholder).collect();
     let mean = |value: fn(&NodeRow) -> f64| match nodes.len() {
         0 => 0.0,
         count => (nodes.iter().map(value).sum::<f64>() / count as f64 * 1000.0).round() / 1000.0,
     };
-    let threads = memory.store().folders(&thread.project)?;
+    let threads = memory.snapshot()?.folders(&thread.project)?;
     let relations = threads.iter().find(|sum| sum.folder == thread.folder);
     let mut types: BTreeMap<String, u64> = BTreeMap::new();
     for (entity_type, count) in folder.types()? {
@@ -338,13 +339,13 @@ pub fn graph_threads(
     limit: usize,
     offset: usize,
 ) -> GraphResult<(Vec<ThreadSummary>, usize)> {
-    let sums = memory.store().folders(project)?.into_iter();
+    let sums = memory.snapshot()?.folders(project)?.into_iter();
     let threads = sums.filter_map(|sum| Some((thread_of_folder(&sum.folder)?, sum)));
     let threads: Vec<_> = threads.filter(|(id, _)| !id.is_empty()).collect();
     let total = threads.len();
     let mut page = Vec::new();
     for (id, sum) in threads.into_iter().skip(offset).take(limit) {
-        let times = memory.store().folder(project, &sum.folder).times()?;
+        let times = memory.snapshot()?.folder(project, &sum.folder).times()?;
         page.push(ThreadSummary { id, entities: sum.notes, relations: sum.relations, times });
     }
     Ok((page, total))

@@ -21,7 +21,7 @@ pub fn thread_files_at(
     thread: &GraphThread,
     time: Timestamp,
 ) -> GraphResult<Vec<FileAsOf>> {
-    let mut files = thread.folder_graph(memory).as_of(time)?;
+    let mut files = thread.folder_graph(memory)?.as_of(time)?;
     files.retain(|file| thread.owns(&file.path));
     Ok(files)
 }
@@ -47,7 +47,7 @@ fn read_version(
     let Ok(text) = String::from_utf8(memory.store().content(hash)?) else { return Ok(None) };
     let mut entity = GraphEntity::parse(path, &text);
     // Observations that a person had reworded by then have higher versions than their comments.
-    let folder = thread.folder_graph(memory);
+    let folder = thread.folder_graph(memory)?;
     let reworded = folder.reworded(path, time)?;
     let version_of =
         |fact: &EntityObservation| reworded.get(&fact.id).copied().filter(|_| fact.has_comment);
@@ -74,7 +74,7 @@ impl<'t> GraphAt<'t> {
         progress: &dyn Fn(u64, u64) -> bool,
     ) -> GraphResult<Self> {
         let mut changed = BTreeMap::new();
-        let since = memory.store().changed_since(&thread.project, PointInTime::Time(time))?;
+        let since = memory.snapshot()?.changed_since(&thread.project, PointInTime::Time(time))?;
         let total = since.len() as u64;
         let own = since.into_iter().filter(|file| thread.owns(&file.path));
         for (n, file) in own.enumerate() {
@@ -103,11 +103,11 @@ impl<'t> GraphAt<'t> {
     /// Returns the entities that had a name.
     pub fn named(&self, memory: &Memory, name: &str) -> GraphResult<Vec<GraphEntity>> {
         let mut entities = Vec::new();
-        for found in self.thread.folder_graph(memory).titled(name)? {
+        for found in self.thread.folder_graph(memory)?.titled(name)? {
             if self.is_changed(&found.path) {
                 continue;
             }
-            let Some(file) = memory.store().file_by_id(found.id)? else { continue };
+            let Some(file) = memory.snapshot()?.file_by_id(found.id)? else { continue };
             entities.extend(read_entity(memory, &file)?.filter(|entity| entity.name == name));
         }
         entities.extend(self.changed().filter(|entity| entity.name == name).cloned());
@@ -124,9 +124,9 @@ impl<'t> GraphAt<'t> {
         let (store, thread) = (memory.store(), self.thread);
         let mut keys = [exact_key(&thread.folder, &entity.name), link_key(&entity.name)];
         keys.sort_unstable();
-        let target = store.file(&thread.project, &entity.path)?.map(|file| file.id);
+        let target = store.snapshot()?.file(&thread.project, &entity.path)?.map(|file| file.id);
         let mut found = Vec::new();
-        for row in store.relations_concerning(&thread.project, &[], &keys)? {
+        for row in store.snapshot()?.relations_concerning(&thread.project, &[], &keys)? {
             let is_target = match &row.exact_name {
                 Some(name) => *name == entity.name,
                 None => row.target_file.is_some() && row.target_file == target,
@@ -134,7 +134,7 @@ impl<'t> GraphAt<'t> {
             if !is_target || !row.is_stated {
                 continue;
             }
-            let Some(from) = store.file_by_id(row.file)? else { continue };
+            let Some(from) = store.snapshot()?.file_by_id(row.file)? else { continue };
             let is_own = from.project == thread.project && thread.owns(&from.path);
             if is_own && !self.is_changed(&from.path) && !without.contains(&from.title) {
                 let relation_type = row.relation_type;

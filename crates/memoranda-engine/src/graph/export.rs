@@ -36,7 +36,7 @@ pub fn export_graph(
     thread: &GraphThread,
 ) -> GraphResult<(Vec<ExportedEntity>, Vec<ExportedRelation>)> {
     let (mut entities, mut relations) = (Vec::new(), Vec::new());
-    for file in memory.store().list(&thread.filter(), ListOrder::Path, usize::MAX, 0)? {
+    for file in memory.snapshot()?.list(&thread.filter(), ListOrder::Path, usize::MAX, 0)? {
         if !thread.owns(&file.path) {
             continue;
         }

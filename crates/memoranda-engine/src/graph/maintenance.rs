@@ -47,7 +47,7 @@ pub fn flag_for_review(
 
 /// Returns the entities that have a review flag.
 pub fn flagged_entities(memory: &Memory, thread: &GraphThread) -> GraphResult<Vec<EntityId>> {
-    let folder = thread.folder_graph(memory);
+    let folder = thread.folder_graph(memory)?;
     let flags = folder.facts(Some(REVIEW_CATEGORY))?.into_iter();
     let mut files: Vec<EntityId> = flags.map(|fact| EntityId(fact.file)).collect();
     files.extend(folder.holding(FLAG_PREFIX, usize::MAX)?.into_iter().map(EntityId));
@@ -168,14 +168,14 @@ fn decide_pruning(
     thread: &GraphThread,
     request: &PruneRequest,
 ) -> GraphResult<(PruneReport, Vec<FileOperation>)> {
-    let mut nodes = desk.nodes(&thread.project, &thread.folder)?;
+    let mut nodes = desk.folder(&thread.project, &thread.folder).nodes()?;
     nodes.retain(|node| !node.is_placeholder);
     let total = nodes.len();
     let importance = |node: &NodeRow| node.importance.unwrap_or(DEFAULT_IMPORTANCE);
     nodes.retain(|node| request.importance_below.is_none_or(|below| importance(node) < below));
     let mut files = Vec::new();
     for node in nodes {
-        let Some(file) = desk.by_id(node.file)? else { continue };
+        let Some(file) = desk.file_by_id(node.file)? else { continue };
         if request.older_than.is_none_or(|older| file.updated < older) {
             files.push((importance(&node), file));
         }
@@ -214,7 +214,7 @@ pub fn find_conflicts(
     thread: &GraphThread,
     limit: usize,
 ) -> GraphResult<(Vec<EntityConflicts>, usize)> {
-    let facts = thread.folder_graph(memory).facts(None)?;
+    let facts = thread.folder_graph(memory)?.facts(None)?;
     let (mut found, mut left_out) = (Vec::new(), 0);
     for facts in facts.chunk_by(|a, b| a.file == b.file) {
         let texts: Vec<&str> = facts.iter().map(|fact| fact.text.as_str()).collect();
@@ -226,8 +226,8 @@ pub fn find_conflicts(
             left_out += 1;
             continue;
         }
-        let file = facts.first().map(|fact| memory.store().file_by_id(fact.file));
-        let Some(file) = file.transpose()?.flatten() else { continue };
+        let Some(fact) = facts.first() else { continue };
+        let Some(file) = memory.snapshot()?.file_by_id(fact.file)? else { continue };
         let pair = |pair: &FactContradiction| {
             let text = |n: usize| texts.get(n).copied().unwrap_or_default().to_owned();
             (text(pair.first), text(pair.second), pair.reason.clone())

@@ -193,7 +193,7 @@ pub(super) fn fill_times(
         (Some(_), Some((first, last))) => first == last,
         _ => {
             let folder = place.path.parent().unwrap_or_default();
-            memory.store().folder(&place.project, folder).was_just_created(&place.path)?
+            memory.snapshot()?.folder(&place.project, folder).was_just_created(&place.path)?
         }
     };
     // The observations of a note that never changed are as old as the note.
@@ -258,7 +258,7 @@ fn deleted_location(
 ) -> GraphResult<Option<NoteLocation>> {
     let file = file_name_from_title(name);
     let stem = file.strip_suffix(".md").unwrap_or(&file);
-    let mut gone = memory.store().gone(&thread.project, MAX_DELETED)?;
+    let mut gone = memory.snapshot()?.gone(&thread.project, MAX_DELETED)?;
     gone.retain(|file| thread.owns(&file.path));
     // Without a later change of its title, the path of the note follows from the name.
     gone.sort_by_key(|file| !file.path.stem().starts_with(stem));

@@ -73,10 +73,12 @@ pub fn incoming_relations(
     without: &HashSet<String>,
 ) -> GraphResult<Vec<IncomingRelation>> {
     let store = memory.store();
-    let Some(file) = store.file(&thread.project, &entity.path)? else { return Ok(Vec::new()) };
+    let Some(file) = store.snapshot()?.file(&thread.project, &entity.path)? else {
+        return Ok(Vec::new());
+    };
     let mut found = Vec::new();
-    for row in store.relations_to(file.id)?.into_iter().filter(|row| row.is_stated) {
-        let Some(from) = store.file_by_id(row.file)? else { continue };
+    for row in store.snapshot()?.relations_to(file.id)?.into_iter().filter(|row| row.is_stated) {
+        let Some(from) = store.snapshot()?.file_by_id(row.file)? else { continue };
         let is_own = from.project == thread.project && thread.owns(&from.path);
         if is_own && !without.contains(&from.title) {
             let relation_type = row.relation_type;
@@ -93,12 +95,12 @@ pub fn thread_page(
     limit: usize,
     offset: usize,
 ) -> GraphResult<Vec<FileSummary>> {
-    Ok(thread.folder_graph(memory).page(limit, offset)?)
+    Ok(thread.folder_graph(memory)?.page(limit, offset)?)
 }
 
 /// Returns the number of notes of a thread.
 pub fn thread_size(memory: &Memory, thread: &GraphThread) -> GraphResult<usize> {
-    Ok(thread.folder_graph(memory).count()? as usize)
+    Ok(thread.folder_graph(memory)?.count()? as usize)
 }
 
 /// Ranges of times and weights. All bounds are inclusive.
@@ -119,7 +121,7 @@ pub fn filter_entities(
     filter: &EntityFilter,
 ) -> GraphResult<Vec<EntityId>> {
     let within = |value: f64, (least, most): (f64, f64)| (least..=most).contains(&value);
-    let folder = thread.folder_graph(memory);
+    let folder = thread.folder_graph(memory)?;
     let mut nodes = folder.nodes()?;
     let changed = match filter.times {
         (None, None) => None,
@@ -141,7 +143,7 @@ pub struct EntityId(pub(super) i64);
 impl EntityId {
     /// Reads the entity; `None` if its note is gone.
     pub fn read(self, memory: &Memory) -> GraphResult<Option<GraphEntity>> {
-        match memory.store().file_by_id(self.0)? {
+        match memory.snapshot()?.file_by_id(self.0)? {
             Some(file) => read_entity(memory, &file),
             None => Ok(None),
         }
@@ -171,7 +173,7 @@ pub fn entity_names(
             && !is_placeholder(&note.metadata)
             && entity_type.is_none_or(|wanted| wanted == entity_type_of(&note.metadata))
     };
-    let (found, next) = thread.folder_graph(memory).entries(limit, offset, keep)?;
+    let (found, next) = thread.folder_graph(memory)?.entries(limit, offset, keep)?;
     let name = |note: NamedNote| EntityName {
         entity_type: entity_type_of(&note.metadata),
         name: note.title,
@@ -211,7 +213,7 @@ pub fn relation_path(
     to: &str,
     max_depth: usize,
 ) -> GraphResult<Option<RelationPath>> {
-    let folder = thread.folder_graph(memory);
+    let folder = thread.folder_graph(memory)?;
     let mut ends = [0; 2];
     for (end, name) in ends.iter_mut().zip([from, to]) {
         match folder.titled(name)?.first() {
@@ -222,7 +224,7 @@ pub fn relation_path(
     let Some(route) = folder.path(ends[0], ends[1], max_depth)? else { return Ok(None) };
     let mut names = Vec::with_capacity(route.notes.len());
     for id in &route.notes {
-        names.push(memory.store().file_by_id(*id)?.map(|file| file.title).unwrap_or_default());
+        names.push(memory.snapshot()?.file_by_id(*id)?.map(|file| file.title).unwrap_or_default());
     }
     let name = |id: i64| {
         let at = route.notes.iter().position(|note| *note == id);
@@ -255,7 +257,7 @@ pub fn entities_around(
     depth: usize,
     max: usize,
 ) -> GraphResult<(Vec<FoundEntity>, bool)> {
-    let folder = thread.folder_graph(memory);
+    let folder = thread.folder_graph(memory)?;
     let mut start = Vec::with_capacity(names.len());
     for name in names {
         require_entity(memory, thread, name)?;
@@ -264,7 +266,7 @@ pub fn entities_around(
     }
     let near = folder.around(&start, depth, max)?;
     let ids = start.into_iter().chain(near.found.iter().map(|neighbour| neighbour.id));
-    let files = memory.store().files_by_id(&ids.collect::<Vec<_>>())?.into_iter();
+    let files = memory.snapshot()?.files_by_id(&ids.collect::<Vec<_>>())?.into_iter();
     let described = files.filter(|file| !is_placeholder(&file.metadata));
     let found = described.map(|file| FoundEntity::Listed(Box::new(file))).collect();
     Ok((found, near.truncated))

@@ -35,7 +35,7 @@ fn apply_versions(
     file: &FileSummary,
     entity: &mut GraphEntity,
 ) -> GraphResult<()> {
-    let rows = memory.store().observations(file.id)?.into_iter();
+    let rows = memory.snapshot()?.observations(file.id)?.into_iter();
     let versions: HashMap<String, u32> = rows.map(|row| (row.id, row.version)).collect();
     let version_of = |fact: &EntityObservation| versions.get(fact.id.as_str()).copied();
     let place = NoteLocation { project: file.project.clone(), path: file.path.clone() };
@@ -44,7 +44,7 @@ fn apply_versions(
 
 /// Returns true if a note of the thread has a name as its title.
 pub fn entity_exists(memory: &Memory, thread: &GraphThread, name: &str) -> GraphResult<bool> {
-    Ok(!thread.folder_graph(memory).titled(name)?.is_empty())
+    Ok(!thread.folder_graph(memory)?.titled(name)?.is_empty())
 }
 
 /// Returns the entities of a name. There are several if people gave the title to several notes.
@@ -54,8 +54,8 @@ pub fn entities_named(
     name: &str,
 ) -> GraphResult<Vec<GraphEntity>> {
     let mut entities = Vec::new();
-    for found in thread.folder_graph(memory).titled(name)? {
-        let Some(file) = memory.store().file_by_id(found.id)? else { continue };
+    for found in thread.folder_graph(memory)?.titled(name)? {
+        let Some(file) = memory.snapshot()?.file_by_id(found.id)? else { continue };
         entities.extend(read_entity(memory, &file)?.filter(|entity| entity.name == name));
     }
     Ok(entities)
@@ -88,7 +88,7 @@ pub(super) fn unknown_entity(
 
 /// Returns the names of a thread, the last changed first.
 pub fn thread_names(memory: &Memory, thread: &GraphThread) -> GraphResult<Vec<String>> {
-    let found = memory.store().list(&thread.filter(), ListOrder::Newest, MAX_NAMES, 0)?;
+    let found = memory.snapshot()?.list(&thread.filter(), ListOrder::Newest, MAX_NAMES, 0)?;
     let own = found.into_iter().filter(|file| thread.owns(&file.path));
     Ok(own.map(|file| file.title).collect())
 }

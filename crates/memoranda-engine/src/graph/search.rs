@@ -75,7 +75,7 @@ fn search_now(
     search: EntitySearch<'_>,
 ) -> GraphResult<EntityMatches> {
     let text = search.text;
-    let folder = thread.folder_graph(memory);
+    let folder = thread.folder_graph(memory)?;
     let is_small = !folder.has_more_than(search.max_entities_for_parts)?;
     let ids = if is_small { folder.holding(text, usize::MAX)? } else { by_name(&folder, text)? };
     let mut found = listed(memory, &ids)?;
@@ -100,7 +100,7 @@ fn search_now(
 }
 
 fn listed(memory: &Memory, files: &[i64]) -> GraphResult<Vec<FoundEntity>> {
-    let files = memory.store().files_by_id(files)?.into_iter();
+    let files = memory.snapshot()?.files_by_id(files)?.into_iter();
     let described = files.filter(|file| !is_placeholder(&file.metadata));
     Ok(described.map(|file| FoundEntity::Listed(Box::new(file))).collect())
 }
@@ -143,7 +143,7 @@ fn add_by_words(
         if !thread.owns(&hit.place.path) || !seen.insert(hit.place.path.clone()) {
             continue;
         }
-        let Some(file) = memory.store().file(&thread.project, &hit.place.path)? else {
+        let Some(file) = memory.snapshot()?.file(&thread.project, &hit.place.path)? else {
             continue;
         };
         let Some(entity) = read_entity(memory, &file)?.filter(|entity| !entity.is_placeholder)

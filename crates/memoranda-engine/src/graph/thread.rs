@@ -5,6 +5,7 @@ use memoranda_core::id::ProjectName;
 use memoranda_core::path::NotePath;
 use memoranda_store::FolderGraph;
 
+use crate::error::Result;
 use crate::{Memory, NoteLocation};
 
 /// Maximum length of the name of a thread's folder, in bytes. File systems limit names.
@@ -42,8 +43,8 @@ impl GraphThread {
     }
 
     /// Returns the folder of the thread in the index.
-    pub(super) fn folder_graph<'m>(&self, memory: &'m Memory) -> FolderGraph<'m> {
-        memory.store().folder(&self.project, &self.folder)
+    pub(super) fn folder_graph<'m>(&self, memory: &'m Memory) -> Result<FolderGraph<'m>> {
+        Ok(memory.snapshot()?.folder(&self.project, &self.folder))
     }
 
     /// Returns the location of a note of the thread.

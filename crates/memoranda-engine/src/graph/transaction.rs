@@ -3,6 +3,7 @@
 use std::collections::{BTreeMap, HashMap, HashSet};
 
 use jiff::Timestamp;
+use memoranda_core::graph::LinkCandidate;
 use memoranda_core::id::ObservationId;
 use memoranda_core::note::edit::{
     EditError, NoteEdit, ObservationRef, apply_edit, render_frontmatter,
@@ -22,6 +23,7 @@ use super::entity::{
 use super::error::{GraphError, GraphResult};
 use super::input::{ObservationInput, ObservationWeight};
 use super::thread::{GraphThread, WeightPolicy};
+use crate::links::handwritten::typed_links;
 use crate::{EngineError, FileOperation, NoteTransaction};
 
 /// The notes of one thread while the lock is held.
@@ -97,12 +99,17 @@ impl<'a, 'd> GraphTransaction<'a, 'd> {
         Self { desk, thread, now, notes, free_paths, reserved_paths, removed, is_checked: false }
     }
 
+    /// Returns the notes of the thread with exactly this title.
+    fn titled(&self, name: &str) -> GraphResult<Vec<LinkCandidate<i64>>> {
+        Ok(self.desk.folder(&self.thread.project, &self.thread.folder).titled(name)?)
+    }
+
     /// Opens the note of an entity. Returns false if the entity does not exist.
     pub(super) fn open(&mut self, name: &str) -> GraphResult<bool> {
         if let Some(note) = self.notes.get(name) {
             return Ok(!note.is_removed);
         }
-        for found in self.desk.titled(&self.thread.project, &self.thread.folder, name)? {
+        for found in self.titled(name)? {
             let place = self.thread.place(found.path.clone());
             let Some((text, _)) = self.desk.text(&place)? else { continue };
             // A person may have changed the title since the last scan.
@@ -129,7 +136,7 @@ impl<'a, 'd> GraphTransaction<'a, 'd> {
         if let Some(note) = self.notes.get(name) {
             return Ok(!note.is_removed);
         }
-        let found = self.desk.titled(&self.thread.project, &self.thread.folder, name)?;
+        let found = self.titled(name)?;
         self.is_checked |= !found.is_empty();
         Ok(!found.is_empty() || self.open_unindexed(name)?)
     }
@@ -160,7 +167,7 @@ impl<'a, 'd> GraphTransaction<'a, 'd> {
         mut text: String,
     ) -> GraphResult<String> {
         let rows = self.desk.observations(file)?;
-        let noticed = self.desk.by_id(file)?.map(|file| file.updated);
+        let noticed = self.desk.file_by_id(file)?.map(|file| file.updated);
         let note = note::parse(&text);
         for observation in &note.observations {
             let Some(fact) = &observation.meta else { continue };
@@ -403,7 +410,9 @@ impl<'a, 'd> GraphTransaction<'a, 'd> {
         let Some(mut entity) = self.entity(name) else { return Ok(Vec::new()) };
         let file = self.notes.get(name).and_then(|note| note.file);
         if let Some(file) = file.filter(|_| entity.has_typed_links()) {
-            entity.resolve(&self.desk.typed_links(file)?);
+            if let Some(from) = self.desk.file_by_id(file)? {
+                entity.resolve(&typed_links(self.desk, &from)?);
+            }
         }
         let is_meant = |r: &EntityRelation| {
             r.relation_type == relation_type && (r.target == to || r.written == to)
@@ -456,7 +465,7 @@ impl<'a, 'd> GraphTransaction<'a, 'd> {
         let mut files: Vec<i64> = note.and_then(|note| note.file).into_iter().collect();
         let path = note.map(|note| note.path.clone());
         let mut relations = own;
-        for twin in self.desk.titled(&self.thread.project, &self.thread.folder, name)? {
+        for twin in self.titled(name)? {
             if Some(&twin.path) == path.as_ref() {
                 continue;
             }
@@ -481,7 +490,7 @@ impl<'a, 'd> GraphTransaction<'a, 'd> {
         holders.sort_unstable();
         holders.dedup();
         for holder in holders.into_iter().filter(|holder| !files.contains(holder)) {
-            let Some(summary) = self.desk.by_id(holder)? else { continue };
+            let Some(summary) = self.desk.file_by_id(holder)? else { continue };
             let here = summary.path.parent() == Some(self.thread.folder.as_str());
             if summary.project != self.thread.project || !here || !self.open(&summary.title)? {
                 continue;
@@ -565,7 +574,7 @@ impl<'a, 'd> GraphTransaction<'a, 'd> {
             let key = path.key();
             let place = self.thread.place(path);
             if !self.reserved_paths.contains(&key)
-                && self.desk.twins(&place)?.is_empty()
+                && self.desk.twins(&place.project, &place.path)?.is_empty()
                 && (is_vacant || self.desk.text(&place)?.is_none())
             {
                 self.reserved_paths.insert(key);

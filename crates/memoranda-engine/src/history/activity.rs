@@ -51,7 +51,7 @@ impl Memory {
         let start = from.to_zoned(TimeZone::UTC).map(|start| start.timestamp()).unwrap_or_default();
         let first_day = start.as_millisecond() / 86_400_000;
         let mut agents: BTreeMap<AgentIdentity, AgentActivity> = BTreeMap::new();
-        for row in self.store().activity(start, project)? {
+        for row in self.snapshot()?.activity(start, project)? {
             let author = Author::new(row.client.clone(), String::new(), row.channel);
             let agent = AgentIdentity::of(&author);
             let known = agents.entry(agent.clone()).or_insert_with(|| AgentActivity {

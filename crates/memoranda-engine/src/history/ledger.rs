@@ -122,7 +122,7 @@ impl Memory {
     pub(crate) fn undone_commits(&self) -> Result<HashMap<CommitId, CommitId>> {
         let mut decided = HashSet::new();
         let mut undone = HashMap::new();
-        for row in self.store().reversals()? {
+        for row in self.snapshot()?.reversals()? {
             let (is_undo, newest) = match row.kind {
                 CommitKind::Undo(target) => (true, target),
                 CommitKind::Redo(target) => (false, target),
@@ -207,7 +207,7 @@ impl Memory {
     pub fn ledger_file(&self, file: &FileChange) -> Result<LedgerFile> {
         let at = |path| NoteLocation { project: file.project.clone(), path };
         let place = at(file.path.clone());
-        let known = self.store().file(&place.project, &place.path)?;
+        let known = self.snapshot()?.file(&place.project, &place.path)?;
         let title = known.as_ref().map(|known| known.title.clone()).unwrap_or_default();
         let title = if title.is_empty() { file_title(&place) } else { title };
         let action = match (file.before, file.after) {

@@ -49,7 +49,7 @@ const PAGE: usize = 50;
 impl Memory {
     /// The newest commits that fit, newest first.
     pub fn log(&self, filter: &HistoryFilter, limit: usize, offset: usize) -> Result<Vec<Commit>> {
-        Ok(self.store().history(filter, limit, offset)?)
+        Ok(self.snapshot()?.history(filter, limit, offset)?)
     }
 
     /// Returns a fresh id for a conversation whose client does not name it.
@@ -59,7 +59,7 @@ impl Memory {
 
     /// Finds a commit by its id or the beginning of it.
     pub fn commit(&self, id: &str) -> Result<Commit> {
-        Ok(self.store().find_commit(id)?)
+        Ok(self.snapshot()?.find_commit(id)?)
     }
 
     /// The versions of a note, newest first, through its moves: what others did under a name that

@@ -136,7 +136,7 @@ impl<'m> ProjectAt<'m> {
             own_key: link_key(project.as_str()),
             project,
         };
-        for changed in store.changed_since(&past.project, moment)? {
+        for changed in store.snapshot()?.changed_since(&past.project, moment)? {
             past.hidden.extend(changed.now);
             let Some(then) = changed.then else { continue };
             // What a rule leaves out today is not shown as it was, either.
@@ -170,7 +170,8 @@ impl<'m> ProjectAt<'m> {
         names.sort_unstable();
         names.dedup();
         let hidden: Vec<i64> = self.hidden.iter().copied().collect();
-        let mut concerned = store.relations_concerning(&self.project, &hidden, &names)?;
+        let mut concerned =
+            store.snapshot()?.relations_concerning(&self.project, &hidden, &names)?;
         concerned.retain(|relation| !self.hidden.contains(&relation.file));
         let mut keys: Vec<String> = self
             .notes
@@ -187,12 +188,12 @@ impl<'m> ProjectAt<'m> {
         keys.extend(rests);
         keys.sort_unstable();
         keys.dedup();
-        self.present = store.named(&self.project, &keys)?;
+        self.present = store.snapshot()?.named(&self.project, &keys)?;
         let mut from: Vec<i64> = concerned.iter().map(|relation| relation.file).collect();
         from.sort_unstable();
         from.dedup();
         let from: HashMap<i64, FileSummary> =
-            store.files_by_id(&from)?.into_iter().map(|file| (file.id, file)).collect();
+            store.snapshot()?.files_by_id(&from)?.into_iter().map(|file| (file.id, file)).collect();
         let mut edges = Vec::new();
         for relation in concerned {
             let own = from.get(&relation.file).filter(|file| file.project == self.project);
@@ -322,7 +323,8 @@ impl<'m> ProjectAt<'m> {
         let mut candidates = Vec::new();
         for name in [Some(keys.title.as_str()), keys.title.strip_suffix(".md")] {
             let Some(key) = name.map(link_key) else { continue };
-            let present = self.memory.store().named(&self.project, std::slice::from_ref(&key))?;
+            let present =
+                self.memory.snapshot()?.named(&self.project, std::slice::from_ref(&key))?;
             let present = present.get(&key).map_or(&[][..], Vec::as_slice);
             for candidate in self.candidates(present, &key) {
                 if candidates.iter().all(|other: &LinkCandidate<NoteRef>| other.id != candidate.id)
@@ -394,7 +396,7 @@ impl<'m> ProjectAt<'m> {
     /// The notes whose address fitted, by path, and whether there are more.
     fn fitting(&self, pattern: &str, request: &ContextRequest) -> Result<(Vec<NoteRef>, bool)> {
         let enough = request.offset.saturating_add(request.limit).saturating_add(1);
-        let present = self.memory.store().filtered_list(&FilteredList {
+        let present = self.memory.snapshot()?.filtered_list(&FilteredList {
             filter: SearchFilter { projects: vec![self.project.clone()], ..Default::default() },
             title: Vec::new(),
             address: Some(pattern.to_owned()),
@@ -427,7 +429,7 @@ impl<'m> ProjectAt<'m> {
                 NoteRef::Then(_) => None,
             })
             .collect();
-        let present = self.memory.store().relations_around(&self.project, &now)?.into_iter();
+        let present = self.memory.snapshot()?.relations_around(&self.project, &now)?.into_iter();
         let same = present.filter(|r| !self.hidden.contains(&r.file) && !self.is_concerned(r));
         let same = same.filter_map(|relation| {
             let (from, to) = (NoteRef::Now(relation.file), NoteRef::Now(relation.target_file?));
@@ -540,7 +542,7 @@ impl<'m> ProjectAt<'m> {
         let mut loose = UnboundLinks::default();
         match at {
             NoteRef::Now(id) => {
-                let relations = self.memory.store().relations_from(id)?;
+                let relations = self.memory.snapshot()?.relations_from(id)?;
                 let now = |relation: &RelationRow| match self.meant_by(relation, path) {
                     Some(NoteRef::Now(target)) => Some(target),
                     Some(NoteRef::Then(_)) | None => None,
@@ -601,7 +603,7 @@ impl<'m> ProjectAt<'m> {
         }
         now.sort_unstable();
         now.dedup();
-        for file in self.memory.store().files_by_id(&now)? {
+        for file in self.memory.snapshot()?.files_by_id(&now)? {
             let FileSummary { id, path, title, permalink, hash, kind, .. } = file;
             known.insert(NoteRef::Now(id), NoteDisplayData { path, title, permalink, hash, kind });
         }

@@ -177,7 +177,7 @@ impl Memory {
             message,
             kind: Some(kind),
         };
-        self.store().commit(who, |_| Ok::<_, EngineError>(change.clone()))
+        self.store().transact(who, |_| Ok::<_, EngineError>(change.clone()))
     }
 
     /// Refuses a commit of a project that was removed since, and the first scan of a folder: nobody

@@ -163,7 +163,7 @@ impl Memory {
             message: Some(reversal_message("undo", &targets)),
             kind: Some(CommitKind::Undo(newest)),
         };
-        let outcome = self.store().commit(who, |_| Ok::<_, EngineError>(change.clone()))?;
+        let outcome = self.store().transact(who, |_| Ok::<_, EngineError>(change.clone()))?;
         Ok(match outcome {
             CommitOutcome::Committed(commit) => {
                 UndoSetOutcome::Undone { undone: plan.commits, commit: Box::new(commit) }

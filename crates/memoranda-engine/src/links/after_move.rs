@@ -10,7 +10,7 @@ use memoranda_core::id::ProjectName;
 use memoranda_core::note::permalink::{slug, strip_project};
 use memoranda_core::note::{self, LinkReplacement};
 use memoranda_core::path::NotePath;
-use memoranda_store::{FileSummary, LockedView, link_key};
+use memoranda_store::{FileSummary, Transaction, link_key, named_at};
 
 use crate::error::Result;
 use crate::links::resolve::NoteLocation;
@@ -18,7 +18,7 @@ use crate::notes::rename::{LinkDirection, PathChange};
 
 /// A project as it will be.
 pub(crate) struct PostMoveResolver<'a> {
-    view: &'a LockedView<'a>,
+    view: &'a Transaction<'a>,
     project: &'a ProjectName,
     /// Where the files will be that move.
     places: HashMap<i64, NotePath>,
@@ -56,7 +56,7 @@ impl LinkFix {
 
 impl<'a> PostMoveResolver<'a> {
     pub(crate) fn new(
-        view: &'a LockedView<'a>,
+        view: &'a Transaction<'a>,
         project: &'a ProjectName,
         moving: &[PathChange],
     ) -> Self {
@@ -68,7 +68,7 @@ impl<'a> PostMoveResolver<'a> {
             if places.insert(file.id, moving.new.clone()).is_some() {
                 continue;
             }
-            let (candidate, keys) = view.named_at(file, &moving.new);
+            let (candidate, keys) = named_at(file, &moving.new);
             permalinks.insert(file.id, candidate.permalink.clone());
             for key in keys {
                 names.entry(key).or_default().push(candidate.clone());
@@ -92,7 +92,7 @@ impl<'a> PostMoveResolver<'a> {
         if let Some(place) = self.places.get(&file) {
             return Ok(Some(place.clone()));
         }
-        let known = self.view.by_id(file)?.filter(|known| known.project == *self.project);
+        let known = self.view.file_by_id(file)?.filter(|known| known.project == *self.project);
         Ok(known.map(|known| known.path))
     }
 
@@ -160,7 +160,7 @@ impl<'a> PostMoveResolver<'a> {
     fn permalink(&self, file: i64) -> Result<Option<String>> {
         match self.permalinks.get(&file) {
             Some(permalink) => Ok(Some(permalink.clone())),
-            None => Ok(self.view.by_id(file)?.map(|known| known.permalink)),
+            None => Ok(self.view.file_by_id(file)?.map(|known| known.permalink)),
         }
     }
 
@@ -190,7 +190,7 @@ impl<'a> PostMoveResolver<'a> {
     /// Whether a link says what its note is called. `[[C#]]` may lead to `C++` for want of a better
     /// note, but it does not name it.
     fn is_named(&self, link: &LinkToNote<'_>, name: &str) -> Result<bool> {
-        let Some(file) = self.view.by_id(link.file)? else { return Ok(false) };
+        let Some(file) = self.view.file_by_id(link.file)? else { return Ok(false) };
         let from = link.holder.map(|(is, _)| is);
         // The extension of Markdown goes without saying.
         let extension = format!(".{}", file.path.extension());

@@ -55,13 +55,14 @@ pub struct LinkSentence {
 impl Memory {
     /// Returns the links of a note, the links to it, and the sentences that name it.
     pub fn surroundings(&self, place: &NoteLocation) -> Result<NoteSurroundings> {
-        let Some(file) = self.store().file(&place.project, &place.path)? else {
+        let snapshot = self.snapshot()?;
+        let Some(file) = snapshot.file(&place.project, &place.path)? else {
             return Err(self.not_indexed(place));
         };
         let mut found = NoteSurroundings::default();
         let own_text = self.text_at(place);
-        for row in self.store().relations_from(file.id)?.into_iter().take(MAX_LINKS) {
-            let target = row.target_file.map(|id| self.store().file_by_id(id)).transpose()?;
+        for row in snapshot.relations_from(file.id)?.into_iter().take(MAX_LINKS) {
+            let target = row.target_file.map(|id| snapshot.file_by_id(id)).transpose()?;
             let target = target.flatten();
             let other = target.as_ref().map(|target| NoteLocation {
                 project: target.project.clone(),
@@ -73,8 +74,8 @@ impl Memory {
         }
         let mut linking = HashSet::from([place.clone()]);
         let mut texts: Option<(NoteLocation, Option<String>)> = None;
-        for row in self.store().relations_to(file.id)?.into_iter().take(MAX_LINKS) {
-            let Some(holder) = self.store().file_by_id(row.file)? else { continue };
+        for row in snapshot.relations_to(file.id)?.into_iter().take(MAX_LINKS) {
+            let Some(holder) = snapshot.file_by_id(row.file)? else { continue };
             let other = NoteLocation { project: holder.project.clone(), path: holder.path.clone() };
             if texts.as_ref().is_none_or(|(known, _)| *known != other) {
                 texts = Some((other.clone(), self.text_at(&other)));

@@ -24,7 +24,7 @@ impl Memory {
             BTreeMap::new();
         for (holder, were) in holders {
             let Some(place) = self.place_of(holder)? else { continue };
-            let are = self.store().relations_from(holder)?;
+            let are = self.snapshot()?.relations_from(holder)?;
             for was in were {
                 let is_same =
                     |is: &&RelationRow| is.target == was.target && is.exact_name == was.exact_name;
@@ -49,7 +49,7 @@ impl Memory {
     }
 
     fn place_of(&self, file: i64) -> Result<Option<NoteLocation>> {
-        let found = self.store().files_by_id(&[file])?.into_iter().next();
+        let found = self.snapshot()?.files_by_id(&[file])?.into_iter().next();
         Ok(found.map(|file| NoteLocation { project: file.project, path: file.path }))
     }
 }

@@ -66,10 +66,10 @@ impl Memory {
     /// The notes around one.
     pub fn neighbours(&self, request: &GraphRequest) -> Result<NoteNeighbourhood> {
         let centre = self.indexed(&request.place)?;
-        let found = self.store().neighbours(&[centre.id], request.depth, request.max)?;
+        let found = self.snapshot()?.neighbours(&[centre.id], request.depth, request.max)?;
         let mut notes = Vec::with_capacity(found.found.len());
         for neighbour in found.found {
-            if let Some(node) = self.store().node(neighbour.id)? {
+            if let Some(node) = self.snapshot()?.node(neighbour.id)? {
                 notes.push(NeighbourNode {
                     node,
                     depth: neighbour.depth,
@@ -77,7 +77,7 @@ impl Memory {
                 });
             }
         }
-        let relations = self.store().relations_from(centre.id)?;
+        let relations = self.snapshot()?.relations_from(centre.id)?;
         let unresolved = relations.into_iter().filter(|relation| relation.target_file.is_none());
         let unresolved = unresolved.map(|relation| (relation.relation_type, relation.target));
         Ok(NoteNeighbourhood {
@@ -96,17 +96,20 @@ impl Memory {
         max_depth: usize,
     ) -> Result<Option<GraphPath>> {
         let (from, to) = (self.indexed(from)?, self.indexed(to)?);
-        let Some(route) = self.store().path(from.id, to.id, max_depth)? else { return Ok(None) };
+        let Some(route) = self.snapshot()?.path(from.id, to.id, max_depth)? else {
+            return Ok(None);
+        };
         let mut notes = Vec::with_capacity(route.notes.len());
         for id in route.notes {
-            notes.extend(self.store().node(id)?);
+            notes.extend(self.snapshot()?.node(id)?);
         }
         Ok(Some(GraphPath { notes, links: route.edges.into_iter().map(link).collect() }))
     }
 
     fn indexed(&self, place: &NoteLocation) -> Result<GraphNode> {
-        let file = self.store().file(&place.project, &place.path)?;
-        let node = file.map(|file| self.store().node(file.id)).transpose()?.flatten();
+        let snapshot = self.snapshot()?;
+        let file = snapshot.file(&place.project, &place.path)?;
+        let node = file.map(|file| snapshot.node(file.id)).transpose()?.flatten();
         node.ok_or_else(|| self.not_indexed(place))
     }
 

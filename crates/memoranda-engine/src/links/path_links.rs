@@ -9,7 +9,7 @@ use std::collections::{HashMap, HashSet};
 use memoranda_core::graph::resolve_relative_link;
 use memoranda_core::id::ProjectName;
 use memoranda_core::path::NotePath;
-use memoranda_store::LockedView;
+use memoranda_store::Transaction;
 
 use crate::error::Result;
 use crate::links::resolve::NoteLocation;
@@ -17,7 +17,7 @@ use crate::notes::rename::PathChange;
 
 /// The files of a project as they are, and as they will be.
 pub(crate) struct PathResolver<'a> {
-    view: &'a LockedView<'a>,
+    view: &'a Transaction<'a>,
     project: &'a ProjectName,
     /// Where each file will be that moves, by where it is or was before.
     moves: HashMap<&'a NotePath, &'a NotePath>,
@@ -69,7 +69,7 @@ enum MovePhase {
 impl<'a> PathResolver<'a> {
     /// The paths of a project in which something moves.
     pub(crate) fn moving(
-        view: &'a LockedView<'a>,
+        view: &'a Transaction<'a>,
         project: &'a ProjectName,
         moving: &'a [PathChange],
     ) -> Self {
@@ -80,7 +80,7 @@ impl<'a> PathResolver<'a> {
 
     /// The paths of a project from which something goes.
     pub(crate) fn going(
-        view: &'a LockedView<'a>,
+        view: &'a Transaction<'a>,
         project: &'a ProjectName,
         going: &'a [NotePath],
     ) -> Self {

@@ -142,7 +142,7 @@ impl Memory {
                 ignored = ignored.or(Some(e));
                 continue;
             }
-            let file = self.store().file(project, &path)?.map(|file| file.id);
+            let file = self.snapshot()?.file(project, &path)?.map(|file| file.id);
             let is_note = path.is_markdown();
             let found = ResolvedNote { place: place(path), file, other: None };
             // A file that is no note is called by its path.
@@ -153,7 +153,7 @@ impl Memory {
             break;
         }
         let keys = link_keys(name, None, slug);
-        let mut candidates = self.store().link_candidates(project, &keys.title)?;
+        let mut candidates = self.snapshot()?.link_candidates(project, &keys.title)?;
         if let Some((named, is_whole)) = by_path {
             let is_literal = named.place.path.as_str() == name;
             // A note keeps its permalink when it moves, and another may then get the name; and a
@@ -281,7 +281,7 @@ impl Memory {
             Ok(None) | Err(StoreError::NotAFile { what: "a folder", .. }) => {}
             Err(e) => return Err(e.into()),
         }
-        let twins = self.store().twins(project, path)?;
+        let twins = self.snapshot()?.twins(project, path)?;
         for twin in twins {
             if self.store().read(project, &twin)?.is_some() {
                 return Ok(Some(twin));
@@ -294,16 +294,18 @@ impl Memory {
         let filter =
             SearchFilter { projects: project.into_iter().cloned().collect(), ..Default::default() };
         let words = identifier.replace(['/', '-', '_', '.'], " ");
-        let hits = self.store().search(&words, &Query::parse(&words), &filter, 20);
         let mut near: Vec<NoteLocation> = Vec::new();
-        if let Some(project) = project {
-            // Those that a name with other signs would mean.
-            let alike = self.store().link_candidates(project, split(identifier).1);
-            let alike = alike.unwrap_or_default().into_iter();
-            near.extend(alike.map(|c| NoteLocation { project: project.clone(), path: c.path }));
+        if let Ok(snapshot) = self.snapshot() {
+            if let Some(project) = project {
+                // Those that a name with other signs would mean.
+                let alike = snapshot.link_candidates(project, split(identifier).1);
+                let alike = alike.unwrap_or_default().into_iter();
+                near.extend(alike.map(|c| NoteLocation { project: project.clone(), path: c.path }));
+            }
+            let hits = snapshot.search(&words, &Query::parse(&words), &filter, 20);
+            let hits = hits.map(|found| found.hits).unwrap_or_default().into_iter();
+            near.extend(hits.map(|hit| NoteLocation { project: hit.project, path: hit.path }));
         }
-        let hits = hits.map(|found| found.hits).unwrap_or_default().into_iter();
-        near.extend(hits.map(|hit| NoteLocation { project: hit.project, path: hit.path }));
         let mut suggestions: Vec<NoteLocation> = Vec::new();
         for place in near {
             if !suggestions.contains(&place) && suggestions.len() < 3 {

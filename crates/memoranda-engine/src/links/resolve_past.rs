@@ -80,7 +80,7 @@ impl Memory {
     /// Where a note is that was once at a place: another, if it was moved and nothing came after it.
     pub(crate) fn now_called(&self, place: &NoteLocation) -> Result<NoteLocation> {
         let at = |path| NoteLocation { project: place.project.clone(), path };
-        let called = self.store().current_path(&place.project, &place.path)?;
+        let called = self.snapshot()?.current_path(&place.project, &place.path)?;
         Ok(match called.filter(|_| !self.is_there(place)) {
             Some(CurrentPath::There(path)) => at(path),
             Some(CurrentPath::Deleted(path)) if !self.is_there(&at(path.clone())) => at(path),
@@ -91,7 +91,7 @@ impl Memory {
     /// Whether the history knows a file.
     fn was_there(&self, place: &NoteLocation) -> Result<bool> {
         let now = PointInTime::Time(Timestamp::MAX);
-        Ok(self.store().version_as_of(&place.project, &place.path, now)?.is_some())
+        Ok(self.snapshot()?.version_as_of(&place.project, &place.path, now)?.is_some())
     }
 
     /// The notes that were removed and went by this path, permalink, title or alias.
@@ -109,7 +109,7 @@ impl Memory {
         if wanted.is_empty() {
             return Ok(Vec::new());
         }
-        let gone = self.store().gone(project, LOOKED_THROUGH)?;
+        let gone = self.snapshot()?.gone(project, LOOKED_THROUGH)?;
         let place =
             |gone: &DeletedFile| NoteLocation { project: project.clone(), path: gone.path.clone() };
         let keys: Vec<String> = [name.to_owned(), format!("{name}.md")]

@@ -6,7 +6,7 @@ use std::collections::{BTreeMap, BTreeSet, HashMap};
 use memoranda_core::graph::{alias_key, resolve_link, resolve_relative_link};
 use memoranda_core::note::link_name;
 use memoranda_core::path::NotePath;
-use memoranda_store::{LockedView, RelationRow};
+use memoranda_store::{RelationRow, Transaction};
 
 use crate::error::Result;
 use crate::links::after_move::{LinkFix, LinkToNote, PostMoveResolver};
@@ -17,7 +17,7 @@ use crate::notes::rename::{
 
 /// The links that a move leaves behind: by note, each text with what it must be.
 pub(crate) fn outdated_links(
-    view: &LockedView<'_>,
+    view: &Transaction<'_>,
     after: &PostMoveResolver<'_>,
     from: &NoteLocation,
     moving: &[PathChange],
@@ -45,7 +45,7 @@ pub(crate) fn outdated_links(
             if link.exact_name.is_some() && keeps_title {
                 continue;
             }
-            let Some(holder) = view.by_id(link.file)? else { continue };
+            let Some(holder) = view.file_by_id(link.file)? else { continue };
             let own = (holder.project == from.project).then(|| LinkHolder {
                 path: &holder.path,
                 new: new_places.get(&holder.path).copied().unwrap_or(&holder.path),
@@ -86,7 +86,7 @@ pub(crate) fn outdated_links(
 
 /// The links to what stays that would mean what was moved: it has come nearer, or by their name.
 fn drawn_away(
-    view: &LockedView<'_>,
+    view: &Transaction<'_>,
     after: &PostMoveResolver<'_>,
     from: &NoteLocation,
     new_places: &HashMap<&NotePath, &NotePath>,
@@ -100,7 +100,7 @@ fn drawn_away(
             if !seen.insert((link.file, link.target.clone())) {
                 continue;
             }
-            let Some(holder) = view.by_id(link.file)? else { continue };
+            let Some(holder) = view.file_by_id(link.file)? else { continue };
             let new = new_places.get(&holder.path).copied().unwrap_or(&holder.path);
             let own = (holder.project == from.project).then_some((&holder.path, new));
             for text in said(view, &link, own.map(|(path, _)| path))? {
@@ -117,14 +117,14 @@ fn drawn_away(
 /// What a link says of the note that it means: all of it if the note is called so, or what comes
 /// before a heading. One that means nothing may say either.
 fn said<'l>(
-    view: &LockedView<'_>,
+    view: &Transaction<'_>,
     link: &'l RelationRow,
     holder: Option<&NotePath>,
 ) -> Result<Vec<&'l str>> {
     let Some(whole) = &link.whole else { return Ok(vec![&link.target]) };
     let part = link_name(&link.target).trim_end();
     let Some(file) = link.target_file else { return Ok(vec![&whole.text, part]) };
-    let Some(meant_by_it) = view.by_id(file)? else { return Ok(vec![part]) };
+    let Some(meant_by_it) = view.file_by_id(file)? else { return Ok(vec![part]) };
     let name = whole.text.rsplit_once("::").map_or(whole.text.as_str(), |(_, name)| name).trim();
     let seen = holder.map_or(name.into(), |holder| resolve_relative_link(holder, name));
     let candidates = view.link_candidates(&meant_by_it.project, &seen)?;
@@ -137,7 +137,7 @@ fn said<'l>(
 
 /// What the links of a note say whole, though a heading could be read in it.
 pub(crate) fn called_wholly(
-    view: &LockedView<'_>,
+    view: &Transaction<'_>,
     holder: &NoteLocation,
 ) -> Result<BTreeSet<String>> {
     let Some(file) = view.file(&holder.project, &holder.path)? else { return Ok(BTreeSet::new()) };
@@ -156,7 +156,7 @@ pub(crate) fn called_wholly(
 /// The links in a note that is moved which would mean nothing or another note from there: each with
 /// what it must say.
 fn left_behind(
-    view: &LockedView<'_>,
+    view: &Transaction<'_>,
     after: &PostMoveResolver<'_>,
     moving: &PathChange,
     new_places: &HashMap<&NotePath, &NotePath>,
@@ -168,7 +168,8 @@ fn left_behind(
     let mut left = Vec::new();
     for link in view.relations_from(summary.id)? {
         let Some(file) = link.target_file.filter(|_| link.exact_name.is_none()) else { continue };
-        let Some(meant) = view.by_id(file)?.filter(|meant| meant.project == summary.project) else {
+        let Some(meant) = view.file_by_id(file)?.filter(|meant| meant.project == summary.project)
+        else {
             continue;
         };
         let Some(target) = said(view, &link, Some(&moving.old))?.pop() else { continue };
@@ -192,7 +193,7 @@ fn left_behind(
 /// The links in a note that have meant nothing since it was moved from an earlier place: each with what
 /// it must say.
 fn left_before(
-    view: &LockedView<'_>,
+    view: &Transaction<'_>,
     after: &PostMoveResolver<'_>,
     moving: &PathChange,
     new_places: &HashMap<&NotePath, &NotePath>,

@@ -10,7 +10,7 @@ use memoranda_core::note::{
     rewrite_property_links,
 };
 use memoranda_core::path::NotePath;
-use memoranda_store::LockedView;
+use memoranda_store::Transaction;
 
 use crate::error::Result;
 use crate::links::after_move::{LinkFix, LinkToNote, PostMoveResolver};
@@ -23,7 +23,7 @@ const MANY_FILES: usize = 100;
 
 /// The files that may hold links to what is moved: those that hold its name, and what is moved.
 pub(crate) fn holders(
-    view: &LockedView<'_>,
+    view: &Transaction<'_>,
     from: &NoteLocation,
     moving: &[PathChange],
 ) -> Result<Vec<NotePath>> {
@@ -56,7 +56,7 @@ pub(crate) struct UntypedLinks {
 
 /// The links to files that are about to go, in those that stay.
 pub(crate) fn to(
-    view: &LockedView<'_>,
+    view: &Transaction<'_>,
     from: &NoteLocation,
     going: &[NotePath],
 ) -> Result<UntypedLinks> {
@@ -125,7 +125,7 @@ pub(crate) fn to(
 }
 
 /// The files that hold one of these names where no relation is read.
-fn naming(view: &LockedView<'_>, from: &NoteLocation, names: &[&str]) -> Result<Vec<NotePath>> {
+fn naming(view: &Transaction<'_>, from: &NoteLocation, names: &[&str]) -> Result<Vec<NotePath>> {
     let mut names: Vec<String> = names.iter().flat_map(|name| path_spellings(name)).collect();
     names.sort_unstable();
     names.dedup();
@@ -169,7 +169,7 @@ pub(crate) struct RewrittenText {
 
 /// A file's text with such links mended.
 pub(crate) fn mended(
-    view: &LockedView<'_>,
+    view: &Transaction<'_>,
     after: &PostMoveResolver<'_>,
     from: &NoteLocation,
     moving: &[PathChange],
@@ -229,7 +229,7 @@ pub(crate) fn mended(
 }
 
 /// Whether a name in a file means a note.
-fn is_meant(view: &LockedView<'_>, from: &NoteLocation, holder: &NotePath, name: &str) -> bool {
+fn is_meant(view: &Transaction<'_>, from: &NoteLocation, holder: &NotePath, name: &str) -> bool {
     let candidates = view.link_candidates(&from.project, &resolve_relative_link(holder, name));
     candidates.is_ok_and(|candidates| resolve_link(name, Some(holder), &candidates).is_some())
 }
@@ -251,7 +251,7 @@ fn relinked(
 
 /// What a link in frontmatter or a drawing must say, if it means something that is moved.
 fn named(
-    view: &LockedView<'_>,
+    view: &Transaction<'_>,
     after: &PostMoveResolver<'_>,
     from: &NoteLocation,
     moving: &[PathChange],

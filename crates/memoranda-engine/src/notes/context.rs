@@ -195,7 +195,7 @@ impl Memory {
                 let resolved =
                     self.resolve(Some(request.project.as_str()), name, ResolveIntent::Read)?;
                 let place = &resolved.place;
-                let file = self.store().file(&place.project, &place.path)?;
+                let file = self.snapshot()?.file(&place.project, &place.path)?;
                 let file = file.ok_or_else(|| self.not_indexed(place))?;
                 // There is no second page of one note.
                 (std::iter::once(file).skip(request.offset).collect(), false)
@@ -203,12 +203,12 @@ impl Memory {
             ContextTarget::Notes(paths) => {
                 let mut files = Vec::new();
                 for path in paths.iter().skip(request.offset).take(request.limit) {
-                    files.extend(self.store().file(&request.project, path)?);
+                    files.extend(self.snapshot()?.file(&request.project, path)?);
                 }
                 (files, paths.len() > request.offset.saturating_add(request.limit))
             }
             ContextTarget::Pattern(pattern) => {
-                let mut files = self.store().filtered_list(&FilteredList {
+                let mut files = self.snapshot()?.filtered_list(&FilteredList {
                     filter: SearchFilter {
                         projects: vec![request.project.clone()],
                         after: request.since,
@@ -243,7 +243,7 @@ impl Memory {
             0 => NotesAround::default(),
             _ => self.around(&file, request, room)?,
         };
-        let relations = self.store().relations_from(file.id)?;
+        let relations = self.snapshot()?.relations_from(file.id)?;
         let shown =
             self.shown(request.only.as_ref(), relations.iter().filter_map(|r| r.target_file))?;
         let is_shown = |target: Option<i64>| target.is_some_and(|target| shown.contains(&target));
@@ -275,7 +275,7 @@ impl Memory {
         let all: HashSet<i64> = files.collect();
         let Some(only) = only else { return Ok(all) };
         let all: Vec<i64> = all.into_iter().collect();
-        let known = self.store().files_by_id(&all)?.into_iter();
+        let known = self.snapshot()?.files_by_id(&all)?.into_iter();
         Ok(known.filter(|file| file.project == *only).map(|file| file.id).collect())
     }
 
@@ -290,12 +290,12 @@ impl Memory {
         // nearest will do, else ever more are looked at.
         let mut most = room.looked_at();
         loop {
-            let near = self.store().neighbours(&[centre.id], request.depth, most)?;
+            let near = self.snapshot()?.neighbours(&[centre.id], request.depth, most)?;
             let ends = near.found.iter().flat_map(|near| [near.id, near.via.from, near.via.to]);
             let mut ids: Vec<i64> = ends.collect();
             ids.sort_unstable();
             ids.dedup();
-            let files = self.store().files_by_id(&ids)?;
+            let files = self.snapshot()?.files_by_id(&ids)?;
             let known: HashMap<i64, &FileSummary> = files.iter().map(|f| (f.id, f)).collect();
             let title = |id: i64| known.get(&id).map(|file| file.title.clone()).unwrap_or_default();
             let is_new =
@@ -352,7 +352,7 @@ impl Memory {
         let mut links = Vec::new();
         for (n, (id, from)) in notes.iter().enumerate() {
             let titles = if n == 0 { &room.shown } else { &near };
-            for relation in self.store().relations_from(*id)? {
+            for relation in self.snapshot()?.relations_from(*id)? {
                 let Some(target) = relation.target_file.filter(|target| target != id) else {
                     continue;
                 };

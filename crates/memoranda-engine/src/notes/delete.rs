@@ -5,7 +5,7 @@ use std::collections::HashSet;
 use memoranda_core::change::{ChangeOperation, ChangeSet, Commit, ExpectedContent, FileAction};
 use memoranda_core::id::ContentHash;
 use memoranda_core::path::NotePath;
-use memoranda_store::{CommitOutcome, LockedView, RelationRow};
+use memoranda_store::{CommitOutcome, RelationRow, Transaction};
 
 use crate::error::{EngineError, Result};
 use crate::links::resolve::NoteLocation;
@@ -50,7 +50,7 @@ pub struct DeletedNotes {
 impl Memory {
     /// Says what a deletion would delete.
     pub fn plan_delete(&self, place: &NoteLocation) -> Result<Vec<NoteLocation>> {
-        let below = self.store().below(&place.project, &place.path)?;
+        let below = self.snapshot()?.below(&place.project, &place.path)?;
         let at = |path| NoteLocation { project: place.project.clone(), path };
         Ok(below.files.into_iter().map(at).collect())
     }
@@ -74,11 +74,11 @@ impl Memory {
         &self,
         who: &Author,
         request: &DeleteRequest,
-        look: impl Fn(&LockedView<'_>, &[NotePath]) -> Result<IncomingLinks>,
+        look: impl Fn(&Transaction<'_>, &[NotePath]) -> Result<IncomingLinks>,
     ) -> Result<DeleteOutcome> {
         let NoteLocation { project, path } = &request.place;
         let (mut files, mut left, mut links) = (Vec::new(), Vec::new(), IncomingLinks::default());
-        let outcome = self.store().commit(who, |view| {
+        let outcome = self.store().transact(who, |view| {
             let below = view.below(project, path)?;
             if below.files.is_empty() && below.folders.is_empty() {
                 return Err(EngineError::NotFound {
@@ -146,7 +146,7 @@ struct IncomingLinks {
 }
 
 fn links_to(
-    view: &LockedView<'_>,
+    view: &Transaction<'_>,
     place: &NoteLocation,
     files: &[NotePath],
 ) -> Result<IncomingLinks> {

@@ -75,7 +75,7 @@ impl Memory {
         mut make: impl FnMut(&str) -> Result<String>,
     ) -> Result<EditOutcome> {
         let mut before = None;
-        let outcome = self.store().commit(who, |view| {
+        let outcome = self.store().transact(who, |view| {
             let found = view.read(&place.project, &place.path)?;
             let Some(found) = found else {
                 return Err(EngineError::NotFound {

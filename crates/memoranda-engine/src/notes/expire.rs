@@ -49,7 +49,7 @@ impl Memory {
             if unused.is_empty() {
                 break;
             }
-            let outcome = self.store().commit(who, |_| {
+            let outcome = self.store().transact(who, |_| {
                 let remove = |(place, expect, _): &UnusedNote| ChangeOperation {
                     project: place.project.clone(),
                     path: place.path.clone(),
@@ -77,7 +77,7 @@ impl Memory {
         let before = clock::now().saturating_sub(age).unwrap_or(Timestamp::MIN);
         let uses = self.store().last_uses()?;
         let filter = ListFilter { project: Some(request.project.clone()), ..Default::default() };
-        let notes = self.store().list(&filter, ListOrder::Newest, usize::MAX, 0)?;
+        let notes = self.snapshot()?.list(&filter, ListOrder::Newest, usize::MAX, 0)?;
         let mut unused = Vec::new();
         for note in notes {
             let used = uses.get(&(note.project.clone(), note.path.clone())).copied();

@@ -32,7 +32,7 @@ impl Memory {
     pub fn list(&self, request: &ListRequest) -> Result<ListPage> {
         let one_more = request.limit.saturating_add(1);
         let mut notes =
-            self.store().list(&request.filter, request.order, one_more, request.offset)?;
+            self.snapshot()?.list(&request.filter, request.order, one_more, request.offset)?;
         let has_more = notes.len() > request.limit;
         notes.truncate(request.limit);
         Ok(ListPage { notes, has_more })

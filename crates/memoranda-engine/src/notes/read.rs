@@ -84,7 +84,7 @@ impl Memory {
             hash: found.hash,
             bytes: found.bytes,
             modified: modified.unwrap_or_default(),
-            summary: self.store().file(&place.project, &place.path)?,
+            summary: self.snapshot()?.file(&place.project, &place.path)?,
         })
     }
 
@@ -97,7 +97,7 @@ impl Memory {
     ) -> Result<ReadNote> {
         let modified = match moment {
             PointInTime::Time(time) => time,
-            PointInTime::Commit(id) => self.store().find_commit(id.as_str())?.time,
+            PointInTime::Commit(id) => self.snapshot()?.find_commit(id.as_str())?.time,
         };
         let (place, hash) = self.version_as_of(project, identifier, moment)?;
         let bytes = self.store().content(hash)?;
@@ -149,7 +149,7 @@ impl Memory {
             PointInTime::Time(time) => time,
             PointInTime::Commit(id) => return Ok(format!("at commit {id}")),
         };
-        let begin = self.store().history_begin(project)?.filter(|begin| time < *begin);
+        let begin = self.snapshot()?.history_begin(project)?.filter(|begin| time < *begin);
         Ok(match begin {
             Some(begin) => format!(
                 "at {time} as far as is known: the history of project {project} begins at {begin}"
@@ -166,10 +166,10 @@ impl Memory {
         moment: PointInTime,
     ) -> Result<Option<(NoteLocation, ContentHash)>> {
         let project = &place.project;
-        let mut found = self.store().note_version_as_of(project, &place.path, moment)?;
+        let mut found = self.snapshot()?.note_version_as_of(project, &place.path, moment)?;
         if found.is_none() {
             let now = self.now_called(place)?;
-            found = self.store().note_version_as_of(project, &now.path, moment)?;
+            found = self.snapshot()?.note_version_as_of(project, &now.path, moment)?;
         }
         Ok(found.map(|(path, hash)| (NoteLocation { project: project.clone(), path }, hash)))
     }

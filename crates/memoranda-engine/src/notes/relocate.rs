@@ -51,13 +51,13 @@ impl Memory {
         }
         // Two folders do not become one unasked. Another spelling of its name is no other folder.
         if from.key() != request.to.key()
-            && !self.store().below(project, &request.to)?.files.is_empty()
+            && !self.snapshot()?.below(project, &request.to)?.files.is_empty()
         {
             let to = NoteLocation { project: project.clone(), path: request.to.clone() };
             return Ok(MoveOutcome::Exists(vec![to]));
         }
         let (mut pairs, mut left) = (Vec::new(), Vec::new());
-        let outcome = self.store().commit(who, |view| {
+        let outcome = self.store().transact(who, |view| {
             let below = view.below(project, from)?;
             if below.files.is_empty() && below.folders.is_empty() {
                 return Err(EngineError::NotFound {

@@ -13,7 +13,7 @@ use memoranda_core::id::ContentHash;
 use memoranda_core::note::permalink::slug;
 use memoranda_core::note::{decode_text, encode_text, rewrite_links};
 use memoranda_core::path::NotePath;
-use memoranda_store::{CommitOutcome, FileSummary, LockedView};
+use memoranda_store::{CommitOutcome, FileSummary, Transaction};
 
 use crate::error::{EngineError, Result};
 use crate::links::after_move::{LinkFix, PostMoveResolver};
@@ -136,7 +136,7 @@ impl Memory {
             let message = format!("{} cannot be moved into itself ({to})", request.from);
             return Err(EngineError::Invalid(message));
         }
-        let is_note = || Ok::<_, EngineError>(self.store().file(project, from)?.is_some());
+        let is_note = || Ok::<_, EngineError>(self.snapshot()?.file(project, from)?.is_some());
         let earlier = if from == to || is_note()? {
             self.earlier_paths(&request.from)?
         } else {
@@ -147,11 +147,11 @@ impl Memory {
         }
         let at = |path: &NotePath| NoteLocation { project: project.clone(), path: path.clone() };
         // Two folders do not become one unasked. Another spelling of its name is no other folder.
-        if from.key() != to.key() && !self.store().below(project, to)?.files.is_empty() {
+        if from.key() != to.key() && !self.snapshot()?.below(project, to)?.files.is_empty() {
             return Ok(RenameOutcome::Exists(vec![at(to)]));
         }
         let mut done = Renamed::default();
-        let outcome = self.store().commit(who, |view| {
+        let outcome = self.store().transact(who, |view| {
             let below = view.below(project, from)?;
             if below.files.is_empty() && below.folders.is_empty() {
                 return Err(EngineError::NotFound {
@@ -318,7 +318,7 @@ impl Memory {
     /// each of its notes was last.
     fn earlier_paths(&self, place: &NoteLocation) -> Result<HashMap<NotePath, Vec<NotePath>>> {
         let mut earlier = HashMap::new();
-        for path in self.store().below(&place.project, &place.path)?.files {
+        for path in self.snapshot()?.below(&place.project, &place.path)?.files {
             let here = NoteLocation { project: place.project.clone(), path };
             let revisions = self.revisions(&here, 200)?.into_iter();
             let mut from: Vec<_> = revisions.filter_map(|r| r.change.moved_from).collect();
@@ -334,7 +334,7 @@ impl Memory {
 }
 
 /// The text of a file, for links to be changed in it.
-pub(crate) fn text_at(view: &LockedView<'_>, place: &NoteLocation) -> Result<Option<String>> {
+pub(crate) fn text_at(view: &Transaction<'_>, place: &NoteLocation) -> Result<Option<String>> {
     let found = view.read(&place.project, &place.path)?;
     Ok(found.and_then(|found| decode_text(&found.bytes)))
 }

@@ -57,7 +57,7 @@ impl Memory {
         self.check_of_this_folder(&place, hash)?;
         let content = self.store().content(hash)?;
         let mut replaced = None;
-        let outcome = self.store().commit(who, |view| {
+        let outcome = self.store().transact(who, |view| {
             let found = view.read(&place.project, &place.path)?;
             replaced = found.map(|found| found.hash);
             Ok::<_, EngineError>(ChangeSet {

@@ -116,7 +116,7 @@ impl Memory {
             WriteMode::OverwriteVersion(hash) => ExpectedContent::Hash(hash),
         };
         let content_hash = hash(&request.content);
-        let outcome = self.store().commit(who, |_| {
+        let outcome = self.store().transact(who, |_| {
             Ok::<_, EngineError>(ChangeSet {
                 operations: vec![ChangeOperation {
                     project: place.project.clone(),
@@ -216,7 +216,7 @@ impl Memory {
         project: &ProjectName,
         path: &NotePath,
     ) -> Result<Option<NoteLocation>> {
-        let twins = self.store().twins(project, path)?;
+        let twins = self.snapshot()?.twins(project, path)?;
         let twin = twins.into_iter().find(|twin| twin.composed() == path.composed());
         Ok(twin.map(|path| NoteLocation { project: project.clone(), path }))
     }

@@ -41,7 +41,7 @@ impl EarlierVersions {
         let store = memory.store();
         let mut earlier = Self::default();
         for project in projects {
-            let changed = store.changed_since(project, PointInTime::Time(time));
+            let changed = store.snapshot()?.changed_since(project, PointInTime::Time(time));
             for file in changed.map_err(EngineError::from)? {
                 earlier.changed.extend(file.now);
                 earlier.changed_places.insert((project.clone(), file.path.to_string()));

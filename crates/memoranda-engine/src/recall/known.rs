@@ -167,10 +167,10 @@ impl KnownSource<'_> {
             since: request.since,
             ..ListFilter::default()
         };
-        let files = store.list(&filter, ListOrder::Newest, MAX_FILES, 0);
+        let files = store.snapshot()?.list(&filter, ListOrder::Newest, MAX_FILES, 0);
         let files = files.map_err(EngineError::from)?;
         let ids: Vec<i64> = files.iter().map(|file| file.id).collect();
-        let bodies = store.bodies(&ids).map_err(EngineError::from)?;
+        let bodies = store.snapshot()?.bodies(&ids).map_err(EngineError::from)?;
         let mut passages = Vec::with_capacity(files.len());
         for (file, body) in files.into_iter().zip(bodies) {
             let place = NoteLocation { project: file.project, path: file.path };

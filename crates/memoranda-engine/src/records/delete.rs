@@ -170,7 +170,7 @@ pub struct RestoredCommit {
 pub fn restore_commit(memory: &Memory, who: &Author, id: &str) -> RecordResult<RestoredCommit> {
     let deletion = memory.commit(id)?;
     let project = records_project();
-    if memory.store().last_agent_purge()?.is_some_and(|purge| deletion.time <= purge) {
+    if memory.snapshot()?.last_agent_purge()?.is_some_and(|purge| deletion.time <= purge) {
         return Err(RecordError::NothingDeleted { id: id.to_owned() });
     }
     let is_deletion =
@@ -257,8 +257,8 @@ pub fn deleted_records(
 /// agent purged are left out.
 fn deleted_paths(memory: &Memory, id: Option<&str>) -> RecordResult<Vec<(NotePath, Timestamp)>> {
     let name = id.map(file_name_from_id);
-    let mut deleted = memory.store().deleted(&records_project(), name.as_deref())?;
-    let purge = memory.store().last_agent_purge()?;
+    let mut deleted = memory.snapshot()?.deleted(&records_project(), name.as_deref())?;
+    let purge = memory.snapshot()?.last_agent_purge()?;
     deleted.retain(|(path, time)| {
         RecordLocation::parse(path).is_some() && purge.is_none_or(|purge| *time > purge)
     });
@@ -305,9 +305,9 @@ pub fn purge_deleted(memory: &Memory, who: &Author, keep_days: u32) -> RecordRes
 fn expired_before(memory: &Memory, keep_days: u32) -> RecordResult<Option<Timestamp>> {
     let age = SignedDuration::from_hours(24 * i64::from(keep_days));
     let limit = clock::now().saturating_sub(age).unwrap_or(Timestamp::MIN);
-    let purge = memory.store().last_agent_purge()?.filter(|purge| *purge < limit);
+    let purge = memory.snapshot()?.last_agent_purge()?.filter(|purge| *purge < limit);
     let Some(purge) = purge else { return Ok(None) };
-    let deleted = memory.store().deleted(&records_project(), None)?;
+    let deleted = memory.snapshot()?.deleted(&records_project(), None)?;
     Ok(deleted.iter().any(|(_, time)| *time <= purge).then_some(purge))
 }
 

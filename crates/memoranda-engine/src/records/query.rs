@@ -42,7 +42,7 @@ pub fn records_of_kind(
     kind: RecordKind,
 ) -> RecordResult<Vec<MemoryRecord>> {
     let filter = folder_filter(&kind_folder(scope, kind.as_str())?);
-    let found = memory.store().list(&filter, ListOrder::Path, usize::MAX, 0)?;
+    let found = memory.snapshot()?.list(&filter, ListOrder::Path, usize::MAX, 0)?;
     load_records(memory, found.into_iter().filter(|file| is_owned_by(scope, file)).collect())
 }
 
@@ -61,7 +61,7 @@ pub fn newest_records(
             let (mut taken, mut offset) = (0, 0);
             loop {
                 let page = if offset == 0 { limit + EXTRA_FILES } else { PAGE_FILES };
-                let files = memory.store().list(&filter, ListOrder::Newest, page, offset)?;
+                let files = memory.snapshot()?.list(&filter, ListOrder::Newest, page, offset)?;
                 let is_last = files.len() < page;
                 offset += page;
                 let files = files.into_iter().filter(|file| is_owned_by(scope, file)).collect();
@@ -143,7 +143,7 @@ pub fn search_records(
     let load = |page: &SearchPage| -> RecordResult<Vec<MemoryRecord>> {
         let mut files = Vec::with_capacity(page.results.len());
         for hit in &page.results {
-            files.extend(memory.store().file(&hit.place.project, &hit.place.path)?);
+            files.extend(memory.snapshot()?.file(&hit.place.project, &hit.place.path)?);
         }
         files.retain(|file| visible.scopes.iter().any(|scope| is_within_scope(scope, file)));
         Ok(load_records(memory, files)?.into_iter().filter(|record| matches(record)).collect())
@@ -195,7 +195,7 @@ pub fn find_exact(
 
 /// Returns the record at a location.
 pub fn record_at(memory: &Memory, place: &NoteLocation) -> RecordResult<Option<MemoryRecord>> {
-    let file = memory.store().file(&place.project, &place.path)?;
+    let file = memory.snapshot()?.file(&place.project, &place.path)?;
     Ok(load_records(memory, file.into_iter().collect())?.pop())
 }
 
@@ -233,9 +233,9 @@ pub(super) fn records_with_id(memory: &Memory, id: &str) -> RecordResult<Vec<Mem
     }
     let id = id.strip_suffix(".md").unwrap_or(id);
     let mut files = Vec::new();
-    for candidate in memory.store().link_candidates(&records_project(), id)? {
+    for candidate in memory.snapshot()?.link_candidates(&records_project(), id)? {
         if candidate.path.stem() == id {
-            files.extend(memory.store().file_by_id(candidate.id)?);
+            files.extend(memory.snapshot()?.file_by_id(candidate.id)?);
         }
     }
     load_records(memory, files)
@@ -259,9 +259,9 @@ pub fn find_record(memory: &Memory, id: &str) -> RecordResult<MemoryRecord> {
 /// Returns the error for an id that no record has.
 pub(super) fn not_found(memory: &Memory, id: &str) -> RecordError {
     let name = file_name_from_id(id);
-    let deleted = memory.store().deleted(&records_project(), Some(&name));
-    let purge = memory.store().last_agent_purge().ok().flatten();
-    let is_deleted = deleted.is_ok_and(|deleted| {
+    let is_deleted = memory.snapshot().is_ok_and(|snapshot| {
+        let purge = snapshot.last_agent_purge().ok().flatten();
+        let deleted = snapshot.deleted(&records_project(), Some(&name)).unwrap_or_default();
         deleted.iter().any(|(_, time)| purge.is_none_or(|purge| *time > purge))
     });
     RecordError::NotFound { id: id.to_owned(), is_deleted }
@@ -298,11 +298,11 @@ fn load_records(memory: &Memory, files: Vec<FileSummary>) -> RecordResult<Vec<Me
 
 /// Returns true if a record of this id is visible to everyone who sees a scope.
 fn is_visible_record(memory: &Memory, id: &str, scope: &RecordScope) -> RecordResult<bool> {
-    for one in memory.store().link_candidates(&records_project(), id)? {
+    for one in memory.snapshot()?.link_candidates(&records_project(), id)? {
         let Some(at) = RecordLocation::parse(&one.path).filter(|_| one.path.stem() == id) else {
             continue;
         };
-        let file = memory.store().file_by_id(one.id)?;
+        let file = memory.snapshot()?.file_by_id(one.id)?;
         let front = file.and_then(|file| serde_json::from_str(&file.metadata).ok());
         let is_seen =
             RecordScope::from_folder(&at.folder, &front.unwrap_or_default()).covers(scope);
@@ -318,7 +318,7 @@ fn is_visible_record(memory: &Memory, id: &str, scope: &RecordScope) -> RecordRe
 fn body_texts(memory: &Memory, files: &[FileSummary]) -> RecordResult<Vec<String>> {
     let ids: Vec<_> = files.iter().map(|file| file.id).collect();
     let mut texts = Vec::with_capacity(files.len());
-    for (file, body) in files.iter().zip(memory.store().bodies(&ids)?) {
+    for (file, body) in files.iter().zip(memory.snapshot()?.bodies(&ids)?) {
         texts.push(match body {
             Some(body) => body,
             None => {
@@ -353,7 +353,7 @@ pub(super) fn scope_files(
     let mut found = Vec::new();
     for scope in &visible.scopes {
         let filter = folder_filter(&kind_folder(scope, name)?);
-        let files = memory.store().list(&filter, ListOrder::Path, usize::MAX, 0)?;
+        let files = memory.snapshot()?.list(&filter, ListOrder::Path, usize::MAX, 0)?;
         let files: Vec<_> = files.into_iter().filter(|file| is_owned_by(scope, file)).collect();
         let texts = body_texts(memory, &files)?;
         found.extend(files.into_iter().zip(texts).map(|(file, body)| (scope.clone(), file, body)));
@@ -367,14 +367,14 @@ pub(super) fn find_in_folder(
     folder_name: &str,
     id: &str,
 ) -> RecordResult<Option<(RecordScope, NoteLocation)>> {
-    for candidate in memory.store().link_candidates(&records_project(), id)? {
+    for candidate in memory.snapshot()?.link_candidates(&records_project(), id)? {
         let path = &candidate.path;
         let parent = path.parent().and_then(|parent| parent.strip_suffix(folder_name));
         let Some(folder) = parent.and_then(|parent| parent.strip_suffix('/')) else { continue };
         if path.stem() != id {
             continue;
         }
-        let file = memory.store().file_by_id(candidate.id)?;
+        let file = memory.snapshot()?.file_by_id(candidate.id)?;
         let front = file.and_then(|file| serde_json::from_str(&file.metadata).ok());
         let scope = RecordScope::from_folder(folder, &front.unwrap_or_default());
         return Ok(Some((scope, NoteLocation { project: records_project(), path: path.clone() })));

@@ -200,7 +200,9 @@ pub fn acknowledge_due_reminders(
         let mut steps = Vec::new();
         for candidate in &candidates {
             let Some((text, _)) = desk.text(&candidate.place)? else { continue };
-            let created = desk.summary(&candidate.place)?.map_or(now, |file| file.created);
+            let created = desk
+                .file(&candidate.place.project, &candidate.place.path)?
+                .map_or(now, |file| file.created);
             let file = ReminderFile::parse_file(&text, created, zone);
             let (scope, place) = (candidate.scope.clone(), candidate.place.clone());
             let current = Reminder::new(&candidate.id, scope, place, &file, now, zone);

@@ -262,7 +262,7 @@ fn with_preference_tag(mut tags: Vec<String>, kind: StatementKind) -> Vec<String
 
 /// Returns the version of a stored file; empty if it is unknown.
 fn version_of(memory: &Memory, place: &NoteLocation) -> RememberResult<String> {
-    let file = memory.store().file(&place.project, &place.path).map_err(EngineError::from)?;
+    let file = memory.snapshot()?.file(&place.project, &place.path).map_err(EngineError::from)?;
     Ok(file.and_then(|file| file.hash).map(|hash| hash.short()).unwrap_or_default())
 }
 

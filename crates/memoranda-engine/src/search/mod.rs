@@ -281,7 +281,7 @@ impl Memory {
             },
         };
         let (meaning, meant) = (asked.by, &asked.meant);
-        Ok(self.store().compare(&question, |mut rounds, shown| {
+        Ok(self.snapshot()?.compare(&question, |mut rounds, shown| {
             let mut meant = meant.clone();
             if let Some(meant) = &mut meant {
                 let first = rounds.found.notes.iter().filter(|note| note.batch == 0);

@@ -475,7 +475,8 @@ fn words_are_counted_alike_whether_few_or_many_hold_them() {
         round: 10,
         wanted: 10,
     };
-    let found = memory.store().compare(&question, |rounds, _| Ok(rounds.found)).unwrap();
+    let found =
+        memory.snapshot().unwrap().compare(&question, |rounds, _| Ok(rounds.found)).unwrap();
     assert_eq!(found.holders, [1, 1000, 480, 0]);
 }
 

@@ -55,7 +55,7 @@ fn file_line(memory: &Memory, place: &NoteLocation) -> Result<Option<Value>> {
     let mut put = |key: &str, value: Value| line.insert(key.to_owned(), value);
     put("project", place.project.as_str().into());
     put("path", place.path.as_str().into());
-    if let Some(summary) = memory.store().file(&place.project, &place.path)? {
+    if let Some(summary) = memory.snapshot()?.file(&place.project, &place.path)? {
         put("title", summary.title.into());
         put("type", summary.note_type.into());
         put("permalink", summary.permalink.into());

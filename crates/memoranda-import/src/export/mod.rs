@@ -72,5 +72,5 @@ fn project_files(
 /// Returns true if the history contains the current file.
 fn is_in_history(memory: &Memory, project: &ProjectName, path: &NotePath) -> Result<bool> {
     let now = PointInTime::Time(Timestamp::MAX);
-    Ok(memory.store().version_as_of(project, path, now)?.flatten().is_some())
+    Ok(memory.snapshot()?.version_as_of(project, path, now)?.flatten().is_some())
 }

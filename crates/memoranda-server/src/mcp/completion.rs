@@ -74,8 +74,8 @@ fn note_names(
     };
     let most = CompletionInfo::MAX_VALUES;
     let (found, total) = memory
-        .store()
-        .names(project.as_ref(), of, prefix, most)
+        .snapshot()
+        .and_then(|snapshot| Ok(snapshot.names(project.as_ref(), of, prefix, most)?))
         .map_err(|error| internal_error("list the notes", &error))?;
     let has_more = total > found.len() as u64;
     CompletionInfo::with_pagination(found, u32::try_from(total).ok(), has_more)

@@ -75,7 +75,7 @@ fn quick_checks(memory: &Memory) -> Result<Value, HttpError> {
         "nobody watches the files: edits by hand are noticed by the next scan"
     };
     check("watcher", status.watched, watched.to_owned());
-    let problems = memory.store().problems().map_err(EngineError::from)?;
+    let problems = memory.snapshot()?.problems().map_err(EngineError::from)?;
     let count = problems.len();
     check("notes", count == 0, format!("{count} notes have a problem"));
     Ok(Value::Array(checks))
@@ -103,7 +103,7 @@ fn list(
     (limit, offset): (usize, usize),
 ) -> Result<(Vec<Value>, u64), HttpError> {
     let stored = |list: WorkList| {
-        let found = memory.store().work_list(list, project, (limit, offset));
+        let found = memory.snapshot()?.work_list(list, project, (limit, offset));
         let (items, total) = found.map_err(EngineError::from)?;
         Ok((items.iter().map(item_json).collect(), total))
     };
@@ -137,8 +137,10 @@ fn stale(
 ) -> Result<(Vec<Value>, u64), HttpError> {
     let since = clock::now().saturating_sub(STALE_AGE).unwrap_or(Timestamp::UNIX_EPOCH);
     let list = WorkList::NotChangedSince(since);
-    let (items, _) =
-        memory.store().work_list(list, project, (usize::MAX >> 1, 0)).map_err(EngineError::from)?;
+    let (items, _) = memory
+        .snapshot()?
+        .work_list(list, project, (usize::MAX >> 1, 0))
+        .map_err(EngineError::from)?;
     let uses = memory.store().last_uses().map_err(EngineError::from)?;
     let last_use = |item: &WorkItem| uses.get(&(item.project.clone(), item.path.clone())).copied();
     let unread: Vec<&WorkItem> =
@@ -162,8 +164,7 @@ fn secrets(
     }
     let filter = ListFilter { project: project.cloned(), ..ListFilter::default() };
     let store = memory.store();
-    let files =
-        store.list(&filter, ListOrder::Newest, MAX_SCREENED, 0).map_err(EngineError::from)?;
+    let files = memory.snapshot()?.list(&filter, ListOrder::Newest, MAX_SCREENED, 0)?;
     let mut found = Vec::new();
     for file in &files {
         let Ok(Some(content)) = store.read(&file.project, &file.path) else { continue };
@@ -189,7 +190,7 @@ fn unreadable(
     project: Option<&ProjectName>,
     (limit, offset): (usize, usize),
 ) -> Result<(Vec<Value>, u64), HttpError> {
-    let problems = memory.store().problems().map_err(EngineError::from)?;
+    let problems = memory.snapshot()?.problems().map_err(EngineError::from)?;
     let mut found = Vec::new();
     for file in problems.iter().filter(|file| project.is_none_or(|only| file.project == *only)) {
         for problem in &file.problems {

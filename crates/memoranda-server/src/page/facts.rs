@@ -25,7 +25,7 @@ pub(super) fn facts(request: &PageRequest<'_>) -> Result<Value, HttpError> {
     };
     let (limit, offset) = (request.limit()?, request.offset()?);
     let found =
-        memory.store().fact_list(&filter, (limit + 1, offset)).map_err(EngineError::from)?;
+        memory.snapshot()?.fact_list(&filter, (limit + 1, offset)).map_err(EngineError::from)?;
     let has_more = found.len() > limit;
     let mut items = Vec::new();
     let mut last: Option<(NoteLocation, Vec<Observation>)> = None;
@@ -87,10 +87,10 @@ pub(super) fn rules(request: &PageRequest<'_>) -> Result<Value, HttpError> {
             note_type: Some("rule".to_owned()),
             ..ListFilter::default()
         };
-        let files = memory.store().list(&filter, ListOrder::Path, MAX_RULES, 0);
+        let files = memory.snapshot()?.list(&filter, ListOrder::Path, MAX_RULES, 0);
         let files = files.map_err(EngineError::from)?;
         let ids: Vec<i64> = files.iter().map(|file| file.id).collect();
-        let bodies = memory.store().bodies(&ids).map_err(EngineError::from)?;
+        let bodies = memory.snapshot()?.bodies(&ids).map_err(EngineError::from)?;
         for (file, body) in files.iter().zip(bodies) {
             let scope = scope_of(file.path.as_str());
             let place = NoteLocation { project: file.project.clone(), path: file.path.clone() };
@@ -146,7 +146,7 @@ fn all_reminders(request: &PageRequest<'_>) -> Result<Vec<Reminder>, HttpError> 
         return Ok(found);
     }
     let zone = &request.page.catalog.settings.records.zone;
-    let folders = memory.store().folder_files(&project, None).map_err(EngineError::from)?;
+    let folders = memory.snapshot()?.folder_files(&project, None).map_err(EngineError::from)?;
     let mut scopes: Vec<RecordScope> = vec![RecordScope::Global];
     for folder in folders {
         let name = folder.folder.strip_prefix("projects/").and_then(|rest| rest.split('/').next());

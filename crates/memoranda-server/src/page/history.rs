@@ -217,7 +217,7 @@ pub(super) fn note_diff(request: &PageRequest<'_>) -> Result<Value, HttpError> {
     let to = request.moment("to")?;
     let diff: FileDiff =
         memory.diff(Some(place.project.as_str()), place.path.as_str(), from, to)?;
-    let known = memory.store().file(&place.project, &place.path).map_err(EngineError::from)?;
+    let known = memory.snapshot()?.file(&place.project, &place.path).map_err(EngineError::from)?;
     let title = known.map(|file| file.title).unwrap_or_default();
     Ok(diff_json(&diff, &title))
 }
@@ -235,7 +235,7 @@ pub(super) fn deleted(request: &PageRequest<'_>) -> Result<Value, HttpError> {
     };
     let mut found = Vec::new();
     for project in projects {
-        for (path, time) in store.deleted(&project, None).map_err(EngineError::from)? {
+        for (path, time) in memory.snapshot()?.deleted(&project, None)? {
             found.push((time, NoteLocation { project: project.clone(), path }));
         }
     }

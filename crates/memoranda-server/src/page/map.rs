@@ -71,7 +71,8 @@ pub(super) fn map(request: &PageRequest<'_>) -> Result<Value, HttpError> {
 
 /// Returns the titles of some notes.
 pub(super) fn titles(request: &PageRequest<'_>) -> Result<Value, HttpError> {
-    let files = request.memory().store().files_by_id(&ids(request)?).map_err(EngineError::from)?;
+    let files =
+        request.memory().snapshot()?.files_by_id(&ids(request)?).map_err(EngineError::from)?;
     let mut items = Vec::new();
     for file in files {
         if request.may_show(&file.project)? {
@@ -88,11 +89,11 @@ pub(super) fn titles(request: &PageRequest<'_>) -> Result<Value, HttpError> {
 
 /// Returns the links of some notes.
 pub(super) fn links(request: &PageRequest<'_>) -> Result<Value, HttpError> {
-    let store = request.memory().store();
+    let snapshot = request.memory().snapshot()?;
     let mut edges: Vec<(i64, i64)> = Vec::new();
     for id in ids(request)? {
-        let from = store.relations_from(id).map_err(EngineError::from)?;
-        let to = store.relations_to(id).map_err(EngineError::from)?;
+        let from = snapshot.relations_from(id)?;
+        let to = snapshot.relations_to(id)?;
         for row in from.into_iter().chain(to) {
             edges.extend(row.target_file.map(|target| (row.file, target)));
         }

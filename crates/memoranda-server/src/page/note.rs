@@ -84,7 +84,7 @@ fn missing(
     let project = project.and_then(|name| ProjectName::parse(name).ok());
     let links = project.and_then(|project| {
         let file_names = [key.clone()];
-        request.vault().store().relations_concerning(&project, &[], &file_names).ok()
+        request.vault().snapshot().ok()?.relations_concerning(&project, &[], &file_names).ok()
     });
     let links = links.map_or(0, |rows| rows.len());
     let error = HttpError::from(error);
@@ -178,11 +178,11 @@ impl<'a> NoteResolver<'a> {
         let known = RefCell::new(HashMap::new());
         let resolver = Self { memory, project: place.project.as_str(), known };
         // The index has resolved the links of the current version.
-        let file = memory.store().file(&place.project, &place.path).ok().flatten();
-        let rows = file.and_then(|file| memory.store().relations_from(file.id).ok());
+        let Ok(snapshot) = memory.snapshot() else { return resolver };
+        let file = snapshot.file(&place.project, &place.path).ok().flatten();
+        let rows = file.and_then(|file| snapshot.relations_from(file.id).ok());
         for row in rows.unwrap_or_default() {
-            let target =
-                row.target_file.and_then(|id| memory.store().file_by_id(id).ok().flatten());
+            let target = row.target_file.and_then(|id| snapshot.file_by_id(id).ok().flatten());
             let target = target.map(|file| NoteLocation { project: file.project, path: file.path });
             resolver.known.borrow_mut().insert(row.target, target);
         }

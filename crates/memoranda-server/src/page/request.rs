@@ -194,6 +194,12 @@ fn hidden_project(project: &ProjectName) -> HttpError {
     HttpError::not_found(format!("This server does not show project {project}."))
 }
 
+impl From<StoreError> for HttpError {
+    fn from(error: StoreError) -> Self {
+        EngineError::from(error).into()
+    }
+}
+
 impl From<EngineError> for HttpError {
     fn from(error: EngineError) -> Self {
         let message = format!("{error}.");

@@ -32,7 +32,7 @@ pub(super) fn search(request: &PageRequest<'_>) -> Result<Value, HttpError> {
     let offset = request.offset()?;
     let text = request.text("q").unwrap_or_default();
     let projects = projects(request)?;
-    let total_notes = memory.store().counts().map_err(EngineError::from)?.notes;
+    let total_notes = memory.snapshot()?.counts().map_err(EngineError::from)?.notes;
     let agent = request.text("agent");
     let tags: Vec<String> = request.query.all("tag").map(str::to_owned).collect();
     let query = Query::parse(text);
@@ -289,7 +289,7 @@ pub(super) fn complete(request: &PageRequest<'_>) -> Result<Value, HttpError> {
         limit,
         offset: 0,
     };
-    let found = memory.store().filtered_list(&list).map_err(EngineError::from)?;
+    let found = memory.snapshot()?.filtered_list(&list).map_err(EngineError::from)?;
     let mut items = Vec::new();
     for file in found {
         items.push(json!({

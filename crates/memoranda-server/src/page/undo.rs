@@ -21,7 +21,7 @@ pub(super) fn preview(request: &PageRequest<'_>) -> Result<Value, HttpError> {
     let mut files = Vec::new();
     for diff in &diffs {
         request.check_shown(&diff.place.project)?;
-        let known = memory.store().file(&diff.place.project, &diff.place.path);
+        let known = memory.snapshot()?.file(&diff.place.project, &diff.place.path);
         let known = known.map_err(memoranda_engine::EngineError::from)?;
         files.push(diff_json(diff, &known.map(|file| file.title).unwrap_or_default()));
     }

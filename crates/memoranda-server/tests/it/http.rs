@@ -52,7 +52,8 @@ fn the_protocol_works_in_every_era() {
             let call = json!({ "name": "memory", "arguments": create });
             let made = http.mcp(era, "/mcp", &headers, "tools/call", call);
             assert_eq!(made.json()["result"]["isError"], false, "{made:?}");
-            let history = vault.memory.store().history(&HistoryFilter::default(), 1, 0).unwrap();
+            let history =
+                vault.memory.snapshot().unwrap().history(&HistoryFilter::default(), 1, 0).unwrap();
             assert_eq!(history[0].author.client, client, "{headers:?}");
             assert_eq!(history[0].author.channel, ChangeChannel::Mcp);
         }
@@ -188,7 +189,9 @@ fn tools_are_called_by_name() {
         (&json!("Created /memories/a.md"), &json!(false))
     );
     assert!(made["structured"]["commit"].is_string());
-    let author = &vault.memory.store().history(&HistoryFilter::default(), 1, 0).unwrap()[0].author;
+    let author =
+        &vault.memory.snapshot().unwrap().history(&HistoryFilter::default(), 1, 0).unwrap()[0]
+            .author;
     assert_eq!((author.client.as_str(), author.channel), ("curl/9", ChangeChannel::Http));
     // Errors in the arguments are results of the tool; errors in the request are HTTP errors.
     let wrong = http.send("POST", "/api/tools/memory", &[], "");

@@ -95,7 +95,8 @@ async fn a_call_is_answered_in_text_and_structure_and_kept_with_its_author() {
         let text = seen["content"][0]["text"].as_str().unwrap();
         assert!(text.contains("They bloom in spring"));
         assert_eq!(seen["structuredContent"]["result"], text);
-        let history = vault.memory.store().history(&HistoryFilter::default(), 10, 0).unwrap();
+        let history =
+            vault.memory.snapshot().unwrap().history(&HistoryFilter::default(), 10, 0).unwrap();
         let author = &history[0].author;
         assert_eq!((author.client.as_str(), author.tool.as_str()), ("tester 1.0", "memory"));
         assert_eq!(author.channel, ChangeChannel::Mcp);

@@ -43,7 +43,7 @@ impl ServerVault {
 
     /// Returns the number of commits in this vault.
     pub(crate) fn commits(&self) -> u64 {
-        self.memory.store().counts().unwrap().commits
+        self.memory.snapshot().unwrap().counts().unwrap().commits
     }
 }
 

@@ -34,7 +34,7 @@ use crate::files::{self, FileContent, FileStat, MAX_FILE_BYTES, ProjectRoot, sta
 use crate::index::extract::requested_permalink;
 use crate::index::{IndexBatch, history};
 use crate::log::{FileRecord, LogPosition, LogRecord, RecordBody};
-use crate::view::{LockedView, ReadVersion};
+use crate::transaction::{ReadVersion, Transaction};
 use crate::{IgnoreRules, StoreInner};
 
 /// How often a change is decided anew because an editor saved in between.
@@ -71,7 +71,7 @@ impl StoreInner {
     pub(crate) fn commit<E: From<StoreError>>(
         &self,
         author: &Author,
-        mut decide: impl FnMut(&LockedView<'_>) -> Result<ChangeSet, E>,
+        mut decide: impl FnMut(&Transaction<'_>) -> Result<ChangeSet, E>,
     ) -> Result<CommitOutcome, E> {
         let mut retry = None;
         let mut outcome = self.try_commit(author, &mut decide, &mut retry);
@@ -107,12 +107,12 @@ impl StoreInner {
     fn try_commit<E: From<StoreError>>(
         &self,
         author: &Author,
-        decide: &mut impl FnMut(&LockedView<'_>) -> Result<ChangeSet, E>,
+        decide: &mut impl FnMut(&Transaction<'_>) -> Result<ChangeSet, E>,
         retry: &mut Option<CommitRetry>,
     ) -> Result<CommitOutcome, E> {
         self.with_pending_session(|session| {
             for _ in 0..MAX_TRIES {
-                let view = LockedView::new(self, session.db);
+                let view = Transaction::new(self, session.db);
                 let change = decide(&view)?;
                 match try_once(session, author, change, &view.into_seen()) {
                     Ok(CommitAttempt::Finished(outcome)) => return Ok(outcome),

@@ -173,6 +173,7 @@ impl StoreInner {
         follow: IndexFollow,
         work: impl FnOnce(&mut WriteSession<'_>) -> Result<R, E>,
     ) -> Result<R, E> {
+        self.end_shared_read();
         self.waiting.fetch_add(1, Ordering::Relaxed);
         let guard = self.writer();
         self.waiting.fetch_sub(1, Ordering::Relaxed);

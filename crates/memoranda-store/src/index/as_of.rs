@@ -8,10 +8,11 @@ use memoranda_core::id::{ContentHash, ProjectName};
 use memoranda_core::path::NotePath;
 use rusqlite::{Connection, OptionalExtension as _, params};
 
-use super::file_queries::{RelationRow, relations, relations_named};
+use super::file_queries::{RelationRow, relations, relations_with_key};
 use super::history::{PointInTime, position};
 use super::{links, project_id_of};
 use crate::error::Result;
+use crate::snapshot::Snapshot;
 
 /// A file that differs between a point in time and now.
 #[derive(Clone, PartialEq, Eq, Debug)]
@@ -33,96 +34,106 @@ pub struct PastFile {
     pub permalink: Option<String>,
 }
 
-/// Returns every file of a project that differs from a point in time, by path.
-pub(crate) fn changed_since(
-    db: &Connection,
-    project: &ProjectName,
-    moment: PointInTime,
-) -> Result<Vec<ChangedFile>> {
-    let (logical, commit_row) = position(db, moment)?;
-    let project = project_id_of(db, project)?;
-    let mut later = db.prepare_cached(
-        "SELECT DISTINCT c.path FROM commits k CROSS JOIN changes c ON c.commit_row = k.row \
-         WHERE k.logical_ms >= ?2 AND (k.logical_ms > ?2 OR k.row > ?3) AND c.project = ?1 \
-         ORDER BY c.path",
-    )?;
-    let mut then = db.prepare_cached(
-        "SELECT after, permalink FROM changes WHERE project = ?1 AND path = ?2 \
-         AND logical_ms <= ?3 AND (logical_ms < ?3 OR commit_row <= ?4) \
-         ORDER BY logical_ms DESC, commit_row DESC, n DESC LIMIT 1",
-    )?;
-    let mut now = db.prepare_cached(
-        "SELECT id, hash FROM files WHERE project = ? AND path = ? AND kind <> 0",
-    )?;
-    let mut changed = Vec::new();
-    let paths = later.query_map(params![project, logical, commit_row], |row| row.get(0))?;
-    for path in paths {
-        let path: String = path?;
-        let then = then
-            .query_row(params![project, path, logical, commit_row], |row| {
-                let hash = row.get::<_, Option<[u8; 32]>>(0)?.map(ContentHash);
-                let permalink = row.get(1)?;
-                Ok(hash.map(|hash| PastFile { hash, permalink }))
-            })
-            .optional()?
-            .flatten();
-        let now = now
-            .query_row(params![project, path], |row| {
-                let hash = row.get::<_, Option<[u8; 32]>>(1)?.map(ContentHash);
-                Ok((row.get::<_, i64>(0)?, hash))
-            })
-            .optional()?;
-        let is_same = match (&then, &now) {
-            (None, None) => true,
-            (Some(then), Some((_, now))) => Some(then.hash) == *now,
-            _ => false,
-        };
-        if let Ok(path) = NotePath::parse(&path)
-            && !is_same
-        {
-            changed.push(ChangedFile { path, now: now.map(|(id, _)| id), then });
-        }
+impl Snapshot<'_> {
+    /// Returns every file of a project that differs from a point in time, by path.
+    pub fn changed_since(
+        &self,
+        project: &ProjectName,
+        moment: PointInTime,
+    ) -> Result<Vec<ChangedFile>> {
+        self.query(|db| {
+            let (logical, commit_row) = position(db, moment)?;
+            let project = project_id_of(db, project)?;
+            let mut later = db.prepare_cached(
+                "SELECT DISTINCT c.path FROM commits k CROSS JOIN changes c ON c.commit_row = k.row \
+                 WHERE k.logical_ms >= ?2 AND (k.logical_ms > ?2 OR k.row > ?3) AND c.project = ?1 \
+                 ORDER BY c.path",
+            )?;
+            let mut then = db.prepare_cached(
+                "SELECT after, permalink FROM changes WHERE project = ?1 AND path = ?2 \
+                 AND logical_ms <= ?3 AND (logical_ms < ?3 OR commit_row <= ?4) \
+                 ORDER BY logical_ms DESC, commit_row DESC, n DESC LIMIT 1",
+            )?;
+            let mut now = db.prepare_cached(
+                "SELECT id, hash FROM files WHERE project = ? AND path = ? AND kind <> 0",
+            )?;
+            let mut changed = Vec::new();
+            let paths = later.query_map(params![project, logical, commit_row], |row| row.get(0))?;
+            for path in paths {
+                let path: String = path?;
+                let then = then
+                    .query_row(params![project, path, logical, commit_row], |row| {
+                        let hash = row.get::<_, Option<[u8; 32]>>(0)?.map(ContentHash);
+                        let permalink = row.get(1)?;
+                        Ok(hash.map(|hash| PastFile { hash, permalink }))
+                    })
+                    .optional()?
+                    .flatten();
+                let now = now
+                    .query_row(params![project, path], |row| {
+                        let hash = row.get::<_, Option<[u8; 32]>>(1)?.map(ContentHash);
+                        Ok((row.get::<_, i64>(0)?, hash))
+                    })
+                    .optional()?;
+                let is_same = match (&then, &now) {
+                    (None, None) => true,
+                    (Some(then), Some((_, now))) => Some(then.hash) == *now,
+                    _ => false,
+                };
+                if let Ok(path) = NotePath::parse(&path)
+                    && !is_same
+                {
+                    changed.push(ChangedFile { path, now: now.map(|(id, _)| id), then });
+                }
+            }
+            Ok(changed)
+        })
     }
-    Ok(changed)
-}
 
-/// Returns the relations between notes of a project that start or end at any of these.
-pub(crate) fn relations_around(
-    db: &Connection,
-    project: &ProjectName,
-    files: &[i64],
-) -> Result<Vec<RelationRow>> {
-    let project = project_id_of(db, project)?;
-    let mut found = Vec::new();
-    for file in files {
-        let from = "WHERE r.file = ? AND r.project = ? AND (r.target_file IS NULL OR EXISTS ( \
-                    SELECT 1 FROM files t WHERE t.id = r.target_file AND t.project = r.project)) \
-                    ORDER BY r.n";
-        found.extend(relations(db, from, [*file, project])?);
+    /// Returns the relations between notes of a project that start or end at any of these.
+    pub fn relations_around(
+        &self,
+        project: &ProjectName,
+        files: &[i64],
+    ) -> Result<Vec<RelationRow>> {
+        self.query(|db| {
+            let project = project_id_of(db, project)?;
+            let mut found = Vec::new();
+            for file in files {
+                let from = "WHERE r.file = ? AND r.project = ? AND (r.target_file IS NULL OR EXISTS ( \
+                            SELECT 1 FROM files t WHERE t.id = r.target_file AND t.project = r.project)) \
+                            ORDER BY r.n";
+                found.extend(relations(db, from, [*file, project])?);
+            }
+            found.extend(relations_into(db, project, files)?);
+            Ok(found)
+        })
     }
-    found.extend(relations_into(db, project, files)?);
-    Ok(found)
-}
 
-/// Returns the relations of a project that point to one of these notes or have one of these names.
-pub(crate) fn relations_concerning(
-    db: &Connection,
-    project: &ProjectName,
-    files: &[i64],
-    keys: &[String],
-) -> Result<Vec<RelationRow>> {
-    let project = project_id_of(db, project)?;
-    let mut found = relations_into(db, project, files)?;
-    found.retain(|relation| keys.binary_search(&relation.key).is_err());
-    for key in keys {
-        found.extend(relations_named(db, project, key)?);
+    /// Returns the relations of a project that point to one of these notes or have one of these
+    /// keys, which must be sorted.
+    pub fn relations_concerning(
+        &self,
+        project: &ProjectName,
+        files: &[i64],
+        keys: &[String],
+    ) -> Result<Vec<RelationRow>> {
+        self.query(|db| {
+            let project = project_id_of(db, project)?;
+            let mut found = relations_into(db, project, files)?;
+            found.retain(|relation| keys.binary_search(&relation.key).is_err());
+            for key in keys {
+                found.extend(relations_with_key(db, project, key)?);
+            }
+            // A relation with two possible names matches both queries.
+            let mut seen = HashSet::new();
+            found.retain(|r| {
+                r.whole.is_none()
+                    || seen.insert((r.file, r.relation_type.clone(), r.target.clone()))
+            });
+            Ok(found)
+        })
     }
-    // A relation with two possible names matches both queries.
-    let mut seen = HashSet::new();
-    found.retain(|r| {
-        r.whole.is_none() || seen.insert((r.file, r.relation_type.clone(), r.target.clone()))
-    });
-    Ok(found)
 }
 
 fn relations_into(db: &Connection, project: i64, files: &[i64]) -> Result<Vec<RelationRow>> {
@@ -135,16 +146,20 @@ fn relations_into(db: &Connection, project: i64, files: &[i64]) -> Result<Vec<Re
     Ok(found)
 }
 
-/// Returns the files that each of these keys can refer to in a project, the shortest path first.
-pub(crate) fn named(
-    db: &Connection,
-    project: &ProjectName,
-    keys: &[String],
-) -> Result<HashMap<String, Vec<LinkCandidate<i64>>>> {
-    let project = project_id_of(db, project)?;
-    let mut found = HashMap::with_capacity(keys.len());
-    for key in keys {
-        found.insert(key.clone(), links::candidates(db, project, key)?);
+impl Snapshot<'_> {
+    /// Returns the files that each of these keys can refer to in a project, the shortest path first.
+    pub fn named(
+        &self,
+        project: &ProjectName,
+        keys: &[String],
+    ) -> Result<HashMap<String, Vec<LinkCandidate<i64>>>> {
+        self.query(|db| {
+            let project = project_id_of(db, project)?;
+            let mut found = HashMap::with_capacity(keys.len());
+            for key in keys {
+                found.insert(key.clone(), links::candidates(db, project, key)?);
+            }
+            Ok(found)
+        })
     }
-    Ok(found)
 }

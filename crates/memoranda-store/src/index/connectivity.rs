@@ -2,11 +2,9 @@
 
 use std::collections::HashSet;
 
-use memoranda_core::id::ProjectName;
 use rusqlite::{Connection, params};
 
-use super::folder_graph::NodeRow;
-use super::project_id_of;
+use super::folder_graph::{FolderGraph, NodeRow};
 use crate::error::Result;
 
 /// Maximum number of notes that are queried one by one. For more notes, one scan of all relations
@@ -25,7 +23,7 @@ pub struct Connectivity {
 /// Computes the connectivity of all notes of a folder, given in the order of their numbers. A
 /// relation with metadata resolves only within its own folder. A handwritten relation can resolve
 /// to a note outside, and then counts as loose.
-pub(crate) fn connectivity(db: &Connection, nodes: &[NodeRow]) -> Result<Connectivity> {
+fn connectivity(db: &Connection, nodes: &[NodeRow]) -> Result<Connectivity> {
     let (mut ties, typed) = match nodes.len() {
         ..=MAX_QUERIED_NODES => connectivity_by_node(db, nodes)?,
         _ => connectivity_by_scan(db, nodes)?,
@@ -111,27 +109,29 @@ fn connectivity_by_scan(
     Ok((ties, typed))
 }
 
-/// Returns the names related to a note within its folder, in either direction, each once and at
-/// most `limit`. A missing target is listed by its name.
-pub(crate) fn neighbour_names(
-    db: &Connection,
-    project: &ProjectName,
-    folder: &str,
-    file: i64,
-    limit: usize,
-) -> Result<Vec<String>> {
-    let project = project_id_of(db, project)?;
-    let mut query = db.prepare_cached(
-        "SELECT DISTINCT ifnull(f.title, o.name) FROM ( \
-           SELECT target_file AS other, ifnull(exact_name, target) AS name FROM relations \
-           WHERE file = ?1 AND form > 0 \
-           UNION ALL SELECT file, NULL FROM relations WHERE target_file = ?1 AND form > 0) o \
-         LEFT JOIN files f ON f.id = o.other AND f.project = ?2 AND f.folder = ?3 || '/' \
-         WHERE ifnull(f.title, o.name) IS NOT NULL LIMIT ?4",
-    )?;
-    let limit = i64::try_from(limit).unwrap_or(i64::MAX);
-    let rows = query.query_map(params![file, project, folder, limit], |row| row.get(0))?;
-    Ok(rows.collect::<rusqlite::Result<_>>()?)
+impl FolderGraph<'_> {
+    /// Returns the connectivity of these notes, which must be all notes of the folder.
+    pub fn connectivity(&self, of: &[NodeRow]) -> Result<Connectivity> {
+        self.query(|db, _, _| connectivity(db, of))
+    }
+
+    /// Returns the names related to a note within the folder, in either direction, each once and at
+    /// most `limit`. A missing target is listed by its name.
+    pub fn neighbour_names(&self, file: i64, limit: usize) -> Result<Vec<String>> {
+        self.query(|db, project, folder| {
+            let mut query = db.prepare_cached(
+                "SELECT DISTINCT ifnull(f.title, o.name) FROM ( \
+                   SELECT target_file AS other, ifnull(exact_name, target) AS name FROM relations \
+                   WHERE file = ?1 AND form > 0 \
+                   UNION ALL SELECT file, NULL FROM relations WHERE target_file = ?1 AND form > 0) o \
+                 LEFT JOIN files f ON f.id = o.other AND f.project = ?2 AND f.folder = ?3 || '/' \
+                 WHERE ifnull(f.title, o.name) IS NOT NULL LIMIT ?4",
+            )?;
+            let limit = i64::try_from(limit).unwrap_or(i64::MAX);
+            let rows = query.query_map(params![file, project, folder, limit], |row| row.get(0))?;
+            Ok(rows.collect::<rusqlite::Result<_>>()?)
+        })
+    }
 }
 
 #[cfg(test)]

@@ -7,10 +7,11 @@ use memoranda_core::problem::ParseProblem;
 use rusqlite::types::Value;
 use rusqlite::{Connection, OptionalExtension as _, Row, params, params_from_iter};
 
-use super::extract::FileKind;
+use super::extract::{FileKind, target_key};
 use super::project_id_of;
 use super::search::has_tag;
 use crate::error::Result;
+use crate::snapshot::Snapshot;
 
 /// The index row of a file, without its text.
 #[derive(Clone, Debug, PartialEq)]
@@ -71,45 +72,50 @@ pub(super) const COLUMNS: &str = "f.id, p.name, f.path, f.kind, f.title, f.perma
 /// Maximum number of subfolders for which the newest files are read folder by folder.
 const MAX_FOLDERS_ONE_BY_ONE: usize = 64;
 
-/// Returns the files that match a filter.
-pub(crate) fn list(
-    db: &Connection,
-    filter: &ListFilter,
-    order: ListOrder,
-    limit: usize,
-    offset: usize,
-) -> Result<Vec<FileSummary>> {
-    let (what, values) = conditions(db, filter)?;
-    if let (Some(project), Some(folder), ListOrder::Newest) =
-        (&filter.project, &filter.folder, order)
-    {
-        let folders = folders_at_or_below(db, project_id_of(db, project)?, folder)?;
-        if let Some(folders) = folders {
-            return newest_in(db, &folders, (&what, &values), limit, offset);
-        }
+impl Snapshot<'_> {
+    /// Returns the files that match a filter.
+    pub fn list(
+        &self,
+        filter: &ListFilter,
+        order: ListOrder,
+        limit: usize,
+        offset: usize,
+    ) -> Result<Vec<FileSummary>> {
+        self.query(|db| {
+            let (what, values) = conditions(db, filter)?;
+            if let (Some(project), Some(folder), ListOrder::Newest) =
+                (&filter.project, &filter.folder, order)
+            {
+                let folders = folders_at_or_below(db, project_id_of(db, project)?, folder)?;
+                if let Some(folders) = folders {
+                    return newest_in(db, &folders, (&what, &values), limit, offset);
+                }
+            }
+            let mut sql = format!(
+                "SELECT {COLUMNS} FROM files f JOIN projects p ON p.id = f.project WHERE {what}"
+            );
+            let mut values = values;
+            if let Some(folder) = &filter.folder {
+                // The range uses the path index; the rest excludes `folder.md` and similar names.
+                sql.push_str(" AND f.path >= ? AND f.path < ? AND (f.path = ? OR f.path > ?)");
+                values.push(Value::Text(folder.to_string()));
+                values.push(Value::Text(format!("{folder}0")));
+                values.push(Value::Text(folder.to_string()));
+                values.push(Value::Text(format!("{folder}/")));
+            }
+            sql.push_str(match (order, &filter.project) {
+                (ListOrder::Path, Some(_)) => " ORDER BY f.path",
+                (ListOrder::Path, None) => " ORDER BY p.name, f.path",
+                (ListOrder::Newest, _) => " ORDER BY f.updated_ms DESC, f.path",
+            });
+            sql.push_str(" LIMIT ? OFFSET ?");
+            values.push(Value::Integer(i64::try_from(limit).unwrap_or(i64::MAX)));
+            values.push(Value::Integer(i64::try_from(offset).unwrap_or(i64::MAX)));
+            let mut query = db.prepare_cached(&sql)?;
+            let rows = query.query_map(params_from_iter(values), summary)?;
+            Ok(rows.collect::<rusqlite::Result<Vec<_>>>()?.into_iter().flatten().collect())
+        })
     }
-    let mut sql =
-        format!("SELECT {COLUMNS} FROM files f JOIN projects p ON p.id = f.project WHERE {what}");
-    let mut values = values;
-    if let Some(folder) = &filter.folder {
-        // The range uses the path index; the rest excludes `folder.md` and similar names.
-        sql.push_str(" AND f.path >= ? AND f.path < ? AND (f.path = ? OR f.path > ?)");
-        values.push(Value::Text(folder.to_string()));
-        values.push(Value::Text(format!("{folder}0")));
-        values.push(Value::Text(folder.to_string()));
-        values.push(Value::Text(format!("{folder}/")));
-    }
-    sql.push_str(match (order, &filter.project) {
-        (ListOrder::Path, Some(_)) => " ORDER BY f.path",
-        (ListOrder::Path, None) => " ORDER BY p.name, f.path",
-        (ListOrder::Newest, _) => " ORDER BY f.updated_ms DESC, f.path",
-    });
-    sql.push_str(" LIMIT ? OFFSET ?");
-    values.push(Value::Integer(i64::try_from(limit).unwrap_or(i64::MAX)));
-    values.push(Value::Integer(i64::try_from(offset).unwrap_or(i64::MAX)));
-    let mut query = db.prepare_cached(&sql)?;
-    let rows = query.query_map(params_from_iter(values), summary)?;
-    Ok(rows.collect::<rusqlite::Result<Vec<_>>>()?.into_iter().flatten().collect())
 }
 
 /// Translates a filter, without its folder, to a condition on `files f`.
@@ -195,62 +201,79 @@ pub enum NameField {
     Title,
 }
 
-/// Returns the names that contain a text, and their number: names that start with it first, then by
-/// the last change.
-pub(crate) fn names(
-    db: &Connection,
-    project: Option<&ProjectName>,
-    of: NameField,
-    holding: &str,
-    limit: usize,
-) -> Result<(Vec<String>, u64)> {
-    let name = match of {
-        NameField::Address => "CASE f.kind WHEN 1 THEN f.permalink ELSE f.path END",
-        NameField::Title => "f.title",
-    };
-    let sql = format!(
-        "SELECT name, count(*) OVER () FROM ( \
-           SELECT {name} AS name, max(f.updated_ms) AS updated \
-           FROM files f JOIN projects p ON p.id = f.project \
-           WHERE f.kind IN (1, 2) AND (?1 IS NULL OR p.name = ?1) GROUP BY 1) \
-         WHERE name LIKE '%' || ?2 || '%' ESCAPE '\\' \
-         ORDER BY name LIKE ?2 || '%' ESCAPE '\\' DESC, updated DESC, name LIMIT ?3"
-    );
-    let mut pattern = String::with_capacity(holding.len());
-    for c in holding.chars() {
-        if matches!(c, '%' | '_' | '\\') {
-            pattern.push('\\');
-        }
-        pattern.push(c);
+impl Snapshot<'_> {
+    /// Returns the names that contain a text, and their number: names that start with it first, then by
+    /// the last change.
+    pub fn names(
+        &self,
+        project: Option<&ProjectName>,
+        of: NameField,
+        holding: &str,
+        limit: usize,
+    ) -> Result<(Vec<String>, u64)> {
+        self.query(|db| {
+            let name = match of {
+                NameField::Address => "CASE f.kind WHEN 1 THEN f.permalink ELSE f.path END",
+                NameField::Title => "f.title",
+            };
+            let sql = format!(
+                "SELECT name, count(*) OVER () FROM ( \
+                   SELECT {name} AS name, max(f.updated_ms) AS updated \
+                   FROM files f JOIN projects p ON p.id = f.project \
+                   WHERE f.kind IN (1, 2) AND (?1 IS NULL OR p.name = ?1) GROUP BY 1) \
+                 WHERE name LIKE '%' || ?2 || '%' ESCAPE '\\' \
+                 ORDER BY name LIKE ?2 || '%' ESCAPE '\\' DESC, updated DESC, name LIMIT ?3"
+            );
+            let mut pattern = String::with_capacity(holding.len());
+            for c in holding.chars() {
+                if matches!(c, '%' | '_' | '\\') {
+                    pattern.push('\\');
+                }
+                pattern.push(c);
+            }
+            let mut query = db.prepare_cached(&sql)?;
+            let limit = i64::try_from(limit).unwrap_or(i64::MAX);
+            let rows = query
+                .query_map(params![project.map(ProjectName::as_str), pattern, limit], |row| {
+                    Ok((row.get(0)?, row.get::<_, i64>(1)?))
+                })?;
+            let rows: Vec<(String, i64)> = rows.collect::<rusqlite::Result<_>>()?;
+            let total = rows.first().map_or(0, |(_, total)| u64::try_from(*total).unwrap_or(0));
+            Ok((rows.into_iter().map(|(name, _)| name).collect(), total))
+        })
     }
-    let mut query = db.prepare_cached(&sql)?;
-    let limit = i64::try_from(limit).unwrap_or(i64::MAX);
-    let rows = query
-        .query_map(params![project.map(ProjectName::as_str), pattern, limit], |row| {
-            Ok((row.get(0)?, row.get::<_, i64>(1)?))
-        })?;
-    let rows: Vec<(String, i64)> = rows.collect::<rusqlite::Result<_>>()?;
-    let total = rows.first().map_or(0, |(_, total)| u64::try_from(*total).unwrap_or(0));
-    Ok((rows.into_iter().map(|(name, _)| name).collect(), total))
-}
 
-/// Returns a file by its path.
-pub(crate) fn at(
-    db: &Connection,
-    project: &ProjectName,
-    path: &NotePath,
-) -> Result<Option<FileSummary>> {
-    let sql = format!(
-        "SELECT {COLUMNS} FROM files f JOIN projects p ON p.id = f.project \
-         WHERE p.name = ? AND f.path = ?"
-    );
-    let mut query = db.prepare_cached(&sql)?;
-    let found = query.query_row(params![project.as_str(), path.as_str()], summary).optional()?;
-    Ok(found.flatten())
+    /// Returns the index row of a file by its number.
+    pub fn file_by_id(&self, id: i64) -> Result<Option<FileSummary>> {
+        self.query_about(|_| false, |db| by_id(db, id))
+    }
+
+    /// Returns the index rows of files by their numbers; missing ones are omitted.
+    pub fn files_by_id(&self, ids: &[i64]) -> Result<Vec<FileSummary>> {
+        self.query_about(|_| false, |db| by_ids(db, ids))
+    }
+
+    /// Returns a file by its path.
+    pub fn file(&self, project: &ProjectName, path: &NotePath) -> Result<Option<FileSummary>> {
+        self.query_about(
+            |pending| pending.path == *path,
+            |db| {
+                let sql = format!(
+                    "SELECT {COLUMNS} FROM files f JOIN projects p ON p.id = f.project \
+                 WHERE p.name = ? AND f.path = ?"
+                );
+                let mut query = db.prepare_cached(&sql)?;
+                let found = query
+                    .query_row(params![project.as_str(), path.as_str()], summary)
+                    .optional()?;
+                Ok(found.flatten())
+            },
+        )
+    }
 }
 
 /// Returns a file by its row number.
-pub(crate) fn by_id(db: &Connection, id: i64) -> Result<Option<FileSummary>> {
+pub(super) fn by_id(db: &Connection, id: i64) -> Result<Option<FileSummary>> {
     let sql =
         format!("SELECT {COLUMNS} FROM files f JOIN projects p ON p.id = f.project WHERE f.id = ?");
     let mut query = db.prepare_cached(&sql)?;
@@ -258,7 +281,7 @@ pub(crate) fn by_id(db: &Connection, id: i64) -> Result<Option<FileSummary>> {
 }
 
 /// Returns files by their row numbers; missing ones are omitted.
-pub(crate) fn by_ids(db: &Connection, ids: &[i64]) -> Result<Vec<FileSummary>> {
+fn by_ids(db: &Connection, ids: &[i64]) -> Result<Vec<FileSummary>> {
     let mut found = Vec::with_capacity(ids.len());
     for id in ids {
         found.extend(by_id(db, *id)?);
@@ -266,24 +289,30 @@ pub(crate) fn by_ids(db: &Connection, ids: &[i64]) -> Result<Vec<FileSummary>> {
     Ok(found)
 }
 
-/// Returns the files whose names are equal to this one on a case-insensitive or normalising file
-/// system.
-pub(crate) fn by_key(
-    db: &Connection,
-    project: &ProjectName,
-    path: &NotePath,
-) -> Result<Vec<NotePath>> {
-    let mut query = db.prepare_cached(
-        "SELECT f.path FROM files f JOIN projects p ON p.id = f.project \
-         WHERE p.name = ? AND f.path_key = ?",
-    )?;
-    let rows = query
-        .query_map(params![project.as_str(), path.key()], |row| row.get::<_, String>(0))?
-        .collect::<rusqlite::Result<Vec<_>>>()?;
-    let mut paths: Vec<_> = rows.iter().filter_map(|path| NotePath::parse(path).ok()).collect();
-    // Sorted here, because `ORDER BY` would make SQLite scan the whole project.
-    paths.sort_unstable();
-    Ok(paths)
+impl Snapshot<'_> {
+    /// Returns the files whose names are equal to this one on a case-insensitive or normalising file
+    /// system.
+    pub fn twins(&self, project: &ProjectName, path: &NotePath) -> Result<Vec<NotePath>> {
+        self.query_about(
+            |pending| pending.has_path_key(project, path),
+            |db| {
+                let mut query = db.prepare_cached(
+                    "SELECT f.path FROM files f JOIN projects p ON p.id = f.project \
+                 WHERE p.name = ? AND f.path_key = ?",
+                )?;
+                let rows = query
+                    .query_map(params![project.as_str(), path.key()], |row| {
+                        row.get::<_, String>(0)
+                    })?
+                    .collect::<rusqlite::Result<Vec<_>>>()?;
+                let mut paths: Vec<_> =
+                    rows.iter().filter_map(|path| NotePath::parse(path).ok()).collect();
+                // Sorted here, because `ORDER BY` would make SQLite scan the whole project.
+                paths.sort_unstable();
+                Ok(paths)
+            },
+        )
+    }
 }
 
 pub(super) fn summary(row: &Row<'_>) -> rusqlite::Result<Option<FileSummary>> {
@@ -328,39 +357,42 @@ pub struct ObservationRow {
     pub is_current: bool,
 }
 
-/// Returns the facts of a file.
-pub(crate) fn observations(db: &Connection, file: i64) -> Result<Vec<ObservationRow>> {
-    let mut query = db.prepare_cached(
-        "SELECT file, observation_id, category, text, context, line, version, \
-         struck = 0 AND superseded_by IS NULL FROM observations WHERE file = ? ORDER BY line",
-    )?;
-    let rows = query.query_map([file], |row| {
-        Ok(ObservationRow {
-            file: row.get(0)?,
-            id: row.get(1)?,
-            category: row.get(2)?,
-            text: row.get(3)?,
-            context: row.get(4)?,
-            line: row.get::<_, i64>(5)? as usize,
-            version: row.get(6)?,
-            is_current: row.get(7)?,
+impl Snapshot<'_> {
+    /// Returns the facts of a file.
+    pub fn observations(&self, file: i64) -> Result<Vec<ObservationRow>> {
+        self.query_about(|_| false, |db| {
+            let mut query = db.prepare_cached(
+                "SELECT file, observation_id, category, text, context, line, version, \
+                 struck = 0 AND superseded_by IS NULL FROM observations WHERE file = ? ORDER BY line",
+            )?;
+            let rows = query.query_map([file], |row| {
+                Ok(ObservationRow {
+                    file: row.get(0)?,
+                    id: row.get(1)?,
+                    category: row.get(2)?,
+                    text: row.get(3)?,
+                    context: row.get(4)?,
+                    line: row.get::<_, i64>(5)? as usize,
+                    version: row.get(6)?,
+                    is_current: row.get(7)?,
+                })
+            })?;
+            Ok(rows.collect::<rusqlite::Result<_>>()?)
         })
-    })?;
-    Ok(rows.collect::<rusqlite::Result<_>>()?)
-}
+    }
 
-/// Returns the fact with an id and the file that contains it; `None` if no file or several have it.
-pub(crate) fn observation(
-    db: &Connection,
-    id: &str,
-) -> Result<Option<(FileSummary, ObservationRow)>> {
-    let mut query =
-        db.prepare_cached("SELECT file FROM observations WHERE observation_id = ? LIMIT 2")?;
-    let files = query.query_map([id], |row| row.get::<_, i64>(0))?;
-    let files = files.collect::<rusqlite::Result<Vec<_>>>()?;
-    let [file] = files.as_slice() else { return Ok(None) };
-    let fact = observations(db, *file)?.into_iter().find(|fact| fact.id == id);
-    Ok(by_id(db, *file)?.zip(fact))
+    /// Returns the fact with an id and its file; `None` if no file or several have it.
+    pub fn observation(&self, id: &str) -> Result<Option<(FileSummary, ObservationRow)>> {
+        let files = self.query(|db| {
+            let mut query = db
+                .prepare_cached("SELECT file FROM observations WHERE observation_id = ? LIMIT 2")?;
+            let files = query.query_map([id], |row| row.get::<_, i64>(0))?;
+            Ok(files.collect::<rusqlite::Result<Vec<_>>>()?)
+        })?;
+        let [file] = files.as_slice() else { return Ok(None) };
+        let fact = self.observations(*file)?.into_iter().find(|fact| fact.id == id);
+        Ok(self.file_by_id(*file)?.zip(fact))
+    }
 }
 
 /// A relation in the index.
@@ -400,18 +432,25 @@ pub struct WholeLink {
     pub key: String,
 }
 
-/// Returns the relations from a file.
-pub(crate) fn relations_from(db: &Connection, file: i64) -> Result<Vec<RelationRow>> {
-    relations(db, "WHERE r.file = ? ORDER BY r.n", [file])
+impl Snapshot<'_> {
+    /// Returns the relations from a file.
+    pub fn relations_from(&self, file: i64) -> Result<Vec<RelationRow>> {
+        self.query(|db| relations(db, "WHERE r.file = ? ORDER BY r.n", [file]))
+    }
+
+    /// Returns the relations of a project with this target.
+    pub fn relations_named(&self, project: &ProjectName, name: &str) -> Result<Vec<RelationRow>> {
+        self.query(|db| relations_with_key(db, project_id_of(db, project)?, &target_key(name)))
+    }
+
+    /// Returns the relations to a file.
+    pub fn relations_to(&self, file: i64) -> Result<Vec<RelationRow>> {
+        self.query(|db| relations(db, "WHERE r.target_file = ? ORDER BY r.file, r.n", [file]))
+    }
 }
 
-/// Returns the relations to a file.
-pub(crate) fn relations_to(db: &Connection, file: i64) -> Result<Vec<RelationRow>> {
-    relations(db, "WHERE r.target_file = ? ORDER BY r.file, r.n", [file])
-}
-
-/// Returns the relations of a project with this target.
-pub(crate) fn relations_named(
+/// Returns the relations of a project whose target has this key.
+pub(super) fn relations_with_key(
     db: &Connection,
     project: i64,
     key: &str,
@@ -464,29 +503,33 @@ pub struct FileProblems {
     pub problems: Vec<ParseProblem>,
 }
 
-/// Returns every file with problems.
-pub(crate) fn problems(db: &Connection) -> Result<Vec<FileProblems>> {
-    let mut query = db.prepare_cached(
-        "SELECT p.name, f.path, f.problems FROM files f JOIN projects p ON p.id = f.project \
-         WHERE f.problems <> '[]' ORDER BY p.name, f.path",
-    )?;
-    let rows = query
-        .query_map([], |row| {
-            Ok((row.get::<_, String>(0)?, row.get::<_, String>(1)?, row.get::<_, String>(2)?))
-        })?
-        .collect::<rusqlite::Result<Vec<_>>>()?;
-    let found = rows.into_iter().filter_map(|(project, path, problems)| {
-        let problems: Vec<(usize, String)> = serde_json::from_str(&problems).ok()?;
-        Some(FileProblems {
-            project: ProjectName::parse(&project).ok()?,
-            path: NotePath::parse(&path).ok()?,
-            problems: problems
-                .into_iter()
-                .map(|(line, message)| ParseProblem { line, message })
-                .collect(),
+impl Snapshot<'_> {
+    /// Returns every file with problems.
+    pub fn problems(&self) -> Result<Vec<FileProblems>> {
+        self.query(|db| {
+            let mut query = db.prepare_cached(
+                "SELECT p.name, f.path, f.problems FROM files f JOIN projects p ON p.id = f.project \
+                 WHERE f.problems <> '[]' ORDER BY p.name, f.path",
+            )?;
+            let rows = query
+                .query_map([], |row| {
+                    Ok((row.get::<_, String>(0)?, row.get::<_, String>(1)?, row.get::<_, String>(2)?))
+                })?
+                .collect::<rusqlite::Result<Vec<_>>>()?;
+            let found = rows.into_iter().filter_map(|(project, path, problems)| {
+                let problems: Vec<(usize, String)> = serde_json::from_str(&problems).ok()?;
+                Some(FileProblems {
+                    project: ProjectName::parse(&project).ok()?,
+                    path: NotePath::parse(&path).ok()?,
+                    problems: problems
+                        .into_iter()
+                        .map(|(line, message)| ParseProblem { line, message })
+                        .collect(),
+                })
+            });
+            Ok(found.collect())
         })
-    });
-    Ok(found.collect())
+    }
 }
 
 /// Totals of the index.
@@ -506,39 +549,47 @@ pub struct IndexCounts {
     pub commits: u64,
 }
 
-/// Returns the totals of the index.
-pub(crate) fn counts(db: &Connection) -> Result<IndexCounts> {
-    let count = |sql: &str| -> Result<u64> {
-        Ok(db.query_row(sql, [], |row| row.get::<_, i64>(0))? as u64)
-    };
-    Ok(IndexCounts {
-        notes: count("SELECT count(*) FROM files WHERE kind = 1")?,
-        passages: super::vectors::count(db)?,
-        observations: count("SELECT count(*) FROM observations WHERE struck = 0")?,
-        relations: count("SELECT count(*) FROM relations")?,
-        unresolved: count("SELECT count(*) FROM relations WHERE target_file IS NULL")?,
-        commits: count("SELECT count(*) FROM commits")?,
-    })
-}
+impl Snapshot<'_> {
+    /// Returns the totals of the index.
+    pub fn counts(&self) -> Result<IndexCounts> {
+        self.query(|db| {
+            let count = |sql: &str| -> Result<u64> {
+                Ok(db.query_row(sql, [], |row| row.get::<_, i64>(0))? as u64)
+            };
+            Ok(IndexCounts {
+                notes: count("SELECT count(*) FROM files WHERE kind = 1")?,
+                passages: super::vectors::count(db)?,
+                observations: count("SELECT count(*) FROM observations WHERE struck = 0")?,
+                relations: count("SELECT count(*) FROM relations")?,
+                unresolved: count("SELECT count(*) FROM relations WHERE target_file IS NULL")?,
+                commits: count("SELECT count(*) FROM commits")?,
+            })
+        })
+    }
 
-/// Returns the number of notes in a project.
-pub(crate) fn notes_in(db: &Connection, project: &ProjectName) -> Result<u64> {
-    let count: i64 = db.query_row(
-        "SELECT count(*) FROM files f JOIN projects p ON p.id = f.project \
-         WHERE p.name = ? AND f.kind = 1",
-        [project.as_str()],
-        |row| row.get(0),
-    )?;
-    Ok(count as u64)
-}
+    /// Returns the number of notes in a project.
+    pub fn notes_in(&self, project: &ProjectName) -> Result<u64> {
+        self.query(|db| {
+            let count: i64 = db.query_row(
+                "SELECT count(*) FROM files f JOIN projects p ON p.id = f.project \
+                 WHERE p.name = ? AND f.kind = 1",
+                [project.as_str()],
+                |row| row.get(0),
+            )?;
+            Ok(count as u64)
+        })
+    }
 
-/// Returns the number of notes of each type in a project, by type.
-pub(crate) fn note_types(db: &Connection, project: &ProjectName) -> Result<Vec<(String, u64)>> {
-    let mut query = db.prepare_cached(
-        "SELECT note_type, count(*) FROM files WHERE project = ? AND kind <> 0 GROUP BY note_type",
-    )?;
-    let rows = query.query_map([project_id_of(db, project)?], |row| {
-        Ok((row.get(0)?, row.get::<_, i64>(1)? as u64))
-    })?;
-    Ok(rows.collect::<rusqlite::Result<_>>()?)
+    /// Returns the number of notes of each type in a project, by type.
+    pub fn note_types(&self, project: &ProjectName) -> Result<Vec<(String, u64)>> {
+        self.query(|db| {
+            let mut query = db.prepare_cached(
+                "SELECT note_type, count(*) FROM files WHERE project = ? AND kind <> 0 GROUP BY note_type",
+            )?;
+            let rows = query.query_map([project_id_of(db, project)?], |row| {
+                Ok((row.get(0)?, row.get::<_, i64>(1)? as u64))
+            })?;
+            Ok(rows.collect::<rusqlite::Result<_>>()?)
+        })
+    }
 }

@@ -14,6 +14,7 @@ use super::file_queries::{COLUMNS, FileSummary, ListOrder, summary};
 use super::search::{FilterSql, NO_CATEGORY, SearchFilter};
 use super::write::PASSAGES_PER_FILE;
 use crate::error::Result;
+use crate::snapshot::Snapshot;
 
 /// Maximum number of matching passages for which a condition is looked up first. A scan finds more
 /// common ones soon.
@@ -36,54 +37,58 @@ pub struct FilteredList {
     pub offset: usize,
 }
 
-/// Returns the notes that match.
-pub(crate) fn filtered_list(db: &Connection, browse: &FilteredList) -> Result<Vec<FileSummary>> {
-    let condition = FilterSql::new(&Query::default(), &browse.filter);
-    let title = title_expression(&browse.title);
-    let mut narrow = None;
-    let mut by_words = false;
-    if let Some(address) = &browse.address {
-        narrow = Some(addressed(db, address)?);
-    } else if let Some(expression) = title.filter(|_| !browse.title.is_empty()) {
-        let held = holders(db, &expression)?;
-        by_words = (1..=MAX_LOOKED_UP_PASSAGES).contains(&held);
-        narrow = by_words.then(|| by_words_sql(expression));
-    } else if let Some(expression) = filter_expression(&browse.filter) {
-        let held = holders(db, &expression)?;
-        narrow = (held <= MAX_LOOKED_UP_PASSAGES).then(|| by_words_sql(expression));
+impl Snapshot<'_> {
+    /// Returns the notes that match.
+    pub fn filtered_list(&self, browse: &FilteredList) -> Result<Vec<FileSummary>> {
+        self.query(|db| {
+            let condition = FilterSql::new(&Query::default(), &browse.filter);
+            let title = title_expression(&browse.title);
+            let mut narrow = None;
+            let mut by_words = false;
+            if let Some(address) = &browse.address {
+                narrow = Some(addressed(db, address)?);
+            } else if let Some(expression) = title.filter(|_| !browse.title.is_empty()) {
+                let held = holders(db, &expression)?;
+                by_words = (1..=MAX_LOOKED_UP_PASSAGES).contains(&held);
+                narrow = by_words.then(|| by_words_sql(expression));
+            } else if let Some(expression) = filter_expression(&browse.filter) {
+                let held = holders(db, &expression)?;
+                narrow = (held <= MAX_LOOKED_UP_PASSAGES).then(|| by_words_sql(expression));
+            }
+            let (from, mut values) = match narrow {
+                // Left alone, SQLite's planner often scans from the newest file and tests each.
+                Some((sql, values)) => (format!("({sql}) c CROSS JOIN files f ON f.id = c.id"), values),
+                None => ("files f".to_owned(), Vec::new()),
+            };
+            let mut sql = format!(
+                "SELECT {COLUMNS} FROM {from} JOIN projects p ON p.id = f.project WHERE {}",
+                condition.sql
+            );
+            values.extend(condition.values);
+            for part in browse.title.iter().filter(|_| !by_words) {
+                let forms = unicode_forms(part);
+                let any = vec!["instr(lower(f.title), lower(?)) > 0"; forms.len()].join(" OR ");
+                sql.push_str(&format!(" AND ({any})"));
+                values.extend(forms.into_iter().map(Value::Text));
+            }
+            match (browse.title.is_empty(), browse.order) {
+                (false, _) => {
+                    let forms = unicode_forms(&browse.title.join(" "));
+                    let marks = vec!["lower(?)"; forms.len()].join(", ");
+                    sql.push_str(&format!(
+                        " ORDER BY lower(f.title) NOT IN ({marks}), length(f.title), f.updated_ms DESC, f.path"
+                    ));
+                    values.extend(forms.into_iter().map(Value::Text));
+                }
+                (true, ListOrder::Path) => sql.push_str(" ORDER BY p.name, f.path"),
+                (true, ListOrder::Newest) => sql.push_str(" ORDER BY f.updated_ms DESC, f.path"),
+            }
+            sql.push_str(" LIMIT ? OFFSET ?");
+            values.push(Value::Integer(i64::try_from(browse.limit).unwrap_or(i64::MAX)));
+            values.push(Value::Integer(i64::try_from(browse.offset).unwrap_or(i64::MAX)));
+            files(db, &sql, values)
+        })
     }
-    let (from, mut values) = match narrow {
-        // Left alone, SQLite's planner often scans from the newest file and tests each.
-        Some((sql, values)) => (format!("({sql}) c CROSS JOIN files f ON f.id = c.id"), values),
-        None => ("files f".to_owned(), Vec::new()),
-    };
-    let mut sql = format!(
-        "SELECT {COLUMNS} FROM {from} JOIN projects p ON p.id = f.project WHERE {}",
-        condition.sql
-    );
-    values.extend(condition.values);
-    for part in browse.title.iter().filter(|_| !by_words) {
-        let forms = unicode_forms(part);
-        let any = vec!["instr(lower(f.title), lower(?)) > 0"; forms.len()].join(" OR ");
-        sql.push_str(&format!(" AND ({any})"));
-        values.extend(forms.into_iter().map(Value::Text));
-    }
-    match (browse.title.is_empty(), browse.order) {
-        (false, _) => {
-            let forms = unicode_forms(&browse.title.join(" "));
-            let marks = vec!["lower(?)"; forms.len()].join(", ");
-            sql.push_str(&format!(
-                " ORDER BY lower(f.title) NOT IN ({marks}), length(f.title), f.updated_ms DESC, f.path"
-            ));
-            values.extend(forms.into_iter().map(Value::Text));
-        }
-        (true, ListOrder::Path) => sql.push_str(" ORDER BY p.name, f.path"),
-        (true, ListOrder::Newest) => sql.push_str(" ORDER BY f.updated_ms DESC, f.path"),
-    }
-    sql.push_str(" LIMIT ? OFFSET ?");
-    values.push(Value::Integer(i64::try_from(browse.limit).unwrap_or(i64::MAX)));
-    values.push(Value::Integer(i64::try_from(browse.offset).unwrap_or(i64::MAX)));
-    files(db, &sql, values)
 }
 
 /// Returns the FTS5 expression of title words, each as a prefix.
@@ -176,18 +181,22 @@ fn addressed(db: &Connection, address: &str) -> Result<(String, Vec<Value>)> {
     Ok((parts.join(" UNION "), values))
 }
 
-/// Returns the files of a project with this permalink.
-pub(crate) fn with_permalink(
-    db: &Connection,
-    project: &ProjectName,
-    permalink: &str,
-) -> Result<Vec<FileSummary>> {
-    let sql = format!(
-        // To avoid sorting, SQLite would read the whole project in the order of paths.
-        "SELECT {COLUMNS} FROM projects p CROSS JOIN files f INDEXED BY files_by_permalink \
-         ON f.project = p.id WHERE p.name = ? AND f.permalink = ? AND f.kind <> 0 ORDER BY +f.path"
-    );
-    files(db, &sql, vec![Value::Text(project.to_string()), Value::Text(permalink.to_owned())])
+impl Snapshot<'_> {
+    /// Returns the files of a project with this permalink.
+    pub fn with_permalink(
+        &self,
+        project: &ProjectName,
+        permalink: &str,
+    ) -> Result<Vec<FileSummary>> {
+        self.query_about(|pending| pending.permalink == permalink, |db| {
+            let sql = format!(
+                // To avoid sorting, SQLite would read the whole project in the order of paths.
+                "SELECT {COLUMNS} FROM projects p CROSS JOIN files f INDEXED BY files_by_permalink \
+                 ON f.project = p.id WHERE p.name = ? AND f.permalink = ? AND f.kind <> 0 ORDER BY +f.path"
+            );
+            files(db, &sql, vec![Value::Text(project.to_string()), Value::Text(permalink.to_owned())])
+        })
+    }
 }
 
 fn files(db: &Connection, sql: &str, values: Vec<Value>) -> Result<Vec<FileSummary>> {

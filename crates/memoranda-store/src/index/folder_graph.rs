@@ -1,11 +1,13 @@
 //! A folder of notes as a graph: notes by title, totals, paths between notes, and the folder as of
 //! a time. Queries never return notes of another folder.
 
-use std::collections::HashSet;
+use std::collections::{HashMap, HashSet};
 
 use jiff::Timestamp;
-use memoranda_core::graph::{GraphEdge, GraphRoute, LinkCandidate, shortest_path};
-use memoranda_core::id::{ContentHash, ProjectName};
+use memoranda_core::graph::{
+    GraphEdge, GraphNeighbourhood, GraphRoute, LinkCandidate, find_neighbours, shortest_path,
+};
+use memoranda_core::id::{ContentHash, ObservationId, ProjectName};
 use memoranda_core::note::type_key;
 use memoranda_core::path::NotePath;
 use rusqlite::types::Value;
@@ -14,9 +16,12 @@ use rusqlite::{Connection, OptionalExtension as _, params, params_from_iter};
 use super::extract::exact_key;
 use super::file_queries::{COLUMNS, FileSummary, summary};
 use super::filtered_list::title_expression;
+use super::history;
 use super::write::PASSAGES_PER_FILE;
 use super::{links, project_id_of};
+use crate::commit::index_update::UnindexedFile;
 use crate::error::{Result, StoreError};
+use crate::snapshot::Snapshot;
 
 /// Maximum number of notes in one SQL statement.
 const MAX_IDS_PER_QUERY: usize = 500;
@@ -62,150 +67,156 @@ pub struct FolderFact {
     pub text: String,
 }
 
-/// Returns the notes with exactly this title in a folder, the shortest path first.
-pub(crate) fn titled(
-    db: &Connection,
-    project: &ProjectName,
-    folder: &str,
-    title: &str,
-) -> Result<Vec<LinkCandidate<i64>>> {
-    let project = project_id_of(db, project)?;
-    let mut found = links::candidates(db, project, &exact_key(folder, title))?;
-    found.retain(|c| c.title == title && c.path.parent().unwrap_or_default() == folder);
-    Ok(found)
+/// The notes directly in one folder as a graph of its own. No query reads notes of another folder.
+pub struct FolderGraph<'s> {
+    snapshot: Snapshot<'s>,
+    project: ProjectName,
+    folder: String,
 }
 
-/// Returns the notes of a folder with this type, and those whose title matches every word as a
-/// prefix: the newest, at most `limit` of either.
-pub(crate) fn called(
-    db: &Connection,
-    project: &ProjectName,
-    folder: &str,
-    text: &str,
-    limit: usize,
-) -> Result<Vec<i64>> {
-    let project = project_id_of(db, project)?;
-    let limit = i64::try_from(limit).unwrap_or(i64::MAX);
-    let mut by_type = db.prepare_cached(
-        "SELECT id FROM files INDEXED BY files_of_type WHERE project = ?1 AND note_type = ?2 \
-         AND folder = ?3 || '/' AND kind = 1 ORDER BY updated_ms DESC LIMIT ?4",
-    )?;
-    let kind = type_key(text);
-    let rows = by_type.query_map(params![project, kind, folder, limit], |row| row.get(0))?;
-    let mut found = rows.collect::<rusqlite::Result<Vec<i64>>>()?;
-    let Some(expression) = title_expression(&[text.to_owned()]) else { return Ok(found) };
-    // A word can occur in every title, so the number of passages is limited.
-    let mut by_title = db.prepare_cached(&format!(
-        "SELECT DISTINCT f.id FROM (SELECT rowid / {PASSAGES_PER_FILE} AS file FROM words \
-         WHERE words MATCH ?1 ORDER BY rowid DESC LIMIT {MAX_TITLE_PASSAGES}) w \
-         CROSS JOIN files f ON f.id = w.file \
-         WHERE f.project = ?2 AND f.folder = ?3 || '/' AND f.kind = 1 LIMIT ?4"
-    ))?;
-    let values = params![expression, project, folder, limit];
-    for row in by_title.query_map(values, |row| row.get(0))? {
-        let file = row?;
-        if !found.contains(&file) {
-            found.push(file);
-        }
+impl<'s> Snapshot<'s> {
+    /// Returns a folder of a project as a graph. The folder need not exist.
+    pub fn folder(&self, project: &ProjectName, folder: &str) -> FolderGraph<'s> {
+        FolderGraph { snapshot: self.clone(), project: project.clone(), folder: folder.to_owned() }
     }
-    Ok(found)
 }
 
-/// Returns every note of a folder by its number, without subfolders.
-pub(crate) fn nodes(db: &Connection, project: &ProjectName, folder: &str) -> Result<Vec<NodeRow>> {
-    let mut query = db.prepare_cached(
-        "SELECT file, importance, confidence, facts, relations, placeholder FROM nodes \
-         WHERE project = ? AND folder = ? ORDER BY file",
-    )?;
-    let rows = query.query_map(params![project_id_of(db, project)?, folder], |row| {
-        Ok(NodeRow {
-            file: row.get(0)?,
-            importance: row.get(1)?,
-            confidence: row.get(2)?,
-            facts: row.get::<_, i64>(3)? as u64,
-            relations: row.get::<_, i64>(4)? as u64,
-            is_placeholder: row.get(5)?,
+impl FolderGraph<'_> {
+    /// Runs a query with the row number of the project and the folder.
+    pub(super) fn query<R>(&self, run: impl Fn(&Connection, i64, &str) -> Result<R>) -> Result<R> {
+        self.snapshot.query(|db| run(db, project_id_of(db, &self.project)?, &self.folder))
+    }
+
+    /// Returns the notes with exactly this title, the shortest path first.
+    pub fn titled(&self, title: &str) -> Result<Vec<LinkCandidate<i64>>> {
+        let key = exact_key(&self.folder, title);
+        let concerns = |pending: &UnindexedFile| pending.has_key(&self.project, &key);
+        let mut found = self.snapshot.query_about(concerns, |db| {
+            links::candidates(db, project_id_of(db, &self.project)?, &key)
+        })?;
+        found.retain(|c| c.title == title && c.path.parent().unwrap_or_default() == self.folder);
+        Ok(found)
+    }
+
+    /// Returns the notes of this type, and those whose title matches every word as a
+    /// prefix: the newest, at most `limit` of either.
+    pub fn called(&self, text: &str, limit: usize) -> Result<Vec<i64>> {
+        self.query(|db, project, folder| {
+            let limit = i64::try_from(limit).unwrap_or(i64::MAX);
+            let mut by_type = db.prepare_cached(
+                "SELECT id FROM files INDEXED BY files_of_type WHERE project = ?1 AND note_type = ?2 \
+                 AND folder = ?3 || '/' AND kind = 1 ORDER BY updated_ms DESC LIMIT ?4",
+            )?;
+            let kind = type_key(text);
+            let rows = by_type.query_map(params![project, kind, folder, limit], |row| row.get(0))?;
+            let mut found = rows.collect::<rusqlite::Result<Vec<i64>>>()?;
+            let Some(expression) = title_expression(&[text.to_owned()]) else { return Ok(found) };
+            // A word can occur in every title, so the number of passages is limited.
+            let mut by_title = db.prepare_cached(&format!(
+                "SELECT DISTINCT f.id FROM (SELECT rowid / {PASSAGES_PER_FILE} AS file FROM words \
+                 WHERE words MATCH ?1 ORDER BY rowid DESC LIMIT {MAX_TITLE_PASSAGES}) w \
+                 CROSS JOIN files f ON f.id = w.file \
+                 WHERE f.project = ?2 AND f.folder = ?3 || '/' AND f.kind = 1 LIMIT ?4"
+            ))?;
+            let values = params![expression, project, folder, limit];
+            for row in by_title.query_map(values, |row| row.get(0))? {
+                let file = row?;
+                if !found.contains(&file) {
+                    found.push(file);
+                }
+            }
+            Ok(found)
         })
-    })?;
-    Ok(rows.collect::<rusqlite::Result<_>>()?)
-}
+    }
 
-/// Returns the number of notes in a folder, placeholders included.
-pub(crate) fn count(db: &Connection, project: &ProjectName, folder: &str) -> Result<u64> {
-    let count: i64 = db
-        .prepare_cached("SELECT count(*) FROM nodes WHERE project = ? AND folder = ?")?
-        .query_row(params![project_id_of(db, project)?, folder], |row| row.get(0))?;
-    Ok(count as u64)
-}
+    /// Returns every note by its number, with the values that totals need.
+    pub fn nodes(&self) -> Result<Vec<NodeRow>> {
+        self.query(|db, project, folder| {
+            let mut query = db.prepare_cached(
+                "SELECT file, importance, confidence, facts, relations, placeholder FROM nodes \
+                 WHERE project = ? AND folder = ? ORDER BY file",
+            )?;
+            let rows = query.query_map(params![project, folder], |row| {
+                Ok(NodeRow {
+                    file: row.get(0)?,
+                    importance: row.get(1)?,
+                    confidence: row.get(2)?,
+                    facts: row.get::<_, i64>(3)? as u64,
+                    relations: row.get::<_, i64>(4)? as u64,
+                    is_placeholder: row.get(5)?,
+                })
+            })?;
+            Ok(rows.collect::<rusqlite::Result<_>>()?)
+        })
+    }
 
-/// Returns true if a folder contains more than `count` notes, placeholders included.
-pub(crate) fn has_more_than(
-    db: &Connection,
-    project: &ProjectName,
-    folder: &str,
-    count: u64,
-) -> Result<bool> {
-    let skipped = i64::try_from(count).unwrap_or(i64::MAX);
-    let mut query =
-        db.prepare_cached("SELECT 1 FROM nodes WHERE project = ? AND folder = ? LIMIT 1 OFFSET ?")?;
-    Ok(query.exists(params![project_id_of(db, project)?, folder, skipped])?)
-}
+    /// Returns the number of notes, placeholders included.
+    pub fn count(&self) -> Result<u64> {
+        self.query(|db, project, folder| {
+            let count: i64 = db
+                .prepare_cached("SELECT count(*) FROM nodes WHERE project = ? AND folder = ?")?
+                .query_row(params![project, folder], |row| row.get(0))?;
+            Ok(count as u64)
+        })
+    }
 
-/// Returns the number of notes of each type in a folder, as written in their frontmatter.
-pub(crate) fn types(
-    db: &Connection,
-    project: &ProjectName,
-    folder: &str,
-) -> Result<Vec<(Option<String>, u64)>> {
-    let mut query = db.prepare_cached(
-        "SELECT json_extract(f.metadata, '$.type'), count(*) FROM nodes n \
-         JOIN files f ON f.id = n.file WHERE n.project = ? AND n.folder = ? AND n.placeholder = 0 \
-         GROUP BY 1 ORDER BY 1",
-    )?;
-    let rows = query.query_map(params![project_id_of(db, project)?, folder], |row| {
-        Ok((row.get(0)?, row.get::<_, i64>(1)? as u64))
-    })?;
-    Ok(rows.collect::<rusqlite::Result<_>>()?)
-}
+    /// Returns true if there are more than `count` notes, placeholders included.
+    pub fn has_more_than(&self, count: u64) -> Result<bool> {
+        self.query(|db, project, folder| {
+            let skipped = i64::try_from(count).unwrap_or(i64::MAX);
+            let mut query = db.prepare_cached(
+                "SELECT 1 FROM nodes WHERE project = ? AND folder = ? LIMIT 1 OFFSET ?",
+            )?;
+            Ok(query.exists(params![project, folder, skipped])?)
+        })
+    }
 
-/// Returns the number of notes in a folder last changed on each day, by the start of the day.
-pub(crate) fn days(
-    db: &Connection,
-    project: &ProjectName,
-    folder: &str,
-    since: Timestamp,
-) -> Result<Vec<(Timestamp, u64)>> {
-    let mut query = db.prepare_cached(
-        "SELECT f.updated_ms / 86400000, count(*) FROM nodes n JOIN files f ON f.id = n.file \
-         WHERE n.project = ? AND n.folder = ? AND n.placeholder = 0 AND f.updated_ms >= ? \
-         GROUP BY 1 ORDER BY 1",
-    )?;
-    let values = params![project_id_of(db, project)?, folder, since.as_millisecond()];
-    let rows = query.query_map(values, |row| {
-        let start = Timestamp::from_second(row.get::<_, i64>(0)? * 86_400).unwrap_or_default();
-        Ok((start, row.get::<_, i64>(1)? as u64))
-    })?;
-    Ok(rows.collect::<rusqlite::Result<_>>()?)
-}
+    /// Returns the number of notes of each type, as written in their frontmatter.
+    pub fn types(&self) -> Result<Vec<(Option<String>, u64)>> {
+        self.query(|db, project, folder| {
+            let mut query = db.prepare_cached(
+                "SELECT json_extract(f.metadata, '$.type'), count(*) FROM nodes n \
+                 JOIN files f ON f.id = n.file WHERE n.project = ? AND n.folder = ? AND n.placeholder = 0 \
+                 GROUP BY 1 ORDER BY 1",
+            )?;
+            let rows = query.query_map(params![project, folder], |row| {
+                Ok((row.get(0)?, row.get::<_, i64>(1)? as u64))
+            })?;
+            Ok(rows.collect::<rusqlite::Result<_>>()?)
+        })
+    }
 
-/// Returns the notes of a folder by path, without subfolders.
-pub(crate) fn page(
-    db: &Connection,
-    project: &ProjectName,
-    folder: &str,
-    limit: usize,
-    offset: usize,
-) -> Result<Vec<FileSummary>> {
-    let sql = format!(
-        "SELECT {COLUMNS} FROM files f JOIN projects p ON p.id = f.project \
-         WHERE f.project = ? AND {IN_FOLDER} ORDER BY f.path LIMIT ? OFFSET ?"
-    );
-    let mut query = db.prepare_cached(&sql)?;
-    let number = |number: usize| i64::try_from(number).unwrap_or(i64::MAX);
-    let project = project_id_of(db, project)?;
-    let values = params![project, folder, folder, folder, number(limit), number(offset)];
-    let rows = query.query_map(values, summary)?;
-    Ok(rows.collect::<rusqlite::Result<Vec<_>>>()?.into_iter().flatten().collect())
+    /// Returns the number of notes last changed on each day, by the start of the day.
+    pub fn days(&self, since: Timestamp) -> Result<Vec<(Timestamp, u64)>> {
+        self.query(|db, project, folder| {
+            let mut query = db.prepare_cached(
+                "SELECT f.updated_ms / 86400000, count(*) FROM nodes n JOIN files f ON f.id = n.file \
+                 WHERE n.project = ? AND n.folder = ? AND n.placeholder = 0 AND f.updated_ms >= ? \
+                 GROUP BY 1 ORDER BY 1",
+            )?;
+            let values = params![project, folder, since.as_millisecond()];
+            let rows = query.query_map(values, |row| {
+                let start = Timestamp::from_second(row.get::<_, i64>(0)? * 86_400).unwrap_or_default();
+                Ok((start, row.get::<_, i64>(1)? as u64))
+            })?;
+            Ok(rows.collect::<rusqlite::Result<_>>()?)
+        })
+    }
+
+    /// Returns the notes directly in the folder, by path.
+    pub fn page(&self, limit: usize, offset: usize) -> Result<Vec<FileSummary>> {
+        self.query(|db, project, folder| {
+            let sql = format!(
+                "SELECT {COLUMNS} FROM files f JOIN projects p ON p.id = f.project \
+                 WHERE f.project = ? AND {IN_FOLDER} ORDER BY f.path LIMIT ? OFFSET ?"
+            );
+            let mut query = db.prepare_cached(&sql)?;
+            let number = |number: usize| i64::try_from(number).unwrap_or(i64::MAX);
+            let values = params![project, folder, folder, folder, number(limit), number(offset)];
+            let rows = query.query_map(values, summary)?;
+            Ok(rows.collect::<rusqlite::Result<Vec<_>>>()?.into_iter().flatten().collect())
+        })
+    }
 }
 
 /// Condition on `files f` that SQLite evaluates in path order. The folder is bound three times.
@@ -221,112 +232,129 @@ pub struct NamedNote {
     pub metadata: String,
 }
 
-/// Returns the notes of a folder that `keep` accepts, by path: at most a limit, from an offset on,
-/// and the offset of the first note that was not examined.
-pub(crate) fn entries(
-    db: &Connection,
-    project: &ProjectName,
-    folder: &str,
-    page: (usize, usize),
-    keep: &dyn Fn(&NamedNote) -> bool,
-) -> Result<(Vec<NamedNote>, Option<usize>)> {
-    let (limit, offset) = page;
-    let sql = format!(
-        "SELECT f.title, f.metadata FROM files f WHERE f.project = ? AND {IN_FOLDER} \
-         ORDER BY f.path LIMIT -1 OFFSET ?"
-    );
-    let mut query = db.prepare_cached(&sql)?;
-    let project = project_id_of(db, project)?;
-    let from = i64::try_from(offset).unwrap_or(i64::MAX);
-    let mut rows = query.query(params![project, folder, folder, folder, from])?;
-    let mut found = Vec::new();
-    let mut at = offset;
-    while let Some(row) = rows.next()? {
-        if found.len() == limit {
-            return Ok((found, Some(at)));
-        }
-        let entry = NamedNote { title: row.get(0)?, metadata: row.get(1)? };
-        if keep(&entry) {
-            found.push(entry);
-        }
-        at += 1;
-    }
-    Ok((found, None))
-}
-
-/// Returns the notes of a folder that were last changed between two times.
-pub(crate) fn changed_between(
-    db: &Connection,
-    project: &ProjectName,
-    folder: &str,
-    start: Option<Timestamp>,
-    end: Option<Timestamp>,
-) -> Result<HashSet<i64>> {
-    let mut query = db.prepare_cached(
-        "SELECT id FROM files INDEXED BY files_of_folder WHERE project = ? AND folder = ? || '/' \
-         AND updated_ms BETWEEN ? AND ? AND kind = 1",
-    )?;
-    // The index stores milliseconds, so the start is rounded up.
-    let first = start.map_or(i64::MIN, |time| {
-        let is_within = time.subsec_nanosecond().rem_euclid(1_000_000) != 0;
-        time.as_millisecond().saturating_add(i64::from(is_within))
-    });
-    let last = end.map_or(i64::MAX, Timestamp::as_millisecond);
-    let values = params![project_id_of(db, project)?, folder, first, last];
-    let rows = query.query_map(values, |row| row.get(0))?;
-    Ok(rows.collect::<rusqlite::Result<_>>()?)
-}
-
-/// Returns the folders of a project that contain notes.
-pub(crate) fn folders(db: &Connection, project: &ProjectName) -> Result<Vec<FolderTotals>> {
-    let mut query = db.prepare_cached(
-        "SELECT folder, sum(placeholder = 0), sum(relations) FROM nodes WHERE project = ? \
-         GROUP BY folder ORDER BY folder",
-    )?;
-    let rows = query.query_map([project_id_of(db, project)?], |row| {
-        Ok(FolderTotals {
-            folder: row.get(0)?,
-            notes: row.get::<_, i64>(1)? as u64,
-            relations: row.get::<_, i64>(2)? as u64,
+impl FolderGraph<'_> {
+    /// Returns the notes that `keep` accepts, by path: at most a limit, from an offset on,
+    /// and the offset of the first note that was not examined.
+    pub fn entries(
+        &self,
+        limit: usize,
+        offset: usize,
+        keep: impl Fn(&NamedNote) -> bool,
+    ) -> Result<(Vec<NamedNote>, Option<usize>)> {
+        self.query(|db, project, folder| {
+            let sql = format!(
+                "SELECT f.title, f.metadata FROM files f WHERE f.project = ? AND {IN_FOLDER} \
+                 ORDER BY f.path LIMIT -1 OFFSET ?"
+            );
+            let mut query = db.prepare_cached(&sql)?;
+            let from = i64::try_from(offset).unwrap_or(i64::MAX);
+            let mut rows = query.query(params![project, folder, folder, folder, from])?;
+            let mut found = Vec::new();
+            let mut at = offset;
+            while let Some(row) = rows.next()? {
+                if found.len() == limit {
+                    return Ok((found, Some(at)));
+                }
+                let entry = NamedNote { title: row.get(0)?, metadata: row.get(1)? };
+                if keep(&entry) {
+                    found.push(entry);
+                }
+                at += 1;
+            }
+            Ok((found, None))
         })
-    })?;
-    Ok(rows.collect::<rusqlite::Result<_>>()?)
+    }
+
+    /// Returns the notes that were last changed between two times.
+    pub fn changed_between(
+        &self,
+        start: Option<Timestamp>,
+        end: Option<Timestamp>,
+    ) -> Result<HashSet<i64>> {
+        self.query(|db, project, folder| {
+            let mut query = db.prepare_cached(
+                "SELECT id FROM files INDEXED BY files_of_folder WHERE project = ? AND folder = ? || '/' \
+                 AND updated_ms BETWEEN ? AND ? AND kind = 1",
+            )?;
+            // The index stores milliseconds, so the start is rounded up.
+            let first = start.map_or(i64::MIN, |time| {
+                let is_within = time.subsec_nanosecond().rem_euclid(1_000_000) != 0;
+                time.as_millisecond().saturating_add(i64::from(is_within))
+            });
+            let last = end.map_or(i64::MAX, Timestamp::as_millisecond);
+            let values = params![project, folder, first, last];
+            let rows = query.query_map(values, |row| row.get(0))?;
+            Ok(rows.collect::<rusqlite::Result<_>>()?)
+        })
+    }
 }
 
-/// Returns the creation time of a folder's oldest note and the change time of its newest.
-pub(crate) fn folder_times(
-    db: &Connection,
-    project: &ProjectName,
-    folder: &str,
-) -> Result<Option<(Timestamp, Timestamp)>> {
-    let mut query = db.prepare_cached(
-        "SELECT min(created_ms), max(updated_ms) FROM files \
-         WHERE project = ?1 AND path > ?2 || '/' AND path < ?2 || '0'",
-    )?;
-    let found = query.query_row(params![project_id_of(db, project)?, folder], |row| {
-        Ok((row.get::<_, Option<i64>>(0)?, row.get::<_, Option<i64>>(1)?))
-    })?;
-    let time = |ms: i64| Timestamp::from_millisecond(ms).unwrap_or_default();
-    Ok(match found {
-        (Some(first), Some(last)) => Some((time(first), time(last))),
-        _ => None,
-    })
+impl Snapshot<'_> {
+    /// Returns the folders of a project that contain notes.
+    pub fn folders(&self, project: &ProjectName) -> Result<Vec<FolderTotals>> {
+        self.query(|db| {
+            let mut query = db.prepare_cached(
+                "SELECT folder, sum(placeholder = 0), sum(relations) FROM nodes WHERE project = ? \
+                 GROUP BY folder ORDER BY folder",
+            )?;
+            let rows = query.query_map([project_id_of(db, project)?], |row| {
+                Ok(FolderTotals {
+                    folder: row.get(0)?,
+                    notes: row.get::<_, i64>(1)? as u64,
+                    relations: row.get::<_, i64>(2)? as u64,
+                })
+            })?;
+            Ok(rows.collect::<rusqlite::Result<_>>()?)
+        })
+    }
 }
 
-/// Returns a shortest path between two notes of a folder through that folder only.
-pub(crate) fn path_within(
-    db: &Connection,
-    project: &ProjectName,
-    folder: &str,
-    ends: (i64, i64),
-    max_depth: usize,
-) -> Result<Option<GraphRoute<i64, String>>> {
-    let project = project_id_of(db, project)?;
-    shortest_path(ends.0, ends.1, max_depth, |level| edges_within(db, project, folder, level))
+impl FolderGraph<'_> {
+    /// Returns the creation time of the oldest note and the change time of the newest.
+    pub fn times(&self) -> Result<Option<(Timestamp, Timestamp)>> {
+        self.query(|db, project, folder| {
+            let mut query = db.prepare_cached(
+                "SELECT min(created_ms), max(updated_ms) FROM files \
+                 WHERE project = ?1 AND path > ?2 || '/' AND path < ?2 || '0'",
+            )?;
+            let found = query.query_row(params![project, folder], |row| {
+                Ok((row.get::<_, Option<i64>>(0)?, row.get::<_, Option<i64>>(1)?))
+            })?;
+            let time = |ms: i64| Timestamp::from_millisecond(ms).unwrap_or_default();
+            Ok(match found {
+                (Some(first), Some(last)) => Some((time(first), time(last))),
+                _ => None,
+            })
+        })
+    }
+
+    /// Returns the neighbourhood of some notes within this folder.
+    pub fn around(
+        &self,
+        start: &[i64],
+        depth: usize,
+        max: usize,
+    ) -> Result<GraphNeighbourhood<i64, String>> {
+        self.query(|db, project, folder| {
+            find_neighbours(start, depth, max, |level| edges_within(db, project, folder, level))
+        })
+    }
+
+    /// Returns a shortest path between two notes through this folder only.
+    pub fn path(
+        &self,
+        from: i64,
+        to: i64,
+        max_depth: usize,
+    ) -> Result<Option<GraphRoute<i64, String>>> {
+        self.query(|db, project, folder| {
+            shortest_path(from, to, max_depth, |level| edges_within(db, project, folder, level))
+        })
+    }
 }
 
 /// Returns the relations from and to any of these notes within their folder.
-pub(crate) fn edges_within(
+fn edges_within(
     db: &Connection,
     project: i64,
     folder: &str,
@@ -358,49 +386,44 @@ pub(crate) fn edges_within(
     Ok(edges)
 }
 
-/// Returns the current facts of a folder by note and line, optionally of one category.
-pub(crate) fn facts_within(
-    db: &Connection,
-    project: &ProjectName,
-    folder: &str,
-    category: Option<&str>,
-) -> Result<Vec<FolderFact>> {
-    let mut query = db.prepare_cached(
-        "SELECT o.file, o.category, o.text FROM nodes n JOIN observations o ON o.file = n.file \
-         WHERE n.project = ?1 AND n.folder = ?2 AND o.struck = 0 AND o.superseded_by IS NULL \
-         AND (?3 IS NULL OR o.category = ?3) ORDER BY o.file, o.line",
-    )?;
-    let rows = query.query_map(params![project_id_of(db, project)?, folder, category], |row| {
-        Ok(FolderFact { file: row.get(0)?, category: row.get(1)?, text: row.get(2)? })
-    })?;
-    Ok(rows.collect::<rusqlite::Result<_>>()?)
-}
+impl FolderGraph<'_> {
+    /// Returns the current facts by note and line, optionally of one category.
+    pub fn facts(&self, category: Option<&str>) -> Result<Vec<FolderFact>> {
+        self.query(|db, project, folder| {
+            let mut query = db.prepare_cached(
+                "SELECT o.file, o.category, o.text FROM nodes n JOIN observations o ON o.file = n.file \
+                 WHERE n.project = ?1 AND n.folder = ?2 AND o.struck = 0 AND o.superseded_by IS NULL \
+                 AND (?3 IS NULL OR o.category = ?3) ORDER BY o.file, o.line",
+            )?;
+            let rows = query.query_map(params![project, folder, category], |row| {
+                Ok(FolderFact { file: row.get(0)?, category: row.get(1)?, text: row.get(2)? })
+            })?;
+            Ok(rows.collect::<rusqlite::Result<_>>()?)
+        })
+    }
 
-/// Returns the notes of a folder whose title, type or facts contain a text, case-insensitively.
-pub(crate) fn holding(
-    db: &Connection,
-    project: &ProjectName,
-    folder: &str,
-    text: &str,
-    limit: usize,
-) -> Result<Vec<i64>> {
-    let escaped = text.replace('\\', "\\\\").replace('%', "\\%").replace('_', "\\_");
-    let mut query = db.prepare_cached(
-        "SELECT n.file FROM nodes n JOIN files f ON f.id = n.file \
-         WHERE n.project = ?1 AND n.folder = ?2 AND n.placeholder = 0 \
-         AND (f.title LIKE ?3 ESCAPE '\\' OR json_extract(f.metadata, '$.type') LIKE ?3 ESCAPE '\\' \
-         OR EXISTS (SELECT 1 FROM observations o WHERE o.file = n.file AND o.struck = 0 \
-         AND o.superseded_by IS NULL AND (o.text || ifnull(o.context, '')) LIKE ?3 ESCAPE '\\')) \
-         ORDER BY f.path LIMIT ?4",
-    )?;
-    let values = params![
-        project_id_of(db, project)?,
-        folder,
-        format!("%{escaped}%"),
-        i64::try_from(limit).unwrap_or(-1)
-    ];
-    let rows = query.query_map(values, |row| row.get(0))?;
-    Ok(rows.collect::<rusqlite::Result<_>>()?)
+    /// Returns the notes whose title, type or facts contain a text, case-insensitively.
+    pub fn holding(&self, text: &str, limit: usize) -> Result<Vec<i64>> {
+        self.query(|db, project, folder| {
+            let escaped = text.replace('\\', "\\\\").replace('%', "\\%").replace('_', "\\_");
+            let mut query = db.prepare_cached(
+                "SELECT n.file FROM nodes n JOIN files f ON f.id = n.file \
+                 WHERE n.project = ?1 AND n.folder = ?2 AND n.placeholder = 0 \
+                 AND (f.title LIKE ?3 ESCAPE '\\' OR json_extract(f.metadata, '$.type') LIKE ?3 ESCAPE '\\' \
+                 OR EXISTS (SELECT 1 FROM observations o WHERE o.file = n.file AND o.struck = 0 \
+                 AND o.superseded_by IS NULL AND (o.text || ifnull(o.context, '')) LIKE ?3 ESCAPE '\\')) \
+                 ORDER BY f.path LIMIT ?4",
+            )?;
+            let values = params![
+                project,
+                folder,
+                format!("%{escaped}%"),
+                i64::try_from(limit).unwrap_or(-1)
+            ];
+            let rows = query.query_map(values, |row| row.get(0))?;
+            Ok(rows.collect::<rusqlite::Result<_>>()?)
+        })
+    }
 }
 
 /// A file as of a time.
@@ -416,72 +439,77 @@ pub struct FileAsOf {
     pub updated: Timestamp,
 }
 
-/// Returns the files of a folder and its subfolders as of a time, by path.
-pub(crate) fn folder_as_of(
-    db: &Connection,
-    project: &ProjectName,
-    folder: &str,
-    time: Timestamp,
-) -> Result<Vec<FileAsOf>> {
-    let mut query = db.prepare_cached(
-        "SELECT path, after, first_ms, logical_ms FROM changes WHERE project = ?1 \
-         AND path > ?2 || '/' AND path < ?2 || '0' AND logical_ms <= ?3 \
-         ORDER BY path, logical_ms, commit_row, n",
-    )?;
-    let mut rows =
-        query.query(params![project_id_of(db, project)?, folder, time.as_millisecond()])?;
-    let mut found: Vec<(String, Option<[u8; 32]>, [i64; 2])> = Vec::new();
-    while let Some(row) = rows.next()? {
-        let (path, after): (String, Option<[u8; 32]>) = (row.get(0)?, row.get(1)?);
-        let times = [row.get(2)?, row.get(3)?];
-        match found.last_mut() {
-            // The latest change decides.
-            Some(last) if last.0 == path => (last.1, last.2) = (after, times),
-            _ => found.push((path, after, times)),
-        }
+impl FolderGraph<'_> {
+    /// Returns the files as of a time, by path, including those in subfolders.
+    pub fn as_of(&self, time: Timestamp) -> Result<Vec<FileAsOf>> {
+        self.query(|db, project, folder| {
+            let mut query = db.prepare_cached(
+                "SELECT path, after, first_ms, logical_ms FROM changes WHERE project = ?1 \
+                 AND path > ?2 || '/' AND path < ?2 || '0' AND logical_ms <= ?3 \
+                 ORDER BY path, logical_ms, commit_row, n",
+            )?;
+            let mut rows = query.query(params![project, folder, time.as_millisecond()])?;
+            let mut found: Vec<(String, Option<[u8; 32]>, [i64; 2])> = Vec::new();
+            while let Some(row) = rows.next()? {
+                let (path, after): (String, Option<[u8; 32]>) = (row.get(0)?, row.get(1)?);
+                let times = [row.get(2)?, row.get(3)?];
+                match found.last_mut() {
+                    // The latest change decides.
+                    Some(last) if last.0 == path => (last.1, last.2) = (after, times),
+                    _ => found.push((path, after, times)),
+                }
+            }
+            let time = |ms: i64| Timestamp::from_millisecond(ms).unwrap_or_default();
+            let living = found.into_iter().filter_map(|(path, after, [first, last])| {
+                let path = NotePath::parse(&path).ok()?;
+                let (created, updated) = (time(first), time(last));
+                Some(FileAsOf { path, hash: ContentHash(after?), created, updated })
+            });
+            Ok(living.collect())
+        })
     }
-    let time = |ms: i64| Timestamp::from_millisecond(ms).unwrap_or_default();
-    let living = found.into_iter().filter_map(|(path, after, [first, last])| {
-        let path = NotePath::parse(&path).ok()?;
-        let (created, updated) = (time(first), time(last));
-        Some(FileAsOf { path, hash: ContentHash(after?), created, updated })
-    });
-    Ok(living.collect())
-}
 
-/// Returns when a file was first recorded, and when it was last changed up to a time.
-pub(crate) fn times_as_of(
-    db: &Connection,
-    project: &ProjectName,
-    path: &NotePath,
-    time: Timestamp,
-) -> Result<Option<(Timestamp, Timestamp)>> {
-    let found = db
-        .prepare_cached(
-            "SELECT first_ms, logical_ms FROM changes WHERE project = ? AND path = ? \
-             AND logical_ms <= ? ORDER BY logical_ms DESC, commit_row DESC, n DESC LIMIT 1",
-        )?
-        .query_row(
-            params![project_id_of(db, project)?, path.as_str(), time.as_millisecond()],
-            |row| Ok((row.get::<_, i64>(0)?, row.get::<_, i64>(1)?)),
-        )
-        .optional()?;
-    let time = |ms: i64| Timestamp::from_millisecond(ms).unwrap_or_default();
-    Ok(found.map(|(first, last)| (time(first), time(last))))
-}
+    /// Returns when a file was first recorded, and when it was last changed up to a time.
+    pub fn times_as_of(
+        &self,
+        path: &NotePath,
+        time: Timestamp,
+    ) -> Result<Option<(Timestamp, Timestamp)>> {
+        self.query(|db, project, _| {
+            let found = db
+                .prepare_cached(
+                    "SELECT first_ms, logical_ms FROM changes WHERE project = ? AND path = ? \
+                     AND logical_ms <= ? ORDER BY logical_ms DESC, commit_row DESC, n DESC LIMIT 1",
+                )?
+                .query_row(params![project, path.as_str(), time.as_millisecond()], |row| {
+                    Ok((row.get::<_, i64>(0)?, row.get::<_, i64>(1)?))
+                })
+                .optional()?;
+            let time = |ms: i64| Timestamp::from_millisecond(ms).unwrap_or_default();
+            Ok(found.map(|(first, last)| (time(first), time(last))))
+        })
+    }
 
-/// Returns true if the latest change of a file is its creation.
-pub(crate) fn was_just_created(
-    db: &Connection,
-    project: &ProjectName,
-    path: &NotePath,
-) -> Result<bool> {
-    let before: Option<Option<[u8; 32]>> = db
-        .prepare_cached(
-            "SELECT before FROM changes WHERE project = ? AND path = ? \
-             ORDER BY logical_ms DESC, commit_row DESC, n DESC LIMIT 1",
-        )?
-        .query_row(params![project_id_of(db, project)?, path.as_str()], |row| row.get(0))
-        .optional()?;
-    Ok(before.flatten().is_none())
+    /// Returns the versions that facts of a file reached by external rewording until a time.
+    pub fn reworded(
+        &self,
+        path: &NotePath,
+        until: Timestamp,
+    ) -> Result<HashMap<ObservationId, u32>> {
+        self.query(|db, project, _| history::reworded(db, project, path, Some(until)))
+    }
+
+    /// Returns true if the latest change of a file is its creation.
+    pub fn was_just_created(&self, path: &NotePath) -> Result<bool> {
+        self.query(|db, project, _| {
+            let before: Option<Option<[u8; 32]>> = db
+                .prepare_cached(
+                    "SELECT before FROM changes WHERE project = ? AND path = ? \
+                     ORDER BY logical_ms DESC, commit_row DESC, n DESC LIMIT 1",
+                )?
+                .query_row(params![project, path.as_str()], |row| row.get(0))
+                .optional()?;
+            Ok(before.flatten().is_none())
+        })
+    }
 }

@@ -4,10 +4,11 @@ use jiff::Timestamp;
 use memoranda_core::id::ProjectName;
 use memoranda_core::path::NotePath;
 use rusqlite::types::Value;
-use rusqlite::{Connection, params, params_from_iter};
+use rusqlite::{params, params_from_iter};
 
 use super::project_id_of;
 use crate::error::Result;
+use crate::snapshot::Snapshot;
 
 /// A folder and the files directly in it.
 #[derive(Clone, PartialEq, Eq, Debug)]
@@ -52,58 +53,67 @@ pub enum FileOrder {
     Newest,
 }
 
-/// Returns every folder with files, at or below one, by name. Reads only the index.
-pub(crate) fn folder_files(
-    db: &Connection,
-    project: &ProjectName,
-    folder: Option<&NotePath>,
-) -> Result<Vec<FolderFiles>> {
-    let (first, last) = range(folder);
-    let mut query = db.prepare_cached(
-        "SELECT folder, count(*), max(updated_ms) FROM files INDEXED BY files_of_folder \
-         WHERE project = ? AND folder >= ? AND folder < ? AND kind <> 0 GROUP BY folder",
-    )?;
-    let rows = query.query_map(params![project_id_of(db, project)?, first, last], |row| {
-        Ok(FolderFiles {
-            folder: row.get::<_, String>(0)?.trim_end_matches('/').to_owned(),
-            files: row.get::<_, i64>(1)? as u64,
-            updated: Timestamp::from_millisecond(row.get(2)?).unwrap_or_default(),
+impl Snapshot<'_> {
+    /// Returns every folder with files, at or below one, by name. Reads only the index.
+    pub fn folder_files(
+        &self,
+        project: &ProjectName,
+        folder: Option<&NotePath>,
+    ) -> Result<Vec<FolderFiles>> {
+        self.query(|db| {
+            let (first, last) = range(folder);
+            let mut query = db.prepare_cached(
+                "SELECT folder, count(*), max(updated_ms) FROM files INDEXED BY files_of_folder \
+                 WHERE project = ? AND folder >= ? AND folder < ? AND kind <> 0 GROUP BY folder",
+            )?;
+            let rows =
+                query.query_map(params![project_id_of(db, project)?, first, last], |row| {
+                    Ok(FolderFiles {
+                        folder: row.get::<_, String>(0)?.trim_end_matches('/').to_owned(),
+                        files: row.get::<_, i64>(1)? as u64,
+                        updated: Timestamp::from_millisecond(row.get(2)?).unwrap_or_default(),
+                    })
+                })?;
+            Ok(rows.collect::<rusqlite::Result<_>>()?)
         })
-    })?;
-    Ok(rows.collect::<rusqlite::Result<_>>()?)
-}
-
-/// Returns row numbers and paths of the files below a folder, files that are not text included.
-pub(crate) fn files_below(db: &Connection, below: &FilesBelow) -> Result<Vec<(i64, String)>> {
-    let mut sql =
-        String::from("SELECT f.id, f.path FROM files f WHERE f.project = ? AND f.kind <> 0");
-    let mut values = vec![Value::Integer(project_id_of(db, &below.project)?)];
-    let (first, last) = range(below.folder.as_ref());
-    if below.depth == 1 {
-        sql.push_str(" AND f.folder = ?");
-        values.push(Value::Text(first));
-    } else {
-        sql.push_str(
-            " AND f.path >= ? AND f.path < ? \
-             AND length(f.folder) - length(replace(f.folder, '/', '')) < ?",
-        );
-        let above = first.matches('/').count();
-        let deepest = i64::try_from(above.saturating_add(below.depth)).unwrap_or(i64::MAX);
-        values.extend([Value::Text(first), Value::Text(last), Value::Integer(deepest)]);
     }
-    sql.push_str(match below.order {
-        FileOrder::Path => " ORDER BY f.path",
-        FileOrder::Title => " ORDER BY lower(f.title), f.path",
-        FileOrder::TitleFromEnd => " ORDER BY lower(f.title) DESC, f.path",
-        FileOrder::Oldest => " ORDER BY f.updated_ms, f.path",
-        FileOrder::Newest => " ORDER BY f.updated_ms DESC, f.path",
-    });
-    sql.push_str(" LIMIT ? OFFSET ?");
-    values.push(Value::Integer(i64::try_from(below.limit).unwrap_or(i64::MAX)));
-    values.push(Value::Integer(i64::try_from(below.offset).unwrap_or(i64::MAX)));
-    let mut query = db.prepare_cached(&sql)?;
-    let rows = query.query_map(params_from_iter(values), |row| Ok((row.get(0)?, row.get(1)?)))?;
-    Ok(rows.collect::<rusqlite::Result<_>>()?)
+
+    /// Returns row numbers and paths of the files below a folder, files that are not text included.
+    pub fn files_below(&self, below: &FilesBelow) -> Result<Vec<(i64, String)>> {
+        self.query(|db| {
+            let mut sql = String::from(
+                "SELECT f.id, f.path FROM files f WHERE f.project = ? AND f.kind <> 0",
+            );
+            let mut values = vec![Value::Integer(project_id_of(db, &below.project)?)];
+            let (first, last) = range(below.folder.as_ref());
+            if below.depth == 1 {
+                sql.push_str(" AND f.folder = ?");
+                values.push(Value::Text(first));
+            } else {
+                sql.push_str(
+                    " AND f.path >= ? AND f.path < ? \
+                     AND length(f.folder) - length(replace(f.folder, '/', '')) < ?",
+                );
+                let above = first.matches('/').count();
+                let deepest = i64::try_from(above.saturating_add(below.depth)).unwrap_or(i64::MAX);
+                values.extend([Value::Text(first), Value::Text(last), Value::Integer(deepest)]);
+            }
+            sql.push_str(match below.order {
+                FileOrder::Path => " ORDER BY f.path",
+                FileOrder::Title => " ORDER BY lower(f.title), f.path",
+                FileOrder::TitleFromEnd => " ORDER BY lower(f.title) DESC, f.path",
+                FileOrder::Oldest => " ORDER BY f.updated_ms, f.path",
+                FileOrder::Newest => " ORDER BY f.updated_ms DESC, f.path",
+            });
+            sql.push_str(" LIMIT ? OFFSET ?");
+            values.push(Value::Integer(i64::try_from(below.limit).unwrap_or(i64::MAX)));
+            values.push(Value::Integer(i64::try_from(below.offset).unwrap_or(i64::MAX)));
+            let mut query = db.prepare_cached(&sql)?;
+            let rows =
+                query.query_map(params_from_iter(values), |row| Ok((row.get(0)?, row.get(1)?)))?;
+            Ok(rows.collect::<rusqlite::Result<_>>()?)
+        })
+    }
 }
 
 /// Returns the range of path names at or below a folder: the first, and the first after it.

@@ -9,6 +9,7 @@ use rusqlite::Connection;
 
 use super::file_queries;
 use crate::error::{Result, StoreError};
+use crate::snapshot::Snapshot;
 
 /// A note in the graph.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -25,24 +26,26 @@ pub struct GraphNode {
     pub permalink: String,
 }
 
-/// Returns the notes at most `depth` relations away from these.
-pub(crate) fn around(
-    db: &Connection,
-    start: &[i64],
-    depth: usize,
-    max: usize,
-) -> Result<GraphNeighbourhood<i64, String>> {
-    find_neighbours(start, depth, max, |level| edges(db, level))
-}
+impl Snapshot<'_> {
+    /// Returns the notes at most `depth` relations away from these.
+    pub fn neighbours(
+        &self,
+        start: &[i64],
+        depth: usize,
+        max: usize,
+    ) -> Result<GraphNeighbourhood<i64, String>> {
+        self.query(|db| find_neighbours(start, depth, max, |level| edges(db, level)))
+    }
 
-/// Returns a shortest path from one note to another.
-pub(crate) fn path(
-    db: &Connection,
-    from: i64,
-    to: i64,
-    max_depth: usize,
-) -> Result<Option<GraphRoute<i64, String>>> {
-    shortest_path(from, to, max_depth, |level| edges(db, level))
+    /// Returns a shortest path from one note to another.
+    pub fn path(
+        &self,
+        from: i64,
+        to: i64,
+        max_depth: usize,
+    ) -> Result<Option<GraphRoute<i64, String>>> {
+        self.query(|db| shortest_path(from, to, max_depth, |level| edges(db, level)))
+    }
 }
 
 /// Returns the relations from and to any of these notes. Each note has its own query: one cached
@@ -71,13 +74,17 @@ fn edges(db: &Connection, level: &[i64]) -> Result<Vec<GraphEdge<i64, String>>, 
     Ok(edges)
 }
 
-/// Returns a note of the graph.
-pub(crate) fn node(db: &Connection, id: i64) -> Result<Option<GraphNode>> {
-    Ok(file_queries::by_id(db, id)?.map(|file| GraphNode {
-        id: file.id,
-        project: file.project,
-        path: file.path,
-        title: file.title,
-        permalink: file.permalink,
-    }))
+impl Snapshot<'_> {
+    /// Returns a note of the graph.
+    pub fn node(&self, id: i64) -> Result<Option<GraphNode>> {
+        self.query(|db| {
+            Ok(file_queries::by_id(db, id)?.map(|file| GraphNode {
+                id: file.id,
+                project: file.project,
+                path: file.path,
+                title: file.title,
+                permalink: file.permalink,
+            }))
+        })
+    }
 }

@@ -11,10 +11,11 @@ use memoranda_core::id::{CommitId, ContentHash, ObservationId, ProjectName};
 use memoranda_core::path::NotePath;
 use rusqlite::{Connection, OptionalExtension as _, params};
 
-use super::write::project_id;
+use super::write::{project_id, project_id_of};
 use crate::error::{Result, StoreError};
 use crate::log::chain::{ChainEnd, SeenDevices};
 use crate::log::{ContentLocation, LogPosition, LoggedRecord, parse_folders, wire_folders};
+use crate::snapshot::Snapshot;
 
 /// Longest time in milliseconds between two commits of one first scan, in logs without kinds.
 const MAX_FIRST_SCAN_PAUSE_MS: i64 = 10 * 60 * 1000;
@@ -420,34 +421,38 @@ pub(crate) fn is_told_by(db: &Connection, name: &ProjectName, device: &str) -> R
     )?)
 }
 
-/// Returns deleted files of a project that can be restored, the last deleted first, optionally of
-/// one name.
-pub(crate) fn deleted(
-    db: &Connection,
-    project: &ProjectName,
-    name: Option<&str>,
-) -> Result<Vec<(NotePath, Timestamp)>> {
-    let mut query = db.prepare_cached(
-        "SELECT path, logical_ms FROM ( \
-           SELECT path, after, moved_to, logical_ms, row_number() OVER ( \
-             PARTITION BY path ORDER BY logical_ms DESC, commit_row DESC, n DESC) AS age \
-           FROM changes WHERE project = (SELECT id FROM projects WHERE name = ?1) \
-             AND (?2 IS NULL OR path = ?2 OR substr(path, -length(?2) - 1) = '/' || ?2)) d \
-         WHERE age = 1 AND after IS NULL AND moved_to IS NULL AND EXISTS ( \
-           SELECT 1 FROM changes c JOIN contents s ON s.hash = c.before \
-           WHERE c.project = (SELECT id FROM projects WHERE name = ?1) AND c.path = d.path) \
-         ORDER BY logical_ms DESC, path",
-    )?;
-    let rows = query.query_map(params![project.as_str(), name], |row| {
-        Ok((row.get::<_, String>(0)?, row.get::<_, i64>(1)?))
-    })?;
-    let mut deleted = Vec::new();
-    for row in rows {
-        let (path, ms) = row?;
-        let time = Timestamp::from_millisecond(ms).unwrap_or_default();
-        deleted.extend(NotePath::parse(&path).ok().map(|path| (path, time)));
+impl Snapshot<'_> {
+    /// Returns deleted files of a project that can be restored, the last deleted first, optionally of
+    /// one name.
+    pub fn deleted(
+        &self,
+        project: &ProjectName,
+        name: Option<&str>,
+    ) -> Result<Vec<(NotePath, Timestamp)>> {
+        self.query(|db| {
+            let mut query = db.prepare_cached(
+                "SELECT path, logical_ms FROM ( \
+                   SELECT path, after, moved_to, logical_ms, row_number() OVER ( \
+                     PARTITION BY path ORDER BY logical_ms DESC, commit_row DESC, n DESC) AS age \
+                   FROM changes WHERE project = (SELECT id FROM projects WHERE name = ?1) \
+                     AND (?2 IS NULL OR path = ?2 OR substr(path, -length(?2) - 1) = '/' || ?2)) d \
+                 WHERE age = 1 AND after IS NULL AND moved_to IS NULL AND EXISTS ( \
+                   SELECT 1 FROM changes c JOIN contents s ON s.hash = c.before \
+                   WHERE c.project = (SELECT id FROM projects WHERE name = ?1) AND c.path = d.path) \
+                 ORDER BY logical_ms DESC, path",
+            )?;
+            let rows = query.query_map(params![project.as_str(), name], |row| {
+                Ok((row.get::<_, String>(0)?, row.get::<_, i64>(1)?))
+            })?;
+            let mut deleted = Vec::new();
+            for row in rows {
+                let (path, ms) = row?;
+                let time = Timestamp::from_millisecond(ms).unwrap_or_default();
+                deleted.extend(NotePath::parse(&path).ok().map(|path| (path, time)));
+            }
+            Ok(deleted)
+        })
     }
-    Ok(deleted)
 }
 
 /// A deleted file in the history.
@@ -461,30 +466,35 @@ pub struct DeletedFile {
     pub permalink: Option<String>,
 }
 
-/// Returns the deleted files, the last deleted first. A moved file is not deleted.
-pub(crate) fn gone(db: &Connection, project: i64, limit: usize) -> Result<Vec<DeletedFile>> {
-    let mut query = db.prepare_cached(
-        "SELECT path, before, ( \
-           SELECT permalink FROM changes last WHERE last.project = ?1 AND last.path = newest.path \
-           AND last.after IS NOT NULL ORDER BY logical_ms DESC, commit_row DESC, n DESC LIMIT 1) \
-         FROM ( \
-           SELECT path, before, after, moved_to, logical_ms, row_number() OVER ( \
-             PARTITION BY path ORDER BY logical_ms DESC, commit_row DESC, n DESC) AS age \
-           FROM changes WHERE project = ?1) newest \
-         WHERE age = 1 AND after IS NULL AND moved_to IS NULL AND before IS NOT NULL \
-         ORDER BY logical_ms DESC LIMIT ?2",
-    )?;
-    let limit = i64::try_from(limit).unwrap_or(i64::MAX);
-    let rows = query.query_map(params![project, limit], |row| {
-        Ok((row.get::<_, String>(0)?, row.get::<_, [u8; 32]>(1)?, row.get(2)?))
-    })?;
-    let mut found = Vec::new();
-    for row in rows {
-        let (path, hash, permalink) = row?;
-        let Ok(path) = NotePath::parse(&path) else { continue };
-        found.push(DeletedFile { path, hash: ContentHash(hash), permalink });
+impl Snapshot<'_> {
+    /// Returns the deleted files of a project, the last deleted first. A moved file is not deleted.
+    pub fn gone(&self, project: &ProjectName, limit: usize) -> Result<Vec<DeletedFile>> {
+        self.query(|db| {
+            let project = project_id_of(db, project)?;
+            let mut query = db.prepare_cached(
+                "SELECT path, before, ( \
+                   SELECT permalink FROM changes last WHERE last.project = ?1 AND last.path = newest.path \
+                   AND last.after IS NOT NULL ORDER BY logical_ms DESC, commit_row DESC, n DESC LIMIT 1) \
+                 FROM ( \
+                   SELECT path, before, after, moved_to, logical_ms, row_number() OVER ( \
+                     PARTITION BY path ORDER BY logical_ms DESC, commit_row DESC, n DESC) AS age \
+                   FROM changes WHERE project = ?1) newest \
+                 WHERE age = 1 AND after IS NULL AND moved_to IS NULL AND before IS NOT NULL \
+                 ORDER BY logical_ms DESC LIMIT ?2",
+            )?;
+            let limit = i64::try_from(limit).unwrap_or(i64::MAX);
+            let rows = query.query_map(params![project, limit], |row| {
+                Ok((row.get::<_, String>(0)?, row.get::<_, [u8; 32]>(1)?, row.get(2)?))
+            })?;
+            let mut found = Vec::new();
+            for row in rows {
+                let (path, hash, permalink) = row?;
+                let Ok(path) = NotePath::parse(&path) else { continue };
+                found.push(DeletedFile { path, hash: ContentHash(hash), permalink });
+            }
+            Ok(found)
+        })
     }
-    Ok(found)
 }
 
 /// Returns the versions that facts of a file reached by external rewording, under any of its names,
@@ -539,59 +549,63 @@ pub struct HistoryFilter {
     pub conversation: Option<String>,
 }
 
-/// Returns the newest commits that match, newest first.
-pub(crate) fn list(
-    db: &Connection,
-    filter: &HistoryFilter,
-    limit: usize,
-    offset: usize,
-) -> Result<Vec<Commit>> {
-    // With a file or project, SQLite starts from its changes, otherwise from the newest commit.
-    let sql = if filter.path.is_some() {
-        "SELECT k.row FROM ( \
-           SELECT commit_row FROM changes WHERE path = ?5 \
-             AND project IN (SELECT id FROM projects WHERE ?4 IS NULL OR name = ?4) \
-           UNION SELECT commit_row FROM changes WHERE path > ?5 || '/' AND path < ?5 || '0' \
-             AND project IN (SELECT id FROM projects WHERE ?4 IS NULL OR name = ?4)) c \
-         CROSS JOIN commits k ON k.row = c.commit_row \
-         WHERE (?1 IS NULL OR k.logical_ms >= ?1) AND (?2 IS NULL OR k.logical_ms <= ?2) \
-           AND (?3 IS NULL OR k.client = ?3 OR substr(k.client, 1, length(?3) + 1) = ?3 || ' ') \
-           AND (?9 IS NULL OR k.conversation = ?9) \
-           AND (?8 IS NULL OR (k.logical_ms, k.device, k.segment, k.offset) < ( \
-             SELECT logical_ms, device, segment, offset FROM commits WHERE id = ?8)) \
-         ORDER BY k.logical_ms DESC, k.device DESC, k.segment DESC, k.offset DESC LIMIT ?6 OFFSET ?7"
-    } else {
-        "SELECT k.row FROM commits k \
-         WHERE (?1 IS NULL OR k.logical_ms >= ?1) AND (?2 IS NULL OR k.logical_ms <= ?2) \
-           AND (?3 IS NULL OR k.client = ?3 OR substr(k.client, 1, length(?3) + 1) = ?3 || ' ') AND ?5 IS NULL \
-           AND (?9 IS NULL OR k.conversation = ?9) \
-           AND (?4 IS NULL OR EXISTS (SELECT 1 FROM changes c JOIN projects p ON p.id = c.project \
-                                      WHERE c.commit_row = k.row AND p.name = ?4)) \
-           AND (?8 IS NULL OR (k.logical_ms, k.device, k.segment, k.offset) < ( \
-             SELECT logical_ms, device, segment, offset FROM commits WHERE id = ?8)) \
-         ORDER BY k.logical_ms DESC, k.device DESC, k.segment DESC, k.offset DESC LIMIT ?6 OFFSET ?7"
-    };
-    let mut query = db.prepare_cached(sql)?;
-    let rows = query.query_map(
-        params![
-            filter.since.map(Timestamp::as_millisecond),
-            filter.until.map(Timestamp::as_millisecond),
-            filter.client,
-            filter.project.as_ref().map(ProjectName::as_str),
-            filter.path.as_ref().map(NotePath::as_str),
-            limit as i64,
-            offset as i64,
-            filter.before.as_ref().map(CommitId::as_str),
-            filter.conversation
-        ],
-        |row| row.get::<_, i64>(0),
-    )?;
-    let rows = rows.collect::<rusqlite::Result<Vec<_>>>()?;
-    rows.into_iter().map(|row| commit(db, row)).collect()
+impl Snapshot<'_> {
+    /// Returns the newest commits that match, newest first.
+    pub fn history(
+        &self,
+        filter: &HistoryFilter,
+        limit: usize,
+        offset: usize,
+    ) -> Result<Vec<Commit>> {
+        self.query(|db| {
+            // With a file or project, SQLite starts from its changes, otherwise from the newest commit.
+            let sql = if filter.path.is_some() {
+                "SELECT k.row FROM ( \
+                   SELECT commit_row FROM changes WHERE path = ?5 \
+                     AND project IN (SELECT id FROM projects WHERE ?4 IS NULL OR name = ?4) \
+                   UNION SELECT commit_row FROM changes WHERE path > ?5 || '/' AND path < ?5 || '0' \
+                     AND project IN (SELECT id FROM projects WHERE ?4 IS NULL OR name = ?4)) c \
+                 CROSS JOIN commits k ON k.row = c.commit_row \
+                 WHERE (?1 IS NULL OR k.logical_ms >= ?1) AND (?2 IS NULL OR k.logical_ms <= ?2) \
+                   AND (?3 IS NULL OR k.client = ?3 OR substr(k.client, 1, length(?3) + 1) = ?3 || ' ') \
+                   AND (?9 IS NULL OR k.conversation = ?9) \
+                   AND (?8 IS NULL OR (k.logical_ms, k.device, k.segment, k.offset) < ( \
+                     SELECT logical_ms, device, segment, offset FROM commits WHERE id = ?8)) \
+                 ORDER BY k.logical_ms DESC, k.device DESC, k.segment DESC, k.offset DESC LIMIT ?6 OFFSET ?7"
+            } else {
+                "SELECT k.row FROM commits k \
+                 WHERE (?1 IS NULL OR k.logical_ms >= ?1) AND (?2 IS NULL OR k.logical_ms <= ?2) \
+                   AND (?3 IS NULL OR k.client = ?3 OR substr(k.client, 1, length(?3) + 1) = ?3 || ' ') AND ?5 IS NULL \
+                   AND (?9 IS NULL OR k.conversation = ?9) \
+                   AND (?4 IS NULL OR EXISTS (SELECT 1 FROM changes c JOIN projects p ON p.id = c.project \
+                                              WHERE c.commit_row = k.row AND p.name = ?4)) \
+                   AND (?8 IS NULL OR (k.logical_ms, k.device, k.segment, k.offset) < ( \
+                     SELECT logical_ms, device, segment, offset FROM commits WHERE id = ?8)) \
+                 ORDER BY k.logical_ms DESC, k.device DESC, k.segment DESC, k.offset DESC LIMIT ?6 OFFSET ?7"
+            };
+            let mut query = db.prepare_cached(sql)?;
+            let rows = query.query_map(
+                params![
+                    filter.since.map(Timestamp::as_millisecond),
+                    filter.until.map(Timestamp::as_millisecond),
+                    filter.client,
+                    filter.project.as_ref().map(ProjectName::as_str),
+                    filter.path.as_ref().map(NotePath::as_str),
+                    limit as i64,
+                    offset as i64,
+                    filter.before.as_ref().map(CommitId::as_str),
+                    filter.conversation
+                ],
+                |row| row.get::<_, i64>(0),
+            )?;
+            let rows = rows.collect::<rusqlite::Result<Vec<_>>>()?;
+            rows.into_iter().map(|row| commit(db, row)).collect()
+        })
+    }
 }
 
 /// Finds a commit by its id or a prefix of it.
-pub(crate) fn find(db: &Connection, given: &str) -> Result<Commit> {
+fn find(db: &Connection, given: &str) -> Result<Commit> {
     let wanted = given.trim().to_lowercase();
     if wanted.len() < 4 || !wanted.bytes().all(|b| b.is_ascii_alphanumeric()) {
         return Err(StoreError::NoCommit(given.to_owned()));
@@ -618,20 +632,40 @@ pub(crate) fn end(db: &Connection) -> Result<Timestamp> {
     Ok(last.and_then(|ms| Timestamp::from_millisecond(ms).ok()).unwrap_or_default())
 }
 
-/// Returns the time of a project's first commit.
-pub(crate) fn begin(db: &Connection, project: &ProjectName) -> Result<Option<Timestamp>> {
-    let first: Option<i64> = db
-        .prepare_cached(
-            "SELECT min(logical_ms) FROM changes \
-             WHERE project = (SELECT id FROM projects WHERE name = ?)",
-        )?
-        .query_row([project.as_str()], |row| row.get(0))?;
-    Ok(first.and_then(|ms| Timestamp::from_millisecond(ms).ok()))
+impl Snapshot<'_> {
+    /// Returns a commit by its id or a prefix of it.
+    pub fn find_commit(&self, given: &str) -> Result<Commit> {
+        self.query(|db| find(db, given))
+    }
+
+    /// Returns the version of a file at a point in time. `None` if the history does not contain the
+    /// file until then, `Some(None)` if the file did not exist.
+    pub fn version_as_of(
+        &self,
+        project: &ProjectName,
+        path: &NotePath,
+        as_of: PointInTime,
+    ) -> Result<Option<Option<ContentHash>>> {
+        self.query(|db| content_as_of(db, project, path, as_of))
+    }
+
+    /// Returns the time of a project's first commit.
+    pub fn history_begin(&self, project: &ProjectName) -> Result<Option<Timestamp>> {
+        self.query(|db| {
+            let first: Option<i64> = db
+                .prepare_cached(
+                    "SELECT min(logical_ms) FROM changes \
+                     WHERE project = (SELECT id FROM projects WHERE name = ?)",
+                )?
+                .query_row([project.as_str()], |row| row.get(0))?;
+            Ok(first.and_then(|ms| Timestamp::from_millisecond(ms).ok()))
+        })
+    }
 }
 
 /// Returns the version of a file at a point in time. `None` if the history does not contain the
 /// file until then, `Some(None)` if the file did not exist.
-pub(crate) fn content_as_of(
+pub(super) fn content_as_of(
     db: &Connection,
     project: &ProjectName,
     path: &NotePath,

@@ -3,9 +3,10 @@
 use jiff::Timestamp;
 use memoranda_core::change::{ChangeChannel, CommitKind};
 use memoranda_core::id::{CommitId, ProjectName};
-use rusqlite::{Connection, params};
+use rusqlite::params;
 
 use crate::error::Result;
+use crate::snapshot::Snapshot;
 
 /// Number of commits of one client in one day.
 #[derive(Clone, PartialEq, Eq, Debug)]
@@ -36,47 +37,54 @@ pub struct ReversalRow {
 /// Milliseconds of a day.
 const DAY_MS: i64 = 86_400_000;
 
-/// Returns the number of commits for each day, client and channel, oldest day first.
-pub(crate) fn activity(
-    db: &Connection,
-    since: Timestamp,
-    project: Option<&ProjectName>,
-) -> Result<Vec<ActivityRow>> {
-    let mut query = db.prepare_cached(
-        "SELECT k.logical_ms / ?1 AS day, k.client, k.channel, count(*), max(k.logical_ms) \
-         FROM commits k WHERE k.logical_ms >= ?2 \
-         AND (?3 IS NULL OR EXISTS (SELECT 1 FROM changes c JOIN projects p ON p.id = c.project \
-                                    WHERE c.commit_row = k.row AND p.name = ?3)) \
-         GROUP BY day, k.client, k.channel ORDER BY day, k.client",
-    )?;
-    let project = project.map(ProjectName::as_str);
-    let rows = query.query_map(params![DAY_MS, since.as_millisecond(), project], |row| {
-        let channel: String = row.get(2)?;
-        Ok(ActivityRow {
-            day: row.get(0)?,
-            client: row.get(1)?,
-            channel: ChangeChannel::parse(&channel).unwrap_or(ChangeChannel::Disk),
-            commits: row.get::<_, i64>(3)?.unsigned_abs(),
-            last: Timestamp::from_millisecond(row.get(4)?).unwrap_or_default(),
+impl Snapshot<'_> {
+    /// Returns the number of commits for each day, client and channel, oldest day first.
+    pub fn activity(
+        &self,
+        since: Timestamp,
+        project: Option<&ProjectName>,
+    ) -> Result<Vec<ActivityRow>> {
+        self.query(|db| {
+            let mut query = db.prepare_cached(
+                "SELECT k.logical_ms / ?1 AS day, k.client, k.channel, count(*), max(k.logical_ms) \
+                 FROM commits k WHERE k.logical_ms >= ?2 \
+                 AND (?3 IS NULL OR EXISTS (SELECT 1 FROM changes c JOIN projects p ON p.id = c.project \
+                                            WHERE c.commit_row = k.row AND p.name = ?3)) \
+                 GROUP BY day, k.client, k.channel ORDER BY day, k.client",
+            )?;
+            let project = project.map(ProjectName::as_str);
+            let rows = query.query_map(params![DAY_MS, since.as_millisecond(), project], |row| {
+                let channel: String = row.get(2)?;
+                Ok(ActivityRow {
+                    day: row.get(0)?,
+                    client: row.get(1)?,
+                    channel: ChangeChannel::parse(&channel).unwrap_or(ChangeChannel::Disk),
+                    commits: row.get::<_, i64>(3)?.unsigned_abs(),
+                    last: Timestamp::from_millisecond(row.get(4)?).unwrap_or_default(),
+                })
+            })?;
+            Ok(rows.collect::<rusqlite::Result<_>>()?)
         })
-    })?;
-    Ok(rows.collect::<rusqlite::Result<_>>()?)
-}
-
-/// Returns every undo and redo, newest first.
-pub(crate) fn reversals(db: &Connection) -> Result<Vec<ReversalRow>> {
-    let mut query = db.prepare_cached(
-        "SELECT id, kind, target, message FROM commits WHERE target IS NOT NULL \
-         ORDER BY logical_ms DESC, device DESC, segment DESC, offset DESC",
-    )?;
-    let mut rows = query.query([])?;
-    let mut found = Vec::new();
-    while let Some(row) = rows.next()? {
-        let (id, kind, target): (String, String, String) = (row.get(0)?, row.get(1)?, row.get(2)?);
-        let kind = CommitKind::parse(&kind, Some(&target));
-        if let (Some(commit), Some(kind)) = (CommitId::parse(&id), kind) {
-            found.push(ReversalRow { commit, kind, message: row.get(3)? });
-        }
     }
-    Ok(found)
+
+    /// Returns every undo and redo, newest first.
+    pub fn reversals(&self) -> Result<Vec<ReversalRow>> {
+        self.query(|db| {
+            let mut query = db.prepare_cached(
+                "SELECT id, kind, target, message FROM commits WHERE target IS NOT NULL \
+                 ORDER BY logical_ms DESC, device DESC, segment DESC, offset DESC",
+            )?;
+            let mut rows = query.query([])?;
+            let mut found = Vec::new();
+            while let Some(row) = rows.next()? {
+                let (id, kind, target): (String, String, String) =
+                    (row.get(0)?, row.get(1)?, row.get(2)?);
+                let kind = CommitKind::parse(&kind, Some(&target));
+                if let (Some(commit), Some(kind)) = (CommitId::parse(&id), kind) {
+                    found.push(ReversalRow { commit, kind, message: row.get(3)? });
+                }
+            }
+            Ok(found)
+        })
+    }
 }

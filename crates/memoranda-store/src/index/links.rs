@@ -6,13 +6,17 @@ use std::collections::hash_map::Entry;
 use memoranda_core::graph::{
     LinkCandidate, resolve_exact_title, resolve_link, resolve_relative_link,
 };
+use memoranda_core::id::ProjectName;
 use memoranda_core::note::permalink::{permalink_of, strip_project};
 use memoranda_core::note::{Relation, link_name};
 use memoranda_core::path::NotePath;
 use rusqlite::{Connection, params};
 
-use super::extract::{exact_key, link_key, states_permalink, target_key};
+use super::extract::{exact_key, link_key, link_keys, states_permalink, target_key};
+use super::{FileSummary, project_id_of};
+use crate::commit::index_update::UnindexedFile;
 use crate::error::Result;
+use crate::snapshot::Snapshot;
 
 /// Row number that no project has.
 const NO_PROJECT: i64 = 0;
@@ -375,8 +379,45 @@ fn target(
     Ok(found(db, project, key)?.resolve(link, from))
 }
 
+impl Snapshot<'_> {
+    /// Returns the files that a name can refer to in a project, the shortest path first.
+    pub fn link_candidates(
+        &self,
+        project: &ProjectName,
+        name: &str,
+    ) -> Result<Vec<LinkCandidate<i64>>> {
+        let key = link_key(name);
+        let concerns = |pending: &UnindexedFile| pending.has_key(project, &key);
+        self.query_about(concerns, |db| candidates(db, project_id_of(db, project)?, &key))
+    }
+}
+
+/// Returns a file as links would resolve it at another path, with the keys of its names there.
+/// A note keeps its permalink, and its title if the frontmatter states one.
+pub fn named_at(file: &FileSummary, path: &NotePath) -> (LinkCandidate<i64>, Vec<String>) {
+    let states_title = file.metadata.contains("\"title\":");
+    let title = if !path.is_markdown() {
+        path.file_name().to_owned()
+    } else if states_title {
+        file.title.clone()
+    } else {
+        path.stem().to_owned()
+    };
+    let permalink = if path.is_markdown() && file.path.is_markdown() {
+        file.permalink.clone()
+    } else {
+        permalink_of(path).0
+    };
+    let project = file.project.as_str();
+    let keys = link_keys(project, path, &title, &permalink, &file.metadata);
+    let within = strip_project(&permalink, project).map(str::to_owned);
+    let is_permalink_kept = is_kept(path, &permalink, &file.metadata);
+    let path = path.clone();
+    (LinkCandidate { id: file.id, path, permalink, within, title, is_permalink_kept }, keys)
+}
+
 /// Returns the files that a key can refer to, the shortest path first.
-pub(crate) fn candidates(
+pub(super) fn candidates(
     db: &Connection,
     project: i64,
     key: &str,

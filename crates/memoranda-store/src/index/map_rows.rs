@@ -7,9 +7,9 @@ use memoranda_core::change::ChangeChannel;
 use memoranda_core::embed::{STATIC_VECTOR_BYTES, STATIC_VECTOR_DIMS, StaticVector};
 use memoranda_core::id::ProjectName;
 use memoranda_core::path::NotePath;
-use rusqlite::Connection;
 
 use crate::error::Result;
+use crate::snapshot::Snapshot;
 
 /// Maximum number of passages whose vectors count for a note.
 const MAX_PASSAGES: usize = 8;
@@ -33,78 +33,81 @@ pub struct MapRow {
     pub writer: Option<(String, ChangeChannel)>,
 }
 
-/// Returns every note, by its number.
-pub(crate) fn map_rows(db: &Connection) -> Result<Vec<MapRow>> {
-    let mut degrees: HashMap<i64, u32> = HashMap::new();
-    let mut links =
-        db.prepare_cached("SELECT file, target_file FROM relations WHERE target_file IS NOT NULL")?;
-    let mut rows = links.query([])?;
-    while let Some(row) = rows.next()? {
-        for file in [row.get::<_, i64>(0)?, row.get::<_, i64>(1)?] {
-            *degrees.entry(file).or_default() += 1;
-        }
-    }
-    let mut writers: HashMap<(i64, String), (String, ChangeChannel)> = HashMap::new();
-    let mut first = db.prepare_cached(
-        "SELECT c.project, c.path, k.client, k.channel FROM changes c \
-         JOIN commits k ON k.row = c.commit_row WHERE c.before IS NULL OR c.moved_from IS NOT NULL",
-    )?;
-    let mut rows = first.query([])?;
-    while let Some(row) = rows.next()? {
-        let channel: String = row.get(3)?;
-        let channel = ChangeChannel::parse(&channel).unwrap_or(ChangeChannel::Disk);
-        writers.insert((row.get(0)?, row.get(1)?), (row.get(2)?, channel));
-    }
-    let mut files = db.prepare_cached(
-        "SELECT f.id, p.id, p.name, f.path, f.created_ms, f.updated_ms FROM files f \
-         JOIN projects p ON p.id = f.project WHERE f.kind IN (1, 2) ORDER BY f.id",
-    )?;
-    let mut rows = files.query([])?;
-    let mut found = Vec::new();
-    while let Some(row) = rows.next()? {
-        let (file, project_id): (i64, i64) = (row.get(0)?, row.get(1)?);
-        let (name, path): (String, String) = (row.get(2)?, row.get(3)?);
-        let (Ok(project), Ok(note_path)) = (ProjectName::parse(&name), NotePath::parse(&path))
-        else {
-            continue;
-        };
-        let time = |ms: i64| Timestamp::from_millisecond(ms).unwrap_or_default();
-        found.push(MapRow {
-            file,
-            project,
-            path: note_path,
-            created: time(row.get(4)?),
-            updated: time(row.get(5)?),
-            degree: degrees.get(&file).copied().unwrap_or(0),
-            writer: writers.remove(&(project_id, path)),
-        });
-    }
-    Ok(found)
-}
-
-/// Returns the mean vector of some notes, by their numbers; none for a note without passages.
-pub(crate) fn mean_vectors(
-    db: &Connection,
-    files: &[i64],
-) -> Result<HashMap<i64, [i8; STATIC_VECTOR_DIMS]>> {
-    let mut select = db.prepare_cached("SELECT data FROM vectors WHERE file = ?")?;
-    let mut found = HashMap::with_capacity(files.len());
-    for &file in files {
-        let mut rows = select.query([file])?;
-        let Some(row) = rows.next()? else { continue };
-        let data = row.get_ref(0)?.as_blob().unwrap_or_default();
-        let mut sum = [0.0f32; STATIC_VECTOR_DIMS];
-        let vectors = data.chunks_exact(STATIC_VECTOR_BYTES).filter_map(StaticVector::read);
-        for vector in vectors.take(MAX_PASSAGES) {
-            for (sum, number) in sum.iter_mut().zip(vector.numbers) {
-                *sum += f32::from(number) * vector.scale;
+impl Snapshot<'_> {
+    /// Returns every note, by its number.
+    pub fn map_rows(&self) -> Result<Vec<MapRow>> {
+        self.query(|db| {
+            let mut degrees: HashMap<i64, u32> = HashMap::new();
+            let mut links =
+                db.prepare_cached("SELECT file, target_file FROM relations WHERE target_file IS NOT NULL")?;
+            let mut rows = links.query([])?;
+            while let Some(row) = rows.next()? {
+                for file in [row.get::<_, i64>(0)?, row.get::<_, i64>(1)?] {
+                    *degrees.entry(file).or_default() += 1;
+                }
             }
-        }
-        let largest = sum.iter().fold(0.0f32, |most, value| most.max(value.abs()));
-        if largest > 0.0 {
-            // Rounding to whole numbers keeps the direction.
-            found.insert(file, sum.map(|value| (value / largest * 127.0).round() as i8));
-        }
+            let mut writers: HashMap<(i64, String), (String, ChangeChannel)> = HashMap::new();
+            let mut first = db.prepare_cached(
+                "SELECT c.project, c.path, k.client, k.channel FROM changes c \
+                 JOIN commits k ON k.row = c.commit_row WHERE c.before IS NULL OR c.moved_from IS NOT NULL",
+            )?;
+            let mut rows = first.query([])?;
+            while let Some(row) = rows.next()? {
+                let channel: String = row.get(3)?;
+                let channel = ChangeChannel::parse(&channel).unwrap_or(ChangeChannel::Disk);
+                writers.insert((row.get(0)?, row.get(1)?), (row.get(2)?, channel));
+            }
+            let mut files = db.prepare_cached(
+                "SELECT f.id, p.id, p.name, f.path, f.created_ms, f.updated_ms FROM files f \
+                 JOIN projects p ON p.id = f.project WHERE f.kind IN (1, 2) ORDER BY f.id",
+            )?;
+            let mut rows = files.query([])?;
+            let mut found = Vec::new();
+            while let Some(row) = rows.next()? {
+                let (file, project_id): (i64, i64) = (row.get(0)?, row.get(1)?);
+                let (name, path): (String, String) = (row.get(2)?, row.get(3)?);
+                let (Ok(project), Ok(note_path)) = (ProjectName::parse(&name), NotePath::parse(&path))
+                else {
+                    continue;
+                };
+                let time = |ms: i64| Timestamp::from_millisecond(ms).unwrap_or_default();
+                found.push(MapRow {
+                    file,
+                    project,
+                    path: note_path,
+                    created: time(row.get(4)?),
+                    updated: time(row.get(5)?),
+                    degree: degrees.get(&file).copied().unwrap_or(0),
+                    writer: writers.remove(&(project_id, path)),
+                });
+            }
+            Ok(found)
+        })
     }
-    Ok(found)
+
+    /// Returns the mean vector of some notes, by their numbers; none for a note without passages.
+    pub fn mean_vectors(&self, files: &[i64]) -> Result<HashMap<i64, [i8; STATIC_VECTOR_DIMS]>> {
+        self.query(|db| {
+            let mut select = db.prepare_cached("SELECT data FROM vectors WHERE file = ?")?;
+            let mut found = HashMap::with_capacity(files.len());
+            for &file in files {
+                let mut rows = select.query([file])?;
+                let Some(row) = rows.next()? else { continue };
+                let data = row.get_ref(0)?.as_blob().unwrap_or_default();
+                let mut sum = [0.0f32; STATIC_VECTOR_DIMS];
+                let vectors = data.chunks_exact(STATIC_VECTOR_BYTES).filter_map(StaticVector::read);
+                for vector in vectors.take(MAX_PASSAGES) {
+                    for (sum, number) in sum.iter_mut().zip(vector.numbers) {
+                        *sum += f32::from(number) * vector.scale;
+                    }
+                }
+                let largest = sum.iter().fold(0.0f32, |most, value| most.max(value.abs()));
+                if largest > 0.0 {
+                    // Rounding to whole numbers keeps the direction.
+                    found.insert(file, sum.map(|value| (value / largest * 127.0).round() as i8));
+                }
+            }
+            Ok(found)
+        })
+    }
 }

@@ -6,73 +6,74 @@ use std::collections::BTreeSet;
 use memoranda_core::id::ProjectName;
 use memoranda_core::path::NotePath;
 use memoranda_core::tokenize::{index_text, is_unspaced, tokenize};
+use rusqlite::params_from_iter;
 use rusqlite::types::Value;
-use rusqlite::{Connection, params_from_iter};
 
 use super::passages::PASSAGES_PER_ROW;
 use super::project_id_of;
 use super::write::PASSAGES_PER_FILE;
 use crate::error::Result;
+use crate::snapshot::Snapshot;
 
 /// SQL test for a Markdown link or link definition with a path, or `href=` or `src=` in HTML, in a
 /// row of passages.
 const HAS_PATH: &str = "(instr(p.data, x'5D28') > 0 OR instr(p.data, x'5D3A') > 0 \
      OR instr(p.data, x'687265663D') > 0 OR instr(p.data, x'7372633D') > 0)";
 
-/// Returns the files of a project that contain one of these texts in such a place, and all
-/// drawings, which can encode a text in many ways.
-pub(crate) fn mentioning(
-    db: &Connection,
-    project: &ProjectName,
-    texts: &[String],
-) -> Result<Vec<NotePath>> {
-    let project = Value::Integer(project_id_of(db, project)?);
-    let any = |found: &str| vec![format!("{found} > 0"); texts.len()].join(" OR ");
-    let texts_after = |mut values: Vec<Value>| {
-        values.extend(texts.iter().cloned().map(Value::Text));
-        values
-    };
-    let mut found = BTreeSet::new();
-    let mut look = |sql: &str, values: Vec<Value>| -> Result<()> {
-        let mut query = db.prepare(sql)?;
-        let mut rows = query.query(params_from_iter(values))?;
-        while let Some(row) = rows.next()? {
-            found.extend(NotePath::parse(row.get_ref(0)?.as_str().unwrap_or_default()));
-        }
-        Ok(())
-    };
-    look(
-        "SELECT path FROM files INDEXED BY files_drawn \
-         WHERE project = ? AND lower(substr(path, -7)) = '.canvas'",
-        vec![project.clone()],
-    )?;
-    look(
-        &format!(
-            "SELECT f.path FROM files f WHERE f.project = ? AND instr(f.metadata, '[[') > 0 AND ({})",
-            any("instr(f.metadata, ?)")
-        ),
-        texts_after(vec![project.clone()]),
-    )?;
-    // FTS5 narrows the passages by the words of the texts, if there are any.
-    let (passages, among, first) = match expression(texts) {
-        Some(expression) => (
-            format!(
-                "words w CROSS JOIN passages p ON p.id = w.rowid / {PASSAGES_PER_ROW} * {PASSAGES_PER_ROW}"
-            ),
-            "words MATCH ? AND",
-            vec![Value::Text(expression), project],
-        ),
-        None => (String::from("passages p"), "", vec![project]),
-    };
-    look(
-        &format!(
-            "SELECT f.path FROM {passages} CROSS JOIN files f ON f.id = p.id / {PASSAGES_PER_FILE} \
-             WHERE {among} f.project = ? AND f.kind IN (1, 2) AND ({}) AND {HAS_PATH}",
-            any("instr(p.data, CAST(? AS BLOB))")
-        ),
-        texts_after(first),
-    )?;
-    Ok(found.into_iter().collect())
+impl Snapshot<'_> {
+    /// Returns the files of a project that contain one of these texts in such a place, and all
+    /// drawings, which can encode a text in many ways.
+    pub fn mentioning(&self, project: &ProjectName, texts: &[String]) -> Result<Vec<NotePath>> {
+        self.query(|db| {
+            let project = Value::Integer(project_id_of(db, project)?);
+            let any = |found: &str| vec![format!("{found} > 0"); texts.len()].join(" OR ");
+            let texts_after = |mut values: Vec<Value>| {
+                values.extend(texts.iter().cloned().map(Value::Text));
+                values
+            };
+            let mut found = BTreeSet::new();
+            let mut look = |sql: &str, values: Vec<Value>| -> Result<()> {
+                let mut query = db.prepare(sql)?;
+                let mut rows = query.query(params_from_iter(values))?;
+                while let Some(row) = rows.next()? {
+                    found.extend(NotePath::parse(row.get_ref(0)?.as_str().unwrap_or_default()));
+                }
+                Ok(())
+            };
+            look(
+                "SELECT path FROM files INDEXED BY files_drawn \
+                 WHERE project = ? AND lower(substr(path, -7)) = '.canvas'",
+                vec![project.clone()],
+            )?;
+            look(
+                &format!(
+                    "SELECT f.path FROM files f WHERE f.project = ? AND instr(f.metadata, '[[') > 0 AND ({})",
+                    any("instr(f.metadata, ?)")
+                ),
+                texts_after(vec![project.clone()]),
+            )?;
+            // FTS5 narrows the passages by the words of the texts, if there are any.
+            let (passages, among, first) = match expression(texts) {
+                Some(expression) => (
+                    format!(
+                        "words w CROSS JOIN passages p ON p.id = w.rowid / {PASSAGES_PER_ROW} * {PASSAGES_PER_ROW}"
+                    ),
+                    "words MATCH ? AND",
+                    vec![Value::Text(expression), project],
+                ),
+                None => (String::from("passages p"), "", vec![project]),
+            };
+            look(
+                &format!(
+                    "SELECT f.path FROM {passages} CROSS JOIN files f ON f.id = p.id / {PASSAGES_PER_FILE} \
+                     WHERE {among} f.project = ? AND f.kind IN (1, 2) AND ({}) AND {HAS_PATH}",
+                    any("instr(p.data, CAST(? AS BLOB))")
+                ),
+                texts_after(first),
+            )?;
+            Ok(found.into_iter().collect())
+        })
+    }
 }
 
 /// Returns the FTS5 expression for passages with one of these texts. `None` if a text has no words,

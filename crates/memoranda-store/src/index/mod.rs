@@ -15,7 +15,7 @@ mod fts5_query;
 mod graph;
 pub(crate) mod history;
 pub(crate) mod ledger;
-mod links;
+pub(crate) mod links;
 pub(crate) mod map_rows;
 mod mentions;
 mod metadata;
@@ -29,8 +29,9 @@ mod vectors;
 pub(crate) mod work_lists;
 mod write;
 
-use std::sync::Mutex;
+use std::cell::Cell;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
+use std::sync::{Arc, Mutex};
 
 use rusqlite::Connection;
 
@@ -49,23 +50,13 @@ pub use file_queries::{
     FileProblems, FileSummary, IndexCounts, ListFilter, ListOrder, NameField, ObservationRow,
     RelationRow, WholeLink,
 };
-pub(crate) use file_queries::{
-    at, by_id, by_ids, by_key, counts, list, names, note_types, notes_in, observation,
-    observations, problems, relations_from, relations_named, relations_to,
-};
 pub use filtered_list::FilteredList;
-pub(crate) use filtered_list::{filtered_list, with_permalink};
 pub(crate) use fingerprint::fingerprint;
-pub use folder_graph::{FileAsOf, FolderFact, FolderTotals, NamedNote, NodeRow};
+pub use folder_graph::{FileAsOf, FolderFact, FolderGraph, FolderTotals, NamedNote, NodeRow};
 pub use folders::{FileOrder, FilesBelow, FolderFiles};
-pub(crate) use folders::{files_below, folder_files};
 pub use graph::GraphNode;
-pub(crate) use graph::{around, node, path};
 pub use history::{DeletedFile, HistoryFilter, PointInTime};
-pub(crate) use links::{
-    candidates as link_candidates, is_kept as is_permalink_kept, resolve_relation,
-};
-pub(crate) use mentions::mentioning;
+pub(crate) use links::resolve_relation;
 pub(crate) use projects::{
     KnownFolder, KnownTimes, folders, has_files, is_scanned, leaving, note_within, set_leaving,
     set_scanned, take_times, times,
@@ -74,7 +65,7 @@ pub use search::{
     CandidateBatches, CandidateQuery, CandidateSet, NoteDisplay, PassageDisplay, ResultReader,
     SearchFilter, SearchHit, SearchHits, SimilarNote, Superseded, TermCorrection,
 };
-pub(crate) use search::{SearchCaches, body, passage_text, search, similar_notes, title_overlap};
+pub(crate) use search::{SearchCaches, similar_notes, title_overlap};
 pub(crate) use write::{
     FileRow, IndexBatch, IndexedFile, all_rows, forget_project, project_id, project_id_of,
     put_known, row, rows_at_or_below, unreached,
@@ -110,6 +101,40 @@ pub(crate) struct VaultIndex {
 struct PooledReader {
     db: Connection,
     identity: Option<(u64, u64)>,
+}
+
+/// A read transaction: all its queries see one state. Its connection returns to the pool, unless a
+/// query failed.
+pub(crate) struct ReadTransaction {
+    index: Arc<VaultIndex>,
+    /// `None` only while it is dropped.
+    reader: Option<PooledReader>,
+    has_failed: Cell<bool>,
+}
+
+impl ReadTransaction {
+    /// Returns true if it reads this index.
+    pub(crate) fn is_of(&self, index: &Arc<VaultIndex>) -> bool {
+        Arc::ptr_eq(&self.index, index)
+    }
+
+    /// Runs a query.
+    pub(crate) fn run<R>(&self, query: impl FnOnce(&Connection) -> Result<R>) -> Result<R> {
+        let Some(reader) = &self.reader else { return Err(StoreError::Closing) };
+        let result = query(&reader.db);
+        self.has_failed.set(self.has_failed.get() || result.is_err());
+        result
+    }
+}
+
+impl Drop for ReadTransaction {
+    fn drop(&mut self) {
+        let Some(reader) = self.reader.take().filter(|_| !self.has_failed.get()) else { return };
+        let ended = reader.db.prepare_cached("ROLLBACK").and_then(|mut end| end.execute([]));
+        if ended.is_ok() {
+            self.index.pool().push(reader);
+        }
+    }
 }
 
 impl VaultIndex {
@@ -167,7 +192,7 @@ impl VaultIndex {
     }
 
     /// Returns true if the file is sound, and remembers it.
-    fn inspect(&self, identity: Option<(u64, u64)>) -> Result<bool> {
+    fn inspect(self: &Arc<Self>, identity: Option<(u64, u64)>) -> Result<bool> {
         let sound = self.file.state()? == IndexState::Sound
             && self.with_reader(|db| Ok(IndexFile::is_current(db))).unwrap_or(false);
         if sound {
@@ -203,28 +228,25 @@ impl VaultIndex {
         crate::files::state_files::remove(self.file.path()).ok();
     }
 
-    /// Runs a query with a pooled connection. A connection that failed is not returned to the pool.
-    fn with_reader<R>(&self, read: impl FnOnce(&Connection) -> Result<R>) -> Result<R> {
+    /// Begins a read transaction on a pooled connection.
+    fn begin_read(self: &Arc<Self>) -> Result<ReadTransaction> {
         let identity = self.file.identity();
         let pooled = self.pool().pop().filter(|reader| reader.identity == identity);
         let reader = match pooled {
             Some(reader) => reader,
             None => PooledReader { db: self.file.open_reader()?, identity },
         };
-        let result = {
-            // One transaction, so that the whole query sees one state.
-            reader.db.prepare_cached("BEGIN")?.execute([])?;
-            let result = read(&reader.db);
-            // A failed query may have ended the transaction already.
-            if !reader.db.is_autocommit() {
-                reader.db.prepare_cached("ROLLBACK")?.execute([])?;
-            }
-            result
-        };
-        if result.is_ok() {
-            self.pool().push(reader);
-        }
-        result
+        reader.db.prepare_cached("BEGIN")?.execute([])?;
+        Ok(ReadTransaction {
+            index: Arc::clone(self),
+            reader: Some(reader),
+            has_failed: Cell::new(false),
+        })
+    }
+
+    /// Runs a query in a read transaction of its own.
+    fn with_reader<R>(self: &Arc<Self>, read: impl FnOnce(&Connection) -> Result<R>) -> Result<R> {
+        self.begin_read()?.run(read)
     }
 
     fn pool(&self) -> std::sync::MutexGuard<'_, Vec<PooledReader>> {
@@ -241,33 +263,20 @@ impl std::ops::Deref for VaultIndex {
 }
 
 impl StoreInner {
-    /// Queries the index after it has caught up with all acknowledged commits.
-    pub(crate) fn ask<R>(&self, question: impl Fn(&Connection) -> Result<R>) -> Result<R> {
+    /// Begins a read transaction on an index that has caught up with all acknowledged commits.
+    pub(crate) fn begin_read(&self) -> Result<ReadTransaction> {
         // Usually the index is up to date, and one read transaction is enough.
         let mut wanted = RequiredPosition::EndOfLog;
         for _ in 0..MAX_TRIES {
             let is_sound = self.is_index_sound()?;
             if is_sound {
-                let answer = self.index.with_reader(|db| {
-                    let is_there = match wanted {
-                        RequiredPosition::EndOfLog => self.is_caught_up(db)?,
-                        // A `vacuum` started meanwhile; catching up waits until it ends.
-                        RequiredPosition::Anything => !self.is_forgotten(db)?,
-                    };
-                    if is_there && !self.has_unfinished_removal(db)? {
-                        question(db).map(Some)
-                    } else {
-                        Ok(None)
-                    }
-                });
-                match answer {
-                    Ok(Some(answer)) => return Ok(answer),
+                match self.begin_read_at(wanted) {
+                    Ok(Some(read)) => return Ok(read),
                     Ok(None) => {}
                     Err(e) if e.is_index_damage() => self.index.forget(),
                     Err(e) => return Err(e),
                 }
-            }
-            if !is_sound {
+            } else {
                 self.index.pool().clear();
             }
             match self.catch_up_for_read() {
@@ -280,7 +289,26 @@ impl StoreInner {
             // All commits acknowledged before the query are indexed now; later ones may be missing.
             wanted = RequiredPosition::Anything;
         }
-        self.index.with_reader(&question)
+        self.index.begin_read()
+    }
+
+    /// Begins a read transaction; `None` if the index is behind the required position.
+    fn begin_read_at(&self, wanted: RequiredPosition) -> Result<Option<ReadTransaction>> {
+        let read = self.index.begin_read()?;
+        let is_ready = read.run(|db| {
+            let is_there = match wanted {
+                RequiredPosition::EndOfLog => self.is_caught_up(db)?,
+                // A `vacuum` started meanwhile; catching up waits until it ends.
+                RequiredPosition::Anything => !self.is_forgotten(db)?,
+            };
+            Ok(is_there && !self.has_unfinished_removal(db)?)
+        })?;
+        Ok(is_ready.then_some(read))
+    }
+
+    /// Runs one query on an index that has caught up with all acknowledged commits.
+    pub(crate) fn ask<R>(&self, question: impl Fn(&Connection) -> Result<R>) -> Result<R> {
+        self.fresh_snapshot()?.query(question)
     }
 
     /// Queries the index like [`Self::ask`]. It may lack pending commits of this process, if none of

@@ -447,7 +447,7 @@ mod tests {
         let operation = ChangeOperation { project, path, expect, action };
         let change = ChangeSet { operations: vec![operation], ..ChangeSet::default() };
         let author = Author::new("client", "tool", ChangeChannel::Cli);
-        match store.commit(&author, |_| Ok::<_, StoreError>(change.clone())).unwrap() {
+        match store.transact(&author, |_| Ok::<_, StoreError>(change.clone())).unwrap() {
             CommitOutcome::Committed(commit) => commit.id,
             other => panic!("{other:?}"),
         }

@@ -19,7 +19,7 @@ impl Store {
             vault.device = space.log().device().to_owned();
         }
         let log = log::folder(&vault.state);
-        let index = VaultIndex::new(IndexFile::new(&options.cache, &vault.home)?);
+        let index = Arc::new(VaultIndex::new(IndexFile::new(&options.cache, &vault.home)?));
         let lock = VaultLock::open(&vault.state.join("lock"))?;
         let inner = StoreInner {
             options,

@@ -16,6 +16,7 @@ use crate::log::chain::{Digest, SeenDevices};
 use crate::log::{
     LogPosition, LogRecord, PurgeOrder, PurgeReport, PurgeRules, ReadCheck, RecordBody,
 };
+use crate::snapshot::Snapshot;
 use crate::vault::boot::Restarted;
 use crate::{StoreInner, clock};
 
@@ -159,15 +160,19 @@ impl StoreInner {
 }
 
 /// Returns the time of the last purge that an agent asked for.
-pub(crate) fn last_agent_purge(db: &Connection) -> Result<Option<Timestamp>> {
-    let agents = [ChangeChannel::Mcp, ChangeChannel::Http].map(ChangeChannel::as_str);
-    let mut query = db.prepare_cached(
-        "SELECT max(logical_ms) FROM commits WHERE kind = ? AND channel IN (?, ?)",
-    )?;
-    let kind = CommitKind::Purge.as_str();
-    let time =
-        query.query_row(params![kind, agents[0], agents[1]], |row| row.get::<_, Option<i64>>(0))?;
-    Ok(time.and_then(|ms| Timestamp::from_millisecond(ms).ok()))
+impl Snapshot<'_> {
+    /// Returns the time of the last purge that an agent asked for.
+    pub fn last_agent_purge(&self) -> Result<Option<Timestamp>> {
+        self.query(|db| {
+            let agents = [ChangeChannel::Mcp, ChangeChannel::Http].map(ChangeChannel::as_str);
+            let mut query = db.prepare_cached(
+                "SELECT max(logical_ms) FROM commits WHERE kind = ? AND channel IN (?, ?)",
+            )?;
+            let values = params![CommitKind::Purge.as_str(), agents[0], agents[1]];
+            let time = query.query_row(values, |row| row.get::<_, Option<i64>>(0))?;
+            Ok(time.and_then(|ms| Timestamp::from_millisecond(ms).ok()))
+        })
+    }
 }
 
 fn forget_history(db: &Connection) -> Result<()> {

@@ -69,7 +69,8 @@ fn a_large_file_is_exported_and_stays_where_it_is() {
     let metadata = std::fs::metadata(new.home().join("main/folder/video.mp4")).unwrap();
     assert_eq!(metadata.len(), size);
 
-    let below = store.below(&super::support::main_project(), &path("folder")).unwrap();
+    let below =
+        store.snapshot().unwrap().below(&super::support::main_project(), &path("folder")).unwrap();
     assert_eq!(below.files, [path("folder/note.md")]);
     assert_eq!(below.passed_over, ["folder/video.mp4"]);
 }

@@ -23,6 +23,8 @@ fn what_is_written_is_found_read_and_remembered() {
     assert_eq!(found(&store, "99999"), ["main/tap.md"]);
 
     let then = store
+        .snapshot()
+        .unwrap()
         .version_as_of(&main_project(), &path("tap.md"), PointInTime::Commit(first.id))
         .unwrap();
     let text = store.content(then.flatten().unwrap()).unwrap();
@@ -31,7 +33,10 @@ fn what_is_written_is_found_read_and_remembered() {
     remove(&store, "tap.md");
     assert_eq!(vault.text("main/tap.md"), None);
     assert_eq!(found(&store, "99999"), [""; 0]);
-    assert_eq!(store.history(&HistoryFilter::default(), 10, 0).unwrap().len(), 3);
+    assert_eq!(
+        store.snapshot().unwrap().history(&HistoryFilter::default(), 10, 0).unwrap().len(),
+        3
+    );
 }
 
 #[test]
@@ -69,7 +74,10 @@ fn what_was_answered_is_found_before_the_index_was_told() {
         }
     }
     for store in [&one, &two] {
-        assert_eq!(store.history(&HistoryFilter::default(), 1000, 0).unwrap().len(), 84);
+        assert_eq!(
+            store.snapshot().unwrap().history(&HistoryFilter::default(), 1000, 0).unwrap().len(),
+            84
+        );
         vault.assert_agrees(store, "after both have written");
     }
 }
@@ -92,7 +100,7 @@ fn edits_by_hand_become_commits() {
     assert_eq!(found(&store, "giraffe"), ["main/moved.md"]);
     std::fs::remove_file(vault.home().join("main/moved.md")).unwrap();
     assert_eq!(sync(&store).removed, 1);
-    let log = store.history(&HistoryFilter::default(), 10, 0).unwrap();
+    let log = store.snapshot().unwrap().history(&HistoryFilter::default(), 10, 0).unwrap();
     assert_eq!(log.len(), 4);
     assert!(log.iter().all(|commit| commit.author.client == "person"));
     assert_eq!(sync(&store), memoranda_store::ScanReport { seen: 0, ..Default::default() });
@@ -122,7 +130,7 @@ fn an_edit_by_hand_that_nobody_noticed_is_kept_when_it_is_replaced() {
     put(&store, "a.md", "ours");
     vault.write_by_hand("main/a.md", "theirs");
     put(&store, "a.md", "ours again");
-    let log = store.history(&HistoryFilter::default(), 10, 0).unwrap();
+    let log = store.snapshot().unwrap().history(&HistoryFilter::default(), 10, 0).unwrap();
     let clients: Vec<_> = log.iter().map(|commit| commit.author.client.as_str()).collect();
     assert_eq!(clients, ["test", "person", "test"]);
     let theirs = store.content(log[1].files[0].after.unwrap()).unwrap();
@@ -134,7 +142,8 @@ fn a_move_keeps_history_and_address() {
     let vault = TestVault::new();
     let store = vault.open();
     put(&store, "old/name.md", "content of the note");
-    let before = store.file(&main_project(), &path("old/name.md")).unwrap().unwrap();
+    let before =
+        store.snapshot().unwrap().file(&main_project(), &path("old/name.md")).unwrap().unwrap();
     let action = FileAction::MoveFrom {
         from: path("old/name.md"),
         content: b"content of the note".to_vec(),
@@ -142,7 +151,8 @@ fn a_move_keeps_history_and_address() {
     made(make(&store, change(vec![operation("new/place.md", ExpectedContent::Anything, action)])));
     assert_eq!(vault.text("main/old/name.md"), None);
     assert_eq!(vault.text("main/new/place.md").as_deref(), Some("content of the note"));
-    let after = store.file(&main_project(), &path("new/place.md")).unwrap().unwrap();
+    let after =
+        store.snapshot().unwrap().file(&main_project(), &path("new/place.md")).unwrap().unwrap();
     assert_eq!(after.permalink, before.permalink);
     assert_eq!(found(&store, "content"), ["main/new/place.md"]);
 }
@@ -182,7 +192,10 @@ fn a_project_has_one_name_however_it_is_spelt() {
     paths.sort();
     assert_eq!(paths, ["main/a.md", "main/b.md"]);
     sync(&store);
-    assert_eq!(store.history(&HistoryFilter::default(), 10, 0).unwrap().len(), 2);
+    assert_eq!(
+        store.snapshot().unwrap().history(&HistoryFilter::default(), 10, 0).unwrap().len(),
+        2
+    );
     let report = store.check(&vault.folder().join("scratch")).unwrap();
     assert!(report.agrees(), "{report:?}");
 }
@@ -200,7 +213,9 @@ fn notes_of_one_address_get_different_ones() {
     vault.write_by_hand("main/by hand.md", "text");
     vault.write_by_hand("main/by-hand.md", "text");
     sync(&store);
-    let address = |name: &str| store.file(&main_project(), &path(name)).unwrap().unwrap().permalink;
+    let address = |name: &str| {
+        store.snapshot().unwrap().file(&main_project(), &path(name)).unwrap().unwrap().permalink
+    };
     assert_ne!(address("by tool.md"), address("by-tool.md"));
     assert_ne!(address("by hand.md"), address("by-hand.md"));
     let report = store.check(&vault.folder().join("scratch")).unwrap();
@@ -253,9 +268,15 @@ fn a_permalink_that_is_stated_from_now_on_decides_what_a_name_means() {
     put(&store, "plan.md", "the new plan");
     put(&store, "archive/link.md", "- to [[plan]]");
     let meant = || {
-        let link = store.file(&main_project(), &path("archive/link.md")).unwrap().unwrap();
-        let bound = store.relations_from(link.id).unwrap()[0].target_file.unwrap();
-        store.file_by_id(bound).unwrap().unwrap().path.to_string()
+        let link = store
+            .snapshot()
+            .unwrap()
+            .file(&main_project(), &path("archive/link.md"))
+            .unwrap()
+            .unwrap();
+        let bound =
+            store.snapshot().unwrap().relations_from(link.id).unwrap()[0].target_file.unwrap();
+        store.snapshot().unwrap().file_by_id(bound).unwrap().unwrap().path.to_string()
     };
     assert_eq!(meant(), "plan.md");
     for (frontmatter, expected) in
@@ -289,10 +310,10 @@ fn what_vanishes_at_once_was_there() {
         let name = format!("n{n}.md");
         put(&one, &name, "soon gone");
         std::fs::remove_file(vault.home().join("main").join(&name)).unwrap();
-        two.counts().unwrap();
+        two.snapshot().unwrap().counts().unwrap();
         sync(&two);
     }
-    let log = two.history(&HistoryFilter::default(), 1000, 0).unwrap();
+    let log = two.snapshot().unwrap().history(&HistoryFilter::default(), 1000, 0).unwrap();
     let gone = log.iter().flat_map(|commit| &commit.files).filter(|file| file.after.is_none());
     assert_eq!(gone.count(), 20);
     vault.assert_agrees(&two, "after all are gone");

@@ -18,7 +18,7 @@ use crate::support::{
 };
 
 fn try_commit(store: &Store, wanted: ChangeSet) -> Result<CommitOutcome, StoreError> {
-    store.commit(&who("test"), |_| Ok::<_, StoreError>(wanted.clone()))
+    store.transact(&who("test"), |_| Ok::<_, StoreError>(wanted.clone()))
 }
 
 fn try_put(store: &Store, place: &str, text: &str) -> Result<CommitOutcome, StoreError> {
@@ -83,7 +83,7 @@ fn what_programs_obey_is_neither_read_nor_written() {
         let there = path(place);
         assert!(store.read(&main, &there).is_err(), "{place}");
         assert!(store.stat(&main, &there).is_err(), "{place}");
-        assert!(store.below(&main, &there).is_err(), "{place}");
+        assert!(store.snapshot().unwrap().below(&main, &there).is_err(), "{place}");
         assert!(store.entries(&main, Some(&there)).is_err(), "{place}");
         assert!(store.put_aside(&main, &there, b"x").is_err(), "{place}");
         assert!(try_put(&store, place, "fsmonitor = evil").is_err(), "{place}");
@@ -96,7 +96,10 @@ fn what_programs_obey_is_neither_read_nor_written() {
             assert!(try_commit(&store, moved).is_err(), "{from} to {to}");
         }
     }
-    assert!(store.below(&main, &path("folder")).is_err(), "a folder that holds one does not go");
+    assert!(
+        store.snapshot().unwrap().below(&main, &path("folder")).is_err(),
+        "a folder that holds one does not go"
+    );
     assert_eq!(vault.text("main/folder/.git/config").as_deref(), Some("[core]"));
     assert_eq!(vault.text("main/.git/config").as_deref(), Some("[core]"));
     assert_eq!(vault.text("main/folder/a.md").as_deref(), Some("a note"));
@@ -289,7 +292,11 @@ fn strange_names_do_no_harm() {
     let report = sync(&store);
     assert_eq!(report.removed, 0, "{report:?}");
     assert_eq!(found(&store, "dotterel"), ["main/d/d/d/note.md"]);
-    let below = store.below(&main_project(), &path("d/d")).map(|below| below.files.len());
+    let below = store
+        .snapshot()
+        .unwrap()
+        .below(&main_project(), &path("d/d"))
+        .map(|below| below.files.len());
     assert!(below.is_err(), "a path that is too long cannot be told: {below:?}");
     vault.assert_agrees(&store, "strange names");
 }

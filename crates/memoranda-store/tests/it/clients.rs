@@ -12,7 +12,7 @@ fn a_client_is_found_in_all_its_versions() {
     for (client, place) in [("agent 1.0", "a.md"), ("agent 2.0", "b.md"), ("agents 1.0", "c.md")] {
         let action = FileAction::Put(place.as_bytes().to_vec());
         let change = change(vec![operation(place, ExpectedContent::Anything, action)]);
-        store.commit(&who(client), |_| Ok::<_, StoreError>(change.clone())).unwrap();
+        store.transact(&who(client), |_| Ok::<_, StoreError>(change.clone())).unwrap();
     }
     for (client, place, expected) in [
         ("agent", None, 2),
@@ -28,7 +28,7 @@ fn a_client_is_found_in_all_its_versions() {
             client: Some(client.to_owned()),
             ..HistoryFilter::default()
         };
-        let found = store.history(&filter, 10, 0).unwrap().len();
+        let found = store.snapshot().unwrap().history(&filter, 10, 0).unwrap().len();
         assert_eq!(found, expected, "{client} {place:?}");
     }
 }
@@ -46,12 +46,12 @@ fn commits_of_a_conversation_are_found_with_all_they_know_of_their_author() {
     for name in ["a.md", "b.md"] {
         let action = FileAction::Put(b"in the conversation".to_vec());
         let change = change(vec![operation(name, ExpectedContent::Anything, action)]);
-        store.commit(&author, |_| Ok::<_, StoreError>(change.clone())).unwrap();
+        store.transact(&author, |_| Ok::<_, StoreError>(change.clone())).unwrap();
     }
     // The answer is the same from an index that is built from the log.
     for _ in 0..2 {
         let filter = HistoryFilter { conversation: Some("c-17".into()), ..Default::default() };
-        let commits = store.history(&filter, 10, 0).unwrap();
+        let commits = store.snapshot().unwrap().history(&filter, 10, 0).unwrap();
         assert_eq!(commits.len(), 2);
         assert!(commits.iter().all(|commit| commit.author == author), "{commits:?}");
         store.reindex(&mut |_| {}).unwrap();

@@ -24,9 +24,9 @@ fn whoever_closes_does_not_wait_for_the_index() {
     }
     let store = vault.open();
     sync(&store);
-    let counts = store.counts().unwrap();
+    let counts = store.snapshot().unwrap().counts().unwrap();
     assert_eq!(counts.notes, files);
-    let log = store.history(&HistoryFilter::default(), 10_000, 0).unwrap();
+    let log = store.snapshot().unwrap().history(&HistoryFilter::default(), 10_000, 0).unwrap();
     let mut recorded: Vec<_> =
         log.iter().flat_map(|commit| &commit.files).map(|file| file.path.clone()).collect();
     recorded.sort();

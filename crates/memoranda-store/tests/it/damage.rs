@@ -160,7 +160,7 @@ fn an_index_that_goes_bad_while_it_is_open_is_made_anew() {
         // A process that has it open may answer from what it has read; it must not fail for good.
         for n in 0..4 {
             store
-                .commit(&crate::support::who("test"), |_| {
+                .transact(&crate::support::who("test"), |_| {
                     let action =
                         memoranda_core::change::FileAction::Put(format!("bad {n}").into_bytes());
                     let expect = memoranda_core::change::ExpectedContent::Anything;
@@ -197,10 +197,10 @@ fn a_torn_end_of_the_log_is_cut_off_at_every_byte() {
         std::fs::remove_file(vault.home().join("main/next.md")).ok();
         vault.set_applied_offset(&table, start);
         let store = Store::open(options(vault.folder())).unwrap();
-        assert_eq!(store.counts().unwrap().commits, 1, "cut at {end}");
+        assert_eq!(store.snapshot().unwrap().counts().unwrap().commits, 1, "cut at {end}");
         assert_eq!(store.log_size().unwrap(), start as u64, "cut at {end}");
         put(&store, "next.md", "next");
-        let log = store.history(&HistoryFilter::default(), 10, 0).unwrap();
+        let log = store.snapshot().unwrap().history(&HistoryFilter::default(), 10, 0).unwrap();
         assert_eq!(log.len(), 2, "cut at {end}");
         let names = Files::on_disk(&vault.home().join("main")).0.into_keys().collect::<Vec<_>>();
         assert_eq!(names, ["kept.md", "next.md"], "cut at {end}");
@@ -219,7 +219,8 @@ fn bad_bytes_in_the_log_cost_only_the_records_they_hit() {
     let whole = std::fs::read(vault.segment()).unwrap();
     let files = Files::on_disk(&vault.home().join("main"));
     let store = vault.open();
-    let all: Vec<_> = store.history(&HistoryFilter::default(), 1000, 0).unwrap();
+    let all: Vec<_> =
+        store.snapshot().unwrap().history(&HistoryFilter::default(), 1000, 0).unwrap();
     drop(store);
     for seed in 0..rounds(25) as u64 {
         let mut random = Random::new(seed);
@@ -232,7 +233,7 @@ fn bad_bytes_in_the_log_cost_only_the_records_they_hit() {
 
         let store = vault.open();
         sync(&store);
-        let log = store.history(&HistoryFilter::default(), 1000, 0).unwrap();
+        let log = store.snapshot().unwrap().history(&HistoryFilter::default(), 1000, 0).unwrap();
         let lost = all.iter().filter(|commit| !log.iter().any(|c| c.id == commit.id)).count();
         assert!(lost <= 1, "{context}: {lost} lost");
         let report = store.check(&vault.scratch()).unwrap();
@@ -246,7 +247,7 @@ fn bad_bytes_in_the_log_cost_only_the_records_they_hit() {
         std::fs::remove_dir_all(vault.folder().join("cache")).unwrap();
         let store = vault.open();
         sync(&store);
-        let again = store.history(&HistoryFilter::default(), 1000, 0).unwrap();
+        let again = store.snapshot().unwrap().history(&HistoryFilter::default(), 1000, 0).unwrap();
         assert!(again.len() > log.len(), "{context}: the write after the damage is not read");
         drop(store);
         std::fs::remove_file(vault.home().join("main/after.md")).unwrap();
@@ -272,14 +273,18 @@ fn garbage_in_our_own_small_files_does_no_harm() {
                 vault.restart_machine();
             }
             let store = vault.open();
-            let commits = store.counts().unwrap().commits;
+            let commits = store.snapshot().unwrap().counts().unwrap().commits;
             let before = answers(&store);
             sync(&store);
             assert!(answers(&store) == before, "{context}");
             assert_eq!(Files::on_disk(&vault.home().join("main")), files, "{context}");
             put(&store, "w.md", "a write");
             remove(&store, "w.md");
-            assert_eq!(store.counts().unwrap().commits, commits + 2, "{context}");
+            assert_eq!(
+                store.snapshot().unwrap().counts().unwrap().commits,
+                commits + 2,
+                "{context}"
+            );
             vault.assert_agrees(&store, &context);
         }
     }

@@ -88,12 +88,12 @@ fn check_fault(folder: &Path, fault: &str, step: Step, first_ever: bool) {
     let reader = Store::open(options(folder)).unwrap();
     assert_eq!(found(&reader, "flamingo"), [""; 0], "{context}");
     let before = Files::on_disk(&main);
-    let commits = store.counts().unwrap().commits;
+    let commits = store.snapshot().unwrap().counts().unwrap().commits;
     let log = store.log_size().unwrap();
 
     faults::arm(fault).unwrap();
     let wanted = three_files("the new text: flamingo\n");
-    let outcome = store.commit(&who("test"), |_| Ok::<_, StoreError>(wanted.clone()));
+    let outcome = store.transact(&who("test"), |_| Ok::<_, StoreError>(wanted.clone()));
     faults::arm("").unwrap();
     match outcome {
         Ok(CommitOutcome::Committed(_)) => {
@@ -113,7 +113,7 @@ fn check_fault(folder: &Path, fault: &str, step: Step, first_ever: bool) {
             }
             assert_eq!(Files::on_disk(&main), before, "{context}");
             assert!(!main.join("made").exists(), "{context}: a folder was left");
-            assert_eq!(store.counts().unwrap().commits, commits, "{context}");
+            assert_eq!(store.snapshot().unwrap().counts().unwrap().commits, commits, "{context}");
             let header = if log == 0 { 16 } else { 0 };
             assert!(store.log_size().unwrap() <= log + header, "{context}");
         }
@@ -125,7 +125,7 @@ fn check_fault(folder: &Path, fault: &str, step: Step, first_ever: bool) {
     put(&other, "next.md", "the next write: xylophone");
     assert_eq!(found(&store, "xylophone"), ["main/next.md"], "{context}");
     assert_eq!(Files::on_disk(&main).0.len(), now.0.len() + 1, "{context}");
-    let commit = store.commit(&who("test"), |_| Ok::<_, StoreError>(three_files("another text")));
+    let commit = store.transact(&who("test"), |_| Ok::<_, StoreError>(three_files("another text")));
     if now == before {
         assert!(matches!(commit, Ok(CommitOutcome::Committed(_))), "{context}: {commit:?}")
     } else {
@@ -156,7 +156,8 @@ pub(crate) fn move_a_crowd(task: &Task) {
     let removed =
         removed.iter().map(|at| operation(at, ExpectedContent::Anything, FileAction::Remove));
     for wanted in [moved, change(removed.collect())] {
-        let outcome = store.commit(&who("test"), |_| Ok::<_, StoreError>(wanted.clone())).unwrap();
+        let outcome =
+            store.transact(&who("test"), |_| Ok::<_, StoreError>(wanted.clone())).unwrap();
         assert!(matches!(outcome, CommitOutcome::Committed(_)), "{outcome:?}");
     }
 }
@@ -229,7 +230,7 @@ fn a_really_full_disk_loses_nothing() {
                 FileAction::Put(format!("kept: ocelot {written}").into()),
             ),
         ]);
-        match store.commit(&who("test"), |_| Ok::<_, StoreError>(wanted.clone())) {
+        match store.transact(&who("test"), |_| Ok::<_, StoreError>(wanted.clone())) {
             Ok(_) => written += 1,
             Err(e) => break e,
         }
@@ -239,7 +240,7 @@ fn a_really_full_disk_loses_nothing() {
     let files = Files::on_disk(&vault.home().join("main"));
     assert_eq!(files.0.len(), written, "{files:?}");
     assert_eq!(files.0["kept.md"], format!("kept: ocelot {}", written - 1).into_bytes());
-    assert_eq!(store.counts().unwrap().commits, written as u64);
+    assert_eq!(store.snapshot().unwrap().counts().unwrap().commits, written as u64);
     assert_eq!(found(&store, "ocelot"), ["main/kept.md"]);
     // Room again: a person deletes something.
     for n in 1..4 {
@@ -270,12 +271,15 @@ fn a_read_only_disk_is_still_read() {
     assert!(store.read(&main_project(), &path("note.md")).unwrap().is_some());
     let wanted =
         change(vec![operation("x.md", ExpectedContent::Anything, FileAction::Put(b"no".to_vec()))]);
-    let error = store.commit(&who("test"), |_| Ok::<_, StoreError>(wanted.clone())).unwrap_err();
+    let error = store.transact(&who("test"), |_| Ok::<_, StoreError>(wanted.clone())).unwrap_err();
     assert!(error.to_string().ends_with("the file system is read-only"), "{error}");
     assert!(run("mount", &["-o", "remount,rw"], &vault.home()));
     put(&store, "x.md", "now it can be written: tapir");
     assert_eq!(found(&store, "tapir"), ["main/x.md"]);
-    assert_eq!(store.history(&HistoryFilter::default(), 10, 0).unwrap().len(), 2);
+    assert_eq!(
+        store.snapshot().unwrap().history(&HistoryFilter::default(), 10, 0).unwrap().len(),
+        2
+    );
 }
 
 #[test]
@@ -321,11 +325,14 @@ pub(crate) fn meet_locked_folders(task: &Task) {
     mode("folder", 0o555);
     let wanted =
         change(vec![operation("folder/x.md", ExpectedContent::Anything, FileAction::Put(vec![1]))]);
-    let error = store.commit(&who("test"), |_| Ok::<_, StoreError>(wanted.clone())).unwrap_err();
+    let error = store.transact(&who("test"), |_| Ok::<_, StoreError>(wanted.clone())).unwrap_err();
     assert!(error.to_string().ends_with("permission denied"), "{error}");
     mode("folder", 0o755);
     put(&store, "folder/x.md", "now it works");
-    assert_eq!(store.history(&HistoryFilter::default(), 10, 0).unwrap().len(), 3);
+    assert_eq!(
+        store.snapshot().unwrap().history(&HistoryFilter::default(), 10, 0).unwrap().len(),
+        3
+    );
 }
 
 /// Reads with a disk on which nothing can be written, in a process of its own.
@@ -333,7 +340,7 @@ pub(crate) fn read_without_writing(task: &Task) {
     faults::arm(&task.arguments[0]).unwrap();
     let store = Store::open(options(&task.folder)).unwrap();
     let found = found(&store, "walrus");
-    let error = store.commit(&who("test"), |_| Ok::<_, StoreError>(three_files("text")));
+    let error = store.transact(&who("test"), |_| Ok::<_, StoreError>(three_files("text")));
     task.acknowledge(format!("{found:?} {}", error.is_err()));
     std::process::exit(0);
 }
@@ -374,7 +381,7 @@ pub(crate) fn write_to_a_stick(task: &Task) {
             FileAction::Put(b"new text".to_vec()),
         )]);
         wanted.operations[0].project = project.clone();
-        let outcome = store.commit(&who("test"), |_| Ok::<_, StoreError>(wanted.clone()));
+        let outcome = store.transact(&who("test"), |_| Ok::<_, StoreError>(wanted.clone()));
         faults::arm("").unwrap();
         assert_eq!(outcome.is_ok(), succeeds, "{project}: {outcome:?}");
     }

@@ -16,7 +16,8 @@ use crate::support::{
 };
 
 fn text_as_of(store: &Store, place: &str, moment: PointInTime) -> Option<String> {
-    let version = store.version_as_of(&main_project(), &path(place), moment).unwrap();
+    let version =
+        store.snapshot().unwrap().version_as_of(&main_project(), &path(place), moment).unwrap();
     version.flatten().map(|hash| String::from_utf8(store.content(hash).unwrap()).unwrap())
 }
 
@@ -46,10 +47,13 @@ fn every_moment_can_be_looked_at_again() {
         assert_eq!(text_as_of(&store, "b.md", moment).as_deref(), b, "{moment:?}");
     }
     let before = PointInTime::Time(one.time - SignedDuration::from_secs(1));
-    assert_eq!(store.version_as_of(&main_project(), &path("a.md"), before).unwrap(), None);
+    assert_eq!(
+        store.snapshot().unwrap().version_as_of(&main_project(), &path("a.md"), before).unwrap(),
+        None
+    );
     assert_eq!(text_as_of(&store, "a.md", PointInTime::Time(clock::now())), None);
     let short = &two.id.as_str()[..8];
-    assert_eq!(store.find_commit(short).unwrap().id, two.id);
+    assert_eq!(store.snapshot().unwrap().find_commit(short).unwrap().id, two.id);
 }
 
 #[test]
@@ -59,13 +63,20 @@ fn the_time_that_a_file_gives_leads_to_the_version_that_it_holds() {
     for n in 0..10 {
         let text = format!("text {n}");
         let commit = put(&store, "a.md", &text);
-        let updated = store.file(&main_project(), &path("a.md")).unwrap().unwrap().updated;
+        let updated = store
+            .snapshot()
+            .unwrap()
+            .file(&main_project(), &path("a.md"))
+            .unwrap()
+            .unwrap()
+            .updated;
         assert_eq!(updated, commit.time, "{text}");
         assert_eq!(text_as_of(&store, "a.md", PointInTime::Time(updated)), Some(text));
     }
     // Also with the text that a move changes.
     let moved = move_note(&store, "a.md", "b.md", "moved");
-    let updated = store.file(&main_project(), &path("b.md")).unwrap().unwrap().updated;
+    let updated =
+        store.snapshot().unwrap().file(&main_project(), &path("b.md")).unwrap().unwrap().updated;
     assert_eq!(updated, moved.time);
     sync(&store);
     vault.assert_agrees(&store, "the times of files");
@@ -77,7 +88,9 @@ pub(crate) fn write_with_a_bad_clock(task: &Task) {
     for n in 0..5i64 {
         clock::set_offset(-n * 3_600_000);
         put(&store, "a.md", &format!("text {n}"));
-        task.acknowledge(store.history(&HistoryFilter::default(), 1, 0).unwrap()[0].id);
+        task.acknowledge(
+            store.snapshot().unwrap().history(&HistoryFilter::default(), 1, 0).unwrap()[0].id,
+        );
     }
     sync(&store);
 }
@@ -87,7 +100,7 @@ fn a_clock_that_goes_back_does_not_confuse_the_order() {
     let vault = TestVault::new();
     Task::new("clock", vault.folder(), &[]).run();
     let store = vault.open();
-    let log = store.history(&HistoryFilter::default(), 10, 0).unwrap();
+    let log = store.snapshot().unwrap().history(&HistoryFilter::default(), 10, 0).unwrap();
     let mut ids: Vec<String> = log.iter().map(|commit| commit.id.to_string()).collect();
     ids.reverse();
     assert_eq!(ids, acknowledged(vault.folder()));
@@ -144,7 +157,10 @@ fn what_is_purged_is_in_no_file_any_more() {
     assert_eq!(found(&store, "bittern"), ["main/kept.md"]);
     sync(&store);
     vault.assert_agrees(&store, "after a vacuum");
-    assert_eq!(store.history(&HistoryFilter::default(), 100, 0).unwrap().len(), 10);
+    assert_eq!(
+        store.snapshot().unwrap().history(&HistoryFilter::default(), 100, 0).unwrap().len(),
+        10
+    );
 }
 
 #[test]
@@ -207,7 +223,7 @@ pub(crate) fn write_beside_a_vacuum(task: &Task) {
     for n in 0..task.number(0) {
         let text = format!("beside the vacuum {n}");
         put(&store, &format!("w/{n}.md"), &text);
-        let log = store.history(&HistoryFilter::default(), 1, 0).unwrap();
+        let log = store.snapshot().unwrap().history(&HistoryFilter::default(), 1, 0).unwrap();
         assert!(!log.is_empty());
         assert_eq!(store.content(hash(text.as_bytes())).unwrap(), text.as_bytes());
         remove(&store, &format!("w/{}.md", n / 2));
@@ -274,7 +290,11 @@ fn a_vacuum_that_dies_harms_nothing() {
         }
         assert_eq!(vault.text("main/last.md").as_deref(), Some("the last record"), "{fault}");
         sync(&store);
-        assert!(store.history(&HistoryFilter::default(), 100, 0).unwrap().len() >= 27, "{fault}");
+        assert!(
+            store.snapshot().unwrap().history(&HistoryFilter::default(), 100, 0).unwrap().len()
+                >= 27,
+            "{fault}"
+        );
         vault.assert_agrees(&store, fault);
     }
 }
@@ -303,7 +323,7 @@ fn an_archive_holds_everything() {
     }
     assert_eq!(found(&copy, "plover"), ["main/a.md"]);
     let ids = |store: &Store| -> Vec<_> {
-        let log = store.history(&HistoryFilter::default(), 100, 0).unwrap();
+        let log = store.snapshot().unwrap().history(&HistoryFilter::default(), 100, 0).unwrap();
         log.into_iter().map(|commit| commit.id).collect()
     };
     assert_eq!(ids(&copy), ids(&store));

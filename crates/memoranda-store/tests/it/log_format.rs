@@ -24,7 +24,7 @@ fn log_folder(vault: &TestVault) -> PathBuf {
 
 /// The messages of all commits, the oldest first.
 fn messages(store: &Store) -> Vec<String> {
-    let commits = store.history(&HistoryFilter::default(), 100, 0).unwrap();
+    let commits = store.snapshot().unwrap().history(&HistoryFilter::default(), 100, 0).unwrap();
     commits.into_iter().rev().filter_map(|commit| commit.message).collect()
 }
 
@@ -61,7 +61,7 @@ fn a_vault_of_0_1_0_is_read_and_upgraded_in_place() {
     assert_eq!(bytes_of(&segment.with_file_name("00000002.log"))[15], 2);
     assert_eq!(vault.text(".memoranda/format").as_deref(), Some("2\n"));
     for _ in 0..2 {
-        let log = store.history(&HistoryFilter::default(), 100, 0).unwrap();
+        let log = store.snapshot().unwrap().history(&HistoryFilter::default(), 100, 0).unwrap();
         assert_eq!(log.iter().filter(|commit| commit.message.is_some()).count(), MESSAGES.len());
         assert_eq!(found(&store, "heron"), ["main/new.md"]);
         store.reindex(&mut |_| {}).unwrap();
@@ -140,7 +140,8 @@ fn a_segment_of_a_newer_format_is_refused_and_nothing_is_changed() {
     for _ in 0..2 {
         let store = vault.open();
         let change = || Ok::<_, StoreError>(memoranda_core::change::ChangeSet::default());
-        let error = store.commit(&crate::support::who("x"), |_| change()).unwrap_err().to_string();
+        let error =
+            store.transact(&crate::support::who("x"), |_| change()).unwrap_err().to_string();
         assert!(error.contains("a segment of format 3"), "{error}");
         assert!(error.contains("use a newer memoranda; nothing was changed"), "{error}");
         assert!(store.sync(&mut |_| {}).is_err());
@@ -178,7 +179,10 @@ fn the_chain_survives_a_purge_and_nothing_is_left_of_the_text() {
         put(&store, "kept.md", &format!("after {what:?}"));
         vault.assert_agrees(&store, &format!("after {what:?}"));
     }
-    assert_eq!(store.history(&HistoryFilter::default(), 100, 0).unwrap().len(), 7);
+    assert_eq!(
+        store.snapshot().unwrap().history(&HistoryFilter::default(), 100, 0).unwrap().len(),
+        7
+    );
 }
 
 #[test]

@@ -46,6 +46,7 @@ mod recovery;
 mod restart;
 #[cfg(unix)]
 mod root_identity;
+mod snapshot;
 mod space;
 mod support;
 mod untracked_files;

@@ -15,7 +15,7 @@ use crate::support::{TestVault, change, operation, options, path, put, remove, s
 type Deed = (&'static str, fn(&Store) -> Result<()>);
 
 fn commit(store: &Store, wanted: &ChangeSet) -> Result<()> {
-    match store.commit(&who("test"), |_| Ok::<_, StoreError>(wanted.clone()))? {
+    match store.transact(&who("test"), |_| Ok::<_, StoreError>(wanted.clone()))? {
         CommitOutcome::Committed(_) => Ok(()),
         other => panic!("{other:?}"),
     }

@@ -8,7 +8,7 @@ use memoranda_store::{CommitOutcome, FileSummary, Store, StoreError};
 use crate::support::{TestVault, change, found, main_project, operation, path, put, sync, who};
 
 fn summary(store: &Store, place: &str) -> Option<FileSummary> {
-    store.file(&main_project(), &path(place)).unwrap()
+    store.snapshot().unwrap().file(&main_project(), &path(place)).unwrap()
 }
 
 fn served(vault: &TestVault) -> Store {
@@ -45,13 +45,14 @@ fn decisions_see_commits_that_are_not_indexed_yet() {
     put(&store, "second.md", "---\npermalink: same\n---\nsecond\n");
     put(&store, "Name.md", "one\n");
     let twin = operation("name.md", ExpectedContent::Anything, FileAction::Put("two".into()));
-    let refused = store.commit(&who("test"), |_| Ok::<_, StoreError>(change(vec![twin.clone()])));
+    let refused = store.transact(&who("test"), |_| Ok::<_, StoreError>(change(vec![twin.clone()])));
     assert!(matches!(refused, Err(StoreError::Twin { .. })), "{refused:?}");
     let create = operation("Name.md", ExpectedContent::Absent, FileAction::Put("two".into()));
-    let refused = store.commit(&who("test"), |_| Ok::<_, StoreError>(change(vec![create.clone()])));
+    let refused =
+        store.transact(&who("test"), |_| Ok::<_, StoreError>(change(vec![create.clone()])));
     assert!(matches!(refused, Ok(CommitOutcome::Conflict(_))), "{refused:?}");
     put(&store, "third.md", "---\ntitle: The Third\n---\nthird\n");
-    let seen = store.commit(&who("test"), |view| {
+    let seen = store.transact(&who("test"), |view| {
         assert_eq!(view.link_candidates(&main_project(), "The Third").unwrap().len(), 1);
         assert_eq!(view.with_permalink(&main_project(), "same-1").unwrap().len(), 1);
         assert!(view.file(&main_project(), &path("third.md")).unwrap().is_some());

@@ -26,7 +26,7 @@ const NO_EXCHANGE: &str = "plain:exchange:0";
 
 /// Adds a line to a note, decided with the bytes as they are under the lock.
 fn append(store: &Store, place: &str, line: &str) -> CommitOutcome {
-    let decided = store.commit(&who("test"), |view| {
+    let decided = store.transact(&who("test"), |view| {
         let found = view.read(&main_project(), &path(place))?;
         let mut bytes = found.map(|found| found.bytes).unwrap_or_default();
         bytes.extend_from_slice(line.as_bytes());
@@ -104,7 +104,7 @@ fn eight_writers_lose_nothing() {
     }
     let store = vault.open();
     let appended = HistoryFilter { path: Some(path("shared.md")), ..Default::default() };
-    let log = store.history(&appended, 10_000, 0).unwrap();
+    let log = store.snapshot().unwrap().history(&appended, 10_000, 0).unwrap();
     assert_eq!(log.len(), WRITERS * count);
     // Each version follows the one before it: no write was made on an outdated text.
     for pair in log.windows(2) {
@@ -157,7 +157,7 @@ pub(crate) fn append_beside_editor(task: &Task) {
 fn all_versions(vault: &TestVault, store: &Store) -> String {
     let filter = HistoryFilter { path: Some(path("shared.md")), ..Default::default() };
     let mut all = vault.text("main/shared.md").unwrap_or_default();
-    for commit in store.history(&filter, 100_000, 0).unwrap() {
+    for commit in store.snapshot().unwrap().history(&filter, 100_000, 0).unwrap() {
         for after in commit.files.iter().filter_map(|file| file.after) {
             all.push_str(&String::from_utf8(store.content(after).unwrap()).unwrap());
         }
@@ -232,7 +232,7 @@ fn an_editor_that_never_rests_has_the_last_word() {
                 operation(&other, ExpectedContent::Anything, FileAction::Put(b"other".to_vec())),
                 operation(note, ExpectedContent::Anything, action),
             ]);
-            match store.commit(&who("test"), |_| Ok::<_, StoreError>(both.clone())) {
+            match store.transact(&who("test"), |_| Ok::<_, StoreError>(both.clone())) {
                 Ok(_) => assert!(vault.text(&format!("main/{other}")).is_some()),
                 Err(e) => {
                     assert!(e.to_string().contains("kept saving"), "round {round}: {e}");

@@ -16,7 +16,7 @@ fn a_folder_hides_nothing_that_the_project_holds() {
         vault.write_by_hand(&format!("memories/{place}"), text);
     }
     sync(&store);
-    let commits = store.counts().unwrap().commits;
+    let commits = store.snapshot().unwrap().counts().unwrap().commits;
     let add = || store.add_project(&name, &elsewhere, HardLinkPolicy::Refuse);
     let move_there = || store.move_project(&name, &elsewhere, HardLinkPolicy::Refuse);
     let hidden = |result: memoranda_store::Result<_>| match result.map(drop).unwrap_err() {
@@ -43,8 +43,8 @@ fn a_folder_hides_nothing_that_the_project_holds() {
     seen.sort();
     assert_eq!(seen, ["memories/a.md", "memories/sub/deep/b.md"]);
     assert_eq!(found(&store, "harrier"), ["memories/new.md"]);
-    assert_eq!(store.counts().unwrap().commits, commits + 1);
-    let log = store.history(&HistoryFilter::default(), 100, 0).unwrap();
+    assert_eq!(store.snapshot().unwrap().counts().unwrap().commits, commits + 1);
+    let log = store.snapshot().unwrap().history(&HistoryFilter::default(), 100, 0).unwrap();
     assert!(log.iter().flat_map(|commit| &commit.files).all(|file| file.after.is_some()));
     vault.assert_agrees(&store, "moved");
 

@@ -267,7 +267,7 @@ fn without_an_identity_of_the_run_lost_writes_come_back() {
     assert_eq!(vault.text("main/torn.md").as_deref(), Some(TEXT));
     assert_eq!(vault.text("main/folder/lost.md").as_deref(), Some(TEXT));
     // What was on disk instead is in the history.
-    let log = store.history(&HistoryFilter::default(), 10, 0).unwrap();
+    let log = store.snapshot().unwrap().history(&HistoryFilter::default(), 10, 0).unwrap();
     let torn = log.iter().find(|commit| commit.author.tool == "recover").unwrap();
     assert_eq!(torn.author.client, "memoranda");
     assert!(store.content(memoranda_store::hash(&TEXT.as_bytes()[..7])).is_ok());
@@ -291,7 +291,8 @@ fn the_wreck_of_an_older_version_is_no_edit() {
                 Some(text) => drop(put(&store, "note.md", text)),
                 None => drop(remove(&store, "note.md")),
             }
-            let time = store.history(&HistoryFilter::default(), 1, 0).unwrap()[0].time;
+            let time =
+                store.snapshot().unwrap().history(&HistoryFilter::default(), 1, 0).unwrap()[0].time;
             std::mem::forget(store);
             vault.write_by_hand("main/note.md", wreck);
             vault.restart_machine();
@@ -299,7 +300,10 @@ fn the_wreck_of_an_older_version_is_no_edit() {
             sync(&store);
             assert_eq!(vault.text("main/note.md").as_deref(), last, "{context}");
             if last.is_some() {
-                let updated = store.file(&crate::support::main_project(), &path("note.md"));
+                let updated = store
+                    .snapshot()
+                    .unwrap()
+                    .file(&crate::support::main_project(), &path("note.md"));
                 assert_eq!(updated.unwrap().unwrap().updated, time, "{context}");
             }
             vault.assert_agrees(&store, &context);
@@ -332,7 +336,7 @@ fn a_checkpoint_beyond_the_log_is_none() {
 pub(crate) fn act_under_a_fault(task: &Task) {
     let (deed, fault) = (task.arguments[0].as_str(), &task.arguments[1]);
     let store = Store::open(options(&task.folder)).unwrap();
-    store.counts().unwrap();
+    store.snapshot().unwrap().counts().unwrap();
     faults::arm(fault).unwrap();
     let elsewhere = task.folder.join("elsewhere");
     let done = match deed {
@@ -539,7 +543,10 @@ fn an_index_of_a_history_that_is_gone_is_rebuilt() {
     let store = vault.open();
     put(&store, "last.md", "with the old index again");
     sync(&store);
-    assert_eq!(store.history(&HistoryFilter::default(), 100, 0).unwrap().len(), 11);
+    assert_eq!(
+        store.snapshot().unwrap().history(&HistoryFilter::default(), 100, 0).unwrap().len(),
+        11
+    );
     assert_eq!((found(&store, "walrus").len(), found(&store, "heron").len()), (0, 9));
     vault.assert_agrees(&store, "set back");
 }

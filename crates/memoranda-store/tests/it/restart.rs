@@ -54,7 +54,7 @@ fn what_a_person_wrote_since_is_kept() {
     let store = vault.open();
     sync(&store);
     assert_eq!(vault.text("main/note.md").as_deref(), Some("a text of my own\n"));
-    let log = store.history(&HistoryFilter::default(), 1, 0).unwrap();
+    let log = store.snapshot().unwrap().history(&HistoryFilter::default(), 1, 0).unwrap();
     assert_eq!(log[0].author.client, "person");
 }
 

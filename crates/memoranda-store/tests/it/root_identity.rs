@@ -37,7 +37,7 @@ fn write(
         expect: ExpectedContent::Anything,
         action,
     };
-    store.commit(&who("test"), |_| Ok::<_, StoreError>(change(vec![operation.clone()])))
+    store.transact(&who("test"), |_| Ok::<_, StoreError>(change(vec![operation.clone()])))
 }
 
 impl Mounted {
@@ -77,18 +77,18 @@ impl Mounted {
             names.into_iter().map(|entry| entry.unwrap().file_name()).collect::<Vec<_>>()
         };
         let before = names();
-        let commits = store.counts().unwrap().commits;
+        let commits = store.snapshot().unwrap().counts().unwrap().commits;
         let note = path("note.md");
         let out_of_reach = [
             store.entries(&work(), None).map(drop),
             store.read(&work(), &note).map(drop),
             store.stat(&work(), &note).map(drop),
-            store.below(&work(), &path("birds")).map(drop),
+            store.snapshot().unwrap().below(&work(), &path("birds")).map(drop),
             store.spelled(&work(), &note).map(drop),
             write(store, &work(), "new.md", "lost").map(drop),
             write(store, &work(), "note.md", "lost").map(drop),
             store
-                .commit(&who("test"), |view| {
+                .transact(&who("test"), |view| {
                     view.read(&work(), &note)?;
                     Ok::<_, StoreError>(change(Vec::new()))
                 })
@@ -106,7 +106,7 @@ impl Mounted {
         self.vault.assert_agrees(store, "out of reach");
         // The rest of the vault goes on.
         put(store, "main.md", &format!("still here {commits}"));
-        assert_eq!(store.counts().unwrap().commits, commits + 1);
+        assert_eq!(store.snapshot().unwrap().counts().unwrap().commits, commits + 1);
     }
 
     #[track_caller]
@@ -391,7 +391,7 @@ fn a_folder_that_is_removed_from_the_vault_takes_its_notes_along() {
     assert_eq!((report.removed, report.unavailable.len()), (3, 0), "{report:?}");
     assert_eq!(found(&store, "siskin"), [""; 0]);
     assert_eq!(found(&store, "twite"), ["main/main.md"]);
-    assert_eq!(store.deleted(&work(), None).unwrap().len(), 3);
+    assert_eq!(store.snapshot().unwrap().deleted(&work(), None).unwrap().len(), 3);
     vault.assert_agrees(&store, "removed");
     assert_eq!(sync(&store).removed, 0);
     // Nothing makes the folder again of which nothing is there.
@@ -424,7 +424,7 @@ fn an_index_that_never_saw_a_folder_forgets_none_of_its_notes() {
     std::fs::create_dir(&folder).unwrap();
     sync(&store);
     assert_eq!(found(&store, "siskin"), [""; 0]);
-    assert_eq!(store.deleted(&work(), None).unwrap().len(), 3);
+    assert_eq!(store.snapshot().unwrap().deleted(&work(), None).unwrap().len(), 3);
 }
 
 #[test]
@@ -489,7 +489,7 @@ fn a_folder_elsewhere_that_the_vault_no_longer_lists_is_not_removed() {
 #[test]
 fn a_vault_that_is_away_has_lost_nothing() {
     let (vault, store, _) = with_work();
-    let commits = store.counts().unwrap().commits;
+    let commits = store.snapshot().unwrap().counts().unwrap().commits;
     let aside = vault.folder().join("aside");
     std::fs::rename(vault.home(), &aside).unwrap();
     for put_there in [|_: &Path| {}, |home: &Path| std::fs::create_dir(home).unwrap()] {
@@ -500,6 +500,6 @@ fn a_vault_that_is_away_has_lost_nothing() {
     std::fs::remove_dir_all(vault.home()).unwrap();
     std::fs::rename(&aside, vault.home()).unwrap();
     assert_eq!(sync(&store).removed, 0);
-    assert_eq!(store.counts().unwrap().commits, commits);
+    assert_eq!(store.snapshot().unwrap().counts().unwrap().commits, commits);
     assert_eq!(found(&store, "siskin").len(), 2);
 }

@@ -156,7 +156,8 @@ fn each_cache_finds_what_the_other_wrote() {
     put(&b, "billing.md", "# Billing\n\nInvoices go out on Tuesdays.\n");
     a.catch_up_with_space(None).unwrap();
     assert_eq!(found(&a, "tuesdays"), ["main/billing.md"]);
-    let commits = |store: &Store| store.history(&Default::default(), 100, 0).unwrap();
+    let commits =
+        |store: &Store| store.snapshot().unwrap().history(&Default::default(), 100, 0).unwrap();
     assert_eq!(commits(&a), commits(&b));
     assert_eq!(a.fingerprint().unwrap(), b.fingerprint().unwrap());
 }
@@ -225,7 +226,7 @@ fn writers_that_race_lose_nothing_and_number_without_gaps() {
 
 /// Adds a line to a file, with a decision that reads the file under the lock.
 fn append_line(store: &Store, place: &str, line: &str) {
-    let outcome = store.commit(&who("test"), |view| {
+    let outcome = store.transact(&who("test"), |view| {
         let found = view.read(&main_project(), &path(place))?;
         let mut bytes = found.map(|found| found.bytes.to_vec()).unwrap_or_default();
         bytes.extend_from_slice(format!("{line}\n").as_bytes());
@@ -247,7 +248,7 @@ fn a_log_that_is_away_refuses_writes_and_lets_reads_go_on() {
     assert_eq!(found(&store, "still"), ["main/kept.md"]);
     let action = FileAction::Put(b"# Lost\n".to_vec());
     let wanted = change(vec![operation("lost.md", ExpectedContent::Absent, action)]);
-    let refused = store.commit(&who("test"), |_| Ok::<_, StoreError>(wanted.clone()));
+    let refused = store.transact(&who("test"), |_| Ok::<_, StoreError>(wanted.clone()));
     let refused = refused.unwrap_err();
     assert!(refused.to_string().contains("nothing was written"), "{refused}");
     assert_eq!(text_of(&store, "lost.md"), None);

@@ -120,7 +120,7 @@ pub(crate) fn remove(store: &Store, place: &str) -> Commit {
 }
 
 pub(crate) fn make(store: &Store, change: ChangeSet) -> CommitOutcome {
-    store.commit(&who("test"), |_| Ok::<_, StoreError>(change.clone())).unwrap()
+    store.transact(&who("test"), |_| Ok::<_, StoreError>(change.clone())).unwrap()
 }
 
 pub(crate) fn made(outcome: CommitOutcome) -> Commit {
@@ -132,7 +132,11 @@ pub(crate) fn made(outcome: CommitOutcome) -> Commit {
 
 /// The paths that a search finds, best first.
 pub(crate) fn found(store: &Store, text: &str) -> Vec<String> {
-    let hits = store.search(text, &Query::parse(text), &SearchFilter::default(), 100).unwrap();
+    let hits = store
+        .snapshot()
+        .unwrap()
+        .search(text, &Query::parse(text), &SearchFilter::default(), 100)
+        .unwrap();
     let mut paths: Vec<String> = Vec::new();
     for hit in hits.hits {
         let place = format!("{}/{}", hit.project, hit.path);

@@ -24,9 +24,10 @@ fn only_what_is_ignored_is_written_without_history() {
     assert_eq!(vault.text("banks/a/dump.json").as_deref(), Some("{\"n\":2}"));
     assert!(!put(&store, "a/note.md", "x") && !put(&store, "b/dump.json", "{}"));
     store.sync(&mut |_| {}).unwrap();
-    let listed = store.list(&ListFilter::default(), ListOrder::Path, 10, 0).unwrap();
+    let listed =
+        store.snapshot().unwrap().list(&ListFilter::default(), ListOrder::Path, 10, 0).unwrap();
     assert_eq!(listed.len(), 1);
-    let history = store.history(&HistoryFilter::default(), 10, 0).unwrap();
+    let history = store.snapshot().unwrap().history(&HistoryFilter::default(), 10, 0).unwrap();
     assert!(
         history
             .iter()

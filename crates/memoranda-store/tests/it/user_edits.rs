@@ -36,12 +36,12 @@ fn what_people_ignore_is_not_searched() {
     vault.assert_agrees(&store, "ignored");
 
     // A note that becomes ignored leaves the search and nothing else.
-    let commits = store.counts().unwrap().commits;
+    let commits = store.snapshot().unwrap().counts().unwrap().commits;
     vault.write_by_hand("main/.memorandaignore", "deep/\na.md\n");
     assert_eq!(sync(&store).removed, 0);
     assert!(!found(&store, "linnet").contains(&"main/a.md".to_owned()));
     assert_eq!(vault.text("main/a.md").as_deref(), Some("linnet"));
-    assert_eq!(store.counts().unwrap().commits, commits);
+    assert_eq!(store.snapshot().unwrap().counts().unwrap().commits, commits);
     vault.assert_agrees(&store, "newly ignored");
     std::fs::remove_file(vault.home().join("main/.memorandaignore")).unwrap();
     sync(&store);
@@ -103,7 +103,8 @@ fn moves_by_hand_are_recognised() {
     std::fs::rename(home.join("main/one"), home.join("main/two")).unwrap();
     let report = sync(&store);
     assert_eq!((report.moved, report.added, report.removed), (2, 0, 0), "{report:?}");
-    let moved = store.file(&main_project(), &path("two/a.md")).unwrap().unwrap();
+    let moved =
+        store.snapshot().unwrap().file(&main_project(), &path("two/a.md")).unwrap().unwrap();
     assert_eq!(moved.permalink, "one/a");
     assert!(moved.created <= created.time);
     vault.assert_agrees(&store, "moved by hand");
@@ -122,7 +123,7 @@ fn a_folder_that_is_away_is_not_empty() {
     store.add_project(&work, &drive, HardLinkPolicy::Refuse).unwrap();
     put(&store, "main.md", "in the vault");
     sync(&store);
-    let commits = store.counts().unwrap().commits;
+    let commits = store.snapshot().unwrap().counts().unwrap().commits;
     let away = vault.folder().join("away");
     std::fs::rename(&drive, &away).unwrap();
     for _ in 0..2 {
@@ -135,13 +136,13 @@ fn a_folder_that_is_away_is_not_empty() {
     }
     // An index that is made anew meanwhile forgets nothing that a later sync needs.
     store.reindex(&mut |_| {}).unwrap();
-    assert_eq!(store.counts().unwrap().commits, commits);
+    assert_eq!(store.snapshot().unwrap().counts().unwrap().commits, commits);
     std::fs::remove_dir(&drive).unwrap();
     std::fs::rename(&away, &drive).unwrap();
     let report = sync(&store);
     assert_eq!((report.removed, report.unavailable.len()), (0, 0), "{report:?}");
     assert_eq!(found(&store, "siskin"), ["work/note.md"]);
-    assert_eq!(store.counts().unwrap().commits, commits);
+    assert_eq!(store.snapshot().unwrap().counts().unwrap().commits, commits);
     vault.assert_agrees(&store, "mounted again");
 }
 
@@ -223,8 +224,8 @@ fn facts_that_people_reword_get_new_versions() {
     };
     put(&store, "tap.md", &fact("cartridge 1"));
     let version = |store: &Store, place: &str| {
-        let file = store.file(&main_project(), &path(place)).unwrap().unwrap();
-        let facts = store.observations(file.id).unwrap();
+        let file = store.snapshot().unwrap().file(&main_project(), &path(place)).unwrap().unwrap();
+        let facts = store.snapshot().unwrap().observations(file.id).unwrap();
         (facts[0].version, facts[0].text.clone())
     };
     assert_eq!(version(&store, "tap.md"), (1, "cartridge 1".into()));
@@ -286,7 +287,7 @@ fn a_folder_that_is_removed_while_someone_watches_is_told_of_once() {
     eventually("someone watches", || store.is_watched());
     std::fs::remove_dir_all(vault.home().join("main/a")).unwrap();
     eventually("they are gone", || found(&store, "siskin").is_empty());
-    let commits = store.history(&HistoryFilter::default(), 100, 0).unwrap();
+    let commits = store.snapshot().unwrap().history(&HistoryFilter::default(), 100, 0).unwrap();
     let mut gone: Vec<_> = commits
         .iter()
         .flat_map(|commit| &commit.files)
@@ -343,6 +344,6 @@ fn edits_are_noticed_and_another_takes_over_when_the_watcher_dies() {
     eventually("a moved folder", || found(&store, "goldcrest") == ["main/bus/two.md"]);
     vault.write_by_hand("main/.gitignore", "bus/\n");
     eventually("a rule", || found(&store, "goldcrest").is_empty());
-    let log = store.history(&HistoryFilter::default(), 100, 0).unwrap();
+    let log = store.snapshot().unwrap().history(&HistoryFilter::default(), 100, 0).unwrap();
     assert!(log.iter().filter(|commit| commit.author.client == "person").count() >= 4);
 }

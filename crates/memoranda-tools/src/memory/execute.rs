@@ -167,7 +167,8 @@ fn searchable_before_rules(call: &CallContext<'_>, at: &NotePath) -> Vec<NotePat
         offset: 0,
     };
     let store = call.memory.store();
-    let found = store.files_below(&below).unwrap_or_default();
+    let found = store.snapshot().and_then(|snapshot| snapshot.files_below(&below));
+    let found = found.unwrap_or_default();
     let paths = found.iter().filter_map(|(_, path)| NotePath::parse(path).ok());
     // The index may not have applied the existing rules yet.
     paths.filter(|path| matches!(store.ignored_by(&below.project, path), Ok(None))).collect()
@@ -353,7 +354,8 @@ fn rename(call: &CallContext<'_>, from: String, to: String) -> Result<MemoryOutc
 
 /// Rejects a directory with only hidden or ignored files: no file would be deleted or renamed.
 fn check_has_files(call: &CallContext<'_>, path: &str, at: &NotePath) -> Result<(), MemoryError> {
-    let below = call.memory.store().below(&call.settings.memories, at);
+    let snapshot = call.memory.snapshot().map_err(|e| MemoryError::from_removing(&e, path, at))?;
+    let below = snapshot.below(&call.settings.memories, at);
     match below.map_err(|e| MemoryError::from_removing(&e.into(), path, at))? {
         below if !below.files.is_empty() || below.passed_over.is_empty() => Ok(()),
         below => {

@@ -36,10 +36,14 @@ pub(super) fn parts(
     let mut hits = Vec::new();
     let mut look = |note: NoteHit| -> Result<(), ToolError> {
         if is_named || said.contains(&"observations") {
-            let facts = store.observations(note.file)?.into_iter().filter(|fact| fact.is_current);
+            let facts = store
+                .snapshot()?
+                .observations(note.file)?
+                .into_iter()
+                .filter(|fact| fact.is_current);
             hits.extend(facts.map(|fact| note.fact(&fact)).filter(fits));
         }
-        for link in store.relations_from(note.file)? {
+        for link in store.snapshot()?.relations_from(note.file)? {
             if is_named || said.contains(&slug(&link.relation_type).as_str()) {
                 hits.extend(Some(note.relation(call, &link)?).filter(fits));
             }
@@ -93,5 +97,5 @@ fn notes(
         limit,
         offset,
     };
-    Ok(call.memory.store().filtered_list(&browse)?)
+    Ok(call.memory.snapshot()?.filtered_list(&browse)?)
 }

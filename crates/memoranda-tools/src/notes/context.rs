@@ -359,7 +359,7 @@ fn notes_matching(
     limit: usize,
 ) -> Result<Vec<FileSummary>, ToolError> {
     let projects = vec![project.clone()];
-    Ok(call.memory.store().filtered_list(&FilteredList {
+    Ok(call.memory.snapshot()?.filtered_list(&FilteredList {
         filter: SearchFilter { projects, after: since, ..Default::default() },
         title: Vec::new(),
         address: Some(pattern.to_owned()),

@@ -140,7 +140,7 @@ fn find_folder(
         name => Some(NotePath::parse(name)?),
     };
     let store = call.memory.store();
-    let held = store.folder_files(project, folder.as_ref())?;
+    let held = store.snapshot()?.folder_files(project, folder.as_ref())?;
     match folder {
         // The name may have another spelling on disk.
         Some(named) if held.is_empty() => {
@@ -149,7 +149,7 @@ fn find_folder(
                 ToolError::new("DIRECTORY_NOT_FOUND", text)
             };
             let there = call.memory.folder_at(project, &named)?.ok_or_else(missing)?;
-            let held = store.folder_files(project, Some(&there))?;
+            let held = store.snapshot()?.folder_files(project, Some(&there))?;
             Ok((Some(there), held))
         }
         folder => Ok((folder, held)),
@@ -177,13 +177,13 @@ impl DirectoryListing {
     ) -> Result<Self, ToolError> {
         let store = call.memory.store();
         let all = FilesBelow { limit: usize::MAX, offset: 0, ..below.clone() };
-        let mut found = store.files_below(&all)?;
+        let mut found = store.snapshot()?.files_below(&all)?;
         let compared = found.len();
         let prefix = folder_prefix(below);
         found.retain(|(_, path)| glob.matches(path.get(prefix..).unwrap_or(path)));
         let page = found.iter().skip(below.offset).take(below.limit);
         let ids: Vec<_> = page.map(|(id, _)| *id).collect();
-        let shown = store.files_by_id(&ids)?;
+        let shown = store.snapshot()?.files_by_id(&ids)?;
         Ok(Self { folders: BTreeMap::new(), files: found.len(), compared, shown })
     }
 
@@ -200,11 +200,11 @@ impl DirectoryListing {
             0 => Vec::new(),
             limit => {
                 let offset = below.offset.saturating_sub(folders.len());
-                store.files_below(&FilesBelow { limit, offset, ..below.clone() })?
+                store.snapshot()?.files_below(&FilesBelow { limit, offset, ..below.clone() })?
             }
         };
         let ids: Vec<_> = found.into_iter().map(|(id, _)| id).collect();
-        let shown = store.files_by_id(&ids)?;
+        let shown = store.snapshot()?.files_by_id(&ids)?;
         Ok(Self { folders, files, compared: 0, shown })
     }
 

@@ -473,8 +473,10 @@ fn check_not_similar(
         Err(failure) if failure.code == NOTE_NOT_FOUND => return Ok(()),
         Err(failure) => return Err(failure),
     };
-    let alike =
-        call.memory.store().link_candidates(&place.project, scope::strip_address(identifier))?;
+    let alike = call
+        .memory
+        .snapshot()?
+        .link_candidates(&place.project, scope::strip_address(identifier))?;
     let alike =
         alike.into_iter().map(|c| NoteLocation { project: place.project.clone(), path: c.path });
     let others: Vec<NoteLocation> =

@@ -88,10 +88,17 @@ fn parts_of_note(
     };
     let mut said = Vec::new();
     if wants("observation") {
-        said.extend(store.observations(holder.file)?.into_iter().filter(fits).map(NotePart::Fact));
+        said.extend(
+            store
+                .snapshot()?
+                .observations(holder.file)?
+                .into_iter()
+                .filter(fits)
+                .map(NotePart::Fact),
+        );
     }
     if wants("relation") {
-        said.extend(store.relations_from(holder.file)?.into_iter().map(NotePart::Link));
+        said.extend(store.snapshot()?.relations_from(holder.file)?.into_iter().map(NotePart::Link));
     }
     if wants("entity") {
         said.push(NotePart::Note);

@@ -58,7 +58,7 @@ fn files_of_type(
     kind: &str,
     most: usize,
 ) -> Result<Vec<FileSummary>, ToolError> {
-    Ok(call.memory.store().filtered_list(&FilteredList {
+    Ok(call.memory.snapshot()?.filtered_list(&FilteredList {
         filter: SearchFilter {
             projects: vec![project.clone()],
             note_types: vec![type_key(kind)],
@@ -88,10 +88,10 @@ fn outlines_of_type(
         }
         (call.progress)(n as u64, total, "looking at notes");
         let mut outline = NoteOutline::default();
-        for fact in store.observations(file.id)?.iter().filter(|fact| fact.is_current) {
+        for fact in store.snapshot()?.observations(file.id)?.iter().filter(|fact| fact.is_current) {
             outline.add_fact(fact.category.as_deref());
         }
-        for link in store.relations_from(file.id)? {
+        for link in store.snapshot()?.relations_from(file.id)? {
             outline.add_relation(&link.relation_type);
         }
         outlines.push(outline);
@@ -142,7 +142,7 @@ pub(super) fn validate(call: &CallContext<'_>, args: &ToolArgs) -> Result<ToolRe
     let note_type = args.optional_text("note_type")?;
     let notes = match (&named, &note_type) {
         (Some(place), _) => {
-            let file = call.memory.store().file(&place.project, &place.path)?;
+            let file = call.memory.snapshot()?.file(&place.project, &place.path)?;
             file.map(|file| parse_note(call, file)).transpose()?.flatten().into_iter().collect()
         }
         (None, Some(kind)) => notes_of_type(call, &project, kind)?,

@@ -208,7 +208,7 @@ fn getting_started(call: &PromptCall<'_>) -> Result<PromptMessage> {
     let project = project.unwrap_or_else(|| settings.notes.default_project.clone());
     memory.create_project(&settings.notes.default_project)?;
     let held = memory.store().project(&project)?.name;
-    let notes = memory.store().notes_in(&held)?;
+    let notes = memory.snapshot()?.notes_in(&held)?;
     let known = latest_changes(memory, settings, "30d", Some(project.clone()))?;
     let how = sentences_for(
         call.tools,
@@ -269,11 +269,11 @@ fn project_info(
         return Ok(None);
     }
     let project = memory.store().project(name)?;
-    let types = memory.store().note_types(&project.name)?;
+    let types = memory.snapshot()?.note_types(&project.name)?;
     let types: serde_json::Map<_, _> =
         types.into_iter().map(|(name, count)| (name, json!(count))).collect();
     let filter = ListFilter { project: Some(project.name.clone()), ..ListFilter::default() };
-    let recent = memory.store().list(&filter, ListOrder::Newest, QUOTED_NOTES, 0)?;
+    let recent = memory.snapshot()?.list(&filter, ListOrder::Newest, QUOTED_NOTES, 0)?;
     let recent: Vec<_> = recent
         .iter()
         .map(|f| json!({ "title": f.title, "permalink": f.permalink, "updated_at": f.updated.to_string() }))
@@ -282,7 +282,7 @@ fn project_info(
         "project_name": project.name.as_str(),
         "project_path": project.path.display().to_string(),
         "default_project": settings.notes.default_project,
-        "statistics": { "total_notes": memory.store().notes_in(&project.name)?, "note_types": types },
+        "statistics": { "total_notes": memory.snapshot()?.notes_in(&project.name)?, "note_types": types },
         "activity": { "recently_updated": recent },
         "generated_at": clock::now().to_string(),
     });

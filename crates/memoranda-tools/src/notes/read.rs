@@ -155,7 +155,10 @@ fn read(call: &CallContext<'_>, args: &ToolArgs) -> Result<NoteExcerpt, ToolErro
     let title = summary.map(|file| file.title.clone()).or_else(|| note.title());
     let permalink = summary.map(|file| file.permalink.clone()).or_else(|| note.permalink());
     // A note that was not moved since has its current permalink.
-    let now = || call.memory.store().file(&found.place.project, &found.place.path).ok().flatten();
+    let now = || {
+        let snapshot = call.memory.snapshot().ok()?;
+        snapshot.file(&found.place.project, &found.place.path).ok()?
+    };
     let permalink = permalink.or_else(|| Some(now()?.permalink));
     let permalink = permalink.unwrap_or_else(|| permalink_of(&found.place.path).0);
     let first_line = args.integer("start_line")?;

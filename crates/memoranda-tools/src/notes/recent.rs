@@ -155,7 +155,7 @@ impl RecentItems<'_> {
             }
         }
         if self.wants("relation") {
-            for link in self.call.memory.store().relations_from(file.id)? {
+            for link in self.call.memory.snapshot()?.relations_from(file.id)? {
                 let mut item = entity(file);
                 item["type"] = json!("relation");
                 item["permalink"] = json!(relation_address(self.call, &file.permalink, &link)?.0);
@@ -173,7 +173,7 @@ impl RecentItems<'_> {
 }
 
 fn facts(memory: &Memory, file: &FileSummary) -> Result<Vec<ObservationRow>, ToolError> {
-    let facts = memory.store().observations(file.id)?.into_iter();
+    let facts = memory.snapshot()?.observations(file.id)?.into_iter();
     Ok(facts.filter(|fact| fact.is_current).collect())
 }
 

@@ -362,7 +362,7 @@ fn render_move(
     is_directory: bool,
 ) -> Result<ToolResult, ToolError> {
     let commit = renamed.commit.as_ref().map(|commit| commit.id.to_string());
-    let summary = call.memory.store().file(&from.project, to)?;
+    let summary = call.memory.snapshot()?.file(&from.project, to)?;
     let heading = match (is_directory, renamed.files.is_empty()) {
         (_, true) => "Links updated",
         (true, _) => "Folder moved",
@@ -488,7 +488,7 @@ fn render_remaining_files(left: &[String]) -> String {
 fn delete(call: &CallContext<'_>, args: &ToolArgs) -> Result<ToolResult, ToolError> {
     let is_directory = args.is_set("is_directory")?;
     let place = source(call, args, is_directory)?;
-    let summary = call.memory.store().file(&place.project, &place.path)?;
+    let summary = call.memory.snapshot()?.file(&place.project, &place.path)?;
     let expected =
         check_version(call, &place, ExpectedChecksum::read(args)?.as_ref(), is_directory)?;
     let request = DeleteRequest { place: place.clone(), expected };

@@ -299,7 +299,7 @@ pub(super) fn link_target(
     link: &RelationRow,
 ) -> Result<Option<FileSummary>, ToolError> {
     let Some(target) = link.target_file else { return Ok(None) };
-    let found = call.memory.store().files_by_id(&[target])?.into_iter().next();
+    let found = call.memory.snapshot()?.files_by_id(&[target])?.into_iter().next();
     let only = call.settings.notes.only_project.as_deref().map(link_key);
     let is_known = |file: &FileSummary| {
         only.as_ref().is_none_or(|only| link_key(file.project.as_str()) == *only)
@@ -322,10 +322,9 @@ pub(super) fn affected_note(call: &CallContext<'_>, args: &ToolArgs) -> Value {
         let found = find_note(call, args, &identifier, ResolveIntent::Change);
         found.ok()
     });
-    let summary = place.as_ref().and_then(|place| {
-        let known = call.memory.store().file(&place.project, &place.path);
-        known.ok().flatten()
-    });
+    let summary = place
+        .as_ref()
+        .and_then(|place| call.memory.snapshot().ok()?.file(&place.project, &place.path).ok()?);
     json!({
         "title": summary.as_ref().map(|note| &note.title),
         "permalink": summary.as_ref().map(|note| &note.permalink),

@@ -614,7 +614,7 @@ pub(super) fn find_notes(
     };
     let address = (asked.search_type == "permalink" && !asked.query.is_empty())
         .then(|| asked.query.trim_start_matches('/').to_owned());
-    let mut files = call.memory.store().filtered_list(&FilteredList {
+    let mut files = call.memory.snapshot()?.filtered_list(&FilteredList {
         filter: asked.filter.clone(),
         title,
         address,

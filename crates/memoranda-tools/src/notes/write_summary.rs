@@ -111,11 +111,11 @@ impl WriteSummary {
         call: &CallContext<'_>,
     ) -> Result<(String, String, Vec<String>), ToolError> {
         let store = call.memory.store();
-        let Some(file) = store.file(&self.place.project, &self.place.path)? else {
+        let Some(file) = store.snapshot()?.file(&self.place.project, &self.place.path)? else {
             return Ok((self.place.path.stem().to_owned(), String::new(), Vec::new()));
         };
         let mut unresolved = Vec::new();
-        for relation in store.relations_from(file.id)? {
+        for relation in store.snapshot()?.relations_from(file.id)? {
             if scope::is_unresolved(call, &relation)? {
                 unresolved.push(relation.target);
             }

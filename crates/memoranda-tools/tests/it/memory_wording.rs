@@ -69,8 +69,8 @@ fn the_specifications_own_procedure_works() {
     let found = vault.memory.search(&request).unwrap();
     assert_eq!(found.results[0].title, "User Preferences");
     let place = found.results[0].place.clone();
-    let file = vault.memory.store().file(&place.project, &place.path).unwrap().unwrap();
-    let facts = vault.memory.store().observations(file.id).unwrap();
+    let file = vault.memory.snapshot().unwrap().file(&place.project, &place.path).unwrap().unwrap();
+    let facts = vault.memory.snapshot().unwrap().observations(file.id).unwrap();
     assert_eq!(facts.len(), 3);
     check(
         &vault,

@@ -321,7 +321,11 @@ fn names_are_kept_and_understood() {
 
     // The past of a note without a permalink of its own.
     notes.ok("edit_note", json!({ "identifier": "Home", "operation": "append", "content": "x" }));
-    let log = notes.0.memory.store().history(&memoranda_engine::HistoryFilter::default(), 2, 0);
+    let log = notes.0.memory.snapshot().unwrap().history(
+        &memoranda_engine::HistoryFilter::default(),
+        2,
+        0,
+    );
     let before = log.unwrap()[1].id.to_string();
     let read = notes.ok("read_note", json!({ "identifier": "Home", "as_of": before }));
     assert_eq!(read.structured["permalink"], json!("home"));

@@ -13,13 +13,13 @@ fn known(notes: &Notes, project: &str, path: &str) -> (String, Vec<String>, Vec<
     let project = ProjectName::parse(project).unwrap();
     let path = memoranda_core::path::NotePath::parse(path).unwrap();
     let store = notes.0.memory.store();
-    let file = store.file(&project, &path).unwrap().unwrap();
-    let facts = store.observations(file.id).unwrap();
+    let file = store.snapshot().unwrap().file(&project, &path).unwrap().unwrap();
+    let facts = store.snapshot().unwrap().observations(file.id).unwrap();
     let facts = facts.iter().map(|fact| {
         let context = fact.context.as_deref().map(|c| format!(" ({c})")).unwrap_or_default();
         format!("{}|{}{context}", fact.category.as_deref().unwrap_or("note"), fact.text)
     });
-    let links = store.relations_from(file.id).unwrap();
+    let links = store.snapshot().unwrap().relations_from(file.id).unwrap();
     let links = links.iter().map(|link| {
         let context = link.context.as_deref().map(|c| format!(" ({c})")).unwrap_or_default();
         let bound = if link.target_file.is_some() { "" } else { "?" };

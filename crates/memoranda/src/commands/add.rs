@@ -81,7 +81,7 @@ pub(crate) fn run(context: &CommandContext, args: &Args) -> Result<Exit> {
         note_type: args.note_type.clone(),
     };
     let written = memory.add(&context.author(), &request)?;
-    let file = memory.store().file(&written.place.project, &written.place.path)?;
+    let file = memory.snapshot()?.file(&written.place.project, &written.place.path)?;
     let added = AddedJson {
         project: written.place.project.to_string(),
         path: written.place.path.to_string(),

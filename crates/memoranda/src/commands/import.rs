@@ -524,7 +524,7 @@ fn import_archive(context: &CommandContext, args: &Args, input: &ImportInput) ->
     let memory = context.open_or_create()?;
     let home = memory.store().home().display().to_string();
     memory.catch_up(&SyncScope::Everything, &mut |_| {})?;
-    if memory.store().counts()?.notes > 0 {
+    if memory.snapshot()?.counts()?.notes > 0 {
         let message = format!("the vault {home} has notes, and an archive needs an empty one");
         return Err(CommandError::new(Exit::Conflict, message)
             .hint("`--home DIR` names another, which is made"));

@@ -224,7 +224,7 @@ impl ProjectRemoval {
     fn find(memory: &Memory, args: &RemoveArgs) -> Result<Self> {
         match memory.store().project(&args.name) {
             Ok(project) => {
-                let notes = memory.store().notes_in(&project.name)?;
+                let notes = memory.snapshot()?.notes_in(&project.name)?;
                 let info = ProjectInfo { project, notes };
                 let (name, json) = (info.project.name.clone(), ProjectJson::from(&info));
                 let folder = info.project.path.display().to_string();
@@ -293,7 +293,7 @@ fn remove(context: &CommandContext, args: &RemoveArgs) -> Result<()> {
 
 fn print_project(context: &CommandContext, memory: &Memory, name: &str, verb: &str) -> Result<()> {
     let project = memory.store().project(name)?;
-    let notes = memory.store().notes_in(&project.name)?;
+    let notes = memory.snapshot()?.notes_in(&project.name)?;
     let info = ProjectInfo { project, notes };
     let (name, path) = (&info.project.name, info.project.path.display());
     let sentence = format!(

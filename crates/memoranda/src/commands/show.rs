@@ -225,7 +225,8 @@ fn note_json(memory: &Memory, note: &ReadNote) -> Result<NoteJson> {
 }
 
 fn indexed_facts(memory: &Memory, file: i64) -> Result<(Vec<ObservationJson>, Vec<RelationJson>)> {
-    let observations = memory.store().observations(file)?.into_iter().map(|row| ObservationJson {
+    let snapshot = memory.snapshot()?;
+    let observations = snapshot.observations(file)?.into_iter().map(|row| ObservationJson {
         id: Some(row.id),
         category: row.category,
         text: row.text,
@@ -236,8 +237,8 @@ fn indexed_facts(memory: &Memory, file: i64) -> Result<(Vec<ObservationJson>, Ve
     });
     let observations = observations.collect();
     let mut relations = Vec::new();
-    for row in memory.store().relations_from(file)? {
-        let target = row.target_file.map(|id| memory.store().file_by_id(id)).transpose()?.flatten();
+    for row in snapshot.relations_from(file)? {
+        let target = row.target_file.map(|id| snapshot.file_by_id(id)).transpose()?.flatten();
         relations.push(RelationJson {
             r#type: row.relation_type,
             target: row.target,

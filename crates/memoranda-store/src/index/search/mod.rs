@@ -30,6 +30,7 @@ use super::extract::link_key;
 use super::passages;
 use super::write::{PASSAGES_PER_FILE, first_passage};
 use crate::error::Result;
+use crate::snapshot::Snapshot;
 use filter_sql::PassageScore;
 use scope::SearchScope;
 use text_match::{MAX_COMPARED, TextSearch};
@@ -122,38 +123,48 @@ pub enum Superseded {
     Include,
 }
 
-/// Returns the best matching passages, at most `limit`.
-pub(crate) fn search(
-    db: &Connection,
-    query: &Query,
-    text: &str,
-    filter: &SearchFilter,
-    limit: usize,
-) -> Result<SearchHits> {
-    let condition = FilterSql::new(query, filter);
-    let mut found = Vec::new();
-    let mut partial = false;
-    if query.is_empty() {
-        let found = tag_hits(db, &condition, query, filter, limit)?;
-        return hits(db, query, text, found, partial);
+impl Snapshot<'_> {
+    /// Returns the best matching passages, at most `limit`.
+    pub fn search(
+        &self,
+        text: &str,
+        query: &Query,
+        filter: &SearchFilter,
+        limit: usize,
+    ) -> Result<SearchHits> {
+        self.query(|db| {
+            let condition = FilterSql::new(query, filter);
+            let mut found = Vec::new();
+            let mut partial = false;
+            if query.is_empty() {
+                let found = tag_hits(db, &condition, query, filter, limit)?;
+                return hits(db, query, text, found, partial);
+            }
+            let scope = SearchScope::read(db, &FilterSql::new(&Query::default(), filter))?;
+            let known = term_stats::look_up_terms(db, query, &scope)?;
+            let condition = condition.with_required_terms(&known.query);
+            let words = TextSearch {
+                db,
+                caches: None,
+                known: &known,
+                scope: &scope,
+                condition: &condition,
+            };
+            if let Some(compared) = words.best_passages(MAX_COMPARED)? {
+                partial = compared.partial;
+                let best = compared.best.into_iter().take(limit);
+                found = best
+                    .map(|(passage, score)| (passage, score, passage / PASSAGES_PER_FILE))
+                    .collect();
+            }
+            for file in named(db, text, &condition)? {
+                if !found.iter().any(|(_, _, of)| *of == file) {
+                    found.extend(condition.first_passage(db, file)?);
+                }
+            }
+            hits(db, query, text, found, partial)
+        })
     }
-    let scope = SearchScope::read(db, &FilterSql::new(&Query::default(), filter))?;
-    let known = term_stats::look_up_terms(db, query, &scope)?;
-    let condition = condition.with_required_terms(&known.query);
-    let words =
-        TextSearch { db, caches: None, known: &known, scope: &scope, condition: &condition };
-    if let Some(compared) = words.best_passages(MAX_COMPARED)? {
-        partial = compared.partial;
-        let best = compared.best.into_iter().take(limit);
-        found =
-            best.map(|(passage, score)| (passage, score, passage / PASSAGES_PER_FILE)).collect();
-    }
-    for file in named(db, text, &condition)? {
-        if !found.iter().any(|(_, _, of)| *of == file) {
-            found.extend(condition.first_passage(db, file)?);
-        }
-    }
-    hits(db, query, text, found, partial)
 }
 
 /// Returns the newest notes with the given tags, for a query without words.
@@ -251,9 +262,38 @@ fn hits(
     Ok(SearchHits { hits, partial })
 }
 
+impl Snapshot<'_> {
+    /// Calls `choose` with the notes that may answer a question.
+    pub fn compare<T>(
+        &self,
+        question: &CandidateQuery<'_>,
+        choose: impl Fn(CandidateBatches<'_>, &ResultReader<'_>) -> Result<T>,
+    ) -> Result<T> {
+        self.query(|db| {
+            let caches = self.inner.index.caches(db, question.model)?;
+            choose(
+                CandidateBatches::new(db, &caches, question)?,
+                &ResultReader { db, caches: &caches },
+            )
+        })
+    }
+
+    /// Returns the texts of passages that a search found; empty for one that changed since.
+    pub fn passage_texts(&self, passages: &[i64]) -> Result<Vec<String>> {
+        let text = |db: &_, passage: &i64| Ok(passage_text(db, *passage)?.unwrap_or_default());
+        self.query(|db| passages.iter().map(|passage| text(db, passage)).collect())
+    }
+
+    /// Returns the texts of short files without their frontmatter; `None` for a longer file, which
+    /// has to be read.
+    pub fn bodies(&self, files: &[i64]) -> Result<Vec<Option<String>>> {
+        self.query(|db| files.iter().map(|file| body(db, *file)).collect())
+    }
+}
+
 /// Returns the text of a short file without its frontmatter: its only passage. `None` if it has
 /// several, because the index does not contain the text between them.
-pub(crate) fn body(db: &Connection, file: i64) -> Result<Option<String>> {
+fn body(db: &Connection, file: i64) -> Result<Option<String>> {
     let first = first_passage(file);
     let mut texts = Vec::new();
     passages::each(db, first..=first + 1, |kept| texts.push(kept.text.to_owned()))?;
@@ -265,7 +305,7 @@ pub(crate) fn body(db: &Connection, file: i64) -> Result<Option<String>> {
 }
 
 /// Returns the text of a passage.
-pub(crate) fn passage_text(db: &Connection, passage: i64) -> Result<Option<String>> {
+fn passage_text(db: &Connection, passage: i64) -> Result<Option<String>> {
     passages::one(db, passage, |kept| kept.text.to_owned())
 }
 

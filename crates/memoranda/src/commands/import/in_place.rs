@@ -125,7 +125,7 @@ pub(super) fn add(
     }
     let mut projects = Vec::new();
     for (info, what) in added {
-        let notes = memory.store().notes_in(&info.project.name)?;
+        let notes = memory.snapshot()?.notes_in(&info.project.name)?;
         let info = ProjectInfo { notes, ..info };
         let (name, path) = (&info.project.name, info.project.path.display());
         if !context.is_json() {
