@@ -13,6 +13,7 @@ const PAGES: &[(&str, &[&str])] = &[
     ("docs/reference/exit-codes.md", &["reference", "exit-codes"]),
     ("docs/reference/tools.md", &["reference", "tools"]),
     ("docs/reference/http-api.md", &["reference", "http-api"]),
+    ("docs/reference/openapi.json", &["reference", "openapi"]),
 ];
 
 /// The page that is computed here, because the binary does not contain the labelled sentences.

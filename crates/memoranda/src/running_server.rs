@@ -81,6 +81,16 @@ impl RunningServer {
         Ok(Self { address, token: written.token, file })
     }
 
+    /// Returns the address that clients connect to.
+    pub(crate) fn url(&self) -> String {
+        format!("http://{}", self.address)
+    }
+
+    /// Returns the token that the server accepts.
+    pub(crate) fn token(&self) -> &str {
+        &self.token
+    }
+
     /// Removes the record, unless another server has replaced it.
     pub(crate) fn forget(&self) {
         let known = files::read_text(&self.file).ok().flatten();

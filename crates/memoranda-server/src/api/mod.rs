@@ -1,5 +1,6 @@
 //! The HTTP API: every tool by its name, the Claude API's memory tool, and a health probe.
 
+mod answers;
 mod openapi;
 mod routes;
 

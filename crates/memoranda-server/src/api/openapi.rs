@@ -3,7 +3,11 @@
 use memoranda_tools::{ToolDef, ToolSettings};
 use serde_json::{Map, Value, json};
 
+use super::answers::AnswerSchemas;
 use super::routes::{HttpRoute, RouteAccess, RouteParameter, routes};
+
+/// Prefix of the names of schemas in the document.
+const SCHEMAS: &str = "#/components/schemas/";
 
 /// Returns the description of every route, and of every tool as a route of its own.
 pub fn openapi_document(
@@ -11,20 +15,27 @@ pub fn openapi_document(
     tools: &mut dyn Iterator<Item = &'static ToolDef>,
     settings: &ToolSettings,
 ) -> Value {
+    let answers = AnswerSchemas::read();
+    let mut schemas = answers.named.clone();
+    schemas.insert("Problem".to_owned(), problem_schema());
+    schemas.insert("ToolFailure".to_owned(), tool_failure_schema());
     let mut paths: Map<String, Value> = Map::new();
     for route in routes() {
         let item = paths.entry(route.path.to_owned()).or_insert_with(|| json!({}));
-        item[route.method.to_ascii_lowercase()] = operation(route);
+        item[route.method.to_ascii_lowercase()] = operation(route, &answers);
     }
     for tool in tools {
-        paths.insert(format!("/api/tools/{}", tool.name), tool_path(tool, settings));
+        let result = answers.of_tool(tool.name).cloned().unwrap_or_else(|| (tool.output)());
+        let name = format!("{}Result", pascal_case(tool.name));
+        paths.insert(format!("/api/tools/{}", tool.name), tool_path(tool, settings, &name));
+        schemas.insert(name, result);
     }
     json!({
         "openapi": "3.1.0",
         "info": {
             "title": "Memoranda",
             "version": version,
-            "description": "Errors are problem details (RFC 9457). Lists have `items` and a cursor `next`.",
+            "description": DESCRIPTION,
         },
         "paths": paths,
         "components": {
@@ -40,24 +51,44 @@ pub fn openapi_document(
                     "description": "a session of the page: POST /api/page/session",
                 },
             },
-            "schemas": {
-                "Problem": {
-                    "type": "object",
-                    "required": ["type", "title", "status", "code", "detail"],
-                    "properties": {
-                        "type": { "type": "string" },
-                        "title": { "type": "string" },
-                        "status": { "type": "integer" },
-                        "code": { "type": "string" },
-                        "detail": { "type": "string" },
-                    },
-                },
-            },
+            "schemas": schemas,
         },
     })
 }
 
-fn operation(route: &HttpRoute) -> Value {
+/// Description of the API as a whole.
+const DESCRIPTION: &str = "Errors are problem details (RFC 9457). Lists have `items` and a cursor \
+     `next`. Answers may have further members. `X-MCP-Toolsets: all` selects every tool for one \
+     call; `X-Memoranda-Repository` names the repository that a call is about.";
+
+fn problem_schema() -> Value {
+    json!({
+        "type": "object",
+        "required": ["type", "title", "status", "code", "detail"],
+        "properties": {
+            "type": { "type": "string" },
+            "title": { "type": "string" },
+            "status": { "type": "integer" },
+            "code": { "type": "string" },
+            "detail": { "type": "string" },
+        },
+    })
+}
+
+/// Schema of a call that the caller can correct: `text` says how.
+fn tool_failure_schema() -> Value {
+    json!({
+        "type": "object",
+        "required": ["is_error", "structured", "text"],
+        "properties": {
+            "is_error": { "const": true },
+            "structured": { "type": "object" },
+            "text": { "type": "string" },
+        },
+    })
+}
+
+fn operation(route: &HttpRoute, answers: &AnswerSchemas) -> Value {
     let mut parameters = path_parameters(route.path);
     let takes_body = route.method != "GET";
     if !takes_body {
@@ -67,17 +98,29 @@ fn operation(route: &HttpRoute) -> Value {
                 "in": "query",
                 "required": parameter.is_required,
                 "description": parameter.summary,
-                "schema": { "type": parameter.kind },
+                "schema": parameter_schema(parameter),
             })
         }));
     }
     let content = match (route.access, route.path) {
-        (RouteAccess::Shell, _) => json!({}),
+        (RouteAccess::Shell, path) => json!({ file_type(path): {} }),
         (_, "/api/page/events") => json!({ "text/event-stream": {} }),
-        (_, "/api/page/file") => json!({ "application/octet-stream": {} }),
-        _ => json!({ "application/json": { "schema": { "type": "object" } } }),
+        (_, "/api/page/file") => json!({ "*/*": {} }),
+        (_, path) if path.starts_with("/mcp") => {
+            json!({ "application/json": {}, "text/event-stream": {} })
+        }
+        (_, path) => {
+            let schema = match (answers.of_route(route.method, path), path) {
+                (Some(schema), _) => schema.clone(),
+                (None, "/api/tools/{name}") => answer_schema(&json!({ "type": "object" })),
+                (None, _) => json!({ "type": "object" }),
+            };
+            json!({ "application/json": { "schema": schema } })
+        }
     };
     let mut operation = json!({
+        "operationId": operation_id(route),
+        "tags": [tag(route.path)],
         "summary": route.summary,
         "security": security(route.access),
         "parameters": parameters,
@@ -92,21 +135,13 @@ fn operation(route: &HttpRoute) -> Value {
     operation
 }
 
-fn tool_path(tool: &ToolDef, settings: &ToolSettings) -> Value {
-    let content = json!({
-        "application/json": {
-            "schema": {
-                "type": "object",
-                "properties": {
-                    "structured": {},
-                    "text": { "type": "string" },
-                    "is_error": { "type": "boolean" },
-                },
-            },
-        },
-    });
+fn tool_path(tool: &ToolDef, settings: &ToolSettings, result: &str) -> Value {
+    let schema = answer_schema(&json!({ "$ref": format!("{SCHEMAS}{result}") }));
+    let content = json!({ "application/json": { "schema": schema } });
     json!({
         "post": {
+            "operationId": format!("tool_{}", tool.name),
+            "tags": ["tools"],
             "summary": tool.title,
             "description": tool.description(settings),
             "security": security(RouteAccess::Token),
@@ -119,6 +154,71 @@ fn tool_path(tool: &ToolDef, settings: &ToolSettings) -> Value {
     })
 }
 
+/// Returns the schema of a tool's answer: its result, or what the caller can correct.
+fn answer_schema(result: &Value) -> Value {
+    json!({
+        "oneOf": [
+            {
+                "type": "object",
+                "required": ["is_error", "structured", "text"],
+                "properties": {
+                    "is_error": { "const": false },
+                    "structured": result,
+                    "text": { "type": "string" },
+                },
+            },
+            { "$ref": format!("{SCHEMAS}ToolFailure") },
+        ],
+    })
+}
+
+/// Returns a unique name of a route, such as `get_page_note_versions`.
+fn operation_id(route: &HttpRoute) -> String {
+    let path = route.path.trim_start_matches("/api");
+    let parts = path.split(['/', '-', '.']).map(|part| part.trim_matches(['{', '}']));
+    let parts = parts.filter(|part| !part.is_empty());
+    let method = route.method.to_ascii_lowercase();
+    parts.fold(method, |name, part| format!("{name}_{part}"))
+}
+
+/// Returns the group of a route.
+fn tag(path: &str) -> &'static str {
+    match path {
+        path if path.starts_with("/api/page/") => "page",
+        path if path.starts_with("/mcp") => "mcp",
+        path if path.starts_with("/api/tools/") => "tools",
+        path if path.starts_with("/api/") => "server",
+        _ => "files",
+    }
+}
+
+/// Returns the media type of a file of the page.
+fn file_type(path: &str) -> &'static str {
+    match path.rsplit_once('.') {
+        Some((_, "js")) => "text/javascript",
+        Some((_, "css")) => "text/css",
+        Some((_, "svg")) => "image/svg+xml",
+        _ => "text/html",
+    }
+}
+
+/// Returns `read_note` as `ReadNote`.
+fn pascal_case(name: &str) -> String {
+    let word = |word: &str| {
+        let mut letters = word.chars();
+        let first = letters.next().map(|first| first.to_ascii_uppercase());
+        first.into_iter().chain(letters).collect::<String>()
+    };
+    name.split('_').map(word).collect()
+}
+
+fn parameter_schema(parameter: &RouteParameter) -> Value {
+    match parameter.kind {
+        "array" => json!({ "type": "array", "items": { "type": "string" } }),
+        kind => json!({ "type": kind }),
+    }
+}
+
 fn path_parameters(path: &str) -> Vec<Value> {
     let names = path.split('/').filter_map(|part| part.strip_prefix('{')?.strip_suffix('}'));
     let parameter = |name: &str| json!({ "name": name, "in": "path", "required": true, "schema": { "type": "string" } });
@@ -127,13 +227,12 @@ fn path_parameters(path: &str) -> Vec<Value> {
 
 fn body_schema(parameters: &[RouteParameter]) -> Value {
     let property = |parameter: &RouteParameter| {
+        let mut schema = parameter_schema(parameter);
         // The version of a file that must not exist is null.
-        let kind = if parameter.name == "expected" {
-            json!([parameter.kind, "null"])
-        } else {
-            json!(parameter.kind)
-        };
-        let schema = json!({ "type": kind, "description": parameter.summary });
+        if parameter.name == "expected" {
+            schema["type"] = json!([parameter.kind, "null"]);
+        }
+        schema["description"] = json!(parameter.summary);
         (parameter.name.to_owned(), schema)
     };
     let properties: Map<String, Value> = parameters.iter().map(property).collect();

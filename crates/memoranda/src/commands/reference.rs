@@ -37,6 +37,8 @@ enum ReferencePage {
     Tools,
     /// Every route of the HTTP API.
     HttpApi,
+    /// The description of the HTTP API for programs, as JSON (OpenAPI 3.1).
+    Openapi,
 }
 
 /// Prints the page.
@@ -48,6 +50,7 @@ pub(crate) fn run(context: &CommandContext, args: &Args) -> Result<Exit> {
         ReferencePage::ExitCodes => exit_codes(),
         ReferencePage::Tools => tools(),
         ReferencePage::HttpApi => http_api(),
+        ReferencePage::Openapi => openapi(),
     };
     context.printer.bytes(page.as_bytes())?;
     Ok(Exit::Success)
@@ -97,6 +100,29 @@ fn http_api() -> String {
                  details (RFC 9457): `status`, `code` and `detail`. Lists have `items` and `next`, \
                  which is the `cursor` of the next page. Parameters with `?` may be left out.";
     page("HTTP API", intro, &["Route", "Needs", "Parameters", "What it does"], rows.collect())
+}
+
+/// Describes all tools, also those that a server offers on request only.
+fn openapi() -> String {
+    let settings = ToolSettings::standard();
+    let version = env!("CARGO_PKG_VERSION");
+    let document =
+        memoranda_server::openapi_document(version, &mut memoranda_tools::tools(), &settings);
+    format!("{}\n", outline(&document, 3))
+}
+
+/// Writes JSON with the members of the outer objects on lines of their own, one line for each below.
+fn outline(value: &Value, levels: usize) -> String {
+    match value.as_object() {
+        Some(members) if levels > 0 && !members.is_empty() => {
+            let member = |(name, value): (&String, &Value)| {
+                format!("{}: {}", Value::String(name.clone()), outline(value, levels - 1))
+            };
+            let members: Vec<String> = members.iter().map(member).collect();
+            format!("{{\n{}\n}}", members.join(",\n"))
+        }
+        _ => value.to_string(),
+    }
 }
 
 fn exit_codes() -> String {

@@ -6,6 +6,7 @@ use crate::context::CommandContext;
 use crate::error::Result;
 use crate::exit::Exit;
 use crate::http_token::HttpToken;
+use crate::running_server::RunningServer;
 
 /// Print the token of the HTTP server: clients of `memoranda serve` send it.
 ///
@@ -22,13 +23,21 @@ Examples:
     --header \"Authorization: Bearer $(memoranda token)\"
 
 JSON (--json):
-  {token, file}; file is null if the token came from MEMORANDA_TOKEN")]
+  {token, file, server}; file is null if the token came from MEMORANDA_TOKEN; server has the url and the
+  token of a server of this vault that runs at present, or is null")]
 pub(crate) struct Args {}
 
 #[derive(Serialize)]
 struct TokenJson {
     token: String,
     file: Option<String>,
+    server: Option<ServerJson>,
+}
+
+#[derive(Serialize)]
+struct ServerJson {
+    url: String,
+    token: String,
 }
 
 /// Prints it.
@@ -43,7 +52,11 @@ pub(crate) fn run(context: &CommandContext, _: &Args) -> Result<Exit> {
     token.bearer()?;
     if context.is_json() {
         let file = token.file.map(|file| file.display().to_string());
-        context.printer.json(&TokenJson { token: token.text, file })?;
+        // Without a vault there is no server to be found.
+        let running = RunningServer::find(context).ok().flatten();
+        let server = running
+            .map(|running| ServerJson { url: running.url(), token: running.token().to_owned() });
+        context.printer.json(&TokenJson { token: token.text, file, server })?;
     } else {
         context.printer.line(token.text)?;
     }
