@@ -72,6 +72,7 @@ const ENGINE: &str = "memoranda-engine";
 const MODEL: &str = "memoranda-model";
 const TOOLS: &str = "memoranda-tools";
 const IMPORT: &str = "memoranda-import";
+const REMOTE: &str = "memoranda-remote";
 const SERVER: &str = "memoranda-server";
 
 const LAYERS: &[CrateLayer] = &[
@@ -113,19 +114,21 @@ const LAYERS: &[CrateLayer] = &[
         may_use: &[CORE, ENGINE, STORE],
         never: &[("an async runtime", ASYNC), ("HTTP", HTTP), ("the terminal", TERMINAL)],
     },
+    // Remote logs: the client of the database brings a runtime, which nothing else of it shows.
+    CrateLayer { name: REMOTE, may_use: &[CORE, STORE], never: &[("the terminal", TERMINAL)] },
     CrateLayer {
         name: SERVER,
-        may_use: &[CORE, TOOLS, ENGINE, MODEL, STORE],
+        may_use: &[CORE, TOOLS, ENGINE, MODEL, REMOTE, STORE],
         never: &[("the terminal", TERMINAL)],
     },
     CrateLayer {
         name: "memoranda",
-        may_use: &[CORE, TOOLS, ENGINE, IMPORT, MODEL, SERVER, STORE],
+        may_use: &[CORE, TOOLS, ENGINE, IMPORT, MODEL, REMOTE, SERVER, STORE],
         never: &[],
     },
     CrateLayer {
         name: "xtask",
-        may_use: &[CORE, TOOLS, ENGINE, IMPORT, MODEL, SERVER, STORE],
+        may_use: &[CORE, TOOLS, ENGINE, IMPORT, MODEL, REMOTE, SERVER, STORE],
         never: &[],
     },
 ];

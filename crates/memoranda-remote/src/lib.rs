@@ -1,0 +1,11 @@
+//! Remote logs: where the log of a space is kept when it is not in a vault.
+//!
+//! Two implementers of [`memoranda_store::remote::RemoteLog`]: PostgreSQL for team servers, behind
+//! the feature `postgres`, and HTTP for clones of a space. Everything here is synchronous.
+
+pub mod frame_stream;
+mod http;
+#[cfg(feature = "postgres")]
+pub mod postgres;
+
+pub use http::HttpLog;

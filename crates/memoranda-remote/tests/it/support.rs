@@ -1,0 +1,115 @@
+//! A shared space in a database of its own, and caches of it.
+
+use std::sync::Arc;
+use std::time::Duration;
+
+use memoranda_core::change::{
+    Author, ChangeChannel, ChangeOperation, ChangeSet, Commit, ExpectedContent, FileAction,
+};
+use memoranda_core::id::ProjectName;
+use memoranda_core::path::NotePath;
+use memoranda_core::query::Query;
+use memoranda_remote::postgres::{Database, PostgresLog, SpaceRow};
+use memoranda_store::{CommitOutcome, SearchFilter, SpaceOptions, Store, StoreError};
+use tempfile::TempDir;
+
+use crate::cluster::Cluster;
+
+pub(crate) struct TestSpace {
+    pub(crate) database: Database,
+    pub(crate) database_name: String,
+    folder: TempDir,
+}
+
+impl TestSpace {
+    /// Makes the space `acme` with its owner `anna`.
+    pub(crate) fn new(cluster: &Cluster) -> Self {
+        let (database, database_name) = cluster.new_database();
+        database.create_account("test", "anna", None).unwrap();
+        database.create_space("test", "acme", "anna", None).unwrap();
+        Self { database, database_name, folder: TempDir::new().unwrap() }
+    }
+
+    pub(crate) fn row(&self, name: &str) -> SpaceRow {
+        let spaces = self.database.spaces().unwrap();
+        spaces.into_iter().find(|space| space.name == name).unwrap()
+    }
+
+    /// Opens a cache of the space as another server would: with connections of its own.
+    pub(crate) fn open(&self, cache: &str, address: &str) -> Store {
+        let space = self.row("acme");
+        let database = Database::new(address, None).unwrap();
+        let log = PostgresLog::new(database, space.id, space.device);
+        let options = SpaceOptions {
+            root: self.folder.path().join(cache),
+            lock_patience: Duration::from_secs(30),
+        };
+        let store = Store::open_space(&options, Arc::new(log)).unwrap();
+        store.catch_up_with_space(None).unwrap();
+        store.sync(&mut |_| {}).unwrap();
+        store
+    }
+}
+
+fn main_project() -> ProjectName {
+    ProjectName::parse("main").unwrap()
+}
+
+fn author() -> Author {
+    Author::new("test", "test", ChangeChannel::Http)
+}
+
+pub(crate) fn change(place: &str, expect: ExpectedContent, action: FileAction) -> ChangeSet {
+    let path = NotePath::parse(place).unwrap();
+    let operation = ChangeOperation { project: main_project(), path, expect, action };
+    ChangeSet { operations: vec![operation], ..ChangeSet::default() }
+}
+
+pub(crate) fn try_put(store: &Store, place: &str, text: &str) -> Result<Commit, StoreError> {
+    let action = FileAction::Put(text.as_bytes().to_vec());
+    commit(store, change(place, ExpectedContent::Anything, action))
+}
+
+pub(crate) fn put(store: &Store, place: &str, text: &str) -> Commit {
+    try_put(store, place, text).unwrap()
+}
+
+pub(crate) fn commit(store: &Store, change: ChangeSet) -> Result<Commit, StoreError> {
+    match store.commit(&author(), |_| Ok::<_, StoreError>(change.clone()))? {
+        CommitOutcome::Committed(commit) => Ok(commit),
+        other => panic!("not committed: {other:?}"),
+    }
+}
+
+/// Adds a line to a file, with a decision that reads the file under the lock.
+pub(crate) fn try_append(store: &Store, place: &str, line: &str) -> Result<Commit, StoreError> {
+    let path = NotePath::parse(place).unwrap();
+    let outcome = store.commit(&author(), |view| {
+        let found = view.read(&main_project(), &path)?;
+        let mut bytes = found.map(|found| found.bytes.to_vec()).unwrap_or_default();
+        bytes.extend_from_slice(format!("{line}\n").as_bytes());
+        Ok::<_, StoreError>(change(place, ExpectedContent::Anything, FileAction::Put(bytes)))
+    })?;
+    match outcome {
+        CommitOutcome::Committed(commit) => Ok(commit),
+        other => panic!("not committed: {other:?}"),
+    }
+}
+
+pub(crate) fn text_of(store: &Store, place: &str) -> Option<String> {
+    let content = store.read(&main_project(), &NotePath::parse(place).unwrap()).unwrap();
+    content.map(|content| String::from_utf8(content.bytes.to_vec()).unwrap())
+}
+
+pub(crate) fn found(store: &Store, text: &str) -> Vec<String> {
+    let hits = store.search(text, &Query::parse(text), &SearchFilter::default(), 100).unwrap();
+    let mut paths: Vec<String> = hits.hits.iter().map(|hit| hit.path.to_string()).collect();
+    paths.dedup();
+    paths
+}
+
+/// How often a test of chance is repeated: more with `MEMORANDA_TEST_ROUNDS`.
+pub(crate) fn rounds(usual: usize) -> usize {
+    let asked = std::env::var("MEMORANDA_TEST_ROUNDS").ok();
+    asked.and_then(|text| text.parse().ok()).unwrap_or(usual)
+}
