@@ -90,11 +90,11 @@ pub use memoranda_store::{
     EmbeddingCoverage, FactFilter, FileAsOf, FileKind, FileOrder, FileProblems, FileSummary,
     FilesBelow, FilteredList, FolderFact, FolderFiles, FolderGraph, FolderTotals, GraphNode,
     HardLinkPolicy, HistoryFilter, IgnoreRules, IndexCounts, ListFilter, ListOrder, MAX_FILE_BYTES,
-    NameField, NamedNote, NodeRow, ObservationRow, OpenOptions, PointInTime, Project, ProjectPlace,
-    RelationRow, ScanProgress, ScanReport, SearchFilter, SimilarNote, Snapshot, SpaceFreshness,
-    SpaceOptions, StoreError, Superseded, TermCorrection, VacuumExtent, VacuumReport,
-    VacuumRequest, VersionConflict, WorkItem, WorkList, clock, exact_key, faults, hash, link_key,
-    remote,
+    NameField, NamedNote, NodeRow, NotAFileKind, ObservationRow, OpenOptions, PointInTime, Project,
+    ProjectPlace, RelationRow, ScanProgress, ScanReport, SearchFilter, SimilarNote, Snapshot,
+    SpaceFreshness, SpaceOptions, StoreError, Superseded, TermCorrection, VacuumExtent,
+    VacuumReport, VacuumRequest, VersionConflict, WorkItem, WorkList, clock, exact_key, faults,
+    hash, link_key, remote,
 };
 
 use std::sync::{Arc, Mutex, PoisonError};

@@ -11,6 +11,55 @@ use crate::remote::RemoteError;
 /// Number of items that an error lists.
 const MAX_LISTED: usize = 20;
 
+/// Kind of an entry that cannot be used as a file.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum NotAFileKind {
+    /// A symbolic link.
+    Symlink,
+    /// A folder.
+    Folder,
+    /// A file where a folder of the path should be.
+    FileNotFolder,
+    /// A hard link.
+    HardLink,
+    /// A socket, a pipe or a device.
+    SpecialFile,
+    /// A folder that another program uses, such as `.git`.
+    ControlDir,
+    /// A name that is not UTF-8.
+    NonUtf8Name,
+    /// A name that some systems reject.
+    UnportableName,
+    /// A file that the ignore rules include, so that it needs a history.
+    Note,
+    /// A path in a folder that does not exist.
+    MissingFolder,
+}
+
+impl NotAFileKind {
+    /// Returns the kind as a noun phrase for messages.
+    pub const fn as_str(self) -> &'static str {
+        match self {
+            Self::Symlink => "a symbolic link",
+            Self::Folder => "a folder",
+            Self::FileNotFolder => "a file, not a folder",
+            Self::HardLink => "a hard link",
+            Self::SpecialFile => "a special file",
+            Self::ControlDir => "where another program keeps its own",
+            Self::NonUtf8Name => "an entry whose name is not UTF-8",
+            Self::UnportableName => "an entry whose name is not portable",
+            Self::Note => "a note; only what .gitignore names is written without history",
+            Self::MissingFolder => "in a folder that does not exist",
+        }
+    }
+}
+
+impl std::fmt::Display for NotAFileKind {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.write_str(self.as_str())
+    }
+}
+
 /// A failure of the store. Outcomes that a caller can act on, such as a conflict, are values.
 #[derive(Debug, thiserror::Error)]
 pub enum StoreError {
@@ -123,12 +172,12 @@ pub enum StoreError {
         hidden: usize,
     },
     /// The name on disk is a symbolic link, a hard link or a special file.
-    #[error("{path:?} is {what}, and is neither followed nor replaced")]
+    #[error("{path:?} is {kind}, and is neither followed nor replaced")]
     NotAFile {
         /// The path within the project.
         path: String,
-        /// What it is.
-        what: &'static str,
+        /// The kind of entry at the path.
+        kind: NotAFileKind,
     },
     /// Another file has a name that some systems take for the same.
     #[error(

@@ -37,7 +37,7 @@ use memoranda_core::path::NotePath;
 pub use check::{BrokenLink, CheckReport};
 pub use commit::lost_files::{LostFile, LostState};
 pub use commit::{CommitOutcome, VersionConflict};
-pub use error::{Result, StoreError};
+pub use error::{NotAFileKind, Result, StoreError};
 pub use files::ignore_rules::IgnoreRules;
 pub use files::record_file::FileLockGuard;
 pub use files::{

@@ -14,7 +14,7 @@ use memoranda_core::note;
 use memoranda_core::note::permalink::slug;
 use memoranda_core::path::NotePath;
 use memoranda_core::query::Query;
-use memoranda_store::{SearchFilter, StoreError};
+use memoranda_store::{NotAFileKind, SearchFilter, StoreError};
 
 use crate::Memory;
 use crate::error::{EngineError, Result};
@@ -278,7 +278,7 @@ impl Memory {
         match self.store().read(project, path) {
             Ok(Some(_)) => return Ok(Some(path.clone())),
             // A folder of that name is not the note that is meant; `.md` may follow.
-            Ok(None) | Err(StoreError::NotAFile { what: "a folder", .. }) => {}
+            Ok(None) | Err(StoreError::NotAFile { kind: NotAFileKind::Folder, .. }) => {}
             Err(e) => return Err(e.into()),
         }
         let twins = self.snapshot()?.twins(project, path)?;

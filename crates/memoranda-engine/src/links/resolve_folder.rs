@@ -4,7 +4,7 @@ use memoranda_core::graph::alias_key;
 use memoranda_core::id::ProjectName;
 use memoranda_core::note::permalink::normalize_directory;
 use memoranda_core::path::{NotePath, name_key};
-use memoranda_store::{DirEntryKind, StoreError};
+use memoranda_store::{DirEntryKind, NotAFileKind, StoreError};
 
 use crate::Memory;
 use crate::error::{EngineError, Result};
@@ -104,6 +104,6 @@ impl Memory {
 
     fn is_folder(&self, project: &ProjectName, path: &NotePath) -> bool {
         let found = self.store().stat(project, path);
-        matches!(found, Err(StoreError::NotAFile { what: "a folder", .. }))
+        matches!(found, Err(StoreError::NotAFile { kind: NotAFileKind::Folder, .. }))
     }
 }

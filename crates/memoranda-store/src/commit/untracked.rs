@@ -8,7 +8,7 @@ use memoranda_core::id::{ContentHash, ProjectName};
 use memoranda_core::path::NotePath;
 
 use crate::StoreInner;
-use crate::error::{ErrorContext as _, Result, StoreError};
+use crate::error::{ErrorContext as _, NotAFileKind, Result, StoreError};
 use crate::files::temp_names;
 use crate::index::IndexBatch;
 
@@ -52,12 +52,12 @@ impl StoreInner {
         crate::files::check_owner(path)?;
         let root = self.root(&self.vault.project(project.as_str())?)?;
         if !root.ignores(path) {
-            let what = "a note; only what .gitignore names is written without history";
-            return Err(StoreError::NotAFile { path: path.to_string(), what });
+            let kind = NotAFileKind::Note;
+            return Err(StoreError::NotAFile { path: path.to_string(), kind });
         }
         let folder = root.folder(path)?.ok_or_else(|| StoreError::NotAFile {
             path: path.to_string(),
-            what: "in a folder that does not exist",
+            kind: NotAFileKind::MissingFolder,
         })?;
         let temporary = temp_names::of_copy();
         folder

@@ -26,7 +26,7 @@ use cap_std::fs::{Dir, Metadata, OpenOptions};
 use memoranda_core::id::ContentHash;
 use memoranda_core::path::NotePath;
 
-use crate::error::{ErrorContext as _, Result, StoreError};
+use crate::error::{ErrorContext as _, NotAFileKind, Result, StoreError};
 use crate::faults::{self, Step};
 
 pub(crate) use folder::{DirHandle, OpenedFile};
@@ -139,8 +139,7 @@ pub fn hash(bytes: &[u8]) -> ContentHash {
 /// Refuses what a program keeps for itself within a project.
 pub(crate) fn check_owner(path: &NotePath) -> Result<()> {
     if path.is_in_control_dir() {
-        let what = "where another program keeps its own";
-        Err(StoreError::NotAFile { path: path.to_string(), what })
+        Err(StoreError::NotAFile { path: path.to_string(), kind: NotAFileKind::ControlDir })
     } else {
         Ok(())
     }
@@ -352,7 +351,7 @@ impl ProjectRoot {
                 let kind = entry.file_type().doing(doing)?;
                 let shown = entry.file_name().to_string_lossy().into_owned();
                 let odd =
-                    |what| Err(StoreError::NotAFile { path: format!("{place}/{shown}"), what });
+                    |kind| Err(StoreError::NotAFile { path: format!("{place}/{shown}"), kind });
                 let path = NotePath::parse(&format!("{place}/{shown}"));
                 path.as_ref().map_or(Ok(()), check_owner)?;
                 if let Some(rules) = &rules {
@@ -368,10 +367,10 @@ impl ProjectRoot {
                     }
                 }
                 if entry.file_name().to_str().is_none() {
-                    return odd("an entry whose name is not UTF-8");
+                    return odd(NotAFileKind::NonUtf8Name);
                 }
                 let Ok(path) = path else {
-                    return odd("an entry whose name is not portable");
+                    return odd(NotAFileKind::UnportableName);
                 };
                 if kind.is_dir() {
                     pending.push((Some(dir.clone()), path, rules.clone()));
@@ -383,9 +382,9 @@ impl ProjectRoot {
                         below.files.push(path);
                     }
                 } else if kind.is_symlink() {
-                    return odd("a symbolic link");
+                    return odd(NotAFileKind::Symlink);
                 } else {
-                    return odd("a special file");
+                    return odd(NotAFileKind::SpecialFile);
                 }
             }
             below.folders.push(place);
@@ -430,15 +429,17 @@ impl ProjectRoot {
             }
             prefix.push_str(name);
             let Ok(metadata) = self.dir.symlink_metadata(&prefix) else { break };
-            let what = match () {
-                () if metadata.is_symlink() => "a symbolic link",
-                () if prefix == path.as_str() && metadata.is_dir() => "a folder",
-                () if prefix != path.as_str() && metadata.is_file() => "a file, not a folder",
-                () if metadata.is_file() && error.kind() == folder::HARD_LINK => "a hard link",
-                () if !metadata.is_file() && !metadata.is_dir() => "a special file",
+            let kind = match () {
+                () if metadata.is_symlink() => NotAFileKind::Symlink,
+                () if prefix == path.as_str() && metadata.is_dir() => NotAFileKind::Folder,
+                () if prefix != path.as_str() && metadata.is_file() => NotAFileKind::FileNotFolder,
+                () if metadata.is_file() && error.kind() == folder::HARD_LINK => {
+                    NotAFileKind::HardLink
+                }
+                () if !metadata.is_file() && !metadata.is_dir() => NotAFileKind::SpecialFile,
                 () => continue,
             };
-            return StoreError::NotAFile { path: prefix, what };
+            return StoreError::NotAFile { path: prefix, kind };
         }
         if error.kind() == io::ErrorKind::FileTooLarge {
             let size = self.dir.symlink_metadata(path.as_str()).map_or(0, |m| m.len());

@@ -2,7 +2,7 @@
 
 use memoranda_core::id::CommitId;
 use memoranda_core::path::NotePath;
-use memoranda_engine::{EngineError, StoreError};
+use memoranda_engine::{EngineError, NotAFileKind, StoreError};
 
 use super::command::MemoryCommandError;
 use super::lines;
@@ -184,7 +184,9 @@ impl MemoryError {
     /// Converts an engine error of deleting or renaming `path`.
     pub(super) fn from_removing(error: &EngineError, path: &str, at: &NotePath) -> Self {
         let held = match error {
-            EngineError::Store(StoreError::NotAFile { path: entry, what }) => Some((entry, *what)),
+            EngineError::Store(StoreError::NotAFile { path: entry, kind }) => {
+                Some((entry, kind.as_str()))
+            }
             EngineError::Store(StoreError::TooLarge { path: entry, .. }) => {
                 Some((entry, "larger than 64 MB"))
             }
@@ -214,7 +216,7 @@ impl MemoryError {
         match error {
             EngineError::Store(StoreError::NotAFile {
                 path: file,
-                what: "a file, not a folder",
+                kind: NotAFileKind::FileNotFolder,
             }) => {
                 let file = path::shown_like(path, file);
                 Self::BelowFile { path: path.to_owned(), file }
@@ -229,13 +231,17 @@ impl MemoryError {
             PathAccess::Write => "saved",
         };
         match error {
-            StoreError::NotAFile { what: "a folder", .. } => Self::NotAFile { path },
-            StoreError::NotAFile { what: "a file, not a folder", .. } => {
+            StoreError::NotAFile { kind: NotAFileKind::Folder, .. } => Self::NotAFile { path },
+            StoreError::NotAFile { kind: NotAFileKind::FileNotFolder, .. } => {
                 Self::Missing { path, command: CommandGroup::ViewOrEdit }
             }
-            StoreError::NotAFile { what: "a special file", .. } => Self::Unsupported { path },
-            StoreError::NotAFile { what: "a hard link", .. } => Self::HardLink { path, access },
-            StoreError::NotAFile { what: "where another program keeps its own", .. } => {
+            StoreError::NotAFile { kind: NotAFileKind::SpecialFile, .. } => {
+                Self::Unsupported { path }
+            }
+            StoreError::NotAFile { kind: NotAFileKind::HardLink, .. } => {
+                Self::HardLink { path, access }
+            }
+            StoreError::NotAFile { kind: NotAFileKind::ControlDir, .. } => {
                 Self::ReservedPath { path }
             }
             StoreError::NotAFile { .. } => Self::Symlink { path, access },

@@ -27,12 +27,15 @@ pub fn call(tool: &ToolDef, call: &CallContext<'_>, arguments: Value) -> ToolRes
         );
         return (tool.render_error)(call, ToolError::new("PROJECT_CONSTRAINED", text));
     }
+    // A tool that reads sees one state of the index from beginning to end. Errors are left to it.
+    let snapshot = tool.reads_index_only().then(|| call.memory.snapshot());
     let mut result = match tool.handler {
         ToolHandler::Json { run, .. } => {
             run(call, without_empty(arguments, &tool.input_schema(call.settings)))
         }
         ToolHandler::Params { table, run } => call_with_params(tool, table, run, call, arguments),
     };
+    drop(snapshot);
     truncate(&mut result, tool.max_chars);
     result
 }

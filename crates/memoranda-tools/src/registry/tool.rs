@@ -151,6 +151,11 @@ impl ToolDef {
         matches!(self.scan, ScanPolicy::IfMissing)
     }
 
+    /// Returns true if the tool changes nothing and uses the index.
+    pub(super) fn reads_index_only(&self) -> bool {
+        self.hints.read_only && !matches!(self.scan, ScanPolicy::Nothing)
+    }
+
     /// Returns the files that have to be in the index before a call. `None` if the tool does not
     /// use the index.
     pub fn scan_scope(&self, settings: &ToolSettings, arguments: &Value) -> Option<SyncScope> {

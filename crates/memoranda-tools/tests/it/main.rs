@@ -49,6 +49,7 @@ mod notes_snapshots;
 mod notes_support;
 mod notes_unicode_names;
 mod notes_visibility;
+mod one_state;
 mod records_brief;
 mod search_answers;
 mod support;

@@ -6,7 +6,9 @@ use std::time::Duration;
 
 use memoranda_core::change::{Author, ChangeChannel};
 use memoranda_engine::{Memory, OpenOptions};
-use memoranda_tools::{CallContext, ClientContext, ToolResult, ToolSettings, Wording, call, tool};
+use memoranda_tools::{
+    CallContext, ClientContext, ToolDef, ToolResult, ToolSettings, Wording, call, tool,
+};
 use serde_json::Value;
 use tempfile::TempDir;
 
@@ -65,15 +67,20 @@ impl TestVault {
     }
 
     pub(crate) fn call(&self, name: &str, arguments: &Value) -> ToolResult {
+        self.call_row(tool(name).unwrap(), arguments)
+    }
+
+    /// Calls a tool by its definition.
+    pub(crate) fn call_row(&self, tool: &ToolDef, arguments: &Value) -> ToolResult {
         let cancelled = AtomicBool::new(false);
         let context = CallContext {
             memory: &self.memory,
-            who: Author::new("test 1", name, ChangeChannel::Mcp),
+            who: Author::new("test 1", tool.name, ChangeChannel::Mcp),
             settings: &self.settings,
             progress: &|_, _, _| {},
             cancelled: &cancelled,
             client: &ClientContext::default(),
         };
-        call(tool(name).unwrap(), &context, arguments.clone())
+        call(tool, &context, arguments.clone())
     }
 }
