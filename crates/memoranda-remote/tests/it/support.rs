@@ -75,7 +75,7 @@ pub(crate) fn put(store: &Store, place: &str, text: &str) -> Commit {
 }
 
 pub(crate) fn commit(store: &Store, change: ChangeSet) -> Result<Commit, StoreError> {
-    match store.commit(&author(), |_| Ok::<_, StoreError>(change.clone()))? {
+    match store.transact(&author(), |_| Ok::<_, StoreError>(change.clone()))? {
         CommitOutcome::Committed(commit) => Ok(commit),
         other => panic!("not committed: {other:?}"),
     }
@@ -84,7 +84,7 @@ pub(crate) fn commit(store: &Store, change: ChangeSet) -> Result<Commit, StoreEr
 /// Adds a line to a file, with a decision that reads the file under the lock.
 pub(crate) fn try_append(store: &Store, place: &str, line: &str) -> Result<Commit, StoreError> {
     let path = NotePath::parse(place).unwrap();
-    let outcome = store.commit(&author(), |view| {
+    let outcome = store.transact(&author(), |view| {
         let found = view.read(&main_project(), &path)?;
         let mut bytes = found.map(|found| found.bytes.to_vec()).unwrap_or_default();
         bytes.extend_from_slice(format!("{line}\n").as_bytes());
@@ -102,7 +102,11 @@ pub(crate) fn text_of(store: &Store, place: &str) -> Option<String> {
 }
 
 pub(crate) fn found(store: &Store, text: &str) -> Vec<String> {
-    let hits = store.search(text, &Query::parse(text), &SearchFilter::default(), 100).unwrap();
+    let hits = store
+        .snapshot()
+        .unwrap()
+        .search(text, &Query::parse(text), &SearchFilter::default(), 100)
+        .unwrap();
     let mut paths: Vec<String> = hits.hits.iter().map(|hit| hit.path.to_string()).collect();
     paths.dedup();
     paths
