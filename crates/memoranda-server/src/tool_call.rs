@@ -138,8 +138,8 @@ impl ToolCall {
             }
         };
         let mut result = memoranda_tools::call(self.tool, &call, self.arguments);
-        if let Some(incomplete_index_warning) = incomplete_index_warning(state) {
-            result.text.push_str(&incomplete_index_warning);
+        if let Some(warning) = incomplete_index_warning(state) {
+            result.add_warning(&warning);
         }
         (result, self.client.into_side_output())
     }
@@ -169,8 +169,8 @@ fn incomplete_index_warning(state: Option<IndexProgress>) -> Option<String> {
         _ => format!(" ({done} of {total} files so far)"),
     };
     Some(format!(
-        "\n[The index is still being built{far}: what is not read yet is missing here, and counts \
-         are too low. Ask again in a moment.]"
+        "The index is still being built{far}: what is not read yet is missing here, and counts \
+         are too low. Ask again in a moment."
     ))
 }
 

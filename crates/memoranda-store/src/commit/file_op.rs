@@ -335,6 +335,9 @@ impl<'a> FileOp<'a> {
                 Err(e) if e.kind() == std::io::ErrorKind::NotFound => {
                     return folder.place(&self.temporary, name).or_else(ignore_race);
                 }
+                // Without an exchange no file has the name for a moment. An editor has saved in that
+                // moment: its text is the newest, and stays.
+                Err(e) if e.kind() == std::io::ErrorKind::AlreadyExists => return Ok(()),
                 Err(e) => return Err(e),
             }
             if aside()? == there {

@@ -353,4 +353,46 @@ impl ToolResult {
         let structured = json!({ "error": text, "is_error": true });
         Self { text, structured, is_error: true }
     }
+
+    /// Adds a warning about the whole answer. A text that is JSON stays JSON, because clients parse it:
+    /// there the warning becomes the field `warning` of the structure, and of the text if the text is
+    /// the same object.
+    pub fn add_warning(&mut self, warning: &str) {
+        let Ok(text) = serde_json::from_str::<Value>(&self.text) else {
+            self.text.push_str(&format!("\n[{warning}]"));
+            return;
+        };
+        let is_same = text == self.structured;
+        let Value::Object(fields) = &mut self.structured else { return };
+        if fields.contains_key("warning") {
+            return;
+        }
+        fields.insert("warning".to_owned(), json!(warning));
+        if is_same && let Some(end) = self.text.rfind('}') {
+            let separator = if fields.len() == 1 { "" } else { "," };
+            self.text.insert_str(end, &format!("{separator}\"warning\":{}", json!(warning)));
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_warning_keeps_json_texts_parseable() {
+        for (text, structured, expected) in [
+            ("Two notes.", json!({ "total": 2 }), "Two notes.\n[Wait.]"),
+            (r#"{"total":2}"#, json!({ "total": 2 }), r#"{"total":2,"warning":"Wait."}"#),
+            ("{}", json!({}), r#"{"warning":"Wait."}"#),
+            // The text is a file of the person, not the answer's own object.
+            (r#"{"port":1}"#, json!({ "path": "a.json" }), r#"{"port":1}"#),
+        ] {
+            let mut result = ToolResult::ok(text.to_owned(), structured);
+            result.add_warning("Wait.");
+            assert_eq!(result.text, expected);
+            let is_plain = text == "Two notes.";
+            assert_eq!(result.structured["warning"] == json!("Wait."), !is_plain, "{text}");
+        }
+    }
 }
