@@ -11,14 +11,14 @@ use crate::error::{EngineError, Result};
 use crate::links::resolve::NoteLocation;
 use crate::{Author, Memory};
 
-/// What a revision does to one note.
+/// Operation on one file, part of a change.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct FileOperation {
     /// The note.
     pub place: NoteLocation,
-    /// What must be there for anything to be done.
+    /// Required content of the file before the operation.
     pub expect: ExpectedContent,
-    /// What becomes of it.
+    /// Action on the file.
     pub action: FileAction,
 }
 
@@ -45,7 +45,7 @@ impl FileOperation {
     }
 }
 
-/// What became of a revision.
+/// Outcome of a change.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub enum TransactOutcome {
     /// Everything was done, and is durable.

@@ -1,4 +1,4 @@
-//! Proving that files, log and index agree; mending the index when asked.
+//! Checks that files, log and index agree, and restores lost files.
 
 use std::path::Path;
 
@@ -13,18 +13,24 @@ use crate::error::Result;
 /// Findings of a check.
 #[derive(Clone, Debug)]
 pub struct DoctorReport {
-    /// What people had done that was not yet part of memory.
+    /// Edits that the check recorded first.
     pub sync: ScanReport,
-    /// Where files, log and index disagree.
+    /// Differences between files, log and index.
     pub check: CheckReport,
 }
 
 impl Memory {
-    /// Looks at everything. `scratch` is an empty folder for an index made for comparison.
+    /// Scans every file, then checks the vault. `scratch` is an empty folder for a second index.
     pub fn doctor(&self, scratch: &Path) -> Result<DoctorReport> {
         let sync = self.sync(&mut |_| {})?;
-        let check = self.store().check(scratch)?;
+        let check = self.check(scratch)?;
         Ok(DoctorReport { sync, check })
+    }
+
+    /// Compares files, log and index. The index is compared with a second one, built in the empty
+    /// folder `scratch`.
+    pub fn check(&self, scratch: &Path) -> Result<CheckReport> {
+        Ok(self.store().check(scratch)?)
     }
 
     /// Writes every version that was lost without an edit back to its file, in one commit; `None` if

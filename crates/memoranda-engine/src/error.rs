@@ -75,13 +75,13 @@ pub enum EngineError {
     Edit {
         /// The note.
         place: NoteLocation,
-        /// What did not fit.
+        /// Reason why the edit does not fit.
         error: EditError,
     },
-    /// A path that is none.
+    /// The path is invalid.
     #[error(transparent)]
     Path(#[from] PathError),
-    /// A project name that is none.
+    /// The project name is invalid.
     #[error(transparent)]
     Project(#[from] ProjectNameError),
     /// Something about the request itself.

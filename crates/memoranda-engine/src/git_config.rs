@@ -1,5 +1,5 @@
-//! A git configuration, read as git reads it: files that include others, remotes whose addresses
-//! are rewritten. Whoever asks brings the files.
+//! Reads a git configuration as git does, with included files and rewritten remote addresses. The
+//! caller reads the files.
 
 use std::path::{Path, PathBuf};
 
@@ -8,7 +8,7 @@ const DEPTH: usize = 10;
 
 /// Where a repository's configuration comes from, and what decides which parts hold.
 pub(crate) struct GitConfigSources<'a> {
-    /// The text of a file; `None` if there is none.
+    /// Returns the text of a file; `None` if the file cannot be read.
     pub(crate) read: &'a dyn Fn(&Path) -> Option<String>,
     /// The person's own folder, for `~`.
     pub(crate) home: Option<PathBuf>,
@@ -16,7 +16,7 @@ pub(crate) struct GitConfigSources<'a> {
     pub(crate) git_folders: &'a dyn Fn() -> Vec<String>,
 }
 
-/// What was read, in the order in which git reads it.
+/// Entries of all files, in the order in which git reads them.
 #[derive(Default)]
 pub(crate) struct GitConfig {
     entries: Vec<GitConfigEntry>,
@@ -26,7 +26,7 @@ pub(crate) struct GitConfig {
 struct GitConfigEntry {
     /// In lower case, as is `key`.
     section: String,
-    /// What stands in quotes beside it, to the letter.
+    /// Subsection name: the quoted part of the section header, unchanged.
     name: String,
     key: String,
     value: String,
@@ -110,8 +110,8 @@ impl GitConfigSources<'_> {
         }
     }
 
-    /// Whether the condition of an `includeIf` holds. Those that speak of branches and of addresses
-    /// do not say where a repository comes from, and never hold here.
+    /// Returns true if the condition of an `includeIf` is met. Conditions on branches and remote
+    /// addresses never are: they do not depend on the location of the repository.
     fn holds(&self, condition: &str, file: &Path) -> bool {
         let (pattern, any_case) = match condition.split_once(':') {
             Some(("gitdir", pattern)) => (pattern, false),
@@ -150,7 +150,7 @@ pub(crate) fn slashed(path: &Path) -> String {
     path.to_string_lossy().replace('\\', "/")
 }
 
-/// Whether a pattern fits a path: `*` and `?` within a name, `**` across names.
+/// Returns true if a pattern matches a path: `*` and `?` within a name, `**` across names.
 fn matches(pattern: &[u8], path: &[u8]) -> bool {
     match (pattern, path) {
         ([], []) => true,

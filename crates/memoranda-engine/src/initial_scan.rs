@@ -1,6 +1,6 @@
-//! The first look: until every file was looked at once, an index that was just made knows only part
-//! of a vault, and whoever asks meanwhile must wait or be told. One that was made before does not
-//! know yet what people did while nobody watched.
+//! The initial scan of a process. A new index is incomplete until every file was scanned once, so
+//! queries wait or report the progress. An existing index does not contain the edits made while no
+//! process was watching.
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};

@@ -26,6 +26,7 @@ mod scan;
 mod search;
 mod status;
 pub mod task_context;
+mod uses;
 mod vacuum;
 mod visits;
 
@@ -87,25 +88,25 @@ pub use visits::{ChangesSinceVisit, VisitRegister, VisitingClient};
 pub use memoranda_core as core;
 pub use memoranda_store::{
     ChangeSubscription, ChangedFile, CheckReport, Connectivity, DirEntry, DirEntryKind, DirListing,
-    EmbeddingCoverage, FactFilter, FileAsOf, FileKind, FileOrder, FileProblems, FileSummary,
-    FilesBelow, FilteredList, FolderFact, FolderFiles, FolderGraph, FolderTotals, GraphNode,
-    HardLinkPolicy, HistoryFilter, IgnoreRules, IndexCounts, ListFilter, ListOrder, MAX_FILE_BYTES,
-    NameField, NamedNote, NodeRow, NotAFileKind, ObservationRow, OpenOptions, PointInTime, Project,
-    ProjectPlace, RelationRow, ScanProgress, ScanReport, SearchFilter, SimilarNote, Snapshot,
-    SpaceFreshness, SpaceOptions, StoreError, Superseded, TermCorrection, VacuumExtent,
-    VacuumReport, VacuumRequest, VersionConflict, WorkItem, WorkList, clock, exact_key, faults,
-    hash, link_key, remote,
+    EmbeddingCoverage, FactFilter, FileAsOf, FileContent, FileKind, FileOrder, FileProblems,
+    FileSummary, FilesBelow, FilteredList, FolderFact, FolderFiles, FolderGraph, FolderTotals,
+    GraphNode, HardLinkPolicy, HistoryFilter, IgnoreRules, IndexCounts, ListFilter, ListOrder,
+    MAX_FILE_BYTES, NameField, NamedNote, NodeRow, NotAFileKind, ObservationRow, OpenOptions,
+    PointInTime, Project, ProjectPlace, RelationRow, ScanProgress, ScanReport, SearchFilter,
+    SimilarNote, Snapshot, SpaceFreshness, SpaceOptions, StoreError, Superseded, TermCorrection,
+    VacuumExtent, VacuumReport, VacuumRequest, VersionConflict, WorkItem, WorkList, clock,
+    exact_key, faults, hash, link_key, remote,
 };
 
 use std::sync::{Arc, Mutex, PoisonError};
 
 use jiff::tz::TimeZone;
 pub use memoranda_core::change::Author;
-pub use memoranda_store::Store;
+use memoranda_store::Store;
 
 use search::embedding::EmbeddingWorker;
 
-/// The project that is meant when none is named, unless the person chose another.
+/// The project of names and notes without a project, unless the person configured another.
 pub const DEFAULT_PROJECT: &str = "main";
 
 /// A vault, open, and the one who uses it.
@@ -176,8 +177,8 @@ impl Memory {
         Ok(self.store.snapshot()?)
     }
 
-    /// The store beneath, for what has no verb of its own.
-    pub fn store(&self) -> &Store {
+    /// Returns the store, for the verbs.
+    pub(crate) fn store(&self) -> &Store {
         &self.store
     }
 }

@@ -6,7 +6,7 @@ use std::time::Duration;
 
 /// Something that answers a question in words. Whatever it says is untrusted text.
 pub trait LanguageModel: fmt::Debug + Send + Sync {
-    /// What it is called, for answers and diagnostics.
+    /// Name for answers and diagnostics.
     fn name(&self) -> &str;
 
     /// Answers within its own limits of time and size, or says why it did not.
@@ -15,7 +15,7 @@ pub trait LanguageModel: fmt::Debug + Send + Sync {
 
 /// Something that makes a vector of each text, so that texts that say alike lie close together.
 pub trait TextEmbedder: fmt::Debug + Send + Sync {
-    /// What it is called, for people.
+    /// Name shown to people.
     fn name(&self) -> &str;
 
     /// Names the model in caches: vectors under different names cannot be compared. A model that
@@ -27,12 +27,12 @@ pub trait TextEmbedder: fmt::Debug + Send + Sync {
     fn embed(&self, texts: &[&str], limit: Duration) -> Result<Vec<Vec<f32>>, ModelError>;
 }
 
-/// What a language model is asked.
+/// Question to a language model.
 #[derive(Clone, Copy, Debug)]
 pub struct ModelQuestion<'a> {
-    /// What it is to do, in our words.
+    /// Instructions, written by this program.
     pub instructions: &'a str,
-    /// What it is to do it with, in others' words.
+    /// Text of the user to which the instructions apply.
     pub text: &'a str,
     /// The longest answer that is of use, in tokens.
     pub max_tokens: u32,
@@ -50,13 +50,13 @@ pub enum ModelError {
     /// It cannot be used at all.
     #[error("it cannot be used: {reason}")]
     Unusable {
-        /// What is wrong, and what to do about it.
+        /// The problem and its remedy.
         reason: String,
     },
     /// Nobody could be reached.
     #[error("it cannot be reached: {reason}")]
     Unreachable {
-        /// What stood in the way.
+        /// The obstacle.
         reason: String,
     },
     /// It answered with an error.
@@ -70,7 +70,7 @@ pub enum ModelError {
     /// It answered with something that is no answer.
     #[error("its answer cannot be read: {reason}")]
     Malformed {
-        /// What is wrong with it.
+        /// The problem with the answer.
         reason: String,
     },
     /// It answered with more than is read.

@@ -21,16 +21,27 @@ pub struct ProjectInfo {
 }
 
 impl Memory {
-    /// All projects, sorted by name.
+    /// Finds a project by its name, or by a name that differs only in case and separators:
+    /// `Research Lab` finds `research-lab`, if no other project fits.
+    pub fn project(&self, name: &str) -> Result<Project> {
+        Ok(self.store().project(name)?)
+    }
+
+    /// Lists all projects, sorted by name, without counting their notes.
+    pub fn list_projects(&self) -> Result<Vec<Project>> {
+        Ok(self.store().projects()?)
+    }
+
+    /// Lists all projects with their numbers of notes, sorted by name.
     pub fn projects(&self) -> Result<Vec<ProjectInfo>> {
         let info = |project: Project| {
             let notes = self.snapshot()?.notes_in(&project.name)?;
             Ok(ProjectInfo { project, notes })
         };
-        self.store().projects()?.into_iter().map(info).collect()
+        self.list_projects()?.into_iter().map(info).collect()
     }
 
-    /// Makes a project in the vault, if there is none of that name.
+    /// Creates a project in the vault, unless the project exists.
     pub fn create_project(&self, name: &str) -> Result<Project> {
         Ok(self.store().ensure_project(&ProjectName::parse(name)?)?)
     }
@@ -45,7 +56,7 @@ impl Memory {
         Ok(self.store().add_project(&ProjectName::parse(name)?, folder, hard_links)?)
     }
 
-    /// The same, and what the project holds in the vault moves into the folder.
+    /// Makes any folder a project, and moves the files that the project has in the vault into it.
     pub fn move_project(
         &self,
         name: &str,

@@ -20,7 +20,7 @@ pub struct GitRepository {
     /// The remotes that there are if none of them is `remote`: several without an `origin`, or one
     /// whose address names no host.
     pub other_remotes: Vec<String>,
-    /// What people call it: the last part of the remote, or the folder's name.
+    /// Display name: the last part of the remote, or the folder's name.
     pub name: String,
     /// The branch that is checked out; `None` if none is.
     pub branch: Option<String>,
@@ -63,9 +63,8 @@ impl GitRepository {
     }
 }
 
-/// Files as they are named from the root of the repository that a folder lies in, each in every
-/// way that can be meant: a name can be absolute, an address, or as seen from the root or from the
-/// folder.
+/// Returns files as paths from the root of the repository that contains a folder. A name can be
+/// absolute, a URL, or relative to the root or the folder, so each file yields every possible path.
 pub fn named_from_root(folder: Option<&Path>, files: &[String]) -> Vec<String> {
     let folder = folder.and_then(|folder| std::path::absolute(folder).ok());
     let root = folder.as_deref().map(|folder| match GitRepository::of(folder) {
@@ -73,7 +72,7 @@ pub fn named_from_root(folder: Option<&Path>, files: &[String]) -> Vec<String> {
         None => folder.to_owned(),
     });
     let own = slashed;
-    // Where the folder lies within the root, for names that are meant from there.
+    // Path of the folder within the root, for names relative to the folder.
     let within = root.as_deref().zip(folder.as_deref());
     let within = within.and_then(|(root, folder)| folder.strip_prefix(root).ok()).map(own);
     let within = within.filter(|within| !within.is_empty());

@@ -1,8 +1,8 @@
-//! Looking at the disk: people's edits become part of memory.
+//! Finding the edits that people made outside this program.
 
 use memoranda_core::id::ProjectName;
 use memoranda_core::path::NotePath;
-use memoranda_store::{ScanProgress, ScanReport};
+use memoranda_store::{ChangeSubscription, ScanProgress, ScanReport};
 
 use crate::Memory;
 use crate::error::Result;
@@ -17,23 +17,52 @@ pub enum SyncScope {
 }
 
 impl Memory {
-    /// Looks at every file.
+    /// Scans every file of every project, and records the edits.
     pub fn sync(&self, progress: &mut dyn FnMut(ScanProgress)) -> Result<ScanReport> {
         Ok(self.store().sync(progress)?)
     }
 
-    /// Looks at what an answer can depend on, unless another process notices edits as they happen,
-    /// so that a question asked now is answered from the files as they are. Once something has
-    /// changed there, the whole project is looked at: what appears in a folder may have left another.
+    /// Scans every file of one project, and records the edits.
+    pub fn sync_project(
+        &self,
+        project: &ProjectName,
+        progress: &mut dyn FnMut(ScanProgress),
+    ) -> Result<ScanReport> {
+        Ok(self.store().sync_project(project, progress)?)
+    }
+
+    /// Returns true if some process records edits of this vault as they happen.
+    pub fn is_watched(&self) -> bool {
+        self.store().is_watched()
+    }
+
+    /// Returns true if this process is the watcher, and has scanned all earlier edits.
+    pub fn has_looked(&self) -> bool {
+        self.store().has_looked()
+    }
+
+    /// Returns true if every file has been scanned since the index was created.
+    pub fn is_indexed(&self) -> Result<bool> {
+        Ok(self.store().is_indexed()?)
+    }
+
+    /// Calls `changed` soon after every change of the vault by any process, until the subscription
+    /// is dropped. An edit counts as soon as a process that watches the vault has recorded it.
+    pub fn subscribe(&self, changed: impl Fn() + Send + 'static) -> Result<ChangeSubscription> {
+        Ok(self.store().follow(changed)?)
+    }
+
+    /// Scans the files that an answer can depend on, unless a process watches the vault. If one of
+    /// them has changed, the whole project is scanned: a new file may have come from another folder.
     pub fn catch_up(
         &self,
         concern: &SyncScope,
         progress: &mut dyn FnMut(ScanProgress),
     ) -> Result<Option<ScanReport>> {
-        if !self.store().is_indexed()? {
+        if !self.is_indexed()? {
             return self.sync(progress).map(Some);
         }
-        if self.store().is_watched() {
+        if self.is_watched() {
             return Ok(None);
         }
         match concern {
@@ -42,13 +71,13 @@ impl Memory {
                 if self.store().is_as_known(project, folders)? {
                     Ok(None)
                 } else {
-                    Ok(Some(self.store().sync_project(project, progress)?))
+                    self.sync_project(project, progress).map(Some)
                 }
             }
         }
     }
 
-    /// Throws the index away and makes it anew.
+    /// Deletes the index and rebuilds it from the files and the log.
     pub fn reindex(&self, progress: &mut dyn FnMut(ScanProgress)) -> Result<ScanReport> {
         Ok(self.store().reindex(progress)?)
     }

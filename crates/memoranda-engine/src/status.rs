@@ -1,6 +1,6 @@
-//! How the vault is.
+//! The state of the vault.
 
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 
 use memoranda_store::IndexCounts;
 
@@ -9,41 +9,51 @@ use crate::error::Result;
 use crate::project::ProjectInfo;
 use crate::search::embedding::ModelStatus;
 
-/// How the vault is.
+/// State of the vault.
 #[derive(Clone, Debug)]
 pub struct VaultStatus {
-    /// Where it lies.
+    /// Folder of the vault.
     pub home: PathBuf,
-    /// Where the index lies.
+    /// File of the index.
     pub index: PathBuf,
-    /// The name of this device in the log.
+    /// Name of this device in the log.
     pub device: String,
-    /// Its projects.
+    /// Projects with their numbers of notes.
     pub projects: Vec<ProjectInfo>,
-    /// How much the index holds.
+    /// Row counts of the index.
     pub counts: IndexCounts,
-    /// How large the log is, in bytes.
+    /// Size of the log, in bytes.
     pub log_bytes: u64,
-    /// Whether some process notices people's edits as they happen.
+    /// True if some process records edits as they happen.
     pub watched: bool,
-    /// Whether every file has been looked at since the index was made.
+    /// True if every file has been scanned since the index was created.
     pub indexed: bool,
-    /// How far the model is that was chosen, if one was.
+    /// Progress of the chosen embedding model; `None` if none was chosen.
     pub model: Option<ModelStatus>,
 }
 
 impl Memory {
-    /// How the vault is.
+    /// Returns the folder of the vault.
+    pub fn home(&self) -> &Path {
+        self.store().home()
+    }
+
+    /// Returns the name of this device in the log.
+    pub fn device(&self) -> &str {
+        self.store().device()
+    }
+
+    /// Returns the state of the vault.
     pub fn status(&self) -> Result<VaultStatus> {
         Ok(VaultStatus {
-            home: self.store().home().to_owned(),
+            home: self.home().to_owned(),
             index: self.store().index_path(),
-            device: self.store().device().to_owned(),
+            device: self.device().to_owned(),
             projects: self.projects()?,
             counts: self.snapshot()?.counts()?,
             log_bytes: self.store().log_size()?,
-            watched: self.store().is_watched(),
-            indexed: self.store().is_indexed()?,
+            watched: self.is_watched(),
+            indexed: self.is_indexed()?,
             model: self.model_status()?,
         })
     }

@@ -53,7 +53,7 @@ pub enum DeletedPolicy {
 pub struct ImportOptions {
     /// Source of the items.
     pub source: ImportSource,
-    /// Whether notes are written or only reported.
+    /// Mode: write the notes, or only report them.
     pub mode: ImportMode,
     /// Treatment of notes that were deleted in the vault.
     pub deleted: DeletedPolicy,
@@ -470,7 +470,7 @@ impl<'m> Importer<'m> {
                 })
                 .collect();
             if !times.is_empty() {
-                self.memory.store().set_modified(&times)?;
+                self.memory.set_modified(&times)?;
             }
         }
         Ok(decisions)
@@ -489,9 +489,9 @@ impl<'m> Importer<'m> {
     }
 
     fn read_bytes(&self, place: &NoteLocation) -> Result<Option<Vec<u8>>> {
-        match self.memory.store().read(&place.project, &place.path) {
+        match self.memory.read_file(place) {
             Ok(found) => Ok(found.map(|found| found.bytes)),
-            Err(StoreError::NoProject { .. }) => Ok(None),
+            Err(EngineError::Store(StoreError::NoProject { .. })) => Ok(None),
             Err(error) => Err(error.into()),
         }
     }

@@ -35,7 +35,7 @@ pub(crate) struct StampedNote {
 /// Provenance of a note in the vault.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub(crate) struct RecordedProvenance {
-    /// Content hash recorded by the last import; `None` if there is none.
+    /// Content hash recorded by the last import; `None` before the first one.
     pub(crate) recorded: Option<String>,
     /// Hash of the current content.
     pub(crate) current: String,

@@ -117,7 +117,7 @@ impl ToolCall {
             client: &self.client,
         };
         // A note that the index knows is read from its file: nothing else need be looked at.
-        if self.tool.can_precede_scan() && matches!(self.memory.store().is_indexed(), Ok(true)) {
+        if self.tool.can_precede_scan() && matches!(self.memory.is_indexed(), Ok(true)) {
             let result = memoranda_tools::call(self.tool, &call, self.arguments.clone());
             if !result.is_error {
                 // Later calls need the edits of all files.

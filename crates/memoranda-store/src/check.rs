@@ -14,7 +14,7 @@ use crate::log::chain::ChainEnd;
 use crate::log::{LogDamage, LogRecord, ReadCheck};
 use crate::{Store, StoreInner};
 
-/// What a check found. Everything empty means that files, log and index agree.
+/// Findings of a check. If every list is empty, files, log and index agree.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct CheckReport {
     /// Stretches of the log that are no whole records.
@@ -54,7 +54,7 @@ impl CheckReport {
         self.agrees() && self.lost.is_empty()
     }
 
-    /// Whether files, log and index agree. Problems in a person's text are no disagreement.
+    /// Returns true if files, log and index agree. Problems in a person's text do not count.
     pub fn agrees(&self) -> bool {
         self.damage.is_empty()
             && self.broken_links.is_empty()
@@ -65,8 +65,8 @@ impl CheckReport {
 }
 
 impl Store {
-    /// Reads everything and proves that files, log and index agree. `scratch` is an empty folder
-    /// in which an index is made anew for comparison.
+    /// Reads everything and checks that files, log and index agree. `scratch` is an empty folder
+    /// for a second index, built for comparison.
     pub fn check(&self, scratch: &Path) -> Result<CheckReport> {
         let mut report = self.inner.check()?;
         let mut options = self.inner.options.clone();
@@ -76,7 +76,8 @@ impl Store {
         fresh.inner.note_within(&self.inner.ask(index::folders)?)?;
         let looked = fresh.sync(&mut |_| {})?;
         let away = looked.unavailable.iter().map(|(name, _)| name);
-        // What cannot be read is known from the log in both; only one has seen its times.
+        // An unreadable file is in both indexes by its logged content; only one index has its
+        // times.
         let unseen: BTreeSet<_> =
             away.chain(looked.unreadable.iter().map(|(name, ..)| name)).collect();
         for name in unseen {

@@ -1,4 +1,4 @@
-//! The door for time and randomness: everything else is told.
+//! The only module that reads the clock and random numbers. All others get them as arguments.
 
 #![allow(clippy::disallowed_methods)]
 

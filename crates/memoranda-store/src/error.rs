@@ -1,4 +1,4 @@
-//! What can go wrong beneath the engine, each with the value concerned.
+//! Errors of the store, each with the value concerned.
 
 use std::io;
 use std::path::PathBuf;
@@ -66,9 +66,9 @@ pub enum StoreError {
     /// The operating system refused something.
     #[error("cannot {doing}: {}", plain(.source))]
     Io {
-        /// What was being done, with the project-relative name.
+        /// The failed action, with the project-relative name.
         doing: String,
-        /// What the system said.
+        /// The system's error.
         source: io::Error,
     },
     /// Another process held the write lock for too long.
@@ -86,7 +86,7 @@ pub enum StoreError {
         "this vault has format {found}, and this program knows formats up to {known}; use a newer memoranda; nothing was changed"
     )]
     NewerFormat {
-        /// What the vault says.
+        /// The format of the vault.
         found: String,
         /// The newest that is understood.
         known: u32,
@@ -115,9 +115,9 @@ pub enum StoreError {
     /// No project of that name.
     #[error("there is no project {name:?}{}; known projects: {}", removed(.was_at.as_ref()), list(.known))]
     NoProject {
-        /// What was asked for.
+        /// The requested name.
         name: String,
-        /// What there is.
+        /// Existing projects.
         known: Vec<ProjectName>,
         /// Its folder, if it was one that was removed.
         was_at: Option<PathBuf>,
@@ -152,7 +152,7 @@ pub enum StoreError {
     /// A project could not be added or removed.
     #[error("cannot {doing} project {name}: {reason}")]
     ProjectRefused {
-        /// What was asked.
+        /// The failed action.
         doing: &'static str,
         /// The project.
         name: ProjectName,
@@ -184,9 +184,9 @@ pub enum StoreError {
         "{existing:?} exists, and some systems cannot tell it from {path:?}; use that name, or another"
     )]
     Twin {
-        /// What was to be made.
+        /// The new path.
         path: String,
-        /// What is there.
+        /// The existing path.
         existing: String,
     },
     /// Larger than the store keeps.
@@ -205,9 +205,9 @@ pub enum StoreError {
     /// A short commit id fits several.
     #[error("commit {given:?} could be any of {}; give more of it", list(.candidates))]
     AmbiguousCommit {
-        /// What was given.
+        /// The given id.
         given: String,
-        /// What it fits.
+        /// Matching commits.
         candidates: Vec<CommitId>,
     },
     /// The content was purged or its log is damaged.
@@ -218,7 +218,7 @@ pub enum StoreError {
     Damaged {
         /// Which file.
         file: String,
-        /// What is wrong.
+        /// The problem.
         reason: String,
     },
     /// A failed write could not be undone; a new start completes it from the log.
@@ -242,7 +242,7 @@ pub enum StoreError {
     /// A space cannot do this.
     #[error("a space of a team server cannot {doing}")]
     NotInSpace {
-        /// What was asked.
+        /// The failed action.
         doing: &'static str,
     },
     /// SQLite failed.
@@ -254,7 +254,7 @@ pub enum StoreError {
 pub type Result<T, E = StoreError> = std::result::Result<T, E>;
 
 impl StoreError {
-    /// Whether the disk (or quota) is full.
+    /// Returns true if the disk or the quota is full.
     pub fn is_disk_full(&self) -> bool {
         matches!(self, Self::Io { source, .. } if matches!(
             source.kind(),
@@ -279,7 +279,7 @@ impl StoreError {
         }
     }
 
-    /// Whether the index is to blame and a rebuild would mend it.
+    /// Returns true if the index is damaged, so that a rebuild helps.
     pub(crate) fn is_index_damage(&self) -> bool {
         use rusqlite::ErrorCode::{DatabaseCorrupt, NotADatabase};
         let gone = |message: &str| message.starts_with("no such table");

@@ -6,7 +6,7 @@
 /// The steps of a write at which the world can end.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum Step {
-    /// Before a new file's bytes are written beside the old ones.
+    /// Before the bytes of a new file are written under a temporary name.
     TempWrite,
     /// Before the log grows.
     LogAppend,

@@ -76,7 +76,7 @@ use log::LogFolder;
 use scan::watch::VaultWatcher;
 use vault::Vault;
 
-/// A vault, open. Cheap to share; everything it does is safe beside other processes.
+/// An open vault. Cheap to share, and safe to use while other processes use the vault.
 pub struct Store {
     inner: Arc<StoreInner>,
 }
@@ -99,7 +99,7 @@ pub(crate) struct StoreInner {
     closing: AtomicBool,
     pub(crate) uses: vault::access_times::AccessTimes,
     pub(crate) reached: vault::root_identity::RootIdentityCache,
-    /// Whoever wants to hear that files or index may have changed.
+    /// Notified if files or index may have changed.
     pub(crate) listener: Mutex<Option<Sender<()>>>,
     /// Held while every file is looked at: a second look at the same time would only do the first
     /// one's work again.
@@ -136,18 +136,18 @@ impl Store {
         *self.inner.listener() = Some(listener);
     }
 
-    /// Calls `changed` soon after every change of the vault, whoever made it, until what is
-    /// returned is dropped. A person's edit counts when a process that watches has noticed it.
+    /// Calls `changed` soon after every change of the vault by any process, until the subscription
+    /// is dropped. An edit counts as soon as a process that watches has noticed it.
     pub fn follow(&self, changed: impl Fn() + Send + 'static) -> Result<ChangeSubscription> {
         self.inner.follow(changed)
     }
 
-    /// Whether some process notices people's edits on this vault as they happen.
+    /// Returns true if some process records edits on this vault as they happen.
     pub fn is_watched(&self) -> bool {
         self.inner.space.is_some() || scan::watch::is_watched(&self.inner)
     }
 
-    /// Whether every file has been looked at since the index was made.
+    /// Returns true if every file has been scanned since the index was created.
     pub fn is_indexed(&self) -> Result<bool> {
         self.inner.is_indexed()
     }
@@ -177,8 +177,8 @@ impl Store {
         self.inner.vault.projects()
     }
 
-    /// Finds a project by its name, or by one that comes to it as a link's would: `Research Lab`
-    /// is `research-lab`, if no other project is meant as well.
+    /// Finds a project by its name, or by a name that differs only in case and separators:
+    /// `Research Lab` finds `research-lab`, if no other project fits.
     pub fn project(&self, name: &str) -> Result<Project> {
         self.inner.project_meant(name)
     }
@@ -199,7 +199,7 @@ impl Store {
         self.inner.add_project(name, path, hard_links)
     }
 
-    /// The same, and the files that the project holds in the vault move into the folder.
+    /// Registers a folder as a project, and moves the project's files from the vault into it.
     pub fn move_project(
         &self,
         name: &ProjectName,
@@ -218,12 +218,12 @@ impl Store {
         }
     }
 
-    /// Reads a file as it is on disk; `None` if there is none.
+    /// Reads a file as it is on disk; `None` if it does not exist.
     pub fn read(&self, project: &ProjectName, path: &NotePath) -> Result<Option<FileContent>> {
         self.inner.read(project, path)
     }
 
-    /// What the system says of a file on disk; `None` if there is none.
+    /// Returns the metadata of a file on disk; `None` if it does not exist.
     pub fn stat(&self, project: &ProjectName, path: &NotePath) -> Result<Option<FileStat>> {
         files::check_owner(path)?;
         match self.inner.vault.project(project.as_str()) {
@@ -242,7 +242,7 @@ impl Store {
         self.inner.set_modified(files)
     }
 
-    /// Whether the folder in which a file would lie is there, named to the letter.
+    /// Returns true if the folder of a path exists with exactly this spelling.
     pub fn has_folder_of(&self, project: &ProjectName, path: &NotePath) -> Result<bool> {
         let root = self.inner.root(&self.inner.vault.project(project.as_str())?)?;
         let folder = path.parent().map(NotePath::parse);
@@ -286,7 +286,7 @@ impl Store {
         self.inner.last_uses()
     }
 
-    /// What is in a folder of a project on disk; `None` if there is no such folder.
+    /// Lists a folder of a project on disk; `None` if it does not exist.
     pub fn entries(
         &self,
         project: &ProjectName,
@@ -319,13 +319,13 @@ impl Store {
         self.inner.sync_one(project, progress)
     }
 
-    /// Whether everything at or below some folders of a project is as the index knows it: a look at
-    /// those files alone.
+    /// Returns true if the index is up to date for everything at or below some folders. Checks only
+    /// those files.
     pub fn is_as_known(&self, project: &ProjectName, folders: &[NotePath]) -> Result<bool> {
         self.inner.is_as_known(project, folders)
     }
 
-    /// Throws the index away and makes it anew from the files and the log.
+    /// Deletes the index and rebuilds it from the files and the log.
     pub fn reindex(&self, progress: &mut dyn FnMut(ScanProgress)) -> Result<ScanReport> {
         self.inner.index.forget();
         self.inner.sync_all(progress)
@@ -371,15 +371,15 @@ impl Store {
         self.inner.tidy_meanings(model)
     }
 
-    /// A path as it is spelled on disk: names that differ only in their Unicode form or in the
-    /// case of their letters mean the same file or folder, whoever asks for whatever.
-    /// A folder that has no such name is not gone through: for that see [`Store::spelled_on_disk`].
+    /// Returns a path as it is spelled on disk: names that differ only in Unicode form or case are
+    /// the same file or folder. Folders that the index does not contain are not read; see
+    /// [`Store::spelled_on_disk`].
     pub fn spelled(&self, project: &ProjectName, path: &NotePath) -> Result<NotePath> {
         self.inner.spelled(project, path, LookupSource::Index)
     }
 
-    /// The same, also where the index knows nothing of it: of what is hidden or ignored, and of what
-    /// somebody put there just now.
+    /// Returns a path as it is spelled on disk, also in folders that the index does not contain:
+    /// hidden, ignored and new ones.
     pub fn spelled_on_disk(&self, project: &ProjectName, path: &NotePath) -> Result<NotePath> {
         self.inner.spelled(project, path, LookupSource::Disk)
     }
@@ -426,7 +426,7 @@ impl Store {
         self.inner.vacuum(vacuum)
     }
 
-    /// What each table of the index says, as a hash: equal for equal files and log.
+    /// Returns a hash of each table of the index: equal for equal files and log.
     pub fn fingerprint(&self) -> Result<Vec<(&'static str, [u8; 32])>> {
         // Counting words needs a temporary table, which readers may not make.
         self.inner.with_session(|session| index::fingerprint(session.db))
@@ -471,7 +471,7 @@ impl StoreInner {
         self.listener.lock().unwrap_or_else(std::sync::PoisonError::into_inner)
     }
 
-    /// Gives up what can be begun anew, once the store is being closed.
+    /// Stops work that the next process can repeat, once the store is being closed.
     pub(crate) fn stop_if_closing(&self) -> Result<()> {
         if self.closing.load(Ordering::Relaxed) { Err(StoreError::Closing) } else { Ok(()) }
     }

@@ -43,7 +43,7 @@ pub trait RemoteLog: Send + Sync {
 pub struct RemoteHead {
     /// Rises when log records were rewritten. Copies of an earlier epoch are thrown away.
     pub epoch: u32,
-    /// Number of the last log record; 0 if there is none.
+    /// Number of the last log record; 0 for an empty log.
     pub seq: u64,
 }
 
@@ -97,7 +97,7 @@ pub enum RemoteError {
     /// The log cannot be reached. Nothing was appended.
     #[error("the log of this space cannot be reached ({reason}); nothing was written")]
     Unavailable {
-        /// What the connection said.
+        /// Error of the connection.
         reason: String,
     },
     /// The connection broke after an append was sent, and did not come back.
@@ -106,7 +106,7 @@ pub enum RemoteError {
          known: look before you repeat it"
     )]
     Unknown {
-        /// What the connection said.
+        /// Error of the connection.
         reason: String,
     },
     /// The log does not accept this.
@@ -118,7 +118,7 @@ pub enum RemoteError {
     /// The log returned something that is not a log.
     #[error("the log of this space is damaged: {reason}")]
     Damaged {
-        /// What is wrong.
+        /// The problem.
         reason: String,
     },
 }

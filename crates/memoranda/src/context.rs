@@ -149,7 +149,7 @@ impl CommandContext {
         let report = memory.catch_up(concern, &mut |step| progress.update(step));
         drop(progress);
         let report = match report {
-            // What is known already can be read all the same.
+            // Indexed content can still be read.
             Err(EngineError::Store(e)) if e.is_unwritable() => {
                 self.printer.warn(format!(
                     "the files were not scanned, so recent edits by hand may be missing: {e}"
@@ -168,11 +168,11 @@ impl CommandContext {
         if self.args.no_scan {
             return Ok(());
         }
-        if !memory.store().is_watched() {
+        if !memory.is_watched() {
             return self.sync_first(memory, &SyncScope::Everything).map(drop);
         }
         let mut progress = ProgressBar::new(&self.printer);
-        let report = memory.store().sync_project(project, &mut |step| progress.update(step))?;
+        let report = memory.sync_project(project, &mut |step| progress.update(step))?;
         drop(progress);
         self.warn_unreachable(Some(&report));
         Ok(())
@@ -196,7 +196,7 @@ impl CommandContext {
         let settings = self.settings()?;
         match &settings.project {
             Some(name) if name != DEFAULT_PROJECT && name != settings.default_project() => {
-                Ok(memory.store().project(name)?.name)
+                Ok(memory.project(name)?.name)
             }
             Some(name) => Ok(parse_project(name)?),
             None => Ok(parse_project(settings.default_project())?),
@@ -206,7 +206,7 @@ impl CommandContext {
     /// Returns the requested project; `None` if none was requested.
     pub(crate) fn requested_project(&self, memory: &Memory) -> Result<Option<ProjectName>> {
         let asked = self.settings()?.project.as_ref();
-        asked.map(|name| Ok(memory.store().project(name)?.name)).transpose()
+        asked.map(|name| Ok(memory.project(name)?.name)).transpose()
     }
 
     /// Resolves a note in the requested project, or first in the default project.
@@ -297,14 +297,14 @@ impl CommandContext {
         let mut places = Vec::new();
         let asked = settings.project.as_deref();
         let first = asked.unwrap_or(settings.default_project());
-        match memory.store().project(first) {
+        match memory.project(first) {
             Ok(project) => places.push((project.name, name.to_owned())),
             Err(e) if asked.is_some() => return Err(e.into()),
             Err(_) => {}
         }
         if let Some((project, rest)) = name.split_once('/')
             && asked.is_none_or(|asked| asked == project)
-            && let Ok(project) = memory.store().project(project)
+            && let Ok(project) = memory.project(project)
         {
             places.push((project.name, rest.to_owned()));
         }

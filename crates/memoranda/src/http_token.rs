@@ -37,7 +37,7 @@ impl HttpToken {
         }
     }
 
-    /// Reads the token of a vault that exists; makes it if there is none.
+    /// Reads the token of an existing vault, and creates the token on first use.
     pub(crate) fn of_vault(context: &CommandContext) -> Result<Self> {
         let file = vault_file(context)?;
         let or_another = |error: CommandError| {

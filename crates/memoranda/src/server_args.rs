@@ -96,7 +96,7 @@ impl ServerArgs {
         if let Some(only) = &config.settings.notes.only_project
             && !config.settings.makes_project(only)
         {
-            memory.store().project(only)?;
+            memory.project(only)?;
         }
         Ok((Arc::new(memory), config))
     }

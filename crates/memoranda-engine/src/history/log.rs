@@ -1,4 +1,4 @@
-//! The history: what was changed when by whom, and how the texts differed.
+//! The history: author, time and text differences of each change.
 
 use memoranda_core::change::{Commit, FileChange};
 use memoranda_core::diff::{DiffLabels, unified_diff};
@@ -14,7 +14,7 @@ use crate::links::resolve::{NoteLocation, ResolveIntent};
 pub struct NoteRevision {
     /// The commit that made it.
     pub commit: Commit,
-    /// What the commit did to the note.
+    /// Change of the note in this commit.
     pub change: FileChange,
 }
 

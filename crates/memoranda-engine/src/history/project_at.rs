@@ -1,7 +1,7 @@
-//! A project as it was at a moment: its notes, their names, and the links between them.
+//! A project at an earlier time: its notes, their names, and the links between them.
 //!
-//! The index knows the present. What has not changed since is taken from it; only notes that were
-//! different are read from the log, and only links that concern them are bound anew.
+//! The index contains the present. Unchanged notes are read from the index. Only notes that were
+//! different are read from the log, and only links that involve them are resolved again.
 
 use std::collections::{HashMap, HashSet};
 
@@ -36,7 +36,7 @@ pub(crate) struct ProjectAt<'m> {
     moment: PointInTime,
     /// Files of the index that were different then, or were not there.
     hidden: HashSet<i64>,
-    /// What the files were that are different now, by path.
+    /// Earlier versions of the notes that have changed since, by path.
     notes: Vec<NoteVersion>,
     /// Which of them each key can mean.
     names: HashMap<String, Vec<usize>>,
@@ -139,12 +139,12 @@ impl<'m> ProjectAt<'m> {
         for changed in store.snapshot()?.changed_since(&past.project, moment)? {
             past.hidden.extend(changed.now);
             let Some(then) = changed.then else { continue };
-            // What a rule leaves out today is not shown as it was, either.
+            // A file that is ignored today is not shown as it was, either.
             let ignored = || store.ignored_by(&past.project, &changed.path);
             if changed.now.is_none() && matches!(ignored(), Ok(Some(_))) {
                 continue;
             }
-            // What was purged from the log is not known any more.
+            // Skip content that was purged from the log.
             let Ok(bytes) = store.content(then.hash) else { continue };
             let text = String::from_utf8_lossy(&bytes);
             let (past_note, note) =
@@ -216,7 +216,7 @@ impl<'m> ProjectAt<'m> {
         Ok(())
     }
 
-    /// The note that a relation of an unchanged note meant then.
+    /// Returns the note to which a relation of an unchanged note led then.
     fn meant_by(&self, relation: &RelationRow, from: &NotePath) -> Option<NoteRef> {
         if self.is_concerned(relation) {
             let exact = relation.exact_name.as_deref();
@@ -226,7 +226,7 @@ impl<'m> ProjectAt<'m> {
         relation.target_file.map(NoteRef::Now)
     }
 
-    /// The note that a link of a note that was different meant then.
+    /// Returns the note to which a link of a changed note led then.
     fn meant_then(&self, link: &LinkVersion, from: &NotePath) -> Option<NoteRef> {
         let exact = link.exact_name.as_deref();
         self.bound_first(link.whole.as_ref(), (&link.key, &link.target), exact, from)
@@ -245,7 +245,7 @@ impl<'m> ProjectAt<'m> {
         wholly.or_else(|| self.bound(key, part, exact, from))
     }
 
-    /// Whether a relation may have meant another note then.
+    /// Returns true if a relation may have led to another note then.
     fn is_concerned(&self, relation: &RelationRow) -> bool {
         let whole = relation.whole.as_ref().map(|whole| from_the_top(&whole.key));
         self.names.contains_key(from_the_top(&relation.key))
@@ -286,7 +286,7 @@ impl<'m> ProjectAt<'m> {
         }
     }
 
-    /// What follows the project's name in a key that says it first.
+    /// Returns the rest of a key that starts with the name of this project.
     fn after_own<'k>(&self, key: &'k str) -> Option<&'k str> {
         key.strip_prefix(&self.own_key)?.strip_prefix('/')
     }
@@ -506,8 +506,8 @@ impl<'m> ProjectAt<'m> {
         })
     }
 
-    /// The links between a note and those found around it, and from it to whatever else is shown,
-    /// but for those that led to them.
+    /// Returns the links between a note and its neighbours, and from the note to other shown notes.
+    /// Links by which a neighbour was reached are left out.
     fn between(
         &self,
         centre: NoteRef,
@@ -532,7 +532,8 @@ impl<'m> ProjectAt<'m> {
         Ok(further)
     }
 
-    /// The links of a note that meant nothing then, and those to notes of other projects.
+    /// Returns the links of a note that resolved to no note then, and those to notes of other
+    /// projects.
     fn loose(
         &self,
         at: NoteRef,
@@ -576,7 +577,7 @@ impl<'m> ProjectAt<'m> {
         Ok(loose)
     }
 
-    /// Whether a link names another project that there is.
+    /// Returns true if a link names another existing project.
     fn is_elsewhere(&self, target: &str) -> bool {
         let named = link_keys(target, None, slug).project;
         named.is_some_and(|named| {
@@ -584,7 +585,7 @@ impl<'m> ProjectAt<'m> {
         })
     }
 
-    /// What is to be told of notes.
+    /// Loads the displayed data of notes.
     fn known(
         &self,
         all: impl Iterator<Item = NoteRef>,
@@ -618,7 +619,7 @@ struct UnboundLinks {
     elsewhere: Vec<(String, String)>,
 }
 
-/// What is told of a note.
+/// Displayed data of a note.
 struct NoteDisplayData {
     path: NotePath,
     title: String,
@@ -627,7 +628,7 @@ struct NoteDisplayData {
     kind: FileKind,
 }
 
-/// Whether a text fits a pattern in which `*` stands for anything.
+/// Returns true if a text matches a pattern in which `*` matches any text.
 fn fits(pattern: &str, text: &str) -> bool {
     let mut parts = pattern.split('*');
     let Some(mut rest) = parts.next().and_then(|first| text.strip_prefix(first)) else {

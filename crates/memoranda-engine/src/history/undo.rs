@@ -70,8 +70,8 @@ impl Memory {
         })
     }
 
-    /// Returns the commit that a redo makes again next: the one that was taken back last. `None` if
-    /// there is none, or if something was written since.
+    /// Returns the commit that the next redo repeats: the last undone one. `None` if nothing was
+    /// undone, or if a later change was committed.
     pub fn next_redo(&self, project: Option<&ProjectName>) -> Result<Option<RedoStep>> {
         let mut decided = HashSet::new();
         self.find_newest(project, |undo| {
@@ -285,7 +285,7 @@ pub(crate) fn reversal_message(word: &str, targets: &[CommitId]) -> String {
     targets.iter().fold(word.to_owned(), |message, id| format!("{message} {id}"))
 }
 
-/// What a walk over the history does after a commit.
+/// Decision of a history walk after each commit.
 enum HistoryWalk<T> {
     Next,
     Found(T),

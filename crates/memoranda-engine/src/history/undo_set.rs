@@ -27,7 +27,7 @@ pub enum UndoSelection {
     Conversation(String),
 }
 
-/// What an undo of several commits would do.
+/// Effect of an undo of several commits, before it happens.
 #[derive(Clone, Debug)]
 pub struct UndoPlan {
     /// Commits that are taken back, newest first.

@@ -24,13 +24,13 @@ pub(crate) struct PostMoveResolver<'a> {
     places: HashMap<i64, NotePath>,
     /// Their permalinks there.
     permalinks: HashMap<i64, String>,
-    /// What goes by a name then that moved.
+    /// Moved notes by each of their names after the move.
     names: HashMap<String, Vec<LinkCandidate<i64>>>,
 }
 
 /// A link to a note.
 pub(crate) struct LinkToNote<'a> {
-    /// What it says.
+    /// Text of the link.
     pub(crate) text: &'a str,
     /// The note that it means.
     pub(crate) file: i64,
@@ -38,17 +38,18 @@ pub(crate) struct LinkToNote<'a> {
     pub(crate) holder: Option<(&'a NotePath, &'a NotePath)>,
 }
 
-/// What a link must say to go on meaning its note.
+/// Replacement text of a link, so that the link still leads to its note.
 pub(crate) struct LinkFix {
     pub(crate) name: LinkReplacement,
-    /// Whose link it is.
+    /// Direction of the link, seen from the moved note.
     pub(crate) whose: LinkDirection,
     /// The other note that it means, unless it is mended.
     pub(crate) other: Option<i64>,
 }
 
 impl LinkFix {
-    /// Whether some links cannot say it: no name that its note goes by can stand before a heading.
+    /// Returns true if some links cannot contain the name: no name of the note can precede a
+    /// heading.
     pub(crate) fn is_hard_to_say(&self) -> bool {
         self.name.plain.is_none() && !LinkReplacement::is_plain(&self.name.name)
     }
@@ -64,7 +65,7 @@ impl<'a> PostMoveResolver<'a> {
         let mut permalinks = HashMap::new();
         for moving in moving {
             let Some(file) = &moving.summary else { continue };
-            // One that was moved before is told several times, but is at one place only.
+            // A note that was moved before occurs several times, but has one new place.
             if places.insert(file.id, moving.new.clone()).is_some() {
                 continue;
             }
@@ -82,7 +83,7 @@ impl<'a> PostMoveResolver<'a> {
         self.names.keys().map(String::as_str)
     }
 
-    /// Whether a file is among those that move.
+    /// Returns true if a file is among the moved ones.
     pub(crate) fn is_moved(&self, file: i64) -> bool {
         self.places.contains_key(&file)
     }
@@ -102,8 +103,8 @@ impl<'a> PostMoveResolver<'a> {
         Ok(path.map(|path| NoteLocation { project: self.project.clone(), path }))
     }
 
-    /// What a link must say instead; `None` if it stays as it is. `renamed` is what it should say
-    /// because the name changed that it says.
+    /// Returns the replacement text of a link; `None` if the link stays as it is. `renamed` is the
+    /// text that follows from the new name.
     pub(crate) fn mend(
         &self,
         link: &LinkToNote<'_>,
@@ -116,7 +117,8 @@ impl<'a> PostMoveResolver<'a> {
             let (_, name) = after_project(text, will);
             Ok(self.meant(name, will)? == Some(link.file))
         };
-        // A name with signs that mean something in a link has its permalink beside it.
+        // A name with characters that have a meaning in a link is replaced together with its
+        // permalink.
         let said = |name: String| -> Result<Option<LinkFix>> {
             let permalink =
                 self.permalink(link.file)?.filter(|_| !LinkReplacement::is_plain(&name));
@@ -177,7 +179,7 @@ impl<'a> PostMoveResolver<'a> {
         Ok(resolve_link(name, from, &candidates))
     }
 
-    /// What a name can mean then, the shortest path first.
+    /// Returns the candidates for a name after the move, the shortest path first.
     fn candidates(&self, name: &str) -> Result<Vec<LinkCandidate<i64>>> {
         let mut candidates = self.view.link_candidates(self.project, name)?;
         candidates.retain(|candidate| !self.is_moved(candidate.id));
@@ -187,8 +189,8 @@ impl<'a> PostMoveResolver<'a> {
         Ok(candidates)
     }
 
-    /// Whether a link says what its note is called. `[[C#]]` may lead to `C++` for want of a better
-    /// note, but it does not name it.
+    /// Returns true if a link contains the name of its note. `[[C#]]` may resolve to `C++` if no
+    /// better note exists, but does not contain its name.
     fn is_named(&self, link: &LinkToNote<'_>, name: &str) -> Result<bool> {
         let Some(file) = self.view.file_by_id(link.file)? else { return Ok(false) };
         let from = link.holder.map(|(is, _)| is);

@@ -27,7 +27,7 @@ pub struct NoteNeighbourhood {
     pub notes: Vec<NeighbourNode>,
     /// Links of the note whose targets do not exist yet: relation type and name.
     pub unresolved: Vec<(String, String)>,
-    /// Whether the limit left some out.
+    /// True if the limit left some notes out.
     pub truncated: bool,
 }
 
@@ -49,7 +49,7 @@ pub struct NeighbourLink {
     pub from: i64,
     /// The number of the note that it means.
     pub to: i64,
-    /// What it says.
+    /// Relation type.
     pub relation_type: String,
 }
 
@@ -88,7 +88,7 @@ impl Memory {
         })
     }
 
-    /// A shortest way between two notes; `None` if there is none.
+    /// Finds a shortest path between two notes; `None` if the notes are not connected.
     pub fn connect(
         &self,
         from: &NoteLocation,

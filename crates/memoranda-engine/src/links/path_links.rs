@@ -41,7 +41,7 @@ enum PathStyle {
 
 /// A path in a file.
 pub(crate) struct PathInFile<'a> {
-    /// What it says, decoded.
+    /// The path in the link, decoded.
     pub(crate) path: &'a str,
     /// Where the file is that holds it, and where it was before, the last place first.
     pub(crate) is: &'a [&'a NotePath],
@@ -49,11 +49,11 @@ pub(crate) struct PathInFile<'a> {
     pub(crate) will: &'a NotePath,
 }
 
-/// What becomes of a path that does not lead where it did.
+/// A path that no longer leads to its file, and its replacement.
 pub(crate) struct PathFix {
-    /// What it must say to mean the same file; nothing if that goes.
+    /// Replacement that leads to the same file; `None` if no path does.
     pub(crate) text: Option<String>,
-    /// The file that is meant, where it will be.
+    /// The new location of the file.
     pub(crate) file: NotePath,
     /// The other file that it means, unless it is mended.
     pub(crate) other: Option<NoteLocation>,
@@ -88,7 +88,8 @@ impl<'a> PathResolver<'a> {
         Self { view, project, moves, arrivals, going: going.iter().collect() }
     }
 
-    /// What becomes of a path; `None` if it goes on meaning the same file, or never meant any.
+    /// Returns the fix of a path; `None` if the path still leads to the same file, or never led to
+    /// one.
     pub(crate) fn mend(&self, link: &PathInFile<'_>) -> Result<Option<PathFix>> {
         let mut before: Option<(PathStyle, NotePath)> = None;
         for from in link.is {
@@ -204,7 +205,7 @@ impl<'a> PathResolver<'a> {
         Ok(found.next().filter(|_| found.next().is_none()))
     }
 
-    /// Whether what is at a path will not be there.
+    /// Returns true if the file at a path moves away.
     fn leaves(&self, path: &NotePath) -> bool {
         self.moves.contains_key(path) || self.going.contains(path)
     }

@@ -14,7 +14,7 @@ use memoranda_core::note;
 use memoranda_core::note::permalink::slug;
 use memoranda_core::path::NotePath;
 use memoranda_core::query::Query;
-use memoranda_store::{NotAFileKind, SearchFilter, StoreError};
+use memoranda_store::{FileSummary, NotAFileKind, SearchFilter, StoreError};
 
 use crate::Memory;
 use crate::error::{EngineError, Result};
@@ -28,31 +28,44 @@ pub struct NoteLocation {
     pub path: NotePath,
 }
 
+impl NoteLocation {
+    /// Returns the location of a path in a project.
+    pub fn new(project: &ProjectName, path: NotePath) -> Self {
+        Self { project: project.clone(), path }
+    }
+}
+
+impl From<&FileSummary> for NoteLocation {
+    fn from(file: &FileSummary) -> Self {
+        Self::new(&file.project, file.path.clone())
+    }
+}
+
 impl fmt::Display for NoteLocation {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         write!(f, "{}/{}", self.project, self.path)
     }
 }
 
-/// What a name turned out to mean.
+/// The note to which a name was resolved.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct ResolvedNote {
     /// The note.
     pub place: NoteLocation,
     /// Its number in the index, if it has been indexed.
     pub file: Option<i64>,
-    /// Another note that goes by the very name, so that a reader is told which one this is: the name
-    /// is the path of one and the permalink of the other.
+    /// Another note with the same name, reported to disambiguate: the name is the path of one and
+    /// the permalink of the other.
     pub other: Option<NoteLocation>,
 }
 
-/// What a caller does with the note that it names.
+/// Purpose of the resolution.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum ResolveIntent {
     /// Shows it: a name that says the same with other signs may mean it, if nothing fits better.
     Read,
-    /// Changes it: its path, permalink, title or alias as it is, but for case, `_`, `-` and blanks.
-    /// `C#` is not `C++`.
+    /// The note is changed: the name must be its path, permalink, title or alias. Only case, `_`,
+    /// `-` and spaces may differ. `C#` is not `C++`.
     Change,
 }
 
@@ -120,13 +133,13 @@ impl Memory {
         }
     }
 
-    /// Whether a project is the one that is meant when none is named.
+    /// Returns true for the project of names without a project.
     pub(crate) fn is_default(&self, project: &ProjectName) -> bool {
         project.as_str() == self.default_project
     }
 
-    /// Finds a note in one project; `None` if no note goes by that name. A file that is hidden or
-    /// that the project's rules leave out is no note, whoever names it.
+    /// Finds a note in one project; `None` if no note has the name. Hidden and ignored files are
+    /// not notes.
     pub fn resolve_in(
         &self,
         project: &ProjectName,
@@ -156,8 +169,9 @@ impl Memory {
         let mut candidates = self.snapshot()?.link_candidates(project, &keys.title)?;
         if let Some((named, is_whole)) = by_path {
             let is_literal = named.place.path.as_str() == name;
-            // A note keeps its permalink when it moves, and another may then get the name; and a
-            // permalink may look like a path. What fits neither to the letter fits both.
+            // A note keeps its permalink when it moves, and another note may get its old name. A
+            // permalink may also look like a path. A name that equals neither exactly may stand for
+            // both.
             let goes_by_it = |permalink: &str| {
                 if is_whole && !is_literal {
                     alias_key(permalink) == keys.alias
@@ -262,7 +276,7 @@ impl Memory {
         }
     }
 
-    /// Whether a note's frontmatter gives it this name beside its title.
+    /// Returns true if a note's frontmatter lists the name as an alias.
     fn is_alias(&self, place: &NoteLocation, alias: &str) -> Result<bool> {
         let Some(found) = self.store().read(&place.project, &place.path)? else { return Ok(false) };
         let note = note::parse(&String::from_utf8_lossy(&found.bytes));
@@ -277,7 +291,7 @@ impl Memory {
     ) -> Result<Option<NotePath>> {
         match self.store().read(project, path) {
             Ok(Some(_)) => return Ok(Some(path.clone())),
-            // A folder of that name is not the note that is meant; `.md` may follow.
+            // A folder has this name; the note may have the name with `.md`.
             Ok(None) | Err(StoreError::NotAFile { kind: NotAFileKind::Folder, .. }) => {}
             Err(e) => return Err(e.into()),
         }

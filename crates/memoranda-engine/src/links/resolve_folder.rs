@@ -1,4 +1,4 @@
-//! The folder that a caller names: one that is there is meant as it is called.
+//! Resolves the name of a folder: an existing folder keeps its spelling.
 
 use memoranda_core::graph::alias_key;
 use memoranda_core::id::ProjectName;
@@ -15,7 +15,7 @@ use crate::links::resolve::NoteLocation;
 pub struct NamedFolder {
     /// Its path; empty for the top of the project.
     pub path: String,
-    /// Whether it is called otherwise than the caller said: some signs are not taken into a new name.
+    /// True if the name differs from the requested one: a new name omits some characters.
     pub is_changed: bool,
 }
 

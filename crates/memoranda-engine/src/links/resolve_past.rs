@@ -1,8 +1,8 @@
-//! Which note a name means when the history is asked: it may exist no more.
+//! Resolves names in the history, also of notes that no longer exist.
 //!
-//! A path that is said to the letter is meant, whether the file is there or not: one that only looks
-//! like it is another note. Whoever restores changes a note, so that everything else has to fit one
-//! note alone, be it there or gone.
+//! An exact path always stands for its file, even if that was deleted; a similar path is another
+//! note. A restore changes a note, so any other name must fit exactly one note, existing or
+//! deleted.
 
 use jiff::Timestamp;
 use memoranda_core::graph::alias_key;
@@ -72,7 +72,7 @@ impl Memory {
         }
     }
 
-    /// Whether a file is there now.
+    /// Returns true if a file exists now.
     pub(crate) fn is_there(&self, place: &NoteLocation) -> bool {
         matches!(self.store().stat(&place.project, &place.path), Ok(Some(_)))
     }
@@ -88,7 +88,7 @@ impl Memory {
         })
     }
 
-    /// Whether the history knows a file.
+    /// Returns true if the history contains a file.
     fn was_there(&self, place: &NoteLocation) -> Result<bool> {
         let now = PointInTime::Time(Timestamp::MAX);
         Ok(self.snapshot()?.version_as_of(&place.project, &place.path, now)?.is_some())
@@ -123,7 +123,7 @@ impl Memory {
         };
         let mut places: Vec<NoteLocation> = gone.iter().filter(is_addressed).map(place).collect();
         if places.is_empty() {
-            // What is no note goes by its name without extension where no note does.
+            // Other files can be named without extension if no note has that name.
             places.extend(gone.iter().filter(|gone| bare_address(&gone.path) == name).map(place));
         }
         if !places.is_empty() {
@@ -135,7 +135,7 @@ impl Memory {
                 places.push(place(gone));
                 continue;
             }
-            // What was purged has no title any more.
+            // Purged content has no title any more.
             let content = gone.path.is_markdown().then(|| self.store().content(gone.hash).ok());
             let Some(bytes) = content.flatten() else { continue };
             let note = note::parse(&String::from_utf8_lossy(&bytes));
@@ -156,7 +156,7 @@ fn within<'n>(project: &ProjectName, name: &'n str) -> Option<&'n str> {
     name.strip_prefix(project.as_str()).and_then(|rest| rest.strip_prefix('/'))
 }
 
-/// The one place that is meant; several are an error that lists them.
+/// Returns the only candidate. Several candidates are an error that lists them.
 fn only(identifier: &str, mut places: Vec<NoteLocation>) -> Result<NoteLocation> {
     places.sort();
     places.dedup();

@@ -114,8 +114,8 @@ fn drawn_away(
     Ok(drawn)
 }
 
-/// What a link says of the note that it means: all of it if the note is called so, or what comes
-/// before a heading. One that means nothing may say either.
+/// Returns the name part of a link: the whole text if the note has that name, else the part before
+/// a heading. For an unresolved link either can be the name.
 fn said<'l>(
     view: &Transaction<'_>,
     link: &'l RelationRow,
@@ -135,7 +135,7 @@ fn said<'l>(
     })
 }
 
-/// What the links of a note say whole, though a heading could be read in it.
+/// Returns the link texts of a note that are names as a whole, though they could contain a heading.
 pub(crate) fn called_wholly(
     view: &Transaction<'_>,
     holder: &NoteLocation,
@@ -177,7 +177,7 @@ fn left_behind(
         let place = said_place(now, target);
         let leads_away = is_relative(target)
             && alias_key(&resolve_relative_link(&moving.new, target)) != alias_key(place);
-        // What moves along is looked at for itself.
+        // Links between moved notes are handled with their targets.
         if !leads_away && after.is_moved(file) {
             continue;
         }
@@ -190,8 +190,8 @@ fn left_behind(
     Ok(left)
 }
 
-/// The links in a note that have meant nothing since it was moved from an earlier place: each with what
-/// it must say.
+/// Returns the links in a note that have been unresolved since an earlier move of the note, with
+/// their replacements.
 fn left_before(
     view: &Transaction<'_>,
     after: &PostMoveResolver<'_>,
@@ -223,7 +223,7 @@ fn left_before(
     Ok(left)
 }
 
-/// Whether a link is seen from the folder of its note and from nowhere else.
+/// Returns true if a link is resolved relative to the folder of its note only.
 fn is_relative(target: &str) -> bool {
     target.starts_with("./") || target.starts_with("../")
 }

@@ -28,12 +28,13 @@ pub(crate) fn holders(
     moving: &[PathChange],
 ) -> Result<Vec<NotePath>> {
     let old: Vec<&NotePath> = moving.iter().map(|moving| &moving.old).collect();
-    // What lies in a folder is named with the folder, but from within, where nothing changes.
+    // Links to files of a folder contain the folder's name. Links from within the folder do not
+    // change.
     let folder = common_folder(&old).filter(|_| moving.len() > MANY_FILES);
     let mut holders = match folder {
         Some(folder) => naming(view, from, &[folder])?,
         None => {
-            // A path that says the new name may have meant another file.
+            // A path with the new name may have led to another file.
             let new = moving.iter().map(|moving| &moving.new);
             let places: Vec<&NotePath> = old.iter().copied().chain(new).collect();
             naming(view, from, &stems(&places))?
@@ -79,7 +80,7 @@ pub(crate) fn to(
         };
         let name = |name: &str| {
             *said.entry(name.to_owned()).or_default() += 1;
-            // What a note is called is not looked at for a heading.
+            // Do not look for a heading in the name of a note.
             let is_called = link_name(name) != name && is_meant(view, from, holder, name);
             is_called.then(|| LinkReplacement::from(name.to_owned()))
         };
@@ -137,7 +138,7 @@ fn naming(view: &Transaction<'_>, from: &NoteLocation, names: &[&str]) -> Result
     Ok(holders)
 }
 
-/// Whether such links are read in a file.
+/// Returns true if a file can contain such links.
 fn can_hold(path: &NotePath) -> bool {
     path.is_markdown() || path.extension() == "canvas"
 }
@@ -161,7 +162,7 @@ fn common_folder<'p>(places: &[&'p NotePath]) -> Option<&'p str> {
 pub(crate) struct RewrittenText {
     pub(crate) text: String,
     pub(crate) count: usize,
-    /// What the links said, and the other notes that they would mean.
+    /// Texts of the links, and the other notes to which they would lead.
     pub(crate) links: Vec<(LinkText, LinkDirection, Option<NoteLocation>)>,
     /// Those of them that cannot say anything else.
     pub(crate) unwritable: Vec<(LinkText, LinkDirection, Option<NoteLocation>)>,
@@ -228,7 +229,7 @@ pub(crate) fn mended(
     }
 }
 
-/// Whether a name in a file means a note.
+/// Returns true if a name in a file resolves to a note.
 fn is_meant(view: &Transaction<'_>, from: &NoteLocation, holder: &NotePath, name: &str) -> bool {
     let candidates = view.link_candidates(&from.project, &resolve_relative_link(holder, name));
     candidates.is_ok_and(|candidates| resolve_link(name, Some(holder), &candidates).is_some())
@@ -249,7 +250,7 @@ fn relinked(
     (text, paths + names)
 }
 
-/// What a link in frontmatter or a drawing must say, if it means something that is moved.
+/// Returns the replacement of a link in frontmatter or in a drawing, if its target moves.
 fn named(
     view: &Transaction<'_>,
     after: &PostMoveResolver<'_>,
@@ -262,7 +263,7 @@ fn named(
     let means = resolve_link(name, Some(holder.0), &candidates);
     for moving in moving {
         let file = moving.summary.as_ref().map(|summary| summary.id);
-        // What was moved before is meant by a name that means nothing any more.
+        // An unresolved name may stand for a note that was moved before.
         if !candidates.is_empty() && (means.is_none() || means != file) {
             continue;
         }

@@ -18,7 +18,7 @@ use crate::notes::read::is_text;
 /// More notes than this are never looked at around one.
 const MOST_AROUND: usize = 20_000;
 
-/// Whose context is asked for, and how far it reaches.
+/// Request for the context of notes, with its extent.
 #[derive(Clone, Debug)]
 pub struct ContextRequest {
     /// The project.
@@ -57,7 +57,7 @@ pub enum ContextTarget {
 pub struct ContextPage {
     /// The notes.
     pub notes: Vec<ContextNote>,
-    /// Whether more notes fit the pattern.
+    /// True if more notes match the pattern.
     pub has_more: bool,
 }
 
@@ -76,17 +76,17 @@ pub struct ContextNote {
     pub updated: Option<Timestamp>,
     /// Its text; marks stand for bytes that are none. `None` if it is a file without any.
     pub text: Option<String>,
-    /// What the text says; one that is no note says nothing.
+    /// The parsed text; empty for files that are not notes.
     pub note: Note,
     /// The notes around it, nearest first.
     pub related: Vec<RelatedNote>,
-    /// The relations between it and the notes around it that are not told with them.
+    /// Relations to neighbours that are not listed with the neighbours.
     pub further: Vec<FurtherLink>,
     /// Links to notes that do not exist: relation type and name.
     pub unresolved: Vec<(String, String)>,
     /// Links of the past to notes of other projects, likewise: how those were is not looked up.
     pub elsewhere: Vec<(String, String)>,
-    /// Whether a limit left notes around it out.
+    /// True if a limit left neighbours out.
     pub truncated: bool,
 }
 
@@ -103,7 +103,7 @@ pub struct RelatedNote {
     pub updated: Option<Timestamp>,
     /// How many links it is away.
     pub depth: usize,
-    /// What the link says.
+    /// Relation type of the link.
     pub relation_type: String,
     /// The title of the note that holds the link.
     pub from: String,
@@ -114,7 +114,7 @@ pub struct RelatedNote {
 /// A relation between two notes of a context.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct FurtherLink {
-    /// What it says.
+    /// Relation type.
     pub relation_type: String,
     /// The title of the note that holds it.
     pub from: String,
@@ -136,7 +136,7 @@ impl<Id: Copy + Eq + Hash> ContextRoom<Id> {
         Self { left: most, shown: named.collect() }
     }
 
-    /// Whether a note is shown: because it is already, or there is room for it.
+    /// Returns true if a note is shown: it is already, or the limit allows one more.
     pub(crate) fn takes(&mut self, id: Id, title: &str) -> bool {
         if self.shown.contains_key(&id) {
             return true;
@@ -265,8 +265,8 @@ impl Memory {
         })
     }
 
-    /// Those of these files that may be known: with `only`, those of that project. A link to any
-    /// other is told like one that leads nowhere, so that nothing can be learned from it.
+    /// Returns the files that the caller may see; with `only`, those of that project. A link to any
+    /// other file is reported as unresolved, so that it reveals nothing.
     pub(crate) fn shown(
         &self,
         only: Option<&ProjectName>,
@@ -300,7 +300,7 @@ impl Memory {
             let title = |id: i64| known.get(&id).map(|file| file.title.clone()).unwrap_or_default();
             let is_new =
                 |file: &FileSummary| request.since.is_none_or(|since| file.updated >= since);
-            // What may not be known does not show as the other end of a link, either.
+            // Hidden files are not shown as the other end of a link, either.
             let is_known = |id: i64| {
                 let file = known.get(&id);
                 file.is_some_and(|file| request.only.as_ref().is_none_or(|p| file.project == *p))
@@ -340,8 +340,8 @@ impl Memory {
         }
     }
 
-    /// The relations between a note and those around it, and from it to whatever else is shown,
-    /// without those that are told already; each once.
+    /// Returns the relations between a note and its neighbours, and from the note to other shown
+    /// notes. Each relation is listed once, and none that is listed already.
     fn between(
         &self,
         notes: &[(i64, String)],

@@ -13,7 +13,7 @@ use crate::links::untyped::{self, UntypedLinks};
 use crate::notes::rename::OutdatedLink;
 use crate::{Author, Memory};
 
-/// What is to be deleted.
+/// Request to delete a note or a folder.
 #[derive(Clone, Debug)]
 pub struct DeleteRequest {
     /// A note, or a folder with all in it that is not hidden or ignored, or that a tool wrote.
@@ -22,7 +22,7 @@ pub struct DeleteRequest {
     pub expected: Option<ContentHash>,
 }
 
-/// What became of a deletion.
+/// Outcome of a deletion.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub enum DeleteOutcome {
     /// Gone; the commit can be undone.
@@ -31,7 +31,7 @@ pub enum DeleteOutcome {
     Conflict(NoteLocation, Option<ContentHash>),
 }
 
-/// What was deleted.
+/// The deleted notes.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct DeletedNotes {
     /// The files that are gone.
@@ -60,8 +60,8 @@ impl Memory {
         self.delete_with(who, request, |_, _| Ok(IncomingLinks::default()))
     }
 
-    /// The same, and counts the links to it that lead nowhere then, or to another note. For that all
-    /// texts of the project are gone through.
+    /// Deletes a note or a folder, and counts the links that become unresolved or lead to another
+    /// note. Reads all texts of the project for that.
     pub fn delete_counting_links(
         &self,
         who: &Author,

@@ -18,7 +18,7 @@ const DATE_LENGTH: usize = 10;
 pub struct EditRequest {
     /// The note.
     pub place: NoteLocation,
-    /// What to change, one after another.
+    /// Edits, applied one after another.
     pub edits: Vec<NoteEdit>,
     /// The version that the caller knows, if it wants to be sure.
     pub expected: Option<ContentHash>,
@@ -26,7 +26,7 @@ pub struct EditRequest {
     pub message: Option<String>,
 }
 
-/// What became of an edit.
+/// Outcome of an edit.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub enum EditOutcome {
     /// The note is changed, and durable.

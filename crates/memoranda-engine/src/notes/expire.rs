@@ -12,16 +12,16 @@ use crate::error::{EngineError, Result};
 use crate::links::resolve::NoteLocation;
 use crate::{Author, Memory};
 
-/// What expires.
+/// Request to expire unused notes.
 #[derive(Clone, Debug)]
 pub struct ExpireRequest {
     /// In which project.
     pub project: ProjectName,
-    /// What was neither changed nor looked at for so many days.
+    /// Number of days without a change or a use.
     pub days: u32,
 }
 
-/// What expired.
+/// The expired notes.
 #[derive(Clone, Debug)]
 pub struct ExpiredNotes {
     /// The notes, with when each was last used.
@@ -71,7 +71,8 @@ impl Memory {
         Ok(ExpiredNotes { notes: Vec::new(), commit: None })
     }
 
-    /// What was not used for long, with the version that this is known of, the oldest first.
+    /// Returns the notes that were not used for the period, each with its version, the oldest
+    /// first.
     fn unused(&self, request: &ExpireRequest) -> Result<Vec<UnusedNote>> {
         let age = SignedDuration::from_hours(24 * i64::from(request.days));
         let before = clock::now().saturating_sub(age).unwrap_or(Timestamp::MIN);

@@ -22,7 +22,7 @@ const MAX_DEPTH: usize = 8;
 pub struct CachedText {
     /// The file.
     pub path: NotePath,
-    /// What it held.
+    /// Content of the file.
     pub text: Arc<str>,
     /// Which version that is.
     pub hash: ContentHash,

@@ -5,7 +5,7 @@ use memoranda_store::{FileSummary, ListFilter, ListOrder};
 use crate::Memory;
 use crate::error::Result;
 
-/// What to list.
+/// Request for a list of notes.
 #[derive(Clone, Debug)]
 pub struct ListRequest {
     /// Which notes.
@@ -23,7 +23,7 @@ pub struct ListRequest {
 pub struct ListPage {
     /// The notes.
     pub notes: Vec<FileSummary>,
-    /// Whether there are more.
+    /// True if there are more notes.
     pub has_more: bool,
 }
 

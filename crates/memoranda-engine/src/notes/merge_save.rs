@@ -20,13 +20,13 @@ pub struct MergeSaveRequest {
     pub text: String,
     /// The version that the text began as; `None` if there was no file.
     pub expected: Option<ContentHash>,
-    /// What to do if the file is another version by now.
+    /// Behaviour if the file has another version by now.
     pub merging: SaveMerging,
     /// One line for the history.
     pub message: Option<String>,
 }
 
-/// What a save does if the file is another version by now.
+/// Behaviour of a save if the file has another version by now.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum SaveMerging {
     /// It writes nothing.

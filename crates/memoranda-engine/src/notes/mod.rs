@@ -4,6 +4,7 @@ pub(crate) mod context;
 pub(crate) mod delete;
 pub(crate) mod edit;
 pub(crate) mod expire;
+mod files;
 pub(crate) mod folder_cache;
 pub(crate) mod list;
 pub(crate) mod merge_save;

@@ -22,7 +22,7 @@ pub struct ReadNote {
     pub hash: ContentHash,
     /// When the file was last changed; the time that was asked for, for an earlier version.
     pub modified: Timestamp,
-    /// What the index knows of it; `None` for an earlier version.
+    /// Index entry; `None` for an earlier version.
     pub summary: Option<FileSummary>,
 }
 
@@ -31,7 +31,7 @@ pub struct ReadNote {
 pub struct TextNote<'t> {
     /// The text.
     pub text: &'t str,
-    /// What it says.
+    /// The parsed note.
     pub note: Note,
 }
 
@@ -41,7 +41,7 @@ impl ReadNote {
         std::str::from_utf8(&self.bytes).map_err(|_| EngineError::NotText(self.place.clone()))
     }
 
-    /// Whether it is a text to be shown: Markdown always is, whatever bytes it holds.
+    /// Returns true if the content can be shown as text. Markdown always can.
     pub fn is_text(&self) -> bool {
         is_text(&self.place.path, &self.bytes)
     }
@@ -58,7 +58,7 @@ impl ReadNote {
     }
 }
 
-/// Whether the bytes of a file are a text to be shown: those of Markdown always are.
+/// Returns true if the bytes of a file can be shown as text. Those of Markdown always can.
 pub(crate) fn is_text(path: &NotePath, bytes: &[u8]) -> bool {
     path.is_markdown() || std::str::from_utf8(bytes).is_ok() && !bytes.contains(&0)
 }
@@ -104,7 +104,7 @@ impl Memory {
         Ok(ReadNote { place, bytes, hash, modified, summary: None })
     }
 
-    /// Where the note was that a name means, or meant at a moment.
+    /// Returns the location of a note, found by its present name or its name at a moment.
     pub fn place_as_of(
         &self,
         project: Option<&str>,

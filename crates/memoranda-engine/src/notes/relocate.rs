@@ -8,7 +8,7 @@ use crate::error::{EngineError, Result};
 use crate::links::resolve::NoteLocation;
 use crate::{Author, Memory};
 
-/// What is to be moved where.
+/// Request to move a file or folder.
 #[derive(Clone, Debug)]
 pub struct MoveRequest {
     /// A note, or a folder with all in it that is not hidden or ignored, or that a tool wrote.
@@ -17,7 +17,7 @@ pub struct MoveRequest {
     pub to: NotePath,
 }
 
-/// What became of a move.
+/// Outcome of a move.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub enum MoveOutcome {
     /// Everything is at its new place.
@@ -26,13 +26,13 @@ pub enum MoveOutcome {
     Exists(Vec<NoteLocation>),
 }
 
-/// What was moved.
+/// The moved files.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct Moved {
     /// Every file, with where it was and where it is.
     pub files: Vec<(NoteLocation, NoteLocation)>,
-    /// What was left where it is, because it is hidden or ignored and no tool wrote it; folders end
-    /// in a slash.
+    /// Hidden and ignored files that no tool wrote, which stay where they are. Folders end in a
+    /// slash.
     pub left: Vec<String>,
     /// The commit that did it; none if there were only empty folders.
     pub commit: Option<Commit>,
@@ -95,7 +95,7 @@ impl Memory {
         let at = |path| NoteLocation { project: project.clone(), path };
         match outcome {
             CommitOutcome::Committed(commit) => {
-                // Whoever moves a note has it in use, and no use is known of its new name.
+                // A move counts as a use under the new name.
                 pairs.iter().for_each(|(_, new)| self.store().note_use(project, new));
                 let files = pairs.into_iter().map(|(old, new)| (at(old), at(new))).collect();
                 Ok(MoveOutcome::Moved(Moved { files, left, commit: Some(commit) }))

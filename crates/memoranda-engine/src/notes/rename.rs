@@ -22,7 +22,7 @@ use crate::links::stale::{called_wholly, outdated_links};
 use crate::links::untyped;
 use crate::{Author, Memory};
 
-/// What is to be moved where, and what becomes of the links to it.
+/// Request to move a file or folder, with the treatment of links.
 #[derive(Clone, Debug)]
 pub struct RenameRequest {
     /// A note, or a folder with all in it that is not hidden or ignored, or that a tool wrote.
@@ -30,15 +30,15 @@ pub struct RenameRequest {
     /// Its new path in the same project. If it is there already, only links are mended: those
     /// that still name the place it was moved from.
     pub to: NotePath,
-    /// What becomes of links that say the old name or place.
+    /// Treatment of links that contain the old name or place.
     pub links: LinkPolicy,
-    /// Whose links these may be.
+    /// Files whose links are considered.
     pub holders: LinkScope,
     /// The version of the note that the caller knows, if it wants to be sure.
     pub expected: Option<ContentHash>,
 }
 
-/// Whose links a move may look at.
+/// Files whose links a move considers.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum LinkScope {
     /// Those of every project.
@@ -47,7 +47,7 @@ pub enum LinkScope {
     OwnProject,
 }
 
-/// What becomes of links that say the old name or place of what is moved.
+/// Treatment of links that contain the old name or place of a moved note.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum LinkPolicy {
     /// They stay as they are, and the caller learns of them.
@@ -56,7 +56,7 @@ pub enum LinkPolicy {
     Update,
 }
 
-/// What became of a move.
+/// Outcome of a move.
 #[expect(clippy::large_enum_variant, reason = "made once a call and never stored")]
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub enum RenameOutcome {
@@ -68,13 +68,13 @@ pub enum RenameOutcome {
     Conflict(NoteLocation, Option<ContentHash>),
 }
 
-/// What was moved.
+/// The moved files and changed links.
 #[derive(Clone, PartialEq, Eq, Debug, Default)]
 pub struct Renamed {
     /// Every file, with where it was and where it is.
     pub files: Vec<(NoteLocation, NoteLocation)>,
-    /// What was left where it is, because it is hidden or ignored and no tool wrote it; folders end
-    /// in a slash.
+    /// Hidden and ignored files that no tool wrote, which stay where they are. Folders end in a
+    /// slash.
     pub left: Vec<String>,
     /// Notes whose links were changed, with how many.
     pub relinked: Vec<(NoteLocation, usize)>,
@@ -92,9 +92,9 @@ pub struct Renamed {
 pub struct OutdatedLink {
     /// The file that holds it.
     pub holder: NoteLocation,
-    /// What it says.
+    /// Text of the link.
     pub link: LinkText,
-    /// Whose link it is.
+    /// Direction of the link, seen from the moved note.
     pub whose: LinkDirection,
     /// The other note that it means from now on.
     pub means: Option<NoteLocation>,
@@ -102,7 +102,7 @@ pub struct OutdatedLink {
     pub count: usize,
 }
 
-/// Whose link it is that does not lead where it did.
+/// Direction of an outdated link, seen from the moved note.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Debug)]
 pub enum LinkDirection {
     /// One to what was moved or is gone.
@@ -111,7 +111,7 @@ pub enum LinkDirection {
     Its,
 }
 
-/// What a link says.
+/// Text of a link.
 #[derive(Clone, PartialEq, Eq, PartialOrd, Ord, Debug)]
 pub enum LinkText {
     /// A name in double brackets.
@@ -166,7 +166,7 @@ impl Memory {
                 let new = moved(file, from, to)?;
                 let summary = view.file(project, file)?;
                 for old in earlier.get(file).into_iter().flatten().filter(|old| **old != new) {
-                    // Whoever says that name now means the note that has it.
+                    // The old name now belongs to another note.
                     if view.file(project, old)?.is_none() {
                         let (old, new, summary) = (old.clone(), new.clone(), summary.clone());
                         former.push(PathChange { old, new, summary });
@@ -201,7 +201,7 @@ impl Memory {
                     *said.entry(name.to_owned()).or_default() += 1;
                     Some(mend.name.clone()).filter(|_| !mend.is_hard_to_say())
                 });
-                // What is told is what an update would change, and as often.
+                // Report exactly the links that an update would change.
                 for (name, mend) in mends.into_iter().filter(|(_, mend)| is_told(mend)) {
                     let Some(count) = said.remove(&name) else { continue };
                     let means = after.other(&mend)?;
@@ -287,7 +287,7 @@ impl Memory {
         match outcome {
             CommitOutcome::Committed(commit) => {
                 done.commit = Some(commit);
-                // Whoever moves a note has it in use, and no use is known of its new name.
+                // A move counts as a use under the new name.
                 done.files.iter().for_each(|(_, new)| {
                     self.store().note_use(&new.project, &new.path);
                 });
@@ -351,7 +351,8 @@ impl PathChange {
         self.summary.as_ref().map_or(&self.old, |summary| &summary.path)
     }
 
-    /// What a link must say instead to mean the same note; `None` if it goes on meaning it.
+    /// Returns the replacement of a link, so that it leads to the same note; `None` if it already
+    /// does.
     pub(crate) fn new_name(
         &self,
         target: &str,
@@ -370,7 +371,7 @@ impl PathChange {
         Some(format!("{project}/{}", self.renamed(name, None).filter(|_| is_own)?))
     }
 
-    /// The same for a name without a project.
+    /// Returns the replacement of a name without a project.
     fn renamed(&self, name: &str, holder: Option<&LinkHolder<'_>>) -> Option<String> {
         let known = |name: &str| {
             self.summary.as_ref().is_some_and(|note| {
@@ -393,8 +394,8 @@ impl PathChange {
             let stays = alias_key(top) == alias_key(&place(&self.new));
             return (is_meant && !stays).then(|| format!("/{}", place(&self.new)));
         }
-        // Only what says the very name is said anew. `[[C#]]` may lead to `C++` for want of a
-        // better note, but it does not name it.
+        // Rewrite only links that spell the name exactly. `[[C#]]` may resolve to `C++` if no
+        // better note exists, but does not contain its name.
         let named = alias_key(name.trim_start_matches('/'));
         let seen_from = |holder: &NotePath| {
             let relative = resolve_relative_link(holder, name);
@@ -405,7 +406,7 @@ impl PathChange {
         };
         let ends_so = |place: &str| place.ends_with(&format!("/{named}"));
         let (old_place, new_place) = (alias_key(&place(&self.old)), alias_key(&place(&self.new)));
-        // Seen from a folder, or told by its end, it may be where it was.
+        // A relative path, or the end of a path, may still lead to the note.
         let stays = holder.is_some_and(|holder| seen_from(holder.new) == new_place)
             || ends_so(&old_place) && ends_so(&new_place);
         if name.contains('/') && stays {
@@ -444,7 +445,8 @@ impl PathChange {
     }
 }
 
-/// Whether a note's title stands in the note, and not only in the name of its file.
+/// Returns true if the note's text contains its title, so that the title does not depend on the
+/// file name.
 pub(crate) fn states_title(note: &FileSummary) -> bool {
     note.metadata.contains("\"title\":")
 }

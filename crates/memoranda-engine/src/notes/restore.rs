@@ -9,7 +9,7 @@ use crate::error::{EngineError, Result};
 use crate::links::resolve::{NoteLocation, ResolveIntent};
 use crate::{Author, Memory};
 
-/// What became of a restore.
+/// Outcome of a restore.
 #[expect(clippy::large_enum_variant, reason = "made once a call and never stored")]
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub enum RestoreOutcome {
@@ -26,7 +26,7 @@ pub struct RestoredNote {
     pub place: NoteLocation,
     /// The version.
     pub hash: ContentHash,
-    /// What it replaced; `None` if the note was deleted.
+    /// Replaced version; `None` if the note was deleted.
     pub replaced: Option<ContentHash>,
     /// The commit that did it.
     pub commit: Commit,

@@ -21,13 +21,13 @@ pub struct WriteRequest {
     pub path: NotePath,
     /// Everything that the file shall hold.
     pub content: Vec<u8>,
-    /// What to do if there is a file already.
+    /// Behaviour if the file exists.
     pub mode: WriteMode,
     /// One line for the history.
     pub message: Option<String>,
 }
 
-/// What a write does when the file exists.
+/// Behaviour of a write if the file exists.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum WriteMode {
     /// Nothing: the caller learns that it exists.
@@ -43,7 +43,7 @@ pub enum WriteMode {
 pub struct AddRequest {
     /// The project; made if it does not exist.
     pub project: ProjectName,
-    /// What to call it; without one, the beginning of the text.
+    /// Title; `None` for the beginning of the text.
     pub title: Option<String>,
     /// The folder within the project; empty for the top.
     pub folder: String,
@@ -55,7 +55,7 @@ pub struct AddRequest {
     pub note_type: Option<String>,
 }
 
-/// What became of a write.
+/// Outcome of a write.
 #[expect(clippy::large_enum_variant, reason = "made once a call and never stored")]
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub enum WriteOutcome {
@@ -83,8 +83,8 @@ pub struct WrittenNote {
 }
 
 impl Memory {
-    /// Writes a note whole. A file whose name looks the same to a person is the one that is
-    /// meant, however its accents are written.
+    /// Writes a whole note. An existing file whose name looks the same to a person is overwritten,
+    /// even if the name has another Unicode form.
     pub fn write(&self, who: &Author, request: &WriteRequest) -> Result<WriteOutcome> {
         let place = NoteLocation { project: request.project.clone(), path: request.path.clone() };
         match self.write_at(who, request, place) {
@@ -135,7 +135,7 @@ impl Memory {
                 WriteOutcome::Written(WrittenNote { place, hash: content_hash, replaced, commit })
             }
             CommitOutcome::Unchanged => {
-                // Whoever writes again what it says has it in use, and the file keeps its time.
+                // An unchanged write counts as a use, and keeps the file's time.
                 self.store().note_use(&place.project, &place.path);
                 WriteOutcome::Unchanged(place, content_hash)
             }

@@ -47,7 +47,7 @@ impl EarlierVersions {
                 earlier.changed_places.insert((project.clone(), file.path.to_string()));
                 let room = earlier.versions.len() < MAX_VERSIONS;
                 let Some(then) = file.then.filter(|_| room) else { continue };
-                // What was purged from the log is not known any more.
+                // Skip content that was purged from the log.
                 let Ok(bytes) = store.content(then.hash) else { continue };
                 let text = String::from_utf8_lossy(&bytes).into_owned();
                 let place = NoteLocation { project: project.clone(), path: file.path };

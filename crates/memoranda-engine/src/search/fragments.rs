@@ -27,16 +27,17 @@ pub struct ResolvedQuery {
 /// A part of a note that may answer by itself.
 #[derive(Clone, Debug)]
 pub struct NoteFragment {
-    /// Parts of earlier rounds come first, and the first round sets the measure: whoever looks at
-    /// more notes for a later page gives them a later round, and what came before stays.
+    /// Batch in which the fragment was found. Fragments of earlier batches come first, and the
+    /// first batch sets the relevance threshold, so that later pages keep the order of earlier
+    /// ones.
     pub round: usize,
     /// Where its note lies.
     pub path: NotePath,
     /// The title of its note, which is said of each of its parts.
     pub title: String,
-    /// What kind of part it is: the category of a fact, the type of a relation.
+    /// Category of an observation, or type of a relation.
     pub kind: String,
-    /// What it says.
+    /// Text of the fragment.
     pub text: String,
     /// When its note was made.
     pub created: Timestamp,

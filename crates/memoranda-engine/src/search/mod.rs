@@ -39,7 +39,7 @@ const SCOPE_PASSAGES: (f64, f64) = (30.0, 600.0);
 /// contains all words of the query.
 const CERTAIN_RELEVANCE: f64 = 0.75;
 
-/// What to search for. Begin with the default and say what differs.
+/// Search request. Start with the default and set what differs.
 #[derive(Clone, Debug)]
 pub struct SearchRequest {
     /// The words, as they were typed.
@@ -50,13 +50,13 @@ pub struct SearchRequest {
     pub limit: usize,
     /// How many to pass over first.
     pub offset: usize,
-    /// How many notes are compared at a time; whoever wants a hint, and no pages, needs few.
+    /// Number of notes compared per batch. A caller that needs only a hint sets a small number.
     pub candidates: usize,
     /// How long each quotation may be, in characters.
     pub snippet_chars: usize,
     /// How many tokens all quotations may have together.
     pub max_tokens: Option<usize>,
-    /// What one result is.
+    /// Unit of one result.
     pub unit: SearchUnit,
     /// How many further passages of each note are quoted, if a result is a note.
     pub further_passages: usize,
@@ -70,13 +70,13 @@ pub struct SearchRequest {
     pub relative_cut: f64,
     /// How alike, from 0 to 1, a result must be to the question in meaning if its words say nothing.
     pub min_similarity: Option<f64>,
-    /// What the signals are worth.
+    /// Weights of the ranking signals.
     pub options: RankOptions,
-    /// The moment from which \"yesterday\" is meant; now, if none is given.
+    /// Reference time of words like "yesterday"; `None` for now.
     pub now: Option<Timestamp>,
 }
 
-/// What one result is.
+/// Unit of one result.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
 pub enum SearchUnit {
     /// A note, with its best passage.
@@ -138,16 +138,16 @@ impl SearchRequest {
     }
 }
 
-/// What was found.
+/// One page of results.
 #[derive(Clone, Debug)]
 pub struct SearchPage {
     /// The results, best first.
     pub results: Vec<SearchResult>,
-    /// Whether there are more.
+    /// True if there are more results.
     pub has_more: bool,
     /// Results left out because of the token budget.
     pub left_out: usize,
-    /// Whether a word was so common that only the newest notes holding it were compared.
+    /// True if a word was so frequent that only the newest notes with it were compared.
     pub partial: bool,
     /// Words that no text holds, and what was looked for instead.
     pub corrections: Vec<TermCorrection>,
@@ -194,7 +194,7 @@ pub struct SearchResult {
     pub score: f64,
     /// How likely it is to have to do with the question, from 0 to 1.
     pub relevance: f64,
-    /// What the score is made of.
+    /// Parts of the score.
     pub why: Vec<RankSignal>,
     /// The headings above the best passage.
     pub heading: String,
@@ -219,7 +219,7 @@ pub struct FurtherPassage {
     pub heading: String,
     /// Its lines.
     pub lines: (usize, usize),
-    /// What it would score alone.
+    /// Score of the passage alone.
     pub score: f64,
     /// The piece of it that answers best.
     pub snippet: Snippet,

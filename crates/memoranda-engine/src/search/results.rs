@@ -32,7 +32,7 @@ fn size(result: &SearchResult) -> usize {
         + further
 }
 
-/// What was found, while it is made into results.
+/// Builds results from ranked notes.
 pub(crate) struct ResultBuilder<'f> {
     pub(crate) candidates: &'f CandidateSet,
     pub(crate) shown: &'f ResultReader<'f>,
@@ -74,7 +74,7 @@ struct ResultUnit {
 }
 
 impl ResultBuilder<'_> {
-    /// What is likely enough, up to the round behind which no other is worth a look.
+    /// Returns the relevant units, up to the last batch that is worth reading.
     pub(crate) fn likely(&self, mut ranked: Vec<RankedNote<i64>>) -> StoreResult<RelevantUnits> {
         let last = self.last_round(&ranked, self.bar(&ranked));
         ranked.retain(|note| last.is_none_or(|last| note.batch <= last));
@@ -116,7 +116,7 @@ impl ResultBuilder<'_> {
         Ok(ResultPage { results, has_more, left_out })
     }
 
-    /// What is relevant enough, as notes or as passages, best first.
+    /// Returns the units above the relevance threshold, as notes or as passages, best first.
     fn units(&self, ranked: Vec<RankedNote<i64>>) -> Vec<ResultUnit> {
         let units = match self.request.unit {
             SearchUnit::Notes | SearchUnit::Holders => ranked,
@@ -172,13 +172,13 @@ impl ResultBuilder<'_> {
             && (is_alike || ranked.why.iter().any(by_words))
     }
 
-    /// The same passage in several notes is told once, with where else it stands. Who looks for
-    /// notes is told each of them.
+    /// Merges equal passages of several notes into one result that lists the other notes. A search
+    /// for notes keeps each note.
     fn distinct(&self, units: Vec<ResultUnit>) -> StoreResult<Vec<ResultUnit>> {
         if self.request.unit != SearchUnit::Passages {
             return Ok(units);
         }
-        // What has the same words may have the same text; only that is read.
+        // Passages with equal words may have equal texts; only their texts are read.
         let mut alike: HashMap<&[[u8; 4]], Vec<usize>> = HashMap::new();
         let mut distinct: Vec<ResultUnit> = Vec::with_capacity(units.len());
         for unit in units {
@@ -234,8 +234,8 @@ impl ResultBuilder<'_> {
         extract_snippet(text, &self.candidates.query, self.request.snippet_chars)
     }
 
-    /// What is quoted of a passage, and from which lines. Of a phrase that stands where a paragraph was
-    /// cut, both sides.
+    /// Returns the quoted text of a passage and its lines. A phrase at the boundary of two passages
+    /// quotes both.
     fn quoted(
         &self,
         note: &RankCandidate<i64>,

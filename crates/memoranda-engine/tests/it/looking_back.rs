@@ -1,4 +1,4 @@
-//! What comes back, and where: names that fit several notes, names that look alike, notes that moved.
+//! Restoring: names that fit several notes, names that look alike, notes that moved.
 
 use memoranda_core::id::{CommitId, ProjectName};
 use memoranda_core::path::NotePath;
@@ -37,12 +37,12 @@ impl Vault {
         self.memory.log(&Default::default(), 1, 0).unwrap().remove(0).id
     }
 
-    /// What each version of a note is told to be, newest first, and where it was.
+    /// Returns each version of a note and its path, newest first.
     fn versions(&self, path: &str) -> Vec<(String, String)> {
         let revisions = self.memory.revisions(&place(path), 1000).unwrap();
         let version = |revision: NoteRevision| {
             let hash = revision.change.after;
-            let bytes = hash.map(|hash| self.memory.store().content(hash).unwrap());
+            let bytes = hash.map(|hash| self.memory.version_content(hash).unwrap());
             let text = bytes.map(|bytes| String::from_utf8(bytes).unwrap()).unwrap_or_default();
             (revision.change.path.to_string(), text.trim().to_owned())
         };

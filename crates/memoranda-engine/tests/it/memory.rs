@@ -197,7 +197,7 @@ fn a_name_means_the_note_that_lies_there_unless_another_states_it() {
         ("log-1", "log.md", None),
         ("log-2025", "log-2025.md", None),
         ("its-old", "It's Old.md", Some("archive/old.md")),
-        // What its text states is its own, wherever it lies.
+        // A title in the text stays the note's own after a move.
         ("plan", "plan-2025.md", Some("plan.md")),
         ("plan.md", "plan.md", None),
         ("plan-1", "plan.md", None),
@@ -321,7 +321,7 @@ fn unused_notes_expire_and_come_back() {
         std::fs::OpenOptions::new().write(true).open(file).unwrap().set_modified(old).unwrap();
     }
     vault.memory.sync(&mut |_| {}).unwrap();
-    vault.memory.store().note_use(&main_project(), &NotePath::parse("used.md").unwrap());
+    vault.memory.record_use(&place("used.md"));
     // A write is a use, also of the text that is there.
     let again = vault.write("again.md", "somebody writes this again", WriteMode::CreateOrOverwrite);
     assert!(matches!(again, WriteOutcome::Unchanged(..)), "{again:?}");
@@ -358,7 +358,7 @@ fn a_move_is_a_use_and_no_empty_folder_is_left() {
         expected: None,
     };
     vault.memory.rename(&who(), &request).unwrap();
-    vault.memory.store().note_use(&main_project(), &to("c/kept.txt.md"));
+    vault.memory.record_use(&place("c/kept.txt.md"));
     let request = ExpireRequest { project: main_project(), days: 90 };
     let expired = vault.memory.expire(&who(), &request).unwrap();
     let paths: Vec<_> = expired.notes.iter().map(|(place, _)| place.path.as_str()).collect();
@@ -439,7 +439,7 @@ fn who_is_asked_a_second_time_begins_to_watch() {
         vault.memory.await_edits(&concern, PATIENCE).unwrap();
     }
     let begun = Instant::now();
-    while !vault.memory.store().has_looked() {
+    while !vault.memory.has_looked() {
         assert!(begun.elapsed() < PATIENCE);
         std::thread::sleep(Duration::from_millis(10));
     }

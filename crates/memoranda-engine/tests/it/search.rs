@@ -92,7 +92,7 @@ fn notes_are_found_by_what_they_mean() {
     assert_eq!(found("which pets live with us")[0], "pets.md");
     assert_eq!(found("unpaid bills")[0], "money.md");
     assert_eq!(found("watering vegetables")[0], "garden.md");
-    // Whoever demands a word wants the word.
+    // A required word must occur.
     assert_eq!(found("+pets +live"), Vec::<String>::new());
     assert_eq!(found("\"which pets\""), Vec::<String>::new());
     assert_eq!(found("a kitten that naps")[0], "pets.md");
@@ -109,7 +109,7 @@ fn nothing_is_better_than_noise() {
     assert!(page.relevance < 0.1, "{}", page.relevance);
     let all = SearchRequest { min_relevance: 0.0, ..asked("quantum chromodynamics lattice") };
     assert!(!memory.search(&all).unwrap().results.is_empty());
-    // What is no word in any language means nothing, however low the bar.
+    // A word of no language has no meaning, even without a threshold.
     let nonsense = SearchRequest { min_relevance: 0.0, ..asked("zzzqqq") };
     assert_eq!(paths(&memory.search(&nonsense).unwrap()), Vec::<String>::new());
 }
@@ -145,7 +145,7 @@ fn slips_and_beginnings_are_understood() {
     let page = memory.search(&asked("cofee")).unwrap();
     assert_eq!(paths(&page), ["kitchen.md"]);
     assert_eq!(page.corrections[0].meant, "coffee");
-    // What was looked for is said as a text has it, not as its stem.
+    // The quoted word is the word of the text, not its stem.
     put(&memory, "plan.md", "# Plan\n\nOrganisations decide.\n");
     let page = memory.search(&asked("orgnisation")).unwrap();
     assert_eq!(paths(&page), ["plan.md"]);
@@ -221,7 +221,7 @@ fn the_same_passage_is_told_once_and_each_note_is_found() {
     let page = memory.search(&passages).unwrap();
     assert_eq!(page.results.len(), 1);
     assert_eq!(page.results[0].also.len(), 1);
-    // Whatever stands above it, and beside it.
+    // The passages around it differ.
     for (path, day) in [("c.md", "Monday"), ("d.md", "Tuesday")] {
         let above = format!("# {day}\n\nOn {day} we met early in the small room upstairs.\n\n");
         put(&memory, path, &format!("{above}{text}"));
@@ -231,7 +231,7 @@ fn the_same_passage_is_told_once_and_each_note_is_found() {
     let mut places: Vec<_> = also.chain([page.results[0].place.path.to_string()]).collect();
     places.sort();
     assert_eq!(places, ["a.md", "b.md", "c.md", "d.md"], "{:?}", page.results);
-    // The same words are not yet the same text.
+    // Equal words are not equal text.
     put(&memory, "e.md", &text.to_uppercase());
     let page = memory.search(&passages).unwrap();
     let mut also: Vec<_> = page.results.iter().map(|result| result.also.len()).collect();
@@ -266,7 +266,7 @@ fn who_asks_for_a_time_finds_the_notes_of_that_time() {
     for n in 0..60 {
         put(&memory, &format!("n{n}.md"), &format!("---\ncreated: 2024-01-01\n---\nI do {n}.\n"));
     }
-    // Late in the evening of the 23rd, for whoever lives there.
+    // Late in the evening of the 23rd in that time zone.
     let now = Some("2025-03-24T06:00:00Z".parse().unwrap());
     for text in ["what did I do yesterday", "notes from yesterday", "yesterday"] {
         let page = memory.search(&SearchRequest { now, ..asked(text) }).unwrap();

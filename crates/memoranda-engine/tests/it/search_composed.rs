@@ -1,5 +1,4 @@
-//! Letters that are written as one character or as several, as macOS writes them: the same letters to
-//! whoever looks for them.
+//! Letters in composed form and in decomposed form, as macOS writes them, are equal in a search.
 
 use memoranda_core::path::NotePath;
 use memoranda_engine::{SearchFilter, SearchRequest};
@@ -20,7 +19,7 @@ const BOTH: [(&str, &str); 6] = [
     ("ガラスのびん", "カ\u{3099}ラスのひ\u{3099}ん"),
 ];
 
-/// What is looked for in each of them, as people write it, and as macOS does.
+/// Searched words for each text, in composed and in decomposed form.
 const ASKED: [&[(&str, &str)]; 6] = [
     &[
         ("мой", "мои\u{306}"),
@@ -60,7 +59,7 @@ fn words_are_found_however_their_letters_are_written() {
             for words in asked_for.iter().flat_map(|(one, several)| [one, several]) {
                 let page = memory.search(&asked(words)).unwrap();
                 assert_eq!(paths(&page), ["note.md"], "{words:?} in {text:?}");
-                // What is quoted is what the file says.
+                // The quote is the text of the file.
                 let quoted = &page.results[0].snippet;
                 assert_eq!(quoted.text.trim(), text, "{words:?}");
                 assert!(!quoted.highlights.is_empty(), "{words:?} in {text:?}");

@@ -6,7 +6,7 @@ use tempfile::TempDir;
 
 use crate::search::{asked, open};
 
-/// What a page holds, and where.
+/// Text, lines and score of a result.
 type Shown = (String, (usize, usize), f64);
 
 /// Notes about pets, about what is near to them, and about other things, all in one.

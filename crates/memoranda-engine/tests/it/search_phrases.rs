@@ -19,7 +19,7 @@ fn phrases_are_found_wherever_a_paragraph_was_cut() {
     let lines: Vec<_> = words.chunks(7).map(|line| line.join(" ")).collect();
     put(&memory, "line.md", &words.join(" "));
     put(&memory, "lines.md", &lines.join("\n"));
-    // The same words, of which no two stand in a row.
+    // Equal words, but never two in a row.
     let apart: Vec<_> = words.iter().map(|word| format!("{word} and")).collect();
     put(&memory, "apart.md", &apart.join(" "));
     for length in [2, 3, 12] {

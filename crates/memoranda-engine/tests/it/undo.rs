@@ -61,7 +61,7 @@ fn a_write_ends_the_redo() {
     assert!(!vault.redo_next(), "a write ends the redo");
     assert!(vault.undo_next());
     assert_eq!(vault.text("main/c.md"), None);
-    // What was taken back before is passed over.
+    // Undone commits are skipped.
     assert!(vault.undo_next());
     assert_eq!(vault.text("main/a.md"), None);
     assert!(vault.redo_next() && vault.redo_next());
@@ -141,7 +141,7 @@ fn the_first_scan_of_a_folder_cannot_be_undone() {
     }
     assert_eq!(vault.memory.next_undo(None).unwrap(), None);
     assert_eq!(std::fs::read_dir(&folder).unwrap().count(), 1100);
-    // What is added later is an edit, also after the index was made again.
+    // A later file is an edit, also after the index was rebuilt.
     for name in ["later.md", "rebuilt.md"] {
         std::fs::write(folder.join(name), name).unwrap();
         if name == "rebuilt.md" {

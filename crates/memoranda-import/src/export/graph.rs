@@ -46,7 +46,7 @@ pub fn write_graph(
         if !is_meant || place.path.is_hidden() || !place.path.is_markdown() {
             continue;
         }
-        let found = memory.store().read(&place.project, &place.path)?;
+        let found = memory.read_file(&place)?;
         let Some(text) = found.and_then(|found| String::from_utf8(found.bytes).ok()) else {
             continue;
         };

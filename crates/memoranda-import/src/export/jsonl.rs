@@ -50,7 +50,7 @@ pub fn write_jsonl(
 }
 
 fn file_line(memory: &Memory, place: &NoteLocation) -> Result<Option<Value>> {
-    let Some(found) = memory.store().read(&place.project, &place.path)? else { return Ok(None) };
+    let Some(found) = memory.read_file(place)? else { return Ok(None) };
     let mut line = Map::new();
     let mut put = |key: &str, value: Value| line.insert(key.to_owned(), value);
     put("project", place.project.as_str().into());

@@ -28,7 +28,7 @@ pub fn write_markdown(
         for (n, place) in places.iter().enumerate() {
             progress(crate::ImportProgress { done: n as u64, total: places.len() as u64 });
             // The file was deleted after it was listed.
-            let Some(found) = memory.store().read(&place.project, &place.path)? else { continue };
+            let Some(found) = memory.read_file(place)? else { continue };
             input::write_new(&root.join(place.path.as_str()), &found.bytes)?;
             exported.files += 1;
             exported.bytes += found.bytes.len() as u64;

@@ -30,7 +30,7 @@ pub struct ExportSummary {
 
 /// Returns the selected project, or all projects.
 fn selected_projects(memory: &Memory, only: Option<&ProjectName>) -> Result<Vec<ProjectName>> {
-    let projects = memory.store().projects()?.into_iter().map(|project| project.name);
+    let projects = memory.list_projects()?.into_iter().map(|project| project.name);
     Ok(projects.filter(|name| only.is_none_or(|only| only == name)).collect())
 }
 
@@ -44,7 +44,7 @@ fn project_files(
     let mut found = Vec::new();
     let mut folders: Vec<Option<NotePath>> = vec![None];
     while let Some(folder) = folders.pop() {
-        let listing = memory.store().entries(project, folder.as_ref())?;
+        let listing = memory.list_folder(project, folder.as_ref())?;
         for entry in listing.map(|listing| listing.entries).unwrap_or_default() {
             let path = match &folder {
                 Some(folder) => format!("{folder}/{}", entry.name),

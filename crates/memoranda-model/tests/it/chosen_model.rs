@@ -125,7 +125,7 @@ fn an_interrupted_run_continues_where_it_stopped() {
     drop(memory);
     let made: BTreeSet<String> = requested_passages(&stand_in)[..32].iter().cloned().collect();
 
-    // The same model later: its id contains the address, so the address must stay.
+    // A later start of this model: its id contains the address, so the address must stay.
     let healthy = start_stand_in();
     let url = stand_in.url();
     let memory = open_with_model(

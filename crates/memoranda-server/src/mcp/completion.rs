@@ -56,7 +56,7 @@ pub(super) fn complete(
 
 fn project_names(memory: &Memory) -> Result<Vec<String>, ErrorData> {
     let project_names =
-        memory.store().projects().map_err(|error| internal_error("list the projects", &error))?;
+        memory.list_projects().map_err(|error| internal_error("list the projects", &error))?;
     Ok(project_names.into_iter().map(|project| project.name.to_string()).collect())
 }
 

@@ -42,11 +42,13 @@ pub(super) fn list_resources(
             })?
         }
     };
-    let only = request_tools.only_project().map(|only| memory.store().project(only)).transpose();
+    let only = request_tools.only_project().map(|only| memory.project(only)).transpose();
     let only = match only {
         Ok(only) => only.map(|project| project.name),
         // The first write creates the project.
-        Err(StoreError::NoProject { .. }) => return Ok(extra_resources(request_tools)),
+        Err(EngineError::Store(StoreError::NoProject { .. })) => {
+            return Ok(extra_resources(request_tools));
+        }
         Err(error) => return Err(internal_error("list the notes", &error)),
     };
     let request = ListRequest {
@@ -201,13 +203,13 @@ fn read_note(
     let Ok(text) = note.text() else {
         return Err(missing(format!("{} is not text.", note.place)));
     };
-    memory.store().note_use(&note.place.project, &note.place.path);
+    memory.record_use(&note.place);
     let contents = ResourceContents::text(text, uri).with_mime_type(mime(note.place.path.as_str()));
     Ok(ReadResourceResult::new(vec![contents]))
 }
 
 fn find_note(memory: &Memory, project: &str, name: &str) -> Result<ReadNote, EngineError> {
-    let project = memory.store().project(project)?.name;
+    let project = memory.project(project)?.name;
     let place = match memory.resolve_in(&project, name, ResolveIntent::Read) {
         Ok(Some(resolved)) => resolved.place,
         Ok(None) => {

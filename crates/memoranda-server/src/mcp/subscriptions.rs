@@ -42,7 +42,7 @@ impl ChangeFeed {
             return Ok(changes);
         }
         let (run, changed) = watch::channel(());
-        let following = memory.store().follow(move || run.send_replace(()));
+        let following = memory.subscribe(move || run.send_replace(()));
         let _following = following.map_err(|error| internal_error("follow changes", &error))?;
         let changes = Arc::new(SharedChanges { changed, _following });
         *current = Arc::downgrade(&changes);

@@ -6,7 +6,9 @@ use axum::http::StatusCode;
 use jiff::{SignedDuration, Timestamp};
 use memoranda_engine::core::id::ProjectName;
 use memoranda_engine::core::secrets::find_secrets;
-use memoranda_engine::{EngineError, ListFilter, ListOrder, Memory, WorkItem, WorkList, clock};
+use memoranda_engine::{
+    EngineError, ListFilter, ListOrder, Memory, NoteLocation, WorkItem, WorkList, clock,
+};
 use serde_json::{Value, json};
 
 use super::request::PageRequest;
@@ -141,8 +143,9 @@ fn stale(
         .snapshot()?
         .work_list(list, project, (usize::MAX >> 1, 0))
         .map_err(EngineError::from)?;
-    let uses = memory.store().last_uses().map_err(EngineError::from)?;
-    let last_use = |item: &WorkItem| uses.get(&(item.project.clone(), item.path.clone())).copied();
+    let uses = memory.last_uses()?;
+    let last_use =
+        |item: &WorkItem| uses.get(&NoteLocation::new(&item.project, item.path.clone())).copied();
     let unread: Vec<&WorkItem> =
         items.iter().filter(|item| last_use(item).is_none_or(|time| time < since)).collect();
     let shown = unread.iter().skip(offset).take(limit).map(|item| {
@@ -163,11 +166,10 @@ fn secrets(
         return Ok((Vec::new(), 0));
     }
     let filter = ListFilter { project: project.cloned(), ..ListFilter::default() };
-    let store = memory.store();
     let files = memory.snapshot()?.list(&filter, ListOrder::Newest, MAX_SCREENED, 0)?;
     let mut found = Vec::new();
     for file in &files {
-        let Ok(Some(content)) = store.read(&file.project, &file.path) else { continue };
+        let Ok(Some(content)) = memory.read_file(&NoteLocation::from(file)) else { continue };
         let Ok(text) = std::str::from_utf8(&content.bytes) else { continue };
         for secret in find_secrets(text) {
             found.push(json!({

@@ -66,12 +66,12 @@ impl Following {
             return Err(HttpError::new(StatusCode::SERVICE_UNAVAILABLE, message));
         }
         let (run, changed) = watch::channel(());
-        let followed = page.catalog.memory.store().follow(move || run.send_replace(()));
+        let followed = page.catalog.memory.subscribe(move || run.send_replace(()));
         match followed {
             Ok(_subscription) => Ok(Self { page: Arc::clone(page), changed, _subscription }),
             Err(error) => {
                 page.streams.fetch_sub(1, Ordering::SeqCst);
-                Err(HttpError::from(memoranda_engine::EngineError::from(error)))
+                Err(HttpError::from(error))
             }
         }
     }

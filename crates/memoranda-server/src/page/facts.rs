@@ -164,7 +164,7 @@ fn all_reminders(request: &PageRequest<'_>) -> Result<Vec<Reminder>, HttpError> 
 }
 
 fn has_project(memory: &Memory, project: &ProjectName) -> Result<bool, HttpError> {
-    let projects = memory.store().projects().map_err(EngineError::from)?;
+    let projects = memory.list_projects()?;
     Ok(projects.iter().any(|known| known.name == *project))
 }
 

@@ -225,13 +225,9 @@ pub(super) fn note_diff(request: &PageRequest<'_>) -> Result<Value, HttpError> {
 /// Returns deleted notes, the last deleted first.
 pub(super) fn deleted(request: &PageRequest<'_>) -> Result<Value, HttpError> {
     let memory = request.memory();
-    let store = memory.store();
     let projects = match request.project()? {
         Some(project) => vec![project],
-        None => {
-            let all = store.projects().map_err(EngineError::from)?;
-            all.into_iter().map(|project| project.name).collect()
-        }
+        None => memory.list_projects()?.into_iter().map(|project| project.name).collect(),
     };
     let mut found = Vec::new();
     for project in projects {

@@ -101,7 +101,7 @@ fn note_json(request: &PageRequest<'_>, read: &ReadNote) -> Result<Value, HttpEr
     if reveals && !secrets.is_empty() {
         tracing::info!(note = %place, "the page shows the secrets of a note");
         let line = format!("{place} {}", read.hash);
-        if let Err(error) = memory.store().leave_notice("reveals", &line, KEPT_REVEALS) {
+        if let Err(error) = memory.leave_notice("reveals", &line, KEPT_REVEALS) {
             tracing::warn!(%error, "cannot record that secrets were shown");
         }
     }
@@ -162,8 +162,8 @@ fn note_json(request: &PageRequest<'_>, read: &ReadNote) -> Result<Value, HttpEr
 
 /// Returns the time at which an agent last read a note.
 fn last_read(memory: &Memory, place: &NoteLocation) -> Option<String> {
-    let uses = memory.store().last_uses().ok()?;
-    uses.get(&(place.project.clone(), place.path.clone())).map(ToString::to_string)
+    let uses = memory.last_uses().ok()?;
+    uses.get(place).map(ToString::to_string)
 }
 
 /// Resolves the names in the links of a note, each once.

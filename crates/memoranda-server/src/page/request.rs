@@ -115,7 +115,7 @@ impl PageRequest<'_> {
     }
 
     fn known_project(&self, name: &str) -> Result<ProjectName, HttpError> {
-        Ok(self.vault().store().project(name).map_err(EngineError::from)?.name)
+        Ok(self.vault().project(name)?.name)
     }
 
     /// Returns the file that `project` and `path` name. It need not exist.

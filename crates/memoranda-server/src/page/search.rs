@@ -98,8 +98,7 @@ fn projects(request: &PageRequest<'_>) -> Result<Vec<ProjectName>, HttpError> {
     let only = request.only_project()?;
     let mut projects = Vec::new();
     for name in request.query.all("project") {
-        let found = request.vault().store().project(name);
-        let project = found.map_err(EngineError::from)?.name;
+        let project = request.vault().project(name)?.name;
         request.check_shown(&project)?;
         projects.push(project);
     }

@@ -100,11 +100,11 @@ pub(super) fn status(request: &PageRequest<'_>) -> Result<Value, HttpError> {
 
 /// Returns the vault by its names.
 pub(super) fn vault_json(memory: &Memory) -> Value {
-    let home = memory.store().home();
+    let home = memory.home();
     let name = home.file_name().map(|name| name.to_string_lossy().into_owned());
     json!({
         "name": name.unwrap_or_default(),
         "home": home.display().to_string(),
-        "device": memory.store().device(),
+        "device": memory.device(),
     })
 }

@@ -108,7 +108,7 @@ fn foreign_requests_are_refused_everywhere() {
         }
     }
     assert_eq!(vault.commits(), 0);
-    assert!(vault.memory.store().projects().unwrap().is_empty());
+    assert!(vault.memory.list_projects().unwrap().is_empty());
 }
 
 #[test]

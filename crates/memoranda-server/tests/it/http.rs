@@ -1,9 +1,9 @@
 //! HTTP: the protocol in both eras, tools by their names, the Claude API's memory tool.
 
-use memoranda_engine::HistoryFilter;
 use memoranda_engine::core::change::ChangeChannel;
 use memoranda_engine::core::id::ProjectName;
 use memoranda_engine::core::path::NotePath;
+use memoranda_engine::{HistoryFilter, NoteLocation};
 use memoranda_server::ServerConfig;
 use memoranda_tools::ToolSelection;
 use serde_json::{Value, json};
@@ -91,7 +91,7 @@ fn a_text_that_was_cut_within_a_character_is_kept() {
     for name in ["a", "b", "c"] {
         let path = NotePath::parse(&format!("{name}.md")).unwrap();
         let project = ProjectName::parse("memories").unwrap();
-        let found = vault.memory.store().read(&project, &path).unwrap().unwrap();
+        let found = vault.memory.read_file(&NoteLocation { project, path }).unwrap().unwrap();
         assert_eq!(found.bytes, "cut \u{fffd}".as_bytes());
     }
     let broken = http.send("POST", "/mcp", &json, &call[..40]);

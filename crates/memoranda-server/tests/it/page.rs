@@ -290,7 +290,7 @@ fn an_edit_is_saved_merged_or_refused() {
     );
     assert_eq!(newest["agent"]["key"], "person");
 
-    // The same base, another line: merged.
+    // An edit of this base in another line is merged.
     let other = text.replace("five", "5");
     let refused = save(&other, &hash, false);
     assert_eq!(refused.status, 409);
@@ -305,7 +305,7 @@ fn an_edit_is_saved_merged_or_refused() {
     assert_eq!((merged.status, merged.json()["merged"].clone()), (200, json!(true)));
     assert_eq!(read()["text"], json!(edited.replace("five", "5")));
 
-    // The same line: nothing is written until somebody decides.
+    // An edit of that line: nothing is written until somebody decides.
     let commits = page.vault.commits();
     let clash = save(&text.replace("two", "zwei"), &hash, true);
     assert_eq!(clash.status, 409);

@@ -213,7 +213,7 @@ async fn notes_are_resources() {
         for uri in strays {
             let missing = client.ask("resources/read", json!({ "uri": uri })).await;
             assert_eq!(missing["error"]["code"], code, "{uri}: {missing}");
-            let home = vault.memory.store().home().to_str().unwrap().to_owned();
+            let home = vault.memory.home().to_str().unwrap().to_owned();
             assert!(!missing.to_string().contains(&home), "{missing}");
         }
         let cursor = client.ask("resources/list", json!({ "cursor": "x" })).await;

@@ -88,11 +88,11 @@ async fn an_edit_by_hand_is_notified() {
         let vault = ServerVault::new();
         let (mut client, _) = LineClient::open(&vault, config(), era).await;
         client.call("memory", create("/memories/plan.md", "first")).await;
-        while !vault.memory.store().is_watched() {
+        while !vault.memory.is_watched() {
             tokio::time::sleep(Duration::from_millis(10)).await;
         }
         subscribe(&mut client, era, &[NOTE]).await;
-        let file = vault.memory.store().home().join("memories/plan.md");
+        let file = vault.memory.home().join("memories/plan.md");
         std::fs::write(file, "by hand").unwrap();
         assert_eq!(next_updated_uri(&mut client).await, NOTE, "{era:?}");
     }

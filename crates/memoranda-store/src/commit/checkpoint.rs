@@ -1,11 +1,11 @@
-//! What happens behind a write: the index is told, and files are forced to disk, remembering how far
-//! that is done.
+//! Background work after a write: the index is updated, and files are forced to disk. The
+//! checkpoint records how far.
 //!
-//! The log is forced before a write is acknowledged; the files themselves may wait. After a
-//! restart of the machine the log is replayed from the last checkpoint.
+//! The log is forced before a write is acknowledged; the files themselves may wait. After a restart
+//! of the machine the log is replayed from the last checkpoint.
 //!
 //! Invariant of a checkpoint: every file version that the device's log names before this position
-//! is on disk. It is set under the vault's lock, and only to a position whose files were forced.
+//! is on disk. It is set under the vault lock, and only to a position whose files were forced.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::mpsc::{Receiver, RecvTimeoutError, Sender, channel};
@@ -155,7 +155,7 @@ impl StoreInner {
         state_files::remove_durably(&path).doing(|| "remove the checkpoint".into())
     }
 
-    /// Whether this process goes on after a change, and has a thread for what can wait.
+    /// Returns true if this process continues after a change, and has a background thread.
     pub(crate) fn is_long_lived(&self) -> bool {
         self.background().is_some()
     }
@@ -192,7 +192,7 @@ fn folder_has_other(error: &std::io::Error) -> bool {
     is_link || error.kind() == std::io::ErrorKind::PermissionDenied
 }
 
-/// What the background is told of a write.
+/// Size of a write, sent to the background thread.
 enum WriteSize {
     /// Its files are forced to disk in their time.
     InTime,
@@ -237,7 +237,7 @@ fn run(weak: &Weak<StoreInner>, receiver: &Receiver<WriteSize>, interval: Durati
             Some(left) => receiver.recv_timeout(left),
         };
         let Some(inner) = weak.upgrade() else { return };
-        // What fails now is tried again after the next write, and on closing.
+        // A failure is retried after the next write, and on closing.
         match heard {
             Ok(mut written) => {
                 // The writes of a burst are indexed together.

@@ -46,7 +46,7 @@ impl ExternalEdits {
         self.put_digest(session, batch, &seen, found, extracted.as_ref())
     }
 
-    /// The same, when the bytes were digested elsewhere, or the file came from another place.
+    /// Records a file that was extracted elsewhere, or that came from another place.
     pub(crate) fn put_digest(
         &mut self,
         session: &WriteSession<'_>,

@@ -78,7 +78,7 @@ impl<'a> FolderHandles<'a> {
     }
 }
 
-/// What is to become of a file.
+/// Kind of a file operation.
 pub(crate) enum FileOpKind<'a> {
     /// It holds these bytes.
     Put { content: &'a [u8], hash: ContentHash, mode: u32 },
@@ -94,7 +94,7 @@ pub(crate) enum FileOpKind<'a> {
     Remove,
 }
 
-/// Whether a file was as it had been read.
+/// Result of comparing a file with the version that was read.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(crate) enum FileOpOutcome {
     /// It was, and now is as it should be.
@@ -183,7 +183,7 @@ impl<'a> FileOp<'a> {
         }
     }
 
-    /// What the file holds afterwards.
+    /// Returns the content of the file after the operation.
     pub(crate) fn content(&self) -> Option<(&[u8], ContentHash)> {
         match &self.placing {
             FileOpKind::Put { content, hash, .. } | FileOpKind::Move { content, hash, .. } => {
@@ -193,12 +193,12 @@ impl<'a> FileOp<'a> {
         }
     }
 
-    /// Whether the project's rules leave the file out of the search.
+    /// Returns true if the project's rules hide the file from the search.
     pub(crate) fn is_ignored(&self) -> bool {
         self.root.ignores(self.path)
     }
 
-    /// What the system says of the file afterwards.
+    /// Returns the metadata of the file after the operation.
     pub(crate) fn stat(&self, folders: &FolderHandles<'a>) -> Result<Option<FileStat>> {
         match folders.of(self.root, self.path)? {
             Some(folder) => folder.stat(self.path.file_name()).map_err(|e| self.failed(e)),
@@ -266,7 +266,7 @@ impl<'a> FileOp<'a> {
         Ok(if self.displaced_as_read(folders)? { FileOpOutcome::Yes } else { FileOpOutcome::Raced })
     }
 
-    /// Whether what is no longer under its name is what had been read.
+    /// Returns true if the displaced file is the version that was read.
     fn displaced_as_read(&self, folders: &FolderHandles<'a>) -> Result<bool> {
         let (path, name, expected) = match (&self.done, &self.placing) {
             (FileOpProgress::Swapped | FileOpProgress::SetAside, _) => {
@@ -319,8 +319,8 @@ impl<'a> FileOp<'a> {
         Ok(())
     }
 
-    /// Gives the old file its name back. Whoever saves between two looks has the newest text, and
-    /// that one has the name in the end.
+    /// Restores the name of the old file. If an editor saves between two checks, its text is the
+    /// newest and keeps the name.
     fn swap_back(&self, folder: &DirHandle) -> std::io::Result<()> {
         let name = self.path.file_name();
         let aside = || {
@@ -369,7 +369,7 @@ impl<'a> FileOp<'a> {
         }
     }
 
-    /// Removes what was written beside, after nothing was changed or everything was put back.
+    /// Removes the temporary file, after a change that was not made or was rolled back.
     pub(crate) fn discard(&self, folders: &FolderHandles<'a>) {
         if let (Ok(Some(folder)), FileOpKind::Put { .. } | FileOpKind::Move { .. }) =
             (folders.of(self.root, self.path), &self.placing)

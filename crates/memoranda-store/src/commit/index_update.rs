@@ -40,7 +40,7 @@ pub(crate) struct PendingIndexUpdate {
     names: Option<Vec<UnindexedFile>>,
 }
 
-/// What became of one file.
+/// New state of one file.
 pub(crate) struct FileUpdate {
     pub(crate) project_row: i64,
     pub(crate) path: NotePath,

@@ -33,7 +33,7 @@ pub struct LostFile {
     pub project: ProjectName,
     /// The file.
     pub path: NotePath,
-    /// What is there instead.
+    /// Present state of the file.
     pub state: LostState,
     /// The commit that wrote the version.
     pub commit: CommitId,
@@ -43,7 +43,7 @@ pub struct LostFile {
     pub found: Option<ContentHash>,
 }
 
-/// What a loss left of a file.
+/// Damage of a file.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum LostState {
     /// No file.

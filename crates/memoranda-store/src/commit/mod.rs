@@ -1,8 +1,9 @@
-//! Making a change: decide under the lock, write beside, force the log, exchange; then index.
+//! Commits a change: decide under the lock, write temporary files, force the log, exchange; then
+//! update the index.
 //!
 //! New bytes are on disk under temporary names before the log grows, so a full disk is noticed
-//! while nothing has changed. After that, only renames are left to do. A file that turns out to
-//! hold something else than was read (an editor saved in between) makes the whole change be taken
+//! while nothing has changed. After that, only renames are left to do. If a file turns out to
+//! differ from the version that was read (an editor saved in between), the whole change is rolled
 //! back and decided again. The index is updated afterwards; see [`index_update`].
 
 pub(crate) mod checkpoint;
@@ -37,12 +38,13 @@ use crate::log::{FileRecord, LogPosition, LogRecord, RecordBody};
 use crate::transaction::{ReadVersion, Transaction};
 use crate::{IgnoreRules, StoreInner};
 
-/// How often a change is decided anew because an editor saved in between.
+/// Maximum number of decisions of one change, if an editor saves in between.
 const MAX_TRIES: usize = 20;
-/// How often a change is decided anew because another server wrote to the space, or the index is bad.
+/// Maximum number of decisions of one change, if another server writes to the space or the index is
+/// damaged.
 const MAX_SPACE_TRIES: usize = 200;
 
-/// What became of a change.
+/// Outcome of a change.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub enum CommitOutcome {
     /// It was made, and is durable.
@@ -60,9 +62,9 @@ pub struct VersionConflict {
     pub project: ProjectName,
     /// The file.
     pub path: NotePath,
-    /// What was expected.
+    /// Expected content.
     pub expected: ExpectedContent,
-    /// What is there: `None` if there is no such file.
+    /// Current content; `None` if the file does not exist.
     pub found: Option<ContentHash>,
 }
 
@@ -90,8 +92,8 @@ impl StoreInner {
         outcome
     }
 
-    /// Looks at the files of the projects whose rules a commit changed: others may be notes since,
-    /// and whoever hears that it is made finds them. A look that fails is made up for by the next.
+    /// Scans the projects whose ignore rules a commit changed, so that newly visible files are
+    /// searchable after the acknowledgement. A failed scan is repeated by the next one.
     fn follow_rules(&self, commit: &Commit) {
         let is_rules = |path: &NotePath| IgnoreRules::FILES.contains(&path.file_name());
         let concerned = commit
@@ -160,9 +162,9 @@ struct CheckedOperation<'a> {
     operation: &'a ChangeOperation,
     root: &'a ProjectRoot,
     project_row: i64,
-    /// What is at the path now.
+    /// Current content at the path.
     found: Option<FileContent>,
-    /// What is at the place that a moved file comes from.
+    /// Current content at the source path of a move.
     source: Option<FileContent>,
 }
 
@@ -263,7 +265,7 @@ fn open_roots(session: &WriteSession<'_>, change: &mut ChangeSet) -> Result<Open
     Ok(OpenedProject { roots, spelt, made })
 }
 
-/// What stands in the way of an operation, if anything does.
+/// Returns the conflict of an operation, if there is one.
 fn conflict(
     operation: &ChangeOperation,
     found: Option<&FileContent>,
@@ -321,12 +323,12 @@ fn observe_unrecorded(
     Ok(first_scan.into_record().into_iter().chain(observation.into_record()).collect())
 }
 
-/// What a change comes to: the record for the log, and what to do to each file.
+/// Plan of a commit: the log record, and the operation on each file.
 struct CommitPlan<'a> {
     record: LogRecord,
     body: RecordBody,
     file_ops: Vec<FileOp<'a>>,
-    /// Beside each apply: the project's number in the index.
+    /// Row of the project in the index, for each operation.
     project_rows: Vec<i64>,
 }
 
@@ -463,7 +465,7 @@ fn check_new_name(
     Ok(())
 }
 
-/// Writes beside, forces the log and exchanges; or takes everything back.
+/// Writes temporary files, forces the log and exchanges the files; or rolls everything back.
 fn write_and_publish<'a>(
     session: &mut WriteSession<'_>,
     change: &ChangeSet,
@@ -512,7 +514,7 @@ fn write_and_publish<'a>(
             return Err(e);
         }
     };
-    // Whoever saves over a file after this is noticed: its time is not earlier.
+    // A later save is noticed: its time is not earlier.
     let checked_ns = clock::now_ns();
     for n in 0..file_ops.len() {
         let applied = file_ops[n].apply(&folders);
@@ -615,7 +617,7 @@ fn settle_folders(change: &ChangeSet, roots: &HashMap<ProjectName, ProjectRoot>)
     Ok(())
 }
 
-/// What became of the files of a change.
+/// Returns the index updates of a change.
 fn news_of<'a>(
     file_ops: &[FileOp<'a>],
     folders: &FolderHandles<'a>,
@@ -633,7 +635,7 @@ fn news_of<'a>(
     file_ops.iter().zip(project_rows).map(file).collect()
 }
 
-/// What is noted of a file that somebody took away at once: the next look finds that out.
+/// Returns the metadata of a file that was removed at once. The next scan notices the removal.
 fn unseen(bytes: &[u8]) -> FileStat {
     FileStat { size: bytes.len() as u64, mtime_ns: clock::now_ns(), ctime_ns: 0, inode: 0 }
 }

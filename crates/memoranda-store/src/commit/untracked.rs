@@ -1,5 +1,5 @@
-//! What is no part of the history: the times of files, and files beside the notes that are none,
-//! diagnostics and the rules that keep them out of the notes. Losing one of these loses nothing.
+//! Data without history: the times of files, diagnostics, and the ignore rules that hide
+//! diagnostics from the notes. Losing it loses no note.
 
 use std::time::Duration;
 

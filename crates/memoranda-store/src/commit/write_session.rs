@@ -30,7 +30,7 @@ use crate::vault::lock::{AppliedEntry, VaultLock, VaultLockGuard};
 /// as it is.
 const READ_PATIENCE: Duration = Duration::from_secs(2);
 
-/// What this process needs to write, kept between writes.
+/// State that this process needs to write, kept between writes.
 pub(crate) struct VaultWriter {
     pub(crate) lock: VaultLock,
     log: Option<LogWriter>,
@@ -135,9 +135,9 @@ struct UnappliedTail {
     crash: CrashKind,
 }
 
-/// What a process finds at the end of the log.
+/// State of the end of the log, compared with the last write of this process.
 enum LogState {
-    /// What it wrote last.
+    /// Unchanged since the last write of this process.
     AsLeft,
     /// Perhaps something else.
     Unknown,
@@ -257,8 +257,8 @@ impl StoreInner {
         self.writer.lock().unwrap_or_else(std::sync::PoisonError::into_inner)
     }
 
-    /// Goes to the end of the log, completing what was left half done: by this device, and by other
-    /// devices on this machine, such as a container beside the command line.
+    /// Reads the log to its end, and completes unfinished commits of this device and of other
+    /// devices on this machine, such as a container.
     fn follow_log(
         &self,
         held: &VaultLockGuard<'_>,

@@ -1,4 +1,4 @@
-//! One folder's handle: reading, writing beside, exchanging and removing plain files by name.
+//! Handle of one folder: reads, writes, exchanges and removes plain files by name.
 
 use std::io::{self, Read as _, Write as _};
 use std::time::{Duration, UNIX_EPOCH};
@@ -14,7 +14,7 @@ use super::{
 use crate::clock;
 use crate::faults::{self, Step};
 
-/// How a refused hard link is told apart from other errors on its way up.
+/// Error kind that marks a refused hard link.
 pub(super) const HARD_LINK: io::ErrorKind = io::ErrorKind::TooManyLinks;
 
 /// A plain file, open for reading.
@@ -33,7 +33,7 @@ impl DirHandle {
         Self { dir }
     }
 
-    /// Reads a plain file; `None` if there is none.
+    /// Reads a plain file; `None` if it does not exist.
     pub(crate) fn read(
         &self,
         name: &str,
@@ -63,7 +63,7 @@ impl DirHandle {
         Ok(Some(FileContent { bytes, hash, stat, mode, checked_ns }))
     }
 
-    /// Opens a plain file of any size; `None` if there is none.
+    /// Opens a plain file of any size; `None` if it does not exist.
     pub(crate) fn open(
         &self,
         name: &str,
@@ -85,7 +85,7 @@ impl DirHandle {
         Ok(Some(OpenedFile { bytes: Box::new(file), stat: stat_of(&metadata) }))
     }
 
-    /// What the system says of a plain file; `None` if there is none.
+    /// Returns the metadata of a plain file; `None` if it does not exist.
     pub(crate) fn stat(&self, name: &str) -> io::Result<Option<FileStat>> {
         faults::at(Step::AnyCall)?;
         match self.dir.symlink_metadata(name) {

@@ -1,4 +1,4 @@
-//! What ignore files say: which files of a folder are no notes.
+//! Rules of ignore files: which files of a folder are not notes.
 
 use std::path::Path;
 use std::rc::Rc;

@@ -1,9 +1,9 @@
-//! The door for files: every byte of a person's notes is read and written here, relative to the
-//! handle of its project's folder, so that no name can lead anywhere else.
+//! The only module that reads and writes files of projects. Every file is opened relative to the
+//! handle of its project's folder, so that no name can lead elsewhere.
 //!
-//! Symbolic links are never followed. A file is replaced by exchanging it with one that was
-//! written beside it; what was displaced is looked at once more before it is let go, so that an
-//! editor that saved in between is noticed.
+//! Symbolic links are never followed. A file is replaced by exchanging it with a temporary file in
+//! its folder. The displaced file is checked before it is removed, so that a save of an editor in
+//! between is noticed.
 
 #![allow(clippy::disallowed_types, clippy::disallowed_methods)]
 
@@ -40,20 +40,20 @@ pub const MAX_FILE_BYTES: u64 = 64 * 1024 * 1024;
 pub struct FileRules {
     /// Who may read new files.
     pub privacy: FilePrivacy,
-    /// What a file with further hard links is taken for.
+    /// Treatment of files with further hard links.
     pub hard_links: HardLinkPolicy,
 }
 
 /// Who may read the files and folders that are made.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum FilePrivacy {
-    /// Whoever the system's defaults allow.
+    /// Access by the system's defaults.
     Shared,
     /// The owner alone: files 0600, folders 0700.
     Private,
 }
 
-/// What to do with a file that has another name, perhaps outside the project.
+/// Treatment of a file that has another name, perhaps outside the project.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum HardLinkPolicy {
     /// It is not read: its other name may lie anywhere.
@@ -62,7 +62,7 @@ pub enum HardLinkPolicy {
     Allow,
 }
 
-/// What the file system says of a file, cheap to ask and enough to tell "unchanged".
+/// Metadata of a file: cheap to read, and enough to detect a change.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
 pub struct FileStat {
     /// Bytes.
@@ -90,7 +90,7 @@ pub struct FileContent {
     pub(crate) checked_ns: i64,
 }
 
-/// What is in a folder.
+/// Content of a folder.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct DirListing {
     /// Bytes of the folder itself, as the system counts them.
@@ -104,13 +104,13 @@ pub struct DirListing {
 pub struct DirEntry {
     /// The name.
     pub name: String,
-    /// What it is.
+    /// Kind of the entry.
     pub kind: DirEntryKind,
     /// Bytes, as the system counts them.
     pub size: u64,
 }
 
-/// What a name in a folder stands for.
+/// Kind of an entry in a folder.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum DirEntryKind {
     /// A plain file.
@@ -119,11 +119,11 @@ pub enum DirEntryKind {
     Folder,
 }
 
-/// What lies at or below a place in a project.
+/// Files at or below a path in a project.
 #[derive(Clone, Debug, Default)]
 pub struct Subtree {
-    /// The place itself if it is a file, or all files in it that are not hidden or ignored. What
-    /// lies in a folder that is so itself was meant by whoever named the folder.
+    /// The file itself, or all files in the folder that are not hidden or ignored. If the named
+    /// folder is itself hidden or ignored, its files are included.
     pub files: Vec<NotePath>,
     /// The folders they lie in, the deepest first.
     pub folders: Vec<NotePath>,
@@ -145,7 +145,7 @@ pub(crate) fn check_owner(path: &NotePath) -> Result<()> {
     }
 }
 
-/// Whether a folder was there when it was to be made.
+/// State of a folder before it was to be created.
 #[derive(Clone, Copy, PartialEq, Eq)]
 pub(crate) enum FolderState {
     There,
@@ -183,37 +183,37 @@ impl ProjectRoot {
         }
     }
 
-    /// What tells this folder from another of the same name: device and inode.
+    /// Returns device and inode, which distinguish this folder from another of the same name.
     pub(crate) fn identity(&self) -> io::Result<(u64, u64)> {
         faults::at(Step::AnyCall)?;
         let metadata = self.dir.dir_metadata()?;
         Ok((metadata.dev(), metadata.ino()))
     }
 
-    /// Reads a file; `None` if there is none.
+    /// Reads a file; `None` if it does not exist.
     pub(crate) fn read(&self, path: &NotePath) -> Result<Option<FileContent>> {
         let Some(folder) = self.folder(path)? else { return Ok(None) };
         folder.read(path.file_name(), self.rules.hard_links).map_err(|e| self.explain(path, e))
     }
 
-    /// Opens a file of any size; `None` if there is none.
+    /// Opens a file of any size; `None` if it does not exist.
     pub(crate) fn open_file(&self, path: &NotePath) -> Result<Option<OpenedFile>> {
         let Some(folder) = self.folder(path)? else { return Ok(None) };
         folder.open(path.file_name(), self.rules.hard_links).map_err(|e| self.explain(path, e))
     }
 
-    /// What the system says of a file; `None` if there is none.
+    /// Returns the metadata of a file; `None` if it does not exist.
     pub(crate) fn stat(&self, path: &NotePath) -> Result<Option<FileStat>> {
         let Some(folder) = self.folder(path)? else { return Ok(None) };
         folder.stat(path.file_name()).map_err(|e| self.explain(path, e))
     }
 
-    /// Whether the path names anything at all.
+    /// Returns true if anything has this path.
     pub(crate) fn has(&self, path: &NotePath) -> bool {
         self.dir.symlink_metadata(path.as_str()).is_ok()
     }
 
-    /// Whether the path names a folder.
+    /// Returns true if the path names a folder.
     pub(crate) fn is_folder(&self, path: &NotePath) -> bool {
         self.dir.symlink_metadata(path.as_str()).is_ok_and(|m| m.is_dir())
     }
@@ -295,7 +295,7 @@ impl ProjectRoot {
         let dir = self.descend(place).doing(doing)?;
         let mut entries = Vec::new();
         for entry in dir.entries().doing(doing)? {
-            // What cannot be looked at, or is a link or a special file, is not shown.
+            // Links, special files and unreadable entries are left out.
             let Ok(entry) = entry else { continue };
             let (Ok(name), Ok(metadata)) = (entry.file_name().into_string(), entry.metadata())
             else {
@@ -402,7 +402,7 @@ impl ProjectRoot {
         }
     }
 
-    /// The mode of a file that is written anew: its own, or less where files are the owner's alone.
+    /// Returns the mode of a rewritten file: its own, or the owner's alone where files are private.
     pub(crate) fn kept_mode(&self, mode: u32) -> u32 {
         match self.rules.privacy {
             FilePrivacy::Shared => mode,

@@ -12,7 +12,7 @@ use crate::index;
 use crate::index::extract::link_key;
 use crate::vault::Project;
 
-/// Where a name is looked for that is not there to the letter.
+/// Where a name is looked up that does not exist exactly.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(crate) enum LookupSource {
     /// In the index, however large the folder is.
@@ -40,9 +40,8 @@ impl StoreInner {
         }
     }
 
-    /// The path as it is spelled on disk, as far as it is there: a name that is there to the
-    /// letter is itself, else one that looks the same, else one in another case. What follows a
-    /// name that is not there at all stays as it was given.
+    /// Returns the path as it is spelled on disk. For each name: the exact one, else one that looks
+    /// the same, else one in another case. From the first missing name on, the path stays as given.
     pub(crate) fn spelled(
         &self,
         project: &ProjectName,

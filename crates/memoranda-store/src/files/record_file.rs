@@ -1,7 +1,7 @@
-//! A file of records of one size behind a line of text, which any number of processes add to.
+//! A file of fixed-size records after a header line, to which any number of processes append.
 //!
-//! It is a cache: nothing is forced to disk. A record that was cut off by a crash is cut away by
-//! the next one who adds; whoever reads tells by a checksum of its own whether a record is whole.
+//! It is a cache: nothing is forced to disk. The next append removes a record that a crash cut off.
+//! Readers detect incomplete records by a checksum.
 
 use std::fs::{File, TryLockError};
 use std::io::{self, Read as _, Seek as _, SeekFrom, Write as _};
@@ -41,7 +41,7 @@ pub(crate) fn first_line(path: &Path) -> io::Result<Option<String>> {
     Ok(line.and_then(|line| String::from_utf8(line.to_vec()).ok()))
 }
 
-/// What a file holds from a place on.
+/// Reads the bytes of a file from an offset on.
 pub(crate) fn read_from(path: &Path, offset: u64) -> io::Result<Vec<u8>> {
     let mut file = state_files::open_read(path)?;
     file.seek(SeekFrom::Start(offset))?;
@@ -65,7 +65,7 @@ pub(crate) fn add(path: &Path, line: &str, size: usize, records: &[u8]) -> io::R
     };
     file.set_len(end)?;
     file.seek(SeekFrom::Start(end))?;
-    // One call, so that whoever reads meanwhile sees whole records or nothing.
+    // One call, so that concurrent readers see whole records or nothing.
     file.write_all(records)
 }
 
@@ -83,7 +83,7 @@ pub(crate) fn remove_older(used: &Path, begin: &str, time_ns: i128) -> io::Resul
     for name in state_files::names(folder)?.into_iter().filter(|name| name.starts_with(begin)) {
         let path = folder.join(&name);
         let is_old = state_files::size_and_mtime(&path)?.is_some_and(|(_, mtime)| mtime < time_ns);
-        // What belongs to the one in use is called as it is, with something behind.
+        // Files of the current one have its name with a suffix.
         let is_used =
             used.file_name().is_some_and(|used| name.starts_with(&*used.to_string_lossy()));
         if is_old && !is_used {

@@ -55,7 +55,7 @@ pub(crate) fn open_read(path: &Path) -> io::Result<File> {
     File::open(path)
 }
 
-/// Reads a small file; `None` if there is none.
+/// Reads a small file; `None` if it does not exist.
 pub(crate) fn read(path: &Path) -> io::Result<Option<Vec<u8>>> {
     faults::at(Step::AnyCall)?;
     let mut bytes = Vec::new();
@@ -155,12 +155,12 @@ pub(crate) fn remove_empty_dir(path: &Path) {
     fs::remove_dir(path).ok();
 }
 
-/// Whether the path is a real folder, not a link to one.
+/// Returns true if the path is a real folder, not a link to one.
 pub(crate) fn is_dir(path: &Path) -> bool {
     fs::symlink_metadata(path).is_ok_and(|metadata| metadata.is_dir())
 }
 
-/// What has a name.
+/// Kind of a file system entry.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(crate) enum PathKind {
     Folder,
@@ -168,7 +168,7 @@ pub(crate) enum PathKind {
     Other,
 }
 
-/// What has this name; `None` if nothing has.
+/// Returns the kind of an entry; `None` if nothing has this name.
 pub(crate) fn kind(path: &Path) -> io::Result<Option<PathKind>> {
     faults::at(Step::AnyCall)?;
     match fs::symlink_metadata(path) {
@@ -180,7 +180,7 @@ pub(crate) fn kind(path: &Path) -> io::Result<Option<PathKind>> {
     }
 }
 
-/// Whether a symbolic link has this name.
+/// Returns true if a symbolic link has this name.
 pub(crate) fn is_link(path: &Path) -> bool {
     fs::symlink_metadata(path).is_ok_and(|metadata| metadata.is_symlink())
 }
@@ -269,7 +269,7 @@ pub(crate) fn identity(path: &Path) -> Option<(u64, u64)> {
     }
 }
 
-/// Whether an open file no longer has a name.
+/// Returns true if an open file no longer has a name.
 pub(crate) fn is_unlinked(metadata: &fs::Metadata) -> bool {
     #[cfg(unix)]
     {

@@ -1,8 +1,8 @@
-//! Walking a project: which files are notes, which are ignored, which could not be looked at.
+//! Walks a project: lists notes, ignored files and unreadable ones.
 //!
-//! The walk goes by folder handles and never through a link. Hidden names, what `.gitignore`,
-//! `.memorandaignore` and `.bmignore` name, and what is not portable are left out. A folder that cannot be
-//! read is reported, so that nothing beneath it is taken for deleted.
+//! The walk uses folder handles and never follows a link. Hidden names, files named by
+//! `.gitignore`, `.memorandaignore` or `.bmignore`, and names that are not portable are left out. A
+//! folder that cannot be read is reported, so that its files are not treated as deleted.
 
 use std::io::{self, Read as _};
 use std::rc::Rc;
@@ -15,7 +15,7 @@ use super::ignore_rules::{IgnoreRules, join};
 use super::temp_names;
 use super::{DirEntryKind, FileStat, ProjectRoot, stat_of};
 
-/// What a walk found.
+/// Result of a walk.
 #[derive(Default)]
 pub(crate) struct DirWalk {
     /// Files that count, with what the system says of them.
@@ -90,20 +90,20 @@ struct PendingDir {
 }
 
 impl DirWalk {
-    /// Whether nothing is known about this path now, because a folder above it (or the file
-    /// itself) could not be looked at.
+    /// Returns true if the state of a path is unknown because the file or a folder above it is
+    /// unreadable.
     pub(crate) fn is_unknown(&self, path: &NotePath) -> bool {
         self.unreadable.iter().any(|(place, _)| path.as_str() == place || path.is_within(place))
     }
 }
 
 impl ProjectRoot {
-    /// Whether the rules of this project leave the path out.
+    /// Returns true if the rules of this project ignore the path.
     pub(crate) fn ignores(&self, path: &NotePath) -> bool {
         self.ignored_by(path).is_some()
     }
 
-    /// The rules that hold in a folder, but for its own; `None` if they leave the folder out.
+    /// Returns the rules that apply to a folder, without its own; `None` if the folder is ignored.
     pub(super) fn rules_above(&self, folder: &NotePath) -> io::Result<Option<IgnoreRules>> {
         let mut rules = IgnoreRules::default();
         let mut place = String::new();

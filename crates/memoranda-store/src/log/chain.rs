@@ -28,8 +28,8 @@ pub(crate) struct RecordLink {
     /// Hybrid clock: milliseconds since 1970 and a counter of 16 bits. Greater than every clock that
     /// the device had seen.
     pub(crate) clock: u64,
-    /// Devices of which more was seen than at this device's previous record, and the number of the
-    /// last record seen.
+    /// Devices with new records since this device's previous record, each with the number of its
+    /// last seen record.
     pub(crate) seen: Vec<(String, u64)>,
     /// Hash of the device's previous record; zeros before the first record of format 2.
     pub(crate) previous: Digest,
@@ -43,10 +43,10 @@ pub(crate) struct ChainEnd {
     pub(crate) hash: Digest,
 }
 
-/// What a device has seen of other devices' logs.
+/// The records of other devices that a device has seen.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub(crate) struct SeenDevices {
-    /// Devices of which more was seen than its last record says.
+    /// Devices with more seen records than the last record states.
     pub(crate) changed: Vec<(String, u64)>,
     /// Greatest clock in the records of all other devices.
     pub(crate) clock: u64,

@@ -60,7 +60,7 @@ impl<'a> FieldReader<'a> {
         self.0.is_empty()
     }
 
-    /// Reads a number; `None` if there is none.
+    /// Reads a number; `None` at the end or if it is malformed.
     pub(super) fn varint(&mut self) -> Option<u64> {
         let mut number = 0u64;
         for n in 0..MAX_VARINT_BYTES {

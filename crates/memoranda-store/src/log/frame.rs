@@ -11,7 +11,7 @@
 
 use std::io::{self, Read, Seek, SeekFrom};
 
-/// What every frame begins with; a damaged log is searched for it.
+/// First bytes of every frame; a damaged log is searched for them.
 const MAGIC_1: [u8; 8] = *b"\xf4MemRec\n";
 const MAGIC_2: [u8; 8] = *b"\xf4MemRc2\n";
 /// Bytes before the meta.
@@ -151,7 +151,7 @@ pub(super) fn read<F: Read + Seek>(
     Ok(Some(LogFrame { meta, body_at, end }))
 }
 
-/// Looks for the next frame after damage; `None` if there is none before the end.
+/// Finds the next frame after damage; `None` if the log ends first.
 pub(super) fn find_next<F: Read + Seek>(
     file: &mut F,
     format: FrameFormat,

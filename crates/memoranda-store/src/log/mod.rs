@@ -225,7 +225,8 @@ impl LogFolder {
         Ok(LogPosition { segment, offset: found.map_or(0, |(size, _)| size) })
     }
 
-    /// Whether a device's log ends here: asked before every read, so without listing the folder.
+    /// Returns true if a device's log ends here. Called before every read, so it does not list the
+    /// folder.
     pub(crate) fn is_end(&self, device: &str, position: LogPosition) -> bool {
         let size = |segment| match state_files::size_and_mtime(&self.segment_path(device, segment))
         {

@@ -17,7 +17,7 @@ use super::fields::UnknownField;
 #[derive(Clone, Debug)]
 pub(crate) struct LogRecord {
     pub(crate) commit: Commit,
-    /// Beside each file of the commit: what only the store needs to know.
+    /// Data that only the store needs, for each file of the commit.
     pub(crate) notes: Vec<FileRecord>,
     /// Place of the record in the chain; its writer fills it in.
     pub(crate) link: RecordLink,
@@ -33,10 +33,10 @@ pub(crate) struct LogRecord {
     pub(crate) unknown: Vec<UnknownField>,
 }
 
-/// What the log keeps of one file beyond the history that people see.
+/// Data of one file in the log that the visible history does not contain.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub(crate) struct FileRecord {
-    /// Where the content lies; `None` if it was in the log before, or there is none.
+    /// Location of the content; `None` if an earlier record has it, or for a deletion.
     pub(crate) blob: Option<BlobLocation>,
     /// The permalink given to the note when its derived one was taken.
     pub(crate) permalink: Option<String>,

@@ -301,7 +301,7 @@ pub(super) fn decode(meta: &[u8]) -> Option<LogRecord> {
     })
 }
 
-/// The fields of a record beside its commit.
+/// The fields of a record without its commit.
 #[derive(Default)]
 struct Parts {
     link: RecordLink,

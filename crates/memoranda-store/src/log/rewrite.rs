@@ -14,7 +14,7 @@ use super::{LogFolder, LogPosition, RecordBody, frame};
 use crate::error::{ErrorContext as _, Result};
 use crate::files::state_files;
 
-/// What a rewrite of the log came to.
+/// Result of a rewrite of the log.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct PurgeReport {
     /// Contents that are no longer in the log.
@@ -124,7 +124,7 @@ pub(crate) struct PurgeRules<'a> {
     pub(crate) names: &'a HashMap<(ProjectName, NotePath), NotePath>,
 }
 
-/// What a purge did to a record.
+/// Effect of a purge on a record.
 #[derive(Default)]
 struct PurgedRecord {
     /// Contents that left.
@@ -251,7 +251,7 @@ fn keep_digests(original: &LogRecord, record: &mut LogRecord, kept_files: &[usiz
     }
 }
 
-/// Returns what the digest of a file covers beside the change itself.
+/// Returns the data that the digest of a file covers in addition to the change itself.
 fn text_of(
     record: &LogRecord,
     n: usize,

@@ -10,7 +10,7 @@ use crate::error::{ErrorContext as _, Result, StoreError};
 
 /// Length of the beginning of a segment.
 pub(super) const HEADER_BYTES: u64 = 16;
-/// What every segment begins with; the version of the frames follows.
+/// First bytes of every segment; the version of the frames follows.
 const MAGIC: [u8; 15] = *b"memoranda log\n\x00";
 
 /// The first number that is no segment. A folder of that number stops processes of version 0.1.0,
@@ -18,8 +18,8 @@ const MAGIC: [u8; 15] = *b"memoranda log\n\x00";
 /// change anything. They do not look at the version in a segment.
 pub(super) const BARRIER: u64 = 99_999_999;
 
-/// The folder beside those of the devices that stops such a process when it goes through all of
-/// them, as `vacuum` does: it comes first.
+/// A folder next to those of the devices that stops such a process when it lists all of them, as
+/// `vacuum` does: it comes first.
 pub(super) const BARRIER_FOLDER: &str = "0-format-2";
 
 /// Returns the beginning of a segment.

@@ -93,8 +93,8 @@ impl LogWriter {
         self.end
     }
 
-    /// Whether the file ends where this writer believes, and is still the log's: `vacuum` puts
-    /// another in its place.
+    /// Returns true if the file ends at this writer's position and is still part of the log:
+    /// `vacuum` replaces it.
     pub(crate) fn is_at_end(&self) -> bool {
         match self.file.as_ref().map(File::metadata) {
             None => self.end == LogPosition::default(),
@@ -112,7 +112,7 @@ impl LogWriter {
         self.open_segment()
     }
 
-    /// Cuts off a torn tail, keeping its bytes aside for whoever wants to look.
+    /// Cuts off a torn tail, and keeps its bytes aside for inspection.
     pub(crate) fn cut_tail(&mut self, end: LogPosition) -> Result<()> {
         self.move_to(end)?;
         let doing = || "cut the torn end of the log".into();
@@ -141,7 +141,7 @@ impl LogWriter {
         self.write_sealed(sealed, LogForce::Forced)
     }
 
-    /// Returns the number of the last record; 0 if there is none.
+    /// Returns the number of the last record; 0 for an empty log.
     pub(crate) fn last_seq(&self) -> Result<u64> {
         Ok(self.last_link()?.seq)
     }
@@ -153,7 +153,7 @@ impl LogWriter {
         }
     }
 
-    /// Begins a segment if there is none of the newest format, or if the last one is full.
+    /// Begins a segment if the last one is full or has an older format.
     fn begin_segment(&mut self) -> Result<()> {
         let is_older = self.format != FrameFormat::Two;
         if self.end.segment == 0 || self.end.offset > SEGMENT_BYTES || is_older {

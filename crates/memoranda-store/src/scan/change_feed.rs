@@ -1,8 +1,8 @@
-//! Hearing of every change of a vault, whoever makes it.
+//! Reports every change of a vault, by any process.
 //!
-//! Each commit, of this process or another, by a caller or an editor that a watching process
-//! noticed, moves the bytes in the lock file when its files are in place. So one file tells of
-//! all changes, and costs nothing while nothing happens.
+//! Each commit, of this process or another, by a caller or by an editor, changes the lock file as
+//! soon as its files are in place. So one file reports all changes, and costs nothing while nothing
+//! happens.
 
 use std::ffi::OsStr;
 use std::sync::Arc;
@@ -19,7 +19,7 @@ const TELLING: [&str; 2] = ["lock", "projects.toml"];
 /// Tells of changes until it is dropped.
 pub struct ChangeSubscription {
     _watcher: notify::RecommendedWatcher,
-    /// The watcher ends a little later than it is told to.
+    /// The watcher thread ends a little later than requested.
     ended: Arc<AtomicBool>,
 }
 

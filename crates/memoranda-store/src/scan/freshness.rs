@@ -16,8 +16,8 @@ use crate::scan::{is_as_seen, is_still};
 const MOST_READ: usize = 64;
 
 impl StoreInner {
-    /// Whether everything at or below these folders is as the index knows it. What cannot be looked
-    /// at is not.
+    /// Returns true if the index is up to date for everything at or below these folders. Unreadable
+    /// files count as changed.
     pub(crate) fn is_as_known(&self, name: &ProjectName, folders: &[NotePath]) -> Result<bool> {
         let root = match self.vault.project(name.as_str()).and_then(|project| self.root(&project)) {
             Ok(root) => Some(root),
@@ -51,7 +51,7 @@ impl StoreInner {
     }
 }
 
-/// Whether the files that were found are those that are known, and as they are known.
+/// Returns true if the found files equal the indexed ones.
 fn is_same(
     root: &ProjectRoot,
     mut found: Vec<WalkedFile>,

@@ -14,8 +14,8 @@ use crate::index::{self, IndexBatch, IndexedFile, history};
 const BATCH_FILES: usize = 200;
 
 impl StoreInner {
-    /// Lets the index say of every file of a project that no look has reached what the log says.
-    /// The next look that reaches it reads it anew, for it has no stamp.
+    /// Adds the logged content of every file of a project that no scan has reached to the index.
+    /// The next scan that reaches the file reads it, because the row has no stamp.
     pub(crate) fn remember_unreached(&self, name: &ProjectName) -> Result<()> {
         let unreached: Vec<NotePath> = self.ask(|db| index::unreached(db, name))?;
         for paths in unreached.chunks(BATCH_FILES) {
@@ -28,7 +28,7 @@ impl StoreInner {
                     let Some(head) = batch.head(project, path)? else { continue };
                     let Some(hash) = head.after else { continue };
                     let at = history::content_at(session.db, hash)?;
-                    // What was purged from the log is known by its name alone.
+                    // Purged content is indexed by its name only.
                     let Some(bytes) = at.and_then(|at| self.log.content(&at, hash).ok()) else {
                         continue;
                     };

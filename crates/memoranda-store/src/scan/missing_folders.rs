@@ -1,8 +1,8 @@
-//! Projects that are known and whose folder is not in the vault any more.
+//! Indexed projects whose folder is no longer in the vault.
 //!
-//! A person who removes or renames a folder of the vault removes its notes, and they can be brought
-//! back. But what lay on another drive may only be away, a link may stand in the place of what was
-//! moved, and without the vault itself nothing can be told: then all stays as it is known.
+//! A person who removes or renames a folder of the vault removes its notes; the history has them.
+//! But the drive of the folder may only be unmounted, a link may replace a moved folder, or the
+//! vault itself may be missing. Then everything stays as indexed.
 
 use memoranda_core::id::ProjectName;
 use memoranda_core::path::NotePath;
@@ -48,8 +48,8 @@ impl StoreInner {
         Ok(())
     }
 
-    /// The projects with notes whose folder cannot be reached, and why, beside those that the vault
-    /// names itself.
+    /// Returns the projects with notes whose folder cannot be reached, with the reason, in addition
+    /// to those that the vault lists.
     pub(crate) fn away(&self) -> Result<Vec<(ProjectName, String)>> {
         let mut away = Vec::new();
         for (name, missing) in self.missing()? {

@@ -27,7 +27,7 @@ use crate::vault::Project;
 /// the file system's clock, so its time proves nothing.
 const CLOCK_TICK_NS: i64 = 20_000_000;
 
-/// What a sync found.
+/// Result of a scan.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct ScanReport {
     /// Files that were looked at.
@@ -75,8 +75,7 @@ impl StoreInner {
         Ok(report)
     }
 
-    /// Looks at every file of one project, for whoever needs no other; at all of them if the index
-    /// turns out to be bad.
+    /// Scans every file of one project; of all projects if the index turns out to be damaged.
     pub(crate) fn sync_one(
         &self,
         name: &ProjectName,
@@ -279,7 +278,7 @@ impl StoreInner {
             Err(e) => Err(e),
         };
         let read = |root: Option<&ProjectRoot>| root.map_or(Ok(None), |root| root.read(path));
-        // What cannot be read now is looked at by the next sync.
+        // An unreadable project is scanned next time.
         let Ok(root) = root else { return Ok(()) };
         let Ok(found) = read(root.as_ref()) else { return Ok(()) };
         match (found, head) {
@@ -311,14 +310,14 @@ fn rows(db: &rusqlite::Connection, name: &ProjectName) -> Result<HashMap<String,
     index::all_rows(db, project)
 }
 
-/// Whether a file is as the index says. At a time that proves nothing it is read, for somebody may
-/// have changed it within the same tick of the clock.
+/// Returns true if a file equals its index row. If the times are not conclusive, the file is read,
+/// because somebody may have changed it within the same clock tick.
 pub(crate) fn is_still(root: &ProjectRoot, path: &NotePath, row: &FileRow, stat: FileStat) -> bool {
     let read = || root.read(path).is_ok_and(|found| found.map(|found| found.hash) == row.hash);
     row.kind != FileKind::Known && row.stat == stat && (is_as_seen(row, stat) || read())
 }
 
-/// Whether a file looks as it did when it was last read, at a time that proves something.
+/// Returns true if a file has the metadata of its last read, at a conclusive time.
 pub(crate) fn is_as_seen(row: &FileRow, stat: FileStat) -> bool {
     let newest = stat.mtime_ns.max(stat.ctime_ns);
     row.stat == stat && newest.saturating_add(CLOCK_TICK_NS) < row.checked_ns
@@ -329,8 +328,8 @@ mod tests {
     use super::*;
     use crate::files::{FilePrivacy, FileRules, HardLinkPolicy, state_files};
 
-    /// Whether a file that was last looked at so long after its last change counts as unchanged,
-    /// when the index knows it with these bytes.
+    /// Checks if a file counts as unchanged, given its indexed bytes and the time between its last
+    /// change and the scan.
     #[track_caller]
     fn check(indexed: &str, on_disk: &str, looked_after_ns: i64, expected: bool) {
         let folder = tempfile::TempDir::new().unwrap();

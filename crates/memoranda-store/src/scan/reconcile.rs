@@ -1,8 +1,8 @@
-//! Recording what a look at the files found: first in the log what is new, then in the index.
+//! Records the result of a scan: first new versions in the log, then all in the index.
 //!
-//! Files are read and digested on a thread of their own while the lock is free; the lock is held
-//! only to record a batch. Whoever closes the store waits for no batch: what the log has by then
-//! is kept, what only the index was to have is rolled back, and the next look does the rest.
+//! Files are read and extracted on a separate thread while the lock is free; the lock is held only
+//! to record a batch. Closing the store waits for no batch: what the log contains by then is kept,
+//! pure index updates are rolled back, and the next scan continues.
 
 use std::collections::{BTreeSet, HashMap};
 use std::sync::mpsc::sync_channel;
@@ -36,7 +36,7 @@ pub(crate) struct ProjectScan {
 pub(crate) struct ChangedCandidate {
     pub(crate) path: NotePath,
     pub(crate) stat: FileStat,
-    /// What the index says it holds, if its time is the one that the index says, too.
+    /// The indexed hash, if the file still has its indexed time.
     pub(crate) known: Option<ContentHash>,
 }
 
@@ -105,7 +105,7 @@ impl StoreInner {
                 }
                 progress(ScanProgress { done, total });
             }
-            // What was not read is not gone.
+            // An unread file is not deleted.
             self.stop_if_closing()
         })?;
         let gone: Vec<_> =
@@ -150,7 +150,7 @@ fn read(root: &ProjectRoot, path: &NotePath, known: Option<ContentHash>) -> Move
     MoveCandidate { path: path.clone(), is_as_known, read }
 }
 
-/// What the index says of a text; nothing of anything else.
+/// Extracts the index data of a text; `None` for any other file.
 fn digest_of(path: &NotePath, bytes: &[u8]) -> Option<ExtractedFile> {
     is_text(path, bytes).then(|| extract(path, bytes))
 }
@@ -172,7 +172,7 @@ fn record(
     let is_first_scan = session.is_first_scan(&project.name, project_row)?;
     let mut first_scan = ExternalEdits::first_scan();
     let mut observation = ExternalEdits::default();
-    // What the index will be told, once the log has it.
+    // Index updates, applied once the log has the records.
     let mut puts: Vec<PendingPut> = Vec::new();
     for mut candidate in candidates {
         session.inner.stop_if_closing()?;

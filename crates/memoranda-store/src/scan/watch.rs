@@ -1,8 +1,8 @@
-//! Noticing people's edits as they happen. One process of all on a vault watches; when it ends,
-//! however it ends, another takes over.
+//! Records edits as they happen. One process per vault watches; when it ends for any reason,
+//! another takes over.
 //!
-//! Where the system does not tell of everything, the process that watches looks at the files from
-//! time to time, and does not say that it watches, so that whoever asks once looks too.
+//! If the system does not report every folder, the watching process scans from time to time, and
+//! does not announce that it watches, so that one-shot commands scan, too.
 
 #![allow(clippy::disallowed_types)]
 
@@ -96,15 +96,15 @@ impl VaultWatcher {
 }
 
 impl Store {
-    /// Whether this process is the one that notices edits, as they happen or a little later, and
-    /// has looked at all that was done before.
+    /// Returns true if this process watches the vault, completely or by polling, and has scanned
+    /// all earlier edits.
     pub fn has_looked(&self) -> bool {
         let watching = self.inner.watching();
         watching.as_ref().is_some_and(|watching| watching.state.looked.load(Ordering::SeqCst))
     }
 }
 
-/// Whether some process watches all of this vault now, and has looked at all that was done before.
+/// Returns true if some process watches all of this vault now, and has scanned all earlier edits.
 pub(crate) fn is_watched(inner: &StoreInner) -> bool {
     let is_held = match state_files::open_private(&lock_path(inner)) {
         Ok(lock) => matches!(lock.try_lock(), Err(std::fs::TryLockError::WouldBlock)),
@@ -143,8 +143,8 @@ fn lock_path(inner: &StoreInner) -> PathBuf {
     inner.vault.state.join("watcher")
 }
 
-/// What the watching process leaves after its first look, while all is watched. Without its lock it
-/// means nothing.
+/// Returns the file that the watching process creates after its first scan, while everything is
+/// watched. It counts only together with the watcher's lock.
 fn ready_path(inner: &StoreInner) -> PathBuf {
     inner.vault.state.join("watching")
 }
@@ -201,7 +201,7 @@ fn run(
     }
 }
 
-/// What others are told: whether they may rely on edits being noticed.
+/// Announces to other processes that edits are recorded as they happen.
 #[derive(Default)]
 struct WatchClaim {
     is_made: bool,
@@ -280,7 +280,7 @@ struct WatchedPaths {
 
 struct WatchedFolder {
     project: Project,
-    /// What is watched is a folder, not a name: another one of that name says nothing.
+    /// The watched folder is identified by its inode: another folder of its name does not count.
     identity: Option<(u64, u64)>,
     is_away: bool,
     sight: WatchCoverage,
@@ -316,7 +316,7 @@ fn watch_projects(
         if let Some(folder) = watched.by_path.get_mut(&path) {
             // A folder that was moved is no longer watched, even if it is back.
             let is_same = folder.identity == identity && !gathered.paths.contains(&path);
-            // What was known before may be gone from one that was away, of which no event tells.
+            // A folder that was away may have lost files, and no event reports that.
             let is_back = folder.is_away && !is_away;
             if is_same && !is_back && !gathered.everything {
                 folder.is_away = is_away;
@@ -340,7 +340,7 @@ fn watch_projects(
     new
 }
 
-/// What happened in one burst.
+/// Events of one burst.
 #[derive(Default)]
 struct PendingEvents {
     paths: BTreeSet<PathBuf>,

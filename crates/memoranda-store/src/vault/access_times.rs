@@ -1,7 +1,7 @@
-//! When notes were last looked at: a line appended for each use, one file a device.
+//! Times of last use of notes: one appended line per use, one file per device.
 //!
-//! This is neither history nor index: losing it only makes unused notes seem used less. It is
-//! kept beside the log so that it goes where the vault goes.
+//! This is neither history nor index: losing it only makes notes seem unused. It is kept next to
+//! the log so that it moves with the vault.
 
 use std::collections::HashMap;
 use std::io::Write as _;
@@ -19,12 +19,12 @@ use crate::files::{FilePrivacy, state_files};
 
 /// A second use within this time says nothing new.
 const WORTH_NOTING: SignedDuration = SignedDuration::from_hours(1);
-/// A file that has grown beyond this is written anew with one line a note.
+/// Size from which a file is rewritten with one line per note.
 const COMPACT_BYTES: u64 = 1 << 20;
 
 type AccessNote = (ProjectName, NotePath);
 
-/// What this process has noted so far.
+/// Uses recorded by this process.
 #[derive(Default)]
 pub(crate) struct AccessTimes {
     noted: Mutex<HashMap<AccessNote, Timestamp>>,

@@ -1,4 +1,4 @@
-//! A whole vault as one tar archive: every project as a folder, and the history beside them.
+//! A whole vault as one tar archive: every project as a folder, and the history.
 
 #![allow(clippy::disallowed_types)]
 
@@ -17,7 +17,7 @@ use crate::vault::Project;
 /// The folder in the archive that holds the history.
 const STATE: &str = ".memoranda";
 
-/// What an export wrote.
+/// Result of an export.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct ExportReport {
     /// Projects.
@@ -31,7 +31,7 @@ pub struct ExportReport {
     pub left_out: usize,
 }
 
-/// What an import read.
+/// Result of an import.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct ImportReport {
     /// Files of projects.

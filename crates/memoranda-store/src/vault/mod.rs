@@ -53,7 +53,7 @@ pub struct Project {
     pub name: ProjectName,
     /// Its folder.
     pub path: PathBuf,
-    /// Whether the folder belongs to the vault or was added from elsewhere.
+    /// Location of the folder: in the vault, or added from elsewhere.
     pub place: ProjectPlace,
     /// How its files are treated.
     pub rules: FileRules,
@@ -104,15 +104,15 @@ impl Vault {
         self.is_outdated.store(false, Ordering::Relaxed);
     }
 
-    /// Whether the vault's folder is still the one that was opened: without its drive, its place is
-    /// empty, or nothing at all.
+    /// Returns true if the vault's folder is still the opened one. An unmounted drive leaves an
+    /// empty folder, or nothing.
     pub(crate) fn is_there(&self) -> bool {
         self.identity.is_some()
             && state_files::identity(&self.home) == self.identity
             && state_files::is_dir(&self.state.join("log").join(&self.device))
     }
 
-    /// Whether a folder of this device lies in the vault, and on its drive.
+    /// Returns true if a folder lies in the vault, and on the vault's drive.
     pub(crate) fn is_within(&self, project: &Project, device: u64) -> bool {
         let own = self.identity.map(|(device, _)| device);
         project.place == ProjectPlace::Vault && own == Some(device)
@@ -247,7 +247,7 @@ impl Vault {
             hard_links: (hard_links == HardLinkPolicy::Allow).then(|| "allow".to_owned()),
         };
         let project = self.added(&entry);
-        // What it held is there again.
+        // The project exists again.
         registry.removed.retain(|removed| {
             (&removed.name, &removed.device, &removed.path)
                 != (&entry.name, &entry.device, &entry.path)

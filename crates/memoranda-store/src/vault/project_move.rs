@@ -84,8 +84,8 @@ impl StoreInner {
         })
     }
 
-    /// Makes a folder the project of a name. Whoever says so for the first time says also that the
-    /// folder is the right one, whatever is in it.
+    /// Registers a folder as the project of a name. The first registration accepts the folder with
+    /// any content.
     fn register(
         &self,
         session: &WriteSession<'_>,
@@ -105,7 +105,8 @@ impl StoreInner {
         Ok(project)
     }
 
-    /// What a project holds in the vault, if that is where it is and the folder is another.
+    /// Returns the files of a project in the vault, if the project is there and the folder is
+    /// another.
     fn files_in_vault(
         &self,
         session: &WriteSession<'_>,

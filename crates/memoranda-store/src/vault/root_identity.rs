@@ -1,9 +1,9 @@
-//! Whether a project's folder is the one that is known. A drive that is not mounted leaves an empty
-//! folder in its place, or one that holds something else: whoever took that for the project would
-//! show nothing, write where nobody looks again, and believe all notes deleted.
+//! Checks the identity of a project's folder. An unmounted drive leaves an empty folder, or other
+//! content, in its place. Treating that as the project would hide its notes, write where nobody
+//! looks again, and record all notes as deleted.
 //!
-//! Device and inode tell one folder from another. One that is not as it was is the project's all
-//! the same if something known lies in it, as in a copy that was brought back.
+//! Device and inode distinguish folders. A folder with another identity is still the project's if
+//! it contains an indexed file, as in a restored copy.
 
 use std::collections::HashMap;
 use std::io;
@@ -49,7 +49,7 @@ impl StoreInner {
         Ok(root)
     }
 
-    /// The same for whoever holds the vault, by the index that comes with it.
+    /// Opens the folder while the vault lock is held, by the index of the session.
     pub(crate) fn root_held(&self, db: &Connection, project: &Project) -> Result<ProjectRoot> {
         let (root, identity) = open(project).map_err(|e| unavailable(project, e))?;
         if !self.reached.has(&project.name, identity) {
@@ -59,7 +59,8 @@ impl StoreInner {
         Ok(root)
     }
 
-    /// The same, and a folder of the vault is made if there is none: then it is the one to know.
+    /// Opens the folder, and creates it in the vault if it does not exist: then its identity is
+    /// recorded.
     pub(crate) fn root_made(&self, db: &Connection, project: &Project) -> Result<ProjectRoot> {
         let (root, identity, was) = open_or_make(project).map_err(|e| unavailable(project, e))?;
         if !self.reached.has(&project.name, identity) {
@@ -70,7 +71,7 @@ impl StoreInner {
                 }
                 FolderState::There => {
                     verify_identity(self, db, project, &root, identity)?;
-                    // What is written there now must not be missed in the folder before.
+                    // A file written there now must not count as missing in the former folder.
                     self.note_identity(db, project, identity)?;
                 }
             }
@@ -79,7 +80,7 @@ impl StoreInner {
         Ok(root)
     }
 
-    /// The same for completing what the log says, before the index has followed.
+    /// Opens the folder to replay the log, before the index is up to date.
     pub(crate) fn root_replayed(&self, project: &Project) -> Result<ProjectRoot> {
         let (root, identity, was) = open_or_make(project).map_err(|e| unavailable(project, e))?;
         if was == FolderState::There && !self.reached.has(&project.name, identity) {
@@ -188,7 +189,7 @@ fn verify_identity(
     let Some((row, device, inode)) = found else { return Ok(()) };
     let known = device.zip(inode).map(|(device, inode)| (device as u64, inode as u64));
     let is_the_one = match known {
-        // Where a container starts anew, drives have other numbers; the vault itself is there.
+        // In a restarted container, drives have other numbers; the vault itself exists.
         Some(known) if project.place == ProjectPlace::Vault => known.1 == now.1,
         Some(known) => known == now,
         // Never walked before: a folder of the vault is there when the vault is.
@@ -223,7 +224,7 @@ fn verify_identity(
     })
 }
 
-/// Whether some files of a project, as it is since a time, are known, and none of them is in this
+/// Returns true if the index contains files of a project since a time, and none of them is in this
 /// folder.
 fn knows_only_other(
     db: &Connection,

@@ -20,7 +20,7 @@ use crate::snapshot::Snapshot;
 use crate::vault::boot::Restarted;
 use crate::{StoreInner, clock};
 
-/// What is purged.
+/// Request to purge contents.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct VacuumRequest {
     /// Only in this project.
@@ -43,7 +43,7 @@ pub enum VacuumExtent {
     RemovedProject,
 }
 
-/// What a vacuum did, or would do.
+/// Result of a vacuum, or of its plan.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct VacuumReport {
     /// Deleted notes that could be restored until then, and no longer.
@@ -67,10 +67,10 @@ impl StoreInner {
         })
     }
 
-    /// Purges, and reads the rewritten log anew.
+    /// Purges, and indexes the rewritten log.
     pub(crate) fn vacuum(&self, vacuum: &VacuumRequest) -> Result<VacuumReport> {
         self.refuse_in_space("be purged yet")?;
-        // What is forced now need not be replayed from contents that are about to go.
+        // Forced files need not be replayed from contents that are about to be purged.
         self.make_checkpoint()?;
         let devices = self.log.devices()?;
         let report = self.with_session(|session| {
@@ -88,8 +88,8 @@ impl StoreInner {
             let contents = stand_ins(&purge.hashes);
             let rules = PurgeRules { removed, contents: &contents, names: &own_names };
             let mut total = PurgeReport::default();
-            // Every place that the index knows is about to move. Should this process die, whoever
-            // comes next reads the history anew.
+            // Every log position in the index is about to change. If this process dies, the next
+            // one indexes the history again.
             forget_history(session.db)?;
             for device in devices.iter().filter(|device| !still_on.contains(device)) {
                 let mut checkpoint = self.checkpoint(device)?;
@@ -344,8 +344,8 @@ struct FileVersionAt {
     moment: (i64, i64, i64),
 }
 
-/// Whether the file that this is a version of was moved, and deleted under a later name. A name can
-/// be used again for another file, so the history is followed move by move.
+/// Returns true if the file of this version was moved, and deleted under a later name. A name can
+/// be reused for another file, so the history is followed move by move.
 fn is_deleted_elsewhere(db: &Connection, mut at: FileVersionAt, before: i64) -> Result<bool> {
     let mut end = db.prepare_cached(
         "SELECT moved_to, logical_ms, commit_row, n FROM changes \

@@ -3,8 +3,8 @@
 use memoranda_core::fact::similar_names;
 use memoranda_core::id::ProjectName;
 use memoranda_core::statement::{StatementKind, StatementScope};
+use memoranda_engine::link_key;
 use memoranda_engine::records::{RecordError, RecordScope, VisibleScopes, records_project};
-use memoranda_engine::{EngineError, link_key};
 
 use crate::records::{named_scope, visible_scopes};
 use crate::registry::{CallContext, INVALID_ARGUMENTS, ToolArgs, ToolError};
@@ -81,9 +81,8 @@ pub(super) fn only_project(
     call: &CallContext<'_>,
     requested: Option<&str>,
 ) -> Result<Option<ProjectName>, ToolError> {
-    let project = |name: &str| -> Result<ProjectName, ToolError> {
-        Ok(call.memory.store().project(name).map_err(EngineError::from)?.name)
-    };
+    let project =
+        |name: &str| -> Result<ProjectName, ToolError> { Ok(call.memory.project(name)?.name) };
     let only = call.settings.notes.only_project.as_deref().map(project).transpose()?;
     let requested = requested.map(project).transpose()?;
     match (only, requested) {

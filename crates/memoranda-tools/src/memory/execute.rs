@@ -72,8 +72,8 @@ fn canonical_path(
     at: &NotePath,
     access: PathAccess,
 ) -> Result<NotePath, MemoryError> {
-    let canonical = call.memory.store().spelled(&call.settings.memories, at);
-    canonical.map_err(|e| MemoryError::from_engine(&e.into(), path, access))
+    let canonical = call.memory.canonical_path(&call.settings.memories, at);
+    canonical.map_err(|e| MemoryError::from_engine(&e, path, access))
 }
 
 /// Resolves the spelling of a path by reading its folder, for files that may not be indexed.
@@ -83,8 +83,8 @@ fn canonical_path_on_disk(
     at: &NotePath,
     access: PathAccess,
 ) -> Result<NotePath, MemoryError> {
-    let canonical = call.memory.store().spelled_on_disk(&call.settings.memories, at);
-    canonical.map_err(|e| MemoryError::from_engine(&e.into(), path, access))
+    let canonical = call.memory.canonical_path_on_disk(&call.settings.memories, at);
+    canonical.map_err(|e| MemoryError::from_engine(&e, path, access))
 }
 
 fn create(
@@ -98,7 +98,7 @@ fn create(
     };
     let path_warnings = screen_path(call, &path)?;
     // If the folder exists with this spelling, the write itself detects a similar name.
-    let mut at = match call.memory.store().has_folder_of(&call.settings.memories, &requested) {
+    let mut at = match call.memory.has_folder_of(&call.settings.memories, &requested) {
         Ok(true) => requested.clone(),
         _ => canonical_path(call, &path, &requested, PathAccess::Write)?,
     };
@@ -166,18 +166,17 @@ fn searchable_before_rules(call: &CallContext<'_>, at: &NotePath) -> Vec<NotePat
         limit: usize::MAX,
         offset: 0,
     };
-    let store = call.memory.store();
-    let found = store.snapshot().and_then(|snapshot| snapshot.files_below(&below));
-    let found = found.unwrap_or_default();
+    let snapshot = call.memory.snapshot().ok();
+    let found = snapshot.and_then(|snapshot| snapshot.files_below(&below).ok()).unwrap_or_default();
     let paths = found.iter().filter_map(|(_, path)| NotePath::parse(path).ok());
     // The index may not have applied the existing rules yet.
-    paths.filter(|path| matches!(store.ignored_by(&below.project, path), Ok(None))).collect()
+    paths.filter(|path| matches!(call.memory.ignored_by(&below.project, path), Ok(None))).collect()
 }
 
 /// Warns of memories that are no longer searchable after an ignore file changed.
 fn hidden_by_rules(call: &CallContext<'_>, at: &NotePath, searched: &[NotePath]) -> Option<String> {
-    let (store, memories) = (call.memory.store(), &call.settings.memories);
-    let is_lost = |path: &&NotePath| matches!(store.ignored_by(memories, path), Ok(Some(_)));
+    let memories = &call.settings.memories;
+    let is_lost = |path: &&NotePath| matches!(call.memory.ignored_by(memories, path), Ok(Some(_)));
     let lost = searched.iter().filter(is_lost).count();
     (lost > 0).then(|| {
         let memories =
@@ -386,7 +385,7 @@ fn remaining_files(left: &[String]) -> Option<String> {
 fn exists_at(call: &CallContext<'_>, at: &NotePath) -> bool {
     let memories = &call.settings.memories;
     let files = call.memory.plan_delete(&place(memories, at));
-    let folder = call.memory.store().entries(memories, Some(at));
+    let folder = call.memory.list_folder(memories, Some(at));
     files.is_ok_and(|files| !files.is_empty()) || folder.is_ok_and(|found| found.is_some())
 }
 
@@ -404,7 +403,7 @@ fn check_size(call: &CallContext<'_>, path: &str, text: &str) -> Result<(), Memo
 
 /// Warns of a path that the search ignores.
 fn ignored_by_search(call: &CallContext<'_>, at: &NotePath) -> Option<String> {
-    let rule = call.memory.store().ignored_by(&call.settings.memories, at).ok()??;
+    let rule = call.memory.ignored_by(&call.settings.memories, at).ok()??;
     Some(format!("This is kept, but search does not find it: {rule}."))
 }
 

@@ -25,14 +25,15 @@ pub(super) fn view(
         MemoryPath::Root => return list(call, path, None, range),
         MemoryPath::At(at) => at,
     };
-    let note = match call.memory.read_at(&place(memories, &at)) {
+    let place = place(memories, &at);
+    let note = match call.memory.read_at(&place) {
         Ok(note) => note,
         Err(e) => match failed(&e) {
             MemoryError::NotAFile { .. } => return list(call, path, Some(&at), range),
             other => return Err(other),
         },
     };
-    call.memory.store().note_use(memories, &at);
+    call.memory.record_use(&place);
     let shown = note.lossy_text();
     let lines = lines::lines(&shown);
     if lines.len() > lines::MAX_LINES {
@@ -156,7 +157,7 @@ fn list_folder(
     levels: usize,
     entries: &mut Vec<ListedEntry>,
 ) -> Result<(), EngineError> {
-    let Some(found) = call.memory.store().entries(&call.settings.memories, at)? else {
+    let Some(found) = call.memory.list_folder(&call.settings.memories, at)? else {
         return Ok(());
     };
     entries.push(ListedEntry { size: found.size, ..own });

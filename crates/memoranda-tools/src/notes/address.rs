@@ -32,18 +32,15 @@ pub(super) fn parts(
         matches_pattern(address, &hit.permalink)
             || matches_pattern(&bare(address), &bare(&hit.permalink))
     };
-    let store = call.memory.store();
+    let snapshot = call.memory.snapshot()?;
     let mut hits = Vec::new();
     let mut look = |note: NoteHit| -> Result<(), ToolError> {
         if is_named || said.contains(&"observations") {
-            let facts = store
-                .snapshot()?
-                .observations(note.file)?
-                .into_iter()
-                .filter(|fact| fact.is_current);
+            let facts = snapshot.observations(note.file)?;
+            let facts = facts.into_iter().filter(|fact| fact.is_current);
             hits.extend(facts.map(|fact| note.fact(&fact)).filter(fits));
         }
-        for link in store.snapshot()?.relations_from(note.file)? {
+        for link in snapshot.relations_from(note.file)? {
             if is_named || said.contains(&slug(&link.relation_type).as_str()) {
                 hits.extend(Some(note.relation(call, &link)?).filter(fits));
             }

@@ -189,7 +189,7 @@ impl ContextEntries {
                 continue;
             }
             budget.0 = budget.0.saturating_sub(head);
-            call.memory.store().note_use(&note.place.project, &note.place.path);
+            call.memory.record_use(&note.place);
             let entry = ContextEntry::fitting(note, max_tokens, &mut budget);
             entries.related += entry.related.len();
             entries.further += entry.further.len();

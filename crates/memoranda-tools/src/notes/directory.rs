@@ -139,8 +139,8 @@ fn find_folder(
         "" | "." => None,
         name => Some(NotePath::parse(name)?),
     };
-    let store = call.memory.store();
-    let held = store.snapshot()?.folder_files(project, folder.as_ref())?;
+    let snapshot = call.memory.snapshot()?;
+    let held = snapshot.folder_files(project, folder.as_ref())?;
     match folder {
         // The name may have another spelling on disk.
         Some(named) if held.is_empty() => {
@@ -149,7 +149,7 @@ fn find_folder(
                 ToolError::new("DIRECTORY_NOT_FOUND", text)
             };
             let there = call.memory.folder_at(project, &named)?.ok_or_else(missing)?;
-            let held = store.snapshot()?.folder_files(project, Some(&there))?;
+            let held = snapshot.folder_files(project, Some(&there))?;
             Ok((Some(there), held))
         }
         folder => Ok((folder, held)),
@@ -175,15 +175,15 @@ impl DirectoryListing {
         below: &FilesBelow,
         glob: &FileGlob,
     ) -> Result<Self, ToolError> {
-        let store = call.memory.store();
+        let snapshot = call.memory.snapshot()?;
         let all = FilesBelow { limit: usize::MAX, offset: 0, ..below.clone() };
-        let mut found = store.snapshot()?.files_below(&all)?;
+        let mut found = snapshot.files_below(&all)?;
         let compared = found.len();
         let prefix = folder_prefix(below);
         found.retain(|(_, path)| glob.matches(path.get(prefix..).unwrap_or(path)));
         let page = found.iter().skip(below.offset).take(below.limit);
         let ids: Vec<_> = page.map(|(id, _)| *id).collect();
-        let shown = store.snapshot()?.files_by_id(&ids)?;
+        let shown = snapshot.files_by_id(&ids)?;
         Ok(Self { folders: BTreeMap::new(), files: found.len(), compared, shown })
     }
 
@@ -193,18 +193,18 @@ impl DirectoryListing {
         below: &FilesBelow,
         held: &[FolderFiles],
     ) -> Result<Self, ToolError> {
-        let store = call.memory.store();
+        let snapshot = call.memory.snapshot()?;
         let (folders, files) = folders(held, folder_prefix(below), below.depth);
         let listed_folders = folders.len().saturating_sub(below.offset).min(below.limit);
         let found = match below.limit - listed_folders {
             0 => Vec::new(),
             limit => {
                 let offset = below.offset.saturating_sub(folders.len());
-                store.snapshot()?.files_below(&FilesBelow { limit, offset, ..below.clone() })?
+                snapshot.files_below(&FilesBelow { limit, offset, ..below.clone() })?
             }
         };
         let ids: Vec<_> = found.into_iter().map(|(id, _)| id).collect();
-        let shown = store.snapshot()?.files_by_id(&ids)?;
+        let shown = snapshot.files_by_id(&ids)?;
         Ok(Self { folders, files, compared: 0, shown })
     }
 
@@ -300,7 +300,7 @@ pub(super) fn read(call: &CallContext<'_>, args: &ToolArgs) -> Result<ToolResult
         }
         Ok(path) => {
             let place = NoteLocation { project: scope::call_project(call, args)?, path };
-            match call.memory.store().read(&place.project, &place.path) {
+            match call.memory.read_file(&place) {
                 Ok(Some(_)) => {
                     call.memory.check_noted(&place)?;
                     place

@@ -79,7 +79,7 @@ fn parts_of_note(
     asked: &NoteSearchQuery,
     holder: &NoteHit,
 ) -> Result<Vec<NotePart>, ToolError> {
-    let store = call.memory.store();
+    let snapshot = call.memory.snapshot()?;
     let wants = |kind: &str| asked.kinds.iter().any(|asked| asked == kind);
     let categories = &asked.filter.categories;
     let fits = |fact: &ObservationRow| {
@@ -89,16 +89,11 @@ fn parts_of_note(
     let mut said = Vec::new();
     if wants("observation") {
         said.extend(
-            store
-                .snapshot()?
-                .observations(holder.file)?
-                .into_iter()
-                .filter(fits)
-                .map(NotePart::Fact),
+            snapshot.observations(holder.file)?.into_iter().filter(fits).map(NotePart::Fact),
         );
     }
     if wants("relation") {
-        said.extend(store.snapshot()?.relations_from(holder.file)?.into_iter().map(NotePart::Link));
+        said.extend(snapshot.relations_from(holder.file)?.into_iter().map(NotePart::Link));
     }
     if wants("entity") {
         said.push(NotePart::Note);

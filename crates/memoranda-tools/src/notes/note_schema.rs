@@ -78,7 +78,7 @@ fn outlines_of_type(
     project: &ProjectName,
     kind: &str,
 ) -> Result<Vec<NoteOutline>, ToolError> {
-    let store = call.memory.store();
+    let snapshot = call.memory.snapshot()?;
     let files = files_of_type(call, project, kind, MAX_OUTLINES)?;
     let total = files.len() as u64;
     let mut outlines = Vec::with_capacity(files.len());
@@ -88,10 +88,10 @@ fn outlines_of_type(
         }
         (call.progress)(n as u64, total, "looking at notes");
         let mut outline = NoteOutline::default();
-        for fact in store.snapshot()?.observations(file.id)?.iter().filter(|fact| fact.is_current) {
+        for fact in snapshot.observations(file.id)?.iter().filter(|fact| fact.is_current) {
             outline.add_fact(fact.category.as_deref());
         }
-        for link in store.snapshot()?.relations_from(file.id)? {
+        for link in snapshot.relations_from(file.id)? {
             outline.add_relation(&link.relation_type);
         }
         outlines.push(outline);

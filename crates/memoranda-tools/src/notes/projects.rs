@@ -92,10 +92,10 @@ pub(super) fn create(call: &CallContext<'_>, args: &ToolArgs) -> Result<ToolResu
         return Err(args.missing("project_name", "what the project is called").into());
     }
     let given = args.optional_text("project_path")?.unwrap_or_default();
-    let existed = call.memory.store().project(&name).is_ok();
+    let existed = call.memory.project(&name).is_ok();
     let project = if existed {
-        call.memory.store().project(&name)?
-    } else if is_in_vault(call.memory.store().home(), &name, &given) {
+        call.memory.project(&name)?
+    } else if is_in_vault(call.memory.home(), &name, &given) {
         call.memory.create_project(&name)?
     } else if Path::new(given.trim()).is_relative() {
         let text = format!(
@@ -144,7 +144,7 @@ pub(super) fn delete(call: &CallContext<'_>, args: &ToolArgs) -> Result<ToolResu
     if let Some(only) = &call.settings.notes.only_project {
         return Err(project_constrained(only));
     }
-    let project = call.memory.store().project(args.text("project_name")?.trim())?;
+    let project = call.memory.project(args.text("project_name")?.trim())?;
     let name = project.name.clone();
     if name.as_str() == call.settings.notes.default_project {
         let text = format!("{name} is the default project, and stays.");
@@ -152,7 +152,7 @@ pub(super) fn delete(call: &CallContext<'_>, args: &ToolArgs) -> Result<ToolResu
     }
     let delete_notes = args.is_set("delete_notes")?;
     let is_elsewhere = project.place != ProjectPlace::Vault;
-    let tops = call.memory.store().entries(&name, None)?;
+    let tops = call.memory.list_folder(&name, None)?;
     let tops = tops.map(|found| found.entries).unwrap_or_default();
     if !is_elsewhere && !delete_notes && !tops.is_empty() {
         let text = format!(
@@ -169,7 +169,7 @@ pub(super) fn delete(call: &CallContext<'_>, args: &ToolArgs) -> Result<ToolResu
         let is_kept = |entry: &&DirEntry| {
             let within = if entry.kind == DirEntryKind::Folder { "/_" } else { "" };
             let path = NotePath::parse(&format!("{}{within}", entry.name)).ok();
-            let rule = path.map(|path| call.memory.store().ignored_by(&name, &path));
+            let rule = path.map(|path| call.memory.ignored_by(&name, &path));
             !matches!(rule, Some(Ok(None)))
         };
         let tops = tops.iter().filter(|entry| !is_kept(entry));

@@ -156,7 +156,7 @@ fn latest_changes(
 ) -> Result<String> {
     let since = since(settings, timeframe)?;
     let project = prompt_project(settings, project)?;
-    let project = project.map(|name| memory.store().project(&name)).transpose()?;
+    let project = project.map(|name| memory.project(&name)).transpose()?;
     let scope =
         project.as_ref().map_or("all projects".to_owned(), |p| format!("project {}", p.name));
     let page = memory.list(&ListRequest {
@@ -207,7 +207,7 @@ fn getting_started(call: &PromptCall<'_>) -> Result<PromptMessage> {
     let project = prompt_project(settings, call.given(0))?;
     let project = project.unwrap_or_else(|| settings.notes.default_project.clone());
     memory.create_project(&settings.notes.default_project)?;
-    let held = memory.store().project(&project)?.name;
+    let held = memory.project(&project)?.name;
     let notes = memory.snapshot()?.notes_in(&held)?;
     let known = latest_changes(memory, settings, "30d", Some(project.clone()))?;
     let how = sentences_for(
@@ -268,7 +268,7 @@ fn project_info(
     if *workspace != "local" || held {
         return Ok(None);
     }
-    let project = memory.store().project(name)?;
+    let project = memory.project(name)?;
     let types = memory.snapshot()?.note_types(&project.name)?;
     let types: serde_json::Map<_, _> =
         types.into_iter().map(|(name, count)| (name, json!(count))).collect();

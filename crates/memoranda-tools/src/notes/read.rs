@@ -144,7 +144,7 @@ fn read(call: &CallContext<'_>, args: &ToolArgs) -> Result<NoteExcerpt, ToolErro
     };
     // A file that is ignored now is not shown as it was, either.
     call.memory.check_noted(&found.place)?;
-    call.memory.store().note_use(&found.place.project, &found.place.path);
+    call.memory.record_use(&found.place);
     if !found.is_text() {
         let text = format!("{} is no text; read_content gives it as it is.", found.place);
         return Err(ToolError::new("NOT_TEXT", text));

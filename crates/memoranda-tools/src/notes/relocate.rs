@@ -306,7 +306,7 @@ fn destination(
     check_portable(call, from, &to)?;
     if let Some(Ok(above)) = to.parent().map(NotePath::parse) {
         // An existing folder matches in any case.
-        let above = call.memory.store().spelled(&from.project, &above)?;
+        let above = call.memory.canonical_path(&from.project, &above)?;
         to = NotePath::parse(&format!("{above}/{}", to.file_name())).map_err(EngineError::from)?;
     }
     if is_directory {

@@ -74,9 +74,11 @@ pub(super) fn named_project(call: &CallContext<'_>, name: &str) -> Result<Projec
     if call.settings.makes_project(name) {
         return Ok(call.memory.create_project(name)?.name);
     }
-    match call.memory.store().project(name) {
+    match call.memory.project(name) {
         // A restricted server does not list other projects.
-        Err(StoreError::NoProject { .. }) if call.settings.notes.only_project.is_some() => {
+        Err(EngineError::Store(StoreError::NoProject { .. }))
+            if call.settings.notes.only_project.is_some() =>
+        {
             let text = format!(
                 "The project {name}, the only one that this server works in, is not there any \
                  more; tell the person."
@@ -90,7 +92,7 @@ pub(super) fn named_project(call: &CallContext<'_>, name: &str) -> Result<Projec
 /// Finds a project that the caller may see.
 pub(super) fn known_project(call: &CallContext<'_>, name: &str) -> Option<ProjectName> {
     let only = call.settings.notes.only_project.as_deref().map(link_key);
-    let found = call.memory.store().project(name).ok()?.name;
+    let found = call.memory.project(name).ok()?.name;
     only.is_none_or(|only| link_key(found.as_str()) == only).then_some(found)
 }
 
@@ -136,7 +138,7 @@ pub(super) fn resolve_note(
     let mut found: Vec<ResolvedNote> = Vec::new();
     found.extend(memory.resolve_in(&default, bare, intent)?);
     if let Some((first, rest)) = bare.split_once('/')
-        && let Ok(project) = memory.store().project(first)
+        && let Ok(project) = memory.project(first)
         && !rest.is_empty()
     {
         found.extend(memory.resolve_in(&project.name, rest, intent)?);
@@ -241,7 +243,7 @@ pub(super) fn split_address(
         && !named
         && !first.contains('*')
         && first != project.as_str()
-        && let Ok(other) = call.memory.store().project(first)
+        && let Ok(other) = call.memory.project(first)
         // A folder of the project may have a name that is similar to the other project's.
         && (other.name.as_str() == first || !is_folder(call, &project, first))
     {
@@ -338,7 +340,7 @@ pub(super) fn check_not_ignored(
     call: &CallContext<'_>,
     place: &NoteLocation,
 ) -> Result<(), ToolError> {
-    match call.memory.store().ignored_by(&place.project, &place.path)? {
+    match call.memory.ignored_by(&place.project, &place.path)? {
         None => Ok(()),
         Some(rule) => {
             let text = format!(
@@ -394,7 +396,7 @@ pub(super) fn checksum_mismatch(
     // A manual edit is on disk before it is in the history.
     let on_disk = call.memory.read_at(place).ok().filter(|note| note.hash == found);
     let now = on_disk.map(|note| note.bytes);
-    let now = now.or_else(|| call.memory.store().content(found).ok());
+    let now = now.or_else(|| call.memory.version_content(found).ok());
     let now = now.map(|bytes| String::from_utf8_lossy(&bytes).into_owned());
     let mut text = format!(
         "{place} is not the version {} that you know; it is {} now. Nothing was changed. Read it \
@@ -427,6 +429,6 @@ fn known_text(
     let revisions = call.memory.revisions(place, 200).ok()?;
     let versions = revisions.iter().flat_map(|r| [r.change.after, r.change.before]).flatten();
     let hash = versions.into_iter().find(|hash| expected.matches(*hash))?;
-    let bytes = call.memory.store().content(hash).ok()?;
+    let bytes = call.memory.version_content(hash).ok()?;
     Some(String::from_utf8_lossy(&bytes).into_owned())
 }

@@ -62,7 +62,9 @@ pub(super) fn write(call: &CallContext<'_>, args: &ToolArgs) -> Result<ToolResul
     let (mut path, renamed) = note_path(call, &project, &directory, &title)?;
     let (title, shortened) = match title_without_extension(&title) {
         // An existing note with exactly this name takes precedence.
-        Some(bare) if call.memory.store().read(&project, &path)?.is_none() => {
+        Some(bare)
+            if call.memory.read_file(&NoteLocation::new(&project, path.clone()))?.is_none() =>
+        {
             path = note_path(call, &project, &directory, bare)?.0;
             (
                 bare.to_owned(),

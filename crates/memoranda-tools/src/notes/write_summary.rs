@@ -45,10 +45,9 @@ impl WriteSummary {
         let note = note::parse(&self.text);
         let (title, permalink, unresolved) = match (self.origin, note.permalink()) {
             (NoteOrigin::New, Some(permalink)) if call.settings.notes.only_project.is_none() => {
-                let NoteLocation { project, path } = &self.place;
-                let title = note.title().unwrap_or_else(|| path.stem().to_owned());
-                let store = call.memory.store();
-                (title, permalink, store.unresolved_links(project, path, &note.relations)?)
+                let title = note.title().unwrap_or_else(|| self.place.path.stem().to_owned());
+                let unresolved = call.memory.unresolved_links(&self.place, &note.relations)?;
+                (title, permalink, unresolved)
             }
             _ => self.indexed_names(call)?,
         };
@@ -110,12 +109,12 @@ impl WriteSummary {
         &self,
         call: &CallContext<'_>,
     ) -> Result<(String, String, Vec<String>), ToolError> {
-        let store = call.memory.store();
-        let Some(file) = store.snapshot()?.file(&self.place.project, &self.place.path)? else {
+        let snapshot = call.memory.snapshot()?;
+        let Some(file) = snapshot.file(&self.place.project, &self.place.path)? else {
             return Ok((self.place.path.stem().to_owned(), String::new(), Vec::new()));
         };
         let mut unresolved = Vec::new();
-        for relation in store.snapshot()?.relations_from(file.id)? {
+        for relation in snapshot.relations_from(file.id)? {
             if scope::is_unresolved(call, &relation)? {
                 unresolved.push(relation.target);
             }
@@ -166,7 +165,7 @@ pub(super) fn similar_notes(
     title: &str,
 ) -> Vec<SimilarNote> {
     // The results may contain the note itself.
-    memory.store().similar_notes(&place.project, title, SIMILAR + 1).unwrap_or_default()
+    memory.similar_notes(&place.project, title, SIMILAR + 1).unwrap_or_default()
 }
 
 /// Adds the notes that are most similar to a new one.

@@ -195,7 +195,7 @@ fn passages_text(memory: &Memory, passages: &[RecalledPassage]) -> String {
     passages.iter().filter_map(one).collect()
 }
 
-/// Lists the memory files that are not told elsewhere in the brief.
+/// Lists the memory files that the brief does not mention elsewhere.
 fn files_text(files: &[FileSummary]) -> String {
     let is_listed =
         |file: &&FileSummary| !UNLISTED_FOLDERS.iter().any(|folder| file.path.is_within(folder));

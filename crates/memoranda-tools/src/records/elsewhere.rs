@@ -28,8 +28,8 @@ pub(super) fn other_repositories(args: &ToolArgs) -> RecordToolResult<OtherRepos
 /// Returns the only project that this server may read; `None` for all.
 pub(super) fn only_project(call: &CallContext<'_>) -> RecordToolResult<Option<ProjectName>> {
     let only = call.settings.notes.only_project.as_deref();
-    let only = only.map(|only| call.memory.store().project(only)).transpose();
-    Ok(only.map_err(memoranda_engine::EngineError::from)?.map(|project| project.name))
+    let only = only.map(|only| call.memory.project(only)).transpose();
+    Ok(only?.map(|project| project.name))
 }
 
 /// Memories besides the records, as lines and as structures.

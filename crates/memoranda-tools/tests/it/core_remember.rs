@@ -85,11 +85,11 @@ fn a_known_statement_is_not_stored_twice() {
         assert_eq!(result.structured["id"], first["id"], "{again}");
         assert!(result.text.starts_with("Known already, nothing was stored"), "{}", result.text);
     }
-    // The same words in another scope are another memory.
+    // Equal words in another scope are another memory.
     let other =
         vault.done("remember", json!({ "content": "I prefer tabs", "scope": "repository" }));
     assert_eq!(other["effect"], "stored");
-    // What was forgotten can be remembered again.
+    // A forgotten text can be remembered again.
     vault.done("forget", json!({ "id": first["id"] }));
     assert_eq!(remembered(&vault, "I prefer tabs")["effect"], "stored");
 }

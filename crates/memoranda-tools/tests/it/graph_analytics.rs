@@ -34,7 +34,7 @@ fn equal_entities_are_ordered_by_path_and_roots_are_not_orphans() {
     assert_eq!(names("orphaned_entities"), first);
     assert_eq!(names("top_important")[..3], ["a root", "e00", "e01"]);
     assert_eq!(before["orphaned_count"], 25);
-    vault.memory.store().reindex(&mut |_| {}).unwrap();
+    vault.memory.reindex(&mut |_| {}).unwrap();
     assert_eq!(told(), before);
     // An existing entity can become the root.
     let root = json!({ "name": "e03", "entityType": "T", "observations": ["a fact"],

@@ -168,12 +168,12 @@ proptest! {
         let live = graph(&vault);
         prop_assert_eq!(&live, &(model.entities.clone(), model.relations.clone()));
         let before = vault.done("get_analytics", json!({ "threadId": "default" }));
-        vault.memory.store().reindex(&mut |_| {}).unwrap();
+        vault.memory.reindex(&mut |_| {}).unwrap();
         prop_assert_eq!(&graph(&vault), &live);
         let after = vault.done("get_analytics", json!({ "threadId": "default" }));
         prop_assert_eq!(&before["most_connected"].as_array().unwrap().len(), &after["most_connected"].as_array().unwrap().len());
         let scratch = tempfile::TempDir::new().unwrap();
-        let report = vault.memory.store().check(scratch.path()).unwrap();
+        let report = vault.memory.check(scratch.path()).unwrap();
         prop_assert!(report.differing.is_empty(), "{:?}", report.differing);
     }
 }

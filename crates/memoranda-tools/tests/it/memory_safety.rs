@@ -119,7 +119,7 @@ fn a_symlink_in_place_of_the_directory_is_reported() {
 fn a_replaced_directory_is_neither_read_nor_written() {
     let vault = TestVault::new(Wording::Mcp);
     vault.memory(&json!({"command": "create", "path": "/memories/a.md", "file_text": "one"}));
-    vault.memory.store().sync(&mut |_| {}).unwrap();
+    vault.memory.sync(&mut |_| {}).unwrap();
     std::fs::rename(vault.path("memories"), vault.path("../away")).unwrap();
     std::fs::create_dir(vault.path("memories")).unwrap();
     for command in [
@@ -557,7 +557,7 @@ fn ignore_files_report_the_memories_that_they_hide() {
     let edit = json!({
         "command": "insert", "path": "/memories/.gitignore", "insert_line": 0, "insert_text": "*.txt",
     });
-    vault.memory.store().sync(&mut |_| {}).unwrap();
+    vault.memory.sync(&mut |_| {}).unwrap();
     let told = vault.memory(&edit).text;
     assert!(told.contains("1 memory is no longer found by search"), "{told}");
 }

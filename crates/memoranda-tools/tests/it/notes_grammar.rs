@@ -12,14 +12,14 @@ use crate::notes_support::Notes;
 fn known(notes: &Notes, project: &str, path: &str) -> (String, Vec<String>, Vec<String>) {
     let project = ProjectName::parse(project).unwrap();
     let path = memoranda_core::path::NotePath::parse(path).unwrap();
-    let store = notes.0.memory.store();
-    let file = store.snapshot().unwrap().file(&project, &path).unwrap().unwrap();
-    let facts = store.snapshot().unwrap().observations(file.id).unwrap();
+    let snapshot = notes.0.memory.snapshot().unwrap();
+    let file = snapshot.file(&project, &path).unwrap().unwrap();
+    let facts = snapshot.observations(file.id).unwrap();
     let facts = facts.iter().map(|fact| {
         let context = fact.context.as_deref().map(|c| format!(" ({c})")).unwrap_or_default();
         format!("{}|{}{context}", fact.category.as_deref().unwrap_or("note"), fact.text)
     });
-    let links = store.snapshot().unwrap().relations_from(file.id).unwrap();
+    let links = snapshot.relations_from(file.id).unwrap();
     let links = links.iter().map(|link| {
         let context = link.context.as_deref().map(|c| format!(" ({c})")).unwrap_or_default();
         let bound = if link.target_file.is_some() { "" } else { "?" };

@@ -20,7 +20,7 @@ fn leading(notes: &Notes, holder: &str) -> Vec<String> {
 #[track_caller]
 fn check_index(notes: &Notes) {
     let scratch = tempfile::tempdir().unwrap();
-    let report = notes.0.memory.store().check(scratch.path()).unwrap();
+    let report = notes.0.memory.check(scratch.path()).unwrap();
     assert_eq!(report.differing, [""; 0]);
 }
 

@@ -219,7 +219,7 @@ fn a_link_may_name_the_project_first() {
     notes.ok("delete_note", json!({ "identifier": "notes/Paper.md", "project": "research" }));
     assert_eq!(leading(&notes, "h1", "main"), [] as [&str; 0]);
     let scratch = tempfile::tempdir().unwrap();
-    let report = notes.0.memory.store().check(scratch.path()).unwrap();
+    let report = notes.0.memory.check(scratch.path()).unwrap();
     assert_eq!(report.differing, [] as [&str; 0]);
 }
 
@@ -521,7 +521,7 @@ fn a_project_goes_by_the_name_that_it_had_elsewhere() {
     );
     notes.ok("read_note", json!({ "identifier": "Paper", "project": "research-lab" }));
     let scratch = tempfile::TempDir::new().unwrap();
-    let report = notes.0.memory.store().check(scratch.path()).unwrap();
+    let report = notes.0.memory.check(scratch.path()).unwrap();
     assert_eq!(report.differing, [""; 0]);
 }
 

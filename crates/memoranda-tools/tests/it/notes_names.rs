@@ -65,7 +65,7 @@ fn a_handwritten_permalink_is_used_as_written() {
         assert_eq!(edited["file_path"], json!(file), "{identifier}");
     }
     let scratch = tempfile::TempDir::new().unwrap();
-    let report = notes.0.memory.store().check(scratch.path()).unwrap();
+    let report = notes.0.memory.check(scratch.path()).unwrap();
     assert_eq!(report.differing, [""; 0]);
 }
 
@@ -134,7 +134,7 @@ fn a_permalink_with_the_project_is_shown_without_it() {
     let read = notes.ok("read_note", json!({ "identifier": "old/Note.md" })).structured;
     assert_eq!(read["file_path"], json!("old/Note.md"));
     let scratch = tempfile::TempDir::new().unwrap();
-    let report = notes.0.memory.store().check(scratch.path()).unwrap();
+    let report = notes.0.memory.check(scratch.path()).unwrap();
     assert_eq!(report.differing, [""; 0]);
 }
 

@@ -32,7 +32,7 @@ pub(crate) struct Args {
     #[arg(hide = true)]
     more: Vec<String>,
 
-    /// What the note is called.
+    /// Title of the note.
     #[arg(short, long)]
     title: Option<String>,
 
@@ -44,7 +44,7 @@ pub(crate) struct Args {
     #[arg(long = "tag", value_name = "TAG")]
     tags: Vec<String>,
 
-    /// What kind of note it is.
+    /// Type of the note.
     #[arg(long = "type", value_name = "TYPE")]
     note_type: Option<String>,
 }
@@ -107,7 +107,7 @@ fn input_text(words: &[String]) -> Result<String> {
         [only] => only == "-",
         _ => false,
     };
-    // A list item is a text, but a mistyped flag is none.
+    // A list item is text; a mistyped flag is not.
     let is_flag = |word: &&String| {
         word.starts_with('-') && word.len() > 1 && !word.contains(char::is_whitespace)
     };

@@ -192,7 +192,7 @@ fn write_export(
                 export::write_graph(memory, project, None, to)?
             }
             _ => {
-                let project = memory.store().project("graph")?.name;
+                let project = memory.project("graph")?.name;
                 export::write_graph(memory, &project, Some(&args.thread), to)?
             }
         },
@@ -220,8 +220,8 @@ fn hint_threads(
     if form != ExportForm::McpMemory || exported.files > 0 {
         return;
     }
-    let graph = memory.store().project("graph").ok();
-    let listing = graph.and_then(|graph| memory.store().entries(&graph.name, None).ok().flatten());
+    let graph = memory.project("graph").ok();
+    let listing = graph.and_then(|graph| memory.list_folder(&graph.name, None).ok().flatten());
     let entries = listing.map(|listing| listing.entries).unwrap_or_default();
     let is_thread =
         |entry: &&DirEntry| entry.kind == DirEntryKind::Folder && !entry.name.starts_with('.');

@@ -28,10 +28,10 @@ use crate::table::{self, TableColumn};
 
 /// Bring memories from another system, or an archive of this one.
 ///
-/// What a file or folder is, is seen from what it holds; SOURCE says so where it cannot be. A
-/// source that has a usual place needs no PATH. Every note that comes says in its frontmatter
-/// where it came from (imported_from, imported_id, imported_at), and keeps the times that it had.
-/// A second run brings only what is new or changed; what was edited or deleted here stays so.
+/// The kind of a file or folder is detected from its content; SOURCE names it where that is not
+/// possible. A source that has a usual place needs no PATH. Every imported note says in its
+/// frontmatter where it came from (imported_from, imported_id, imported_at), and keeps its times. A
+/// second run brings only what is new or changed; what was edited or deleted here stays so.
 #[derive(clap::Args)]
 #[command(after_long_help = "\
 Examples:
@@ -50,7 +50,7 @@ JSON (--json):
   path, in_vault, notes}], left_out: [{project, path, reason}]}; for an archive: {home, files,
   segments}; for --list: {sources: [{name, reads, becomes}]}")]
 pub(crate) struct Args {
-    /// What to import from, or a file or folder that says so itself; `-` is standard input.
+    /// Name of a source, or a file or folder of a detectable kind; `-` is standard input.
     #[arg(value_name = "SOURCE|PATH", required_unless_present = "list")]
     first: Option<PathBuf>,
 
@@ -522,7 +522,7 @@ fn import_archive(context: &CommandContext, args: &Args, input: &ImportInput) ->
             .hint("`tar -tf FILE` lists what it holds"));
     }
     let memory = context.open_or_create()?;
-    let home = memory.store().home().display().to_string();
+    let home = memory.home().display().to_string();
     memory.catch_up(&SyncScope::Everything, &mut |_| {})?;
     if memory.snapshot()?.counts()?.notes > 0 {
         let message = format!("the vault {home} has notes, and an archive needs an empty one");

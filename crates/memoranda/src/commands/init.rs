@@ -33,7 +33,7 @@ pub(crate) fn run(context: &CommandContext, _: &Args) -> Result<Exit> {
     let existed = context.settings()?.home().join(".memoranda").is_dir();
     let memory = context.open_or_create()?;
     let project = memory.create_project(context.settings()?.default_project())?;
-    let home = memory.store().home().display().to_string();
+    let home = memory.home().display().to_string();
     let made =
         VaultJson { home: home.clone(), project: project.name.to_string(), created: !existed };
     let verb = if existed { "The vault is at" } else { "Made the vault" };

@@ -129,7 +129,7 @@ fn resolve_folder(
         }
     }
     if context.settings()?.project.is_none()
-        && let Ok(project) = memory.store().project(name)
+        && let Ok(project) = memory.project(name)
     {
         return Ok((Some(project.name), None));
     }

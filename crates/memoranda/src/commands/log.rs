@@ -1,4 +1,4 @@
-//! `memoranda log`: what changed, when, by whom.
+//! `memoranda log`: the history, with the author and time of each change.
 
 use clap_complete::engine::ArgValueCompleter;
 use memoranda_engine::core::change::Commit;
@@ -17,7 +17,7 @@ use crate::output::{FAINT, HIT, OutputFormat, PLACE, STRONG, visible};
 use crate::table::{self, TableColumn};
 use crate::{picker, time};
 
-/// Show the history: what changed, when, by whom; of everything, a note or a folder.
+/// Show the history with times and authors: of everything, a note or a folder.
 ///
 /// A note is followed through its moves, and may be deleted by now. The newest comes first.
 #[derive(clap::Args)]

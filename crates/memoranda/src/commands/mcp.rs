@@ -8,7 +8,7 @@ use crate::server_args::{ServerArgs, server_error};
 /// Serve one client: MCP over standard input and output.
 ///
 /// Clients start it themselves; any number of them may run on one vault. It ends when its client
-/// does. The vault is made if there is none.
+/// does. The vault is created on first use.
 #[derive(clap::Args)]
 #[command(after_long_help = "\
 Examples:

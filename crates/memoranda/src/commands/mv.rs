@@ -14,8 +14,8 @@ use crate::output::{FAINT, PLACE, counted};
 
 /// Move or rename a note, or a folder with all notes and files in it, within its project.
 ///
-/// What is hidden or ignored in a folder is left where it is, unless a tool wrote it.
-/// A new path that ends in a slash is a folder to move into. Nothing is overwritten.
+/// Hidden and ignored files of a folder stay where they are, unless a tool wrote them. A new path
+/// that ends in a slash is a folder to move into. Nothing is overwritten.
 #[derive(clap::Args)]
 #[command(after_long_help = "\
 Examples:

@@ -199,7 +199,7 @@ fn default_project(context: &CommandContext, name: Option<&str>) -> Result<()> {
         return context.printer.done(&DefaultProjectJson { name }, sentence);
     };
     let memory = context.open_existing()?;
-    let project = memory.store().project(name)?.name;
+    let project = memory.project(name)?.name;
     set_default(context, &project)?;
     context.printer.done(
         &DefaultProjectJson { name: project.to_string() },
@@ -222,7 +222,7 @@ struct ProjectRemoval {
 
 impl ProjectRemoval {
     fn find(memory: &Memory, args: &RemoveArgs) -> Result<Self> {
-        match memory.store().project(&args.name) {
+        match memory.project(&args.name) {
             Ok(project) => {
                 let notes = memory.snapshot()?.notes_in(&project.name)?;
                 let info = ProjectInfo { project, notes };
@@ -231,7 +231,9 @@ impl ProjectRemoval {
                 Ok(Self { name, folder, json, is_registered: true })
             }
             // Its texts may still be in the history.
-            Err(StoreError::NoProject { name, was_at: Some(folder), .. }) if args.purge => {
+            Err(EngineError::Store(StoreError::NoProject {
+                name, was_at: Some(folder), ..
+            })) if args.purge => {
                 let folder = folder.display().to_string();
                 let json = ProjectJson {
                     name: name.clone(),
@@ -292,7 +294,7 @@ fn remove(context: &CommandContext, args: &RemoveArgs) -> Result<()> {
 }
 
 fn print_project(context: &CommandContext, memory: &Memory, name: &str, verb: &str) -> Result<()> {
-    let project = memory.store().project(name)?;
+    let project = memory.project(name)?;
     let notes = memory.snapshot()?.notes_in(&project.name)?;
     let info = ProjectInfo { project, notes };
     let (name, path) = (&info.project.name, info.project.path.display());

@@ -52,7 +52,7 @@ JSON (--json):
         /// When: minute, hour, day of the month, month, day of the week; or @daily and the like.
         #[arg(value_name = "CRON")]
         cron: String,
-        /// What to be reminded of.
+        /// Text of the reminder.
         #[arg(value_name = "MESSAGE")]
         message: String,
         /// Wherever you are, not only in this repository.

@@ -13,7 +13,7 @@ use crate::time;
 /// Bring back a deleted note, or an earlier version of one.
 ///
 /// Without --at: a deleted note as it was last, an existing one as it was before its last change.
-/// What is replaced stays in the history.
+/// The replaced version stays in the history.
 #[derive(clap::Args)]
 #[command(after_long_help = "\
 Examples:

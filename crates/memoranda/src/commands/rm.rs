@@ -13,9 +13,9 @@ use crate::output::{FAINT, OutputFormat, PLACE, counted, visible};
 
 /// Delete notes, or folders with all notes and files in them.
 ///
-/// What is hidden or ignored in a folder is left where it is, unless a tool wrote it.
-/// What is deleted stays in the history until `memoranda vacuum`: `memoranda restore` and
-/// `memoranda undo` bring it back. Asks before it deletes a folder or several notes.
+/// Hidden and ignored files of a folder stay where they are, unless a tool wrote them. Deleted
+/// notes stay in the history until `memoranda vacuum`: `memoranda restore` and `memoranda undo`
+/// bring them back. Asks before it deletes a folder or several notes.
 #[derive(clap::Args)]
 #[command(after_long_help = "\
 Examples:

@@ -44,7 +44,7 @@ JSON (--json):
   when: {from, to}, meaning: {by, model, left, reason}}; highlights are byte offsets in the snippet;
   by is \"nothing\", \"built-in\" or \"chosen\", reason says why the model was not used")]
 pub(crate) struct Args {
-    /// What to look for.
+    /// Words to search for.
     #[arg(value_name = "QUERY", required = true)]
     query: Vec<String>,
 

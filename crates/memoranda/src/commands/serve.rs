@@ -18,11 +18,11 @@ use crate::server_args::{ServerArgs, comma_list, server_error};
 /// Serve MCP clients, the API and the web page over HTTP.
 ///
 /// Only this machine can connect unless --bind names another address. Clients send a token as
-/// `Authorization: Bearer TOKEN`, on this machine too: otherwise every program and every user of
-/// it could read the vault. The token is made on first start, in a file that you alone can read;
-/// `memoranda token` prints it. Another one comes from --token-file or MEMORANDA_TOKEN, never
-/// from a flag, which others could see. The vault is made if there is none. `memoranda open` opens
-/// the page of a server that runs.
+/// `Authorization: Bearer TOKEN`, on this machine too: otherwise every program and every user of it
+/// could read the vault. The token is made on first start, in a file that you alone can read;
+/// `memoranda token` prints it. Another one comes from --token-file or MEMORANDA_TOKEN, never from
+/// a flag, which others could see. The vault is created on first use. `memoranda open` opens the
+/// page of a server that runs.
 #[derive(clap::Args)]
 #[command(after_long_help = "\
 Examples:
@@ -47,11 +47,11 @@ pub(crate) struct Args {
     #[arg(long)]
     no_token: bool,
 
-    /// A host name by which the server may be called, beside this machine's own.
+    /// A further host name by which clients may call the server.
     #[arg(long, value_name = "HOST", value_delimiter = ',')]
     allow_host: Vec<String>,
 
-    /// An origin whose pages may call, beside the server's own, such as `https://notes.example`.
+    /// A further origin whose pages may call the server, such as `https://notes.example`.
     #[arg(long, value_name = "ORIGIN", value_delimiter = ',')]
     allow_origin: Vec<String>,
 

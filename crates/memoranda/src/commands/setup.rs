@@ -21,7 +21,7 @@ use crate::table::{self, TableColumn};
 /// Connect your clients: Claude Code, Claude Desktop, Cursor, VS Code, Codex and seven more.
 ///
 /// Without a name: shows which clients are here and what would be done; with --yes it connects all
-/// of them. With names: shows the change of each file, asks, keeps a backup beside the file, and
+/// of them. With names: shows the change of each file, asks, keeps a backup next to the file, and
 /// writes. Only the key `memoranda` and our hooks are touched; comments, order and all other bytes
 /// stay. A file that cannot be read is left alone. --remove takes every trace out again.
 #[derive(clap::Args)]
@@ -53,7 +53,7 @@ pub(crate) struct Args {
     #[arg(long)]
     hooks: bool,
 
-    /// For whom.
+    /// Scope of the configuration file.
     #[arg(long, value_name = "SCOPE", value_enum, default_value = "user")]
     scope: SetupScope,
 

@@ -55,7 +55,7 @@ pub(crate) struct Args {
     #[arg(long, conflicts_with_all = ["graph", "info", "json"])]
     raw: bool,
 
-    /// What is known of the note, without its text.
+    /// Properties of the note, without its text.
     #[arg(long, conflicts_with_all = ["graph", "at"])]
     info: bool,
 }
@@ -131,7 +131,7 @@ pub(crate) fn run(context: &CommandContext, args: &Args) -> Result<Exit> {
         None => {
             let place = resolve_named(context, memory, &args.note)?;
             let note = memory.read_at(&place)?;
-            memory.store().note_use(&place.project, &place.path);
+            memory.record_use(&place);
             note
         }
     };

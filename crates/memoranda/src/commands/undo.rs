@@ -147,7 +147,7 @@ fn print_planned(context: &CommandContext, diff: &CommitDiff) -> Result<Exit> {
     Ok(Exit::Success)
 }
 
-/// The same difference, seen from the other side.
+/// Returns the difference in the opposite direction.
 fn reversed(file: &FileDiff) -> FileDiff {
     let place = file.moved_from.clone().unwrap_or_else(|| file.place.clone());
     let moved_from = file.moved_from.as_ref().map(|_| file.place.clone());

@@ -11,7 +11,7 @@ use crate::time;
 
 /// Really remove what was deleted, from the history too.
 ///
-/// What is purged cannot be restored by anything. What was deleted in the last 30 days stays, unless
+/// Purged notes cannot be restored by anything. Notes deleted in the last 30 days stay, unless
 /// --older-than says otherwise. Notes that exist stay, with their history, unless --versions purges
 /// that too. Asks first.
 #[derive(clap::Args)]
@@ -101,8 +101,8 @@ pub(crate) fn run(context: &CommandContext, args: &Args) -> Result<Exit> {
     Ok(Exit::Success)
 }
 
-/// Says what can still be restored beside that, and what purges it: whoever wants to be rid of
-/// something must not believe that it is gone.
+/// Reports what can still be restored afterwards, and how to purge that too, so that nobody
+/// believes it is gone.
 fn hint_remaining(
     context: &CommandContext,
     memory: &Memory,

@@ -15,7 +15,7 @@ use crate::time;
 
 /// How often the history is looked at.
 const POLL_INTERVAL: Duration = Duration::from_millis(300);
-/// No more commits than this are told at a time.
+/// Maximum number of commits reported at a time.
 const MAX_COMMITS: usize = 1000;
 
 /// Notice edits in the files as they happen, and print every change until Ctrl-C.
@@ -39,7 +39,7 @@ pub(crate) fn run(context: &CommandContext, _: &Args) -> Result<Exit> {
         HistoryFilter { project: context.requested_project(memory)?, ..HistoryFilter::default() };
     let mut last: Option<CommitId> = memory.log(&filter, 1, 0)?.first().map(|commit| commit.id);
     memory.start_background()?;
-    context.printer.say(format!("Watching {}; Ctrl-C ends it.", memory.store().home().display()));
+    context.printer.say(format!("Watching {}; Ctrl-C ends it.", memory.home().display()));
     loop {
         let newest = memory.log(&filter, 1, 0)?.first().map(|commit| commit.id);
         if newest != last {

@@ -263,7 +263,7 @@ impl AppSettings {
         }
     }
 
-    /// Returns the configured language model; `None` if there is none.
+    /// Returns the configured language model; `None` without one.
     pub(crate) fn model(&self) -> Result<Option<Arc<dyn LanguageModel>>> {
         let protocol = match self.value("model.provider") {
             "openai" => ModelProtocol::OpenAi,

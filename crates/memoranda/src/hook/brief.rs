@@ -131,7 +131,7 @@ fn catch_up(run: &HookRun, memory: &Arc<Memory>) -> IndexCoverage {
         sender.send(()).ok();
     });
     done.recv_timeout(run.event.timeout() / 3).ok();
-    match memory.store().is_indexed() {
+    match memory.is_indexed() {
         Ok(true) => IndexCoverage::AllFiles,
         Ok(false) | Err(_) => IndexCoverage::SomeFiles,
     }

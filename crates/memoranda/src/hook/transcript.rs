@@ -29,7 +29,7 @@ pub(super) struct TranscriptTail {
     pub(super) summary: Option<String>,
 }
 
-/// Reads the end of a transcript; nothing if there is none.
+/// Reads the end of a transcript; empty if the file does not exist.
 pub(super) fn read_tail(path: &Path) -> TranscriptTail {
     match files::tail(path, MAX_TAIL_BYTES) {
         Ok(bytes) => parse_tail(&String::from_utf8_lossy(&bytes)),

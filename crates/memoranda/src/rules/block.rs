@@ -39,7 +39,7 @@ pub(crate) fn with_block(text: &str, block: &str) -> Result<String, BlockError> 
 }
 
 /// Returns the generated part of a text: the block with its marks, or a whole generated file;
-/// `None` if there is none.
+/// `None` if nothing was generated.
 pub(crate) fn generated_in(text: &str) -> Option<&str> {
     if text.contains(MARK) {
         return Some(text);

@@ -20,6 +20,6 @@ pub(crate) struct AgentRule {
     pub(crate) text: String,
     /// The files that it is for, as globs; all if empty.
     pub(crate) paths: Vec<String>,
-    /// Category; empty if there is none.
+    /// Category; empty without one.
     pub(crate) category: String,
 }

@@ -93,7 +93,7 @@ fn read(file: &Path, format: ConfigFormat) -> Result<Option<Value>, String> {
     text.map(|text| format.value(&text).map_err(|broken| broken.to_string())).transpose()
 }
 
-/// Checks Memoranda's entry; `None` if there is none.
+/// Checks Memoranda's entry; `None` if the entry does not exist.
 fn started(client: &ClientSpec, part: EntryPart, value: &Value) -> Option<EntryFinding> {
     match part {
         EntryPart::Server => {

@@ -35,7 +35,7 @@ pub(crate) enum SetupScope {
     Project,
 }
 
-/// Whether hooks are installed.
+/// Decision on installing hooks.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(crate) enum HookInstall {
     /// With hooks.

@@ -73,7 +73,8 @@ fn a_good_answer_decides_the_place_and_nothing_else() {
     assert_eq!(stats["banks"][0]["placed_by"], json!({ "caller": 1, "model": 1, "rules": 0 }));
 }
 
-/// Keeps a text with a model of which no use can be made: the rules place it, and say why.
+/// Stores a text with a model whose answers are unusable: the rules place the text, and give the
+/// reason.
 fn rules_take_over(url: &str, seconds: &str, word: &str) {
     let home = configured(url, seconds);
     let done = kept(&home);

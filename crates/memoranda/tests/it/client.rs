@@ -44,7 +44,7 @@ pub(crate) struct Client {
     lines: Receiver<String>,
     era: Era,
     next: u64,
-    /// What the server said unasked, and nobody has heard yet.
+    /// Messages of the server that were not answers and were not read yet.
     said: VecDeque<Value>,
 }
 
@@ -201,7 +201,7 @@ fn lines(out: ChildStdout) -> Receiver<String> {
 pub(crate) struct Http {
     child: Child,
     pub(crate) address: String,
-    /// What it printed when it listened.
+    /// The line that the server printed when it listened.
     pub(crate) listening: Value,
     token: Option<String>,
 }

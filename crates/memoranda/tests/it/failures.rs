@@ -132,7 +132,7 @@ fn a_read_only_folder_is_said_in_a_sentence() {
     std::fs::set_permissions(&folder, std::fs::Permissions::from_mode(0o755)).unwrap();
 }
 
-/// What is passed over because of a link is no failure, but who looks for it is told.
+/// Files that are skipped because of a link are no failure, but the report names them.
 #[cfg(unix)]
 #[test]
 fn the_doctor_names_what_is_passed_over_because_of_links() {

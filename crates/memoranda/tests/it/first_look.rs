@@ -52,7 +52,7 @@ fn the_first_call_over_mcp_waits_for_the_first_look() {
     assert!(result.to_string().contains("The walrus sleeps"), "{result}");
 }
 
-/// What people did while no server was running is told by the first answer of the next one.
+/// Edits made while no server was running are in the first answer of the next server.
 #[test]
 fn the_first_call_over_mcp_knows_what_people_did_before() {
     let home = without_index();
@@ -73,7 +73,7 @@ fn the_first_call_over_mcp_knows_what_people_did_before() {
     assert!(told.contains("Walrus"), "{told}");
 }
 
-/// What the hook at the start of a conversation tells while another process writes for long.
+/// Returns the brief of the hook at session start while another process holds the lock.
 fn brief_while_locked(home: &Home) -> String {
     let place = home.file(".memoranda/lock");
     let lock = std::fs::File::options().read(true).write(true).open(place).unwrap();
@@ -98,7 +98,7 @@ fn a_look_that_takes_too_long_costs_no_brief() {
     assert!(told.contains("index of these notes is being built"), "{told}");
 }
 
-/// Whoever adds a folder knows its notes at once, whether or not another process watches.
+/// After a folder is added, its notes are known at once, even if another process watches.
 #[test]
 fn a_folder_is_taken_in_by_whoever_adds_it() {
     let home = without_index();

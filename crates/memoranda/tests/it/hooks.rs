@@ -153,11 +153,11 @@ fn a_checkpoint_is_kept_and_comes_back() {
         text.contains("when the conversation ended") && text.contains("> Hello from the stand-in.")
     );
 
-    // The same conversation goes on after compaction; another one begins in the same repository.
+    // A conversation continues after compaction; another conversation begins in this repository.
     for (client, source, is_told) in [
         ("claude-code", "compact", true),
         ("claude-code", "resume", true),
-        // What was said is still there, under a new name.
+        // The conversation continues under a new name.
         ("codex", "fork", false),
     ] {
         let told = recorded(&home, &format!("{client}-session-start-{source}"));
@@ -271,7 +271,7 @@ fn what_clients_write_down_is_understood() {
 > Summary: the person asked for a greeting.
 ",
     );
-    // What stands in AGENTS.md comes in the person's name.
+    // The text of AGENTS.md comes in the person's name.
     check(
         ("codex", "stop"),
         "codex-stop",
@@ -409,7 +409,7 @@ fn a_question_gets_what_memory_holds() {
         ("claude-code", "claude-code-prompt", None, None),
         ("codex", "codex-prompt", None, None),
         ("gemini", "gemini-prompt", None, None),
-        // What is asked is what stands behind our own words.
+        // The question is the text after our own words.
         ("gemini", "gemini-prompt-with-brief", None, Some(shop)),
     ] {
         let mut told: Value = serde_json::from_str(&recorded(&home, input)).unwrap();

@@ -115,7 +115,7 @@ fn no_token_is_explicit_and_for_this_machine_alone() {
         assert_eq!(mode & 0o777, 0o600, "{}", file.display());
     }
     home.fails(&["serve", "--no-token", "--token-file", "x"], 2, &["--no-token"]);
-    // What others can reach has a token without a word.
+    // A server that others can reach always has a token.
     let wide = Http::spawn(home.command(&["serve", "--bind", "0.0.0.0:0", "--json"]));
     assert_eq!(wide.listening["token"], json!(true));
     assert_eq!(status(&wide, ""), 401);

@@ -273,7 +273,7 @@ fn what_a_folder_in_its_place_leaves_out_is_told() {
     let doctor = home.run(&["doctor"]);
     told.iter().take(2).for_each(|words| assert!(doctor.out.contains(words), "{doctor:?}"));
 
-    // A project that has no folder here is told by its name.
+    // A project without a folder here is reported by its name.
     let projects = json!({ "src": at("src"), "cloud": { "path": "" }, "rel": "~/ghost" });
     put(&home, ".basic-memory/config.json", json!({ "projects": projects }).to_string());
     let said = home.run(&["import", "basic-memory"]);
@@ -383,8 +383,8 @@ fn the_reference_servers_file_comes_and_goes_back_the_same() {
     let said = home.run(&["export", "mcp-memory", "--thread", "wrok"]);
     assert!(said.out.is_empty() && said.err.contains("there are: default, work"), "{said:?}");
 
-    // What the tools wrote goes out and in and out again as the same bytes, whatever it is called;
-    // and a thread's name is read the same by the tools, the import and the export.
+    // Graph files survive export, import and export with equal bytes, whatever their names. The
+    // tools, the import and the export read a thread's name alike.
     let entity = |name: &str, facts: &[&str], to: &str| {
         json!({
             "name": name, "entityType": "Thing", "observations": facts,
@@ -517,7 +517,7 @@ fn what_was_changed_last_is_listed_first_after_an_import() {
         [0, 1, 2].map(|n| listed["structured"]["memories"][n]["id"].clone())
     };
     assert_eq!(newest(), ["m59", "m58", "m57"]);
-    // What a person writes now is newer than all of them.
+    // A later edit by a person is newer than all of them.
     home.write("records/global/note/mine.md", "Mine\n");
     assert_eq!(newest(), ["mine", "m59", "m58"]);
 }
@@ -767,7 +767,7 @@ fn what_a_vault_leaves_out_is_not_copied() {
     assert_eq!(report["skipped"], skipped);
     assert_eq!(home.run(&["search", "wombat"]).code, 1);
 
-    // What Basic Memory leaves out of all its projects.
+    // Patterns that Basic Memory ignores in all its projects.
     put(&home, "bm/a.md", "---\ntitle: A\npermalink: a\n---\n");
     put(&home, "bm/deep/secret.md", "wombat");
     put(&home, "other/deep/secret.md", "heron");

@@ -1,4 +1,4 @@
-//! The memory tool over real stdio, to the letter; and by `memoranda tool` and HTTP.
+//! The memory tool over real stdio, with exact answers; also by `memoranda tool` and HTTP.
 
 use std::time::Duration;
 
@@ -57,7 +57,7 @@ fn every_error_of_the_specification_to_the_letter() {
     ] {
         let (text, is_error) = client.memory(arguments.clone());
         assert_eq!((text.as_str(), is_error), (expected, true), "{arguments}");
-        // The same facts as structure.
+        // The structured answer has these facts, too.
         let call = json!({ "name": "memory", "arguments": arguments });
         let structured = client.result("tools/call", call)["structuredContent"].clone();
         assert_eq!(structured, serde_json::from_str::<Value>(expected).unwrap());

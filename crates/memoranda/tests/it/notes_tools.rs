@@ -5,7 +5,7 @@ use serde_json::{Value, json};
 use super::client::{Client, ERAS, Era};
 use super::support::Home;
 
-/// What a client may spend on the definitions of the set.
+/// Maximum number of tokens for the definitions of the toolset.
 const MOST_TOKENS: usize = 4_400;
 
 #[track_caller]
@@ -78,7 +78,7 @@ fn prompts_and_resources_bring_what_is_known() {
     let info = client.result("resources/read", json!({ "uri": "memory://local/main/info" }));
     let info: Value = serde_json::from_str(info["contents"][0]["text"].as_str().unwrap()).unwrap();
     assert_eq!(info["statistics"]["total_notes"], json!(1));
-    // What is wrong with a question is said to the one who asks.
+    // An invalid question is answered with its problem.
     for (name, arguments, part) in [
         ("recent_activity", json!({ "timeframe": "soonish" }), "\"soonish\" is not a time"),
         ("recent_activity", json!({ "project": "nope" }), "There is no project \"nope\""),

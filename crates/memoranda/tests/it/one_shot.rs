@@ -36,7 +36,7 @@ fn brief(home: &Home) -> String {
     home.run_fed(told.as_bytes(), &["hook", "session-start", "--client", "claude-code"]).out
 }
 
-/// What a person did must be told by the next answer of each of these.
+/// Each of these answers must contain the edit of a person.
 #[track_caller]
 fn check(home: &Home, what: &str, asked: &[&[&str]], says: &[&str], not: &[&str]) {
     let mut answers: Vec<String> = asked.iter().map(|args| home.ok(args)).collect();

@@ -569,7 +569,7 @@ fn a_persons_vacuum_removes_at_once_and_leaves_a_line() {
     assert!(home.ok(&["vacuum", "--older-than", "now", "-y"]).contains("Nothing to purge"));
 }
 
-/// Whether any file of a home holds these bytes.
+/// Returns the files of a home that contain these bytes.
 fn holds(folder: &Path, needle: &[u8]) -> Vec<String> {
     let mut found = Vec::new();
     for entry in std::fs::read_dir(folder).unwrap() {
@@ -689,7 +689,7 @@ fn reminders_are_due_once_however_many_runs_were_missed() {
     assert!(!text.contains(&id) && text.contains("[1 disabled: include_disabled"), "{text}");
     let (text, _) = done(&mut client, "list_reminders", json!({ "include_disabled": true }));
     assert!(text.contains(&format!("- {id} [disabled]")), "{text}");
-    // What was missed while it was off is not due.
+    // Occurrences missed while the reminder was disabled are not due.
     let (text, _) = done(&mut client, "enable_reminder", json!({ "id": id }));
     assert!(text.starts_with(&format!("Enabled reminder {id}. Next trigger: 20")), "{text}");
     let (text, _) = done(&mut client, "run_due_reminders", json!({}));
@@ -758,7 +758,7 @@ fn sessions_are_kept_and_memories_consolidated() {
     assert!(done(&mut client, "list_memories", json!({})).0.contains("Rate limit: 100"));
     let (text, structured) = done(&mut client, "consolidate_memories", json!({}));
     assert_eq!(structured["winners"], json!([new]));
-    // What says the opposite stays: only a person knows which one holds.
+    // Contradicting records stay: only a person knows which one holds.
     assert_eq!(structured["disputed"], json!([[other, one]]));
     assert_eq!(text.matches("CONFLICT").count(), 1, "{text}");
     let (text, _) = done(&mut client, "list_memories", json!({}));

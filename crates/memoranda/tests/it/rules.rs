@@ -73,7 +73,7 @@ fn rules_come_from_files_and_go_back_into_others() {
     );
     let scoped = read(&home, ".cursor/rules/memoranda-src-ts.mdc");
     assert!(scoped.contains("globs: src/**/*.ts\nalwaysApply: false\n---\n"), "{scoped}");
-    // What was generated is not read as news, and a person may write around it.
+    // Generated rules are not imported, and a person may write around them.
     assert_eq!(home.json(&["rules", "import"])["rules"].as_array().unwrap().len(), 0);
     put(&home, "AGENTS.md", &format!("Top.\n\n{}\nBottom.\n", read(&home, "AGENTS.md")));
     home.ok(&["rules", "generate", "--check"]);
@@ -216,7 +216,7 @@ fn trouble_with_one_target_stops_no_other() {
         said.out.contains("created   AGENTS.md") && said.out.contains(".roo/rules"),
         "{said:?}"
     );
-    // A rule that speaks of the marks is none.
+    // Text that mentions the marks is not a rule.
     home.ok(&["rules", "generate", "agents"]);
     home.ok(&["rules", "generate", "agents", "--check"]);
     home.ok(&["tool", "add_memory", "{\"content\":\"More\",\"type\":\"rule\"}"]);

@@ -63,7 +63,7 @@ fn a_server_of_vectors_is_used_as_far_as_it_has_come() {
     assert!(home.ok(&["status"]).contains("small, with vectors for 2 of 2 passages"));
     assert!(home.ok(&["embed"]).contains("0 new texts"));
     assert_eq!(home.json(&["embed", "--rebuild"])["made"], 2);
-    // One setting leads back, and whoever empties it instead is told.
+    // One setting leads back; an empty value is refused with that hint.
     home.fails(&["config", "set", "search.model", ""], 2, &["config unset search.model"]);
     home.ok(&["config", "unset", "search.model"]);
     assert_eq!(home.json(&["search", "electricity bill"])["meaning"], json!({ "by": "built-in" }));
@@ -85,7 +85,7 @@ fn what_is_no_use_is_said_and_stops_nothing() {
         let error = doctor["model"]["error"].as_str().unwrap();
         assert!(error.contains(word) && doctor["agrees"] == true, "{doctor}");
         assert!(home.ok(&["doctor"]).contains("search uses the built-in model"));
-        // Whoever asks how things stand hears the same.
+        // The status reports it, too.
         let status = home.json(&["status"]);
         assert!(status["model"]["error"].as_str().unwrap().contains(word), "{status}");
         assert!(home.ok(&["status"]).contains(word));
@@ -119,7 +119,7 @@ fn a_connected_server_makes_the_vectors_by_itself() {
         }
     };
     wait(2);
-    // What another process writes, and what a person does.
+    // Writes of another process, and edits of a person.
     home.ok(&["add", "--title", "More", "Another cat came by."]);
     wait(3);
     home.write("main/by-hand.md", "A third cat.\n");

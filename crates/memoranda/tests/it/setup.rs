@@ -57,7 +57,7 @@ fn tree(folder: &Path) -> Vec<(PathBuf, Vec<u8>)> {
     files
 }
 
-/// Whether nothing but insertions leads from one text to the other.
+/// Returns true if the second text differs from the first by insertions only.
 fn only_grew(before: &[u8], after: &[u8]) -> bool {
     let mut rest = after.iter();
     before.iter().all(|byte| rest.any(|other| other == byte))
@@ -260,7 +260,7 @@ fn the_vault_that_was_named_is_the_one_that_is_served() {
         (&args[1], &args[3], &args[4]),
         (&"--home".into(), &"--toolsets".into(), &"core".into())
     );
-    // What was written starts.
+    // The written command starts.
     let command = value["mcpServers"]["memoranda"]["command"].as_str().unwrap();
     assert!(Path::new(command).is_file(), "{command}");
 }

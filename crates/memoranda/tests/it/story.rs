@@ -93,7 +93,7 @@ fn what_was_removed_is_found_by_every_name_it_had() {
     home.write("main/new.md", "---\ntitle: Other\n---\nnew\n");
     home.ok(&["scan"]);
     assert!(home.ok(&["log", "Other", "--plain"]).contains("main/new.md"));
-    // Two that went by one name are told apart by the caller.
+    // The caller distinguishes two notes that had one name.
     home.write("main/a/twin.md", "a\n");
     home.write("main/b/twin.md", "b\n");
     home.ok(&["scan"]);
@@ -214,7 +214,7 @@ fn a_vacuum_says_what_it_leaves() {
                         --older-than now --versions` purges";
         assert!(hints.contains(versions), "{hints}");
     }
-    // What the hints say really does it.
+    // Each hinted command really does it.
     let (said, hints) = run(&["vacuum", "--older-than", "now", "-y"]);
     assert!(said.starts_with("Purged 1 deleted note: 1 version in all"), "{said}");
     assert!(!hints.contains("younger") && hints.contains("1 earlier version"), "{hints}");

@@ -12,7 +12,7 @@ pub(crate) struct Home {
     folder: TempDir,
 }
 
-/// What a run of the binary said.
+/// Output of a run of the binary.
 #[derive(Debug)]
 pub(crate) struct Said {
     pub(crate) code: i32,

@@ -46,7 +46,7 @@ impl Drop for EmbeddingWorker {
     }
 }
 
-/// What the thread waits for.
+/// Event that the thread waits for.
 #[derive(Clone, Copy)]
 enum WakeCondition {
     /// Something changes.

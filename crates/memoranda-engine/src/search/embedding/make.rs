@@ -1,5 +1,5 @@
-//! Making the vectors that are missing: a few texts at a time, kept as soon as they are made, so
-//! that whoever is interrupted goes on where it stopped.
+//! Computes missing vectors in small batches. Each batch is stored at once, so that an interrupted
+//! run continues where it stopped.
 
 use std::sync::Arc;
 use std::time::Duration;
@@ -19,7 +19,7 @@ const BATCH_LIMIT: Duration = Duration::from_secs(60);
 /// A model that refuses so many single texts in a row refuses everything.
 const MAX_REFUSED: usize = 5;
 
-/// What came of making vectors.
+/// Outcome of computing vectors.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum EmbedOutcome {
     /// Everything was made that could be.
@@ -50,7 +50,7 @@ pub enum EmbedError {
     Model {
         /// Its name.
         model: String,
-        /// What it said.
+        /// Error of the model.
         error: ModelError,
     },
     /// The store failed.
@@ -103,7 +103,7 @@ pub(super) fn make(
     }
 }
 
-/// What the vectors of a model are like, from sentences that have nothing in common.
+/// Determines the vector format of a model from unrelated sentences.
 fn form(chosen: &EmbeddingModel) -> Result<VectorForm, ModelError> {
     let vectors = chosen.passages(&BASELINE_SENTENCES, BATCH_LIMIT)?;
     let wide: Vec<QuantizedVector> =
@@ -190,7 +190,7 @@ impl EmbedRun<'_> {
     }
 }
 
-/// Whether other texts may well be taken.
+/// Returns true if the error concerns these texts only, so that other texts may succeed.
 fn is_about_texts(error: &ModelError) -> bool {
     matches!(
         error,

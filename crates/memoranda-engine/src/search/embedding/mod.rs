@@ -1,7 +1,7 @@
-//! Searching by a model that the person chose, beside the table that is always there.
+//! Search by an embedding model that the person chose, in addition to the built-in table.
 //!
-//! Nobody waits for such a model longer than its limit, and nothing depends on it: if it fails,
-//! is slow, or has not come to most passages yet, a search goes by the table and says so.
+//! A search waits for the model no longer than its timeout and does not depend on it: if the model
+//! fails, is slow, or has embedded too few passages, the search uses the table and reports it.
 
 mod background;
 mod make;
@@ -41,9 +41,9 @@ pub struct EmbeddingModel {
 pub struct EmbeddingOptions {
     /// How long a question may wait for its vector.
     pub limit: Duration,
-    /// What the model wants to have before a question, so that it knows it for one.
+    /// Prefix that the model expects before a query.
     pub question_prefix: String,
-    /// What it wants to have before a passage.
+    /// Prefix that the model expects before a passage.
     pub passage_prefix: String,
 }
 
@@ -80,7 +80,7 @@ pub struct ModelStatus {
     pub coverage: Result<EmbeddingCoverage, String>,
 }
 
-/// What a question means, and by what.
+/// Embeddings of a query, and their source.
 #[derive(Default)]
 pub(crate) struct QueryMeaning {
     pub(crate) meant: Option<QueryEmbedding>,
@@ -101,7 +101,7 @@ impl EmbeddingModel {
         }
     }
 
-    /// What the model is called.
+    /// Returns the name of the model.
     pub fn name(&self) -> &str {
         self.embedder.name()
     }
@@ -118,7 +118,7 @@ impl EmbeddingModel {
         Ok(self.id.get_or_init(|| id).clone())
     }
 
-    /// What a question means to the model, or why that is not known in time.
+    /// Embeds a query with the model, or returns the reason why that took too long.
     fn meant(
         self: &Arc<Self>,
         store: &Store,
@@ -205,7 +205,7 @@ fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
 }
 
 impl Memory {
-    /// What a question means, by the model that was chosen if it can say so in time.
+    /// Embeds a query with the chosen model if it answers in time, else with the table.
     pub(crate) fn meant(&self, said: &str, table: StaticVector) -> QueryMeaning {
         let Some(chosen) = &self.chosen else {
             let meant = Some(QueryEmbedding::from_static(table));

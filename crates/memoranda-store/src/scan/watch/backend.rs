@@ -31,7 +31,7 @@ pub(super) struct FsWatcher {
     events: Sender<WatchMessage>,
     /// None while the system gives none.
     watcher: Option<RecommendedWatcher>,
-    /// Whoever reads the log need be told once only.
+    /// The warning is logged once.
     has_warned: bool,
 }
 

@@ -1,7 +1,7 @@
 //! Folders that stay where they are and become projects.
 
 use memoranda_engine::core::id::ProjectName;
-use memoranda_engine::{EngineError, HardLinkPolicy, Memory, ProjectInfo, ProjectPlace};
+use memoranda_engine::{HardLinkPolicy, Memory, ProjectInfo, ProjectPlace};
 use memoranda_import::{
     ImportSource, basic_memory_default_project, global_ignore_file, project_name,
 };
@@ -163,9 +163,9 @@ fn files_left_out<'a>(
     let mut left_out = Vec::new();
     for name in names.filter(|_| !context.args.no_scan) {
         let mut progress = ProgressBar::new(&context.printer);
-        let report = memory.store().sync_project(name, &mut |step| progress.update(step));
+        let report = memory.sync_project(name, &mut |step| progress.update(step));
         drop(progress);
-        let report = report.map_err(EngineError::from)?;
+        let report = report?;
         let skipped = report.skipped.into_iter().map(|(_, path, why)| (path, why.to_owned()));
         let unreadable = report.unreadable.into_iter().map(|(_, path, why)| (path, why));
         left_out.extend(unreadable.chain(skipped).map(|(path, reason)| LeftOutJson {
@@ -181,7 +181,7 @@ fn files_left_out<'a>(
 fn free_project(memory: &Memory, name: &str) -> Result<String> {
     let taken = memory.projects()?;
     let holds_nothing = |name: &ProjectName| {
-        let entries = memory.store().entries(name, None);
+        let entries = memory.list_folder(name, None);
         matches!(entries, Ok(Some(listing)) if listing.entries.is_empty())
     };
     let is_free = |name: &str| {
@@ -196,7 +196,8 @@ fn free_project(memory: &Memory, name: &str) -> Result<String> {
     Ok(names.into_iter().find(|name| is_free(name)).unwrap_or_else(|| name.to_owned()))
 }
 
-/// Takes the other program's default project over if there is none here yet; the one that counts.
+/// Adopts the other program's default project, unless one is configured here. Returns the effective
+/// one.
 fn default_project(
     context: &CommandContext,
     args: &Args,

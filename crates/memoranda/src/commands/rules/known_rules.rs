@@ -79,7 +79,7 @@ impl<'m> KnownRules<'m> {
                 let files = commit.files.iter().filter(|file| file.path.is_within(&folder));
                 for hash in files.filter_map(|file| file.before) {
                     // Purged text is unknown.
-                    let Ok(bytes) = self.memory.store().content(hash) else { continue };
+                    let Ok(bytes) = self.memory.version_content(hash) else { continue };
                     let text = String::from_utf8_lossy(&bytes);
                     let body = note::parse(&text).body;
                     known.insert(normalized_words(text.get(body).unwrap_or_default()));

@@ -62,7 +62,7 @@ JSON (--json):
   {root, scope, rules, dry_run, files: [{target, path, change}], troubles: [{target, message}]};
   change is created, updated, removed or unchanged. Exit code 1 if --check finds a difference.")]
     Generate {
-        /// For whom.
+        /// The clients to write rules for.
         #[arg(value_name = "TARGET")]
         targets: Vec<String>,
         /// Write nothing; exit with 1 if a file is not as the rules are.

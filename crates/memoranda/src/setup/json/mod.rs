@@ -262,7 +262,7 @@ fn is_bare(text: &str, node: &JsonNode) -> bool {
     text.get(node.start + 1..node.end - 1).is_some_and(|inner| inner.trim().is_empty())
 }
 
-/// Returns the offset of the comma after an item; `None` if there is none.
+/// Returns the offset of the comma after an item; `None` without a comma.
 fn comma_after(text: &str, end: usize) -> Option<usize> {
     let at = read::after_trivia(text, end);
     (text.as_bytes().get(at) == Some(&b',')).then_some(at)

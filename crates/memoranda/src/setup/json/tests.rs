@@ -1,4 +1,4 @@
-//! What is put in can be taken out again, and nothing else changes.
+//! An inserted entry can be removed again, and nothing else changes.
 
 use serde_json::{Value, json};
 

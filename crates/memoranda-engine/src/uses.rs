@@ -1,0 +1,31 @@
+//! Times of last use, and lines that processes leave for each other.
+
+use std::collections::HashMap;
+
+use jiff::Timestamp;
+
+use crate::Memory;
+use crate::error::Result;
+use crate::links::resolve::NoteLocation;
+
+impl Memory {
+    /// Records that a note was read now. Unused notes can expire.
+    pub fn record_use(&self, place: &NoteLocation) {
+        self.store().note_use(&place.project, &place.path);
+    }
+
+    /// Returns the time of last use of each note that was used.
+    pub fn last_uses(&self) -> Result<HashMap<NoteLocation, Timestamp>> {
+        let uses = self.store().last_uses()?;
+        Ok(uses
+            .into_iter()
+            .map(|((project, path), time)| (NoteLocation { project, path }, time))
+            .collect())
+    }
+
+    /// Appends a line to a register that all processes share. The register keeps at least the
+    /// `keep` newest lines.
+    pub fn leave_notice(&self, register: &str, line: &str, keep: usize) -> Result<()> {
+        Ok(self.store().leave_notice(register, line, keep)?)
+    }
+}
