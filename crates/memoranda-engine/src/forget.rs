@@ -147,7 +147,7 @@ fn forget_observation(
             apply_edit(text, &NoteEdit::RemoveObservation { observation })
         };
         // An observation that a person wrote has no comment with its id.
-        let edited = by_id.map(removed).filter(|edited| edited.is_ok());
+        let edited = by_id.map(removed).filter(Result::is_ok);
         let edited = edited.unwrap_or_else(|| removed(ObservationRef::Line(row.line)));
         edited.map_err(|error| EngineError::Edit { place: place.clone(), error })
     })?;

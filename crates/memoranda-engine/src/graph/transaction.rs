@@ -409,10 +409,10 @@ impl<'a, 'd> GraphTransaction<'a, 'd> {
     ) -> GraphResult<Vec<EntityRelation>> {
         let Some(mut entity) = self.entity(name) else { return Ok(Vec::new()) };
         let file = self.notes.get(name).and_then(|note| note.file);
-        if let Some(file) = file.filter(|_| entity.has_typed_links()) {
-            if let Some(from) = self.desk.file_by_id(file)? {
-                entity.resolve(&typed_links(self.desk, &from)?);
-            }
+        if let Some(file) = file.filter(|_| entity.has_typed_links())
+            && let Some(from) = self.desk.file_by_id(file)?
+        {
+            entity.resolve(&typed_links(self.desk, &from)?);
         }
         let is_meant = |r: &EntityRelation| {
             r.relation_type == relation_type && (r.target == to || r.written == to)

@@ -1,4 +1,4 @@
-//! What a person does in a week: write, find, edit by hand, delete, restore, look back.
+//! Everyday operations: write, find, edit by hand, delete, restore, look back.
 
 use memoranda_core::change::{ExpectedContent, FileAction};
 use memoranda_store::{CommitOutcome, HistoryFilter, PointInTime};
@@ -51,7 +51,7 @@ fn several_processes_see_each_others_writes_at_once() {
     assert_eq!(found(&two, "alpha"), ["main/a.md"]);
 }
 
-/// A process that goes on tells the index behind its answer; whoever asks does not notice.
+/// A long-lived process updates the index after its answer; queries do not notice.
 #[test]
 fn what_was_answered_is_found_before_the_index_was_told() {
     let vault = TestVault::new();
@@ -222,8 +222,8 @@ fn notes_of_one_address_get_different_ones() {
     assert!(report.agrees(), "{report:?}");
 }
 
-/// A relation with a comment of its own means a title: when the note gets another one, and is still
-/// reached by the name of its file, the relation leads nowhere, as in an index that is made anew.
+/// A rated relation names a title: if the note gets another title, the relation no longer resolves,
+/// as in a rebuilt index, even if the file name still fits.
 #[test]
 fn a_new_title_unbinds_what_meant_the_old_one() {
     let vault = TestVault::new();
@@ -237,7 +237,7 @@ fn a_new_title_unbinds_what_meant_the_old_one() {
     vault.assert_agrees(&store, "with its own title again");
 }
 
-/// Which of two notes of one name is meant can depend on a permalink.
+/// A permalink can decide to which of two notes with one name a link leads.
 #[test]
 fn a_new_permalink_decides_what_a_name_means() {
     let vault = TestVault::new();
@@ -319,7 +319,7 @@ fn what_vanishes_at_once_was_there() {
     vault.assert_agrees(&two, "after all are gone");
 }
 
-/// Whoever saves over a file of a change that is still being made has the last word.
+/// A save over a file of a change in progress wins.
 #[test]
 fn a_save_during_a_large_change_is_noticed() {
     let vault = TestVault::new();

@@ -52,7 +52,7 @@ fn no_path_leads_out() {
     let vault = TestVault::new();
     let store = vault.open();
     let outside = Files::on_disk(vault.folder()).0.len();
-    // What only looks like a way out is a plain name.
+    // Names that only look like a way out are plain names.
     let names = [
         "%2e%2e/x.md",
         "..%2fx.md",
@@ -146,7 +146,7 @@ fn links_are_neither_followed_nor_replaced() {
     let all = Files::on_disk(&outside);
     assert_eq!(all.0.len(), 1);
     assert_eq!(all.0["secret.md"], b"secret: cormorant");
-    // A whole project that is a link is none.
+    // A project folder that is a link is not a project.
     symlink(&outside, vault.home().join("memories")).unwrap();
     let operation = ChangeOperation {
         project: ProjectName::parse("memories").unwrap(),
@@ -169,7 +169,7 @@ pub(crate) fn flip_folder(task: &Task) {
         std::fs::rename(&link, &folder).unwrap();
         std::fs::remove_file(&folder).unwrap();
         std::fs::rename(&aside, &folder).unwrap_or_else(|_| {
-            // The store made the folder anew in between: what it holds is brought together.
+            // The store created the folder again in between: its files are merged.
             for entry in std::fs::read_dir(&folder).unwrap() {
                 let entry = entry.unwrap();
                 std::fs::rename(entry.path(), aside.join(entry.file_name())).ok();
@@ -194,7 +194,7 @@ fn a_link_that_appears_between_check_and_use_leads_nowhere() {
     let mut child = Task::new("flip", vault.folder(), &[]).start();
     eventually("the first flip", || !acknowledged(vault.folder()).is_empty());
     for n in 0..rounds(150) {
-        // Whether a write succeeds is chance; where it goes is not.
+        // The write may succeed or fail; it never leaves the project.
         try_put(&store, "flip/note.md", &format!("inside {n}")).ok();
         try_put(&store, &format!("flip/new-{n}.md"), "inside").ok();
         if let Ok(Some(read)) = store.read(&main_project(), &path("flip/note.md")) {
@@ -311,7 +311,7 @@ fn names_that_some_systems_cannot_tell_apart_are_refused() {
         let error = try_put(&store, twin, "twin").unwrap_err();
         assert!(matches!(error, StoreError::Twin { .. }), "{twin}: {error}");
     }
-    // What a person has made is taken as it is.
+    // A file made by hand is taken as it is.
     vault.write_by_hand("main/note.md", "a twin by hand: shrike");
     sync(&store);
     assert_eq!(found(&store, "shrike"), ["main/note.md"]);
@@ -360,7 +360,7 @@ fn memories_are_the_owners_alone() {
     for file in ["a.md", "deep/er/b.md"] {
         assert_eq!(mode(&memories.join(file)), 0o600, "{file}");
     }
-    // What was made by hand is theirs alone as soon as it is written to.
+    // A file made by hand becomes private as soon as it is written to.
     std::fs::set_permissions(memories.join("a.md"), std::fs::Permissions::from_mode(0o644))
         .unwrap();
     let rewrite = change(vec![ChangeOperation {

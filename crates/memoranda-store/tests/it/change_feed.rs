@@ -1,4 +1,4 @@
-//! Hearing of changes, whoever makes them.
+//! The feed of changes, made by any process.
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};

@@ -35,7 +35,8 @@ impl Task {
         true
     }
 
-    /// Starts as a user of its own, for whom limits can be set; `None` if that cannot be done.
+    /// Starts the child as a user of its own, to which limits apply; `None` if that is not
+    /// possible.
     #[cfg(target_os = "linux")]
     pub(crate) fn start_with_own_limits(&self) -> Option<Child> {
         let direct = self.command();
@@ -109,7 +110,7 @@ impl Task {
     }
 }
 
-/// What children have acknowledged so far.
+/// Returns the writes that children have acknowledged so far.
 pub(crate) fn acknowledged(folder: &Path) -> Vec<String> {
     let text = std::fs::read_to_string(folder.join("acknowledged")).unwrap_or_default();
     text.lines().map(str::to_owned).collect()

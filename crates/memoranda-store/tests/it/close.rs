@@ -36,8 +36,8 @@ fn whoever_closes_does_not_wait_for_the_index() {
     vault.assert_agrees(&store, "after closing early");
 }
 
-/// Whoever opens an index reads first what waits to be written back: that is not left to the next
-/// process, and to each one after it.
+/// Opening an index first reads the pages that wait to be written back. That is not left to each
+/// later process.
 #[test]
 fn a_process_that_indexed_leaves_its_pages_where_they_belong() {
     let vault = TestVault::new();

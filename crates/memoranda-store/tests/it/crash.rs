@@ -17,12 +17,12 @@ use crate::support::{
 /// How many commits a doomed process tries to make.
 const COMMITS: usize = 3;
 
-/// A process that would go on after its commits: the index is told behind each answer.
+/// A process that would continue after its commits: the index is updated after each answer.
 const GOES_ON: &str = "goes-on";
 /// A process that does one thing and ends.
 const ENDS: &str = "ends";
 
-/// What there is before the process that dies begins.
+/// Files before the process that dies begins.
 fn before() -> Files {
     let mut files = Files::default();
     for name in ["a.md", "b.md", "c.md", "gone-0/x.md", "gone-0/y.md", "gone-1/x.md", "gone-2/x.md"]
@@ -74,7 +74,7 @@ fn nth_change(scenario: &str, n: usize, files: &Files) -> ChangeSet {
     }
 }
 
-/// The process that dies: makes its commits, and dies at the step it was told.
+/// The process that dies: makes its commits, and dies at the requested step.
 pub(crate) fn be_crashed(task: &Task) {
     let (scenario, fault) = (&task.arguments[0], &task.arguments[1]);
     let store = Store::open(options(&task.folder)).unwrap();

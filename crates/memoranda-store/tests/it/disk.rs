@@ -59,7 +59,7 @@ pub(crate) fn fail_everywhere(task: &Task) {
     let kind = &task.arguments[0];
     for first_ever in [true, false] {
         for step in write_steps() {
-            // A change of four files writes three beside and exchanges five names.
+            // A change of four files writes three temporary files and exchanges five names.
             let times = match step {
                 Step::TempWrite => 3,
                 Step::Swap => 5,
@@ -98,7 +98,7 @@ fn check_fault(folder: &Path, fault: &str, step: Step, first_ever: bool) {
     match outcome {
         Ok(CommitOutcome::Committed(_)) => {
             assert_eq!(Files::on_disk(&main), before.after(&wanted), "{context}");
-            // What was acknowledged is found by every process, even if the index failed.
+            // An acknowledged write is found by every process, even if the index update failed.
             assert!(first_ever || found(&reader, "flamingo").len() == 3, "{context}");
         }
         Ok(other) => panic!("{context}: {other:?}"),
@@ -293,7 +293,7 @@ fn what_cannot_be_read_stays_known() {
     }
 }
 
-/// Permission errors, met by a user whom they bind.
+/// Permission errors, as an unprivileged user.
 pub(crate) fn meet_locked_folders(task: &Task) {
     let store = Store::open(options(&task.folder)).unwrap();
     put(&store, "folder/deep/note.md", "in a folder: kestrel");

@@ -83,7 +83,7 @@ fn very_many_files_of_the_last_moment_are_left_to_a_whole_look() {
     for n in 0..200 {
         put(&store, &format!("rule/{n}.md"), "x\n");
     }
-    // Whether their times prove something depends on the disk's clock; after a look they do.
+    // The disk's clock decides if their times are conclusive; after a scan they are.
     std::thread::sleep(std::time::Duration::from_millis(50));
     sync(&store);
     assert!(is_as_known(&store));

@@ -217,7 +217,7 @@ fn a_vacuum_follows_a_file_under_all_its_names() {
     assert!(content(&living), "an earlier version of a file that exists");
 }
 
-/// Writes on and on, beside a vacuum.
+/// Writes again and again while a vacuum runs.
 pub(crate) fn write_beside_a_vacuum(task: &Task) {
     let store = Store::open(options(&task.folder)).unwrap();
     for n in 0..task.number(0) {

@@ -69,7 +69,7 @@ fn a_vault_of_0_1_0_is_read_and_upgraded_in_place() {
     vault.assert_agrees(&store, "upgraded");
 }
 
-/// What stops a process of 0.1.0 that has the vault open: it lists a device's segments by number and
+/// Stops a process of 0.1.0 that has the vault open: it lists a device's segments by number and
 /// reads each of them before it writes, and the last one is a folder. Its lock file is gone, so it
 /// has to look.
 #[test]

@@ -1,4 +1,4 @@
-//! What a project should hold, worked out in the simplest way: a map from path to bytes.
+//! The expected content of a project, computed in the simplest way: a map from path to bytes.
 
 #![allow(dead_code, reason = "some is for the feature `faults`")]
 
@@ -22,7 +22,7 @@ impl std::fmt::Debug for Files {
 }
 
 impl Files {
-    /// What is on disk.
+    /// Reads the content from disk.
     pub(crate) fn on_disk(folder: &Path) -> Self {
         let mut files = BTreeMap::new();
         gather(folder, "", &mut files);

@@ -11,7 +11,7 @@ use crate::child::{Task, acknowledged};
 use crate::model::Files;
 use crate::support::{TestVault, change, operation, options, path, put, remove, sync, who};
 
-/// What is done while a call fails.
+/// An operation during which a call fails.
 type Deed = (&'static str, fn(&Store) -> Result<()>);
 
 fn commit(store: &Store, wanted: &ChangeSet) -> Result<()> {

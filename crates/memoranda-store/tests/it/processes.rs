@@ -1,10 +1,11 @@
-//! Promise 3: any number of processes on one vault, and people's editors beside them.
+//! Promise 3: any number of processes on one vault, while people use their editors.
 //!
-//! What is promised beside an editor: no acknowledged write is lost from the history, and every
-//! text that an editor saved by renaming is on disk, in the history, or was replaced by the
-//! editor itself; a change that was decided by reading is decided again when such a save came in
-//! between. That holds too where the file system cannot exchange two files. An editor that writes in place through a handle opened before a file is
-//! exchanged writes into the displaced file; such a save can be lost, and no lock can prevent it.
+//! The promise with an editor: no acknowledged write is lost from the history, and every text that
+//! an editor saved by renaming is on disk, in the history, or was replaced by the editor itself. A
+//! change that was decided by reading is decided again if such a save came in between. That also
+//! holds if the file system cannot exchange two files. An editor that writes in place through a
+//! handle opened before an exchange writes into the displaced file; such a save can be lost, and no
+//! lock can prevent it.
 
 use std::collections::BTreeSet;
 

@@ -78,7 +78,7 @@ fn a_new_folder_of_an_old_name_has_lost_nothing() {
     assert_eq!(found(&store, "goshawk"), [""; 0]);
     vault.assert_agrees(&store, "anew");
 
-    // What somebody took away meanwhile is missed when the same folder is back.
+    // A file that was removed meanwhile is missing when the folder is back.
     std::fs::remove_dir_all(vault.home().join("work")).unwrap();
     std::fs::remove_file(elsewhere.join("b.md")).unwrap();
     add();

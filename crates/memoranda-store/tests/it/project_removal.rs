@@ -99,7 +99,7 @@ fn a_removed_project_can_be_purged_and_its_files_stay() {
     let vault = vault_with_project(3);
     let store = vault.open();
     let work = ProjectName::parse("work").unwrap();
-    // The same content in another project must stay readable there.
+    // Equal content in another project must stay readable there.
     std::fs::write(vault.home().join("main/same.md"), "hawfinch 0").unwrap();
     sync(&store);
     let same = store.read(&ProjectName::parse("main").unwrap(), &path("same.md")).unwrap().unwrap();

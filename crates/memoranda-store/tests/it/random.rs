@@ -156,7 +156,7 @@ fn whatever_happens_files_log_and_index_agree() {
         cases: rounds(40) as u32,
         failure_persistence: None,
         max_shrink_iters: 200,
-        // The same cases every time; `PROPTEST_RNG_SEED` asks for others.
+        // Equal cases in every run; `PROPTEST_RNG_SEED` selects others.
         rng_seed: match ProptestConfig::default().rng_seed {
             RngSeed::Random => RngSeed::Fixed(20_260_731),
             asked => asked,

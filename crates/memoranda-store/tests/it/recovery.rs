@@ -42,7 +42,7 @@ fn purge_everything(store: &Store) {
     store.vacuum(&VacuumRequest { project: None, before, what }).unwrap();
 }
 
-/// What another device of the machine does to a note, and what the folder holds afterwards.
+/// A change of a note by another device of the machine, and the expected files.
 type Deed = (&'static str, fn(&Store), &'static [(&'static str, &'static str)]);
 
 const DEEDS: &[Deed] = &[
@@ -168,7 +168,7 @@ fn a_restart_brings_back_what_every_device_of_the_machine_had_written() {
             vault.write_by_hand(&format!("main/{name}"), "");
         }
         if is_lock_lost {
-            // What was not forced, such as the table of positions, may be gone, too.
+            // Unforced state, such as the table of positions, may be lost, too.
             vault.restart_machine();
             std::fs::write(vault.home().join(".memoranda/lock"), "").unwrap();
         }
@@ -199,7 +199,7 @@ fn one_device_completes_what_another_left_half_done() {
     assert_eq!(found(&host, "walrus"), ["main/Plan.md"]);
 }
 
-/// What a person does by hand, and what the note holds then.
+/// An edit by hand, and the expected content of the note.
 type Hand = (&'static str, fn(&TestVault), Option<&'static str>);
 
 const HANDS: &[Hand] = &[
@@ -266,7 +266,7 @@ fn without_an_identity_of_the_run_lost_writes_come_back() {
     put(&store, "next.md", "the next write");
     assert_eq!(vault.text("main/torn.md").as_deref(), Some(TEXT));
     assert_eq!(vault.text("main/folder/lost.md").as_deref(), Some(TEXT));
-    // What was on disk instead is in the history.
+    // The content on disk is in the history.
     let log = store.snapshot().unwrap().history(&HistoryFilter::default(), 10, 0).unwrap();
     let torn = log.iter().find(|commit| commit.author.tool == "recover").unwrap();
     assert_eq!(torn.author.client, "memoranda");
@@ -567,7 +567,7 @@ fn a_lost_lock_table_takes_back_no_edit_by_hand() {
     }
 }
 
-/// What a power cut leaves of a file, if a checkpoint says that it was forced and it was not.
+/// Remains of a file after a power cut that the checkpoint declares forced.
 type Loss = (&'static str, Option<&'static str>, LostState);
 
 const LOSSES: &[Loss] = &[
@@ -613,7 +613,7 @@ fn a_check_lists_what_was_acknowledged_and_is_lost() {
             assert_eq!((lost.path.as_str(), lost.state), ("note.md", *state), "{context}");
             assert_eq!(lost.version, memoranda_store::hash(TEXT.as_bytes()), "{context}");
             assert!(report.agrees() && !report.is_ok(), "{context}");
-            // What somebody writes since settles it.
+            // A later write settles it.
             put(&store, "note.md", "another text");
             assert!(store.check(&vault.scratch()).unwrap().is_ok(), "{context}");
             // And later edits by hand are edits again.

@@ -68,7 +68,7 @@ impl Mounted {
         std::fs::rename(&self.away, &self.drive).unwrap();
     }
 
-    /// Nothing is told of the folder, nothing gets into it, and all that was known stays.
+    /// Nothing of the folder is shown, nothing is written to it, and all indexed notes stay.
     #[track_caller]
     fn assert_out_of_reach(&self, store: &Store) {
         let names = || {
@@ -130,7 +130,7 @@ fn an_empty_folder_in_the_place_of_a_drive_is_neither_shown_nor_written_to() {
     mounted.unmount(|place| std::fs::create_dir(place).unwrap());
     mounted.assert_out_of_reach(&running);
     mounted.assert_out_of_reach(&mounted.vault.open());
-    // Nor by an index that is made anew, before or after its first look.
+    // Nor by a rebuilt index, before or after its first scan.
     for file in mounted.vault.index_files() {
         std::fs::remove_file(file).unwrap();
     }
@@ -213,7 +213,7 @@ fn whoever_means_another_folder_can_say_so() {
     });
     assert_eq!(sync(&store).removed, 2);
     assert_eq!(found(&store, "redwing"), ["work/fresh.md"]);
-    // An empty folder, by adding it anew.
+    // An empty folder, by adding it again.
     std::fs::rename(&mounted.drive, mounted.vault.folder().join("gone")).unwrap();
     std::fs::create_dir(&mounted.drive).unwrap();
     mounted.vault.open().remove_project("work").unwrap();
@@ -349,7 +349,7 @@ fn notes_that_went_with_a_folder_are_gone_once_another_is_filled() {
 #[test]
 fn whoever_finds_another_folder_tells_the_process_that_watches() {
     let mounted = Mounted::new();
-    // What lies above is moved, of which the system tells nobody who watches what lies below.
+    // The parent folder is moved; the system reports that to no watcher of its subfolders.
     let (above, old) = (mounted.vault.folder().join("above"), mounted.vault.folder().join("old"));
     let folder = above.join("notes");
     std::fs::create_dir_all(&folder).unwrap();
@@ -394,7 +394,7 @@ fn a_folder_that_is_removed_from_the_vault_takes_its_notes_along() {
     assert_eq!(store.snapshot().unwrap().deleted(&work(), None).unwrap().len(), 3);
     vault.assert_agrees(&store, "removed");
     assert_eq!(sync(&store).removed, 0);
-    // Nothing makes the folder again of which nothing is there.
+    // Nothing creates the missing folder again.
     drop(store);
     vault.restart_machine();
     let store = vault.open();
@@ -404,7 +404,7 @@ fn a_folder_that_is_removed_from_the_vault_takes_its_notes_along() {
     assert_eq!(sync(&store).added, 3);
     assert_eq!(found(&store, "siskin").len(), 2);
     vault.assert_agrees(&store, "back");
-    // Whoever asks for another index first hears the same.
+    // A request for another index gets this answer, too.
     std::fs::remove_dir_all(&folder).unwrap();
     vault.assert_agrees(&store, "before the look");
     sync(&store);
@@ -420,7 +420,7 @@ fn an_index_that_never_saw_a_folder_forgets_none_of_its_notes() {
     let report = sync(&store);
     assert_eq!((report.removed, report.unavailable.len()), (0, 1), "{report:?}");
     assert_eq!(found(&store, "siskin").len(), 2);
-    // As the report says: an empty folder of that name tells that it was meant.
+    // As the report says: an empty folder of that name confirms the deletion.
     std::fs::create_dir(&folder).unwrap();
     sync(&store);
     assert_eq!(found(&store, "siskin"), [""; 0]);

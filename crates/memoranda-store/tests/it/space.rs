@@ -169,7 +169,7 @@ fn a_cold_cache_and_a_plain_vault_have_the_fingerprint_of_the_writer() {
     tell_story(&writer);
     let cold = space.open("cold");
     assert_eq!(cold.fingerprint().unwrap(), writer.fingerprint().unwrap());
-    // The same files and log as a vault without a remote log.
+    // Files and log equal those of a vault without a remote log.
     let plain = TestVault::new();
     copy_with_times(writer.home(), &plain.home());
     std::fs::create_dir_all(plain.folder().join("state")).unwrap();

@@ -190,7 +190,7 @@ impl TestVault {
         }
     }
 
-    /// What the lock file says of each device's log.
+    /// Returns the content of the lock file: the applied position of each device.
     pub(crate) fn lock_table(&self) -> String {
         std::fs::read_to_string(self.home().join(".memoranda/lock")).unwrap()
     }
@@ -202,13 +202,13 @@ impl TestVault {
         std::fs::write(self.home().join(".memoranda/lock"), table).unwrap();
     }
 
-    /// The same vault opened by the same device with another cache.
+    /// Opens the vault as this device with another cache.
     pub(crate) fn open_as_same_device(&self, cache: &str) -> Store {
         let folder = self.folder.path();
         Store::open(OpenOptions { cache: folder.join(cache), ..options(folder) }).unwrap()
     }
 
-    /// The same vault opened by another device of this machine, such as a container.
+    /// Opens the vault as another device of this machine, such as a container.
     pub(crate) fn open_as(&self, device: &str) -> Store {
         let folder = self.folder.path();
         let (state, cache) =
@@ -222,7 +222,7 @@ impl TestVault {
         self.home().join(".memoranda/log").join(device.trim()).join("00000001.log")
     }
 
-    /// Where the index lies, with what SQLite puts beside it.
+    /// Returns the files of the index, with those of SQLite.
     pub(crate) fn index_files(&self) -> Vec<PathBuf> {
         let cache = std::fs::read_dir(self.folder().join("cache")).unwrap();
         let folder = cache.map(|entry| entry.unwrap().path()).next().unwrap();

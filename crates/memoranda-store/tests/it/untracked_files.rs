@@ -1,4 +1,4 @@
-//! What lies beside the notes: files without history, and lines that processes leave each other.
+//! Files without history, and lines that processes leave for each other.
 
 use memoranda_core::id::ProjectName;
 use memoranda_core::path::NotePath;

@@ -134,7 +134,7 @@ fn a_folder_that_is_away_is_not_empty() {
         // The mount point without its drive is an empty folder.
         std::fs::create_dir_all(&drive).unwrap();
     }
-    // An index that is made anew meanwhile forgets nothing that a later sync needs.
+    // A rebuilt index contains everything that a later scan needs.
     store.reindex(&mut |_| {}).unwrap();
     assert_eq!(store.snapshot().unwrap().counts().unwrap().commits, commits);
     std::fs::remove_dir(&drive).unwrap();

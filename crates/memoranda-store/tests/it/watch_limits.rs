@@ -1,5 +1,5 @@
-//! What the system does not tell of: folders beyond the number that it watches, and folders that were
-//! closed when they were to be watched.
+//! Folders that the system does not report: beyond the number of watches, and folders that were
+//! closed when the watch began.
 
 use std::os::unix::fs::{DirBuilderExt as _, PermissionsExt as _};
 use std::path::Path;
@@ -32,7 +32,7 @@ fn wakings() -> u64 {
 /// Fails if the thread that watches is woken although nothing happens.
 #[track_caller]
 fn assert_idle() {
-    // What happened just now may still be taken in, on a busy machine for a while.
+    // On a busy machine, the last edit may still be in progress for a while.
     let is_idle = |_| {
         let before = wakings();
         assert_ne!(before, 0);
@@ -75,8 +75,8 @@ fn write_all(vault: &TestVault, folders: std::ops::Range<usize>, text: &str) {
     }
 }
 
-/// Edits are found while so few watches can be had, with so many folders when it begins, and nobody
-/// is told that they need not look.
+/// Edits are found with few watches and many folders, and no process announces itself as the
+/// watcher.
 #[track_caller]
 fn check(setting: &str, limit: usize, folders_at_first: usize) {
     let vault = TestVault::new();
@@ -132,7 +132,7 @@ fn a_closed_folder_is_watched_once_it_is_open() {
     }
 }
 
-/// Watches as a user whom permissions bind.
+/// Watches as an unprivileged user.
 pub(crate) fn watch_closed_folders(task: &Task) {
     let store = Store::open(options(&task.folder)).unwrap();
     let main = task.folder.join("home/main");
