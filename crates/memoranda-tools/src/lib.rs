@@ -22,9 +22,9 @@ pub use memory::{ToolUse, ToolUseError};
 pub use records::{BriefRequest, last_writer, question_brief, quotation, session_brief};
 pub use registry::{
     AccessMode, ArgsError, CallContext, ClientContext, ClientQuestion, Confirmation, FormSupport,
-    Param, ParamTable, ParamsHandler, PromptArgument, PromptCall, PromptDef, PromptMessage,
+    ItemTable, Param, ParamTable, PromptArgument, PromptCall, PromptDef, PromptMessage,
     ResourceDef, ScanPolicy, SelectionError, SideContent, SideOutput, TextFormat, ToolAdvice,
-    ToolArgs, ToolDef, ToolError, ToolHandler, ToolHints, ToolReach, ToolResult, ToolSelection,
+    ToolArgs, ToolDef, ToolError, ToolHints, ToolReach, ToolResult, ToolRun, ToolSelection,
     ToolTier, Toolset, call,
 };
 pub use settings::{

@@ -1,27 +1,30 @@
 //! Tools that ask the client for input of the person, of its model, or for its folders.
-#![allow(clippy::needless_pass_by_value, reason = "every handler takes its arguments whole")]
 
-use memoranda_tools::{CallContext, ClientQuestion, ToolDef, ToolResult};
+use memoranda_tools::{CallContext, ClientQuestion, ToolArgs, ToolDef, ToolResult};
 use serde_json::{Value, json};
 
-use crate::tools::{fixture, said};
+use crate::tools::{FixtureResult, fixture, said};
 
 /// Returns the result for a client that cannot be asked.
-fn waiting() -> ToolResult {
-    ToolResult::error("This tool needs an answer that this client cannot give.")
+fn waiting() -> FixtureResult {
+    Ok(ToolResult::error("This tool needs an answer that this client cannot give."))
 }
 
 fn form(message: &str, properties: Value) -> ClientQuestion {
     let required: Vec<_> =
         properties.as_object().into_iter().flat_map(|names| names.keys().cloned()).collect();
-    let schema = json!({ "type": "object", "properties": properties, "required": required });
+    let mut schema = json!({ "type": "object", "required": required });
+    schema["properties"] = properties;
     ClientQuestion::Form { message: message.into(), schema }
 }
 
 /// A tool that asks the client's model.
 pub(crate) const fn sampling_tool(name: &'static str) -> ToolDef {
-    fixture(name, |call, arguments| {
-        let prompt = arguments["prompt"].as_str().unwrap_or("What is the capital of France?");
+    fixture(name, |call, args| {
+        let prompt = args
+            .value("prompt")
+            .and_then(Value::as_str)
+            .unwrap_or("What is the capital of France?");
         let question = ClientQuestion::Model { prompt: prompt.into(), max_tokens: 100 };
         match call.client.ask("capital_question", question) {
             Some(answer) => said(format!("LLM response: {}", answer["content"])),
@@ -30,7 +33,7 @@ pub(crate) const fn sampling_tool(name: &'static str) -> ToolDef {
     })
 }
 
-fn asked(call: &CallContext<'_>, name: &str, question: ClientQuestion) -> ToolResult {
+fn asked(call: &CallContext<'_>, name: &str, question: ClientQuestion) -> FixtureResult {
     match call.client.ask(name, question) {
         Some(answer) => said(format!(
             "Elicitation completed: action={}, content={}",
@@ -41,15 +44,15 @@ fn asked(call: &CallContext<'_>, name: &str, question: ClientQuestion) -> ToolRe
     }
 }
 
-pub(crate) fn person(call: &CallContext<'_>, arguments: Value) -> ToolResult {
-    let message = arguments["message"].as_str().unwrap_or("Who are you?");
+pub(crate) fn person(call: &CallContext<'_>, args: &ToolArgs) -> FixtureResult {
+    let message = args.value("message").and_then(Value::as_str).unwrap_or("Who are you?");
     let text = |what: &str| json!({ "type": "string", "description": what });
     let fields =
         json!({ "username": text("User's response"), "email": text("User's email address") });
     asked(call, "person", form(message, fields))
 }
 
-pub(crate) fn defaults(call: &CallContext<'_>, _: Value) -> ToolResult {
+pub(crate) fn defaults(call: &CallContext<'_>, _: &ToolArgs) -> FixtureResult {
     let fields = json!({
         "name": { "type": "string", "default": "John Doe" },
         "age": { "type": "integer", "default": 30 },
@@ -62,7 +65,7 @@ pub(crate) fn defaults(call: &CallContext<'_>, _: Value) -> ToolResult {
     asked(call, "defaults", form("Please confirm.", fields))
 }
 
-pub(crate) fn choices(call: &CallContext<'_>, _: Value) -> ToolResult {
+pub(crate) fn choices(call: &CallContext<'_>, _: &ToolArgs) -> FixtureResult {
     let options = json!(["option1", "option2", "option3"]);
     let titled = json!([
         { "const": "value1", "title": "First" },
@@ -87,25 +90,25 @@ fn name_question() -> ClientQuestion {
     form("What is your name?", json!({ "name": { "type": "string" } }))
 }
 
-pub(crate) fn name(call: &CallContext<'_>, _: Value) -> ToolResult {
+pub(crate) fn name(call: &CallContext<'_>, _: &ToolArgs) -> FixtureResult {
     match call.client.ask("user_name", name_question()) {
         Some(answer) => said(format!("Hello, {}!", answer["content"]["name"])),
         None => waiting(),
     }
 }
 
-pub(crate) fn folders(call: &CallContext<'_>, _: Value) -> ToolResult {
+pub(crate) fn folders(call: &CallContext<'_>, _: &ToolArgs) -> FixtureResult {
     match call.client.ask("client_roots", ClientQuestion::Folders) {
         Some(answer) => said(format!("Roots: {}", answer["roots"])),
         None => waiting(),
     }
 }
 
-pub(crate) fn confirmed(call: &CallContext<'_>, _: Value) -> ToolResult {
+pub(crate) fn confirmed(call: &CallContext<'_>, _: &ToolArgs) -> FixtureResult {
     let question = form("Please confirm", json!({ "ok": { "type": "boolean" } }));
     match (call.client.ask("confirm", question), call.client.state()) {
         (Some(_), Some("kept")) => said("state-ok"),
-        (Some(_), _) => ToolResult::error("The state did not come back."),
+        (Some(_), _) => Ok(ToolResult::error("The state did not come back.")),
         (None, _) => {
             call.client.keep("kept".into());
             waiting()
@@ -113,7 +116,7 @@ pub(crate) fn confirmed(call: &CallContext<'_>, _: Value) -> ToolResult {
     }
 }
 
-pub(crate) fn everything(call: &CallContext<'_>, _: Value) -> ToolResult {
+pub(crate) fn everything(call: &CallContext<'_>, _: &ToolArgs) -> FixtureResult {
     let greeting = ClientQuestion::Model { prompt: "Generate a greeting".into(), max_tokens: 50 };
     let answers = [
         call.client.ask("user_name", name_question()),
@@ -127,7 +130,7 @@ pub(crate) fn everything(call: &CallContext<'_>, _: Value) -> ToolResult {
     }
 }
 
-pub(crate) fn in_rounds(call: &CallContext<'_>, _: Value) -> ToolResult {
+pub(crate) fn in_rounds(call: &CallContext<'_>, _: &ToolArgs) -> FixtureResult {
     let first = form("Step 1: What is your name?", json!({ "name": { "type": "string" } }));
     let second =
         form("Step 2: What is your favorite color?", json!({ "color": { "type": "string" } }));

@@ -3,19 +3,19 @@
 use std::time::Duration;
 
 use memoranda_tools::{
-    CallContext, ScanPolicy, SideContent, ToolDef, ToolHandler, ToolHints, ToolResult, ToolTier,
-    Toolset,
+    ParamTable, ScanPolicy, SideContent, ToolDef, ToolError, ToolHints, ToolResult, ToolRun,
+    ToolTier, Toolset,
 };
-use serde_json::{Value, json};
+use serde_json::json;
 
 use crate::elicitation::{self, sampling_tool};
 use crate::{PIXEL, SILENCE};
 
+/// Result of a fixture.
+pub(crate) type FixtureResult = Result<ToolResult, ToolError>;
+
 /// Defines a fixture without arguments.
-pub(crate) const fn fixture(
-    name: &'static str,
-    handler: fn(&CallContext<'_>, Value) -> ToolResult,
-) -> ToolDef {
+pub(crate) const fn fixture(name: &'static str, run: ToolRun) -> ToolDef {
     ToolDef {
         name,
         title: name,
@@ -28,7 +28,8 @@ pub(crate) const fn fixture(
             idempotent: true,
             open_world: false,
         },
-        handler: ToolHandler::Json { schema: |_| json!({ "type": "object" }), run: handler },
+        params: ParamTable::EMPTY.accept_unknown(),
+        run,
         max_chars: 10_000,
         scan: ScanPolicy::Nothing,
         ..ToolDef::BASE
@@ -59,7 +60,7 @@ pub(crate) const TOOLS: &[ToolDef] = &[
         said("Multiple content types test:")
     }),
     fixture("test_error_handling", |_, _| {
-        ToolResult::error("This tool intentionally returns an error for testing")
+        Ok(ToolResult::error("This tool intentionally returns an error for testing"))
     }),
     fixture("test_tool_with_progress", |call, _| {
         for done in [0, 50, 100] {
@@ -88,7 +89,7 @@ pub(crate) const TOOLS: &[ToolDef] = &[
 ];
 
 /// Logs an event at the start, in the middle and at the end.
-fn noting() -> ToolResult {
+fn noting() -> FixtureResult {
     tracing::info!("Tool execution started");
     std::thread::sleep(Duration::from_millis(50));
     tracing::info!("Tool processing data");
@@ -98,10 +99,10 @@ fn noting() -> ToolResult {
 }
 
 /// Returns a text result.
-pub(crate) fn said(text: impl Into<String>) -> ToolResult {
+pub(crate) fn said(text: impl Into<String>) -> FixtureResult {
     let text = text.into();
     let structured = json!({ "result": text });
-    ToolResult::ok(text, structured)
+    Ok(ToolResult::ok(text, structured))
 }
 
 fn image() -> SideContent {

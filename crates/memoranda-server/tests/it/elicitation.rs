@@ -15,9 +15,9 @@ static TOOLS: [ToolDef; 1] = [fixture("ask", true, |call, _| {
     match (call.client.ask("who", question), call.client.state()) {
         (Some(answer), Some("asked once")) => {
             let text = format!("Hello, {}", answer["content"]["name"].as_str().unwrap_or("none"));
-            ToolResult::ok(text.clone(), json!({ "result": text }))
+            Ok(ToolResult::ok(text.clone(), json!({ "result": text })))
         }
-        _ => ToolResult::error("It must be known who asks."),
+        _ => Ok(ToolResult::error("It must be known who asks.")),
     }
 })];
 

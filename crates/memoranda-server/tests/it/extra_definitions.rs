@@ -12,7 +12,7 @@ use crate::support::{ERAS, LineClient, ProtocolEra, ServerVault, config, fixture
 static TOOLS: [ToolDef; 1] = [fixture("show", true, |call, _| {
     call.client.attach(SideContent::Image { data: "aGk=".into(), mime: "image/png".into() });
     call.client.attach(SideContent::Link { uri: "test://a".into(), name: "a".into() });
-    ToolResult::ok("Two things.".into(), json!({ "result": 2 }))
+    Ok(ToolResult::ok("Two things.".into(), json!({ "result": 2 })))
 })];
 
 static PROMPTS: [PromptDef; 1] = [PromptDef {

@@ -162,7 +162,7 @@ async fn log_events_reach_only_a_client_that_requested_them() {
     static NOTING: [memoranda_tools::ToolDef; 1] = [fixture("noting", true, |_, _| {
         tracing::info!(step = 1, "worth knowing");
         tracing::error!("worth a look");
-        memoranda_tools::ToolResult::ok("Done".into(), json!({}))
+        Ok(memoranda_tools::ToolResult::ok("Done".into(), json!({})))
     })];
     let extra = memoranda_server::ExtraDefinitions { tools: &NOTING, ..EXTRA_DEFINITIONS };
     let told = ServerConfig { extra, logging: LogDestination::Client, ..config() };

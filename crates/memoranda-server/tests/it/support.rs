@@ -13,8 +13,8 @@ use memoranda_server::{
     ClientAuthentication, ExtraDefinitions, HttpServer, ServerConfig, ServerError,
 };
 use memoranda_tools::{
-    CallContext, ScanPolicy, ToolDef, ToolHandler, ToolHints, ToolResult, ToolSelection, ToolTier,
-    Toolset,
+    CallContext, ParamTable, ScanPolicy, ToolArgs, ToolDef, ToolError, ToolHints, ToolResult,
+    ToolRun, ToolSelection, ToolTier, Toolset,
 };
 use serde_json::{Value, json};
 use tokio::io::{AsyncBufReadExt as _, AsyncWriteExt as _, BufReader, DuplexStream};
@@ -225,15 +225,11 @@ pub(crate) const EXTRA_DEFINITIONS: ExtraDefinitions =
 /// Extra tools: a slow one, one that only reads, and one that panics.
 static FIXTURE_TOOLS: [ToolDef; 3] = [
     fixture("slow", false, slow),
-    fixture("peek", true, |_, _| ToolResult::ok("Seen".into(), json!({ "result": "Seen" }))),
+    fixture("peek", true, |_, _| Ok(ToolResult::ok("Seen".into(), json!({ "result": "Seen" })))),
     fixture("broken", false, |_, _| panic!("broken on purpose")),
 ];
 
-pub(crate) const fn fixture(
-    name: &'static str,
-    read_only: bool,
-    handler: fn(&CallContext<'_>, Value) -> ToolResult,
-) -> ToolDef {
+pub(crate) const fn fixture(name: &'static str, read_only: bool, run: ToolRun) -> ToolDef {
     let hints = ToolHints { read_only, destructive: false, idempotent: true, open_world: false };
     ToolDef {
         name,
@@ -242,7 +238,8 @@ pub(crate) const fn fixture(
         toolset: Toolset::Memory,
         tier: ToolTier::Extra,
         hints,
-        handler: ToolHandler::Json { schema: |_| json!({ "type": "object" }), run: handler },
+        params: ParamTable::EMPTY.accept_unknown(),
+        run,
         max_chars: 1000,
         scan: ScanPolicy::Nothing,
         ..ToolDef::BASE
@@ -264,19 +261,18 @@ pub(crate) fn was_cancelled(name: &str) -> bool {
 }
 
 /// Counts `steps` steps of 10 ms and reports each.
-#[expect(clippy::needless_pass_by_value, reason = "handlers have this shape")]
-fn slow(call: &CallContext<'_>, arguments: Value) -> ToolResult {
-    let steps = arguments["steps"].as_u64().unwrap_or(10);
+fn slow(call: &CallContext<'_>, args: &ToolArgs) -> Result<ToolResult, ToolError> {
+    let steps = args.value("steps").and_then(Value::as_u64).unwrap_or(10);
     for step in 0..steps {
         (call.progress)(step, steps, "counting");
         if call.is_cancelled() {
-            let name = arguments["name"].as_str().unwrap_or_default().to_owned();
+            let name = args.value("name").and_then(Value::as_str).unwrap_or_default().to_owned();
             CANCELLED.lock().unwrap().insert(name);
-            return ToolResult::error("cancelled");
+            return Ok(ToolResult::error("cancelled"));
         }
         std::thread::sleep(Duration::from_millis(10));
     }
-    ToolResult::ok("Done".into(), json!({ "result": "Done" }))
+    Ok(ToolResult::ok("Done".into(), json!({ "result": "Done" })))
 }
 
 /// An HTTP server on its own port, and requests to it.

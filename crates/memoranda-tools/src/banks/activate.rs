@@ -10,11 +10,14 @@ use memoranda_engine::banks::{
 };
 use serde_json::{Map, Value, json};
 
-use super::error::{BankErrorCode, BankToolError, BankToolResult, record_problem};
+use super::error::{self, BankErrorCode, about_bank, record_problem, render_error};
 use super::excerpt::{self, BankExcerpt};
 use super::instructions::custom_instructions;
-use super::{bank_type, call_bank_key, dump};
-use crate::registry::{ArgsError, CallContext, ToolArgs, ToolResult};
+use super::{bank_type, call_bank_key, dump, kind};
+use crate::registry::{
+    ArgsError, CallContext, Param, ParamTable, ToolArgs, ToolDef, ToolError, ToolHints, ToolReach,
+    ToolResult, ToolTier, Toolset,
+};
 
 /// Size in tokens from which removing repetitions is recommended.
 pub(super) const LARGE_TOKENS: usize = 6000;
@@ -22,10 +25,6 @@ pub(super) const LARGE_TOKENS: usize = 6000;
 const MAX_NAMES: usize = 100;
 /// Size of the note about a cut file, in bytes.
 const CUT_BYTES: usize = 240;
-/// Minimum size of an answer, in tokens.
-const MIN_ANSWER_TOKENS: u64 = 1500;
-/// Maximum size of an answer, in tokens.
-const MAX_ANSWER_TOKENS: u64 = 25_000;
 
 /// The arguments of a call.
 struct ActivateRequest {
@@ -35,45 +34,67 @@ struct ActivateRequest {
     tokens: usize,
 }
 
-pub(super) fn handler(call: &CallContext<'_>, arguments: Value) -> ToolResult {
-    let key = call_bank_key(&arguments);
-    let done = request(call, arguments).and_then(|request| {
+pub(super) const TOOL: ToolDef = ToolDef {
+    name: "activate",
+    title: "Activate memory bank",
+    description: "Load a memory bank: its files, and instructions \
+        that keep it current. bank_id `auto` finds it: the git repository of current_path \
+        (code), project_name (project), the shared bank (global). A project or code bank that \
+        does not exist is made if project_name or a repository says what it is. A large bank \
+        comes cut to a budget, with the calls that read the rest.",
+    toolset: Toolset::Banks,
+    reach: ToolReach::OwnProject,
+    tier: ToolTier::Default,
+    hints: ToolHints { read_only: false, destructive: false, idempotent: true, open_world: false },
+    params: PARAMS,
+    run,
+    output,
+    max_chars: 120_000,
+    render_error: |call, error| render_error(call, &error, "activate the bank"),
+    ..ToolDef::BASE
+};
+
+/// Parameters of the tool. The tool rejects unknown ones itself, to record the error with the bank.
+const PARAMS: ParamTable = ParamTable::new(&[&[
+    kind("Type of bank").required(),
+    Param::text("bank_id", "Id of the bank; `auto` finds it").required(),
+    Param::text("current_path", "Folder you work in, to find the repository"),
+    Param::text("project_name", "Name of the project; makes the bank if it is new"),
+    Param::text("project_description", "What it is about, for a new bank"),
+    Param::text("file", "Read only this file of the bank"),
+    Param::integer("from_line", 1, u32::MAX as u64, "Line of `file` to read from")
+        .hide_max()
+        .default_integer(1),
+    Param::integer("max_tokens", 1500, 25_000, "Size of the answer, about 6000 unless said"),
+]])
+.defer_unknown();
+
+fn run(call: &CallContext<'_>, args: &ToolArgs) -> Result<ToolResult, ToolError> {
+    let done = request(call, args).and_then(|request| {
         let resolved = resolve(call, &request.selector, BankErrorCode::ActivationFailed)?;
         activate(call, &request, &resolved)
     });
     match done {
-        Ok(structured) => ToolResult::ok(structured.to_string(), structured),
-        Err(failure) => failure.answer(call.memory, &key, "activate the bank"),
+        Ok(structured) => Ok(ToolResult::ok(structured.to_string(), structured)),
+        Err(error) => Err(about_bank(error, &call_bank_key(args))),
     }
 }
 
-fn request(call: &CallContext<'_>, arguments: Value) -> BankToolResult<ActivateRequest> {
-    let bad = |e: ArgsError| BankToolError::new(BankErrorCode::ActivationFailed, e.to_string());
-    let args = ToolArgs::new("activate", arguments).map_err(bad)?;
-    args.only(&[
-        "bank_type",
-        "bank_id",
-        "current_path",
-        "project_name",
-        "project_description",
-        "file",
-        "from_line",
-        "max_tokens",
-    ])
-    .map_err(bad)?;
+fn request(call: &CallContext<'_>, args: &ToolArgs) -> Result<ActivateRequest, ToolError> {
+    let bad = |error: ArgsError| BankErrorCode::ActivationFailed.of_arguments(&error);
+    args.reject_unknown().map_err(bad)?;
     let text = |name| args.optional_text(name).map_err(bad);
-    let line = args.number("from_line", 1, u64::from(u32::MAX)).map_err(bad)?.unwrap_or(1);
-    let tokens = args.number("max_tokens", MIN_ANSWER_TOKENS, MAX_ANSWER_TOKENS).map_err(bad)?;
-    let tokens = tokens.and_then(|tokens| usize::try_from(tokens).ok());
+    let line = args.integer("from_line").map_err(bad)?;
+    let tokens = args.optional_integer("max_tokens").map_err(bad)?;
     Ok(ActivateRequest {
         selector: BankSelector {
-            kind: bank_type(&args)?,
+            kind: bank_type(args)?,
             id: text("bank_id")?,
             path: text("current_path")?.filter(|path| !path.is_empty()).map(PathBuf::from),
             name: text("project_name")?,
             description: text("project_description")?.filter(|text| !text.trim().is_empty()),
         },
-        file: text("file")?.map(|file| (file, usize::try_from(line).unwrap_or(usize::MAX))),
+        file: text("file")?.map(|file| (file, line)),
         tokens: tokens.unwrap_or(call.settings.banks.answer_tokens),
     })
 }
@@ -82,7 +103,7 @@ fn activate(
     call: &CallContext<'_>,
     request: &ActivateRequest,
     resolved: &ResolvedBank,
-) -> BankToolResult<Value> {
+) -> Result<Value, ToolError> {
     let bank = &resolved.bank;
     let mut made = None;
     let loaded = match load(call, bank)? {
@@ -91,14 +112,10 @@ fn activate(
             let project = &call.settings.banks.project;
             let created = create_bank(call.memory, &call.who, project, resolved, &request.selector);
             made = created
-                .map_err(|error| BankToolError::from_bank(BankErrorCode::UpdateFailed, error))?
+                .map_err(|error| BankErrorCode::UpdateFailed.of_bank(error))?
                 .map(|commit| commit.id.to_string());
-            let gone = || {
-                BankToolError::new(
-                    BankErrorCode::CacheLoadFailed,
-                    "The bank was made and is gone again.",
-                )
-            };
+            let gone =
+                || BankErrorCode::CacheLoadFailed.error("The bank was made and is gone again.");
             load(call, bank)?.ok_or_else(gone)?
         }
         None => return Err(not_found(call, bank)),
@@ -126,26 +143,25 @@ pub(super) fn resolve(
     call: &CallContext<'_>,
     selector: &BankSelector,
     code: BankErrorCode,
-) -> BankToolResult<ResolvedBank> {
+) -> Result<ResolvedBank, ToolError> {
     let (project, workspace) = (&call.settings.banks.project, call.settings.workspace.as_deref());
-    resolve_bank(call.memory, project, workspace, selector)
-        .map_err(|error| BankToolError::from_bank(code, error))
+    resolve_bank(call.memory, project, workspace, selector).map_err(|error| code.of_bank(error))
 }
 
 /// Renders the error about a bank that does not exist.
-pub(super) fn not_found(call: &CallContext<'_>, bank: &MemoryBank) -> BankToolError {
+pub(super) fn not_found(call: &CallContext<'_>, bank: &MemoryBank) -> ToolError {
     let known = bank_ids(call.memory, &call.settings.banks.project, bank.kind).unwrap_or_default();
-    BankToolError::not_found(bank.kind, &bank.id, &known)
+    error::not_found(bank.kind, &bank.id, &known)
 }
 
 /// Loads the current files of a bank.
 pub(super) fn load(
     call: &CallContext<'_>,
     bank: &MemoryBank,
-) -> BankToolResult<Option<(Arc<LoadedBank>, CacheHit)>> {
+) -> Result<Option<(Arc<LoadedBank>, CacheHit)>, ToolError> {
     let banks = &call.settings.banks;
     let loaded = banks.cache.load(call.memory, &banks.project, bank);
-    loaded.map_err(|e| BankToolError::from_engine(BankErrorCode::CacheLoadFailed, &e))
+    loaded.map_err(|e| BankErrorCode::CacheLoadFailed.of_engine(&e))
 }
 
 /// Renders the whole bank with its instructions, within the budget.
@@ -209,13 +225,13 @@ fn one_file(
     loaded: &LoadedBank,
     file: &str,
     line: usize,
-) -> BankToolResult<Value> {
+) -> Result<Value, ToolError> {
     let bank = &resolved.bank;
     let found = loaded.file(bank, file.trim()).ok_or_else(|| {
         let names: Vec<&str> = ordered_files(bank, loaded).iter().map(|(name, _)| *name).collect();
         let message =
             format!("There is no file {file:?} in {}; it has {}.", bank.key(), names.join(", "));
-        BankToolError::new(BankErrorCode::ActivationFailed, message)
+        BankErrorCode::ActivationFailed.error(message)
     })?;
     let name = bank.name_of(&found.path).to_owned();
     let mut answer = json!({
@@ -283,4 +299,19 @@ fn info(
 pub(super) fn format_seconds(time: Timestamp) -> String {
     let whole = Timestamp::from_second(time.as_second());
     whole.unwrap_or(time).to_string()
+}
+
+fn output() -> Value {
+    json!({
+        "type": "object",
+        "properties": {
+            "status": { "type": "string" },
+            "bank_info": { "type": "object" },
+            "content": { "type": "object" },
+            "custom_instructions": { "type": "object" },
+            "error": { "type": "string" },
+            "code": { "type": "string" },
+            "previous_errors": { "type": "array" }
+        }
+    })
 }

@@ -6,7 +6,7 @@ use memoranda_engine::banks::{
 use memoranda_engine::{EngineError, Memory, StoreError};
 use serde_json::{Value, json};
 
-use crate::registry::ToolResult;
+use crate::registry::{ArgsError, CallContext, ToolError, ToolResult};
 
 /// Maximum number of banks that an error names.
 const MAX_NAMED_BANKS: usize = 8;
@@ -41,46 +41,39 @@ impl BankErrorCode {
             Self::CacheLoadFailed => "cache_load_failed",
         }
     }
-}
 
-/// A call that failed. Nothing was changed.
-#[derive(Clone, PartialEq, Eq, Debug)]
-pub(super) struct BankToolError {
-    pub(super) code: BankErrorCode,
-    pub(super) message: String,
-}
-
-pub(super) type BankToolResult<T> = Result<T, BankToolError>;
-
-impl BankToolError {
-    pub(super) fn new(code: BankErrorCode, message: impl Into<String>) -> Self {
-        Self { code, message: message.into() }
+    /// Returns an error of a bank tool. Nothing was changed.
+    pub(super) fn error(self, message: impl Into<String>) -> ToolError {
+        ToolError::new(self.as_str(), message)
     }
 
-    /// Renders an error of the vault. Failures of the disk have a code of their own.
-    pub(super) fn from_engine(code: BankErrorCode, error: &EngineError) -> Self {
+    /// Returns the error about an argument.
+    pub(super) fn of_arguments(self, error: &ArgsError) -> ToolError {
+        let end = if matches!(self, Self::UpdateFailed) { " Nothing was written." } else { "" };
+        self.error(format!("{error}{end}"))
+    }
+
+    /// Returns an error of the vault. Failures of the disk have a code of their own.
+    pub(super) fn of_engine(self, error: &EngineError) -> ToolError {
         let code = match error {
             EngineError::Store(StoreError::Io { .. } | StoreError::ProjectUnavailable { .. }) => {
-                BankErrorCode::DiskSyncFailed
+                Self::DiskSyncFailed
             }
-            EngineError::NotText(_) => BankErrorCode::CacheLoadFailed,
-            _ => code,
+            EngineError::NotText(_) => Self::CacheLoadFailed,
+            _ => self,
         };
-        Self::new(code, format!("{error}. Nothing was written."))
+        code.error(format!("{error}. Nothing was written."))
     }
 
-    /// Renders an error of a bank verb. `code` is used if the error determines none.
-    pub(super) fn from_bank(code: BankErrorCode, error: BankError) -> Self {
+    /// Returns an error of a bank verb. The code is used if the error determines none.
+    pub(super) fn of_bank(self, error: BankError) -> ToolError {
         match error {
-            BankError::Engine(error) => Self::from_engine(code, &error),
-            BankError::Load(error) => Self::from_engine(BankErrorCode::CacheLoadFailed, &error),
-            BankError::InvalidId(id) => Self::new(
-                BankErrorCode::BankNotFound,
-                format!(
-                    "{:?} is no bank_id; use letters, digits, `-`, `_` and `.`. Nothing was written.",
-                    quoted(&id)
-                ),
-            ),
+            BankError::Engine(error) => self.of_engine(&error),
+            BankError::Load(error) => Self::CacheLoadFailed.of_engine(&error),
+            BankError::InvalidId(id) => Self::BankNotFound.error(format!(
+                "{:?} is no bank_id; use letters, digits, `-`, `_` and `.`. Nothing was written.",
+                quoted(&id)
+            )),
             BankError::NoProjectName { known } => {
                 let known = match known.as_slice() {
                     [] => "there is none yet".to_owned(),
@@ -90,7 +83,7 @@ impl BankToolError {
                     "A project bank is found by its name: give project_name, or bank_id ({known}). \
                      Nothing was written."
                 );
-                Self::new(code, message)
+                self.error(message)
             }
             BankError::NoRepository { folder } => {
                 let place = match folder {
@@ -101,60 +94,61 @@ impl BankToolError {
                     "{place}; give current_path (a folder of the repository) or bank_id, or use \
                      bank_type=\"project\". Nothing was written."
                 );
-                Self::new(code, message)
+                self.error(message)
             }
-            BankError::NotABankFile(name) => Self::new(
-                BankErrorCode::UpdateFailed,
-                format!(
-                    "{:?} is no file of a bank; give a path within it, such as doc/design.md. \
+            BankError::NotABankFile(name) => Self::UpdateFailed.error(format!(
+                "{:?} is no file of a bank; give a path within it, such as doc/design.md. \
                      Nothing was written.",
-                    quoted(&name)
-                ),
-            ),
-            BankError::ReplaceWithoutFile => Self::new(
-                BankErrorCode::InvalidOperation,
+                quoted(&name)
+            )),
+            BankError::ReplaceWithoutFile => Self::InvalidOperation.error(
                 "A replace needs `target_file`: it would take the place of all that the file \
                  holds. Nothing was written.",
             ),
-            BankError::Conflict => Self::new(
-                BankErrorCode::UpdateFailed,
+            BankError::Conflict => Self::UpdateFailed.error(
                 "Another process made the bank at the same moment; try again. Nothing was written.",
             ),
         }
     }
+}
 
-    /// Renders the error about a bank that does not exist.
-    pub(super) fn not_found(kind: BankType, id: &str, known: &[String]) -> Self {
-        let name = kind.as_str();
-        let known = match known {
-            [] => format!("There is no {name} bank yet"),
-            ids => format!("The {name} banks are: {}", first_ids(ids)),
-        };
-        let make = match kind {
-            BankType::Global => {
-                "use activate(bank_type=\"global\", bank_id=\"default\")".to_owned()
-            }
-            BankType::Project | BankType::Code => {
-                format!("activate(bank_type=\"{name}\", bank_id=\"{id}\", project_name=…) makes it")
-            }
-        };
-        let message =
-            format!("There is no {name} bank {id:?}. {known}; {make}. Nothing was written.");
-        Self::new(BankErrorCode::BankNotFound, message)
-    }
+/// Returns the error about a bank that does not exist.
+pub(super) fn not_found(kind: BankType, id: &str, known: &[String]) -> ToolError {
+    let name = kind.as_str();
+    let known = match known {
+        [] => format!("There is no {name} bank yet"),
+        ids => format!("The {name} banks are: {}", first_ids(ids)),
+    };
+    let make = match kind {
+        BankType::Global => "use activate(bank_type=\"global\", bank_id=\"default\")".to_owned(),
+        BankType::Project | BankType::Code => {
+            format!("activate(bank_type=\"{name}\", bank_id=\"{id}\", project_name=…) makes it")
+        }
+    };
+    let message = format!("There is no {name} bank {id:?}. {known}; {make}. Nothing was written.");
+    BankErrorCode::BankNotFound.error(message)
+}
 
-    /// Renders the error with the recent problems of the bank, and records it.
-    pub(super) fn answer(&self, memory: &Memory, bank: &str, doing: &str) -> ToolResult {
-        let error = format!("Failed to {doing}: {}", self.message);
-        let structured = json!({
-            "status": "error",
-            "error": error,
-            "code": self.code.as_str(),
-            "previous_errors": recent_problems(memory, bank),
-        });
-        record_problem(memory, bank, DiagnosticSeverity::Error, &error);
-        ToolResult { text: structured.to_string(), structured, is_error: true }
-    }
+/// Detail of an error that has the key of the bank. It is not part of the answer.
+const BANK_KEY: &str = "bank";
+
+/// Adds the key of the bank under which an error is recorded.
+pub(super) fn about_bank(error: ToolError, key: &str) -> ToolError {
+    error.with_detail(BANK_KEY, key)
+}
+
+/// Renders an error with the recent problems of the bank, and records it.
+pub(super) fn render_error(call: &CallContext<'_>, error: &ToolError, doing: &str) -> ToolResult {
+    let bank = error.details.get(BANK_KEY).and_then(Value::as_str).unwrap_or_default();
+    let text = format!("Failed to {doing}: {}", error.message);
+    let structured = json!({
+        "status": "error",
+        "error": text,
+        "code": error.code,
+        "previous_errors": recent_problems(call.memory, bank),
+    });
+    record_problem(call.memory, bank, DiagnosticSeverity::Error, &text);
+    ToolResult { text: structured.to_string(), structured, is_error: true }
 }
 
 fn quoted(text: &str) -> String {

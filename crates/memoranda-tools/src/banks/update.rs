@@ -8,9 +8,12 @@ use memoranda_engine::banks::{
 use serde_json::{Value, json};
 
 use super::activate::{LARGE_TOKENS, load, not_found, resolve};
-use super::error::{BankErrorCode, BankToolError, BankToolResult, recent_problems, record_problem};
-use super::{bank_type, call_bank_key, dump};
-use crate::registry::{ArgsError, CallContext, ToolArgs, ToolResult};
+use super::error::{BankErrorCode, about_bank, recent_problems, record_problem, render_error};
+use super::{bank_type, call_bank_key, dump, kind};
+use crate::registry::{
+    ArgsError, CallContext, Param, ParamTable, ToolArgs, ToolDef, ToolError, ToolHints, ToolReach,
+    ToolResult, ToolTier, Toolset,
+};
 use crate::settings::SecretPolicy;
 
 /// Events that lead to an update.
@@ -26,9 +29,43 @@ struct UpdateRequest {
     optimize: bool,
 }
 
-pub(super) fn handler(call: &CallContext<'_>, arguments: Value) -> ToolResult {
-    let mut key = call_bank_key(&arguments);
-    let done = request(arguments).and_then(|request| {
+pub(super) const TOOL: ToolDef = ToolDef {
+    name: "update",
+    title: "Update memory bank",
+    description: "Keep something in a memory bank: append to a file, replace it, or insert under \
+        a `## ` heading. Without target_file and operation the content is put where it belongs. \
+        Durable when it returns; every change is in the history.",
+    toolset: Toolset::Banks,
+    reach: ToolReach::OwnProject,
+    tier: ToolTier::Default,
+    hints: ToolHints { read_only: false, destructive: true, idempotent: false, open_world: false },
+    params: PARAMS,
+    run,
+    output,
+    max_chars: 20_000,
+    render_error: |call, error| render_error(call, &error, "update content"),
+    ..ToolDef::BASE
+};
+
+/// Parameters of the tool. The tool rejects unknown ones itself, to record the error with the bank.
+const PARAMS: ParamTable = ParamTable::new(&[&[
+    kind("Type of bank").required(),
+    Param::text("bank_id", "Id of the bank").required(),
+    Param::text("target_file", "File to update, such as doc/design.md; left out, it is chosen"),
+    Param::choice("operation", &["append", "replace", "insert"], "How; left out, it is chosen"),
+    Param::text("content", "What to keep, as Markdown").required(),
+    Param::text("position", "Heading to insert under (insert)"),
+    Param::choice("trigger_type", &TRIGGERS, "What led to this update"),
+    Param::text("conversation_id", "Id of this conversation"),
+    Param::integer("update_count", 0, u32::MAX as u64, "Which update of the conversation this is")
+        .hide_max(),
+    Param::flag("optimize", "Also merge what the bank says twice"),
+]])
+.defer_unknown();
+
+fn run(call: &CallContext<'_>, args: &ToolArgs) -> Result<ToolResult, ToolError> {
+    let mut key = call_bank_key(args);
+    let done = request(args).and_then(|request| {
         let resolved = resolve(call, &request.selector, BankErrorCode::BankNotFound)?;
         let is_shared = resolved.bank.kind == BankType::Global && resolved.may_be_created;
         if !resolved.exists && !is_shared {
@@ -38,31 +75,16 @@ pub(super) fn handler(call: &CallContext<'_>, arguments: Value) -> ToolResult {
         update(call, &request, &resolved.bank)
     });
     match done {
-        Ok(structured) => ToolResult::ok(structured.to_string(), structured),
-        Err(failure) => failure.answer(call.memory, &key, "update content"),
+        Ok(structured) => Ok(ToolResult::ok(structured.to_string(), structured)),
+        Err(error) => Err(about_bank(error, &key)),
     }
 }
 
-fn request(arguments: Value) -> BankToolResult<UpdateRequest> {
-    let bad = |e: ArgsError| {
-        BankToolError::new(BankErrorCode::UpdateFailed, format!("{e} Nothing was written."))
-    };
-    let args = ToolArgs::new("update", arguments).map_err(bad)?;
-    args.only(&[
-        "bank_type",
-        "bank_id",
-        "target_file",
-        "operation",
-        "content",
-        "position",
-        "trigger_type",
-        "conversation_id",
-        "update_count",
-        "optimize",
-    ])
-    .map_err(bad)?;
+fn request(args: &ToolArgs) -> Result<UpdateRequest, ToolError> {
+    let bad = |error: ArgsError| BankErrorCode::UpdateFailed.of_arguments(&error);
+    args.reject_unknown().map_err(bad)?;
     let text = |name| args.optional_text(name).map_err(bad);
-    let kind = bank_type(&args)?
+    let kind = bank_type(args)?
         .ok_or_else(|| bad(args.missing("bank_type", "global, project or code")))?;
     let operation = match text("operation")? {
         None => None,
@@ -71,10 +93,10 @@ fn request(arguments: Value) -> BankToolResult<UpdateRequest> {
             let message = format!(
                 "Invalid operation type {shown:?}; use append, replace or insert. Nothing was written."
             );
-            BankToolError::new(BankErrorCode::InvalidOperation, message)
+            BankErrorCode::InvalidOperation.error(message)
         })?),
     };
-    let optimize = args.flag("optimize").map_err(bad)?.unwrap_or(false);
+    let optimize = args.is_set("optimize").map_err(bad)?;
     let content = match (text("content")?, optimize) {
         (Some(content), _) => content,
         (None, true) => String::new(),
@@ -91,9 +113,9 @@ fn request(arguments: Value) -> BankToolResult<UpdateRequest> {
         operation,
         content,
         position: text("position")?.filter(is_given),
-        trigger: args.choice("trigger_type", &TRIGGERS).map_err(bad)?,
+        trigger: args.optional_word("trigger_type").map_err(bad)?,
         conversation: text("conversation_id")?.filter(is_given),
-        count: args.number("update_count", 0, u64::from(u32::MAX)).map_err(bad)?,
+        count: args.optional_integer("update_count").map_err(bad)?.map(|count| count as u64),
     };
     if update.operation == Some(TextOperation::Insert)
         && update.position.is_none()
@@ -101,14 +123,14 @@ fn request(arguments: Value) -> BankToolResult<UpdateRequest> {
     {
         let message = "An insert needs `position`: the heading under which the text goes. Nothing \
                        was written.";
-        return Err(BankToolError::new(BankErrorCode::InvalidOperation, message));
+        return Err(BankErrorCode::InvalidOperation.error(message));
     }
     if update.content.trim().is_empty()
         && !optimize
         && update.operation != Some(TextOperation::Replace)
     {
         let message = "`content` is empty: there is nothing to keep. Nothing was written.";
-        return Err(BankToolError::new(BankErrorCode::ContentProcessingFailed, message));
+        return Err(BankErrorCode::ContentProcessingFailed.error(message));
     }
     Ok(UpdateRequest { selector, update, optimize })
 }
@@ -117,7 +139,7 @@ fn update(
     call: &CallContext<'_>,
     request: &UpdateRequest,
     bank: &MemoryBank,
-) -> BankToolResult<Value> {
+) -> Result<Value, ToolError> {
     let key = bank.key();
     let errors = recent_problems(call.memory, &key);
     let (content, mut next_actions) = screen_secrets(call, request.update.content.clone())?;
@@ -183,21 +205,24 @@ fn write(
     call: &CallContext<'_>,
     bank: &MemoryBank,
     update: &ContentUpdate,
-) -> BankToolResult<UpdateReport> {
+) -> Result<UpdateReport, ToolError> {
     let loaded = load(call, bank)?.map(|(loaded, _)| loaded);
     let model = call.settings.model.as_deref().filter(|_| !call.is_cancelled());
     let project = &call.settings.banks.project;
     let bank = (bank, loaded.as_deref());
     update_bank(call.memory, &call.who, project, model, bank, update)
-        .map_err(|error| BankToolError::from_bank(BankErrorCode::UpdateFailed, error))
+        .map_err(|error| BankErrorCode::UpdateFailed.of_bank(error))
 }
 
 /// Merges repetitions of a bank. Returns the id of the commit, if there was one.
-fn merge_repetitions(call: &CallContext<'_>, bank: &MemoryBank) -> BankToolResult<Option<String>> {
+fn merge_repetitions(
+    call: &CallContext<'_>,
+    bank: &MemoryBank,
+) -> Result<Option<String>, ToolError> {
     let Some((loaded, _)) = load(call, bank)? else { return Ok(None) };
     let project = &call.settings.banks.project;
     let commit = deduplicate_bank(call.memory, &call.who, project, bank, &loaded)
-        .map_err(|error| BankToolError::from_bank(BankErrorCode::UpdateFailed, error))?;
+        .map_err(|error| BankErrorCode::UpdateFailed.of_bank(error))?;
     Ok(commit.map(|commit| commit.id.to_string()))
 }
 
@@ -254,7 +279,7 @@ fn describe_update(
 fn screen_secrets(
     call: &CallContext<'_>,
     content: String,
-) -> BankToolResult<(String, Vec<String>)> {
+) -> Result<(String, Vec<String>), ToolError> {
     let secrets = secrets::find_secrets(&content);
     if secrets.is_empty() {
         return Ok((content, Vec::new()));
@@ -264,10 +289,9 @@ fn screen_secrets(
     kinds.dedup();
     let kinds = kinds.join(", ");
     match call.settings.secrets {
-        SecretPolicy::Refuse => Err(BankToolError::new(
-            BankErrorCode::ContentProcessingFailed,
-            format!("The content holds what looks like a secret: {kinds}. Nothing was written."),
-        )),
+        SecretPolicy::Refuse => Err(BankErrorCode::ContentProcessingFailed.error(format!(
+            "The content holds what looks like a secret: {kinds}. Nothing was written."
+        ))),
         SecretPolicy::Redact => {
             let warning = format!("Replaced what looked like a secret: {kinds}.");
             Ok((secrets::redact_all(&content), vec![warning]))
@@ -290,4 +314,27 @@ fn verification(update: &ContentUpdate, commit: Option<&str>) -> String {
         (None, None, Some(commit)) => format!("// Update {commit}"),
         (None, None, None) => "// No update".to_owned(),
     }
+}
+
+fn output() -> Value {
+    json!({
+        "type": "object",
+        "properties": {
+            "status": { "type": "string" },
+            "updated_file": { "type": "string" },
+            "operation": { "type": "string" },
+            "cache_updated": { "type": "boolean" },
+            "cache_optimized": { "type": "boolean" },
+            "verification": { "type": "string" },
+            "next_actions": { "type": "array" },
+            "previous_errors": { "type": "array" },
+            "bank": { "type": "object" },
+            "processing": { "type": "object" },
+            "permalink": { "type": ["string", "null"] },
+            "commit": { "type": ["string", "null"] },
+            "optimize_commit": { "type": "string" },
+            "error": { "type": "string" },
+            "code": { "type": "string" }
+        }
+    })
 }

@@ -9,7 +9,7 @@ mod remember;
 use serde_json::{Value, json};
 
 use crate::registry::{
-    Param, ParamTable, ScanPolicy, ToolDef, ToolError, ToolHandler, ToolHints, ToolTier, Toolset,
+    Param, ParamTable, ScanPolicy, ToolDef, ToolError, ToolHints, ToolTier, Toolset,
 };
 
 /// Base of the rows.
@@ -38,7 +38,8 @@ pub(crate) const TOOLS: &[ToolDef] = &[
             idempotent: true,
             open_world: false,
         },
-        handler: ToolHandler::Params { table: REMEMBER, run: remember::run },
+        params: REMEMBER,
+        run: remember::run,
         scan: ScanPolicy::ByArguments(|_, _| memoranda_engine::records::all_records_scope()),
         ..BASE
     },
@@ -53,7 +54,8 @@ pub(crate) const TOOLS: &[ToolDef] = &[
             idempotent: true,
             open_world: false,
         },
-        handler: ToolHandler::Params { table: RECALL, run: recall::run },
+        params: RECALL,
+        run: recall::run,
         ..BASE
     },
     crate::records::GET_CONTEXT,
@@ -68,7 +70,8 @@ pub(crate) const TOOLS: &[ToolDef] = &[
             idempotent: true,
             open_world: false,
         },
-        handler: ToolHandler::Params { table: FORGET, run: forget::run },
+        params: FORGET,
+        run: forget::run,
         ..BASE
     },
 ];

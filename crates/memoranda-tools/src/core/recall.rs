@@ -16,7 +16,7 @@ type TimeParser = fn(&str, &Zoned) -> Result<Timestamp, TimeframeError>;
 
 pub(super) fn run(call: &CallContext<'_>, args: &ToolArgs) -> Result<ToolResult, ToolError> {
     let query = args.optional_text("query")?.filter(|query| !query.trim().is_empty());
-    let max_tokens = args.number("max_tokens", 50, 100_000)?;
+    let max_tokens = args.optional_integer("max_tokens")?;
     let now = call.settings.records.now();
     let time = |name: &str, parse: TimeParser| -> Result<Option<Timestamp>, ToolError> {
         let Some(text) = args.optional_text(name)? else { return Ok(None) };
@@ -25,7 +25,7 @@ pub(super) fn run(call: &CallContext<'_>, args: &ToolArgs) -> Result<ToolResult,
         })
     };
     let request = RecallRequest {
-        max_tokens: max_tokens.map_or(RECALL_TOKENS, |tokens| tokens as usize),
+        max_tokens: max_tokens.unwrap_or(RECALL_TOKENS),
         kinds: arguments::kinds(args)?,
         project: arguments::only_project(call, args.optional_text("project")?.as_deref())?,
         since: time("since", parse_timeframe)?,

@@ -4,55 +4,51 @@ use memoranda_engine::graph::GraphError;
 use memoranda_engine::{EngineError, StoreError};
 use serde_json::{Value, json};
 
-use crate::registry::{ArgsError, ToolResult};
+use crate::registry::{CallContext, ToolError, ToolResult};
 
-/// A call that failed.
-#[derive(Debug, thiserror::Error)]
-pub(super) enum GraphToolError {
-    /// The arguments are invalid.
-    #[error(transparent)]
-    Arguments(#[from] ArgsError),
-    /// A verb of the engine failed.
-    #[error("{}", graph_error_text(.0))]
-    Graph(#[from] GraphError),
-    /// One problem that the caller can correct.
-    #[error("{0}")]
-    Refused(String),
-    /// Problems that the caller can correct, as text and as structure.
-    #[error("{text}")]
-    Invalid { text: String, structured: Value },
+/// Code of a request with problems that the caller can correct, all in the details.
+pub(super) const VALIDATION_FAILED: &str = "VALIDATION_FAILED";
+/// Code of a name that no entity of the thread has.
+pub(super) const UNKNOWN_ENTITY: &str = "UNKNOWN_ENTITY";
+/// Code of a write while another process writes.
+const BUSY: &str = "BUSY";
+/// Code of any other failure.
+const GRAPH_FAILED: &str = "GRAPH_FAILED";
+
+pub(super) type GraphToolResult<T> = Result<T, ToolError>;
+
+/// Returns an error about one problem that the caller can correct.
+pub(super) fn refused(text: impl Into<String>) -> ToolError {
+    ToolError::new(GRAPH_FAILED, text)
 }
 
-impl From<EngineError> for GraphToolError {
-    fn from(error: EngineError) -> Self {
-        Self::Graph(error.into())
+impl From<GraphError> for ToolError {
+    fn from(error: GraphError) -> Self {
+        match &error {
+            GraphError::Engine(EngineError::Store(StoreError::Busy { .. })) => {
+                Self::new(BUSY, "Nothing was saved: another process is writing. Try again.")
+            }
+            GraphError::AlreadyStated { old, .. } => refused(format!(
+                "{error}. Nothing was changed; delete_observations removes {old} if it no longer \
+                 holds."
+            )),
+            other => refused(other.to_string()),
+        }
     }
 }
 
-pub(super) type GraphToolResult<T, E = GraphToolError> = Result<T, E>;
-
-fn graph_error_text(error: &GraphError) -> String {
-    match error {
-        GraphError::AlreadyStated { old, .. } => format!(
-            "{error}. Nothing was changed; delete_observations removes {old} if it no longer holds."
-        ),
-        other => other.to_string(),
-    }
-}
-
-impl GraphToolError {
-    /// Renders the error as the result of a tool.
-    pub(super) fn into_tool_result(self) -> ToolResult {
-        match self {
-            Self::Invalid { text, structured } => ToolResult { text, structured, is_error: true },
-            Self::Graph(GraphError::Engine(EngineError::Store(StoreError::Busy { .. }))) => {
-                ToolResult::error("Nothing was saved: another process is writing. Try again.")
-            }
-            other => {
-                let text = other.to_string();
-                let structured = json!({ "success": false, "error": text, "is_error": true });
-                ToolResult { text, structured, is_error: true }
-            }
+/// Renders an error as the result of a graph tool.
+pub(super) fn render_error(_: &CallContext<'_>, error: ToolError) -> ToolResult {
+    match error.code {
+        VALIDATION_FAILED => ToolResult {
+            text: error.message,
+            structured: Value::Object(error.details),
+            is_error: true,
+        },
+        BUSY => ToolResult::error(error.message),
+        _ => {
+            let structured = json!({ "success": false, "error": error.message, "is_error": true });
+            ToolResult { text: error.message, structured, is_error: true }
         }
     }
 }

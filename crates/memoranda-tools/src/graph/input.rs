@@ -3,14 +3,19 @@
 use std::borrow::Cow;
 
 use memoranda_core::fact::{FactLimits, atomic_facts, sentence_count};
-use memoranda_core::note::plain_text;
-use memoranda_engine::graph::{ObservationInput, ObservationWeight, RelationInput, normalize_name};
+use memoranda_core::id::ObservationId;
+use memoranda_core::note::{NewRelation, plain_text};
+use memoranda_engine::graph::{
+    NamedRelation, ObservationInput, ObservationWeight, RelationInput, normalize_name,
+};
 use serde_json::{Value, json};
 
-use super::error::GraphToolError;
+use super::error::{GraphToolResult, refused};
+use super::params::{ENTITY_RELATION, OBSERVATION};
+use super::problem::ValidationProblem;
 use super::read_options::time;
-use super::thread::CallThread;
-use crate::registry::ToolArgs;
+use super::thread::{AnswerShape, CallThread};
+use crate::registry::{ArgsError, CallContext, ToolArgs};
 
 /// Maximum length of an entity type or a relation type, in characters.
 pub(super) const MAX_TYPE_CHARS: usize = 50;
@@ -65,13 +70,9 @@ pub(super) fn check_observation(
 
 /// Reads a relation with its problems; `None` if the item is not an object.
 pub(super) fn read_relation(item: Value) -> (Option<RelationInput>, Vec<String>) {
-    let Ok(mut args) = ToolArgs::new("a relation", item) else {
+    let Ok(args) = ToolArgs::read("a relation", ENTITY_RELATION, item) else {
         return (None, vec!["A relation must be an object.".to_owned()]);
     };
-    args.rename(&[
-        ("targetEntity", &["target", "to", "target_entity"]),
-        ("relationType", &["type", "relation_type"]),
-    ]);
     let mut problems = Vec::new();
     let mut text = |name: &str| match args.optional_text(name) {
         Ok(text) => {
@@ -92,8 +93,8 @@ pub(super) fn read_relation(item: Value) -> (Option<RelationInput>, Vec<String>)
         problems
             .push(format!("relationType too long ({chars} chars). Max {MAX_TYPE_CHARS} chars."));
     }
-    let importance = args.float("importance", 0.0, 1.0);
-    let unknown = args.only(&["targetEntity", "relationType", "importance"]);
+    let importance = args.optional_decimal("importance");
+    let unknown = args.reject_unknown();
     problems.extend(importance.as_ref().err().map(ToString::to_string));
     problems.extend(unknown.err().map(|error| error.to_string()));
     let importance = importance.ok().flatten();
@@ -119,11 +120,11 @@ pub(super) struct ObservationInputs {
 
 impl ObservationInputs {
     /// Returns the observations; an error if there is a problem.
-    pub(super) fn all(self) -> Result<Vec<ObservationInput>, GraphToolError> {
+    pub(super) fn all(self) -> GraphToolResult<Vec<ObservationInput>> {
         if self.problems.is_empty() {
             Ok(self.facts)
         } else {
-            Err(GraphToolError::Refused(self.problems.join(" ")))
+            Err(refused(self.problems.join(" ")))
         }
     }
 
@@ -143,7 +144,8 @@ impl ObservationInputs {
                     return;
                 };
                 fact.content = plain_text(text);
-                let Ok(args) = ToolArgs::new("an observation", Value::Object(object)) else {
+                let object = Value::Object(object);
+                let Ok(args) = ToolArgs::read("an observation", OBSERVATION, object) else {
                     return;
                 };
                 let mut wrong = |problem: String| self.problems.push(problem);
@@ -173,7 +175,7 @@ impl ObservationInputs {
 /// Reads confidence and importance. Returns the problem if a value is invalid.
 pub(super) fn read_weight(args: &ToolArgs) -> (ObservationWeight, Option<String>) {
     let (confidence, importance) =
-        (args.float("confidence", 0.0, 1.0), args.float("importance", 0.0, 1.0));
+        (args.optional_decimal("confidence"), args.optional_decimal("importance"));
     let wrong: Vec<String> = [&confidence, &importance]
         .iter()
         .filter_map(|r| r.as_ref().err())
@@ -215,4 +217,75 @@ pub(super) fn clipped(text: &str) -> Cow<'_, str> {
         Some((cut, _)) => Cow::Owned(format!("{}…", text.get(..cut).unwrap_or_default())),
         None => Cow::Borrowed(text),
     }
+}
+
+/// Reads the id of an observation.
+pub(super) fn observation_id(
+    args: &ToolArgs,
+    name: &str,
+) -> Result<Option<ObservationId>, ArgsError> {
+    let Some(text) = args.optional_text(name)? else { return Ok(None) };
+    match ObservationId::parse(text.trim()) {
+        Some(id) => Ok(Some(id)),
+        None => Err(args.wrong(name, "an observation id, obs_…", &json!(text))),
+    }
+}
+
+/// Checks an observation. The limits apply to threads; the reference server has none.
+pub(super) fn check_thread_observation(
+    call: &CallContext<'_>,
+    thread: Option<&CallThread>,
+    name: &str,
+    content: &str,
+) -> Option<ValidationProblem> {
+    if content.is_empty() {
+        let suggestion = "State one whole fact, or leave it out";
+        return Some(ValidationProblem::of_entity(name, "An observation is empty.", suggestion));
+    }
+    let is_limited = thread.is_none_or(|thread| thread.shape == AnswerShape::Thread);
+    let limits = call.settings.graph.limits;
+    let wrong = is_limited.then(|| check_observation(content, limits)).flatten()?;
+    Some(ValidationProblem::of_fact(name, content, wrong))
+}
+
+/// Reads confidence and importance.
+pub(super) fn checked_weight(args: &ToolArgs) -> GraphToolResult<ObservationWeight> {
+    Ok(ObservationWeight {
+        confidence: args.optional_decimal("confidence")?,
+        importance: args.optional_decimal("importance")?,
+    })
+}
+
+/// Reads the name of an entity or a type, which must not be empty.
+pub(super) fn required_name(args: &ToolArgs, parameter: &str) -> GraphToolResult<String> {
+    let name = normalize_name(&args.text(parameter)?);
+    if name.is_empty() {
+        return Err(args.wrong(parameter, "a name", &json!("")).into());
+    }
+    Ok(name)
+}
+
+/// Reads the relations of a request of the reference tools.
+pub(super) fn read_relations(
+    args: &ToolArgs,
+    thread: &CallThread,
+) -> GraphToolResult<Vec<NamedRelation>> {
+    let items = args.required_items("relations", "a list of relations")?;
+    let mut relations: Vec<NamedRelation> = Vec::with_capacity(items.len());
+    for args in &items {
+        args.reject_unknown()?;
+        if let Some(problem) = thread.thread_mismatch(args) {
+            return Err(refused(problem));
+        }
+        let weight = checked_weight(args)?;
+        let relation = NewRelation {
+            relation_type: required_name(args, "relationType")?,
+            target: required_name(args, "to")?,
+            time: time(args, "timestamp")?,
+            confidence: weight.confidence.filter(|confidence| *confidence < 1.0),
+            importance: weight.importance,
+        };
+        relations.push(NamedRelation { from: required_name(args, "from")?, relation });
+    }
+    Ok(relations)
 }

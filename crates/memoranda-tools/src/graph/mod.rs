@@ -2,36 +2,85 @@
 //!
 //! Without `threadId` the tools behave as those of the reference knowledge graph server.
 
-mod analytics;
+mod add_observations;
+mod base;
+mod bulk_update;
+mod create_entities;
+mod create_relations;
+mod delete_entities;
+mod delete_observations;
+mod delete_relations;
+mod detect_conflicts;
 mod error;
-mod history;
+mod find_relation_path;
+mod flag_for_review;
+mod get_analytics;
+mod get_flagged_entities;
+mod get_memory_stats;
+mod get_observation_history;
+mod get_recent_changes;
 mod input;
-mod maintenance;
-mod observations;
+mod list_conversations;
+mod list_entities;
+mod neighbourhood;
+mod open_nodes;
+mod output_schema;
+mod params;
 mod problem;
-mod query;
+mod prune_memory;
+mod query_nodes;
+mod read_graph;
 mod read_options;
-mod reference;
 mod render;
 mod request;
-mod save;
-mod schema;
-mod search;
+mod save_memory;
+mod search_nodes;
+mod secrets;
 mod settings;
 mod thread;
-mod tools;
+mod update_observation;
+mod validate_memory;
 
 use memoranda_engine::graph::{ExportedEntity, ExportedRelation, GraphError, export_graph};
 use memoranda_engine::{EngineError, Memory, Result};
 
-use crate::registry::{CallContext, PromptDef, ResourceDef, ToolArgs, ToolResult, Toolset};
+use crate::registry::{
+    CallContext, PromptDef, ResourceDef, ToolArgs, ToolDef, ToolResult, Toolset,
+};
 use crate::settings::ToolSettings;
 
 pub use settings::GraphSettings;
-pub(crate) use tools::TOOLS;
 
-use error::{GraphToolError, GraphToolResult};
 use thread::{AnswerShape, CallThread, DEFAULT_THREAD};
+
+/// Rows of the tools: the default tools first, then those of the toolset.
+pub(crate) const TOOLS: &[ToolDef] = &[
+    save_memory::TOOL,
+    add_observations::TOOL,
+    get_observation_history::TOOL,
+    get_analytics::TOOL,
+    search_nodes::TOOL,
+    query_nodes::TOOL,
+    find_relation_path::TOOL,
+    create_entities::TOOL,
+    create_relations::TOOL,
+    read_graph::TOOL,
+    open_nodes::TOOL,
+    list_entities::TOOL,
+    validate_memory::TOOL,
+    get_memory_stats::TOOL,
+    get_recent_changes::TOOL,
+    detect_conflicts::TOOL,
+    list_conversations::TOOL,
+    flag_for_review::TOOL,
+    get_flagged_entities::TOOL,
+    update_observation::TOOL,
+    bulk_update::TOOL,
+    prune_memory::TOOL,
+    delete_entities::TOOL,
+    delete_observations::TOOL,
+    delete_relations::TOOL,
+];
 
 /// Rows of the prompts.
 pub(crate) const PROMPTS: &[PromptDef] = &[];
@@ -82,10 +131,6 @@ fn knowledge_graph(memory: &Memory, settings: &ToolSettings, _: &[&str]) -> Resu
 /// Renders the entities around some, at most `depth` relations away, for `get_context` with
 /// `entityNames`.
 pub(crate) fn neighbourhood(call: &CallContext<'_>, args: &ToolArgs) -> ToolResult {
-    into_tool_result(query::neighbourhood(call, args))
-}
-
-/// Renders the error of a handler.
-fn into_tool_result(result: GraphToolResult<ToolResult>) -> ToolResult {
-    result.unwrap_or_else(GraphToolError::into_tool_result)
+    neighbourhood::neighbourhood(call, args)
+        .unwrap_or_else(|error| error::render_error(call, error))
 }

@@ -2,10 +2,13 @@
 
 use std::fmt::Display;
 
+use memoranda_engine::graph::{ObservationWeight, require_entity};
 use serde_json::{Value, json};
 
-use super::error::GraphToolError;
-use super::input::clipped;
+use super::error::{GraphToolResult, UNKNOWN_ENTITY, VALIDATION_FAILED, refused};
+use super::input::{clipped, read_weight};
+use super::thread::CallThread;
+use crate::registry::{CallContext, ToolArgs, ToolError};
 
 /// Maximum number of listed problems. The others are counted.
 const MAX_LISTED: usize = 30;
@@ -96,12 +99,17 @@ pub(super) fn collect_problem<T, E: Display>(
 }
 
 /// Returns an error with all problems, if there are any.
-pub(super) fn refuse_if_any(problems: &[ValidationProblem]) -> Result<(), GraphToolError> {
+pub(super) fn refuse_if_any(problems: &[ValidationProblem]) -> GraphToolResult<()> {
     if problems.is_empty() {
         return Ok(());
     }
     let (text, structured) = refusal(problems);
-    Err(GraphToolError::Invalid { text, structured })
+    Err(validation_error(text, structured))
+}
+
+/// Returns the error of a request with problems.
+pub(super) fn validation_error(text: String, structured: Value) -> ToolError {
+    ToolError::new(VALIDATION_FAILED, text).with_missing_details(structured)
 }
 
 /// Renders all problems as text and as structure.
@@ -141,4 +149,43 @@ pub(super) fn refusal(problems: &[ValidationProblem]) -> (String, Value) {
         structured["truncated"] = json!(more);
     }
     (text, structured)
+}
+
+/// Returns one problem for each name that no entity has.
+pub(super) fn unknown_names<'n>(
+    call: &CallContext<'_>,
+    thread: &CallThread,
+    names: impl IntoIterator<Item = &'n str>,
+) -> GraphToolResult<Vec<ValidationProblem>> {
+    let mut problems: Vec<ValidationProblem> = Vec::new();
+    for name in names.into_iter().filter(|name| !name.is_empty()) {
+        let required = require_entity(call.memory, thread, name);
+        match required.map_err(|error| thread.explain(error)) {
+            Ok(_) => {}
+            Err(error) if error.code == UNKNOWN_ENTITY => {
+                if problems.iter().all(|problem| problem.entity != name) {
+                    let suggestion = "Name an entity that is there, or make it with save_memory";
+                    problems.push(ValidationProblem::of_entity(name, error.message, suggestion));
+                }
+            }
+            Err(other) => return Err(other),
+        }
+    }
+    Ok(problems)
+}
+
+/// Reads confidence and importance and adds their problems.
+pub(super) fn collect_weight(
+    args: &ToolArgs,
+    name: &str,
+    problems: &mut Vec<ValidationProblem>,
+) -> ObservationWeight {
+    let (weight, wrong) = read_weight(args);
+    collect_problem(wrong.map_or(Ok(()), Err), name, problems);
+    weight
+}
+
+/// Returns the error for a call without a thread that has no other problem.
+pub(super) fn missing_thread() -> ToolError {
+    refused("The thread is not known.")
 }

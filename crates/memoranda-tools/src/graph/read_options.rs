@@ -1,18 +1,13 @@
 //! Options that every reading tool has, and the parsing of times.
 
 use jiff::Timestamp;
-use memoranda_engine::graph::resolve_as_of;
-use serde_json::{Map, Value};
+use memoranda_engine::graph::{GraphAt, resolve_as_of};
+use serde_json::Value;
 
 use super::error::GraphToolResult;
 use super::render::SupersededDisplay;
 use super::thread::CallThread;
 use crate::registry::{ArgsError, CallContext, ToolArgs};
-
-/// Default size of an answer, in tokens.
-const DEFAULT_TOKENS: u64 = 10_000;
-/// Maximum size of an answer, in tokens.
-const MAX_TOKENS: u64 = 24_000;
 
 /// The thread, the time and the size of an answer.
 pub(super) struct ReadOptions {
@@ -25,32 +20,32 @@ pub(super) struct ReadOptions {
 }
 
 impl ReadOptions {
-    /// Parameters of every reading tool.
-    pub(super) const PARAMETERS: [&'static str; 6] =
-        ["threadId", "includeSuperseded", "offset", "limit", "maxTokens", "as_of"];
-    /// Parameters of tools that read only the present.
-    pub(super) const PRESENT: &'static [&'static str] =
-        &["threadId", "includeSuperseded", "offset", "limit", "maxTokens"];
-
-    pub(super) fn read(args: &mut ToolArgs, call: &CallContext<'_>) -> GraphToolResult<Self> {
+    pub(super) fn read(args: &ToolArgs, call: &CallContext<'_>) -> GraphToolResult<Self> {
         let thread = CallThread::from_args_or_default(args, call.settings)?;
-        args.rename(&[("as_of", &["asOf"]), ("includeSuperseded", &["include_superseded"])]);
-        let number = |name, usual, least, most| {
-            args.number(name, least, most).map(|n| n.unwrap_or(usual) as usize)
-        };
         Ok(Self {
             as_of: time(args, "as_of")?
                 .map(|time| resolve_as_of(call.memory, &thread, time))
                 .transpose()?,
-            superseded: match args.flag("includeSuperseded")? {
-                Some(true) => SupersededDisplay::Show,
-                _ => SupersededDisplay::Hide,
+            superseded: if args.is_set("includeSuperseded")? {
+                SupersededDisplay::Show
+            } else {
+                SupersededDisplay::Hide
             },
-            offset: number("offset", 0, 0, 10_000_000)?,
-            limit: number("limit", 1000, 1, 10_000)?,
-            tokens: number("maxTokens", DEFAULT_TOKENS, 0, MAX_TOKENS)?,
+            offset: args.integer("offset")?,
+            limit: args.integer("limit")?,
+            tokens: args.integer("maxTokens")?,
             thread,
         })
+    }
+
+    /// Loads the differences between the thread at the requested time and now.
+    pub(super) fn graph_at(&self, call: &CallContext<'_>) -> GraphToolResult<Option<GraphAt<'_>>> {
+        let Some(time) = self.as_of else { return Ok(None) };
+        let progress = |done: u64, total: u64| {
+            (call.progress)(done, total, "reading the history");
+            !call.is_cancelled()
+        };
+        Ok(Some(GraphAt::load(call.memory, &self.thread, time, &progress)?))
     }
 }
 
@@ -87,9 +82,4 @@ pub(super) fn parse_time(text: &str) -> Option<Timestamp> {
         Some(utc.timestamp())
     };
     text.parse().ok().or_else(civil)
-}
-
-/// Reads the fields of an object in a list.
-pub(super) fn fields(what: &'static str, object: Map<String, Value>) -> GraphToolResult<ToolArgs> {
-    Ok(ToolArgs::new(what, Value::Object(object))?)
 }

@@ -1,18 +1,25 @@
 //! JSON and text of entities, observations and relations in answers.
 
+use std::collections::HashSet;
+
 use memoranda_core::change::Commit;
 use memoranda_core::fact::inverse_relation_type;
 use memoranda_core::token_estimate::estimate_tokens;
 use memoranda_engine::graph::{
-    DEFAULT_CONFIDENCE, DEFAULT_IMPORTANCE, DEFAULT_RELATION_IMPORTANCE, EntityObservation,
-    EntityRelation, GraphEntity, IncomingRelation,
+    DEFAULT_CONFIDENCE, DEFAULT_IMPORTANCE, DEFAULT_RELATION_IMPORTANCE, EntityActivity,
+    EntityObservation, EntityRelation, FoundEntity, GraphAt, GraphEntity, IncomingRelation,
+    incoming_relations, resolve_typed_links,
 };
 use serde_json::{Map, Value, json};
 
+use super::error::GraphToolResult;
 use super::read_options::ReadOptions;
 use super::thread::{AnswerShape, CallThread};
-use crate::registry::ToolResult;
+use crate::registry::{CallContext, ToolResult};
 
+/// Notice of the deprecated tools.
+pub(super) const DEPRECATED: &str = "Deprecated: save_memory saves entities and relations in one \
+     atomic call and checks their quality.";
 /// Importance below which an entity is shown as archived.
 const ARCHIVED_BELOW: f64 = 0.1;
 
@@ -273,4 +280,71 @@ pub(super) fn list_with_commit(
 /// Returns the plural suffix of a count.
 pub(super) fn plural(count: usize) -> &'static str {
     if count == 1 { "" } else { "s" }
+}
+
+/// Renders entities with every relation that begins or ends at one of them.
+pub(super) fn render_found(
+    call: &CallContext<'_>,
+    options: &ReadOptions,
+    found: &[FoundEntity],
+    at: Option<&GraphAt<'_>>,
+) -> GraphToolResult<ToolResult> {
+    let (memory, thread) = (call.memory, &options.thread);
+    let names: HashSet<String> = found.iter().map(|one| one.name().to_owned()).collect();
+    let mut layout = AnswerLayout::new(options);
+    let total = found.len();
+    for (n, one) in found.iter().enumerate().skip(options.offset) {
+        let Some(mut entity) = one.read(memory)? else { continue };
+        if options.as_of.is_none() {
+            resolve_typed_links(memory, thread, &mut entity)?;
+        }
+        let incoming = match at {
+            Some(at) => at.incoming(memory, &entity, &names)?,
+            None => incoming_relations(memory, thread, &entity, &names)?,
+        };
+        let mut relations = relations_json(&entity, thread);
+        relations.extend(incoming.iter().map(|one| incoming_json(one, &entity.name, thread)));
+        let json = entity_json(&entity, thread, options.superseded);
+        if layout.entities.len() == options.limit || !layout.add(Some(json), relations) {
+            return Ok(layout.answer(Some(n), Some(total)));
+        }
+    }
+    Ok(layout.answer(None, Some(total)))
+}
+
+/// Returns the kind of the last change of an entity.
+pub(super) fn change_type(
+    call: &CallContext<'_>,
+    activity: &EntityActivity,
+) -> GraphToolResult<&'static str> {
+    Ok(if activity.is_new(call.memory)? { "created" } else { "updated" })
+}
+
+/// Renders the sentence of the reference server, with the details in the structure.
+pub(super) fn deletion_result(
+    thread: &CallThread,
+    message: &str,
+    about: Value,
+    commit: Option<Commit>,
+) -> ToolResult {
+    let commit = commit.map(|commit| commit.id.to_string());
+    let mut structured = json!({ "success": true, "message": message });
+    if let Some(commit) = &commit {
+        structured["commit"] = json!(commit);
+    }
+    let text = match thread.shape {
+        AnswerShape::Reference => message.to_owned(),
+        AnswerShape::Thread => {
+            structured["thread"] = json!(thread.id);
+            let message = if commit.is_some() { message } else { "Nothing was deleted" };
+            structured["message"] = json!(message);
+            let undo = commit.map(|id| format!(" `memoranda undo {id}` takes it back."));
+            let undo = undo.unwrap_or_else(|| " Nothing had to be changed.".to_owned());
+            format!("{message} in thread '{}': {about}.{undo}", thread.id)
+        }
+    };
+    if let Value::Object(about) = about {
+        about.into_iter().for_each(|(key, value)| structured[key] = value);
+    }
+    ToolResult::ok(text, structured)
 }

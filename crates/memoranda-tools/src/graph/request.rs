@@ -5,18 +5,21 @@ use std::collections::{HashMap, HashSet};
 use memoranda_core::fact::{
     COMMON_ENTITY_TYPES, FactLimits, normalize_entity_type, quality_score, similar_names,
 };
-use memoranda_engine::graph::{EntityInput, ObservationInput, RelationInput, normalize_name};
+use memoranda_engine::graph::{
+    EntityInput, ObservationInput, RelationInput, entity_exists, normalize_name, thread_names,
+};
 use serde_json::{Value, json};
 
-use super::error::GraphToolError;
+use super::error::GraphToolResult;
 use super::input::{
     MAX_TYPE_CHARS, ObservationInputs, check_observation, clipped, items, read_observations,
     read_relation, relation_input_json,
 };
-use super::problem::{ValidationProblem, refusal};
+use super::params::ENTITY;
+use super::problem::{ValidationProblem, refusal, validation_error};
 use super::read_options::time;
 use super::thread::CallThread;
-use crate::registry::ToolArgs;
+use crate::registry::{ArgsError, CallContext, ToolArgs, ToolError};
 
 /// Maximum length of a name, in characters.
 pub(super) const MAX_NAME_CHARS: usize = 100;
@@ -32,8 +35,52 @@ pub(super) struct SaveRequest {
 }
 
 impl SaveRequest {
+    /// Reads and checks a request. Problems of the thread or of parameters do not hide problems of
+    /// entities.
+    pub(super) fn read(
+        call: &CallContext<'_>,
+        args: &ToolArgs,
+        thread: Result<CallThread, ArgsError>,
+    ) -> GraphToolResult<(CallThread, Self)> {
+        let mut problems = Vec::new();
+        let thread = thread.map_err(|error| {
+            let suggestion = "Give the conversation or project, e.g. threadId: 'portfolio-2026'";
+            problems.push(ValidationProblem::of_request(error, suggestion));
+        });
+        if let Err(error) = args.reject_unknown() {
+            problems.push(ValidationProblem::of_request(error, "Leave it out"));
+        }
+        let entities = match items(args, "entities") {
+            Some(entities) if !entities.is_empty() => entities,
+            found => {
+                let given = args.value("entities").cloned().unwrap_or_default();
+                let error = match found {
+                    Some(_) => args.missing("entities", "a list of at least one entity"),
+                    None => args.wrong("entities", "a list of entities", &given),
+                };
+                let suggestion = "An entity is { name, entityType, observations, relations }";
+                problems.push(ValidationProblem::of_request(error, suggestion));
+                Vec::new()
+            }
+        };
+        let thread = thread.ok();
+        let limits = call.settings.graph.limits;
+        let mut request = Self::read_entities(entities, thread.as_ref(), limits, |name| {
+            // Without a thread, targets cannot be checked.
+            let Some(thread) = &thread else { return Ok(true) };
+            entity_exists(call.memory, thread, name)
+        })?;
+        problems.append(&mut request.problems);
+        request.problems = problems;
+        let Some(thread) = thread else { return Err(request.refused()) };
+        if request.problems.iter().any(|problem| problem.unknown.is_some()) {
+            request.suggest(&thread_names(call.memory, &thread)?);
+        }
+        Ok((thread, request))
+    }
+
     /// Reads and checks entities. `exists` returns true if the thread has an entity of a name.
-    pub(super) fn read<E>(
+    fn read_entities<E>(
         entities: Vec<Value>,
         thread: Option<&CallThread>,
         limits: FactLimits,
@@ -107,12 +154,12 @@ impl SaveRequest {
     }
 
     /// Renders all problems.
-    pub(super) fn refused(&self) -> GraphToolError {
+    pub(super) fn refused(&self) -> ToolError {
         let (text, mut structured) = refusal(&self.problems);
         structured["created"] = json!({ "entities": 0, "relations": 0 });
         structured["warnings"] = json!(self.warnings());
         structured["quality_score"] = json!(0.0);
-        GraphToolError::Invalid { text, structured }
+        validation_error(text, structured)
     }
 
     /// Returns the warnings in order, at most [`MAX_WARNINGS`].
@@ -151,8 +198,8 @@ struct EntityReader<'r> {
 
 impl EntityReader<'_> {
     fn item(mut self, item: Value, limits: FactLimits) {
-        match ToolArgs::new("an entity", item) {
-            Ok(args) => self.entity(args, limits),
+        match ToolArgs::read("an entity", ENTITY, item) {
+            Ok(args) => self.entity(&args, limits),
             Err(_) => {
                 let suggestion = "An entity is { name, entityType, observations, relations }";
                 self.problem("Must be an object.", suggestion, None);
@@ -161,8 +208,7 @@ impl EntityReader<'_> {
         }
     }
 
-    fn entity(mut self, mut args: ToolArgs, limits: FactLimits) {
-        args.rename(&[("entityType", &["type", "entity_type"]), ("name", &["entityName"])]);
+    fn entity(mut self, args: &ToolArgs, limits: FactLimits) {
         let name = normalize_name(&args.optional_text("name").ok().flatten().unwrap_or_default());
         let mut wanted = EntityInput { name, ..EntityInput::default() };
         if !wanted.name.is_empty() {
@@ -175,41 +221,30 @@ impl EntityReader<'_> {
             let problem = format!("Name too long ({chars} chars). Max {MAX_NAME_CHARS} chars.");
             self.problem(&problem, "Use a short name and move details into observations", None);
         }
-        wanted.entity_type = self.entity_type(&args);
-        wanted.observations = self.observations(&args, limits);
+        wanted.entity_type = self.entity_type(args);
+        wanted.observations = self.observations(args, limits);
         wanted.is_root = match args.flag("root") {
             Ok(flag) => flag.unwrap_or(false),
             Err(error) => self.wrong(&error.to_string()).unwrap_or(false),
         };
-        wanted.relations = self.relations(&args, &wanted);
+        wanted.relations = self.relations(args, &wanted);
         for (name, place) in [
             ("confidence", &mut wanted.weight.confidence),
             ("importance", &mut wanted.weight.importance),
         ] {
-            match args.float(name, 0.0, 1.0) {
+            match args.optional_decimal(name) {
                 Ok(value) => *place = value,
                 Err(error) => *place = self.wrong(&error.to_string()),
             }
         }
-        wanted.time = match time(&args, "timestamp") {
+        wanted.time = match time(args, "timestamp") {
             Ok(time) => time,
             Err(error) => self.wrong(&error.to_string()),
         };
-        let known = [
-            "name",
-            "entityType",
-            "observations",
-            "relations",
-            "confidence",
-            "importance",
-            "root",
-            "timestamp",
-            "agentThreadId",
-        ];
-        if let Err(error) = args.only(&known) {
+        if let Err(error) = args.reject_unknown() {
             self.wrong::<()>(&error.to_string());
         }
-        if let Some(problem) = self.thread.and_then(|thread| thread.thread_mismatch(&args)) {
+        if let Some(problem) = self.thread.and_then(|thread| thread.thread_mismatch(args)) {
             self.wrong::<()>(&problem);
         }
         self.request.entities.push(wanted);

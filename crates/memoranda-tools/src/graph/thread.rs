@@ -5,8 +5,8 @@ use std::ops::Deref;
 use memoranda_engine::graph::{GraphError, GraphThread, WeightPolicy};
 use serde_json::Value;
 
-use super::error::GraphToolError;
-use crate::registry::{ArgsError, ToolArgs};
+use super::error::UNKNOWN_ENTITY;
+use crate::registry::{ArgsError, ToolArgs, ToolError};
 use crate::settings::ToolSettings;
 
 /// Id of the thread of calls that name none, as in the reference server.
@@ -40,10 +40,9 @@ impl CallThread {
     /// Reads the thread that a call names. Without one, returns the default thread in the shapes of
     /// the reference server.
     pub(super) fn from_args_or_default(
-        args: &mut ToolArgs,
+        args: &ToolArgs,
         settings: &ToolSettings,
     ) -> Result<Self, ArgsError> {
-        unify_thread_names(args)?;
         match args.optional_text("threadId")? {
             None => Self::new(DEFAULT_THREAD, settings, AnswerShape::Reference)
                 .ok_or_else(|| args.missing("threadId", "the thread's id")),
@@ -52,11 +51,7 @@ impl CallThread {
     }
 
     /// Reads the thread that a call must name.
-    pub(super) fn from_args(
-        args: &mut ToolArgs,
-        settings: &ToolSettings,
-    ) -> Result<Self, ArgsError> {
-        unify_thread_names(args)?;
+    pub(super) fn from_args(args: &ToolArgs, settings: &ToolSettings) -> Result<Self, ArgsError> {
         let id = args
             .optional_text("threadId")?
             .ok_or_else(|| args.missing("threadId", "the id of the conversation or project"))?;
@@ -102,10 +97,10 @@ impl CallThread {
     }
 
     /// Adds the thread and the next step to the error about an unknown entity.
-    pub(super) fn explain(&self, error: GraphError) -> GraphToolError {
+    pub(super) fn explain(&self, error: GraphError) -> ToolError {
         match error {
             GraphError::UnknownEntity { name, near, is_searched: true } => {
-                GraphToolError::Refused(self.unknown_entity_text(&name, &near))
+                ToolError::new(UNKNOWN_ENTITY, self.unknown_entity_text(&name, &near))
             }
             other => other.into(),
         }
@@ -123,25 +118,4 @@ impl CallThread {
         };
         format!("Entity with name {name} not found in thread '{}'. {hint}", self.id)
     }
-}
-
-/// Aliases of `threadId`.
-const THREAD_ALIASES: [&str; 2] = ["thread_id", "agentThreadId"];
-
-/// Resolves the aliases of `threadId`; an error if they differ.
-fn unify_thread_names(args: &mut ToolArgs) -> Result<(), ArgsError> {
-    let mut first: Option<(&str, String)> = None;
-    for name in ["threadId", THREAD_ALIASES[0], THREAD_ALIASES[1]] {
-        let Some(id) = args.optional_text(name)? else { continue };
-        match &first {
-            None => first = Some((name, id)),
-            Some((known, other)) if *other != id => {
-                let expected = format!("the same thread as `{known}` ({other:?})");
-                return Err(args.wrong(name, &expected, &Value::String(id)));
-            }
-            Some(_) => {}
-        }
-    }
-    args.rename(&[("threadId", &THREAD_ALIASES)]);
-    Ok(())
 }

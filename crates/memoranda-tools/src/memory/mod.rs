@@ -13,8 +13,8 @@ mod wording;
 use serde_json::{Value, json};
 
 use crate::registry::{
-    CallContext, ScanPolicy, ToolArgs, ToolDef, ToolError, ToolHandler, ToolHints, ToolReach,
-    ToolResult, ToolTier, Toolset,
+    CallContext, ScanPolicy, ToolArgs, ToolDef, ToolError, ToolHints, ToolReach, ToolResult,
+    ToolTier, Toolset,
 };
 use crate::settings::Wording;
 use command::MemoryCommand;
@@ -41,7 +41,8 @@ pub(crate) const TOOLS: &[ToolDef] = &[ToolDef {
     reach: ToolReach::OwnProject,
     tier: ToolTier::Core,
     hints: ToolHints { read_only: false, destructive: true, idempotent: false, open_world: false },
-    handler: ToolHandler::Params { table: command::PARAMS, run },
+    params: command::PARAMS,
+    run,
     output,
     render_error,
     max_chars: MAX_CHARS,

@@ -30,8 +30,8 @@ mod write_summary;
 use serde_json::{Value, json};
 
 use crate::registry::{
-    PromptDef, ResourceDef, ScanPolicy, TextFormat, ToolDef, ToolError, ToolHandler, ToolHints,
-    ToolTier, Toolset,
+    PromptDef, ResourceDef, ScanPolicy, TextFormat, ToolDef, ToolError, ToolHints, ToolTier,
+    Toolset,
 };
 
 /// Prompts of the notes tools.
@@ -79,7 +79,8 @@ pub(crate) const TOOLS: &[ToolDef] = &[
         tier: ToolTier::Core,
         hints: CHANGES,
         output: changed,
-        handler: ToolHandler::Params { table: write::PARAMS, run: write::write },
+        params: write::PARAMS,
+        run: write::write,
         ..BASE
     },
     ToolDef {
@@ -89,7 +90,8 @@ pub(crate) const TOOLS: &[ToolDef] = &[
             an earlier time.",
         tier: ToolTier::Core,
         hints: READS,
-        handler: ToolHandler::Params { table: read::READ_PARAMS, run: read::read_note },
+        params: read::READ_PARAMS,
+        run: read::read_note,
         scan: ScanPolicy::IfMissing,
         ..BASE
     },
@@ -101,7 +103,8 @@ pub(crate) const TOOLS: &[ToolDef] = &[
         tier: ToolTier::Core,
         hints: CHANGES,
         output: changed,
-        handler: ToolHandler::Params { table: edit::PARAMS, run: edit::edit_note },
+        params: edit::PARAMS,
+        run: edit::edit_note,
         ..BASE
     },
     ToolDef {
@@ -112,7 +115,8 @@ pub(crate) const TOOLS: &[ToolDef] = &[
         tier: ToolTier::Default,
         hints: READS,
         output: found,
-        handler: ToolHandler::Params { table: search::PARAMS, run: search::search },
+        params: search::PARAMS,
+        run: search::search,
         ..BASE
     },
     ToolDef {
@@ -123,7 +127,8 @@ pub(crate) const TOOLS: &[ToolDef] = &[
         tier: ToolTier::Default,
         hints: READS,
         output: found,
-        handler: ToolHandler::Params { table: context::PARAMS, run: context::build },
+        params: context::PARAMS,
+        run: context::build,
         text_format: TextFormat::Json,
         ..BASE
     },
@@ -134,7 +139,8 @@ pub(crate) const TOOLS: &[ToolDef] = &[
         tier: ToolTier::Default,
         hints: READS,
         output: found,
-        handler: ToolHandler::Params { table: recent::PARAMS, run: recent::recent },
+        params: recent::PARAMS,
+        run: recent::recent,
         // Clients that parse the text expect a list.
         json_text_field: Some("results"),
         ..BASE
@@ -144,7 +150,8 @@ pub(crate) const TOOLS: &[ToolDef] = &[
         title: "View note",
         description: "Like read_note, to be displayed as an artifact.",
         hints: READS,
-        handler: ToolHandler::Params { table: read::VIEW_PARAMS, run: read::view_note },
+        params: read::VIEW_PARAMS,
+        run: read::view_note,
         ..BASE
     },
     ToolDef {
@@ -153,7 +160,8 @@ pub(crate) const TOOLS: &[ToolDef] = &[
         description: "Move or rename a note or folder within its project; permalinks stay.",
         hints: CHANGES,
         output: changed,
-        handler: ToolHandler::Params { table: relocate::MOVE_PARAMS, run: relocate::move_note },
+        params: relocate::MOVE_PARAMS,
+        run: relocate::move_note,
         ..BASE
     },
     ToolDef {
@@ -162,7 +170,8 @@ pub(crate) const TOOLS: &[ToolDef] = &[
         description: "Delete a note or folder; the history can bring it back.",
         hints: REMOVES,
         output: changed,
-        handler: ToolHandler::Params { table: relocate::DELETE_PARAMS, run: relocate::delete_note },
+        params: relocate::DELETE_PARAMS,
+        run: relocate::delete_note,
         ..BASE
     },
     ToolDef {
@@ -170,7 +179,8 @@ pub(crate) const TOOLS: &[ToolDef] = &[
         title: "List directory",
         description: "Folders and files of a project.",
         hints: READS,
-        handler: ToolHandler::Params { table: directory::LIST_PARAMS, run: directory::list },
+        params: directory::LIST_PARAMS,
+        run: directory::list,
         ..BASE
     },
     ToolDef {
@@ -178,7 +188,8 @@ pub(crate) const TOOLS: &[ToolDef] = &[
         title: "Read content",
         description: "A file as it is: text, or base64 up to 350 kB.",
         hints: READS,
-        handler: ToolHandler::Params { table: directory::READ_PARAMS, run: directory::read },
+        params: directory::READ_PARAMS,
+        run: directory::read,
         ..BASE
     },
     ToolDef {
@@ -187,7 +198,8 @@ pub(crate) const TOOLS: &[ToolDef] = &[
         description: "Write a JSON Canvas file of nodes and edges.",
         hints: REMOVES,
         output: changed,
-        handler: ToolHandler::Params { table: canvas::PARAMS, run: canvas::draw },
+        params: canvas::PARAMS,
+        run: canvas::draw,
         ..BASE
     },
     ToolDef {
@@ -195,7 +207,8 @@ pub(crate) const TOOLS: &[ToolDef] = &[
         title: "List projects",
         description: "All projects, with the default.",
         hints: READS,
-        handler: ToolHandler::Params { table: projects::LIST_PARAMS, run: projects::list },
+        params: projects::LIST_PARAMS,
+        run: projects::list,
         ..BASE
     },
     ToolDef {
@@ -203,7 +216,8 @@ pub(crate) const TOOLS: &[ToolDef] = &[
         title: "Create project",
         description: "Make a project; one that exists is reported.",
         hints: ADDS,
-        handler: ToolHandler::Params { table: projects::CREATE_PARAMS, run: projects::create },
+        params: projects::CREATE_PARAMS,
+        run: projects::create,
         ..BASE
     },
     ToolDef {
@@ -211,7 +225,8 @@ pub(crate) const TOOLS: &[ToolDef] = &[
         title: "Delete project",
         description: "Forget a project; its files stay unless delete_notes=true.",
         hints: REMOVES,
-        handler: ToolHandler::Params { table: projects::DELETE_PARAMS, run: projects::delete },
+        params: projects::DELETE_PARAMS,
+        run: projects::delete,
         ..BASE
     },
     ToolDef {
@@ -219,10 +234,8 @@ pub(crate) const TOOLS: &[ToolDef] = &[
         title: "Validate schema",
         description: "Check notes against the schemas of their types.",
         hints: READS,
-        handler: ToolHandler::Params {
-            table: note_schema::VALIDATE_PARAMS,
-            run: note_schema::validate,
-        },
+        params: note_schema::VALIDATE_PARAMS,
+        run: note_schema::validate,
         ..BASE
     },
     ToolDef {
@@ -230,10 +243,8 @@ pub(crate) const TOOLS: &[ToolDef] = &[
         title: "Infer schema",
         description: "Propose a schema from the notes of a type.",
         hints: READS,
-        handler: ToolHandler::Params {
-            table: note_schema::INFER_PARAMS,
-            run: note_schema::infer_schema,
-        },
+        params: note_schema::INFER_PARAMS,
+        run: note_schema::infer_schema,
         ..BASE
     },
     ToolDef {
@@ -241,21 +252,24 @@ pub(crate) const TOOLS: &[ToolDef] = &[
         title: "Compare schema",
         description: "How the notes of a type have drifted from their schema.",
         hints: READS,
-        handler: ToolHandler::Params { table: note_schema::DIFF_PARAMS, run: note_schema::diff },
+        params: note_schema::DIFF_PARAMS,
+        run: note_schema::diff,
         ..BASE
     },
     ToolDef {
         name: "search",
         title: "Search",
         description: "Search all notes; gives ids for `fetch`.",
-        handler: ToolHandler::Params { table: chatgpt::SEARCH_PARAMS, run: chatgpt::search },
+        params: chatgpt::SEARCH_PARAMS,
+        run: chatgpt::search,
         ..CHATGPT
     },
     ToolDef {
         name: "fetch",
         title: "Fetch",
         description: "The whole text of a note that `search` found.",
-        handler: ToolHandler::Params { table: chatgpt::FETCH_PARAMS, run: chatgpt::fetch },
+        params: chatgpt::FETCH_PARAMS,
+        run: chatgpt::fetch,
         ..CHATGPT
     },
 ];

@@ -14,9 +14,9 @@ use crate::registry::{CallContext, ToolArgs, ToolResult};
 const MAX_SHOWN: usize = 50;
 
 pub(super) fn consolidate(call: &CallContext<'_>, args: &ToolArgs) -> RecordToolResult<ToolResult> {
-    let is_dry_run = args.flag("dry_run")?.unwrap_or(false);
-    let global_only = args.flag("global_only")?.unwrap_or(false);
-    let include_global = args.flag("include_global")?.unwrap_or(true);
+    let is_dry_run = args.is_set("dry_run")?;
+    let global_only = args.is_set("global_only")?;
+    let include_global = args.is_set("include_global")?;
     let kinds = arguments::kinds(args, "types")?.filter(|kinds| !kinds.is_empty());
     let kinds = kinds.unwrap_or_else(|| RecordKind::ALL.to_vec());
     let mut scopes = arguments::visible_scopes(call.settings, args)?.scopes;

@@ -40,8 +40,8 @@ pub(super) fn get_context(call: &CallContext<'_>, args: &ToolArgs) -> RecordTool
             _ => Ok(crate::graph::neighbourhood(call, args)),
         };
     }
-    let limit = args.number("limit", 0, 50)?.unwrap_or(5) as usize;
-    let budget = args.number("budget_tokens", 1, 1_000_000)?;
+    let limit = args.integer("limit")?;
+    let budget = args.optional_integer("budget_tokens")?;
     let layer = mode(args)?.as_deref().and_then(MemoryLayer::parse);
     let query = query(args)?;
     let visible = arguments::visible_scopes(call.settings, args)?;
@@ -85,7 +85,7 @@ pub(super) fn get_context(call: &CallContext<'_>, args: &ToolArgs) -> RecordTool
             // Text and structure each stay within the budget.
             let json = record_json(record).to_string();
             spent += estimate_tokens(&line).max(estimate_tokens(&json));
-            if budget.is_some_and(|budget| spent as u64 > budget) {
+            if budget.is_some_and(|budget| spent > budget) {
                 break;
             }
             lines.push(line);
@@ -102,7 +102,7 @@ pub(super) fn get_context(call: &CallContext<'_>, args: &ToolArgs) -> RecordTool
             text.push('\n');
         }
         if let Some(budget) = budget {
-            let left = usize::try_from(budget).unwrap_or(usize::MAX).saturating_sub(spent);
+            let left = budget.saturating_sub(spent);
             cut += elsewhere.cut_to(left);
         }
         text.push_str(&elsewhere.text());
@@ -124,7 +124,7 @@ pub(super) fn get_context(call: &CallContext<'_>, args: &ToolArgs) -> RecordTool
             visible: &visible,
             shown: found.iter().map(|record| record.id.as_str()).collect(),
             due,
-            budget: budget.map(|budget| usize::try_from(budget).unwrap_or(usize::MAX)),
+            budget,
             spent: estimate_tokens(&text),
         },
     );

@@ -44,9 +44,9 @@ pub(super) fn run(call: &CallContext<'_>, args: &ToolArgs) -> RecordToolResult<T
 fn read_filter(args: &ToolArgs) -> RecordToolResult<DeleteFilter> {
     let kinds = arguments::kinds(args, "types")?.unwrap_or_default();
     let tags = arguments::tags(args)?.unwrap_or_default();
-    let days = args.number("older_than_days", 1, 36_500)?;
+    let days = args.optional_integer("older_than_days")?.map(|days| days as u64);
     let pattern = args.optional_text("pattern")?.filter(|pattern| !pattern.is_empty());
-    let all = args.flag("all")?.unwrap_or(false);
+    let all = args.is_set("all")?;
     let any = !kinds.is_empty() || !tags.is_empty() || days.is_some() || pattern.is_some();
     let has_project = arguments::named_scope(args)?.is_some();
     if all && (any || has_project) {
@@ -79,7 +79,7 @@ pub(super) fn run_bulk(call: &CallContext<'_>, args: &ToolArgs) -> RecordToolRes
     let scope = names.join(" and ");
     let count = found.len();
     let memories = if count == 1 { "memory" } else { "memories" };
-    if args.flag("dry_run")?.unwrap_or(false) {
+    if args.is_set("dry_run")? {
         let mut text =
             format!("Found {count} {memories} matching filters (dry run — nothing deleted)\n");
         for record in found.iter().take(MAX_SHOWN) {

@@ -30,16 +30,16 @@ fn kinds(args: &ToolArgs) -> RecordToolResult<Vec<RecordKind>> {
 /// `search_memories`.
 pub(super) fn search(call: &CallContext<'_>, args: &ToolArgs) -> RecordToolResult<ToolResult> {
     let query = args.text("query")?;
-    let limit = args.number("limit", 1, 100)?.unwrap_or(10) as usize;
+    let limit = args.integer("limit")?;
     let (kinds, layer) = (kinds(args)?, arguments::layer(args)?);
     let visible = arguments::visible_scopes(call.settings, args)?;
     if let Some(record) = find_exact(call.memory, &visible, &kinds, &query)? {
-        let from = args.number("offset", 0, u64::from(u32::MAX))?.unwrap_or(0) as usize;
+        let from = args.integer("offset")?;
         return Ok(whole_memory(&record, from, &visible));
     }
     let asked = abbreviate_query(&query);
     // A caller that means nothing by it sends 0.
-    if args.number("offset", 0, u64::from(u32::MAX))?.is_some_and(|offset| offset > 0) {
+    if args.integer("offset")? > 0 {
         return Err(RecordToolError::new(format!(
             "`offset` reads on in one memory, and {asked:?} is no id of one. search_memories \
              without it shows ids."
@@ -120,11 +120,11 @@ fn whole_memory(record: &MemoryRecord, from: usize, visible: &VisibleScopes) -> 
 
 /// `list_memories`.
 pub(super) fn list(call: &CallContext<'_>, args: &ToolArgs) -> RecordToolResult<ToolResult> {
-    let limit = args.number("limit", 1, 200)?.unwrap_or(20) as usize;
+    let limit = args.integer("limit")?;
     let (kinds, layer) = (kinds(args)?, arguments::layer(args)?);
     let tags: Vec<String> =
         arguments::tags(args)?.unwrap_or_default().iter().map(|tag| tag.to_lowercase()).collect();
-    let include_inactive = args.flag("include_inactive")?.unwrap_or(false);
+    let include_inactive = args.is_set("include_inactive")?;
     let visible = arguments::visible_scopes(call.settings, args)?;
     let now = call.settings.records.now();
     let (found, more) = newest_records(call.memory, &visible, &kinds, limit, &|record| {

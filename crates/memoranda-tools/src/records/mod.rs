@@ -23,8 +23,7 @@ mod sync_scope;
 mod writer;
 
 use crate::registry::{
-    ParamTable, PromptDef, ScanPolicy, ToolAdvice, ToolDef, ToolHandler, ToolHints, ToolReach,
-    ToolTier, Toolset,
+    ParamTable, PromptDef, ScanPolicy, ToolAdvice, ToolDef, ToolHints, ToolReach, ToolTier, Toolset,
 };
 
 pub(crate) use arguments::{named_scope, visible_scopes};
@@ -63,10 +62,8 @@ pub(crate) const GET_CONTEXT: ToolDef = ToolDef {
         known of the person, what is due, memory files, changes since the last visit.",
     tier: ToolTier::Core,
     hints: READS,
-    handler: ToolHandler::Params {
-        table: params::GET_CONTEXT,
-        run: |call, args| Ok(context::get_context(call, args)?),
-    },
+    params: params::GET_CONTEXT,
+    run: |call, args| Ok(context::get_context(call, args)?),
     reach: ToolReach::Requested,
     scan: ScanPolicy::ByArguments(sync_scope::context),
     ..BASE
@@ -80,10 +77,8 @@ pub(crate) const TOOLS: &[ToolDef] = &[
         description: "Store a rule, decision, fact, note or skill for later conversations, for this repository \
             or globally.",
         hints: ADDS,
-        handler: ToolHandler::Params {
-            table: params::ADD_MEMORY,
-            run: |call, args| Ok(add_memory::run(call, args)?),
-        },
+        params: params::ADD_MEMORY,
+        run: |call, args| Ok(add_memory::run(call, args)?),
         ..BASE
     },
     ToolDef {
@@ -92,10 +87,8 @@ pub(crate) const TOOLS: &[ToolDef] = &[
         description: "Search memories: those of the project and global first, then what other interfaces and \
             repositories hold, each with its place.",
         hints: READS,
-        handler: ToolHandler::Params {
-            table: params::SEARCH_MEMORIES,
-            run: |call, args| Ok(listing::search(call, args)?),
-        },
+        params: params::SEARCH_MEMORIES,
+        run: |call, args| Ok(listing::search(call, args)?),
         scan: ScanPolicy::Everything,
         ..BASE
     },
@@ -104,10 +97,8 @@ pub(crate) const TOOLS: &[ToolDef] = &[
         title: "Get rules",
         description: "All active rules, of the project and global.",
         hints: READS,
-        handler: ToolHandler::Params {
-            table: params::GET_RULES,
-            run: |call, args| Ok(rules::get_rules(call, args)?),
-        },
+        params: params::GET_RULES,
+        run: |call, args| Ok(rules::get_rules(call, args)?),
         scan: ScanPolicy::ByArguments(sync_scope::rules),
         ..BASE
     },
@@ -116,10 +107,8 @@ pub(crate) const TOOLS: &[ToolDef] = &[
         title: "List memories",
         description: "Recent memories, global and of the project.",
         hints: READS,
-        handler: ToolHandler::Params {
-            table: params::LIST_MEMORIES,
-            run: |call, args| Ok(listing::list(call, args)?),
-        },
+        params: params::LIST_MEMORIES,
+        run: |call, args| Ok(listing::list(call, args)?),
         scan: ScanPolicy::ByArguments(sync_scope::visible_records),
         ..BASE
     },
@@ -128,10 +117,8 @@ pub(crate) const TOOLS: &[ToolDef] = &[
         title: "Edit memory",
         description: "Change a memory: at least one field besides id. null clears category, metadata, expires.",
         hints: CHANGES,
-        handler: ToolHandler::Params {
-            table: params::EDIT_MEMORY,
-            run: |call, args| Ok(edit_memory::run(call, args)?),
-        },
+        params: params::EDIT_MEMORY,
+        run: |call, args| Ok(edit_memory::run(call, args)?),
         ..BASE
     },
     ToolDef {
@@ -139,10 +126,8 @@ pub(crate) const TOOLS: &[ToolDef] = &[
         title: "Forget memory",
         description: "Soft-delete a memory; restore_memory recovers it.",
         hints: CHANGES,
-        handler: ToolHandler::Params {
-            table: params::FORGET_MEMORY,
-            run: |call, args| Ok(forget_memory::run(call, args)?),
-        },
+        params: params::FORGET_MEMORY,
+        run: |call, args| Ok(forget_memory::run(call, args)?),
         ..BASE
     },
     ToolDef {
@@ -151,10 +136,8 @@ pub(crate) const TOOLS: &[ToolDef] = &[
         title: "Bulk forget memories",
         description: "Soft-delete memories matching filters (at least one, or all). Preview with dry_run.",
         hints: CHANGES,
-        handler: ToolHandler::Params {
-            table: params::BULK_FORGET_MEMORIES,
-            run: |call, args| Ok(forget_memory::run_bulk(call, args)?),
-        },
+        params: params::BULK_FORGET_MEMORIES,
+        run: |call, args| Ok(forget_memory::run_bulk(call, args)?),
         ..BASE
     },
     ToolDef {
@@ -167,10 +150,8 @@ pub(crate) const TOOLS: &[ToolDef] = &[
             idempotent: true,
             open_world: false,
         },
-        handler: ToolHandler::Params {
-            table: params::RESTORE_MEMORY,
-            run: |call, args| Ok(restore_memory::run(call, args)?),
-        },
+        params: params::RESTORE_MEMORY,
+        run: |call, args| Ok(restore_memory::run(call, args)?),
         ..BASE
     },
     ToolDef {
@@ -179,10 +160,8 @@ pub(crate) const TOOLS: &[ToolDef] = &[
         title: "Vacuum memories",
         description: "Permanently purge soft-deleted memories, from the history too.",
         hints: CHANGES,
-        handler: ToolHandler::Params {
-            table: ParamTable::EMPTY,
-            run: |call, args| Ok(restore_memory::run_vacuum(call, args)?),
-        },
+        params: ParamTable::EMPTY,
+        run: |call, args| Ok(restore_memory::run_vacuum(call, args)?),
         scan: ScanPolicy::Everything,
         ..BASE
     },
@@ -191,10 +170,8 @@ pub(crate) const TOOLS: &[ToolDef] = &[
         title: "Add reminder",
         description: "Create a cron reminder. It is shown by get_context when due.",
         hints: ADDS,
-        handler: ToolHandler::Params {
-            table: params::ADD_REMINDER,
-            run: |call, args| Ok(reminders::add(call, args)?),
-        },
+        params: params::ADD_REMINDER,
+        run: |call, args| Ok(reminders::add(call, args)?),
         ..BASE
     },
     ToolDef {
@@ -202,10 +179,8 @@ pub(crate) const TOOLS: &[ToolDef] = &[
         title: "List reminders",
         description: "Reminders in scope, due ones first.",
         hints: READS,
-        handler: ToolHandler::Params {
-            table: params::LIST_REMINDERS,
-            run: |call, args| Ok(reminders::list(call, args)?),
-        },
+        params: params::LIST_REMINDERS,
+        run: |call, args| Ok(reminders::list(call, args)?),
         scan: ScanPolicy::ByArguments(sync_scope::reminders),
         ..BASE
     },
@@ -219,10 +194,8 @@ pub(crate) const TOOLS: &[ToolDef] = &[
             idempotent: false,
             open_world: false,
         },
-        handler: ToolHandler::Params {
-            table: params::RUN_DUE_REMINDERS,
-            run: |call, args| Ok(reminders::run_due(call, args)?),
-        },
+        params: params::RUN_DUE_REMINDERS,
+        run: |call, args| Ok(reminders::run_due(call, args)?),
         scan: ScanPolicy::ByArguments(sync_scope::reminders),
         ..BASE
     },
@@ -231,10 +204,8 @@ pub(crate) const TOOLS: &[ToolDef] = &[
         title: "Enable reminder",
         description: "Enable a reminder and recompute its next trigger.",
         hints: CHANGES,
-        handler: ToolHandler::Params {
-            table: params::REMINDER,
-            run: |call, args| Ok(reminders::enable(call, args)?),
-        },
+        params: params::REMINDER,
+        run: |call, args| Ok(reminders::enable(call, args)?),
         ..BASE
     },
     ToolDef {
@@ -242,10 +213,8 @@ pub(crate) const TOOLS: &[ToolDef] = &[
         title: "Disable reminder",
         description: "Disable a reminder.",
         hints: CHANGES,
-        handler: ToolHandler::Params {
-            table: params::REMINDER,
-            run: |call, args| Ok(reminders::disable(call, args)?),
-        },
+        params: params::REMINDER,
+        run: |call, args| Ok(reminders::disable(call, args)?),
         ..BASE
     },
     ToolDef {
@@ -253,10 +222,8 @@ pub(crate) const TOOLS: &[ToolDef] = &[
         title: "Delete reminder",
         description: "Delete a reminder.",
         hints: CHANGES,
-        handler: ToolHandler::Params {
-            table: params::REMINDER,
-            run: |call, args| Ok(reminders::delete(call, args)?),
-        },
+        params: params::REMINDER,
+        run: |call, args| Ok(reminders::delete(call, args)?),
         ..BASE
     },
     ToolDef {
@@ -264,10 +231,8 @@ pub(crate) const TOOLS: &[ToolDef] = &[
         title: "Start memory stream",
         description: "Start collecting a memory in chunks; returns stream_id.",
         hints: ADDS,
-        handler: ToolHandler::Params {
-            table: params::START_MEMORY_STREAM,
-            run: |call, args| Ok(streams::start(call, args)?),
-        },
+        params: params::START_MEMORY_STREAM,
+        run: |call, args| Ok(streams::start(call, args)?),
         ..BASE
     },
     ToolDef {
@@ -275,10 +240,8 @@ pub(crate) const TOOLS: &[ToolDef] = &[
         title: "Append memory chunk",
         description: "Append content to a stream.",
         hints: ADDS,
-        handler: ToolHandler::Params {
-            table: params::APPEND_MEMORY_CHUNK,
-            run: |call, args| Ok(streams::append(call, args)?),
-        },
+        params: params::APPEND_MEMORY_CHUNK,
+        run: |call, args| Ok(streams::append(call, args)?),
         ..BASE
     },
     ToolDef {
@@ -286,10 +249,8 @@ pub(crate) const TOOLS: &[ToolDef] = &[
         title: "Finalize memory stream",
         description: "Complete the stream and create the memory.",
         hints: ADDS,
-        handler: ToolHandler::Params {
-            table: params::STREAM,
-            run: |call, args| Ok(streams::finalize(call, args)?),
-        },
+        params: params::STREAM,
+        run: |call, args| Ok(streams::finalize(call, args)?),
         ..BASE
     },
     ToolDef {
@@ -297,10 +258,8 @@ pub(crate) const TOOLS: &[ToolDef] = &[
         title: "Cancel memory stream",
         description: "Discard the stream without creating a memory.",
         hints: CHANGES,
-        handler: ToolHandler::Params {
-            table: params::STREAM,
-            run: |call, args| Ok(streams::cancel(call, args)?),
-        },
+        params: params::STREAM,
+        run: |call, args| Ok(streams::cancel(call, args)?),
         ..BASE
     },
     ToolDef {
@@ -308,10 +267,8 @@ pub(crate) const TOOLS: &[ToolDef] = &[
         title: "Start session",
         description: "Start the record of a conversation; returns session_id.",
         hints: ADDS,
-        handler: ToolHandler::Params {
-            table: params::START_SESSION,
-            run: |call, args| Ok(sessions::start(call, args)?),
-        },
+        params: params::START_SESSION,
+        run: |call, args| Ok(sessions::start(call, args)?),
         ..SESSION_BASE
     },
     ToolDef {
@@ -319,10 +276,8 @@ pub(crate) const TOOLS: &[ToolDef] = &[
         title: "Checkpoint session",
         description: "Add what happened to a session.",
         hints: ADDS,
-        handler: ToolHandler::Params {
-            table: params::CHECKPOINT_SESSION,
-            run: |call, args| Ok(sessions::checkpoint(call, args)?),
-        },
+        params: params::CHECKPOINT_SESSION,
+        run: |call, args| Ok(sessions::checkpoint(call, args)?),
         ..SESSION_BASE
     },
     ToolDef {
@@ -330,10 +285,8 @@ pub(crate) const TOOLS: &[ToolDef] = &[
         title: "End session",
         description: "End a session; it is kept.",
         hints: ADDS,
-        handler: ToolHandler::Params {
-            table: params::END_SESSION,
-            run: |call, args| Ok(sessions::end(call, args)?),
-        },
+        params: params::END_SESSION,
+        run: |call, args| Ok(sessions::end(call, args)?),
         ..SESSION_BASE
     },
     ToolDef {
@@ -341,10 +294,8 @@ pub(crate) const TOOLS: &[ToolDef] = &[
         title: "Snapshot session",
         description: "Keep the last events of a session, or a transcript, as a note of their own.",
         hints: ADDS,
-        handler: ToolHandler::Params {
-            table: params::SNAPSHOT_SESSION,
-            run: |call, args| Ok(sessions::snapshot(call, args)?),
-        },
+        params: params::SNAPSHOT_SESSION,
+        run: |call, args| Ok(sessions::snapshot(call, args)?),
         ..SESSION_BASE
     },
     ToolDef {
@@ -353,10 +304,8 @@ pub(crate) const TOOLS: &[ToolDef] = &[
         description: "Merge memories that say the same: the newest stays, the others are marked superseded and \
             no longer shown. Preview with dry_run.",
         hints: CHANGES,
-        handler: ToolHandler::Params {
-            table: params::CONSOLIDATE_MEMORIES,
-            run: |call, args| Ok(consolidate::consolidate(call, args)?),
-        },
+        params: params::CONSOLIDATE_MEMORIES,
+        run: |call, args| Ok(consolidate::consolidate(call, args)?),
         ..SESSION_BASE
     },
 ];

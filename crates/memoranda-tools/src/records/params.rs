@@ -45,13 +45,17 @@ const fn dry_run(description: &'static str) -> Param {
 pub(super) const GET_CONTEXT: ParamTable = ParamTable::new(&[&[
     query("What you're working on"),
     PROJECT,
-    Param::integer("limit", 0, 50, "Max relevant memories (default 5)").hide_max(),
+    Param::integer("limit", 0, 50, "Max relevant memories (default 5)")
+        .hide_max()
+        .default_integer(5),
     Param::texts("files", "Files you work on"),
     Param::integer("budget_tokens", 1, 1_000_000, "Default 1500").hide_max(),
     MIN_RELEVANCE.hidden(),
     Param::texts("entityNames", "Graph entities: their neighbourhood instead").keep_empty(),
     Param::text("threadId", "Thread of the entities").hidden(),
-    Param::integer("depth", 1, 5, "Hops around the entities (default 1)").hidden(),
+    Param::integer("depth", 1, 5, "Hops around the entities (default 1)")
+        .hidden()
+        .default_integer(1),
     Param::integer("offset", 0, 10_000_000, "Entities to pass over").hidden(),
     Param::text("mode", "Mode of memories.sh").hidden(),
     Param::text("session_id", "").ignored(),
@@ -84,9 +88,10 @@ pub(super) const SEARCH_MEMORIES: ParamTable = ParamTable::new(&[&[
     query("Words, or one id to read that memory whole").required(),
     PROJECT,
     kind("Filter by type"),
-    Param::integer("limit", 1, 100, "Max results (default 10)"),
+    Param::integer("limit", 1, 100, "Max results (default 10)").default_integer(10),
     MIN_RELEVANCE,
-    Param::integer("offset", 0, u32::MAX as u64, "With an id: characters to skip"),
+    Param::integer("offset", 0, u32::MAX as u64, "With an id: characters to skip")
+        .default_integer(0),
     TYPES,
     LAYER,
 ]]);
@@ -94,14 +99,14 @@ pub(super) const SEARCH_MEMORIES: ParamTable = ParamTable::new(&[&[
 pub(super) const GET_RULES: ParamTable = ParamTable::new(&[&[
     PROJECT,
     Param::texts("files", "Leaves out rules for other paths"),
-    Param::integer("offset", 0, 1_000_000, "Rules to skip"),
+    Param::integer("offset", 0, 1_000_000, "Rules to skip").default_integer(0),
 ]]);
 
 pub(super) const LIST_MEMORIES: ParamTable = ParamTable::new(&[&[
     kind("Filter by type"),
     Param::text("tags", "Filter by tag (substring)"),
     PROJECT,
-    Param::integer("limit", 1, 200, "Max results (default 20)"),
+    Param::integer("limit", 1, 200, "Max results (default 20)").default_integer(20),
     Param::flag("include_inactive", "Also superseded and expired ones"),
     TYPES,
     LAYER,
@@ -179,16 +184,19 @@ pub(super) const START_SESSION: ParamTable = ParamTable::new(&[&[
 pub(super) const CHECKPOINT_SESSION: ParamTable = ParamTable::new(&[&[
     SESSION_ID,
     content("What happened").required(),
-    Param::choice("role", &["user", "assistant", "tool"], "Who (default assistant)"),
-    Param::choice("kind", &["message", "checkpoint", "summary", "event"], "Default checkpoint"),
+    Param::choice("role", &["user", "assistant", "tool"], "Who (default assistant)")
+        .default_word("assistant"),
+    Param::choice("kind", &["message", "checkpoint", "summary", "event"], "Default checkpoint")
+        .default_word("checkpoint"),
     Param::integer("token_count", 0, 1_000_000_000, "Tokens so far"),
     Param::integer("turn_index", 0, 1_000_000_000, "Turn"),
-    Param::flag("is_meaningful", "Default true; false leaves it out of snapshots"),
+    Param::flag("is_meaningful", "Default true; false leaves it out of snapshots")
+        .default_flag(true),
 ]]);
 
 pub(super) const END_SESSION: ParamTable = ParamTable::new(&[&[
     SESSION_ID,
-    Param::choice("status", &["closed", "compacted"], "Default closed"),
+    Param::choice("status", &["closed", "compacted"], "Default closed").default_word("closed"),
 ]]);
 
 pub(super) const SNAPSHOT_SESSION: ParamTable = ParamTable::new(&[&[
@@ -197,16 +205,18 @@ pub(super) const SNAPSHOT_SESSION: ParamTable = ParamTable::new(&[&[
         "source_trigger",
         &["new_session", "reset", "manual", "auto_compaction"],
         "Default manual",
-    ),
+    )
+    .default_word("manual"),
     Param::text("slug", "Name of the snapshot"),
     Param::text("transcript_md", "Markdown to keep instead of the session's events"),
-    Param::integer("message_count", 1, 1000, "Last events to keep (default 15)"),
-    Param::flag("meaningful_only", "Default true"),
+    Param::integer("message_count", 1, 1000, "Last events to keep (default 15)")
+        .default_integer(15),
+    Param::flag("meaningful_only", "Default true").default_flag(true),
 ]]);
 
 pub(super) const CONSOLIDATE_MEMORIES: ParamTable = ParamTable::new(&[&[
     Param::texts("types", "Types; default all"),
-    Param::flag("include_global", "Default true"),
+    Param::flag("include_global", "Default true").default_flag(true),
     Param::flag("global_only", "Only global ones"),
     PROJECT,
     dry_run("Preview, change nothing"),

@@ -60,7 +60,7 @@ pub(super) fn list(call: &CallContext<'_>, args: &ToolArgs) -> RecordToolResult<
     let zone = &call.settings.records.zone;
     let mut reminders = list_reminders(call.memory, &visible, zone)?;
     let total = reminders.len();
-    if !args.flag("include_disabled")?.unwrap_or(false) {
+    if !args.is_set("include_disabled")? {
         reminders.retain(|reminder| reminder.enabled);
     }
     let count = reminders.len();
@@ -97,7 +97,7 @@ pub(super) fn list(call: &CallContext<'_>, args: &ToolArgs) -> RecordToolResult<
 pub(super) fn run_due(call: &CallContext<'_>, args: &ToolArgs) -> RecordToolResult<ToolResult> {
     let visible = arguments::visible_scopes(call.settings, args)?;
     let zone = &call.settings.records.zone;
-    let is_dry_run = args.flag("dry_run")?.unwrap_or(false);
+    let is_dry_run = args.is_set("dry_run")?;
     let (due, commit) = if is_dry_run {
         (due_reminders(call.memory, &visible, zone)?, None)
     } else {

@@ -110,7 +110,7 @@ pub(super) fn selected_files(
 
 pub(super) fn get_rules(call: &CallContext<'_>, args: &ToolArgs) -> RecordToolResult<ToolResult> {
     let visible = arguments::visible_scopes(call.settings, args)?;
-    let from = args.number("offset", 0, 1_000_000)?.unwrap_or(0) as usize;
+    let from = args.integer("offset")?;
     let now = call.settings.records.now();
     let rules = RuleList::load(call.memory, &visible, &selected_files(call, args)?, &now)?;
     let page = RulesPage::new(&rules, from, PAGE_CHARS);

@@ -14,10 +14,6 @@ use super::render::{push_warning, scope_text};
 use super::secrets::SecretScreen;
 use crate::registry::{CallContext, ToolArgs, ToolResult};
 
-const ROLES: [&str; 3] = ["assistant", "user", "tool"];
-const EVENT_KINDS: [&str; 4] = ["checkpoint", "message", "summary", "event"];
-const TRIGGERS: [&str; 4] = ["manual", "new_session", "reset", "auto_compaction"];
-
 fn commit_id(commit: Option<Commit>) -> String {
     commit.map_or_else(|| "none".to_owned(), |commit| commit.id.to_string())
 }
@@ -61,12 +57,12 @@ pub(super) fn checkpoint(call: &CallContext<'_>, args: &ToolArgs) -> RecordToolR
     if content.trim().is_empty() {
         return Err(RecordToolError::new("`content` is empty: there is nothing to keep."));
     }
-    let role = args.choice("role", &ROLES)?.unwrap_or_else(|| "assistant".into());
-    let kind = args.choice("kind", &EVENT_KINDS)?.unwrap_or_else(|| "checkpoint".into());
-    let is_meaningful = args.flag("is_meaningful")?.unwrap_or(true);
+    let role = args.word("role")?;
+    let kind = args.word("kind")?;
+    let is_meaningful = args.is_set("is_meaningful")?;
     let mut details = String::new();
     for (name, word) in [("turn_index", "turn"), ("token_count", "tokens")] {
-        if let Some(number) = args.number(name, 0, 1_000_000_000)? {
+        if let Some(number) = args.optional_integer(name)? {
             details.push_str(&format!(" · {word} {number}"));
         }
     }
@@ -93,8 +89,7 @@ pub(super) fn checkpoint(call: &CallContext<'_>, args: &ToolArgs) -> RecordToolR
 /// `end_session`.
 pub(super) fn end(call: &CallContext<'_>, args: &ToolArgs) -> RecordToolResult<ToolResult> {
     let id = args.text("session_id")?;
-    let status =
-        args.choice("status", &["closed", "compacted"])?.unwrap_or_else(|| "closed".into());
+    let status = args.word("status")?;
     let session = end_session(call.memory, &call.who, &id, &status)?;
     let (scope, commit) = (session.scope, commit_id(session.commit));
     let text = format!(
@@ -111,9 +106,9 @@ pub(super) fn end(call: &CallContext<'_>, args: &ToolArgs) -> RecordToolResult<T
 /// `snapshot_session`.
 pub(super) fn snapshot(call: &CallContext<'_>, args: &ToolArgs) -> RecordToolResult<ToolResult> {
     let id = args.text("session_id")?;
-    let trigger = args.choice("source_trigger", &TRIGGERS)?.unwrap_or_else(|| "manual".into());
-    let count = args.number("message_count", 1, 1000)?.unwrap_or(15) as usize;
-    let meaningful_only = args.flag("meaningful_only")?.unwrap_or(true);
+    let trigger = args.word("source_trigger")?;
+    let count = args.integer("message_count")?;
+    let meaningful_only = args.is_set("meaningful_only")?;
     let transcript = args.optional_text("transcript_md")?;
     let mut request = snapshot_transcript(call.memory, &id, transcript, count, meaningful_only)?;
     request.trigger = trigger;

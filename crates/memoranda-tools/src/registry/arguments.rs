@@ -7,7 +7,7 @@
 use memoranda_core::globs;
 use serde_json::{Map, Value};
 
-use super::params::{ParamDefault, ParamKind, ParamTable, ParamVisibility};
+use super::params::{Param, ParamDefault, ParamKind, ParamTable, ParamVisibility};
 
 /// The arguments of one call.
 #[derive(Clone, Debug)]
@@ -61,9 +61,8 @@ pub enum ArgsError {
 }
 
 impl ToolArgs {
-    /// Takes arguments without a parameter table; `null` means no arguments.
-    pub(crate) fn new(tool: &'static str, arguments: Value) -> Result<Self, ArgsError> {
-        let table = ParamTable::EMPTY;
+    /// Takes the arguments of a call; `null` means no arguments.
+    fn new(tool: &'static str, table: ParamTable, arguments: Value) -> Result<Self, ArgsError> {
         match arguments {
             Value::Object(values) => Ok(Self { tool, table, values }),
             Value::Null => Ok(Self { tool, table, values: Map::new() }),
@@ -77,9 +76,12 @@ impl ToolArgs {
         table: ParamTable,
         arguments: Value,
     ) -> Result<Self, ArgsError> {
-        let mut args = Self { table, ..Self::new(tool, arguments)? };
+        let mut args = Self::new(tool, table, arguments)?;
         for param in table.all().filter(|param| !param.aliases.is_empty()) {
-            args.rename(&[(param.name, param.aliases)]);
+            if param.aliases_agree {
+                args.check_aliases(param)?;
+            }
+            args.rename(param);
         }
         args.values.retain(|name, value| {
             let param = table.find(name);
@@ -108,26 +110,27 @@ impl ToolArgs {
         given.filter(|name| self.value(name).is_some()).filter(is_ignored).collect()
     }
 
-    /// Renames aliases of parameters. A parameter's own name takes precedence.
-    pub(crate) fn rename(&mut self, aliases: &[(&str, &[&str])]) {
-        for (canonical, others) in aliases {
-            for other in *others {
-                let Some(value) = self.values.remove(*other) else { continue };
-                if self.value(canonical).is_none() {
-                    self.values.insert((*canonical).to_owned(), value);
-                }
+    /// Renames the aliases of a parameter. Its own name takes precedence.
+    fn rename(&mut self, param: &Param) {
+        for alias in param.aliases {
+            let Some(value) = self.values.remove(*alias) else { continue };
+            if self.value(param.name).is_none() {
+                self.values.insert(param.name.to_owned(), value);
             }
         }
     }
 
-    /// Rejects arguments with other names than these.
-    pub(crate) fn only(&self, known: &[&str]) -> Result<(), ArgsError> {
-        let unknown = self.values.keys().filter(|name| !known.contains(&name.as_str()));
-        let names: Vec<String> = unknown.cloned().collect();
-        if names.is_empty() {
-            return Ok(());
+    /// Rejects different values of a parameter under its names.
+    fn check_aliases(&self, param: &Param) -> Result<(), ArgsError> {
+        let names = std::iter::once(&param.name).chain(param.aliases);
+        let mut given = names.filter_map(|name| Some((*name, self.value(name)?)));
+        let Some((first, expected)) = given.next() else { return Ok(()) };
+        match given.find(|(_, value)| *value != expected) {
+            Some((name, value)) => {
+                Err(self.wrong(name, &format!("the same as `{first}` ({expected})"), value))
+            }
+            None => Ok(()),
         }
-        Err(self.unknown(names, known))
     }
 
     fn unknown(&self, names: Vec<String>, known: &[&str]) -> ArgsError {
@@ -139,7 +142,7 @@ impl ToolArgs {
     }
 
     /// Returns an argument. `None` if it is absent or `null`.
-    pub(crate) fn value(&self, name: &str) -> Option<&Value> {
+    pub fn value(&self, name: &str) -> Option<&Value> {
         self.values.get(name).filter(|value| !value.is_null())
     }
 
@@ -328,6 +331,21 @@ impl ToolArgs {
         list.into_iter().map(object).collect::<Result<_, _>>().map(Some)
     }
 
+    /// Returns the objects of a list, each read by the parameters of the list's items.
+    pub(crate) fn required_items(
+        &self,
+        name: &str,
+        expected: &'static str,
+    ) -> Result<Vec<Self>, ArgsError> {
+        let missing = || self.missing(name, expected);
+        let objects = self.objects(name)?.ok_or_else(missing)?;
+        let Some(ParamKind::Items(items)) = self.table.find(name).map(|param| param.kind) else {
+            return Err(missing());
+        };
+        let read = |object| Self::read(items.name, items.params, Value::Object(object));
+        objects.into_iter().map(read).collect()
+    }
+
     /// Returns an object: from an object or a JSON text.
     pub(crate) fn object(&self, name: &str) -> Result<Option<Map<String, Value>>, ArgsError> {
         match self.value(name) {
@@ -381,11 +399,11 @@ fn quoted(names: &[String]) -> String {
 mod tests {
     use serde_json::json;
 
-    use super::super::params::Param;
+    use super::super::params::ItemTable;
     use super::*;
 
     fn args(value: Value) -> ToolArgs {
-        ToolArgs::new("a_tool", value).unwrap()
+        ToolArgs::read("a_tool", ParamTable::EMPTY, value).unwrap()
     }
 
     #[test]
@@ -422,11 +440,7 @@ mod tests {
             ),
             (args.text("t").unwrap_err(), "a_tool needs `t`: a text."),
             (
-                args.only(&["n", "o", "w"]).unwrap_err(),
-                "a_tool has no parameter \"x\"; it takes n, o, w.",
-            ),
-            (
-                ToolArgs::new("a_tool", json!([])).unwrap_err(),
+                ToolArgs::read("a_tool", ParamTable::EMPTY, json!([])).unwrap_err(),
                 "The arguments of a_tool must be an object.",
             ),
         ] {
@@ -472,10 +486,40 @@ mod tests {
 
     #[test]
     fn aliases_count_unless_the_own_name_is_given() {
-        let mut args = args(json!({ "q": "one", "limit": 3, "page_size": 4 }));
-        args.rename(&[("query", &["q", "search"]), ("page_size", &["limit"])]);
+        const TABLE: ParamTable = ParamTable::new(&[&[
+            Param::text("query", "Query").aliases(&["q", "search"]),
+            Param::integer("page_size", 1, 9, "Size").aliases(&["limit"]),
+            Param::text("thread", "Thread").aliases(&["id"]).aliases_agree(),
+        ]]);
+        let read = |value| ToolArgs::read("a_tool", TABLE, value);
+        let args = read(json!({ "q": "one", "limit": 3, "page_size": 4, "id": "t" })).unwrap();
         assert_eq!(args.text("query").unwrap(), "one");
-        assert_eq!(args.number("page_size", 1, 9), Ok(Some(4)));
-        assert_eq!(args.only(&["query", "page_size"]), Ok(()));
+        assert_eq!(args.integer("page_size"), Ok(4));
+        assert_eq!(args.text("thread").unwrap(), "t");
+        assert_eq!(args.reject_unknown(), Ok(()));
+        assert!(read(json!({ "id": "t", "thread": "t" })).is_ok());
+        let error = read(json!({ "id": "t", "thread": "u" })).unwrap_err();
+        let expected = "`id` of a_tool must be the same as `thread` (\"u\"), not \"t\".";
+        assert_eq!(error.to_string(), expected);
+    }
+
+    #[test]
+    fn items_are_read_by_their_own_table() {
+        const ITEM: ParamTable = ParamTable::new(&[&[
+            Param::text("name", "Name").required().aliases(&["title"]),
+            Param::decimal("weight", 0.0, 1.0, "Weight"),
+        ]]);
+        const TABLE: ParamTable =
+            ParamTable::new(&[&[Param::items("items", &ItemTable::new("an item", ITEM), "Items")]]);
+        let read = |value| ToolArgs::read("a_tool", TABLE, value).unwrap();
+        let args = read(json!({ "items": "[{\"title\":\"a\",\"weight\":\"\"},{\"size\":1}]" }));
+        let items = args.required_items("items", "a list").unwrap();
+        assert_eq!(items[0].text("name").unwrap(), "a");
+        assert_eq!(items[0].optional_decimal("weight"), Ok(None));
+        assert_eq!(items[1].text("name").unwrap_err().to_string(), "an item needs `name`: a text.");
+        let unknown = items[1].reject_unknown().unwrap_err().to_string();
+        assert_eq!(unknown, "an item has no parameter \"size\"; it takes name, weight.");
+        let missing = read(json!({})).required_items("items", "a list").unwrap_err();
+        assert_eq!(missing.to_string(), "a_tool needs `items`: a list.");
     }
 }

@@ -19,14 +19,14 @@ pub use elicitation::{
     ClientContext, ClientQuestion, Confirmation, FormSupport, SideContent, SideOutput,
 };
 pub use error::ToolError;
-pub use params::{Param, ParamTable};
+pub use params::{ItemTable, Param, ParamTable};
 pub use prompt::{PromptArgument, PromptCall, PromptDef, PromptMessage};
 pub use resource::ResourceDef;
 pub use runner::call;
 pub use selection::{AccessMode, SelectionError, ToolSelection};
 pub use tool::{
-    CallContext, ParamsHandler, ScanPolicy, TextFormat, ToolAdvice, ToolDef, ToolHandler,
-    ToolHints, ToolReach, ToolResult, ToolTier, Toolset,
+    CallContext, ScanPolicy, TextFormat, ToolAdvice, ToolDef, ToolHints, ToolReach, ToolResult,
+    ToolRun, ToolTier, Toolset,
 };
 
 pub(crate) use arguments::integer;

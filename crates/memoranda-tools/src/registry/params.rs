@@ -17,6 +17,11 @@ pub struct Param {
     is_required: bool,
     keeps_empty: bool,
     hides_max: bool,
+    shows_default: bool,
+    min_chars: Option<usize>,
+    max_chars: Option<usize>,
+    min_items: Option<usize>,
+    pub(super) aliases_agree: bool,
 }
 
 /// Type and limits of a parameter.
@@ -36,6 +41,8 @@ pub(super) enum ParamKind {
     Texts,
     Object,
     Objects,
+    /// A list of objects with parameters of their own.
+    Items(&'static ItemTable),
     /// Any other JSON schema, such as one whose limits are configured.
     Schema(fn(&ToolSettings) -> Value),
 }
@@ -47,6 +54,17 @@ pub(super) enum ParamDefault {
     Decimal(f64),
     Flag(bool),
     Word(&'static str),
+}
+
+impl ParamDefault {
+    fn to_json(self) -> Value {
+        match self {
+            Self::Integer(number) => json!(number),
+            Self::Decimal(number) => json!(number),
+            Self::Flag(flag) => json!(flag),
+            Self::Word(word) => json!(word),
+        }
+    }
 }
 
 /// Visibility of a parameter to clients.
@@ -72,6 +90,11 @@ impl Param {
             is_required: false,
             keeps_empty: false,
             hides_max: false,
+            shows_default: false,
+            min_chars: None,
+            max_chars: None,
+            min_items: None,
+            aliases_agree: false,
         }
     }
 
@@ -129,6 +152,15 @@ impl Param {
         Self::new(name, ParamKind::Objects, description)
     }
 
+    /// A list of objects with parameters of their own.
+    pub const fn items(
+        name: &'static str,
+        items: &'static ItemTable,
+        description: &'static str,
+    ) -> Self {
+        Self::new(name, ParamKind::Items(items), description)
+    }
+
     /// A parameter with its own JSON schema.
     pub const fn schema(
         name: &'static str,
@@ -149,6 +181,34 @@ impl Param {
     #[must_use]
     pub const fn aliases(mut self, aliases: &'static [&'static str]) -> Self {
         self.aliases = aliases;
+        self
+    }
+
+    /// Rejects a call that gives the parameter and its other names with different values.
+    #[must_use]
+    pub const fn aliases_agree(mut self) -> Self {
+        self.aliases_agree = true;
+        self
+    }
+
+    /// Lists a minimum length of a text, in characters.
+    #[must_use]
+    pub const fn min_chars(mut self, chars: usize) -> Self {
+        self.min_chars = Some(chars);
+        self
+    }
+
+    /// Lists a maximum length of a text, in characters.
+    #[must_use]
+    pub const fn max_chars(mut self, chars: usize) -> Self {
+        self.max_chars = Some(chars);
+        self
+    }
+
+    /// Lists a minimum number of items of a list.
+    #[must_use]
+    pub const fn min_items(mut self, items: usize) -> Self {
+        self.min_items = Some(items);
         self
     }
 
@@ -177,6 +237,13 @@ impl Param {
     #[must_use]
     pub const fn default_word(mut self, default: &'static str) -> Self {
         self.default = Some(ParamDefault::Word(default));
+        self
+    }
+
+    /// Lists the default as part of the schema.
+    #[must_use]
+    pub const fn show_default(mut self) -> Self {
+        self.shows_default = true;
         self
     }
 
@@ -231,15 +298,33 @@ impl Param {
             ParamKind::Texts => json!({ "type": "array", "items": { "type": "string" } }),
             ParamKind::Object => json!({ "type": "object" }),
             ParamKind::Objects => json!({ "type": "array", "items": { "type": "object" } }),
+            ParamKind::Items(items) => {
+                json!({ "type": "array", "items": items.params.to_schema(settings) })
+            }
             ParamKind::Schema(schema) => schema(settings),
         };
-        schema["description"] = json!(self.description);
+        if !self.description.is_empty() {
+            schema["description"] = json!(self.description);
+        }
+        let limits = [
+            ("minLength", self.min_chars),
+            ("maxLength", self.max_chars),
+            ("minItems", self.min_items),
+        ];
+        for (name, limit) in limits {
+            if let Some(limit) = limit {
+                schema[name] = json!(limit);
+            }
+        }
+        if let Some(default) = self.default.filter(|_| self.shows_default) {
+            schema["default"] = default.to_json();
+        }
         schema
     }
 }
 
 /// Returns true for `null`, a blank text, and an empty list or object.
-pub(super) fn is_empty(value: &Value) -> bool {
+fn is_empty(value: &Value) -> bool {
     match value {
         Value::Null => true,
         Value::String(text) => text.trim().is_empty(),
@@ -260,6 +345,22 @@ fn plain(limit: f64) -> Value {
 pub struct ParamTable {
     groups: &'static [&'static [Param]],
     pub(super) accepts_unknown: bool,
+    pub(super) defers_unknown: bool,
+}
+
+/// Parameters of the objects in a list.
+#[derive(Clone, Copy, Debug)]
+pub struct ItemTable {
+    /// Name of one object in errors, such as `an entity`.
+    pub(super) name: &'static str,
+    pub(super) params: ParamTable,
+}
+
+impl ItemTable {
+    /// Describes the objects of a list.
+    pub const fn new(name: &'static str, params: ParamTable) -> Self {
+        Self { name, params }
+    }
 }
 
 impl ParamTable {
@@ -268,13 +369,20 @@ impl ParamTable {
 
     /// Combines groups of parameters. Unknown parameters are rejected.
     pub const fn new(groups: &'static [&'static [Param]]) -> Self {
-        Self { groups, accepts_unknown: false }
+        Self { groups, accepts_unknown: false, defers_unknown: false }
     }
 
     /// Ignores unknown parameters, for an interface whose clients add parameters over time.
     #[must_use]
     pub const fn accept_unknown(mut self) -> Self {
         self.accepts_unknown = true;
+        self
+    }
+
+    /// Lets the tool reject unknown parameters itself, together with the other problems of a call.
+    #[must_use]
+    pub const fn defer_unknown(mut self) -> Self {
+        self.defers_unknown = true;
         self
     }
 
@@ -318,6 +426,10 @@ mod tests {
         Param::text("old", "Old name").hidden(),
         Param::text("id", "Never reached").hidden(),
     ];
+    const PART: ParamTable = ParamTable::new(&[&[
+        Param::text("name", "").min_chars(1).max_chars(9).required(),
+        Param::decimal("weight", 0.0, 1.0, "Weight").default_decimal(0.5).show_default(),
+    ]]);
     const TABLE: ParamTable = ParamTable::new(&[
         &[
             Param::text("id", "Id").required(),
@@ -325,6 +437,7 @@ mod tests {
             Param::decimal("share", 0.0, 1.0, "Share"),
             Param::integer("line", 1, u64::MAX, "Line").hide_max(),
             Param::texts("tags", "Tags"),
+            Param::items("parts", &ItemTable::new("a part", PART), "Parts").min_items(1),
         ],
         SHARED,
     ]);
@@ -342,6 +455,23 @@ mod tests {
                 "line": { "type": "integer", "minimum": 1, "description": "Line" },
                 "tags": {
                     "type": "array", "items": { "type": "string" }, "description": "Tags"
+                },
+                "parts": {
+                    "type": "array",
+                    "minItems": 1,
+                    "items": {
+                        "type": "object",
+                        "properties": {
+                            "name": { "type": "string", "minLength": 1, "maxLength": 9 },
+                            "weight": {
+                                "type": "number", "minimum": 0, "maximum": 1, "default": 0.5,
+                                "description": "Weight"
+                            },
+                        },
+                        "required": ["name"],
+                        "additionalProperties": false,
+                    },
+                    "description": "Parts"
                 },
                 "page": {
                     "type": "integer", "minimum": 1, "maximum": 100, "description": "Page"

@@ -5,8 +5,7 @@ use serde_json::Value;
 
 use super::arguments::ToolArgs;
 use super::error::ToolError;
-use super::params::{ParamTable, is_empty};
-use super::tool::{CallContext, ParamsHandler, TextFormat, ToolDef, ToolHandler, ToolResult};
+use super::tool::{CallContext, TextFormat, ToolDef, ToolResult};
 use super::truncate::{Truncated, truncate_json};
 
 /// Maximum size of a structured result relative to its text: field names take room, too.
@@ -29,24 +28,14 @@ pub fn call(tool: &ToolDef, call: &CallContext<'_>, arguments: Value) -> ToolRes
     }
     // A tool that reads sees one state of the index from beginning to end. Errors are left to it.
     let snapshot = tool.reads_index_only().then(|| call.memory.snapshot());
-    let mut result = match tool.handler {
-        ToolHandler::Json { run, .. } => {
-            run(call, without_empty(arguments, &tool.input_schema(call.settings)))
-        }
-        ToolHandler::Params { table, run } => call_with_params(tool, table, run, call, arguments),
-    };
+    let mut result = run(tool, call, arguments);
     drop(snapshot);
     truncate(&mut result, tool.max_chars);
     result
 }
 
-fn call_with_params(
-    tool: &ToolDef,
-    table: ParamTable,
-    run: ParamsHandler,
-    call: &CallContext<'_>,
-    arguments: Value,
-) -> ToolResult {
+fn run(tool: &ToolDef, call: &CallContext<'_>, arguments: Value) -> ToolResult {
+    let table = tool.params;
     let mut format = tool.text_format;
     let args = ToolArgs::read(tool.name, table, arguments);
     let outcome = args.map_err(ToolError::from).and_then(|args| {
@@ -57,10 +46,11 @@ fn call_with_params(
             None => {}
         }
         // A tool that reads and has no parameters cannot misunderstand one.
-        if !tool.hints.read_only || table.listed().next().is_some() {
+        let can_misunderstand = !tool.hints.read_only || table.listed().next().is_some();
+        if can_misunderstand && !table.defers_unknown {
             args.reject_unknown()?;
         }
-        let mut result = run(call, &args)?;
+        let mut result = (tool.run)(call, &args)?;
         let ignored = args.ignored();
         if !ignored.is_empty() {
             let names = ignored.join(", ");
@@ -74,18 +64,6 @@ fn call_with_params(
         result.text = field.unwrap_or(&result.structured).to_string();
     }
     result
-}
-
-/// Removes optional arguments that are empty: clients send them for absent ones.
-fn without_empty(mut arguments: Value, schema: &Value) -> Value {
-    let is_required = |name: &str| {
-        let required = schema["required"].as_array();
-        required.is_some_and(|names| names.iter().any(|required| required == name))
-    };
-    if let Value::Object(values) = &mut arguments {
-        values.retain(|name, value| is_required(name) || !is_empty(value));
-    }
-    arguments
 }
 
 fn truncate(result: &mut ToolResult, max_chars: usize) {

@@ -33,8 +33,10 @@ pub struct ToolDef {
     pub reach: ToolReach,
     /// Hints for clients.
     pub hints: ToolHints,
-    /// Parameters and implementation.
-    pub handler: ToolHandler,
+    /// Parameters.
+    pub params: ParamTable,
+    /// Runs the tool.
+    pub run: ToolRun,
     /// JSON schema of the structured result.
     pub output: fn() -> Value,
     /// Format of the text, unless the argument `output_format` chooses another.
@@ -49,27 +51,8 @@ pub struct ToolDef {
     pub scan: ScanPolicy,
 }
 
-/// Implementation of a tool with a parameter table.
-pub type ParamsHandler = fn(&CallContext<'_>, &ToolArgs) -> Result<ToolResult, ToolError>;
-
-/// Parameters and implementation of a tool.
-#[derive(Clone, Copy)]
-pub enum ToolHandler {
-    /// The arguments are read and checked by a parameter table.
-    Params {
-        /// The parameters.
-        table: ParamTable,
-        /// Runs the tool.
-        run: ParamsHandler,
-    },
-    /// The tool has its own JSON schema, and reads the arguments itself.
-    Json {
-        /// Returns the input schema.
-        schema: fn(&ToolSettings) -> Value,
-        /// Runs the tool.
-        run: fn(&CallContext<'_>, Value) -> ToolResult,
-    },
-}
+/// Implementation of a tool.
+pub type ToolRun = fn(&CallContext<'_>, &ToolArgs) -> Result<ToolResult, ToolError>;
 
 /// Format of the text of a result.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -111,10 +94,8 @@ impl ToolDef {
             idempotent: false,
             open_world: false,
         },
-        handler: ToolHandler::Json {
-            schema: |_| json!({ "type": "object" }),
-            run: |_, _| ToolResult::error("This tool has no implementation."),
-        },
+        params: ParamTable::EMPTY,
+        run: |_, _| Ok(ToolResult::error("This tool has no implementation.")),
         output: || json!({ "type": "object" }),
         text_format: TextFormat::Text,
         json_text_field: None,
@@ -139,10 +120,7 @@ impl ToolDef {
 
     /// Returns the JSON schema of the arguments with the configured limits.
     pub fn input_schema(&self, settings: &ToolSettings) -> Value {
-        match self.handler {
-            ToolHandler::Params { table, .. } => table.to_schema(settings),
-            ToolHandler::Json { schema, .. } => schema(settings),
-        }
+        self.params.to_schema(settings)
     }
 
     /// Returns true if the tool can run before the files are scanned, and has to run again after the
@@ -163,11 +141,8 @@ impl ToolDef {
             ScanPolicy::Nothing => None,
             ScanPolicy::Everything | ScanPolicy::IfMissing => Some(SyncScope::Everything),
             ScanPolicy::ByArguments(scope) => {
-                let ToolHandler::Params { table, .. } = self.handler else {
-                    return Some(SyncScope::Everything);
-                };
                 // Invalid arguments are rejected before the tool reads any file.
-                let args = ToolArgs::read(self.name, table, arguments.clone());
+                let args = ToolArgs::read(self.name, self.params, arguments.clone());
                 Some(args.map_or(SyncScope::Everything, |args| scope(settings, &args)))
             }
         }

@@ -4,20 +4,16 @@ use memoranda_core::change::{Author, ChangeChannel};
 use memoranda_core::id::ProjectName;
 use memoranda_core::path::NotePath;
 use memoranda_engine::{EngineError, FileOperation, Memory, NoteLocation};
-use memoranda_tools::{CallContext, ToolDef, ToolHandler, ToolHints, ToolResult, Wording};
-use serde_json::{Value, json};
+use memoranda_tools::{CallContext, ToolArgs, ToolDef, ToolError, ToolHints, ToolResult, Wording};
+use serde_json::json;
 
 use crate::support::TestVault;
 
 const HINTS: ToolHints =
     ToolHints { read_only: true, destructive: false, idempotent: true, open_world: false };
 
-static READER: ToolDef = ToolDef {
-    name: "count_twice",
-    hints: HINTS,
-    handler: ToolHandler::Json { schema: |_| json!({ "type": "object" }), run: count_twice },
-    ..ToolDef::BASE
-};
+static READER: ToolDef =
+    ToolDef { name: "count_twice", hints: HINTS, run: count_twice, ..ToolDef::BASE };
 
 static WRITER: ToolDef = ToolDef { hints: ToolHints { read_only: false, ..HINTS }, ..READER };
 
@@ -26,12 +22,12 @@ fn notes(memory: &Memory) -> u64 {
 }
 
 /// Counts the notes, lets another thread write one, and counts again.
-fn count_twice(call: &CallContext<'_>, _: Value) -> ToolResult {
+fn count_twice(call: &CallContext<'_>, _: &ToolArgs) -> Result<ToolResult, ToolError> {
     let before = notes(call.memory);
     std::thread::scope(|scope| {
         scope.spawn(|| write_note(call.memory, &format!("note-{before}.md")));
     });
-    ToolResult::ok(String::new(), json!([before, notes(call.memory)]))
+    Ok(ToolResult::ok(String::new(), json!([before, notes(call.memory)])))
 }
 
 fn write_note(memory: &Memory, path: &str) {

@@ -1,31 +1,44 @@
 //! `search_nodes`.
 
-use memoranda_engine::graph::{EntitySearch, MatchLimit, search_entities};
+use memoranda_engine::graph::{EntitySearch, GraphError, MatchLimit, search_entities};
 use memoranda_engine::{EngineError, NoteLocation, SearchFilter, SearchRequest};
 use serde_json::{Value, json};
 
+use super::base::{BASE, READ};
 use super::error::GraphToolResult;
-use super::query::{graph_at, read_page, render_found};
+use super::output_schema::graph;
+use super::params::{PAST, PRESENT};
+use super::read_graph::read_page;
 use super::read_options::ReadOptions;
-use super::render::{SupersededDisplay, answer};
-use crate::registry::{CallContext, ToolArgs, ToolResult};
+use super::render::{SupersededDisplay, answer, render_found};
+use crate::registry::{CallContext, Param, ParamTable, ToolArgs, ToolDef, ToolResult, ToolTier};
+
+pub(super) const TOOL: ToolDef = ToolDef {
+    name: "search_nodes",
+    title: "Search nodes",
+    description: "Find entities by words in their name, type and facts; exact matches first. Gives entities and their relations.",
+    tier: ToolTier::Default,
+    hints: READ,
+    output: graph,
+    params: PARAMS,
+    run,
+    ..BASE
+};
+
+const PARAMS: ParamTable =
+    ParamTable::new(&[&[Param::text("query", "Words to look for").required()], PRESENT, PAST]);
 
 /// Maximum number of memories outside the thread in an empty answer.
 const MAX_OUTSIDE: usize = 5;
 
-pub(super) fn search_nodes(
-    call: &CallContext<'_>,
-    arguments: Value,
-) -> GraphToolResult<ToolResult> {
-    let mut args = ToolArgs::new("search_nodes", arguments)?;
-    let options = ReadOptions::read(&mut args, call)?;
-    args.only(&[&ReadOptions::PARAMETERS[..], &["query"]].concat())?;
+fn run(call: &CallContext<'_>, args: &ToolArgs) -> GraphToolResult<ToolResult> {
+    let options = ReadOptions::read(args, call)?;
     let text = args.text("query")?.trim().to_owned();
     // An empty query matches everything, as in the reference server.
     if text.is_empty() {
         return read_page(call, &options, 0.0);
     }
-    let at = graph_at(call, &options)?;
+    let at = options.graph_at(call)?;
     let max_entities_for_parts = call.settings.graph.pieces_up_to;
     let search = EntitySearch {
         text: &text,
@@ -83,7 +96,7 @@ fn outside_thread(
     };
     let found = match call.memory.search(&request) {
         Err(EngineError::Invalid(_)) => return Ok(Vec::new()),
-        found => found?,
+        found => found.map_err(GraphError::from)?,
     };
     let is_outside = |place: &NoteLocation| {
         place.project != thread.project || !place.path.is_within(&thread.folder)

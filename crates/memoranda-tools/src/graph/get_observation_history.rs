@@ -6,18 +6,39 @@ use memoranda_engine::graph::{
 };
 use serde_json::{Value, json};
 
+use super::base::{BASE, READ};
 use super::error::GraphToolResult;
-use super::observations::observation_id;
+use super::input::observation_id;
+use super::output_schema::output;
+use super::params::{ENTITY_NAME, OPTIONAL_THREAD};
 use super::render::answer;
 use super::thread::CallThread;
-use crate::registry::{CallContext, ToolArgs, ToolResult};
+use crate::registry::{CallContext, Param, ParamTable, ToolArgs, ToolDef, ToolResult, ToolTier};
 
-pub(super) fn history(call: &CallContext<'_>, arguments: Value) -> GraphToolResult<ToolResult> {
-    let mut args = ToolArgs::new("get_observation_history", arguments)?;
-    let thread = CallThread::from_args_or_default(&mut args, call.settings)?;
-    args.only(&["threadId", "entityName", "observationId"])?;
+pub(super) const TOOL: ToolDef = ToolDef {
+    name: "get_observation_history",
+    title: "Observation history",
+    description: "The versions of one fact, oldest first, with who wrote each (people's edits in the file too), what superseded it, or who struck it out or removed it; of deleted entities too.",
+    tier: ToolTier::Default,
+    hints: READ,
+    output: || {
+        output(&[("history", "array"), ("entityName", "string"), ("observationId", "string")])
+    },
+    params: PARAMS,
+    run,
+    ..BASE
+};
+
+const PARAMS: ParamTable = ParamTable::new(&[&[
+    ENTITY_NAME.required(),
+    Param::text("observationId", "Any id of the chain, obs_…").required(),
+    OPTIONAL_THREAD,
+]]);
+
+fn run(call: &CallContext<'_>, args: &ToolArgs) -> GraphToolResult<ToolResult> {
+    let thread = CallThread::from_args_or_default(args, call.settings)?;
     let name = normalize_name(&args.text("entityName")?);
-    let id = observation_id(&args, "observationId")?
+    let id = observation_id(args, "observationId")?
         .ok_or_else(|| args.missing("observationId", "the observation's id"))?;
     let timeline = observation_timeline(call.memory, &thread, &name, &id)
         .map_err(|error| thread.explain(error))?;
