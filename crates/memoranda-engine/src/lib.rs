@@ -29,6 +29,7 @@ pub mod task_context;
 mod uses;
 mod vacuum;
 mod visits;
+mod wildcard;
 
 pub use archive::{ExportReport, ImportReport};
 pub use batch::{FileOperation, NoteTransaction, TransactOutcome};
@@ -48,7 +49,9 @@ pub use links::around::{LinkSentence, NoteSurroundings};
 pub use links::neighbourhood::{
     GraphPath, GraphRequest, NeighbourLink, NeighbourNode, NoteNeighbourhood,
 };
-pub use links::resolve::{NoteLocation, ResolveIntent, ResolvedNote, project_said};
+pub use links::resolve::{
+    NoteLocation, ResolveIntent, ResolvedNote, name_in_project, project_said,
+};
 pub use links::resolve_folder::NamedFolder;
 pub use map::{MapPoint, VaultMap};
 pub use model::{LanguageModel, ModelError, ModelQuestion, TextEmbedder};
@@ -61,12 +64,11 @@ pub use notes::expire::{ExpireRequest, ExpiredNotes};
 pub use notes::folder_cache::{CachedText, FolderTexts};
 pub use notes::list::{ListPage, ListRequest};
 pub use notes::merge_save::{MergeConflict, MergeSaveRequest, SaveMerging, SaveOutcome};
-pub use notes::read::{ReadNote, TextNote};
-pub use notes::relocate::{MoveOutcome, MoveRequest, Moved};
-pub use notes::rename::{
-    LinkDirection, LinkPolicy, LinkScope, LinkText, OutdatedLink, RenameOutcome, RenameRequest,
-    Renamed,
+pub use notes::move_notes::{
+    LinkDirection, LinkPolicy, LinkScope, LinkText, MoveOutcome, MoveRequest, MovedNotes,
+    OutdatedLink,
 };
+pub use notes::read::{ReadNote, TextNote};
 pub use notes::restore::{RestoreOutcome, RestoredNote};
 pub use notes::write::{AddRequest, WriteMode, WriteOutcome, WriteRequest, WrittenNote};
 pub use project::ProjectInfo;
@@ -84,6 +86,7 @@ pub use search::{
 };
 pub use status::VaultStatus;
 pub use visits::{ChangesSinceVisit, VisitRegister, VisitingClient};
+pub use wildcard::matches_wildcard;
 
 pub use memoranda_core as core;
 pub use memoranda_store::{

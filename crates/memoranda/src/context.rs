@@ -8,7 +8,7 @@ use memoranda_engine::core::id::ProjectName;
 use memoranda_engine::core::path::NotePath;
 use memoranda_engine::{
     DEFAULT_PROJECT, EngineError, Memory, NoteLocation, OpenOptions, ResolveIntent, ResolvedNote,
-    ScanReport, SyncScope,
+    ScanReport, SyncScope, name_in_project,
 };
 
 use crate::cli::GlobalArgs;
@@ -245,8 +245,7 @@ impl CommandContext {
     /// Returns the requested project and the name without its `project/` prefix.
     pub(crate) fn strip_project_prefix(&self, name: &str) -> Result<(Option<&str>, String)> {
         let project = self.settings()?.project.as_deref();
-        let prefix = project.map(|project| format!("{project}/"));
-        let within = prefix.and_then(|prefix| name.strip_prefix(&prefix));
+        let within = project.and_then(|project| name_in_project(project, name));
         Ok((project, within.unwrap_or(name).to_owned()))
     }
 

@@ -21,11 +21,12 @@ use memoranda_store::{
 
 use crate::Memory;
 use crate::error::{EngineError, Result};
-use crate::links::resolve::NoteLocation;
+use crate::links::resolve::{NoteLocation, name_in_project};
 use crate::notes::context::{
     self, ContextNote, ContextPage, ContextRequest, ContextRoom, ContextTarget, FurtherLink,
     RelatedNote,
 };
+use crate::wildcard::matches_wildcard;
 
 /// A project as it was.
 pub(crate) struct ProjectAt<'m> {
@@ -362,7 +363,7 @@ impl<'m> ProjectAt<'m> {
         let (found, has_more) = match &request.target {
             ContextTarget::Name(name) => {
                 let bare = name.trim().strip_prefix("memory://").unwrap_or(name.trim());
-                let own = bare.strip_prefix(&format!("{}/", self.project));
+                let own = name_in_project(self.project.as_str(), bare);
                 let meant = match self.find(bare)? {
                     None => own.map(|own| self.find(own)).transpose()?.flatten(),
                     found => found,
@@ -406,11 +407,12 @@ impl<'m> ProjectAt<'m> {
         })?;
         let present = present.into_iter().filter(|file| !self.hidden.contains(&file.id));
         let past = self.notes.iter().enumerate().filter(|(_, note)| {
-            let own = format!("{}/", self.project);
-            fits(pattern, &note.permalink)
-                || fits(&format!("{own}{pattern}"), &note.permalink)
-                || pattern.strip_prefix(&own).is_some_and(|rest| fits(rest, &note.permalink))
-                || fits(&name_key(pattern), &note.path.key())
+            let own = self.project.as_str();
+            matches_wildcard(pattern, &note.permalink)
+                || matches_wildcard(&format!("{own}/{pattern}"), &note.permalink)
+                || name_in_project(own, pattern)
+                    .is_some_and(|rest| matches_wildcard(rest, &note.permalink))
+                || matches_wildcard(&name_key(pattern), &note.path.key())
         });
         let past = past.map(|(n, note)| (note.path.clone(), NoteRef::Then(n)));
         let mut all: Vec<_> = present.map(|f| (f.path, NoteRef::Now(f.id))).chain(past).collect();
@@ -626,47 +628,4 @@ struct NoteDisplayData {
     permalink: String,
     hash: Option<ContentHash>,
     kind: FileKind,
-}
-
-/// Returns true if a text matches a pattern in which `*` matches any text.
-fn fits(pattern: &str, text: &str) -> bool {
-    let mut parts = pattern.split('*');
-    let Some(mut rest) = parts.next().and_then(|first| text.strip_prefix(first)) else {
-        return false;
-    };
-    let mut last = None;
-    for part in parts {
-        last = Some(part);
-        match rest.find(part) {
-            Some(at) => rest = rest.get(at + part.len()..).unwrap_or_default(),
-            None => return false,
-        }
-    }
-    // The end of the text must be the end of the pattern, wherever else its last part occurs.
-    match last {
-        None => rest.is_empty(),
-        Some(part) => text.ends_with(part),
-    }
-}
-
-#[cfg(test)]
-mod tests {
-    use super::fits;
-
-    #[test]
-    fn stars_stand_for_anything() {
-        for (pattern, text, expected) in [
-            ("a/*", "a/b/c", true),
-            ("a/*", "b/a/c", false),
-            ("*/c", "a/c/b/c", true),
-            ("*/c", "a/cd", false),
-            ("a", "a", true),
-            ("a", "ab", false),
-            ("a*b*c", "a-b-c", true),
-            ("a*b*c", "a-c-b", false),
-            ("*", "", true),
-        ] {
-            assert_eq!(fits(pattern, text), expected, "{pattern} {text}");
-        }
-    }
 }

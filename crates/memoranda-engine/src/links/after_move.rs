@@ -13,8 +13,9 @@ use memoranda_core::path::NotePath;
 use memoranda_store::{FileSummary, Transaction, link_key, named_at};
 
 use crate::error::Result;
+use crate::links::path_change::PathChange;
 use crate::links::resolve::NoteLocation;
-use crate::notes::rename::{LinkDirection, PathChange};
+use crate::notes::move_notes::LinkDirection;
 
 /// A project as it will be.
 pub(crate) struct PostMoveResolver<'a> {

@@ -7,7 +7,7 @@ use memoranda_store::RelationRow;
 use crate::Memory;
 use crate::error::Result;
 use crate::links::resolve::NoteLocation;
-use crate::notes::rename::{LinkDirection, LinkText, OutdatedLink};
+use crate::notes::move_notes::{LinkDirection, LinkText, OutdatedLink};
 
 impl Memory {
     /// Of the links that there were to some notes, those that mean none of these any more. Each says

@@ -5,6 +5,7 @@ pub(crate) mod around;
 pub(crate) mod broken;
 pub(crate) mod handwritten;
 pub(crate) mod neighbourhood;
+pub(crate) mod path_change;
 pub(crate) mod path_links;
 pub(crate) mod resolve;
 pub(crate) mod resolve_folder;

@@ -12,8 +12,8 @@ use memoranda_core::path::NotePath;
 use memoranda_store::Transaction;
 
 use crate::error::Result;
+use crate::links::path_change::PathChange;
 use crate::links::resolve::NoteLocation;
-use crate::notes::rename::PathChange;
 
 /// The files of a project as they are, and as they will be.
 pub(crate) struct PathResolver<'a> {

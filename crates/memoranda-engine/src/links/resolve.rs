@@ -14,7 +14,7 @@ use memoranda_core::note;
 use memoranda_core::note::permalink::slug;
 use memoranda_core::path::NotePath;
 use memoranda_core::query::Query;
-use memoranda_store::{FileSummary, NotAFileKind, SearchFilter, StoreError};
+use memoranda_store::{FileSummary, NotAFileKind, SearchFilter, StoreError, link_key};
 
 use crate::Memory;
 use crate::error::{EngineError, Result};
@@ -337,6 +337,12 @@ impl Memory {
 /// The project that a name says itself: `project::name`, `memoranda://project/name`.
 pub fn project_said(identifier: &str) -> Option<&str> {
     split(identifier).0
+}
+
+/// Returns the rest of a name that starts with the project, in any spelling; `None` if it does not.
+pub fn name_in_project<'n>(project: &str, name: &'n str) -> Option<&'n str> {
+    let (first, rest) = name.split_once('/')?;
+    (link_key(first) == link_key(project)).then_some(rest)
 }
 
 /// Takes `memory://…`, `memoranda://project/…`, `project::name` and `[[name]]` apart.

@@ -10,10 +10,9 @@ use memoranda_store::{RelationRow, Transaction};
 
 use crate::error::Result;
 use crate::links::after_move::{LinkFix, LinkToNote, PostMoveResolver};
+use crate::links::path_change::{LinkHolder, PathChange, states_title, without_extension};
 use crate::links::resolve::NoteLocation;
-use crate::notes::rename::{
-    LinkDirection, LinkHolder, PathChange, states_title, without_extension,
-};
+use crate::notes::move_notes::LinkDirection;
 
 /// The links that a move leaves behind: by note, each text with what it must be.
 pub(crate) fn outdated_links(

@@ -14,9 +14,10 @@ use memoranda_store::Transaction;
 
 use crate::error::Result;
 use crate::links::after_move::{LinkFix, LinkToNote, PostMoveResolver};
+use crate::links::path_change::{PathChange, text_at};
 use crate::links::path_links::{PathInFile, PathResolver};
 use crate::links::resolve::NoteLocation;
-use crate::notes::rename::{LinkDirection, LinkText, OutdatedLink, PathChange, text_at};
+use crate::notes::move_notes::{LinkDirection, LinkText, OutdatedLink};
 
 /// A file is looked for by its own name among so many; of more, by the folder that they share.
 const MANY_FILES: usize = 100;

@@ -10,7 +10,7 @@ use memoranda_store::{CommitOutcome, RelationRow, Transaction};
 use crate::error::{EngineError, Result};
 use crate::links::resolve::NoteLocation;
 use crate::links::untyped::{self, UntypedLinks};
-use crate::notes::rename::OutdatedLink;
+use crate::notes::move_notes::OutdatedLink;
 use crate::{Author, Memory};
 
 /// Request to delete a note or a folder.

@@ -9,7 +9,7 @@ use memoranda_store::{FileSummary, PointInTime};
 use crate::Memory;
 use crate::error::{EngineError, Result};
 use crate::history::project_at::ProjectAt;
-use crate::links::resolve::{NoteLocation, ResolveIntent, split};
+use crate::links::resolve::{NoteLocation, ResolveIntent, name_in_project, split};
 
 /// A note as it was read.
 #[derive(Clone, Debug)]
@@ -182,7 +182,7 @@ impl Memory {
         moment: PointInTime,
     ) -> Result<Option<(NoteLocation, ContentHash)>> {
         for project in projects {
-            let own = name.strip_prefix(&format!("{project}/"));
+            let own = name_in_project(project.as_str(), name);
             let past = ProjectAt::load(self, project, moment)?;
             for name in [Some(name), own].into_iter().flatten() {
                 if let Some(found) = past.version_of(name)? {

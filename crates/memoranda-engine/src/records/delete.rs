@@ -15,6 +15,7 @@ use super::query::{
 use super::record::{MemoryRecord, RecordLocation, records_project};
 use super::scope::VisibleScopes;
 use crate::vacuum::{counted, is_agent};
+use crate::wildcard::matches_wildcard;
 use crate::{Author, FileOperation, Memory, NoteLocation, RestoreOutcome, TransactOutcome};
 
 /// Deletes one record. Returns the record and the commit.
@@ -95,29 +96,7 @@ pub fn matching_records(
 
 /// Returns true if a pattern with `*` and `?` matches anywhere in a text. Case is ignored.
 fn matches_pattern(pattern: &str, text: &str) -> bool {
-    let pattern: Vec<char> = format!("*{pattern}*").to_lowercase().chars().collect();
-    let text: Vec<char> = text.to_lowercase().chars().collect();
-    let (mut p, mut t) = (0, 0);
-    // Position of the last star, and the length of the text that it matches.
-    let mut star: Option<(usize, usize)> = None;
-    while t < text.len() {
-        match pattern.get(p) {
-            Some('*') => {
-                star = Some((p, t));
-                p += 1;
-            }
-            Some('?') => (p, t) = (p + 1, t + 1),
-            Some(c) if Some(c) == text.get(t) => (p, t) = (p + 1, t + 1),
-            _ => match star {
-                Some((at, taken)) => {
-                    star = Some((at, taken + 1));
-                    (p, t) = (at + 1, taken + 1);
-                }
-                None => return false,
-            },
-        }
-    }
-    pattern.iter().skip(p).all(|c| *c == '*')
+    matches_wildcard(&format!("*{pattern}*").to_lowercase(), &text.to_lowercase())
 }
 
 /// A record that was restored.

@@ -28,8 +28,8 @@ impl Vault {
     }
 
     fn relocate(&self, from: &str, to: &str) {
-        let request = MoveRequest { from: place(from), to: NotePath::parse(to).unwrap() };
-        let outcome = self.memory.relocate(&who(), &request).unwrap();
+        let request = MoveRequest::new(place(from), NotePath::parse(to).unwrap());
+        let outcome = self.memory.move_notes(&who(), &request).unwrap();
         assert!(matches!(outcome, MoveOutcome::Moved(_)), "{outcome:?}");
     }
 

@@ -9,9 +9,9 @@ use memoranda_core::path::NotePath;
 use memoranda_engine::{
     AddRequest, DeleteOutcome, DeleteRequest, EditOutcome, EditRequest, EngineError, ExpireRequest,
     FileOperation, GraphRequest, HistoryFilter, LinkPolicy, LinkScope, Memory, MoveOutcome,
-    MoveRequest, NoteLocation, OpenOptions, PointInTime, RenameRequest, ResolveIntent,
-    RestoreOutcome, SearchFilter, SearchRequest, SyncScope, TransactOutcome, UndoOutcome,
-    WriteMode, WriteOutcome, WriteRequest,
+    MoveRequest, NoteLocation, OpenOptions, PointInTime, ResolveIntent, RestoreOutcome,
+    SearchFilter, SearchRequest, SyncScope, TransactOutcome, UndoOutcome, WriteMode, WriteOutcome,
+    WriteRequest,
 };
 use tempfile::TempDir;
 
@@ -83,8 +83,8 @@ fn every_change_can_be_taken_back() {
     assert!(matches!(vault.undo_last(), UndoOutcome::Undone(_)));
     assert_eq!(vault.text("main/a.md").as_deref(), Some("one\n"));
 
-    let moved = MoveRequest { from: place("a.md"), to: NotePath::parse("b/c.md").unwrap() };
-    assert!(matches!(vault.memory.relocate(&who(), &moved), Ok(MoveOutcome::Moved(_))));
+    let moved = MoveRequest::new(place("a.md"), NotePath::parse("b/c.md").unwrap());
+    assert!(matches!(vault.memory.move_notes(&who(), &moved), Ok(MoveOutcome::Moved(_))));
     assert!(matches!(vault.undo_last(), UndoOutcome::Undone(_)));
     assert_eq!(vault.text("main/a.md").as_deref(), Some("one\n"));
     assert_eq!(vault.text("main/b/c.md"), None);
@@ -176,8 +176,8 @@ fn names_mean_one_note_or_are_refused() {
 fn a_name_means_the_note_that_lies_there_unless_another_states_it() {
     let vault = Vault::new();
     let moved = |from: &str, to: &str| {
-        let moved = MoveRequest { from: place(from), to: NotePath::parse(to).unwrap() };
-        assert!(matches!(vault.memory.relocate(&who(), &moved), Ok(MoveOutcome::Moved(_))));
+        let moved = MoveRequest::new(place(from), NotePath::parse(to).unwrap());
+        assert!(matches!(vault.memory.move_notes(&who(), &moved), Ok(MoveOutcome::Moved(_))));
     };
     for (at, to, before) in [
         ("log.md", "log-2025.md", "of last year"),
@@ -348,16 +348,11 @@ fn a_move_is_a_use_and_no_empty_folder_is_left() {
     }
     vault.memory.sync(&mut |_| {}).unwrap();
     let to = |name: &str| NotePath::parse(name).unwrap();
-    let request = MoveRequest { from: place("a/moved.md"), to: to("x/moved.md") };
-    vault.memory.relocate(&who(), &request).unwrap();
-    let request = RenameRequest {
-        from: place("a/b"),
-        to: to("x/b"),
-        links: LinkPolicy::Update,
-        holders: LinkScope::Everywhere,
-        expected: None,
-    };
-    vault.memory.rename(&who(), &request).unwrap();
+    let request = MoveRequest::new(place("a/moved.md"), to("x/moved.md"));
+    vault.memory.move_notes(&who(), &request).unwrap();
+    let links = LinkPolicy::Update(LinkScope::Everywhere);
+    let request = MoveRequest { links, ..MoveRequest::new(place("a/b"), to("x/b")) };
+    vault.memory.move_notes(&who(), &request).unwrap();
     vault.memory.record_use(&place("c/kept.txt.md"));
     let request = ExpireRequest { project: main_project(), days: 90 };
     let expired = vault.memory.expire(&who(), &request).unwrap();

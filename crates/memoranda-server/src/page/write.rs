@@ -132,13 +132,13 @@ pub(super) fn move_note(request: &PageRequest<'_>) -> Result<Value, HttpError> {
     let to = NotePath::parse(request.required("to")?)
         .map_err(|error| HttpError::bad_request(format!("to: {error}.")))?;
     let project = from.project.clone();
-    match memory.relocate(&request.author("move"), &MoveRequest { from, to: to.clone() })? {
+    match memory.move_notes(&request.author("move"), &MoveRequest::new(from, to.clone()))? {
         MoveOutcome::Moved(moved) => Ok(json!({
             "project": project.as_str(),
             "path": to.as_str(),
             "commit": moved.commit.map(|commit| commit.id.to_string()),
         })),
-        MoveOutcome::Exists(_) => {
+        MoveOutcome::Exists(_) | MoveOutcome::Conflict(..) => {
             let message = format!("There is a file at {to} already; nothing was moved.");
             Err(HttpError::coded(StatusCode::CONFLICT, "exists", message))
         }

@@ -320,8 +320,8 @@ fn rename(call: &CallContext<'_>, from: String, to: String) -> Result<MemoryOutc
         return Err(MemoryError::IntoItself { from, to });
     }
     check_has_files(call, &from, &source)?;
-    let request = MoveRequest { from: place(memories, &source), to: destination };
-    let outcome = call.memory.relocate(&call.who, &request).map_err(|e| match e {
+    let request = MoveRequest::new(place(memories, &source), destination);
+    let outcome = call.memory.move_notes(&call.who, &request).map_err(|e| match e {
         EngineError::Store(StoreError::Twin { .. }) => {
             MemoryError::DestinationExists { path: to.clone() }
         }
@@ -347,7 +347,9 @@ fn rename(call: &CallContext<'_>, from: String, to: String) -> Result<MemoryOutc
             warnings.extend(remaining_files(&moved.left));
             Ok(MemoryOutcome::Renamed(MemoryChange { path: from, commit, warnings }, to))
         }
-        MoveOutcome::Exists(_) => Err(MemoryError::DestinationExists { path: to }),
+        MoveOutcome::Exists(_) | MoveOutcome::Conflict(..) => {
+            Err(MemoryError::DestinationExists { path: to })
+        }
     }
 }
 

@@ -2,7 +2,7 @@
 //! `note/type/target`. `*` matches anything.
 
 use memoranda_core::note::permalink::slug;
-use memoranda_engine::{FileSummary, FilteredList, ListOrder, SearchFilter};
+use memoranda_engine::{FileSummary, FilteredList, ListOrder, SearchFilter, name_in_project};
 
 use super::glob::matches_pattern;
 use super::search_hit::NoteHit;
@@ -27,8 +27,8 @@ pub(super) fn parts(
     }
     // The project may precede the note, the target, or both.
     let fits = |hit: &NoteHit| {
-        let project = format!("{}/", hit.place.project);
-        let bare = |text: &str| text.strip_prefix(&project).unwrap_or(text).to_owned();
+        let project = hit.place.project.as_str();
+        let bare = |text: &str| name_in_project(project, text).unwrap_or(text).to_owned();
         matches_pattern(address, &hit.permalink)
             || matches_pattern(&bare(address), &bare(&hit.permalink))
     };

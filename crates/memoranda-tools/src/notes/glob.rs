@@ -2,6 +2,7 @@
 
 use globset::{GlobBuilder, GlobMatcher};
 use memoranda_core::path::name_key;
+use memoranda_engine::matches_wildcard;
 
 /// A glob for files: `*` and `?` within a name, `[a-z]` for one letter, `{a,b}` for either, `**` for
 /// any folders. It matches names, or with a `/` paths relative to a folder.
@@ -45,64 +46,10 @@ impl FileGlob {
     }
 }
 
-/// One element of a pattern.
-#[derive(Debug)]
-enum PatternPiece {
-    Any,
-    One,
-    Literal(char),
-}
-
-impl PatternPiece {
-    fn new(c: char) -> Self {
-        match c {
-            '*' => Self::Any,
-            '?' => Self::One,
-            other => Self::Literal(other),
-        }
-    }
-
-    fn matches(&self, c: char) -> bool {
-        match self {
-            Self::Any | Self::One => true,
-            Self::Literal(own) => *own == c,
-        }
-    }
-}
-
 /// Returns true if a name or address matches a pattern: `*` matches any text, `?` one character.
 /// Brackets have no special meaning.
 pub(super) fn matches_pattern(pattern: &str, name: &str) -> bool {
-    let pieces: Vec<PatternPiece> =
-        name_key(pattern.trim()).chars().map(PatternPiece::new).collect();
-    is_match(&pieces, name)
-}
-
-fn is_match(pattern: &[PatternPiece], name: &str) -> bool {
-    let name: Vec<char> = name_key(name).chars().collect();
-    let (mut p, mut n) = (0, 0);
-    let mut back: Option<(usize, usize)> = None;
-    while let Some(c) = name.get(n) {
-        match pattern.get(p) {
-            Some(PatternPiece::Any) => {
-                back = Some((p + 1, n));
-                p += 1;
-            }
-            Some(piece) if piece.matches(*c) => {
-                p += 1;
-                n += 1;
-            }
-            _ => match back {
-                // Backtrack: the last star matches one more character.
-                Some((after, taken)) => {
-                    back = Some((after, taken + 1));
-                    (p, n) = (after, taken + 1);
-                }
-                None => return false,
-            },
-        }
-    }
-    pattern.get(p..).unwrap_or_default().iter().all(|piece| matches!(piece, PatternPiece::Any))
+    matches_wildcard(&name_key(pattern.trim()), &name_key(name))
 }
 
 #[cfg(test)]

@@ -4,8 +4,8 @@ use memoranda_core::id::{ContentHash, ProjectName};
 use memoranda_core::note::permalink::is_reserved_name;
 use memoranda_core::path::NotePath;
 use memoranda_engine::{
-    DeleteOutcome, DeleteRequest, EngineError, LinkDirection, LinkPolicy, LinkScope, NoteLocation,
-    RenameOutcome, RenameRequest, Renamed, ResolveIntent,
+    DeleteOutcome, DeleteRequest, EngineError, LinkDirection, LinkPolicy, LinkScope, MoveOutcome,
+    MoveRequest, MovedNotes, NoteLocation, ResolveIntent, name_in_project,
 };
 use serde_json::{Value, json};
 
@@ -140,7 +140,7 @@ fn folder(
         let text = format!("There is no folder {name:?} in project {project}.");
         ToolError::new("DIRECTORY_NOT_FOUND", text)
     };
-    let own = scope::strip_project(&project, name);
+    let own = name_in_project(project.as_str(), name);
     for name in [Some(name), own].into_iter().flatten() {
         let path = NotePath::parse(name).map_err(EngineError::from)?;
         if let Some(path) = call.memory.folder_at(&project, &path)? {
@@ -208,12 +208,12 @@ fn relocate(call: &CallContext<'_>, args: &ToolArgs) -> Result<ToolResult, ToolE
     }
     let from = source(call, args, is_directory)?;
     let (to, warning) = destination(call, &from, path.as_deref(), folder.as_deref(), is_directory)?;
-    let links = if args.is_set("update_links")? { LinkPolicy::Update } else { LinkPolicy::Keep };
+    let updates_links = args.is_set("update_links")?;
     let same = || {
         let text = format!("{from} is already there.");
         ToolError::new("DESTINATION_SAME_AS_SOURCE", text)
     };
-    if to == from.path && links == LinkPolicy::Keep {
+    if to == from.path && !updates_links {
         return Err(same());
     }
     let expected =
@@ -222,18 +222,19 @@ fn relocate(call: &CallContext<'_>, args: &ToolArgs) -> Result<ToolResult, ToolE
         call,
         &NoteLocation { project: from.project.clone(), path: to.clone() },
     )?;
-    let holders = match call.settings.notes.only_project {
+    let scope = match call.settings.notes.only_project {
         Some(_) => LinkScope::OwnProject,
         None => LinkScope::Everywhere,
     };
-    let request = RenameRequest { from: from.clone(), to: to.clone(), links, holders, expected };
-    let outcome = call.memory.rename(&call.who, &request).map_err(|error| match error {
+    let links = if updates_links { LinkPolicy::Update(scope) } else { LinkPolicy::Report(scope) };
+    let request = MoveRequest { from: from.clone(), to: to.clone(), links, expected };
+    let outcome = call.memory.move_notes(&call.who, &request).map_err(|error| match error {
         // The note was never moved, so no link contains an old name.
         EngineError::Invalid(_) if to == from.path => same(),
         other => other.into(),
     })?;
     match outcome {
-        RenameOutcome::Renamed(renamed) => {
+        MoveOutcome::Moved(renamed) => {
             let mut answer = render_move(call, &from, &to, &renamed, is_directory)?;
             if let Some(warning) = warning {
                 answer.text.push_str(&format!("\n{warning}\n"));
@@ -241,7 +242,7 @@ fn relocate(call: &CallContext<'_>, args: &ToolArgs) -> Result<ToolResult, ToolE
             }
             Ok(answer)
         }
-        RenameOutcome::Exists(places) => {
+        MoveOutcome::Exists(places) => {
             let named: Vec<String> =
                 places.iter().take(NAMED).map(NoteLocation::to_string).collect();
             let text = format!(
@@ -251,7 +252,7 @@ fn relocate(call: &CallContext<'_>, args: &ToolArgs) -> Result<ToolResult, ToolE
             );
             Err(ToolError::new("DESTINATION_EXISTS", text).with_detail("existing", named))
         }
-        RenameOutcome::Conflict(place, _) => {
+        MoveOutcome::Conflict(place, _) => {
             let text = format!("{place} was changed at the same moment. Nothing was moved; retry.");
             Err(ToolError::new("CHECKSUM_MISMATCH", text))
         }
@@ -358,7 +359,7 @@ fn render_move(
     call: &CallContext<'_>,
     from: &NoteLocation,
     to: &NotePath,
-    renamed: &Renamed,
+    renamed: &MovedNotes,
     is_directory: bool,
 ) -> Result<ToolResult, ToolError> {
     let commit = renamed.commit.as_ref().map(|commit| commit.id.to_string());
@@ -431,7 +432,7 @@ fn render_move(
 
 /// Renders the links that a move left unchanged although their target changed.
 fn render_outdated_links(
-    renamed: &Renamed,
+    renamed: &MovedNotes,
     project: &ProjectName,
     to: &NotePath,
     is_directory: bool,

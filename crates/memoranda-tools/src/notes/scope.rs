@@ -7,7 +7,7 @@ use memoranda_core::path::NotePath;
 use memoranda_core::timeframe::parse_timeframe;
 use memoranda_engine::{
     EngineError, FileSummary, NoteLocation, PointInTime, ReadNote, RelationRow, ResolveIntent,
-    ResolvedNote, StoreError, clock, link_key, project_said,
+    ResolvedNote, StoreError, clock, link_key, name_in_project, project_said,
 };
 use serde_json::{Value, json};
 
@@ -119,7 +119,7 @@ pub(super) fn resolve_note(
     if let Some(asked) = requested_project(call, args)? {
         let project = named_project(call, &asked)?;
         let bare = strip_address(identifier);
-        let own = strip_project(&project, bare);
+        let own = name_in_project(project.as_str(), bare);
         let found = match memory.resolve(Some(project.as_str()), identifier, intent) {
             Err(missing @ EngineError::NotFound { .. }) => match own {
                 Some(own) => memory.resolve_in(&project, own, intent)?.ok_or(missing)?,
@@ -268,12 +268,6 @@ pub(super) fn other_project<'n>(
     (!rest.is_empty() && other != *own && is_meant).then_some((other, rest))
 }
 
-/// Removes the project from the start of a name, in any spelling.
-pub(super) fn strip_project<'n>(project: &ProjectName, name: &'n str) -> Option<&'n str> {
-    let (first, rest) = name.split_once('/')?;
-    (link_key(first) == link_key(project.as_str())).then_some(rest)
-}
-
 /// Removes the project from the start of a path. A folder of that name takes precedence.
 pub(super) fn path_in_project<'p>(
     call: &CallContext<'_>,
@@ -285,7 +279,7 @@ pub(super) fn path_in_project<'p>(
         let first = bare.split('/').next().unwrap_or_default();
         !is_folder(call, project, first)
     };
-    strip_project(project, bare).filter(is_address).unwrap_or(path)
+    name_in_project(project.as_str(), bare).filter(is_address).unwrap_or(path)
 }
 
 /// Returns true if a project has a folder of this name.

@@ -9,7 +9,7 @@ use memoranda_core::tokenize::unicode_forms;
 use memoranda_engine::records::{is_inactive_record, records_project};
 use memoranda_engine::{
     FilteredList, ListOrder, NoteLocation, PackRequest, PackedNote, ResolvedQuery, SearchFilter,
-    SearchRequest, SearchUnit,
+    SearchRequest, SearchUnit, name_in_project,
 };
 use serde_json::{Value, json};
 
@@ -346,7 +346,7 @@ fn searched_projects(
         let (project, address) = scope::split_address(call, args, query)?;
         // `work/plans/*` names its project.
         let names_project = address != *query
-            || scope::strip_project(&project, query.trim_start_matches('/')).is_some();
+            || name_in_project(project.as_str(), query.trim_start_matches('/')).is_some();
         if !is_everywhere || names_project {
             *query = address;
             return Ok(vec![project]);

@@ -2,7 +2,9 @@
 
 use clap_complete::engine::ArgValueCompleter;
 use memoranda_engine::core::path::NotePath;
-use memoranda_engine::{EngineError, MoveOutcome, MoveRequest, NoteLocation, ResolveIntent};
+use memoranda_engine::{
+    EngineError, MoveOutcome, MoveRequest, NoteLocation, ResolveIntent, name_in_project,
+};
 use serde::Serialize;
 
 use crate::complete;
@@ -57,8 +59,7 @@ pub(crate) fn run(context: &CommandContext, args: &Args) -> Result<Exit> {
         NoteOrFolder::Folder(place) => (place, false),
     };
     // The place may be typed as output shows it, with the project first.
-    let prefix = format!("{}/", from.project);
-    let typed = args.to.strip_prefix(&prefix).unwrap_or(&args.to);
+    let typed = name_in_project(from.project.as_str(), &args.to).unwrap_or(&args.to);
     let mut to = match typed.strip_suffix('/') {
         // The project's own folder, as shells name it.
         None | Some(_) if matches!(typed, "" | "." | "./" | "/") => {
@@ -75,7 +76,7 @@ pub(crate) fn run(context: &CommandContext, args: &Args) -> Result<Exit> {
     }
     let to = NotePath::parse(to.trim_start_matches('/')).map_err(EngineError::from)?;
     memory.check_findable(&NoteLocation { project: from.project.clone(), path: to.clone() })?;
-    match memory.relocate(&context.author(), &MoveRequest { from, to })? {
+    match memory.move_notes(&context.author(), &MoveRequest::new(from, to))? {
         MoveOutcome::Moved(moved) => {
             let pair =
                 |(from, to)| MovedFileJson { from: PlaceJson::from(from), to: PlaceJson::from(to) };
@@ -97,6 +98,10 @@ pub(crate) fn run(context: &CommandContext, args: &Args) -> Result<Exit> {
             }
             Ok(Exit::Success)
         }
+        MoveOutcome::Conflict(place, _) => Err(CommandError::new(
+            Exit::Conflict,
+            format!("{place} was changed; nothing was moved"),
+        )),
         MoveOutcome::Exists(places) => {
             let place = places.first().map(ToString::to_string).unwrap_or_default();
             Err(CommandError::new(Exit::Conflict, format!("{place} exists; nothing was moved"))
