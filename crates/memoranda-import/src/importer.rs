@@ -18,10 +18,12 @@ use serde_json::Value;
 
 use crate::error::{ImportError, Result};
 use crate::fact_merge;
+use crate::input::ImportInput;
 use crate::item::{ImportItem, ItemBody, ItemNaming};
 use crate::provenance::{self, StampedNote};
-use crate::sink::ImportProblem;
+use crate::sink::{ImportProblem, ImportProgress, ImportSink};
 use crate::source::ImportSource;
+use crate::sources::{self, ImportTarget};
 
 /// Maximum number of notes in a batch.
 const MAX_BATCH_NOTES: usize = 200;
@@ -126,6 +128,32 @@ impl ImportSummary {
     pub fn count(&self, outcome: ImportOutcome) -> usize {
         self.notes.iter().filter(|note| note.outcome == outcome).count()
     }
+}
+
+/// Reads a source into a vault. `progress` is called before every item.
+pub fn import_source(
+    memory: &Memory,
+    who: &Author,
+    input: &ImportInput,
+    target: &ImportTarget,
+    options: ImportOptions,
+    progress: &mut dyn FnMut(ImportProgress),
+) -> Result<ImportSummary> {
+    let mut importer = Importer::new(memory, who, options)?;
+    let mut keep = |item, at| {
+        progress(at);
+        importer.add_item(item)
+    };
+    let mut sink = ImportSink::new(&mut keep);
+    let outcome = sources::read(options.source, input, target, &mut sink);
+    let ImportSink { problems, skipped, .. } = sink;
+    outcome?;
+    let mut report = importer.finish()?;
+    report.problems.splice(..0, problems);
+    for (reason, count) in skipped {
+        *report.skipped.entry(reason).or_default() += count;
+    }
+    Ok(report)
 }
 
 /// Imports items into a vault.

@@ -28,6 +28,7 @@ pub use detect::{
 pub use error::{ImportError, Result};
 pub use importer::{
     DeletedPolicy, ImportMode, ImportOptions, ImportOutcome, ImportSummary, Importer, ItemReport,
+    import_source,
 };
 pub use input::ImportInput;
 pub use item::{ImportItem, ItemBody, ItemNaming};

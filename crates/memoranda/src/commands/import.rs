@@ -11,8 +11,8 @@ use memoranda_engine::core::id::ProjectName;
 use memoranda_engine::{Author, EngineError, Memory, NoteLocation, StoreError, SyncScope, clock};
 use memoranda_import::{
     DeletedPolicy, ImportInput, ImportMode, ImportOptions, ImportOutcome, ImportProblem,
-    ImportSink, ImportSource, ImportSummary, ImportTarget, Importer, SOURCES, UsualPaths,
-    default_locations, detect_source, global_ignore_file, read,
+    ImportSource, ImportSummary, ImportTarget, SOURCES, UsualPaths, default_locations,
+    detect_source, global_ignore_file, import_source,
 };
 use serde::Serialize;
 use tempfile::TempDir;
@@ -347,22 +347,12 @@ fn import_notes(
         at: clock::now(),
     };
     let who = Author { channel: ChangeChannel::Import, ..context.author() };
-    let mut importer = Importer::new(memory, &who, options)?;
     let mut bar = ProgressBar::new(&context.printer);
-    let mut keep = |item, at: memoranda_import::ImportProgress| {
+    let report = import_source(memory, &who, input, &target, options, &mut |at| {
         bar.show("Importing", at.done, at.total);
-        importer.add_item(item)
-    };
-    let mut sink = ImportSink::new(&mut keep);
-    let outcome = read(source, input, &target, &mut sink);
-    let ImportSink { problems, skipped, .. } = sink;
+    });
     drop(bar);
-    outcome?;
-    let mut report = importer.finish()?;
-    report.problems.splice(..0, problems);
-    for (reason, count) in skipped {
-        *report.skipped.entry(reason).or_default() += count;
-    }
+    let report = report?;
     let is_well = report.problems.is_empty();
     print_report(context, args, source, input, &report)?;
     if !args.dry_run && !context.is_json() {

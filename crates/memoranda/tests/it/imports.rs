@@ -141,39 +141,6 @@ fn claude_comes_from_its_zip_note_by_note() {
 }
 
 #[test]
-fn a_second_run_respects_what_happened_here() {
-    let home = Home::new();
-    let run = |text: &str| put(&home, "conversations.json", text);
-    let place = "main/claude/conversations/2026-02-14 Talk.md";
-    run(&claude("Talk", "one"));
-    counts(&home, &["conversations.json"], [1, 0, 0, 0, 0]);
-    // It changed there: it is updated. The history keeps the old text.
-    run(&claude("Talk", "two"));
-    counts(&home, &["conversations.json", "--dry-run"], [0, 1, 0, 0, 0]);
-    counts(&home, &["conversations.json"], [0, 1, 0, 0, 0]);
-    assert!(note(&home, place).contains("> two\n"));
-    // It is found where a person moved it.
-    home.ok(&["mv", "Talk", "archive/Old talk.md"]);
-    counts(&home, &["conversations.json"], [0, 0, 1, 0, 0]);
-    run(&claude("Talk", "three"));
-    counts(&home, &["conversations.json"], [0, 1, 0, 0, 0]);
-    // It changed here and there: what is here stays.
-    home.ok(&["edit", "archive/Old talk.md", "--append", "my own words"]);
-    counts(&home, &["conversations.json"], [0, 0, 1, 0, 0]);
-    run(&claude("Talk", "four"));
-    counts(&home, &["conversations.json"], [0, 0, 0, 1, 0]);
-    assert!(note(&home, "main/archive/Old talk.md").ends_with("my own words\n"));
-    // It was deleted here: it stays so, until it is asked for.
-    home.ok(&["rm", "archive/Old talk.md"]);
-    counts(&home, &["conversations.json"], [0, 0, 0, 0, 1]);
-    counts(&home, &["conversations.json", "--deleted"], [1, 0, 0, 0, 0]);
-    // An import that was undone never happened.
-    home.ok(&["undo"]);
-    assert!(!home.file(place).exists());
-    counts(&home, &["conversations.json"], [1, 0, 0, 0, 0]);
-}
-
-#[test]
 fn chatgpt_is_a_tree_of_which_one_branch_was_shown() {
     let home = Home::new();
     let node = |parent: Value, children: Value, role: &str, content: Value| {
@@ -541,50 +508,6 @@ fn a_database_that_lies_still_is_left_as_it_was_found() {
     let names: Vec<_> =
         std::fs::read_dir(&folder).unwrap().map(|entry| entry.unwrap().file_name()).collect();
     assert_eq!(names, ["local.db"]);
-}
-
-#[test]
-fn mem0_and_mcp_memory_service_become_records() {
-    let home = Home::new();
-    let mem0 = json!({ "results": [{
-        "id": "6e0c1a52-7b1f-4d5e-9f1c-0a2b3c4d5e6f", "memory": "Dev works at TechCorp",
-        "user_id": "dev", "categories": ["professional"], "metadata": { "type": "job" },
-        "created_at": "2025-06-01T10:00:00-07:00", "updated_at": null,
-    }, { "id": "x" }] });
-    put(&home, "mem0.json", mem0.to_string());
-    let report = counts(&home, &["mem0.json"], [1, 0, 0, 0, 0]);
-    assert_eq!(report["source"], "mem0");
-    let path = report["notes"][0]["path"].as_str().unwrap();
-    assert!(path.starts_with("global/fact/"), "{path}");
-    let text = note(&home, &format!("records/{path}"));
-    assert!(text.contains("tags:\n  - professional\n"), "{text}");
-    assert!(
-        text.contains("\\\"user_id\\\":\\\"dev\\\"") && text.contains("2025-06-01T17:00:00Z"),
-        "{text}"
-    );
-    counts(&home, &["mem0", "mem0.json"], [0, 0, 1, 0, 0]);
-
-    database(
-        &home.path().join("sqlite_vec.db"),
-        "CREATE TABLE memories (id INTEGER PRIMARY KEY, content_hash TEXT, content TEXT, tags TEXT, \
-         memory_type TEXT, metadata TEXT, created_at REAL, updated_at REAL, created_at_iso TEXT, \
-         updated_at_iso TEXT, deleted_at REAL);
-         INSERT INTO memories VALUES (1, 'abc', 'We use Redis', 'db,cache', 'decision', '{}', \
-         1767323045.5, 1767323045.5, '2026-01-02T03:04:05Z', NULL, NULL);
-         INSERT INTO memories VALUES (2, 'def', 'Gone', '', 'note', '{}', 1.0, 1.0, NULL, NULL, 2.0);",
-    );
-    let report = counts(&home, &["sqlite_vec.db"], [1, 0, 0, 0, 0]);
-    assert_eq!(report["source"], "mcp-memory-service");
-    let text = note(&home, "records/global/decision/abc.md");
-    assert!(text.contains("created: \"2026-01-02T03:04:05Z\"\n"), "{text}");
-    let export = json!({ "export_metadata": {}, "memories": [{
-        "content": "From JSON", "content_hash": "f00", "tags": ["t"], "memory_type": "observation",
-        "created_at": 1_767_323_045.5, "metadata": { "k": "v" },
-    }] });
-    put(&home, "service.json", export.to_string());
-    counts(&home, &["service.json"], [1, 0, 0, 0, 0]);
-    let text = note(&home, "records/global/note/f00.md");
-    assert!(text.contains("memory_type") && text.contains("observation"), "{text}");
 }
 
 #[test]
