@@ -6,6 +6,7 @@ use std::sync::{Arc, OnceLock};
 use axum::http::{HeaderMap, HeaderName, HeaderValue};
 use memoranda_engine::clock;
 use memoranda_tools::ToolSettings;
+use percent_encoding::{NON_ALPHANUMERIC, percent_decode_str, utf8_percent_encode};
 
 /// Header with the repository of the client, such as `github.com/acme/shop`.
 pub(crate) const REPOSITORY_HEADER: &str = "x-memoranda-repository";
@@ -43,7 +44,10 @@ impl SessionClient {
     pub(crate) fn from_headers(headers: &HeaderMap) -> Option<Self> {
         let session = headers.get(SESSION_HEADER)?.to_str().ok()?;
         let (_, name) = session.strip_prefix(SESSION_PREFIX)?.split_once('.')?;
-        Some(Self(percent_decode(name)?))
+        // A cut-off code is not from this server.
+        let is_whole = !name.split('%').skip(1).any(|code| code.len() < 2);
+        let name = percent_decode_str(name).decode_utf8().ok().filter(|_| is_whole)?;
+        Some(Self(name.into_owned()))
     }
 }
 
@@ -52,7 +56,7 @@ impl SessionClient {
 fn session_id(name: &str) -> String {
     let random: String = clock::secret().iter().take(8).map(|byte| format!("{byte:02x}")).collect();
     // The random part comes first: the history abbreviates long names of conversations.
-    format!("{SESSION_PREFIX}{random}.{}", percent_encode(name))
+    format!("{SESSION_PREFIX}{random}.{}", utf8_percent_encode(name, NON_ALPHANUMERIC))
 }
 
 /// Returns the settings of a request over HTTP. `None` if the header names no repository.
@@ -65,33 +69,6 @@ pub(crate) fn request_settings(
         None => None,
     };
     settings.for_remote_client(repository).map(Arc::new)
-}
-
-fn percent_encode(text: &str) -> String {
-    let mut encoded = String::new();
-    for byte in text.bytes() {
-        if byte.is_ascii_alphanumeric() || byte == b'-' {
-            encoded.push(char::from(byte));
-        } else {
-            encoded.push_str(&format!("%{byte:02x}"));
-        }
-    }
-    encoded
-}
-
-fn percent_decode(text: &str) -> Option<String> {
-    let mut bytes = Vec::with_capacity(text.len());
-    let mut rest = text.bytes();
-    while let Some(byte) = rest.next() {
-        if byte == b'%' {
-            let digit = |digit: Option<u8>| char::from(digit?).to_digit(16);
-            let (high, low) = (digit(rest.next())?, digit(rest.next())?);
-            bytes.push(u8::try_from(high * 16 + low).ok()?);
-        } else {
-            bytes.push(byte);
-        }
-    }
-    String::from_utf8(bytes).ok()
 }
 
 #[cfg(test)]
