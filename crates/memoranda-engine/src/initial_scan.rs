@@ -2,8 +2,8 @@
 //! queries wait or report the progress. An existing index does not contain the edits made while no
 //! process was watching.
 
-use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
+use std::sync::{Arc, Mutex, PoisonError};
 use std::time::{Duration, Instant};
 
 use memoranda_store::Store;
@@ -13,6 +13,10 @@ use crate::{Memory, SyncScope};
 
 /// How often one who waits looks whether it is done.
 const PAUSE: Duration = Duration::from_millis(10);
+/// How often the process that watches is asked if it still does.
+const WATCHER_CHECK: Duration = Duration::from_secs(1);
+/// While it does not answer, no more than one part in so many of the time is spent on scans.
+const SCAN_SHARE: u32 = 10;
 
 /// How much of a vault its index knows.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -37,6 +41,8 @@ pub(crate) struct InitialScan {
     is_over: AtomicBool,
     /// Somebody has looked at the folders that concerned an answer.
     has_glanced: AtomicBool,
+    /// The moment from which on the process that watches is asked again.
+    next_watcher_check: Mutex<Option<Instant>>,
     done: AtomicUsize,
     total: AtomicUsize,
 }
@@ -74,7 +80,10 @@ impl Memory {
         }
         if !self.first_look.is_running.swap(true, Ordering::SeqCst) {
             let (look, store) = (Arc::clone(&self.first_look), Arc::clone(&self.store));
-            std::thread::spawn(move || look.run(&store));
+            let started = std::thread::Builder::new().spawn(move || look.run(&store));
+            if started.is_err() {
+                self.first_look.is_running.store(false, Ordering::SeqCst);
+            }
         }
         let until = Instant::now() + patience;
         while Instant::now() < until {
@@ -117,6 +126,24 @@ impl Memory {
             self.start_background()?;
             std::thread::sleep(PAUSE);
         }
+        self.scan_for_silent_watcher();
         Ok(())
+    }
+
+    /// Scans the files if another process is the one that watches them and does not answer, perhaps
+    /// because it is suspended: this process would never hear of edits.
+    fn scan_for_silent_watcher(&self) {
+        let check = &self.first_look.next_watcher_check;
+        let mut next = check.lock().unwrap_or_else(PoisonError::into_inner);
+        if self.store().has_looked() || next.is_some_and(|next| Instant::now() < next) {
+            return;
+        }
+        let begun = Instant::now();
+        if self.store().has_silent_watcher() && self.store().catch_up_for_read().is_ok() {
+            // A scan that fails is made up for by the next.
+            self.store().sync(&mut |_| {}).ok();
+        }
+        let pause = begun.elapsed().saturating_mul(SCAN_SHARE).max(WATCHER_CHECK);
+        *next = Some(Instant::now() + pause);
     }
 }

@@ -65,6 +65,8 @@ impl Memory {
         if self.is_watched() {
             return Ok(None);
         }
+        // A scan writes: it would wait for a process that was stopped while it holds the lock.
+        self.store().catch_up_for_read()?;
         match concern {
             SyncScope::Everything => self.sync(progress).map(Some),
             SyncScope::Folders(project, folders) => {

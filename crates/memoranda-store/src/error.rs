@@ -30,6 +30,8 @@ pub enum NotAFileKind {
     NonUtf8Name,
     /// A name that some systems reject.
     UnportableName,
+    /// A new name that Windows reserves for a device, such as `aux`.
+    ReservedName,
     /// A file that the ignore rules include, so that it needs a history.
     Note,
     /// A path in a folder that does not exist.
@@ -48,6 +50,9 @@ impl NotAFileKind {
             Self::ControlDir => "where another program keeps its own",
             Self::NonUtf8Name => "an entry whose name is not UTF-8",
             Self::UnportableName => "an entry whose name is not portable",
+            Self::ReservedName => {
+                "a name that Windows reserves for a device (con, prn, aux, nul, com1 …); choose another one"
+            }
             Self::Note => "a note; only what .gitignore names is written without history",
             Self::MissingFolder => "in a folder that does not exist",
         }
@@ -72,14 +77,26 @@ pub enum StoreError {
         source: io::Error,
     },
     /// Another process held the write lock for too long.
-    #[error(
-        "the vault is busy: process {holder} has held the write lock for {seconds} s; try again, or end that process if it hangs"
-    )]
+    #[error("{}", busy(*.holder, *.is_suspended, *.seconds))]
     Busy {
-        /// The process that wrote last.
+        /// The process that holds the lock, or that wrote last; 0 if it is not known.
         holder: u32,
+        /// True if that process is suspended, as by Ctrl-Z.
+        is_suspended: bool,
         /// How long was waited.
         seconds: u64,
+    },
+    /// The vault lies on a drive that is not mounted.
+    #[error(
+        "the vault at {} lies on another drive, which is not mounted now; nothing was changed. Mount the drive; if it is \
+         gone for good, remove {}, and a new vault can be made",
+        .home.display(), .mark.display()
+    )]
+    VaultAway {
+        /// The place of the vault.
+        home: PathBuf,
+        /// The file that says so.
+        mark: PathBuf,
     },
     /// The vault was made by a later version.
     #[error(
@@ -279,6 +296,11 @@ impl StoreError {
         }
     }
 
+    /// Returns true if another process holds the lock for so long that a read should not wait.
+    pub fn is_busy(&self) -> bool {
+        matches!(self, Self::Busy { .. })
+    }
+
     /// Returns true if the index is damaged, so that a rebuild helps.
     pub(crate) fn is_index_damage(&self) -> bool {
         use rusqlite::ErrorCode::{DatabaseCorrupt, NotADatabase};
@@ -339,4 +361,21 @@ fn list<T: std::fmt::Display>(items: &[T]) -> String {
         [] => "none".into(),
         items => shortened_list(items, MAX_LISTED),
     }
+}
+
+fn busy(holder: u32, is_suspended: bool, seconds: u64) -> String {
+    let process = match holder {
+        0 => "another process".to_owned(),
+        id => format!("process {id}"),
+    };
+    if is_suspended {
+        return format!(
+            "the vault is busy: {process} holds the write lock and is suspended; continue that process (`kill -CONT \
+             {holder}`), or end it"
+        );
+    }
+    format!(
+        "the vault is busy: {process} has held the write lock for {seconds} s; try again, or end that process if it \
+         hangs"
+    )
 }

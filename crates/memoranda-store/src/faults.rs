@@ -44,6 +44,8 @@ pub enum Step {
     LockWrite,
     /// Before any call of the system on files, to let the n-th one fail.
     AnyCall,
+    /// Before a worker thread is started.
+    StartThread,
     /// Before two files are exchanged, or one is renamed without replacing another, in one call.
     Exchange,
     /// Before log records are sent to the remote log of a space.
@@ -54,7 +56,7 @@ pub enum Step {
 
 impl Step {
     /// All steps, in the order of a write.
-    pub const ALL: [Self; 22] = [
+    pub const ALL: [Self; 23] = [
         Self::TempWrite,
         Self::LogAppend,
         Self::LogTorn,
@@ -74,6 +76,7 @@ impl Step {
         Self::OpenLock,
         Self::LockWrite,
         Self::AnyCall,
+        Self::StartThread,
         Self::Exchange,
         Self::SpaceAppend,
         Self::SpaceAppended,
@@ -101,6 +104,7 @@ impl Step {
             Self::OpenLock => "open-lock",
             Self::LockWrite => "lock-write",
             Self::AnyCall => "any",
+            Self::StartThread => "start-thread",
             Self::Exchange => "exchange",
             Self::SpaceAppend => "space-append",
             Self::SpaceAppended => "space-appended",
@@ -117,24 +121,27 @@ pub(crate) fn at(_: Step) -> std::io::Result<()> {
 #[cfg(feature = "faults")]
 pub(crate) use armed::at;
 #[cfg(feature = "faults")]
-pub(crate) use armed::pretended_boot;
+pub use armed::{PretendedBoot, arm, is_armed, pretend_boot, pretend_drive, pretend_machine};
 #[cfg(feature = "faults")]
-pub use armed::{PretendedBoot, arm, is_armed, pretend_boot};
+pub(crate) use armed::{pretended_boot, pretended_drive, pretended_machine};
 
 #[cfg(feature = "faults")]
 mod armed {
-    use std::cell::Cell;
+    use std::cell::{Cell, RefCell};
     use std::io;
     use std::sync::Mutex;
 
     use super::Step;
     use crate::vault::boot::BootId;
+    use crate::vault::drive::Drive;
 
     /// The number of `EIO` on every system that has it.
     const EIO: i32 = 5;
 
     thread_local! {
         static BOOT: Cell<Option<BootId>> = const { Cell::new(None) };
+        static DRIVE: Cell<Option<Drive>> = const { Cell::new(None) };
+        static MACHINE: RefCell<Option<String>> = const { RefCell::new(None) };
     }
 
     /// A run of the machine that a test pretends.
@@ -159,6 +166,27 @@ mod armed {
 
     pub(crate) fn pretended_boot() -> Option<BootId> {
         BOOT.get()
+    }
+
+    /// Pretends that every vault which this thread opens from now on lies on a drive with this number
+    /// of its attachment; `None` means the real drive.
+    pub fn pretend_drive(attachment: Option<u64>, is_removable: bool) {
+        let drive = |number| Drive { attachment: Some(number), is_removable };
+        DRIVE.set(attachment.map(drive));
+    }
+
+    pub(crate) fn pretended_drive() -> Option<Drive> {
+        DRIVE.get()
+    }
+
+    /// Pretends another machine for every vault that this thread opens from now on; `None` means the
+    /// real one.
+    pub fn pretend_machine(machine: Option<&str>) {
+        MACHINE.set(machine.map(str::to_owned));
+    }
+
+    pub(crate) fn pretended_machine() -> Option<String> {
+        MACHINE.with_borrow(Clone::clone)
     }
 
     enum FaultKind {

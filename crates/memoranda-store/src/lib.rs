@@ -19,6 +19,7 @@ mod scan;
 mod snapshot;
 mod space;
 mod subtree;
+mod threads;
 mod transaction;
 mod vault;
 
@@ -91,8 +92,12 @@ pub(crate) struct StoreInner {
     pub(crate) pending: Mutex<commit::index_update::PendingUpdates>,
     /// How many threads wait for the writer.
     pub(crate) waiting: AtomicUsize,
+    /// The moment at which a read last found the lock busy for too long.
+    pub(crate) blocked_at: Mutex<Option<std::time::Instant>>,
     pub(crate) background: Mutex<Option<BackgroundSync>>,
     pub(crate) watching: Mutex<Option<VaultWatcher>>,
+    /// The moment at which the watching process last answered this one.
+    pub(crate) watcher_answered_at: Mutex<Option<std::time::Instant>>,
     /// Something was written that has not been forced to disk in the files.
     pub(crate) unforced: AtomicBool,
     /// The store is being closed: nobody waits for a look at the files any more.
@@ -145,6 +150,12 @@ impl Store {
     /// Returns true if some process records edits on this vault as they happen.
     pub fn is_watched(&self) -> bool {
         self.inner.space.is_some() || scan::watch::is_watched(&self.inner)
+    }
+
+    /// Brings the index in step with the log. Fails soon with [`StoreError::Busy`] if another process
+    /// holds the lock, at once if that process is suspended: a reader then does without a scan.
+    pub fn catch_up_for_read(&self) -> Result<()> {
+        self.inner.catch_up_for_read()
     }
 
     /// Returns true if every file has been scanned since the index was created.
@@ -485,5 +496,9 @@ impl StoreInner {
 
     fn watching(&self) -> std::sync::MutexGuard<'_, Option<VaultWatcher>> {
         self.watching.lock().unwrap_or_else(std::sync::PoisonError::into_inner)
+    }
+
+    fn watcher_answered_at(&self) -> std::sync::MutexGuard<'_, Option<std::time::Instant>> {
+        self.watcher_answered_at.lock().unwrap_or_else(std::sync::PoisonError::into_inner)
     }
 }

@@ -150,7 +150,7 @@ impl CommandContext {
         drop(progress);
         let report = match report {
             // Indexed content can still be read.
-            Err(EngineError::Store(e)) if e.is_unwritable() => {
+            Err(EngineError::Store(e)) if e.is_unwritable() || e.is_busy() => {
                 self.printer.warn(format!(
                     "the files were not scanned, so recent edits by hand may be missing: {e}"
                 ));

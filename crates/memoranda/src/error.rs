@@ -189,7 +189,9 @@ impl From<StoreError> for CommandError {
             StoreError::Busy { .. } => {
                 of(Exit::Conflict).hint("`memoranda config set lock_wait_seconds 120` waits longer")
             }
-            StoreError::NewerFormat { .. } | StoreError::NewerLog { .. } => of(Exit::Configuration),
+            StoreError::NewerFormat { .. }
+            | StoreError::NewerLog { .. }
+            | StoreError::VaultAway { .. } => of(Exit::Configuration),
             StoreError::OtherVectors { .. } => {
                 of(Exit::Conflict).hint("`memoranda embed --rebuild` makes all of them again")
             }

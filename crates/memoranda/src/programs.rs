@@ -24,6 +24,6 @@ pub(crate) fn open_browser(url: &str) -> Result<()> {
             .hint("`memoranda open --print` prints the link")
     };
     let mut child = command.spawn().map_err(|error| failed(&error))?;
-    std::thread::spawn(move || child.wait());
+    std::thread::Builder::new().spawn(move || child.wait()).ok();
     Ok(())
 }

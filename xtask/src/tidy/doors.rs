@@ -15,6 +15,7 @@ const DOORS: &[&str] = &[
     "crates/memoranda-store/src/files/",
     "crates/memoranda-store/src/index/connection.rs",
     "crates/memoranda-store/src/vault/lock.rs",
+    "crates/memoranda-store/src/vault/platform.rs",
     "crates/memoranda-store/src/log/mod.rs",
     "crates/memoranda-store/src/scan/watch.rs",
     "crates/memoranda/src/editor.rs",

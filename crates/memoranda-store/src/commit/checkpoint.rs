@@ -18,6 +18,7 @@ use memoranda_core::path::NotePath;
 
 use crate::StoreInner;
 use crate::error::{ErrorContext as _, Result, StoreError};
+use crate::faults::{self, Step};
 use crate::files::state_files;
 use crate::index::OldReaders;
 use crate::log::{LogPosition, ReadCheck};
@@ -213,7 +214,8 @@ impl BackgroundSync {
         let weak = Arc::downgrade(inner);
         let interval = inner.options.file_sync;
         let run = move || run(&weak, &receiver, interval);
-        let thread = std::thread::Builder::new().name("memoranda-sync".into()).spawn(run);
+        let thread = faults::at(Step::StartThread)
+            .and_then(|()| std::thread::Builder::new().name("memoranda-sync".into()).spawn(run));
         let thread = thread.doing(|| "start the background thread".into())?;
         Ok(Self { sender, thread: Some(thread) })
     }

@@ -15,7 +15,7 @@ use rusqlite::{Connection, OptionalExtension as _, params};
 
 use crate::commit::recover::is_torn_version;
 use crate::error::{ErrorContext as _, Result};
-use crate::files::state_files;
+use crate::files::{FilePrivacy, state_files};
 use crate::index::history;
 use crate::log::LogRecord;
 use crate::vault::vacuum::LAST_CHANGES;
@@ -75,7 +75,12 @@ impl StoreInner {
 
     /// Records that the machine was restarted, and that the files were not scanned since.
     pub(crate) fn mark_unscanned(&self) -> Result<()> {
-        state_files::replace(&self.unscanned_path(), b"").doing(|| "note the restart".into())
+        let path = self.unscanned_path();
+        // The device may be as new as the restart.
+        let folder = path.parent().unwrap_or(&path);
+        state_files::create_dir(folder, FilePrivacy::Private)
+            .and_then(|()| state_files::replace(&path, b""))
+            .doing(|| "note the restart".into())
     }
 
     /// Records that all files were scanned since the machine was restarted.

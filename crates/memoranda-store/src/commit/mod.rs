@@ -23,13 +23,14 @@ use memoranda_core::change::{
     FileAction, FileChange, FolderChanges,
 };
 use memoranda_core::id::{ContentHash, ProjectName};
+use memoranda_core::note::permalink::is_reserved_name;
 use memoranda_core::path::NotePath;
 
 use crate::clock;
 use crate::commit::file_op::{FileOp, FileOpKind, FileOpOutcome, FolderHandles};
 use crate::commit::index_update::{FileState, FileUpdate, PendingIndexUpdate};
 use crate::commit::write_session::WriteSession;
-use crate::error::{Result, StoreError};
+use crate::error::{ErrorContext as _, NotAFileKind, Result, StoreError};
 use crate::faults::{self, Step};
 use crate::files::{self, FileContent, FileStat, MAX_FILE_BYTES, ProjectRoot, state_files};
 use crate::index::extract::requested_permalink;
@@ -359,6 +360,7 @@ fn plan<'a>(
                     continue;
                 }
                 check_new_name(session, step, None)?;
+                check_reserved(session, step, author)?;
                 check_size(path, content)?;
                 note.blob = Some(body.add(content));
                 let address = requested_permalink(path, content);
@@ -371,6 +373,7 @@ fn plan<'a>(
             FileAction::MoveFrom { from, content } => {
                 let Some(source) = &step.source else { continue };
                 check_new_name(session, step, Some(from))?;
+                check_reserved(session, step, author)?;
                 check_size(path, content)?;
                 let hash = files::hash(content);
                 let in_log = history::content_at(session.db, hash)?.is_some();
@@ -465,6 +468,36 @@ fn check_new_name(
     Ok(())
 }
 
+/// Refuses a new name that Windows reserves for a device: the vault could not be copied there. Names
+/// that are there, or were there before, and names of an import are accepted.
+fn check_reserved(
+    session: &WriteSession<'_>,
+    step: &CheckedOperation<'_>,
+    author: &Author,
+) -> Result<()> {
+    let path = &step.operation.path;
+    if author.channel == ChangeChannel::Import || step.found.is_some() {
+        return Ok(());
+    }
+    let mut end = 0;
+    for name in path.as_str().split('/') {
+        end += name.len() + usize::from(end > 0);
+        if !is_reserved_name(name) {
+            continue;
+        }
+        let above = path.as_str().get(..end).filter(|above| *above != path.as_str());
+        let is_known = match above.map(NotePath::parse) {
+            Some(above) => above.is_ok_and(|above| step.root.is_folder(&above)),
+            None => history::head(session.db, step.project_row, path)?.is_some(),
+        };
+        if !is_known {
+            let kind = NotAFileKind::ReservedName;
+            return Err(StoreError::NotAFile { path: path.to_string(), kind });
+        }
+    }
+    Ok(())
+}
+
 /// Writes temporary files, forces the log and exchanges the files; or rolls everything back.
 fn write_and_publish<'a>(
     session: &mut WriteSession<'_>,
@@ -481,7 +514,7 @@ fn write_and_publish<'a>(
     };
     // A drive that is pulled loses what was not forced, and the machine runs on: nobody would know.
     let vault = &session.inner.vault;
-    let is_forced = |file_op: &FileOp<'a>| vault.is_on_other_drive(file_op.root());
+    let is_forced = |file_op: &FileOp<'a>| vault.forces_files(file_op.root());
     for n in 0..file_ops.len() {
         let mut written = file_ops[n].write_temp(&folders, record.commit.time);
         if written.is_ok() && is_forced(&file_ops[n]) {
@@ -529,8 +562,13 @@ fn write_and_publish<'a>(
         discard(&file_ops);
         return taken_back(kept, applied.map(|_| CommitAttempt::Raced));
     }
-    let forced = file_ops.iter().filter(|file_op| is_forced(file_op));
-    if let Err(e) = forced.map(FileOp::force_names).collect::<Result<Vec<()>>>() {
+    let mut forced = file_ops.iter().filter(|file_op| is_forced(file_op)).peekable();
+    // The folder of a project may be as new as its first file.
+    let home = match forced.peek() {
+        Some(_) => state_files::sync_dir(&vault.home).doing(|| "force the vault to disk".into()),
+        None => Ok(()),
+    };
+    if let Err(e) = home.and_then(|()| forced.try_for_each(FileOp::force_names)) {
         let undone = file_ops.iter().rev().try_for_each(|apply| apply.undo(&folders));
         if let Err(e) = undone.and_then(|()| session.take_back(start)) {
             *session.halted = Some(e.to_string());

@@ -14,6 +14,7 @@ use memoranda_core::path::NotePath;
 
 use crate::error::{Result, StoreError};
 use crate::files::{FileContent, HardLinkPolicy, ProjectRoot, temp_names};
+use crate::log::chain::clock_of;
 use crate::log::{ContentLocation, FileRecord, LogRecord, LoggedRecord, ReadCheck, RecordBody};
 use crate::{StoreInner, clock};
 
@@ -35,6 +36,16 @@ pub(crate) struct UnappliedRecord {
     pub(crate) device: String,
     pub(crate) placed: LoggedRecord,
     pub(crate) crash: CrashKind,
+    /// Hybrid clock of the record. Times are no order: a machine's clock can be set back.
+    pub(crate) clock: u64,
+}
+
+/// Returns the hybrid clock of a record. One of format 1 has only a time.
+pub(crate) fn clock_of_record(record: &LogRecord) -> u64 {
+    match record.link.seq {
+        0 => clock_of(record.commit.time.as_millisecond()),
+        _ => record.link.clock,
+    }
 }
 
 impl UnappliedRecord {
@@ -50,6 +61,7 @@ struct FileHistory {
     /// When we wrote the file, in milliseconds since 1970.
     written_ms: Vec<i64>,
     last_ms: i64,
+    last_clock: u64,
     crash: CrashKind,
     /// True if the last record is a write of ours rather than an edit that was found on disk.
     is_ours: bool,
@@ -67,6 +79,7 @@ impl FileHistory {
             versions: Vec::new(),
             written_ms: Vec::new(),
             last_ms: i64::MIN,
+            last_clock: 0,
             crash,
             is_ours: false,
             has_ours: false,
@@ -135,10 +148,17 @@ pub(crate) struct Recovery<'a> {
 }
 
 impl<'a> Recovery<'a> {
-    /// Reads records of one or more devices. Records of different devices are ordered by time:
-    /// under the vault's lock, the later one has seen the earlier one.
+    /// Reads records of one or more devices. Records of different devices are ordered by their hybrid
+    /// clocks: under the vault's lock, the later one has seen the earlier one.
     pub(crate) fn new(inner: &'a StoreInner, mut records: Vec<UnappliedRecord>) -> Result<Self> {
-        records.sort_by_key(UnappliedRecord::time_ms);
+        let mut clocks: HashMap<String, u64> = HashMap::new();
+        for record in &mut records {
+            // Records of format 1 follow each other as they lie in the log.
+            let last = clocks.entry(record.device.clone()).or_default();
+            *last = record.clock.max(*last);
+            record.clock = *last;
+        }
+        records.sort_by_key(|record| record.clock);
         let mut recovery = Self {
             inner,
             files: BTreeMap::new(),
@@ -153,13 +173,13 @@ impl<'a> Recovery<'a> {
         if let Some(first) = records.first() {
             let mut devices: Vec<&str> = records.iter().map(|record| &*record.device).collect();
             devices.dedup();
-            recovery.leave_later_writes_of_others(&devices, first.time_ms())?;
+            recovery.leave_later_writes_of_others(&devices, first.clock)?;
         }
         Ok(recovery)
     }
 
     fn add(&mut self, unapplied: &UnappliedRecord) {
-        let UnappliedRecord { device, placed, crash } = unapplied;
+        let UnappliedRecord { device, placed, crash, clock } = unapplied;
         let commit = &placed.record.commit;
         let is_ours = commit.author.channel != ChangeChannel::Disk;
         for (n, file) in commit.files.iter().enumerate() {
@@ -172,6 +192,7 @@ impl<'a> Recovery<'a> {
                 let history = self.files.entry(key).or_insert_with(|| FileHistory::new(*crash));
                 history.versions.extend([before, after]);
                 history.last_ms = unapplied.time_ms();
+                history.last_clock = *clock;
                 history.crash = history.crash.max(*crash);
                 history.is_ours = is_ours;
                 history.has_ours |= is_ours;
@@ -196,19 +217,19 @@ impl<'a> Recovery<'a> {
 
     /// Leaves out the files that another device wrote later: that device saw our version, so its
     /// own log decides.
-    fn leave_later_writes_of_others(&mut self, replayed: &[&str], since_ms: i64) -> Result<()> {
+    fn leave_later_writes_of_others(&mut self, replayed: &[&str], since: u64) -> Result<()> {
         let inner = self.inner;
         for device in inner.log.devices()? {
-            if replayed.contains(&device.as_str()) || !inner.log.changed_since(&device, since_ms)? {
+            if replayed.contains(&device.as_str()) || inner.log.last_clock(&device)? < since {
                 continue;
             }
             inner.log.read_from(&device, Default::default(), ReadCheck::Meta, |placed| {
+                let clock = clock_of_record(&placed.record);
                 let commit = placed.record.commit;
-                let time_ms = commit.time.as_millisecond();
-                for file in commit.files.into_iter().filter(|_| time_ms >= since_ms) {
+                for file in commit.files.into_iter().filter(|_| clock >= since) {
                     for path in [Some(file.path), file.moved_from].into_iter().flatten() {
                         let key = (file.project.clone(), path);
-                        if self.files.get(&key).is_some_and(|ours| ours.last_ms <= time_ms) {
+                        if self.files.get(&key).is_some_and(|ours| ours.last_clock <= clock) {
                             self.files.remove(&key);
                         }
                     }
@@ -279,8 +300,11 @@ impl<'a> Recovery<'a> {
         history: &FileHistory,
     ) -> Result<()> {
         let Some(root) = self.root(project) else { return Ok(()) };
-        let is_untouched =
-            history.crash != CrashKind::Unknown || is_untouched(root, path, history)?;
+        // Files that are forced before the answer cannot be torn. They may have been away with
+        // their drive, and a person may have edited them there.
+        let is_forced = self.inner.vault.forces_files(root);
+        let crash = if is_forced { history.crash.min(CrashKind::Unknown) } else { history.crash };
+        let is_untouched = crash != CrashKind::Unknown || is_untouched(root, path, history)?;
         let mut mode = put_back_displaced(root, path, history)?;
         let found = root.read(path)?;
         let current = found.as_ref().map(|found| found.hash);
@@ -294,7 +318,7 @@ impl<'a> Recovery<'a> {
         let is_version = history.versions.contains(&current);
         let torn = match found {
             Some(found) if !is_version => {
-                if history.crash <= CrashKind::Remote || !self.is_torn(&found.bytes, history)? {
+                if crash <= CrashKind::Remote || !self.is_torn(&found.bytes, history)? {
                     return Ok(());
                 }
                 Some(found)
@@ -405,12 +429,18 @@ impl<'a> Recovery<'a> {
         let doing = |source| StoreError::Io { doing: format!("restore {path}"), source };
         let mode = repair.mode.unwrap_or(root.new_file_mode());
         let modified = Duration::from_millis(u64::try_from(repair.time_ms).unwrap_or(0));
+        let is_forced = self.inner.vault.forces_files(root);
+        let force = |forced: &dyn Fn() -> std::io::Result<()>| {
+            if is_forced { forced() } else { Ok(()) }
+        };
         folder
             .write_temporary_of(&temporary, &content, mode, modified)
+            .and_then(|()| force(&|| folder.sync_file(&temporary)))
             .and_then(|()| match repair.current {
                 Some(_) => folder.swap(&temporary, path.file_name()).map(|_| ()),
                 None => folder.place(&temporary, path.file_name()),
             })
+            .and_then(|()| force(&|| folder.sync_names()))
             .map_err(doing)?;
         folder.remove_quietly(&temporary);
         Ok(())

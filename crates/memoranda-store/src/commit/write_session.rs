@@ -15,7 +15,7 @@ use rusqlite::Connection;
 
 use crate::StoreInner;
 use crate::commit::external_edits::ExternalEdits;
-use crate::commit::recover::{CrashKind, Recovery, UnappliedRecord};
+use crate::commit::recover::{CrashKind, Recovery, UnappliedRecord, clock_of_record};
 use crate::error::{Result, StoreError};
 use crate::index::{self, IndexBatch, IndexFile, IndexState, history};
 use crate::log::chain::SeenDevices;
@@ -24,11 +24,14 @@ use crate::log::{
     RecordBody,
 };
 use crate::vault::boot::{BootId, Restarted};
-use crate::vault::lock::{AppliedEntry, VaultLock, VaultLockGuard};
+use crate::vault::lock::{AppliedEntry, LockWait, VaultLock, VaultLockGuard};
 
 /// A read waits this long for the lock to bring the index in step; then it answers from the index
 /// as it is.
 const READ_PATIENCE: Duration = Duration::from_secs(2);
+
+/// After a read has found the lock busy for too long, further reads do not wait for this time.
+const BLOCKED_FOR: Duration = Duration::from_secs(5);
 
 /// State that this process needs to write, kept between writes.
 pub(crate) struct VaultWriter {
@@ -177,13 +180,24 @@ impl StoreInner {
         self.waiting.fetch_add(1, Ordering::Relaxed);
         let guard = self.writer();
         self.waiting.fetch_sub(1, Ordering::Relaxed);
-        self.hold_vault(guard, self.options.lock_patience, follow, work)
+        self.hold_vault(guard, LockWait::Write(self.options.lock_patience), follow, work)
     }
 
     /// Brings the index in step with the log for a read. Fails with [`StoreError::Busy`] after a
-    /// short wait: a process that was stopped while it holds the lock must not stop readers.
+    /// short wait, at once if the holder of the lock is suspended, and at once for some seconds
+    /// after that: a process that was stopped must not stop readers.
     pub(crate) fn catch_up_for_read(&self) -> Result<()> {
-        let patience = READ_PATIENCE.min(self.options.lock_patience);
+        let is_blocked = self.blocked_at().is_some_and(|at| at.elapsed() < BLOCKED_FOR);
+        let patience = if is_blocked { Duration::ZERO } else { READ_PATIENCE };
+        let result = self.catch_up_within(patience.min(self.options.lock_patience));
+        *self.blocked_at() = match &result {
+            Err(StoreError::Busy { .. }) => Some(Instant::now()),
+            _ => None,
+        };
+        result
+    }
+
+    fn catch_up_within(&self, patience: Duration) -> Result<()> {
         let started = Instant::now();
         let guard = loop {
             match self.writer.try_lock() {
@@ -193,26 +207,41 @@ impl StoreInner {
                     std::thread::sleep(Duration::from_micros(100));
                 }
                 Err(TryLockError::WouldBlock) => {
-                    return Err(StoreError::Busy { holder: 0, seconds: patience.as_secs() });
+                    let (holder, seconds) = (std::process::id(), patience.as_secs());
+                    return Err(StoreError::Busy { holder, is_suspended: false, seconds });
                 }
             }
         };
         let patience = patience.saturating_sub(started.elapsed());
-        self.hold_vault(guard, patience, IndexFollow::Whole, |_| Ok(()))
+        self.hold_vault(guard, LockWait::Read(patience), IndexFollow::Whole, |_| Ok(()))
+    }
+
+    /// The moment at which a read last found the lock busy for too long.
+    fn blocked_at(&self) -> MutexGuard<'_, Option<Instant>> {
+        self.blocked_at.lock().unwrap_or_else(std::sync::PoisonError::into_inner)
     }
 
     fn hold_vault<R, E: From<StoreError>>(
         &self,
         mut guard: MutexGuard<'_, VaultWriter>,
-        patience: Duration,
+        wait: LockWait,
         follow: IndexFollow,
         work: impl FnOnce(&mut WriteSession<'_>) -> Result<R, E>,
     ) -> Result<R, E> {
         let writer = &mut *guard;
+        if let Some(lock) = writer.lock.reopened()? {
+            // The drive was away, or the vault was replaced: what this process had open is gone.
+            *writer = VaultWriter::new(lock);
+            self.pending().clear();
+        }
         if let Some(reason) = &writer.halted {
             return Err(StoreError::Halted(reason.clone()).into());
         }
-        let held = writer.lock.acquire(patience)?;
+        let held = writer.lock.acquire(wait)?;
+        if !writer.lock.has_its_name() {
+            // It was replaced during the wait, so that it excludes nobody.
+            return Err(StoreError::Busy { holder: 0, is_suspended: false, seconds: 0 }.into());
+        }
         self.upgrade_format(&held)?;
         if let LogState::Unknown = self.follow_log(&held, &mut writer.log)? {
             self.pending().clear();
@@ -317,8 +346,9 @@ impl StoreInner {
         Ok(tails)
     }
 
-    /// Adds the logs of every device that wrote on this machine in its last run: a power cut took
-    /// what was not forced from all of them, and perhaps only this device comes back.
+    /// Adds the logs of every device that wrote on this machine in its last run, or on this very
+    /// drive: a power cut took what was not forced from all of them, and perhaps only this device
+    /// comes back.
     fn add_unapplied_of_last_run(
         &self,
         held: &VaultLockGuard<'_>,
@@ -326,12 +356,12 @@ impl StoreInner {
     ) -> Result<()> {
         let own = &self.vault.device;
         // The table in the lock file is not forced, so a power cut can take it, too.
-        let boot_of = |device: &str| match self.log.boot(device) {
-            Ok(None) => Ok(held.applied(device).map(|entry| entry.boot)),
+        let run_of = |device: &str| match self.log.run(device) {
+            Ok(None) => Ok(held.applied(device).map(|entry| entry.run)),
             recorded => recorded,
         };
-        let last_run = boot_of(own)?;
-        let crash = match last_run.map(|boot| held.boot().restarted_since(boot)) {
+        let last_run = run_of(own)?;
+        let crash = match last_run.map(|run| held.run().restarted_since(run)) {
             Some(Restarted::Yes) => {
                 // Without the mark only `doctor` knows less.
                 self.mark_unscanned().ok();
@@ -342,11 +372,23 @@ impl StoreInner {
             Some(Restarted::No | Restarted::Unknown) | None => CrashKind::Unknown,
         };
         for device in self.log.devices()? {
-            let is_of_last_run = last_run.is_some_and(|boot| boot != BootId::Unknown)
-                && boot_of(&device)? == last_run
-                && tails.iter().all(|tail| tail.device != device);
-            if device != *own && is_of_last_run {
+            if device == *own || tails.iter().any(|tail| tail.device == device) {
+                continue;
+            }
+            let run = run_of(&device)?;
+            let is_of_last_run =
+                run == last_run && last_run.is_some_and(|run| run.boot != BootId::Unknown);
+            // A device that wrote on this very drive and has not come back: the drive was attached
+            // to another machine, or the device was a container that is gone.
+            let is_left_here = !is_of_last_run
+                && run.is_some_and(|run| held.run().restarted_since(run) == Restarted::Yes)
+                && self.log.was_written_here(&device)?;
+            if is_left_here {
+                self.mark_unscanned().ok();
+            }
+            if is_of_last_run || is_left_here {
                 let from = self.checkpoint(&device)?;
+                let crash = if is_of_last_run { crash } else { CrashKind::Unknown };
                 tails.push(UnappliedTail { device, from, crash });
             }
         }
@@ -384,7 +426,7 @@ impl StoreInner {
         for (device, end) in ends {
             let end = if device == own { writer.end() } else { end };
             // Before the first record of this run, so that a power cut is known for one.
-            if let Err(e) = self.log.set_boot(device, held.boot())
+            if let Err(e) = self.log.set_run(device, held.run())
                 && device == own
             {
                 return Err(e);
@@ -421,6 +463,7 @@ impl StoreInner {
         }
         records.extend(found.into_iter().map(|placed| UnappliedRecord {
             device: device.clone(),
+            clock: clock_of_record(&placed.record),
             placed,
             crash: *crash,
         }));
@@ -456,7 +499,7 @@ impl StoreInner {
         let Some((db, _)) = db else { return Ok(()) };
         let read = history::read_to(db, &self.vault.device)?;
         if read.position > end {
-            // The vault was set back, perhaps from a backup: what the index knows is not so.
+            self.warn_set_back();
             return Err(StoreError::index_damage());
         }
         let pending = {
@@ -501,6 +544,17 @@ impl StoreInner {
         Ok(self.log.commit_at(device, at)?.is_some_and(|commit| commit == id))
     }
 
+    /// Says that the log no longer has commits that it had: what the index knows is not so.
+    fn warn_set_back(&self) {
+        tracing::warn!(
+            "the history of {} ends earlier than before, or differently: the vault was set back, \
+             perhaps from a backup or by a program that copies files. The history that is there \
+             now counts; if it should be the newer one, put back a copy of {}",
+            self.vault.home.display(),
+            self.vault.state.join("log").display()
+        );
+    }
+
     /// Takes new records into the history, and looks at the files that they name.
     pub(crate) fn read_log_into_index(
         &self,
@@ -509,6 +563,7 @@ impl StoreInner {
         from: LogPosition,
     ) -> Result<()> {
         if !self.has_read_this_log(db, device)? {
+            self.warn_set_back();
             return Err(StoreError::index_damage());
         }
         let transaction = db.unchecked_transaction()?;

@@ -269,6 +269,36 @@ pub(crate) fn identity(path: &Path) -> Option<(u64, u64)> {
     }
 }
 
+/// Device and inode of an open file.
+pub(crate) fn identity_of(file: &File) -> Option<(u64, u64)> {
+    #[cfg(unix)]
+    {
+        use std::os::unix::fs::MetadataExt as _;
+        let metadata = file.metadata().ok()?;
+        Some((metadata.dev(), metadata.ino()))
+    }
+    #[cfg(not(unix))]
+    {
+        file.metadata().ok().map(|_| (0, 0))
+    }
+}
+
+/// Identifies a folder on its file system, the same on every machine to which the drive is attached.
+/// `None` if the file system has no identity.
+pub(crate) fn place(folder: &Path) -> Option<String> {
+    #[cfg(unix)]
+    {
+        let (_, inode) = identity(folder)?;
+        let file_system = rustix::fs::statvfs(folder).ok()?.f_fsid;
+        (file_system != 0).then(|| format!("{file_system:016x}-{inode:x}"))
+    }
+    #[cfg(not(unix))]
+    {
+        let _ = folder;
+        None
+    }
+}
+
 /// Returns true if an open file no longer has a name.
 pub(crate) fn is_unlinked(metadata: &fs::Metadata) -> bool {
     #[cfg(unix)]

@@ -22,7 +22,7 @@ use memoranda_core::id::{CommitId, ContentHash};
 
 use crate::error::{ErrorContext as _, Result, StoreError};
 use crate::files::{self, FilePrivacy, state_files};
-use crate::vault::boot::{BootId, machine_id};
+use crate::vault::boot::{BootId, MachineRun, machine_id};
 use chain::ChainEnd;
 use frame::FrameFormat;
 use segment::{BARRIER, BARRIER_FOLDER, HEADER_BYTES};
@@ -120,36 +120,45 @@ impl LogFolder {
     }
 
     /// Returns the last run of the machine in which a device wrote; `None` if it was not recorded.
-    pub(crate) fn boot(&self, device: &str) -> Result<Option<BootId>> {
-        Ok(self.last_run(device)?.map(|(boot, _)| boot))
+    pub(crate) fn run(&self, device: &str) -> Result<Option<MachineRun>> {
+        Ok(self.last_run(device)?.map(|last| last.run))
     }
 
-    /// Returns the last run of the machine in which a device wrote, and the machine, if it is known.
-    fn last_run(&self, device: &str) -> Result<Option<(BootId, Option<String>)>> {
+    fn last_run(&self, device: &str) -> Result<Option<LastRun>> {
         let bytes = state_files::read(&self.boot_path(device)).doing(|| "read the log".into())?;
-        Ok(bytes.map(|bytes| {
-            let text = String::from_utf8_lossy(&bytes).into_owned();
-            let mut words = text.split_whitespace();
-            let boot = BootId::decode(words.next().unwrap_or_default());
-            (boot, words.next().map(str::to_owned))
-        }))
+        Ok(bytes.map(|bytes| LastRun::parse(&String::from_utf8_lossy(&bytes))))
     }
 
     /// Returns true if another machine writes a device's log: only there it may be rewritten. A log
     /// without a machine is an imported one, or older than that record.
-    pub(crate) fn is_of_other_machine(&self, device: &str, boot: BootId) -> Result<bool> {
-        let Some((last_boot, Some(machine))) = self.last_run(device)? else { return Ok(false) };
-        let is_here = last_boot == boot && boot != BootId::Unknown;
+    pub(crate) fn is_of_other_machine(&self, device: &str, run: MachineRun) -> Result<bool> {
+        let Some(LastRun { run: last, machine: Some(machine), .. }) = self.last_run(device)? else {
+            return Ok(false);
+        };
+        let is_here = last.boot == run.boot && run.boot != BootId::Unknown;
         Ok(!is_here && machine_id().is_some_and(|own| own != machine))
     }
 
+    /// Returns true if a device wrote its log in this very folder, rather than in one that was
+    /// copied here: then the files next to it are those that the log describes.
+    pub(crate) fn was_written_here(&self, device: &str) -> Result<bool> {
+        let place = self.last_run(device)?.and_then(|last| last.place);
+        Ok(place.is_some() && place == state_files::place(&self.device_dir(device)))
+    }
+
     /// Records on disk that a device writes in a run of the machine.
-    pub(crate) fn set_boot(&self, device: &str, boot: BootId) -> Result<()> {
-        if boot == BootId::Unknown || self.boot(device)? == Some(boot) {
+    pub(crate) fn set_run(&self, device: &str, run: MachineRun) -> Result<()> {
+        if run.boot == BootId::Unknown {
             return Ok(());
         }
-        let text = format!("{} {}\n", boot.encode(), machine_id().unwrap_or_default());
-        state_files::replace(&self.boot_path(device), text.as_bytes())
+        let last = self.last_run(device)?;
+        let machine = last.as_ref().and_then(|last| last.machine.clone()).or_else(machine_id);
+        let place = state_files::place(&self.device_dir(device));
+        let now = LastRun { run, machine, place };
+        if last.as_ref() == Some(&now) {
+            return Ok(());
+        }
+        state_files::replace(&self.boot_path(device), now.to_line().as_bytes())
             .doing(|| "note the run of the machine".into())
     }
 
@@ -237,16 +246,9 @@ impl LogFolder {
         here && size(position.segment + 1).is_none()
     }
 
-    /// Returns true if a device may have written since a time in milliseconds since 1970. Its clock
-    /// may differ from this machine's by up to an hour.
-    pub(crate) fn changed_since(&self, device: &str, time_ms: i64) -> Result<bool> {
-        const CLOCK_SKEW_MS: i128 = 3_600_000;
-        let Some(&segment) = self.segments(device)?.last() else { return Ok(false) };
-        let path = self.segment_path(device, segment);
-        let found = state_files::size_and_mtime(&path).doing(|| "look at the log".into())?;
-        Ok(found.is_some_and(|(_, mtime_ns)| {
-            mtime_ns / 1_000_000 + CLOCK_SKEW_MS >= i128::from(time_ms)
-        }))
+    /// Returns the hybrid clock of the last record of a device's log.
+    pub(crate) fn last_clock(&self, device: &str) -> Result<u64> {
+        Ok(self.chain_end(device, self.end(device)?)?.clock)
     }
 
     /// How large all segments of a device are.
@@ -355,6 +357,33 @@ impl LogFolder {
         }
         let opened = state_files::open_read(&self.segment_path(device, at.segment));
         opened.map(|file| SegmentHandle(Some(file))).doing(|| "open the log".into())
+    }
+}
+
+/// Where a device wrote last: run of the machine, the machine, and the folder of its log.
+#[derive(PartialEq, Eq, Debug)]
+struct LastRun {
+    run: MachineRun,
+    machine: Option<String>,
+    place: Option<String>,
+}
+
+/// Stands for a part of that line that is not known.
+const UNKNOWN_PART: &str = "-";
+
+impl LastRun {
+    fn parse(line: &str) -> Self {
+        let mut words = line.split_whitespace();
+        let unknown = MachineRun { boot: BootId::Unknown, attachment: None };
+        let run = words.next().and_then(MachineRun::decode).unwrap_or(unknown);
+        let mut part = || words.next().filter(|word| *word != UNKNOWN_PART).map(str::to_owned);
+        let (machine, place) = (part(), part());
+        Self { run, machine, place }
+    }
+
+    fn to_line(&self) -> String {
+        let part = |part: &Option<String>| part.clone().unwrap_or_else(|| UNKNOWN_PART.to_owned());
+        format!("{} {} {}\n", self.run.encode(), part(&self.machine), part(&self.place))
     }
 }
 

@@ -5,11 +5,11 @@
 use memoranda_core::id::ProjectName;
 use memoranda_core::path::NotePath;
 
-use crate::StoreInner;
 use crate::error::{Result, StoreError};
 use crate::files::{ProjectRoot, WalkedFile, walk_subfolder};
 use crate::index::{self, FileRow};
 use crate::scan::{is_as_seen, is_still};
+use crate::{StoreInner, threads};
 
 /// So many files may have to be read because their times prove nothing. A look at all files, which
 /// notes what it has read, costs less than to do so with every glance.
@@ -35,12 +35,12 @@ impl StoreInner {
         };
         let Some(root) = root else { return Ok(rows()?.iter().all(Vec::is_empty)) };
         // The system is asked about the files while the index says what is known of them.
+        let walks =
+            || folders.iter().map(|folder| walk_subfolder(&root, folder)).collect::<Vec<_>>();
         let (found, rows) = std::thread::scope(|scope| {
-            let walks = || folders.iter().map(|folder| walk_subfolder(&root, folder)).collect();
-            let looking = scope.spawn(walks);
+            let looking = threads::start(scope, walks);
             let rows = rows();
-            // Nothing found is not what is known, and then all files are looked at.
-            (looking.join().unwrap_or_else(|_| Vec::new()), rows)
+            (threads::join_or_run(looking, walks), rows)
         });
         let rows = rows?;
         let mut to_read = MOST_READ;

@@ -15,13 +15,13 @@ use std::sync::PoisonError;
 use memoranda_core::id::ProjectName;
 use memoranda_core::path::NotePath;
 
-use crate::StoreInner;
 use crate::error::{ErrorContext as _, Result, StoreError, plain};
 use crate::files::{FileStat, ProjectRoot, WalkedFile, walk};
 use crate::index::extract::{FileKind, extract};
 use crate::index::{self, FileRow, IndexBatch, IndexedFile, history};
 use crate::scan::reconcile::{ChangedCandidate, ProjectScan};
 use crate::vault::Project;
+use crate::{StoreInner, threads};
 
 /// A file changed this shortly before it was looked at may change again within the same tick of
 /// the file system's clock, so its time proves nothing.
@@ -139,11 +139,12 @@ impl StoreInner {
             opened => opened?,
         };
         // The index says what is known while the system is asked about the files.
+        let ask = || self.ask(|db| rows(db, &project.name));
         let (walk, rows) = std::thread::scope(|scope| {
-            let rows = scope.spawn(|| self.ask(|db| rows(db, &project.name)));
-            (walk(&root), rows.join())
+            let asking = threads::start(scope, ask);
+            (walk(&root), threads::join_or_run(asking, ask))
         });
-        let mut rows = rows.unwrap_or_else(|panic| std::panic::resume_unwind(panic))?;
+        let mut rows = rows?;
         report.seen += walk.files.len();
         let leftovers = !walk.leftovers.is_empty();
         let suspect = |file: &WalkedFile| {

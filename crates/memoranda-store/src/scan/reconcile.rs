@@ -10,7 +10,6 @@ use std::sync::mpsc::sync_channel;
 use memoranda_core::id::ContentHash;
 use memoranda_core::path::NotePath;
 
-use crate::StoreInner;
 use crate::commit::external_edits::{ExternalEdits, ScannedFile};
 use crate::commit::write_session::WriteSession;
 use crate::error::{Result, StoreError};
@@ -19,6 +18,7 @@ use crate::index::extract::{ExtractedFile, FileKind, extract, is_text};
 use crate::index::{FileRow, IndexBatch, IndexedFile};
 use crate::scan::{ScanProgress, ScanReport};
 use crate::vault::Project;
+use crate::{StoreInner, threads};
 
 /// So many files, or bytes, are recorded at a time.
 const BATCH_FILES: usize = 1024;
@@ -73,7 +73,7 @@ impl StoreInner {
         std::thread::scope(|scope| -> Result<()> {
             let (sender, receiver) = sync_channel::<Vec<MoveCandidate>>(2);
             let suspects = look.suspects;
-            scope.spawn(move || {
+            threads::start(scope, move || {
                 for batch in batches(&suspects) {
                     let read = |file: &ChangedCandidate| {
                         self.stop_if_closing()?;
@@ -85,7 +85,7 @@ impl StoreInner {
                         return;
                     }
                 }
-            });
+            })?;
             for batch in receiver {
                 done += batch.len();
                 let (mut known, other): (Vec<_>, Vec<_>) =

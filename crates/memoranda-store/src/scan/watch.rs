@@ -21,8 +21,9 @@ use memoranda_core::path::NotePath;
 use notify::EventKind;
 
 use crate::error::{ErrorContext as _, Result};
+use crate::faults::{self, Step};
 use crate::files::{state_files, temp_names};
-use crate::vault::Project;
+use crate::vault::{Project, processes};
 use crate::{Store, StoreInner};
 use backend::{FsWatcher, WatchCoverage};
 
@@ -44,6 +45,12 @@ const SHARE: u32 = 10;
 const LONG_UNWATCHED: Duration = Duration::from_secs(60);
 /// More single files than this are looked at by a walk of all.
 const MANY_PATHS: usize = 4000;
+/// The file that a process makes to ask if the watcher runs. The watcher answers by removing it.
+const PING: &str = "watcher-ping";
+/// A watcher that has not answered after this time is suspended, or too busy to rely on.
+const PING_TIMEOUT: Duration = Duration::from_millis(300);
+/// A watcher that has answered is not asked again for this time.
+const ANSWER_AGE: Duration = Duration::from_secs(1);
 
 enum WatchMessage {
     Event(notify::Result<notify::Event>),
@@ -77,9 +84,15 @@ impl VaultWatcher {
         let events = sender.clone();
         let (weak, shared) = (Arc::downgrade(inner), state.clone());
         let run = move || run(&weak, &lock, &shared, &events, &receiver);
-        let thread = std::thread::Builder::new().name("memoranda-watch".into()).spawn(run);
+        let thread = faults::at(Step::StartThread)
+            .and_then(|()| std::thread::Builder::new().name("memoranda-watch".into()).spawn(run));
         let thread = thread.doing(|| "start the watcher".into())?;
         Ok(Self { sender, state, thread: Some(thread) })
+    }
+
+    /// Returns true if this process is the one that watches.
+    fn is_active(&self) -> bool {
+        self.state.active.load(Ordering::SeqCst)
     }
 
     /// Ends the thread. One that still sleeps until it may watch is left to itself: it ends as
@@ -87,7 +100,7 @@ impl VaultWatcher {
     pub(crate) fn stop(mut self) {
         self.state.stopped.store(true, Ordering::SeqCst);
         self.sender.send(WatchMessage::Stop).ok();
-        if self.state.active.load(Ordering::SeqCst)
+        if self.is_active()
             && let Some(thread) = self.thread.take()
         {
             thread.join().ok();
@@ -102,17 +115,61 @@ impl Store {
         let watching = self.inner.watching();
         watching.as_ref().is_some_and(|watching| watching.state.looked.load(Ordering::SeqCst))
     }
+
+    /// Returns true if another process is the one that watches, and does not answer: until it ends or
+    /// goes on, nobody notices edits.
+    pub fn has_silent_watcher(&self) -> bool {
+        let inner = &*self.inner;
+        inner.space.is_none()
+            && !is_own(inner)
+            && is_held(inner)
+            && (is_suspended(inner) || is_claimed(inner) && !is_answering(inner))
+    }
 }
 
 /// Returns true if some process watches all of this vault now, and has scanned all earlier edits.
 pub(crate) fn is_watched(inner: &StoreInner) -> bool {
-    let is_held = match state_files::open_private(&lock_path(inner)) {
+    is_held(inner) && is_claimed(inner) && !is_suspended(inner) && is_answering(inner)
+}
+
+/// Returns true if some process has the lock of the watcher.
+fn is_held(inner: &StoreInner) -> bool {
+    match state_files::open_private(&lock_path(inner)) {
         Ok(lock) => matches!(lock.try_lock(), Err(std::fs::TryLockError::WouldBlock)),
         Err(_) => false,
-    };
-    is_held
-        && matches!(state_files::size_and_mtime(&ready_path(inner)), Ok(Some(_)))
-        && !is_stopped(inner)
+    }
+}
+
+/// Returns true if a process has said that it watches every folder.
+fn is_claimed(inner: &StoreInner) -> bool {
+    matches!(state_files::size_and_mtime(&ready_path(inner)), Ok(Some(_)))
+}
+
+/// Returns true if this process is the one that watches.
+fn is_own(inner: &StoreInner) -> bool {
+    inner.watching().as_ref().is_some_and(VaultWatcher::is_active)
+}
+
+/// Returns true if the watching process answers. It may be suspended where nobody can see it: in a
+/// paused container, or on a system that does not show the state of processes.
+fn is_answering(inner: &StoreInner) -> bool {
+    let mut answered_at = inner.watcher_answered_at();
+    if is_own(inner) || answered_at.is_some_and(|at| at.elapsed() < ANSWER_AGE) {
+        return true;
+    }
+    let (ping, asked) = (ping_path(inner), Instant::now());
+    if state_files::write_plain(&ping, b"").is_err() {
+        return false;
+    }
+    while asked.elapsed() < PING_TIMEOUT {
+        if matches!(state_files::kind(&ping), Ok(None)) {
+            *answered_at = Some(Instant::now());
+            return true;
+        }
+        std::thread::sleep(Duration::from_micros(500));
+    }
+    *answered_at = None;
+    false
 }
 
 /// Writes the watching process's id into its lock file, so that others can see if it is stopped.
@@ -125,18 +182,14 @@ fn note_watcher(mut lock: &File) {
 }
 
 /// Returns true if the watching process is suspended, as by Ctrl-Z, and notices nothing.
-fn is_stopped(inner: &StoreInner) -> bool {
-    let read = |path: &Path| {
-        let bytes = state_files::read(path).ok()??;
-        String::from_utf8(bytes).ok()
-    };
-    let Some(id) = read(&lock_path(inner)).and_then(|id| id.trim().parse::<u32>().ok()) else {
-        return false;
-    };
-    // The state follows the program's name, which is in brackets and may contain any sign.
-    let status = read(&PathBuf::from(format!("/proc/{id}/stat"))).unwrap_or_default();
-    let state = status.rsplit_once(") ").and_then(|(_, rest)| rest.chars().next());
-    matches!(state, Some('T' | 't'))
+fn is_suspended(inner: &StoreInner) -> bool {
+    let bytes = state_files::read(&lock_path(inner)).ok().flatten().unwrap_or_default();
+    let id = String::from_utf8_lossy(&bytes).trim().parse().ok();
+    id.is_some_and(processes::is_suspended)
+}
+
+fn ping_path(inner: &StoreInner) -> PathBuf {
+    inner.vault.state.join(PING)
 }
 
 fn lock_path(inner: &StoreInner) -> PathBuf {
@@ -172,6 +225,7 @@ fn run(
     }
     let Some(inner) = weak.upgrade() else { return };
     state_files::remove(&ready_path(&inner)).ok();
+    let ping = ping_path(&inner);
     let mut backend = FsWatcher::new(events.clone());
     let mut watched = WatchedPaths::default();
     watch_projects(&inner, &mut backend, &mut watched, &PendingEvents::default());
@@ -181,10 +235,13 @@ fn run(
     drop(inner);
     let mut pause = AWAY;
     let mut rounds = PollSchedule::begin();
-    while let Some(mut gathered) = gather(receiver, wait(&watched, pause, &rounds)) {
+    while let Some(mut gathered) = gather(receiver, wait(&watched, pause, &rounds), &ping) {
         let Some(inner) = weak.upgrade() else { return };
         let was_away = watched.is_some_away;
         gathered.everything |= watched.sight == WatchCoverage::Part && rounds.is_due();
+        if gathered.is_nothing() && !was_away {
+            continue;
+        }
         gathered.everything |= gathered.paths.len() > MANY_PATHS;
         let begun = Instant::now();
         handle(&inner, &mut backend, &mut watched, &gathered);
@@ -266,6 +323,11 @@ fn matters(event: &notify::Result<notify::Event>) -> bool {
         event.need_rescan()
             || !matches!(event.kind, EventKind::Access(_)) && !event.paths.iter().all(is_passing)
     })
+}
+
+/// Returns true if another process asks for an answer.
+fn is_ping(event: &notify::Event) -> bool {
+    !event.paths.is_empty() && event.paths.iter().all(|path| path.ends_with(PING))
 }
 
 /// The folders that are watched.
@@ -354,8 +416,13 @@ impl PendingEvents {
     }
 }
 
-/// Waits for what happens next, but not longer than it says.
-fn gather(receiver: &Receiver<WatchMessage>, wait: Option<Duration>) -> Option<PendingEvents> {
+/// Waits for what happens next, but not longer than it says. A ping is answered at once, and is
+/// nothing that happened.
+fn gather(
+    receiver: &Receiver<WatchMessage>,
+    wait: Option<Duration>,
+    ping: &Path,
+) -> Option<PendingEvents> {
     let mut gathered = PendingEvents::default();
     let first = match wait {
         Some(wait) => receiver.recv_timeout(wait),
@@ -370,6 +437,11 @@ fn gather(receiver: &Receiver<WatchMessage>, wait: Option<Duration>) -> Option<P
     loop {
         match message {
             WatchMessage::Stop => return None,
+            WatchMessage::Event(Ok(event)) if is_ping(&event) => {
+                if !event.kind.is_remove() {
+                    state_files::remove(ping).ok();
+                }
+            }
             WatchMessage::Event(Ok(event)) => {
                 if event.need_rescan() {
                     gathered.everything = true;

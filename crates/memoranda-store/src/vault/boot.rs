@@ -7,6 +7,8 @@ use std::path::Path;
 
 use crate::clock;
 use crate::files::state_files;
+use crate::vault::drive::Drive;
+use crate::vault::platform;
 
 /// The length of an encoded identity in hexadecimal digits.
 pub(crate) const ENCODED_DIGITS: usize = 34;
@@ -47,7 +49,8 @@ impl BootId {
     }
 
     fn of_kernel() -> Option<Self> {
-        let text = state_files::read(Path::new("/proc/sys/kernel/random/boot_id")).ok()??;
+        let found = state_files::read(Path::new("/proc/sys/kernel/random/boot_id")).ok().flatten();
+        let text = found.or_else(platform::boot_identity)?;
         let mut id = [0; 16];
         id.copy_from_slice(&blake3::hash(&text).as_bytes()[..16]);
         Some(Self::Random(id))
@@ -95,10 +98,59 @@ impl BootId {
     }
 }
 
+/// One run of the machine in which the drive of a vault was attached once: every write of that time
+/// is visible, forced or not.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub(crate) struct MachineRun {
+    /// The run of the machine.
+    pub(crate) boot: BootId,
+    /// The attachment of the drive; `None` if the system has no number for it.
+    pub(crate) attachment: Option<u64>,
+}
+
+impl MachineRun {
+    /// Returns the current run of this machine, with the attachment of a folder's drive.
+    pub(crate) fn current(folder: &Path) -> Self {
+        Self { boot: BootId::current(), attachment: Drive::of(folder).attachment }
+    }
+
+    /// Compares an earlier run with this one. A drive that was pulled out and came back counts as a
+    /// restart.
+    pub(crate) fn restarted_since(self, earlier: Self) -> Restarted {
+        let attachments = self.attachment.zip(earlier.attachment);
+        match self.boot.restarted_since(earlier.boot) {
+            Restarted::No | Restarted::Unknown if attachments.is_some_and(|(a, b)| a != b) => {
+                Restarted::Yes
+            }
+            restarted => restarted,
+        }
+    }
+
+    /// Writes the run as one word.
+    pub(crate) fn encode(self) -> String {
+        let attachment = self.attachment.map(|number| format!(".{number}"));
+        self.boot.encode() + &attachment.unwrap_or_default()
+    }
+
+    /// Reads what [`MachineRun::encode`] wrote; `None` if the word is none.
+    pub(crate) fn decode(word: &str) -> Option<Self> {
+        let (boot, attachment) = match word.split_once('.') {
+            Some((boot, number)) => (boot, Some(number.parse().ok()?)),
+            None => (word, None),
+        };
+        (boot.len() == ENCODED_DIGITS).then(|| Self { boot: BootId::decode(boot), attachment })
+    }
+}
+
 /// Identifies this machine among those that write to a vault: a hash, because the original is to stay
 /// on the machine. `None` where the system has no such identity.
 pub(crate) fn machine_id() -> Option<String> {
-    let text = state_files::read(Path::new("/etc/machine-id")).ok()??;
+    #[cfg(feature = "faults")]
+    if let Some(pretended) = crate::faults::pretended_machine() {
+        return Some(pretended);
+    }
+    let found = state_files::read(Path::new("/etc/machine-id")).ok().flatten();
+    let text = found.or_else(platform::machine_identity)?;
     let hash = blake3::derive_key("memoranda 2026-11-17 machine of a device", text.trim_ascii());
     let short = hash.iter().take(8).map(|byte| format!("{byte:02x}")).collect::<String>();
     (!text.trim_ascii().is_empty()).then_some(short)
@@ -115,6 +167,25 @@ mod tests {
             assert_eq!(BootId::decode(&id.encode()), id);
         }
         assert_eq!(BootId::decode("no identity"), BootId::Unknown);
+    }
+
+    #[test]
+    fn a_drive_that_was_away_counts_as_a_restart() {
+        let run = |boot, attachment| MachineRun { boot, attachment };
+        let (a, b) = (BootId::Random([1; 16]), BootId::Random([2; 16]));
+        for (now, then, expected) in [
+            (run(a, Some(7)), run(a, Some(7)), Restarted::No),
+            (run(a, Some(8)), run(a, Some(7)), Restarted::Yes),
+            (run(a, None), run(a, Some(7)), Restarted::No),
+            (run(b, Some(7)), run(a, Some(7)), Restarted::Yes),
+            (run(BootId::Unknown, Some(7)), run(BootId::Unknown, Some(7)), Restarted::Unknown),
+            (run(BootId::Unknown, Some(8)), run(BootId::Unknown, Some(7)), Restarted::Yes),
+        ] {
+            assert_eq!(now.restarted_since(then), expected, "{now:?} {then:?}");
+            assert_eq!(MachineRun::decode(&now.encode()), Some(now));
+        }
+        assert_eq!(MachineRun::decode("12345"), None);
+        assert_eq!(MachineRun::decode(&format!("{}.x", a.encode())), None);
     }
 
     #[test]

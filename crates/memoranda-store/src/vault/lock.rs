@@ -4,15 +4,16 @@
 //!
 //! Invariant of the table in the lock file: everything before the position of an entry, in the log
 //! of the device that the entry names, had been applied to the files in the run of the machine that
-//! the entry names. The table is written without force. An entry therefore proves nothing after a
-//! restart of the machine, and nothing about the log of any other device.
+//! the entry names, with the drive attached as the entry says. The table is written without force.
+//! An entry therefore proves nothing after a restart of the machine or without its drive in between,
+//! and nothing about the log of any other device.
 
 #![allow(clippy::disallowed_types)]
 
 use std::cell::RefCell;
 use std::fs::{File, TryLockError};
 use std::io::{self, Read as _, Seek as _, SeekFrom, Write as _};
-use std::path::Path;
+use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::{Duration, Instant};
 
@@ -20,7 +21,8 @@ use crate::error::{ErrorContext as _, Result, StoreError};
 use crate::faults::{self, Step};
 use crate::files::state_files;
 use crate::log::LogPosition;
-use crate::vault::boot::{BootId, ENCODED_DIGITS, Restarted};
+use crate::vault::boot::{MachineRun, Restarted};
+use crate::vault::processes;
 
 const MAGIC: &str = "memoranda lock 3";
 /// An earlier version of the table, which differs in this line alone.
@@ -34,11 +36,16 @@ const END: &str = "end";
 /// those devices look at their files again.
 const MAX_ENTRIES: usize = 64;
 const MAX_TABLE_BYTES: u64 = 16 << 10;
+/// A lock is asked for again after this time at the latest.
+const MAX_PAUSE: Duration = Duration::from_millis(2);
+/// Time after which the holder of a lock is looked at. Most writes are done by then.
+const HOLDER_CHECK_AFTER: Duration = Duration::from_millis(20);
 
 /// The lock file of a vault, open but not held.
 pub(crate) struct VaultLock {
+    path: PathBuf,
     file: File,
-    boot: BootId,
+    run: MachineRun,
     /// True if the vault cannot be written to: the lock then only keeps readers from a change.
     is_read_only: bool,
     /// True once this process has held the lock: the machine has been running since then, even
@@ -52,11 +59,28 @@ pub(crate) struct AppliedEntry {
     /// The device whose log this is about.
     pub(crate) device: String,
     /// The run of the machine in which the entry was written.
-    pub(crate) boot: BootId,
+    pub(crate) run: MachineRun,
     /// Everything before this place in the device's log has been applied to the files.
     pub(crate) position: LogPosition,
     /// Tells if the machine was restarted since.
     pub(crate) restarted: Restarted,
+}
+
+/// How long the lock is waited for.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub(crate) enum LockWait {
+    /// For a write: so long.
+    Write(Duration),
+    /// For a read: so long, but not at all for a process that is suspended.
+    Read(Duration),
+}
+
+impl LockWait {
+    fn patience(self) -> Duration {
+        match self {
+            Self::Write(patience) | Self::Read(patience) => patience,
+        }
+    }
 }
 
 /// The lock, held until dropped.
@@ -73,23 +97,56 @@ impl VaultLock {
             opened => (opened, false),
         };
         let file = file.doing(|| "open the vault's lock".into())?;
-        Ok(Self { file, is_read_only, boot: BootId::current(), has_held: AtomicBool::new(false) })
+        let run = MachineRun::current(path.parent().unwrap_or(path));
+        let (path, has_held) = (path.to_owned(), AtomicBool::new(false));
+        Ok(Self { path, file, run, is_read_only, has_held })
+    }
+
+    /// Returns false if another file has the name of this lock: its drive was pulled out and came
+    /// back, or the vault was replaced. Then this lock excludes nobody.
+    pub(crate) fn has_its_name(&self) -> bool {
+        let (named, own) =
+            (state_files::identity(&self.path), state_files::identity_of(&self.file));
+        named.is_none() || named == own
+    }
+
+    /// Opens the lock again if another file has its name, or if the vault can be written to since;
+    /// `None` if this one is right. Without the right to write, no applied position is recorded.
+    pub(crate) fn reopened(&self) -> Result<Option<Self>> {
+        if self.has_its_name() && !self.is_read_only {
+            return Ok(None);
+        }
+        let opened = Self::open(&self.path)?;
+        let is_better = !self.has_its_name() || !opened.is_read_only;
+        Ok(is_better.then_some(opened))
+    }
+
+    /// Returns the process that holds the lock, as far as it is known, and if it is suspended.
+    fn holder(&self) -> (Option<u32>, bool) {
+        let identity = state_files::identity_of(&self.file);
+        let holder = identity.and_then(processes::lock_holder);
+        (holder, holder.is_some_and(processes::is_suspended))
     }
 
     /// Waits for the lock, a bounded time.
-    pub(crate) fn acquire(&self, patience: Duration) -> Result<VaultLockGuard<'_>> {
+    pub(crate) fn acquire(&self, wait: LockWait) -> Result<VaultLockGuard<'_>> {
         let started = Instant::now();
         let mut pause = Duration::from_micros(50);
+        let mut check_at = HOLDER_CHECK_AFTER;
         loop {
+            let waited = started.elapsed();
             match self.file.try_lock() {
                 Ok(()) => break,
-                Err(TryLockError::WouldBlock) if started.elapsed() < patience => {
-                    std::thread::sleep(pause);
-                    pause = (pause * 2).min(Duration::from_millis(2));
-                }
                 Err(TryLockError::WouldBlock) => {
-                    let holder = self.read_table().map_or(0, |(holder, _)| holder);
-                    return Err(StoreError::Busy { holder, seconds: patience.as_secs() });
+                    let is_futile = matches!(wait, LockWait::Read(_)) && waited >= check_at && {
+                        check_at *= 2;
+                        self.holder().1
+                    };
+                    if waited >= wait.patience() || is_futile {
+                        return Err(self.busy(waited));
+                    }
+                    std::thread::sleep(pause);
+                    pause = (pause * 2).min(MAX_PAUSE);
                 }
                 Err(TryLockError::Error(source)) => {
                     return Err(StoreError::Io { doing: "lock the vault".into(), source });
@@ -98,6 +155,13 @@ impl VaultLock {
         }
         let (_, entries) = self.read_table().unwrap_or_default();
         Ok(VaultLockGuard { lock: self, entries: RefCell::new(entries) })
+    }
+
+    fn busy(&self, waited: Duration) -> StoreError {
+        let (holder, is_suspended) = self.holder();
+        // Where the system does not name the holder, it may be the process that wrote last.
+        let holder = holder.or_else(|| self.read_table().map(|(holder, _)| holder)).unwrap_or(0);
+        StoreError::Busy { holder, is_suspended, seconds: waited.as_secs() }
     }
 
     /// Reads the table: the process that wrote it last, and the entries.
@@ -130,20 +194,20 @@ impl VaultLock {
     fn parse_entry(&self, line: &str) -> Option<AppliedEntry> {
         let mut words = line.split(' ');
         let device = words.next().filter(|device| is_device_name(device))?.to_owned();
-        let boot = BootId::decode(words.next().filter(|boot| boot.len() == ENCODED_DIGITS)?);
+        let run = MachineRun::decode(words.next()?)?;
         let (segment, offset) = (words.next()?.parse().ok()?, words.next()?.parse().ok()?);
-        let restarted = match self.boot.restarted_since(boot) {
+        let restarted = match self.run.restarted_since(run) {
             Restarted::Unknown if self.has_held.load(Ordering::Relaxed) => Restarted::No,
             restarted => restarted,
         };
-        Some(AppliedEntry { device, boot, position: LogPosition { segment, offset }, restarted })
+        Some(AppliedEntry { device, run, position: LogPosition { segment, offset }, restarted })
     }
 }
 
 impl VaultLockGuard<'_> {
     /// Returns the current run of the machine.
-    pub(crate) fn boot(&self) -> BootId {
-        self.lock.boot
+    pub(crate) fn run(&self) -> MachineRun {
+        self.lock.run
     }
 
     /// Returns how far a device's log has been applied, as the last holder recorded it.
@@ -173,7 +237,7 @@ impl VaultLockGuard<'_> {
         entries.retain(|entry| entry.device != device);
         entries.push(AppliedEntry {
             device: device.to_owned(),
-            boot: self.lock.boot,
+            run: self.lock.run,
             position,
             restarted: Restarted::No,
         });
@@ -186,9 +250,9 @@ impl VaultLockGuard<'_> {
 
     fn write_table(&self, entries: &[AppliedEntry]) -> Result<()> {
         let mut table = format!("{MAGIC} {:010}\n", std::process::id());
-        for AppliedEntry { device, boot, position, .. } in entries {
+        for AppliedEntry { device, run, position, .. } in entries {
             let LogPosition { segment, offset } = position;
-            table += &format!("{device} {} {segment:08} {offset:020}\n", boot.encode());
+            table += &format!("{device} {} {segment:08} {offset:020}\n", run.encode());
         }
         table += END;
         table += "\n";

@@ -2,10 +2,14 @@
 
 pub(crate) mod access_times;
 pub(crate) mod archive;
+mod away;
 pub(crate) mod boot;
 mod diagnostics;
+pub(crate) mod drive;
 pub(crate) mod lock;
 mod open;
+mod platform;
+pub(crate) mod processes;
 mod project_move;
 mod project_removal;
 pub(crate) mod root_identity;
@@ -24,6 +28,8 @@ use serde::{Deserialize, Serialize};
 use crate::clock;
 use crate::error::{ErrorContext as _, Result, StoreError};
 use crate::files::{FilePrivacy, FileRules, HardLinkPolicy, ProjectRoot, state_files};
+use crate::vault::boot::machine_id;
+use crate::vault::drive::Drive;
 
 /// The newest vault format that this program reads and writes.
 pub const FORMAT: u32 = 2;
@@ -75,6 +81,8 @@ pub(crate) struct Vault {
     identity: Option<(u64, u64)>,
     pub(crate) state: PathBuf,
     pub(crate) device: String,
+    /// The drive of the vault.
+    drive: Drive,
     /// True until a vault of an older format is upgraded.
     is_outdated: AtomicBool,
 }
@@ -84,14 +92,16 @@ impl Vault {
     pub(crate) fn open(options: &OpenOptions) -> Result<Self> {
         let home = absolute(&options.home)?;
         let state = home.join(".memoranda");
+        away::refuse_if_away(&home, &options.state)?;
         state_files::create_dir(&home, FilePrivacy::Shared)
             .doing(|| "make the vault's folder".into())?;
         state_files::create_dir(&state, FilePrivacy::Private)
             .doing(|| "make the vault's folder".into())?;
         let is_outdated = AtomicBool::new(check_format(&state.join("format"))? < FORMAT);
         let device = device_name(&options.state)?;
-        let identity = state_files::identity(&home);
-        Ok(Self { home, identity, state, device, is_outdated })
+        away::note_drive(&home, &options.state);
+        let (identity, drive) = (state_files::identity(&home), Drive::of(&home));
+        Ok(Self { home, identity, state, device, drive, is_outdated })
     }
 
     /// Returns true if the vault has an older format, as far as this process knows.
@@ -118,10 +128,13 @@ impl Vault {
         project.place == ProjectPlace::Vault && own == Some(device)
     }
 
-    /// Returns true if a project lies on another drive than the log, which can be pulled by itself.
-    pub(crate) fn is_on_other_drive(&self, root: &ProjectRoot) -> bool {
+    /// Returns true if the files of a project are forced to disk before a write is acknowledged: they
+    /// lie on another drive than the log, which can be pulled by itself, or all lies on a drive
+    /// that can be pulled, perhaps to be attached to another machine.
+    pub(crate) fn forces_files(&self, root: &ProjectRoot) -> bool {
         let own = self.identity.map(|(device, _)| device);
-        root.identity().is_ok_and(|(device, _)| own.is_some_and(|own| own != device))
+        self.drive.is_removable
+            || root.identity().is_ok_and(|(device, _)| own.is_some_and(|own| own != device))
     }
 
     /// All projects, sorted by name. A folder that the person added comes before one of the
@@ -424,22 +437,59 @@ fn read_format(path: &Path) -> Result<Option<u32>> {
     }
 }
 
-/// The name of this device in the log: made once, kept outside the vault, which may be shared.
+/// Returns the name of this device in the log: made once, kept outside the vault, which may be shared.
+///
+/// Two machines with one name would write one log, and a program that copies the vault between them
+/// would keep the records of one machine only. So the name of a home that was copied to another
+/// machine is not used there.
 fn device_name(state: &Path) -> Result<String> {
     let path = state.join("device");
-    if let Some(bytes) = state_files::read(&path).doing(|| "read the device's name".into())? {
-        let name = String::from_utf8_lossy(&bytes).trim().to_owned();
-        if !name.is_empty() && name.bytes().all(|b| b.is_ascii_alphanumeric()) {
+    let machine = machine_id();
+    if let Some(kept) = read_word(&path)? {
+        if is_copied(state, machine.as_deref())? {
+            let name = clock::new_commit_id().to_string();
+            state_files::replace(&path, format!("{name}\n").as_bytes())
+                .and_then(|()| note_machine(state, machine.as_deref()))
+                .doing(|| "write the device's name".into())?;
+            tracing::warn!(
+                "this home was copied from another machine, so its vaults get the new device name \
+                 {name} here; the history of {kept} stays as it is"
+            );
             return Ok(name);
         }
+        return Ok(kept);
     }
     let name = clock::new_commit_id().to_string();
     state_files::create_dir(state, FilePrivacy::Private)
+        .and_then(|()| note_machine(state, machine.as_deref()))
         .and_then(|()| state_files::create_once(&path, format!("{name}\n").as_bytes()))
         .doing(|| "write the device's name".into())?;
     // Of two first starts at once, one wins and both use its name.
-    let kept = state_files::read(&path).doing(|| "read the device's name".into())?;
-    Ok(kept.map_or(name, |bytes| String::from_utf8_lossy(&bytes).trim().to_owned()))
+    Ok(read_word(&path)?.unwrap_or(name))
+}
+
+/// Returns true if the state folder comes from another machine. One that does not say from which
+/// machine it comes is of this one.
+fn is_copied(state: &Path, machine: Option<&str>) -> Result<bool> {
+    let Some(now) = machine else { return Ok(false) };
+    let noted = read_word(&state.join("machine"))?;
+    if noted.is_none() {
+        // Without the note only a copy is not recognized.
+        note_machine(state, machine).ok();
+    }
+    Ok(noted.is_some_and(|noted| noted != now))
+}
+
+fn note_machine(state: &Path, machine: Option<&str>) -> std::io::Result<()> {
+    let line = machine.map(|machine| format!("{machine}\n"));
+    line.map_or(Ok(()), |line| state_files::replace(&state.join("machine"), line.as_bytes()))
+}
+
+/// Reads a small file that holds one word of letters and digits; `None` if it holds anything else.
+fn read_word(path: &Path) -> Result<Option<String>> {
+    let bytes = state_files::read(path).doing(|| "read the device's name".into())?;
+    let word = bytes.map(|bytes| String::from_utf8_lossy(&bytes).trim().to_owned());
+    Ok(word.filter(|word| !word.is_empty() && word.bytes().all(|b| b.is_ascii_alphanumeric())))
 }
 
 fn absolute(path: &Path) -> Result<PathBuf> {

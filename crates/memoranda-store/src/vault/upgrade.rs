@@ -4,13 +4,11 @@
 //! of version 0.1.0 that is still running would take the new segment for damage and cut it off. It
 //! is stopped by folders in places where it expects segments.
 
-use std::path::Path;
-
 use crate::StoreInner;
 use crate::error::{ErrorContext as _, Result};
 use crate::files::state_files;
 use crate::vault::lock::VaultLockGuard;
-use crate::vault::{FORMAT, read_format};
+use crate::vault::{FORMAT, processes, read_format};
 
 impl StoreInner {
     /// Marks a vault of format 1 as one of format 2. Each step can be repeated, and the format is
@@ -26,7 +24,7 @@ impl StoreInner {
             held.rewrite()?;
             state_files::replace(&path, format!("{FORMAT}\n").as_bytes())
                 .doing(|| "write the vault's format".into())?;
-            if let Some(process) = holder.filter(|process| is_running(*process)) {
+            if let Some(process) = holder.filter(|process| processes::is_running(*process)) {
                 tracing::warn!(
                     "this vault was upgraded to format {FORMAT}; process {process} of an earlier \
                      version still runs and can no longer write to it: restart it"
@@ -36,10 +34,4 @@ impl StoreInner {
         self.vault.note_upgraded();
         Ok(())
     }
-}
-
-/// Returns true if another process with this number runs, where the system reveals it.
-fn is_running(process: u32) -> bool {
-    process != std::process::id()
-        && state_files::is_dir(&Path::new("/proc").join(process.to_string()))
 }

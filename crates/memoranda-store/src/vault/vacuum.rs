@@ -52,8 +52,7 @@ pub struct VacuumReport {
     pub contents: u64,
     /// By how many bytes the log shrank; 0 in a dry run.
     pub bytes: u64,
-    /// Devices of other machines, which remove the texts from their own logs when they next see
-    /// this vault.
+    /// Devices of other machines: a vacuum there removes the texts from their own logs.
     pub still_on: Vec<String>,
 }
 
@@ -79,7 +78,7 @@ impl StoreInner {
             let names = purged_names(session.db, vacuum)?;
             let mut still_on = Vec::new();
             for device in devices.iter().filter(|device| **device != self.vault.device) {
-                if self.log.is_of_other_machine(device, session.held.boot())? {
+                if self.log.is_of_other_machine(device, session.held.run())? {
                     still_on.push(device.clone());
                 }
             }

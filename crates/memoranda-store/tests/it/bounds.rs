@@ -14,7 +14,8 @@ use memoranda_store::{CommitOutcome, HardLinkPolicy, Store, StoreError};
 use crate::child::{Task, acknowledged};
 use crate::model::Files;
 use crate::support::{
-    TestVault, change, eventually, found, main_project, operation, path, put, rounds, sync, who,
+    TestVault, change, eventually, found, main_project, operation, path, put, remove, rounds, sync,
+    who,
 };
 
 fn try_commit(store: &Store, wanted: ChangeSet) -> Result<CommitOutcome, StoreError> {
@@ -318,6 +319,26 @@ fn names_that_some_systems_cannot_tell_apart_are_refused() {
     put(&store, "note.md", "and changed: waxwing");
     assert_eq!(vault.text("main/Note.md").as_deref(), Some("one"));
     vault.assert_agrees(&store, "twins");
+}
+
+/// Windows cannot have these names, so a vault with them could not be copied there. A name that is there
+/// already, or was there, is accepted.
+#[test]
+fn names_that_windows_reserves_are_refused() {
+    let vault = TestVault::new();
+    vault.write_by_hand("main/nul/old.md", "made by hand");
+    vault.write_by_hand("main/con.md", "made by hand");
+    let store = vault.open();
+    sync(&store);
+    for place in ["aux.md", "folder/COM1.txt", "prn/note.md", "nul/lpt9.md"] {
+        let refused = try_put(&store, place, "text").unwrap_err();
+        assert!(refused.to_string().contains("Windows reserves"), "{place}: {refused}");
+    }
+    for place in ["auxiliary.md", "com.md", "nul/new.md", "con.md"] {
+        try_put(&store, place, "text").unwrap();
+    }
+    remove(&store, "con.md");
+    try_put(&store, "con.md", "it comes back").unwrap();
 }
 
 fn mode(place: &Path) -> u32 {

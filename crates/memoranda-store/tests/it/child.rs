@@ -153,6 +153,11 @@ fn run() {
         "nth-call" => crate::nth_call::fail_each_call(&task),
         "read-only" => crate::disk::read_without_writing(&task),
         "crowd" => crate::disk::move_a_crowd(&task),
+        "read-only-first" => crate::drives::write_after_read_only(&task),
+        "set-back" => crate::drives::write_with_a_clock_set_back(&task),
+        "removable" => crate::drives::write_to_a_removable_vault(&task),
+        #[cfg(target_os = "linux")]
+        "hold-lock" => crate::suspended::hold_lock(&task),
         other => panic!("no such task: {other}"),
     }
 }

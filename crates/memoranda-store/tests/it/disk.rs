@@ -185,10 +185,10 @@ fn a_failing_disk_changes_nothing() {
 }
 
 /// A file system of its own, if this user may mount one.
-struct Mount(std::path::PathBuf);
+pub(crate) struct Mount(std::path::PathBuf);
 
 impl Mount {
-    fn tmpfs(at: &Path, size: &str) -> Option<Self> {
+    pub(crate) fn tmpfs(at: &Path, size: &str) -> Option<Self> {
         std::fs::create_dir_all(at).unwrap();
         let size = format!("size={size}");
         let mounted = run("mount", &["-t", "tmpfs", "-o", &size, "memoranda-test"], at);

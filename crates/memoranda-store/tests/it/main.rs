@@ -27,6 +27,8 @@ mod crash;
 mod damage;
 #[cfg(all(unix, feature = "faults"))]
 mod disk;
+#[cfg(all(unix, feature = "faults"))]
+mod drives;
 mod freshness;
 #[cfg(all(unix, feature = "faults"))]
 mod history;
@@ -49,6 +51,8 @@ mod root_identity;
 mod snapshot;
 mod space;
 mod support;
+#[cfg(all(target_os = "linux", feature = "faults"))]
+mod suspended;
 mod untracked_files;
 #[cfg(all(unix, feature = "faults"))]
 mod user_edits;

@@ -3,8 +3,11 @@
 
 use jiff::SignedDuration;
 use memoranda_core::change::{ChangeSet, ExpectedContent, FileAction};
+use memoranda_core::id::ProjectName;
+use memoranda_core::query::Query;
 use memoranda_store::{
-    CommitOutcome, Result, Store, StoreError, VacuumExtent, VacuumRequest, clock, faults,
+    CommitOutcome, HardLinkPolicy, Result, SearchFilter, Store, StoreError, VacuumExtent,
+    VacuumRequest, clock, faults,
 };
 
 use crate::child::{Task, acknowledged};
@@ -45,6 +48,17 @@ const DEEDS: &[Deed] = &[
         commit(store, &wanted)
     }),
     ("scan", |store| store.sync(&mut |_| {}).map(drop)),
+    ("reindex", |store| store.reindex(&mut |_| {}).map(drop)),
+    ("search", |store| {
+        let filter = SearchFilter::default();
+        store.snapshot()?.search("old", &Query::parse("old"), &filter, 10).map(drop)
+    }),
+    ("add project", |store| {
+        let folder = store.home().with_file_name("elsewhere");
+        let name = ProjectName::parse("work").unwrap();
+        store.add_project(&name, &folder, HardLinkPolicy::Refuse)?;
+        store.sync(&mut |_| {}).map(drop)
+    }),
     ("flush", |store| store.flush()),
     ("export", |store| store.export(&mut Vec::new()).map(drop)),
     ("vacuum", |store| {
@@ -56,9 +70,11 @@ const DEEDS: &[Deed] = &[
 
 /// Makes the vault that each deed begins with, and returns its files.
 fn furnish(folder: &std::path::Path) -> Files {
-    for part in ["home", "cache", "state"] {
+    for part in ["home", "cache", "state", "elsewhere"] {
         std::fs::remove_dir_all(folder.join(part)).ok();
     }
+    std::fs::create_dir(folder.join("elsewhere")).unwrap();
+    std::fs::write(folder.join("elsewhere/own.md"), "a note of the person").unwrap();
     let store = Store::open(options(folder)).unwrap();
     put(&store, "a.md", "older a");
     put(&store, "a.md", "old a");

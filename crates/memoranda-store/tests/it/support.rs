@@ -67,6 +67,7 @@ pub(crate) fn write_steps() -> impl Iterator<Item = Step> {
                 | Step::Unregistered
                 | Step::OpenLock
                 | Step::AnyCall
+                | Step::StartThread
                 | Step::SpaceAppend
                 | Step::SpaceAppended
         )
@@ -184,8 +185,9 @@ impl TestVault {
         std::fs::write(self.home().join(".memoranda/lock"), after.join("\n") + "\n").unwrap();
         for device in std::fs::read_dir(self.home().join(".memoranda/log")).unwrap() {
             let file = device.unwrap().path().join("boot");
-            if file.exists() {
-                std::fs::write(file, boot.trim()).unwrap();
+            if let Ok(line) = std::fs::read_to_string(&file) {
+                let rest = line.split_once(' ').map_or("", |(_, rest)| rest);
+                std::fs::write(file, format!("{} {rest}", boot.trim())).unwrap();
             }
         }
     }

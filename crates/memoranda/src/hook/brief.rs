@@ -124,12 +124,13 @@ fn catch_up(run: &HookRun, memory: &Arc<Memory>) -> IndexCoverage {
     let looking = Arc::clone(memory);
     let visible = VisibleScopes::of_workspace(run.settings.workspace.as_deref());
     let rules = rules_and_reminders_scope(&visible);
-    std::thread::spawn(move || {
+    let look = move || {
         // A failed scan does not fail the brief, and the receiver may have timed out.
         looking.catch_up(&rules, &mut |_| {}).ok();
         looking.catch_up(&SyncScope::Everything, &mut |_| {}).ok();
         sender.send(()).ok();
-    });
+    };
+    std::thread::Builder::new().spawn(look).ok();
     done.recv_timeout(run.event.timeout() / 3).ok();
     match memory.is_indexed() {
         Ok(true) => IndexCoverage::AllFiles,

@@ -233,8 +233,9 @@ fn run_with_timeout(
         return Ok(None);
     }
     let (sender, answer) = channel();
-    // The thread ends with the process; a started write is atomic.
-    std::thread::spawn(move || {
+    // The thread ends with the process; a started write is atomic. Without a thread the receiver
+    // learns at once that there is no answer.
+    let act = move || {
         let done = Memory::open(options).map_err(Into::into).and_then(|memory| {
             let memory = memory.with_zone(crate::time::zone).with_default_project(&default);
             let done = run.act(&Arc::new(memory));
@@ -245,7 +246,8 @@ fn run_with_timeout(
         if let Err(error) = done {
             sender.send(Err(error)).ok();
         }
-    });
+    };
+    std::thread::Builder::new().spawn(act).ok();
     match answer.recv_timeout(event.timeout()) {
         Ok(answered) => answered,
         Err(_) if event == HookEvent::SessionStart => Ok(brief::out_of_time()),

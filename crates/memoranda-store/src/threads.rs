@@ -1,0 +1,28 @@
+//! Worker threads, which the system can refuse like anything else.
+
+use std::thread::{Builder, Scope, ScopedJoinHandle};
+
+use crate::error::{ErrorContext as _, Result};
+use crate::faults::{self, Step};
+
+/// Starts a worker thread that ends with its scope.
+pub(crate) fn start<'scope, T: Send + 'scope>(
+    scope: &'scope Scope<'scope, '_>,
+    work: impl FnOnce() -> T + Send + 'scope,
+) -> Result<ScopedJoinHandle<'scope, T>> {
+    let started = faults::at(Step::StartThread)
+        .and_then(|()| faults::at(Step::AnyCall))
+        .and_then(|()| Builder::new().spawn_scoped(scope, work));
+    started.doing(|| "start a worker thread".into())
+}
+
+/// Waits for a worker thread, and does the work here if the thread could not be started.
+pub(crate) fn join_or_run<T>(
+    thread: Result<ScopedJoinHandle<'_, T>>,
+    work: impl FnOnce() -> T,
+) -> T {
+    match thread {
+        Ok(thread) => thread.join().unwrap_or_else(|panic| std::panic::resume_unwind(panic)),
+        Err(_) => work(),
+    }
+}
