@@ -217,6 +217,12 @@ impl NoteExcerpt {
         if let Some(other) = &self.other {
             line.push_str(&format!(" | {ANOTHER}: {other}"));
         }
+        let alike = self.content.lines().filter(|line| line.trim_start().starts_with(SOURCE));
+        match alike.count() {
+            0 => {}
+            // Text of the note could pass for the end of the note and the begin of another.
+            count => line.push_str(&format!(" | {count} lines like this one are text of the note")),
+        }
         line.push_str(" -->\n");
         line
     }

@@ -141,7 +141,10 @@ pub(crate) fn run(context: &CommandContext, args: &Args) -> Result<Exit> {
         OutputFormat::Pretty | OutputFormat::Plain if args.info => {
             print_info(context, &note_json(memory, &note)?)?
         }
-        OutputFormat::Pretty | OutputFormat::Plain if args.raw || !printer.is_terminal() => {
+        // Who asks for colours in a pipe shows them on a terminal in the end.
+        OutputFormat::Pretty | OutputFormat::Plain
+            if args.raw || !printer.is_terminal() && !printer.is_color_forced() =>
+        {
             printer.bytes(&note.bytes)?;
         }
         OutputFormat::Pretty | OutputFormat::Plain => {

@@ -4,7 +4,7 @@
 use memoranda_engine::core::globs;
 use memoranda_engine::core::note::{Frontmatter, MetaValue, parse};
 
-use super::escape::unescape_marks;
+use super::escape::{unescape_imports, unescape_marks};
 use super::render::{is_all, parse_scope_prefix};
 use super::{AgentRule, MARK, block};
 
@@ -216,7 +216,8 @@ impl RuleParser {
                 {
                     (paths, text) = (globs, rest.trim().to_owned());
                 }
-                (text, category) = (unescape_marks(&text), unescape_marks(&category));
+                let unescape = |text: &str| unescape_marks(&unescape_imports(text));
+                (text, category) = (unescape(&text), unescape(&category));
                 !text.is_empty()
             }
         };

@@ -8,7 +8,7 @@ use memoranda_engine::core::note::permalink::slug;
 use memoranda_engine::records::normalize_globs;
 
 use super::AgentRule;
-use super::escape::escape_marks;
+use super::escape::{escape_imports, escape_marks};
 use super::target::{RuleFileForm, RuleTarget};
 
 /// Mark in every generated file.
@@ -111,7 +111,10 @@ fn scope_prefix(rule: &AgentRule, placement: ScopePlacement) -> String {
 fn render_list(rules: &[&AgentRule], placement: ScopePlacement) -> String {
     let mut by_category: BTreeMap<String, Vec<&AgentRule>> = BTreeMap::new();
     for rule in rules {
-        by_category.entry(one_line(&escape_marks(&rule.category))).or_default().push(rule);
+        by_category
+            .entry(one_line(&escape_imports(&escape_marks(&rule.category))))
+            .or_default()
+            .push(rule);
     }
     let mut text = String::from("# Rules\n");
     for (category, rules) in by_category {
@@ -121,7 +124,7 @@ fn render_list(rules: &[&AgentRule], placement: ScopePlacement) -> String {
         text.push('\n');
         for rule in rules {
             let scope = scope_prefix(rule, placement);
-            let rule_text = escape_marks(&rule.text);
+            let rule_text = escape_imports(&escape_marks(&rule.text));
             let mut lines = rule_text.trim().lines();
             let first = lines.next().unwrap_or_default();
             let _ = writeln!(text, "- {scope}{}", first.trim_end());

@@ -171,3 +171,18 @@ fn the_doctor_lists_and_brings_back_what_was_lost() {
     assert_eq!(home.read("main/Tea.md"), text);
     assert!(home.run(&["doctor"]).out.contains("the files have what was written to them"));
 }
+
+/// Memories are their owner's alone, and so is the copy that an editor gets.
+#[cfg(unix)]
+#[test]
+fn the_copy_in_an_editor_is_its_owners_alone() {
+    use super::support::editor;
+    let home = Home::new();
+    home.write("memories/p.md", "private\n");
+    let seen = home.path().join("modes");
+    let script = format!("ls -ld \"$(dirname \"$1\")\" > {0}; echo more >> \"$1\"", seen.display());
+    let said = home.run_with(&[("EDITOR", &editor(&home, &script))], &["edit", "memories/p.md"]);
+    assert_eq!(said.code, 0, "{said:?}");
+    let seen = std::fs::read_to_string(seen).unwrap();
+    assert!(seen.starts_with("drwx------"), "{seen}");
+}

@@ -26,7 +26,13 @@ fn colours_only_when_wanted() {
 fn text_cannot_steer_the_terminal() {
     let home = Home::new();
     home.write("main/evil.md", "---\ntitle: \"evil \\e]0;owned\\a\"\n---\nneedle \u{1b}[2J here\n");
-    for args in [&["search", "needle"][..], &["list"], &["log"], &["show", "evil.md", "--info"]] {
+    for args in [
+        &["search", "needle"][..],
+        &["list"],
+        &["log"],
+        &["show", "evil.md", "--info"],
+        &["show", "evil.md"],
+    ] {
         let said = home.run(&[args, &["--color", "always"]].concat());
         let rest = said.out.replace("\u{1b}[0m", "");
         assert!(!rest.contains("\u{1b}[2J") && !rest.contains("\u{1b}]"), "{args:?}: {rest:?}");
