@@ -106,24 +106,24 @@ const LAYERS: &[CrateLayer] = &[
     },
     CrateLayer {
         name: TOOLS,
-        may_use: &[CORE, ENGINE, STORE],
+        may_use: &[CORE, ENGINE],
         never: &[("an async runtime", ASYNC), ("HTTP", HTTP), ("the terminal", TERMINAL)],
     },
     CrateLayer {
         name: IMPORT,
-        may_use: &[CORE, ENGINE, STORE],
+        may_use: &[CORE, ENGINE],
         never: &[("an async runtime", ASYNC), ("HTTP", HTTP), ("the terminal", TERMINAL)],
     },
     // Remote logs: the client of the database brings a runtime, which nothing else of it shows.
     CrateLayer { name: REMOTE, may_use: &[CORE, STORE], never: &[("the terminal", TERMINAL)] },
     CrateLayer {
         name: SERVER,
-        may_use: &[CORE, TOOLS, ENGINE, MODEL, REMOTE, STORE],
+        may_use: &[CORE, TOOLS, ENGINE, MODEL, REMOTE],
         never: &[("the terminal", TERMINAL)],
     },
     CrateLayer {
         name: "memoranda",
-        may_use: &[CORE, TOOLS, ENGINE, IMPORT, MODEL, REMOTE, SERVER, STORE],
+        may_use: &[CORE, TOOLS, ENGINE, IMPORT, MODEL, REMOTE, SERVER],
         never: &[],
     },
     CrateLayer {
@@ -196,7 +196,11 @@ mod tests {
         check(STORE, &[CORE, "serde"], 0);
         check(STORE, &[ENGINE], 1);
         check(CORE, &[CORE, STORE], 2);
-        check("memoranda", &[CORE, STORE, ENGINE], 0);
+        check("memoranda", &[CORE, ENGINE], 0);
+        // Above the engine, the store is known by the engine's words only.
+        for above in [TOOLS, IMPORT, SERVER, "memoranda"] {
+            check(above, &[STORE], 1);
+        }
     }
 
     #[test]
