@@ -24,6 +24,7 @@ pub mod remember;
 mod repository;
 mod scan;
 mod search;
+mod space;
 mod status;
 pub mod task_context;
 mod uses;
@@ -90,15 +91,16 @@ pub use wildcard::matches_wildcard;
 
 pub use memoranda_core as core;
 pub use memoranda_store::{
-    ChangeSubscription, ChangedFile, CheckReport, Connectivity, DirEntry, DirEntryKind, DirListing,
-    EmbeddingCoverage, FactFilter, FileAsOf, FileContent, FileKind, FileOrder, FileProblems,
-    FileSummary, FilesBelow, FilteredList, FolderFact, FolderFiles, FolderGraph, FolderTotals,
-    GraphNode, HardLinkPolicy, HistoryFilter, IgnoreRules, IndexCounts, ListFilter, ListOrder,
-    MAX_FILE_BYTES, NameField, NamedNote, NodeRow, NotAFileKind, ObservationRow, OpenOptions,
-    PointInTime, Project, ProjectPlace, RelationRow, ScanProgress, ScanReport, SearchFilter,
-    SimilarNote, Snapshot, SpaceFreshness, SpaceOptions, StoreError, Superseded, TermCorrection,
-    VacuumExtent, VacuumReport, VacuumRequest, VersionConflict, WorkItem, WorkList, clock,
-    exact_key, faults, hash, link_key, remote,
+    ChangeSubscription, ChangedFile, CheckReport, CloneOrigin, Connectivity, DirEntry,
+    DirEntryKind, DirListing, EmbeddingCoverage, FactFilter, FileAsOf, FileContent, FileKind,
+    FileOrder, FileProblems, FileSummary, FilesBelow, FilteredList, FolderFact, FolderFiles,
+    FolderGraph, FolderTotals, GraphNode, HardLinkPolicy, HistoryFilter, IgnoreRules, IndexCounts,
+    ListFilter, ListOrder, MAX_FILE_BYTES, NameField, NamedNote, NodeRow, NotAFileKind,
+    ObservationRow, OpenOptions, PointInTime, Project, ProjectPlace, RelationRow, ScanProgress,
+    ScanReport, SearchFilter, SimilarNote, Snapshot, SpaceFreshness, SpaceImportReport,
+    SpaceOptions, StoreError, Superseded, TermCorrection, VacuumExtent, VacuumReport,
+    VacuumRequest, VersionConflict, WorkItem, WorkList, clock, exact_key, faults, hash, link_key,
+    remote,
 };
 
 use std::sync::{Arc, Mutex, PoisonError};
@@ -120,6 +122,8 @@ pub struct Memory {
     first_look: Arc<initial_scan::InitialScan>,
     zone: fn() -> TimeZone,
     default_project: String,
+    /// Vaults whose passages count when results are ranked.
+    corpus: Vec<Arc<Self>>,
 }
 
 impl Memory {
@@ -133,6 +137,15 @@ impl Memory {
         Ok(Self::over(Store::open_space(options, log)?))
     }
 
+    /// Opens or makes a clone of a space, with the log that it copies.
+    pub fn open_clone(
+        options: OpenOptions,
+        origin: &CloneOrigin,
+        log: Arc<dyn remote::RemoteLog>,
+    ) -> Result<Self> {
+        Ok(Self::over(Store::open_clone(options, origin, log)?))
+    }
+
     fn over(store: Store) -> Self {
         Self {
             store: Arc::new(store),
@@ -141,6 +154,7 @@ impl Memory {
             first_look: Arc::default(),
             zone: || TimeZone::UTC,
             default_project: DEFAULT_PROJECT.to_owned(),
+            corpus: Vec::new(),
         }
     }
 

@@ -18,10 +18,12 @@ mod map_data;
 mod scan;
 mod snapshot;
 mod space;
+mod space_import;
 mod subtree;
 mod threads;
 mod transaction;
 mod vault;
+mod vault_clone;
 
 use std::collections::HashMap;
 use std::path::{Path, PathBuf};
@@ -64,10 +66,12 @@ pub use scan::change_feed::ChangeSubscription;
 pub use scan::{ScanProgress, ScanReport};
 pub use snapshot::Snapshot;
 pub use space::{SpaceFreshness, SpaceOptions};
+pub use space_import::SpaceImportReport;
 pub use transaction::Transaction;
 pub use vault::archive::{ExportReport, ImportReport};
 pub use vault::vacuum::{VacuumExtent, VacuumReport, VacuumRequest};
 pub use vault::{FORMAT, OpenOptions, Project, ProjectPlace};
+pub use vault_clone::CloneOrigin;
 
 use commit::checkpoint::BackgroundSync;
 use commit::write_session::VaultWriter;
@@ -116,7 +120,8 @@ pub(crate) struct StoreInner {
 impl Store {
     /// Opens or makes a vault. Costs the same however large the vault is.
     pub fn open(options: OpenOptions) -> Result<Self> {
-        Self::open_with(options, None)
+        let clone = Self::clone_space(&options.home)?;
+        Self::open_with(options, clone)
     }
 
     /// Starts what a long-lived process needs: watching for people's edits, and forcing files to

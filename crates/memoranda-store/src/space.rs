@@ -50,6 +50,11 @@ pub(crate) struct RemoteSpace {
 }
 
 impl RemoteSpace {
+    pub(crate) fn new(log: Arc<dyn RemoteLog>, epoch: u32) -> Self {
+        let (local_seq, current_at) = (AtomicU64::new(0), Mutex::new(Timestamp::UNIX_EPOCH));
+        Self { log, epoch, local_seq, current_at }
+    }
+
     pub(crate) fn epoch(&self) -> u32 {
         self.epoch
     }
@@ -85,13 +90,7 @@ impl Store {
             file_sync: Duration::from_secs(3600),
             lock_patience: options.lock_patience,
         };
-        let space = RemoteSpace {
-            epoch: head.epoch,
-            local_seq: AtomicU64::new(0),
-            current_at: Mutex::new(Timestamp::UNIX_EPOCH),
-            log,
-        };
-        Self::open_with(open, Some(space))
+        Self::open_with(open, Some(RemoteSpace::new(log, head.epoch)))
     }
 
     /// Fetches and applies what the remote log has beyond this vault. `head` is the end of the

@@ -57,7 +57,8 @@ pub(super) fn search(
         let Some(part) = parts.get(ranked.note).filter(|part| request.includes(part.kind)) else {
             continue;
         };
-        found.push(RecalledPassage { relevance: Some(ranked.relevance), ..part.clone() });
+        let relevance = Some(ranked.relevance);
+        found.push(RecalledPassage { relevance, score: relevance, ..part.clone() });
     }
     found.sort_by(|a, b| b.relevance.unwrap_or(0.0).total_cmp(&a.relevance.unwrap_or(0.0)));
     let corrections = packed.page.corrections;

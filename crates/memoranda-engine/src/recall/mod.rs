@@ -77,6 +77,42 @@ pub struct RecallAnswer {
 }
 
 impl RecallAnswer {
+    /// Joins the answers of several spaces within one budget. Without a question, what is about the
+    /// person comes first, as in an answer of one vault.
+    pub fn joined(mut answers: Vec<(Option<&str>, Self)>, max_tokens: usize) -> Self {
+        if let [(None, only)] = answers.as_mut_slice() {
+            return std::mem::take(only);
+        }
+        let mut joined = Self::default();
+        for (space, answer) in answers {
+            joined.left_out += answer.left_out;
+            joined.corrections.extend(answer.corrections);
+            joined.passages.extend(answer.passages.into_iter().map(|passage| RecalledPassage {
+                space: space.map(str::to_owned).or(passage.space),
+                ..passage
+            }));
+        }
+        let order = |passage: &RecalledPassage| match passage.subject {
+            Some(RecalledSubject::Person) => 0,
+            Some(RecalledSubject::Repository) => 1,
+            None => 2,
+        };
+        joined.passages.sort_by(|a, b| {
+            let scores = b.score.unwrap_or(0.0).total_cmp(&a.score.unwrap_or(0.0));
+            order(a).cmp(&order(b)).then(scores)
+        });
+        let mut spent = 0;
+        let fits = |passage: &RecalledPassage| {
+            spent += passage.tokens();
+            spent <= max_tokens
+        };
+        let kept = joined.passages.iter().map(fits).take_while(|fits| *fits).count().max(1);
+        let all = joined.passages.len();
+        joined.passages.truncate(kept);
+        joined.left_out += all - joined.passages.len();
+        joined
+    }
+
     /// Keeps the first passages that fit the budget, and adds the authors.
     fn pack(mut self, memory: &Memory, request: &RecallRequest) -> RecordResult<Self> {
         let max_tokens = request.max_tokens;

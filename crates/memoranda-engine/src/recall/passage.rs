@@ -45,6 +45,10 @@ pub struct RecalledPassage {
     pub lines: String,
     /// Name of the repository that it belongs to.
     pub repository: Option<String>,
+    /// Name of the space that tells it; `None` unless several are searched.
+    pub space: Option<String>,
+    /// Score by which passages are ordered; `None` without a question.
+    pub score: Option<f64>,
     /// Time of the last change.
     pub updated: Timestamp,
     /// Client that wrote it last; `None` if the history does not say.
@@ -70,6 +74,8 @@ impl RecalledPassage {
             places: vec![record.place.clone()],
             lines: String::new(),
             repository,
+            space: None,
+            score: None,
             updated: record.updated,
             author: None,
             relevance: None,
@@ -84,6 +90,7 @@ impl RecalledPassage {
         passage.places.extend(packed.also.iter().cloned());
         passage.lines = packed.lines_text();
         passage.relevance = Some(packed.relevance);
+        passage.score = Some(packed.score);
         passage
     }
 
@@ -107,6 +114,8 @@ impl RecalledPassage {
             places: vec![place.clone()],
             lines: String::new(),
             repository: None,
+            space: None,
+            score: None,
             updated,
             author: None,
             relevance: None,

@@ -78,6 +78,7 @@ pub(super) fn passages(
             let mut passage = RecalledPassage::of_record(&record);
             passage.places.extend(packed.also.iter().cloned());
             passage.relevance = Some(packed.relevance);
+            passage.score = Some(packed.score);
             passage
         } else {
             RecalledPassage::of_note(packed)

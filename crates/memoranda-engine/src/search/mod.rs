@@ -1,5 +1,6 @@
 //! Searching: candidates from the store, ranked by the core, cut to a limit and a budget.
 
+mod corpus;
 pub(crate) mod embedding;
 pub(crate) mod fragments;
 pub(crate) mod pack;
@@ -282,6 +283,7 @@ impl Memory {
         };
         let (meaning, meant) = (asked.by, &asked.meant);
         Ok(self.snapshot()?.compare(&question, |mut rounds, shown| {
+            self.add_corpus(&question, &mut rounds.found)?;
             let mut meant = meant.clone();
             if let Some(meant) = &mut meant {
                 let first = rounds.found.notes.iter().filter(|note| note.batch == 0);
