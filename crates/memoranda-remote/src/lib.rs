@@ -1,8 +1,10 @@
 //! Remote logs: where the log of a space is kept when it is not in a vault.
 //!
 //! Two implementers of [`memoranda_store::remote::RemoteLog`]: PostgreSQL for team servers, behind
-//! the feature `postgres`, and HTTP for clones of a space. Everything here is synchronous.
+//! the feature `postgres`, and HTTP for clones of a space. [`directory`] is the seam by which a
+//! server asks who may do what. Everything here is synchronous.
 
+pub mod directory;
 pub mod frame_stream;
 mod http;
 #[cfg(feature = "postgres")]

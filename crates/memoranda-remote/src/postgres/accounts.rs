@@ -3,9 +3,10 @@
 use jiff::Timestamp;
 use memoranda_store::clock;
 
-use super::spaces::{SpaceKind, SpaceRole, insert_member, insert_space};
+use super::spaces::{insert_member, insert_space};
 use super::stats::record_audit;
 use super::{Database, DatabaseError, DatabaseResult};
+use crate::directory::{SpaceKind, SpaceRole};
 
 /// An account.
 #[derive(Clone, PartialEq, Eq, Debug)]

@@ -8,7 +8,10 @@ use postgres::Client;
 use super::{Database, DatabaseError, DatabaseResult};
 
 /// The migrations, in order. A released one never changes.
-const MIGRATIONS: &[(&str, &str)] = &[("spaces", include_str!("migrations/0001_spaces.sql"))];
+const MIGRATIONS: &[(&str, &str)] = &[
+    ("spaces", include_str!("migrations/0001_spaces.sql")),
+    ("proposals", include_str!("migrations/0002_proposals.sql")),
+];
 
 /// Version of the tables that this program uses.
 pub const SCHEMA_VERSION: i32 = MIGRATIONS.len() as i32;

@@ -6,8 +6,10 @@
 mod accounts;
 mod changes;
 mod connection;
+mod directory;
 mod log;
 mod migrate;
+mod proposals;
 mod spaces;
 mod stats;
 mod token_grant;
@@ -17,9 +19,8 @@ pub use accounts::AccountRow;
 pub use connection::Database;
 pub use log::PostgresLog;
 pub use migrate::{MigrationReport, SCHEMA_VERSION};
-pub use spaces::{MemberRow, SpaceKind, SpaceRole, SpaceRow};
+pub use spaces::{MemberRow, SpaceRow};
 pub use stats::{AuditRow, DatabaseStats};
-pub use token_grant::{SpaceGrant, TokenAccess, TokenGrant};
 pub use tokens::{NewToken, TOKEN_PREFIX, TokenRow, token_digest};
 
 /// A failure of the database. No text of it contains a password or a token.

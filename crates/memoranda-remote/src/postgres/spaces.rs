@@ -1,77 +1,12 @@
 //! Spaces and their members.
 
-use std::fmt;
-
 use jiff::Timestamp;
 use postgres::Transaction;
 
 use super::accounts::{account_id, check_name, new_device};
 use super::stats::record_audit;
 use super::{Database, DatabaseError, DatabaseResult};
-
-/// The kind of a space.
-#[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub enum SpaceKind {
-    /// Of one account.
-    Private,
-    /// Of several.
-    Shared,
-}
-
-/// The role of a member, from least to most.
-#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Debug)]
-pub enum SpaceRole {
-    /// Reads.
-    Reader,
-    /// Reads and writes.
-    Editor,
-    /// Reads, writes, and decides on members.
-    Owner,
-}
-
-impl SpaceKind {
-    /// Returns the name of the kind.
-    pub fn name(self) -> &'static str {
-        match self {
-            Self::Private => "private",
-            Self::Shared => "shared",
-        }
-    }
-
-    pub(super) fn parse(text: &str) -> Self {
-        if text == "private" { Self::Private } else { Self::Shared }
-    }
-}
-
-impl SpaceRole {
-    /// All roles.
-    pub const ALL: [Self; 3] = [Self::Reader, Self::Editor, Self::Owner];
-
-    /// Returns the name of the role.
-    pub fn name(self) -> &'static str {
-        match self {
-            Self::Reader => "reader",
-            Self::Editor => "editor",
-            Self::Owner => "owner",
-        }
-    }
-
-    /// Parses the name of a role. A role that this version does not know may only read.
-    pub(super) fn parse(text: &str) -> Self {
-        Self::ALL.into_iter().find(|role| role.name() == text).unwrap_or(Self::Reader)
-    }
-
-    /// Returns true if the role may write.
-    pub fn may_write(self) -> bool {
-        self >= Self::Editor
-    }
-}
-
-impl fmt::Display for SpaceRole {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str(self.name())
-    }
-}
+use crate::directory::{SpaceKind, SpaceRole};
 
 /// A space.
 #[derive(Clone, PartialEq, Eq, Debug)]

@@ -2,79 +2,14 @@
 
 use memoranda_store::remote::RemoteHead;
 
-use super::spaces::{SpaceKind, SpaceRole};
 use super::tokens::token_digest;
 use super::{Database, DatabaseResult};
-
-/// What a token may do at most.
-#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug)]
-pub enum TokenAccess {
-    /// Read.
-    Read,
-    /// Read and write.
-    Write,
-}
-
-impl TokenAccess {
-    /// Returns the name.
-    pub fn name(self) -> &'static str {
-        match self {
-            Self::Read => "read",
-            Self::Write => "write",
-        }
-    }
-
-    pub(super) fn parse(text: &str) -> Self {
-        if text == "write" { Self::Write } else { Self::Read }
-    }
-}
-
-/// What a valid token opens.
-#[derive(Clone, PartialEq, Eq, Debug)]
-pub struct TokenGrant {
-    /// Name of the account.
-    pub account: String,
-    /// Name of the token.
-    pub token: String,
-    /// Number of the token.
-    pub token_id: i64,
-    /// The spaces, the one that is meant without a name first.
-    pub spaces: Vec<SpaceGrant>,
-}
-
-/// A space that a token opens.
-#[derive(Clone, PartialEq, Eq, Debug)]
-pub struct SpaceGrant {
-    /// Number, the key of its log.
-    pub id: i64,
-    /// Name.
-    pub name: String,
-    /// Kind.
-    pub kind: SpaceKind,
-    /// Name as a device of the log.
-    pub device: String,
-    /// Role of the account.
-    pub role: SpaceRole,
-    /// What both the role and the token allow.
-    pub access: TokenAccess,
-    /// End of its log at the time of the query.
-    pub head: RemoteHead,
-}
-
-impl TokenGrant {
-    /// Returns a space by its name, or without a name the first one.
-    pub fn space(&self, name: Option<&str>) -> Option<&SpaceGrant> {
-        match name {
-            Some(name) => self.spaces.iter().find(|space| space.name == name),
-            None => self.spaces.first(),
-        }
-    }
-}
+use crate::directory::{SpaceGrant, SpaceKind, SpaceRole, TokenAccess, TokenGrant};
 
 impl Database {
     /// Returns what a token opens. `None` if it is unknown, revoked or expired, or if its account
     /// is disabled or has no space left that the token names.
-    pub fn authorize(&self, secret: &str) -> DatabaseResult<Option<TokenGrant>> {
+    pub(super) fn token_grant(&self, secret: &str) -> DatabaseResult<Option<TokenGrant>> {
         let digest = token_digest(secret);
         let rows = self.read(|client| {
             client.query_typed(
@@ -95,14 +30,13 @@ impl Database {
         let limit = TokenAccess::parse(first.get(3));
         let space = |row: &postgres::Row| {
             let role = SpaceRole::parse(row.get(8));
-            let of_role = if role.may_write() { TokenAccess::Write } else { TokenAccess::Read };
             SpaceGrant {
                 id: row.get(4),
                 name: row.get(5),
                 kind: SpaceKind::parse(row.get(6)),
                 device: row.get(7),
                 role,
-                access: limit.min(of_role),
+                access: limit.min(role.access()),
                 head: RemoteHead {
                     epoch: row.get::<_, i32>(9) as u32,
                     seq: row.get::<_, i64>(10) as u64,

@@ -7,8 +7,8 @@ use sha2::{Digest as _, Sha256};
 use super::accounts::account_id;
 use super::spaces::space_id;
 use super::stats::record_audit;
-use super::token_grant::TokenAccess;
 use super::{Database, DatabaseError, DatabaseResult};
+use crate::directory::TokenAccess;
 
 /// What every personal access token begins with, so that secret scanners know it.
 pub const TOKEN_PREFIX: &str = "mem_pat_";

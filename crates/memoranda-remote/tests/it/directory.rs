@@ -1,6 +1,9 @@
 //! Accounts, spaces, members and tokens: who may do what, until when.
 
-use memoranda_remote::postgres::{Database, NewToken, SpaceRole, TokenAccess, TokenGrant};
+use memoranda_remote::directory::{
+    ProposalDecision, ProposedCall, SpaceDirectory as _, SpaceRole, TokenAccess, TokenGrant,
+};
+use memoranda_remote::postgres::{Database, NewToken};
 
 use crate::cluster::{shared, skipped};
 
@@ -110,4 +113,42 @@ fn changes_that_cannot_be_are_refused_and_the_rest_is_audited() {
     assert_eq!(actions, ["token add", "space add", "account add", "account add"]);
     let stats = database.stats().unwrap();
     assert_eq!((stats.accounts, stats.spaces, stats.tokens, stats.commits), (2, 3, 1, 0));
+}
+
+#[test]
+fn a_proposal_is_decided_once() {
+    let Some(cluster) = shared() else { return skipped("a_proposal_is_decided") };
+    let (database, name) = cluster.new_database();
+    database.create_account("test", "anna", None).unwrap();
+    database.create_account("test", "ben", None).unwrap();
+    database.create_space("test", "acme", "anna", None).unwrap();
+    database.set_member("test", "acme", "ben", SpaceRole::Proposer).unwrap();
+    let secret =
+        database.create_token("test", &token("ben", "x", TokenAccess::Write, &["acme"])).unwrap();
+    assert_eq!(opened(&database, &secret), [("acme".to_owned(), TokenAccess::Propose)]);
+    let space = database.authorize(&secret).unwrap().unwrap().spaces[0].id;
+    let call = ProposedCall {
+        account: "ben".to_owned(),
+        token: "x".to_owned(),
+        client: "test".to_owned(),
+        tool: "write_note".to_owned(),
+        arguments: "{}".to_owned(),
+        repository: None,
+    };
+    let first = database.add_proposal(space, &call).unwrap();
+    assert_eq!(database.waiting_proposals(space).unwrap()[0].call, call);
+    assert_eq!(database.waiting_proposals(space + 1).unwrap(), []);
+    assert_eq!(database.claim_proposal(space + 1, first, "anna").unwrap(), None);
+    let claimed = database.claim_proposal(space, first, "anna").unwrap().unwrap();
+    assert_eq!(claimed.call, call);
+    // Nobody else decides on it meanwhile, unless its server is gone.
+    assert_eq!(database.claim_proposal(space, first, "carla").unwrap(), None);
+    let settle = |decision| database.settle_proposal(space, first, "anna", decision).unwrap();
+    settle(ProposalDecision::Returned);
+    assert!(database.claim_proposal(space, first, "anna").unwrap().is_some());
+    cluster.sql(&name, "update memoranda.proposals set decided_at = now() - interval '2 minutes'");
+    assert!(database.claim_proposal(space, first, "anna").unwrap().is_some());
+    settle(ProposalDecision::Approved);
+    assert_eq!(database.waiting_proposals(space).unwrap(), []);
+    assert_eq!(database.claim_proposal(space, first, "anna").unwrap(), None);
 }
