@@ -103,7 +103,9 @@ impl ServerConfig {
     pub(crate) fn session_token(&self) -> Option<BearerToken> {
         self.page_token.clone().or(match &self.authentication {
             ClientAuthentication::Token(token) => Some(token.clone()),
-            ClientAuthentication::Disabled | ClientAuthentication::Undecided => None,
+            ClientAuthentication::Disabled
+            | ClientAuthentication::Directory
+            | ClientAuthentication::Undecided => None,
         })
     }
 
@@ -136,6 +138,8 @@ pub enum ClientAuthentication {
     Undecided,
     /// Clients send this token as `Authorization: Bearer TOKEN`.
     Token(BearerToken),
+    /// Clients send tokens that a directory knows: a team server.
+    Directory,
     /// Clients send no token. Accepted on loopback only.
     Disabled,
 }

@@ -67,6 +67,8 @@ pub(crate) struct RequestGuard {
     origins: Vec<String>,
     /// `None` if clients need no token.
     token: Option<BearerToken>,
+    /// True if a directory knows the tokens: the routes of a team server ask it themselves.
+    has_directory: bool,
     /// File of the token, as a refused client may see it.
     shown_token_file: Option<PathBuf>,
     /// Sessions of the page.
@@ -91,7 +93,9 @@ impl RequestGuard {
         let address = config.bind.ip();
         let token = match &config.authentication {
             ClientAuthentication::Token(token) => Some(token.clone()),
-            ClientAuthentication::Disabled | ClientAuthentication::Undecided => None,
+            ClientAuthentication::Disabled
+            | ClientAuthentication::Directory
+            | ClientAuthentication::Undecided => None,
         };
         // Other machines learn nothing of this one's folders.
         let file = token.as_ref().and_then(BearerToken::file);
@@ -101,6 +105,7 @@ impl RequestGuard {
             hosts: config.allowed_hosts.iter().map(|host| host.to_ascii_lowercase()).collect(),
             origins: config.allowed_origins.iter().filter_map(|text| parse_origin(text)).collect(),
             token,
+            has_directory: matches!(config.authentication, ClientAuthentication::Directory),
             shown_token_file,
             sessions,
             max_body_bytes: config.body_limit,
@@ -135,6 +140,9 @@ impl RequestGuard {
 
     /// Checks the token or the session, which only public routes go without.
     fn check_token(&self, request: &Request) -> Result<(), HttpError> {
+        if self.has_directory {
+            return Ok(());
+        }
         let sent = single(request.headers(), &AUTHORIZATION).ok().flatten().and_then(bearer);
         let access = access_of(request);
         let is_right = match access {

@@ -1,6 +1,6 @@
 //! Errors of HTTP routes, as problem details (RFC 9457).
 
-use axum::http::header::{CONTENT_TYPE, WWW_AUTHENTICATE};
+use axum::http::header::{CONTENT_TYPE, RETRY_AFTER, WWW_AUTHENTICATE};
 use axum::http::{HeaderValue, StatusCode};
 use axum::response::{IntoResponse, Response};
 use serde_json::{Map, Value, json};
@@ -63,6 +63,7 @@ impl HttpError {
 impl IntoResponse for HttpError {
     fn into_response(self) -> Response {
         let mut body = self.members;
+        let retry_after = body.get("retry_after").and_then(Value::as_u64);
         body.insert("type".to_owned(), json!("about:blank"));
         body.insert("title".to_owned(), json!(self.status.canonical_reason().unwrap_or("Error")));
         body.insert("status".to_owned(), json!(self.status.as_u16()));
@@ -73,6 +74,9 @@ impl IntoResponse for HttpError {
         let mut response = (self.status, Value::Object(body).to_string()).into_response();
         let headers = response.headers_mut();
         headers.insert(CONTENT_TYPE, HeaderValue::from_static("application/problem+json"));
+        if let Some(seconds) = retry_after {
+            headers.insert(RETRY_AFTER, HeaderValue::from(seconds));
+        }
         if self.status == StatusCode::UNAUTHORIZED {
             let scheme = HeaderValue::from_static("Bearer realm=\"memoranda\"");
             headers.insert(WWW_AUTHENTICATE, scheme);

@@ -14,6 +14,7 @@ mod http_error;
 mod mcp;
 mod page;
 mod run;
+mod team;
 mod tool_call;
 mod tool_catalog;
 
@@ -25,3 +26,4 @@ pub use config::{
 pub use error::ServerError;
 pub use mcp::{LogDestination, SessionMode, format_event, protocol_revisions, serve_stream};
 pub use run::{HttpServer, run_http, run_stdio};
+pub use team::{TEAM_TOOLS, TeamConfig, run_team};

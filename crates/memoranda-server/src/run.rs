@@ -79,6 +79,12 @@ impl HttpServer {
         self.address
     }
 
+    /// Returns the listener, inside of a runtime, and the configuration.
+    pub(crate) fn into_parts(self) -> Result<(tokio::net::TcpListener, ServerConfig), ServerError> {
+        let io = |source| ServerError::Io { doing: "serve HTTP", source };
+        Ok((tokio::net::TcpListener::from_std(self.listener).map_err(io)?, self.config))
+    }
+
     /// Serves until the process is interrupted, or until no page was open for the idle timeout.
     pub fn run(self, memory: Arc<Memory>) -> Result<(), ServerError> {
         self.run_until(memory, wait_for_interrupt())
@@ -132,7 +138,7 @@ impl HttpServer {
 }
 
 /// Builds a runtime with one thread for I/O; calls run on its blocking pool.
-fn runtime(calls: usize) -> Result<Runtime, ServerError> {
+pub(crate) fn runtime(calls: usize) -> Result<Runtime, ServerError> {
     Builder::new_current_thread()
         .enable_all()
         .max_blocking_threads(calls)
@@ -153,7 +159,7 @@ async fn wait_until_unused(page: Arc<PageState>, idle_timeout: Option<Duration>)
 }
 
 /// Waits for Ctrl-C or SIGTERM.
-async fn wait_for_interrupt() {
+pub(crate) async fn wait_for_interrupt() {
     #[cfg(unix)]
     {
         use tokio::signal::unix::{SignalKind, signal};

@@ -6,11 +6,14 @@ use std::sync::{Arc, Mutex, PoisonError};
 use std::time::{Duration, Instant};
 
 use memoranda_engine::{Author, IndexProgress, Memory, SyncScope};
-use memoranda_tools::{CallContext, ClientContext, SideOutput, ToolDef, ToolResult, ToolSettings};
+use memoranda_tools::{
+    CallContext, ClientContext, SideOutput, SpaceMemory, ToolDef, ToolResult, ToolSettings,
+};
 use serde_json::Value;
 use tokio::sync::{OwnedRwLockReadGuard, OwnedRwLockWriteGuard, RwLock, mpsc};
 
 use crate::mcp::ClientLogSubscriber;
+use crate::team::{CallChannels, TeamRequest};
 
 /// Minimum time between two progress notifications.
 const MIN_PROGRESS_INTERVAL: Duration = Duration::from_millis(100);
@@ -36,6 +39,12 @@ pub(crate) struct ToolCall {
     pub(crate) author: Author,
     pub(crate) arguments: Value,
     pub(crate) client: ClientContext,
+    /// The request of a team server that the call came with; `None` on a server of one vault.
+    pub(crate) team: Option<Arc<TeamRequest>>,
+    /// Name of the space of `memory`, if others are read with it.
+    pub(crate) space: Option<String>,
+    /// Further spaces that a reading call covers.
+    pub(crate) others: Vec<SpaceMemory>,
 }
 
 /// The tool panicked. The reason is logged and not sent to the caller.
@@ -94,11 +103,14 @@ impl ToolCall {
         })
     }
 
-    fn run_blocking(
+    pub(crate) fn run_blocking(
         self,
         progress: Option<&mpsc::Sender<CallProgress>>,
         cancelled: &AtomicBool,
     ) -> (ToolResult, SideOutput) {
+        if let Some(team) = self.team.clone() {
+            return team.run(self, CallChannels { progress, cancelled });
+        }
         let throttle = ProgressThrottle::default();
         let report = |done: u64, total: u64, message: &str| {
             if let Some(progress) = progress
@@ -115,6 +127,8 @@ impl ToolCall {
             progress: &report,
             cancelled,
             client: &self.client,
+            space: self.space.as_deref(),
+            others: &self.others,
         };
         // A note that the index knows is read from its file: nothing else need be looked at.
         if self.tool.can_precede_scan() && matches!(self.memory.is_indexed(), Ok(true)) {

@@ -14,6 +14,7 @@ mod records;
 mod registry;
 mod settings;
 
+pub use self::core::remembered_scope;
 pub use banks::{BankSettings, DiagnosticsMode};
 pub use graph::GraphSettings;
 pub use instructions::instructions;
@@ -23,9 +24,9 @@ pub use records::{BriefRequest, last_writer, question_brief, quotation, session_
 pub use registry::{
     AccessMode, ArgsError, CallContext, ClientContext, ClientQuestion, Confirmation, FormSupport,
     ItemTable, Param, ParamTable, PromptArgument, PromptCall, PromptDef, PromptMessage,
-    ResourceDef, ScanPolicy, SelectionError, SideContent, SideOutput, TextFormat, ToolAdvice,
-    ToolArgs, ToolDef, ToolError, ToolHints, ToolReach, ToolResult, ToolRun, ToolSelection,
-    ToolTier, Toolset, call,
+    ResourceDef, ScanPolicy, SelectionError, SideContent, SideOutput, SpaceMemory, TextFormat,
+    ToolAdvice, ToolArgs, ToolDef, ToolError, ToolHints, ToolReach, ToolResult, ToolRun,
+    ToolSelection, ToolTier, Toolset, call,
 };
 pub use settings::{
     CallRepository, CreateMode, DefaultSearchScope, NotesSettings, ProjectFolders, RecordSettings,

@@ -61,6 +61,12 @@ pub(crate) const MEMORANDA_TOKEN_FILE: EnvVariable = EnvVariable {
     doc: "A file that contains the token, if `MEMORANDA_TOKEN` is unset. Without both, \
           `memoranda serve` makes a token for each vault.",
 };
+/// Address of the database of a team server.
+pub(crate) const MEMORANDA_DATABASE: EnvVariable = EnvVariable {
+    name: "MEMORANDA_DATABASE",
+    doc: "The PostgreSQL database of a team server, for `memoranda serve` and `memoranda admin`. \
+          `--database` comes before it.",
+};
 /// Host names of the HTTP server.
 pub(crate) const MEMORANDA_ALLOW_HOSTS: EnvVariable = EnvVariable {
     name: "MEMORANDA_ALLOW_HOSTS",
@@ -183,6 +189,7 @@ pub(crate) const TABLE: &[&EnvVariable] = &[
     &MEMORANDA_READ_ONLY,
     &MEMORANDA_TOKEN,
     &MEMORANDA_TOKEN_FILE,
+    &MEMORANDA_DATABASE,
     &MEMORANDA_ALLOW_HOSTS,
     &MEMORANDA_ALLOW_ORIGINS,
     &CLAUDE_PROJECT_DIR,

@@ -4,6 +4,7 @@ use std::io;
 use std::path::Path;
 
 use memoranda_engine::core::note::edit::EditError;
+use memoranda_engine::remote::RemoteError;
 use memoranda_engine::{EmbedError, EngineError, NoteLocation, StoreError};
 use memoranda_import::ImportError;
 
@@ -235,6 +236,7 @@ impl From<StoreError> for CommandError {
             StoreError::Damaged { .. } | StoreError::Halted(_) | StoreError::Closing => {
                 of(Exit::Internal).hint("`memoranda doctor` looks at everything")
             }
+            StoreError::Remote(RemoteError::Refused { .. }) => of(Exit::Usage),
             StoreError::Remote(_) | StoreError::SpaceCopyBehind | StoreError::SpaceRewritten => {
                 of(Exit::Internal)
             }

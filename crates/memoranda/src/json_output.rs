@@ -29,6 +29,8 @@ pub(crate) struct CommitJson {
     #[serde(skip_serializing_if = "Option::is_none")]
     account: Option<String>,
     #[serde(skip_serializing_if = "Option::is_none")]
+    token: Option<String>,
+    #[serde(skip_serializing_if = "Option::is_none")]
     conversation: Option<String>,
     message: Option<String>,
     kind: Option<&'static str>,
@@ -55,6 +57,7 @@ impl From<&Commit> for CommitJson {
             tool: commit.author.tool.clone(),
             channel: commit.author.channel.as_str(),
             account: commit.author.details.account.clone(),
+            token: commit.author.details.token.clone(),
             conversation: commit.author.details.conversation.clone(),
             message: commit.message.clone(),
             kind: commit.kind.map(CommitKind::as_str),

@@ -82,6 +82,19 @@ impl ServerArgs {
         &self,
         context: &CommandContext,
     ) -> Result<(Arc<Memory>, ServerConfig)> {
+        let config = self.config(context)?;
+        let memory = context.open_memory()?;
+        // A missing project is an error, so that a typing error creates no project.
+        if let Some(only) = &config.settings.notes.only_project
+            && !config.settings.makes_project(only)
+        {
+            memory.project(only)?;
+        }
+        Ok((Arc::new(memory), config))
+    }
+
+    /// Returns the configuration of the server. Starts logging to standard error.
+    pub(crate) fn config(&self, context: &CommandContext) -> Result<ServerConfig> {
         logging::init(context.args.verbosity());
         let mut config = ServerConfig::standard(VERSION);
         config.selection = self.selection(context)?;
@@ -91,14 +104,7 @@ impl ServerArgs {
         }
         // Checked first, so that an invalid selection creates no vault.
         config.selection.resolve().map_err(|error| server_error(ServerError::from(error)))?;
-        let memory = context.open_memory()?;
-        // A missing project is an error, so that a typing error creates no project.
-        if let Some(only) = &config.settings.notes.only_project
-            && !config.settings.makes_project(only)
-        {
-            memory.project(only)?;
-        }
-        Ok((Arc::new(memory), config))
+        Ok(config)
     }
 
     fn selection(&self, context: &CommandContext) -> Result<ToolSelection> {

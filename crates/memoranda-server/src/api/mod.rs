@@ -30,6 +30,7 @@ use crate::client_identity::{
 use crate::http_error::HttpError;
 use crate::mcp::{McpService, SessionMode};
 use crate::page::PageState;
+use crate::team::TeamRequest;
 use crate::tool_call::{CallPermit, ToolCall, client_name};
 use crate::tool_catalog::{RequestTools, ToolCatalog, selection_from_headers};
 
@@ -61,10 +62,21 @@ async fn tool(
     headers: HeaderMap,
     body: Bytes,
 ) -> ApiResponse {
-    let tool = find_tool(&app, &headers, &name)?;
-    let arguments = Value::Object(object(&body)?);
-    let settings = settings_of_request(&app.catalog.settings, &headers)?;
-    let result = call(&app, tool, settings, &headers, arguments).await?;
+    call_tool(&app, &name, &headers, &body, None).await
+}
+
+/// Calls a tool by its name; `team` is the request of a team server.
+pub(crate) async fn call_tool(
+    app: &ApiState,
+    name: &str,
+    headers: &HeaderMap,
+    body: &[u8],
+    team: Option<Arc<TeamRequest>>,
+) -> ApiResponse {
+    let tool = find_tool(app, headers, name, team.as_deref())?;
+    let arguments = Value::Object(object(body)?);
+    let settings = settings_of_request(&app.catalog.settings, headers)?;
+    let result = call(app, tool, settings, headers, arguments, team).await?;
     Ok(Json(json!({
         "structured": result.structured,
         "text": result.text,
@@ -78,22 +90,34 @@ async fn memory_tool(
     headers: HeaderMap,
     body: Bytes,
 ) -> ApiResponse {
-    let tool = find_tool(&app, &headers, "memory")?;
-    let tool_use =
-        ToolUse::parse(object(&body)?).map_err(|error| bad_request(error.to_string()))?;
+    call_memory_tool(&app, &headers, &body, None).await
+}
+
+/// Executes a `tool_use` block; `team` is the request of a team server.
+pub(crate) async fn call_memory_tool(
+    app: &ApiState,
+    headers: &HeaderMap,
+    body: &[u8],
+    team: Option<Arc<TeamRequest>>,
+) -> ApiResponse {
+    let tool = find_tool(app, headers, "memory", team.as_deref())?;
+    let tool_use = ToolUse::parse(object(body)?).map_err(|error| bad_request(error.to_string()))?;
     let settings =
         ToolSettings { wording: Wording::Claude, ..ToolSettings::clone(&app.catalog.settings) };
-    let result = call(&app, tool, Arc::new(settings), &headers, tool_use.input.clone()).await?;
+    let input = tool_use.input.clone();
+    let result = call(app, tool, Arc::new(settings), headers, input, team).await?;
     Ok(Json(tool_use.result(&result)))
 }
 
 /// Passes a request to the MCP service, with the tools that it selects.
-async fn mcp(
+pub(crate) async fn mcp(
     State(app): State<Arc<ApiState>>,
     mut request: Request,
 ) -> Result<Response, HttpError> {
     let mut selection = selection_from_headers(request.headers());
     narrow_by_path(&mut selection, request.uri().path());
+    let team = request.extensions().get::<Arc<TeamRequest>>().cloned();
+    limit_access(&mut selection, team.as_deref());
     if selection != ToolSelection::default() {
         let tools = request_tools(&app, &selection)?;
         request.extensions_mut().insert(tools);
@@ -145,6 +169,13 @@ fn parse_error_response(error: &serde_json::Error) -> Response {
     (StatusCode::BAD_REQUEST, Json(message)).into_response()
 }
 
+/// Leaves only reading tools to a token that can write nowhere.
+fn limit_access(selection: &mut ToolSelection, team: Option<&TeamRequest>) {
+    if team.is_some_and(|team| !team.can_write()) {
+        selection.access = AccessMode::ReadOnly;
+    }
+}
+
 /// Narrows a selection by the path: `/mcp/x/<toolset>` and `/readonly`.
 fn narrow_by_path(selection: &mut ToolSelection, path: &str) {
     let mut path = path.strip_prefix("/mcp").unwrap_or_default();
@@ -172,8 +203,11 @@ fn find_tool(
     app: &ApiState,
     headers: &HeaderMap,
     name: &str,
+    team: Option<&TeamRequest>,
 ) -> Result<&'static ToolDef, HttpError> {
-    request_tools(app, &selection_from_headers(headers))?.tool(name).ok_or_else(|| {
+    let mut selection = selection_from_headers(headers);
+    limit_access(&mut selection, team);
+    request_tools(app, &selection)?.tool(name).ok_or_else(|| {
         HttpError::new(StatusCode::NOT_FOUND, format!("There is no tool {name:?} here."))
     })
 }
@@ -184,13 +218,15 @@ async fn call(
     settings: Arc<ToolSettings>,
     headers: &HeaderMap,
     arguments: Value,
+    team: Option<Arc<TeamRequest>>,
 ) -> Result<ToolResult, HttpError> {
     let agent = headers.get(USER_AGENT).and_then(|value| value.to_str().ok());
     let client = agent.and_then(|agent| client_name([agent]));
     let client = client.unwrap_or_else(|| "unknown".to_owned());
     let author = Author::new(client, tool.name, ChangeChannel::Http);
     let (memory, client) = (Arc::clone(&app.catalog.memory), ClientContext::default());
-    let job = ToolCall { memory, settings, tool, author, arguments, client };
+    let (space, others) = (None, Vec::new());
+    let job = ToolCall { memory, settings, tool, author, arguments, client, team, space, others };
     let answered = job.run(CallPermit::Free, None, None).await;
     // There is no client to ask: the answer of the tool names what it needs.
     answered

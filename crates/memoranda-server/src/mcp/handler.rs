@@ -33,6 +33,7 @@ use super::logging::{ClientLogSubscriber, LogDestination, LogNotification};
 use super::subscriptions::ResourceSubscriptions;
 use super::{completion, prompts, request_subject, resources, run_blocking, tools};
 use crate::client_identity::{IntroducedClient, SessionClient};
+use crate::team::TeamRequest;
 use crate::tool_call::{CallOrder, CallProgress, ToolCall, await_first_scan, client_name};
 use crate::tool_catalog::{RequestTools, ToolCatalog};
 
@@ -157,6 +158,9 @@ impl McpHandler {
                 author: call_author(tool, &context, &self.pipe_conversation),
                 arguments: arguments.clone(),
                 client: resumed.into_context().with_forms(forms),
+                team: team_request(&context),
+                space: None,
+                others: Vec::new(),
             };
             let (result, output) =
                 run_call(call, &self.order, &context, self.log_level(&context)).await?;
@@ -326,6 +330,11 @@ impl ServerHandler for McpHandler {
     ) -> Result<ListToolsResult, ErrorData> {
         self.start_background_once();
         let mut list = tools::list_tools(&self.request_tools(&context), &self.catalog.settings);
+        if let Some(team) = team_request(&context) {
+            for tool in &mut list.tools {
+                team.add_space_argument(Arc::make_mut(&mut tool.input_schema));
+            }
+        }
         (list.ttl_ms, list.cache_scope) = list_cache(&context);
         Ok(list)
     }
@@ -481,8 +490,16 @@ impl ServerHandler for McpHandler {
     }
 }
 
+/// Returns the request of a team server; `None` on a server of one vault.
+fn team_request(context: &McpContext) -> Option<Arc<TeamRequest>> {
+    context.extensions.get::<Parts>()?.extensions.get::<Arc<TeamRequest>>().cloned()
+}
+
 /// Returns who may cache a list: everybody, unless this request selected its own tools.
 fn cache_scope(context: &McpContext) -> CacheScope {
+    if team_request(context).is_some() {
+        return CacheScope::Private;
+    }
     let parts = context.extensions.get::<Parts>();
     match parts.and_then(|parts| parts.extensions.get::<RequestTools>()) {
         Some(_) => CacheScope::Private,

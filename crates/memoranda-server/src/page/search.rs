@@ -258,6 +258,8 @@ pub(super) fn as_the_agent_gets_it(request: &PageRequest<'_>) -> Result<Value, H
         progress: &|_, _, _| (),
         cancelled: &AtomicBool::new(false),
         client: &client,
+        space: None,
+        others: &[],
     };
     let result = memoranda_tools::call(tool, &call, arguments.clone());
     let structured = result.structured.to_string();

@@ -6,6 +6,8 @@ pub(crate) mod get_context;
 mod recall;
 mod remember;
 
+pub use remember::remembered_scope;
+
 use serde_json::{Value, json};
 
 use crate::registry::{

@@ -15,6 +15,32 @@ use crate::registry::{CallContext, INVALID_ARGUMENTS, ToolArgs, ToolError, ToolR
 type TimeParser = fn(&str, &Zoned) -> Result<Timestamp, TimeframeError>;
 
 pub(super) fn run(call: &CallContext<'_>, args: &ToolArgs) -> Result<ToolResult, ToolError> {
+    let (mut answers, mut failed, mut asked) = (Vec::new(), None, None);
+    for (space, single) in call.in_each_space() {
+        match recall_in(&single, args) {
+            Ok((request, answer)) => {
+                answers.push((space, answer));
+                asked.get_or_insert(request);
+            }
+            Err(error) => failed = failed.or(Some(error)),
+        }
+    }
+    match (asked, failed) {
+        // A project that one of several spaces lacks is no error.
+        (Some(request), _) => {
+            let answer = RecallAnswer::joined(answers, request.max_tokens);
+            Ok(ToolResult::ok(answer_text(&answer, &request), answer_json(&answer, &request)))
+        }
+        (None, Some(error)) => Err(error),
+        (None, None) => Ok(ToolResult::error("There is nothing to search.")),
+    }
+}
+
+/// Recalls from one vault.
+fn recall_in(
+    call: &CallContext<'_>,
+    args: &ToolArgs,
+) -> Result<(RecallRequest, RecallAnswer), ToolError> {
     let query = args.optional_text("query")?.filter(|query| !query.trim().is_empty());
     let max_tokens = args.optional_integer("max_tokens")?;
     let now = call.settings.records.now();
@@ -34,7 +60,7 @@ pub(super) fn run(call: &CallContext<'_>, args: &ToolArgs) -> Result<ToolResult,
         ..RecallRequest::new(query, arguments::scopes(call, args)?)
     };
     let answer = recall(call.memory, &request).map_err(arguments::record_error)?;
-    Ok(ToolResult::ok(answer_text(&answer, &request), answer_json(&answer, &request)))
+    Ok((request, answer))
 }
 
 fn answer_text(answer: &RecallAnswer, request: &RecallRequest) -> String {
@@ -86,6 +112,7 @@ pub(super) fn passage_text(passage: &RecalledPassage, now: Timestamp) -> String 
     source.extend(passage.repository.as_ref().map(|repository| format!("of {repository}")));
     let places: Vec<String> = passage.places.iter().map(ToString::to_string).collect();
     source.push(places.join(", "));
+    source.extend(passage.space.as_ref().map(|space| format!("space {space}")));
     source.push(age_text(passage.updated, now));
     source.extend(passage.author.as_ref().map(|author| format!("by {author}")));
     source.extend(passage.relevance.map(|relevance| format!("relevance {relevance:.2}")));
@@ -135,6 +162,7 @@ pub(super) fn passage_json(passage: &RecalledPassage) -> Value {
     add("title", Some(&passage.title).filter(|title| !title.is_empty()).map(|title| json!(title)));
     add("lines", Some(&passage.lines).filter(|lines| !lines.is_empty()).map(|lines| json!(lines)));
     add("repository", passage.repository.clone().map(Value::String));
+    add("space", passage.space.clone().map(Value::String));
     add("author", passage.author.clone().map(Value::String));
     add("relevance", passage.relevance.map(|relevance| json!((relevance * 100.0).round() / 100.0)));
     add(

@@ -1,5 +1,6 @@
 //! `remember`.
 
+use memoranda_core::statement::{StatementScope, guess_statement};
 use memoranda_engine::records::{RecordScope, single_line};
 use memoranda_engine::remember::{
     MAX_STATEMENT_CHARS, RecordReference, RememberEffect, RememberError, RememberRequest,
@@ -8,8 +9,9 @@ use memoranda_engine::remember::{
 use serde_json::{Value, json};
 
 use super::arguments;
-use crate::records::SecretScreen;
+use crate::records::{SecretScreen, visible_scopes};
 use crate::registry::{CallContext, ToolArgs, ToolError, ToolResult};
+use crate::settings::ToolSettings;
 
 /// Number of characters of a statement that an answer repeats.
 const SHOWN_CHARS: usize = 120;
@@ -38,6 +40,26 @@ pub(super) fn run(call: &CallContext<'_>, args: &ToolArgs) -> Result<ToolResult,
         text.push_str(&format!("\n{warning}"));
     }
     Ok(ToolResult::ok(text, remembered_json(&remembered, warning.as_deref())))
+}
+
+/// Returns what a call of `remember` is about, without making it. `None` if its arguments are not
+/// valid.
+pub fn remembered_scope(settings: &ToolSettings, arguments: &Value) -> Option<StatementScope> {
+    let table = crate::tool("remember")?.params;
+    let args = ToolArgs::read("remember", table, arguments.clone()).ok()?;
+    if let Some(repository) = arguments::named_repository(&args).ok()? {
+        return Some(match repository {
+            RecordScope::Global => StatementScope::Person,
+            RecordScope::Project(_) => StatementScope::Repository,
+        });
+    }
+    if let Some(scope) = arguments::scope(&args).ok()? {
+        return Some(scope);
+    }
+    let content = args.optional_text("content").ok()?.unwrap_or_default();
+    let visible = visible_scopes(settings, &args).ok()?;
+    let known: Vec<&str> = visible.project().into_iter().map(RecordScope::name).collect();
+    Some(guess_statement(&content, &known).scope)
 }
 
 fn remembered_text(remembered: &RememberedStatement, request: &RememberRequest) -> String {

@@ -95,6 +95,24 @@ pub(super) struct NoteSearchResults {
 }
 
 impl NoteSearchResults {
+    /// Adds the results of another space.
+    fn join(&mut self, further: Self) {
+        self.hits.extend(further.hits);
+        self.left_out += further.left_out;
+        self.has_more |= further.has_more;
+        self.partial |= further.partial;
+        self.relevance = self.relevance.max(further.relevance);
+    }
+
+    /// Orders results of several spaces as those of one vault: by score, or newest first.
+    fn order(&mut self) {
+        if self.understood.is_some() {
+            self.hits.sort_by(|a, b| b.score.total_cmp(&a.score));
+        } else {
+            self.hits.sort_by_key(|hit| std::cmp::Reverse(hit.updated));
+        }
+    }
+
     /// Creates the results of a search by name or address.
     fn without_words(hits: Vec<NoteHit>, has_more: bool) -> Self {
         let feedback = QueryFeedback::default();
@@ -197,8 +215,7 @@ impl NoteSearchQuery {
 }
 
 pub(super) fn search(call: &CallContext<'_>, args: &ToolArgs) -> Result<ToolResult, ToolError> {
-    let asked = read_query(call, args)?;
-    let found = find_page(call, &asked)?;
+    let (asked, found) = find_in_all_spaces(call, args)?;
     let total = match (found.hits.len(), asked.page) {
         (0, 2..) => count_before(call, &asked)?,
         (shown, _) => asked.offset() + shown,
@@ -272,6 +289,52 @@ pub(super) fn search(call: &CallContext<'_>, args: &ToolArgs) -> Result<ToolResu
     }
     found.feedback.add_to(&mut structured);
     Ok(ToolResult::ok(text, structured))
+}
+
+/// Returns the results of the requested page, from all spaces of the call in one order.
+fn find_in_all_spaces(
+    call: &CallContext<'_>,
+    args: &ToolArgs,
+) -> Result<(NoteSearchQuery, NoteSearchResults), ToolError> {
+    if call.others.is_empty() {
+        let asked = read_query(call, args)?;
+        let found = find_page(call, &asked)?;
+        return Ok((asked, found));
+    }
+    let (mut joined, mut failed): (Option<(NoteSearchQuery, NoteSearchResults)>, _) = (None, None);
+    for (space, single) in call.in_each_space() {
+        let searched = read_query(&single, args).and_then(|asked| {
+            // The page can consist of results of one space alone.
+            let page_size = asked.offset() + asked.page_size;
+            let whole = NoteSearchQuery { page: 1, page_size, ..asked.clone() };
+            Ok((asked, find_page(&single, &whole)?))
+        });
+        let (asked, mut found) = match searched {
+            Ok(found) => found,
+            // A project that one of several spaces lacks is no error.
+            Err(error) => {
+                failed = failed.or(Some(error));
+                continue;
+            }
+        };
+        found.hits.iter_mut().for_each(|hit| hit.space = space.map(str::to_owned));
+        match &mut joined {
+            None => joined = Some((asked, found)),
+            Some((_, first)) => first.join(found),
+        }
+    }
+    match (joined, failed) {
+        (Some((asked, mut found)), _) => {
+            found.order();
+            let offset = asked.offset();
+            found.hits.drain(..offset.min(found.hits.len()));
+            found.has_more |= found.hits.len() > asked.page_size;
+            found.hits.truncate(asked.page_size);
+            Ok((asked, found))
+        }
+        (None, Some(error)) => Err(error),
+        (None, None) => Err(ToolError::new("NO_SPACE", "There is nothing to search.")),
+    }
 }
 
 fn read_query(call: &CallContext<'_>, args: &ToolArgs) -> Result<NoteSearchQuery, ToolError> {

@@ -45,6 +45,8 @@ pub(super) struct NoteHit {
     /// File id of the note.
     pub(super) file: i64,
     pub(super) place: NoteLocation,
+    /// Name of the space; `None` unless several are searched.
+    pub(super) space: Option<String>,
     pub(super) title: String,
     pub(super) permalink: String,
     pub(super) created: Timestamp,
@@ -127,6 +129,7 @@ impl NoteHit {
             file: file.id,
             more: json!({ "entity": file.permalink, "note_type": file.note_type }),
             place: NoteLocation { project: file.project, path: file.path },
+            space: None,
             title: file.title,
             permalink: file.permalink,
             created: file.created,
@@ -157,6 +160,7 @@ impl NoteHit {
                 why: result.why,
             }),
             place: result.place,
+            space: None,
             title: result.title,
             permalink: result.permalink,
             created: result.created,
@@ -192,6 +196,7 @@ impl NoteHit {
                 why: note.why,
             }),
             place: note.place,
+            space: None,
             title: note.title,
             permalink: note.permalink,
             created: note.created,
@@ -208,6 +213,7 @@ impl NoteHit {
             detail: self.detail,
             file: self.file,
             place: self.place.clone(),
+            space: self.space.clone(),
             title: self.title.clone(),
             permalink,
             created: self.created,
@@ -265,6 +271,9 @@ impl NoteHit {
             "file_path": self.place.path.as_str(),
             "content": self.content,
         });
+        if let Some(space) = &self.space {
+            item["space"] = json!(space);
+        }
         if let Some(by) = &self.by {
             item["lines"] = by.lines_json();
             item["relevance"] = json!(rounded(by.relevance));
@@ -292,6 +301,9 @@ impl NoteHit {
             "updated_at": self.updated.to_string(),
         });
         item["metadata"] = serde_json::from_str(&self.metadata).unwrap_or_default();
+        if let Some(space) = &self.space {
+            item["space"] = json!(space);
+        }
         if let (Value::Object(item), Value::Object(more)) = (&mut item, &self.more) {
             item.extend(more.clone());
         }
@@ -334,6 +346,9 @@ impl NoteHit {
             "\n### {}{kind}\npermalink: {} | project: {}",
             self.title, self.permalink, self.place.project
         );
+        if let Some(space) = &self.space {
+            text.push_str(&format!(" | space: {space}"));
+        }
         if let Some(by) = &self.by {
             if by.is_below_a_heading(&self.title) {
                 text.push_str(&format!(" | heading: {}", by.heading));

@@ -25,8 +25,8 @@ pub use resource::ResourceDef;
 pub use runner::call;
 pub use selection::{AccessMode, SelectionError, ToolSelection};
 pub use tool::{
-    CallContext, ScanPolicy, TextFormat, ToolAdvice, ToolDef, ToolHints, ToolReach, ToolResult,
-    ToolRun, ToolTier, Toolset,
+    CallContext, ScanPolicy, SpaceMemory, TextFormat, ToolAdvice, ToolDef, ToolHints, ToolReach,
+    ToolResult, ToolRun, ToolTier, Toolset,
 };
 
 pub(crate) use arguments::integer;

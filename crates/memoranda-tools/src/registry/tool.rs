@@ -2,6 +2,7 @@
 //! reference pages and the tests are derived from the rows.
 
 use std::borrow::Cow;
+use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 
 use memoranda_engine::{Author, Memory, SyncScope};
@@ -296,9 +297,44 @@ pub struct CallContext<'a> {
     pub cancelled: &'a AtomicBool,
     /// Client that receives content besides the text, and answers questions.
     pub client: &'a ClientContext,
+    /// Name of the space of `memory`; `None` unless the call covers others too.
+    pub space: Option<&'a str>,
+    /// Further spaces that a search covers as if they were one vault.
+    pub others: &'a [SpaceMemory],
 }
 
-impl CallContext<'_> {
+/// A vault that is a space of a team server.
+#[derive(Clone)]
+pub struct SpaceMemory {
+    /// Name of the space.
+    pub name: String,
+    /// The vault. Its searches rank as if all spaces of the call were one vault.
+    pub memory: Arc<Memory>,
+}
+
+impl<'a> CallContext<'a> {
+    /// Returns the calls of the same tool in each single space, with the names of the spaces. One
+    /// without a name if the call covers one vault.
+    pub(crate) fn in_each_space(&self) -> Vec<(Option<&'a str>, Self)> {
+        let call = |name: Option<&'a str>, memory: &'a Memory| {
+            let Self { settings, progress, cancelled, client, .. } = *self;
+            let who = self.who.clone();
+            let single = Self {
+                memory,
+                who,
+                settings,
+                progress,
+                cancelled,
+                client,
+                space: None,
+                others: &[],
+            };
+            (name, single)
+        };
+        let others = self.others.iter().map(|other| call(Some(&other.name), &other.memory));
+        std::iter::once(call(self.space, self.memory)).chain(others).collect()
+    }
+
     /// Returns true if the caller has cancelled the call.
     pub fn is_cancelled(&self) -> bool {
         self.cancelled.load(Ordering::Relaxed)

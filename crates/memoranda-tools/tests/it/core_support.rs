@@ -33,6 +33,8 @@ pub(crate) fn call_as(vault: &TestVault, client: &str, name: &str, arguments: Va
         progress: &|_, _, _| {},
         cancelled: &cancelled,
         client: &ClientContext::default(),
+        space: None,
+        others: &[],
     };
     call(tool(name).unwrap(), &context, arguments)
 }

@@ -80,6 +80,8 @@ impl TestVault {
             progress: &|_, _, _| {},
             cancelled: &cancelled,
             client: &ClientContext::default(),
+            space: None,
+            others: &[],
         };
         call(tool, &context, arguments.clone())
     }

@@ -2,8 +2,14 @@
 
 mod activity;
 mod add;
+#[cfg_attr(
+    not(feature = "postgres"),
+    allow(dead_code, reason = "the arguments are parsed, so that help and errors are the same")
+)]
+mod admin;
 mod bank;
 mod blame;
+mod clone;
 mod completions;
 mod config;
 mod diff;
@@ -24,6 +30,7 @@ mod mcp;
 mod mv;
 mod open;
 mod project;
+mod pull;
 mod recall;
 mod redo;
 mod reference;
@@ -35,6 +42,7 @@ mod rules;
 mod scan;
 mod search;
 mod serve;
+mod serve_team;
 mod setup;
 mod show;
 mod status;
@@ -91,6 +99,7 @@ pub(crate) const HELP_GROUPS: &[HelpGroup] = &[
         heading: "Serve agents",
         commands: &["mcp", "serve", "token", "tool", "hook", "rules", "bank"],
     },
+    HelpGroup { heading: "Share with a team", commands: &["clone", "pull", "admin"] },
     HelpGroup {
         heading: "Look after the vault",
         commands: &[
@@ -134,6 +143,9 @@ pub(crate) enum CliCommand {
     Mcp(mcp::Args),
     Open(open::Args),
     Serve(serve::Args),
+    Clone(clone::Args),
+    Pull(pull::Args),
+    Admin(admin::Args),
     Token(token::Args),
     Tool(tool::Args),
     Hook(hook::Args),
@@ -185,6 +197,9 @@ pub(crate) fn run(context: &CommandContext, command: CliCommand) -> Result<Exit>
         CliCommand::Mcp(args) => mcp::run(context, &args),
         CliCommand::Open(args) => open::run(context, &args),
         CliCommand::Serve(args) => serve::run(context, &args),
+        CliCommand::Clone(args) => clone::run(context, &args),
+        CliCommand::Pull(args) => pull::run(context, &args),
+        CliCommand::Admin(args) => admin::run(context, &args),
         CliCommand::Token(args) => token::run(context, &args),
         CliCommand::Tool(args) => tool::run(context, &args),
         CliCommand::Hook(args) => hook::run(context, &args),

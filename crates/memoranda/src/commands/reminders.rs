@@ -168,6 +168,8 @@ fn call(context: &CommandContext, name: &str, arguments: Value) -> Result<ToolRe
         progress: &|_, _, _| (),
         cancelled: &AtomicBool::new(false),
         client: &ClientContext::default(),
+        space: None,
+        others: &[],
     };
     Ok(memoranda_tools::call(tool, &call, arguments))
 }

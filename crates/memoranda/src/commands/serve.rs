@@ -8,6 +8,7 @@ use serde::Serialize;
 
 use crate::config;
 use crate::context::CommandContext;
+use crate::env;
 use crate::error::{Result, quoted};
 use crate::exit::Exit;
 use crate::http_token::HttpToken;
@@ -30,6 +31,7 @@ Examples:
   claude mcp add --transport http memoranda http://127.0.0.1:7337/mcp \\
     --header \"Authorization: Bearer $(memoranda token)\"
   memoranda serve --bind 0.0.0.0:7337 --allow-host notes.example
+  memoranda serve --database postgres://memoranda@db.example/memoranda --allow-host team.example
 
 JSON (--json):
   {address, mcp, page, token, token_file}, once it listens; token is true if clients must send one,
@@ -55,6 +57,19 @@ pub(crate) struct Args {
     #[arg(long, value_name = "ORIGIN", value_delimiter = ',')]
     allow_origin: Vec<String>,
 
+    /// Serve a team: the memory is in this PostgreSQL database, and clients send tokens of
+    /// `memoranda admin token add`.
+    #[arg(long, value_name = "URL", conflicts_with_all = ["token_file", "no_token"])]
+    database: Option<String>,
+
+    /// A file with the certificates that sign the database's; else public authorities are trusted.
+    #[arg(long, value_name = "FILE")]
+    database_ca: Option<PathBuf>,
+
+    /// Requests that a token of a team may make in a minute on this server.
+    #[arg(long, value_name = "N", default_value_t = 3_000)]
+    max_requests: u32,
+
     #[command(flatten)]
     server: ServerArgs,
 }
@@ -71,6 +86,18 @@ struct ListeningJson {
 /// Serves until it is interrupted.
 pub(crate) fn run(context: &CommandContext, args: &Args) -> Result<Exit> {
     let settings = context.settings()?;
+    if let Some(database) = args.database.clone().or_else(|| env::MEMORANDA_DATABASE.text()) {
+        let mut config = args.server.config(context)?;
+        config.bind = args.bind.or(settings.bind()).unwrap_or(config.bind);
+        config.allowed_hosts = or_setting(&args.allow_host, settings.allowed_hosts());
+        config.allowed_origins = or_setting(&args.allow_origin, settings.allowed_origins());
+        let team = super::serve_team::TeamOptions {
+            database,
+            authority: args.database_ca.clone(),
+            max_requests_per_minute: args.max_requests,
+        };
+        return super::serve_team::run(context, config, &team);
+    }
     let chosen = if args.no_token {
         None
     } else {
@@ -99,7 +126,9 @@ pub(crate) fn run(context: &CommandContext, args: &Args) -> Result<Exit> {
     };
     let token_file = match &config.authentication {
         ClientAuthentication::Token(token) => token.file().map(|file| file.display().to_string()),
-        ClientAuthentication::Undecided | ClientAuthentication::Disabled => None,
+        ClientAuthentication::Undecided
+        | ClientAuthentication::Directory
+        | ClientAuthentication::Disabled => None,
     };
     let is_own_file = chosen.is_none() && !args.no_token;
     // The page's sessions need a secret also where clients send no token.

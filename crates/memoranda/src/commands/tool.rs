@@ -129,6 +129,8 @@ fn call(
         progress: &|_, _, _| (),
         cancelled: &AtomicBool::new(false),
         client: &ClientContext::default(),
+        space: None,
+        others: &[],
     };
     Ok(memoranda_tools::call(tool, &call, arguments))
 }

@@ -12,6 +12,10 @@ mod archive;
 mod banks;
 mod banks_model;
 mod client;
+#[cfg(all(feature = "postgres", unix))]
+#[path = "../../../memoranda-remote/tests/it/cluster.rs"]
+#[allow(dead_code, clippy::print_stderr, reason = "shared with the tests of the database")]
+mod cluster;
 mod config;
 mod failures;
 mod first_look;
@@ -37,6 +41,8 @@ mod setup;
 mod stand_in_server;
 mod story;
 mod support;
+#[cfg(all(feature = "postgres", unix))]
+mod team;
 mod texts;
 #[cfg(feature = "local-models")]
 #[path = "../../../memoranda-model/tests/it/tiny_model.rs"]

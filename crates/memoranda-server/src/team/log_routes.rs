@@ -1,0 +1,89 @@
+//! The log of a space over HTTP, for clones: where it ends, and its frames.
+
+use std::sync::Arc;
+
+use axum::extract::{Request, State};
+use axum::http::StatusCode;
+use axum::http::header::CONTENT_TYPE;
+use axum::response::{IntoResponse as _, Response};
+use memoranda_remote::directory::SpaceGrant;
+use memoranda_remote::frame_stream::encode_frames;
+
+use super::TeamState;
+use super::authorization::{SPACE_HEADER, unavailable};
+use crate::http_error::HttpError;
+
+/// Maximum bytes of frames in one answer, unless one frame is larger.
+const MAX_ANSWER_BYTES: usize = 16 << 20;
+
+/// Answers with epoch, number of the last log record, and name of the space as a device.
+pub(super) async fn head(
+    State(team): State<Arc<TeamState>>,
+    request: Request,
+) -> Result<Response, HttpError> {
+    let (_, _, space) = named_space(team, request).await?;
+    let text = format!("{} {} {}\n", space.head.epoch, space.head.seq, space.device);
+    Ok(([(CONTENT_TYPE, "text/plain")], text).into_response())
+}
+
+/// Answers with the frames after a number.
+pub(super) async fn frames(
+    State(team): State<Arc<TeamState>>,
+    request: Request,
+) -> Result<Response, HttpError> {
+    let query = request.uri().query().unwrap_or_default().to_owned();
+    let number = |name: &str| {
+        let mut pairs = query.split('&').filter_map(|pair| pair.split_once('='));
+        pairs.find(|(key, _)| *key == name).and_then(|(_, value)| value.parse::<u64>().ok())
+    };
+    let after = number("after").ok_or_else(|| {
+        HttpError::bad_request("Say after which number: /t/log/frames?after=0&bytes=1000000.")
+    })?;
+    let bytes = number("bytes").map_or(MAX_ANSWER_BYTES, |bytes| bytes as usize);
+    let (team, account, space) = named_space(team, request).await?;
+    let read = tokio::task::spawn_blocking(move || {
+        if after == 0 {
+            // The beginning of a whole copy with its history.
+            team.directory.record_event(&account, "clone", &space.name).ok();
+        }
+        let log = team.directory.space_log(&space);
+        log.read_after(after, bytes.clamp(1, MAX_ANSWER_BYTES))
+    });
+    let frames = match read.await {
+        Ok(Ok(frames)) => frames,
+        Ok(Err(error)) if error.is_away() => return Err(unavailable()),
+        Ok(Err(error)) => {
+            tracing::warn!(%error, "the log of a space cannot be read");
+            return Err(HttpError::new(
+                StatusCode::INTERNAL_SERVER_ERROR,
+                "The log of this space cannot be read.",
+            ));
+        }
+        Err(_) => {
+            return Err(HttpError::new(StatusCode::INTERNAL_SERVER_ERROR, "The log broke off."));
+        }
+    };
+    Ok(([(CONTENT_TYPE, "application/octet-stream")], encode_frames(&frames)).into_response())
+}
+
+/// Returns the space that a request names. A space that the token does not open does not exist.
+async fn named_space(
+    team: Arc<TeamState>,
+    request: Request,
+) -> Result<(Arc<TeamState>, String, SpaceGrant), HttpError> {
+    let (parts, _) = request.into_parts();
+    let task = tokio::task::spawn_blocking(move || {
+        let authorized = team.authorize(&parts.headers)?;
+        if authorized.as_of.is_some() {
+            return Err(unavailable());
+        }
+        let name = parts.headers.get(SPACE_HEADER).and_then(|name| name.to_str().ok());
+        let space = authorized.grant.space(name).cloned().ok_or_else(|| {
+            HttpError::new(StatusCode::NOT_FOUND, "This token opens no space of this name.")
+        })?;
+        Ok((team, authorized.grant.account.clone(), space))
+    });
+    task.await.unwrap_or_else(|_| {
+        Err(HttpError::new(StatusCode::INTERNAL_SERVER_ERROR, "The request broke down."))
+    })
+}

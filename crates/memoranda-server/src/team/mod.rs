@@ -1,0 +1,48 @@
+//! A team server: many spaces, each an ordinary vault that is a cache of a log kept elsewhere.
+//!
+//! A request carries a token. The directory tells which spaces the token opens and how far each
+//! has come, in one round trip. Everything else is what a server of one vault does, on the vault
+//! of the chosen space. No server remembers anything that another would have to know.
+
+mod authorization;
+mod combined;
+mod log_routes;
+mod metrics;
+mod proposals;
+mod rate_limit;
+mod request;
+mod routes;
+mod run;
+mod spaces;
+mod team_tools;
+
+pub use run::{TeamConfig, run_team};
+pub use team_tools::TEAM_TOOLS;
+
+pub(crate) use request::{CallChannels, TeamRequest};
+
+use std::collections::HashMap;
+use std::sync::atomic::AtomicBool;
+use std::sync::{Arc, Mutex};
+
+use memoranda_remote::directory::SpaceDirectory;
+
+use crate::config::ServerConfig;
+use authorization::KnownToken;
+use metrics::TeamMetrics;
+use rate_limit::RateLimiter;
+use spaces::OpenSpaces;
+
+/// State of a team server, shared by all requests.
+pub(crate) struct TeamState {
+    pub(crate) directory: Arc<dyn SpaceDirectory>,
+    pub(crate) spaces: OpenSpaces,
+    pub(crate) config: ServerConfig,
+    pub(crate) metrics: TeamMetrics,
+    limiter: RateLimiter,
+    /// What tokens opened when they were last used, by their digests. It is used only while the
+    /// directory cannot be reached.
+    known_tokens: Mutex<HashMap<[u8; 32], KnownToken>>,
+    /// True once the server is being stopped.
+    is_ending: AtomicBool,
+}

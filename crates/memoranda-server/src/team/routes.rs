@@ -1,0 +1,170 @@
+//! Routes of a team server: those of a server of one vault, on the space that a token opens, the
+//! log for clones, and what an operator looks at.
+
+use std::sync::Arc;
+use std::sync::atomic::Ordering;
+use std::time::Instant;
+
+use axum::body::Bytes;
+use axum::extract::{DefaultBodyLimit, Path, Request, State};
+use axum::http::header::CONTENT_TYPE;
+use axum::http::{HeaderMap, Method, StatusCode};
+use axum::middleware::Next;
+use axum::response::{IntoResponse as _, Response};
+use axum::routing::{any, get, post};
+use axum::{Json, Router, middleware};
+use serde_json::{Value, json};
+
+use super::request::TeamRequest;
+use super::spaces::OpenSpace;
+use super::{TeamState, log_routes};
+use crate::api;
+use crate::connections::ConnectionTicket;
+use crate::guard::{RequestGuard, guard};
+use crate::http_error::HttpError;
+
+/// Paths of the Model Context Protocol. The prefix is for clients that send a token and must not
+/// find a way to sign in.
+const MCP_PATHS: [&str; 4] =
+    ["/mcp", "/mcp/readonly", "/mcp/x/{toolset}", "/mcp/x/{toolset}/readonly"];
+/// Prefix of the paths for clients with a token.
+pub(super) const TOKEN_PREFIX: &str = "/t";
+
+/// Builds the router.
+pub(super) fn router(team: Arc<TeamState>, guards: RequestGuard) -> Router {
+    let mut guarded = Router::new();
+    for path in MCP_PATHS {
+        guarded = guarded.route(path, any(mcp)).route(&format!("{TOKEN_PREFIX}{path}"), any(mcp));
+    }
+    let guarded = guarded
+        .route("/api/tools/{name}", post(tool))
+        .route("/api/memory-tool", post(memory_tool))
+        .route("/api/health", get(health))
+        .route("/t/log/head", get(log_routes::head))
+        .route("/t/log/frames", get(log_routes::frames))
+        .fallback(|| async { HttpError::not_found("There is nothing here.") })
+        .method_not_allowed_fallback(|| async {
+            HttpError::new(StatusCode::METHOD_NOT_ALLOWED, "This route takes another method.")
+        })
+        .layer(DefaultBodyLimit::disable())
+        .layer(middleware::from_fn_with_state(Arc::new(guards), guard));
+    // Probes come by the address of the machine and without a token; they tell nothing of memory.
+    let probes = Router::new()
+        .route("/healthz", get(health))
+        .route("/readyz", get(ready))
+        .route("/metrics", get(metrics));
+    guarded
+        .merge(probes)
+        .layer(middleware::from_fn_with_state(Arc::clone(&team), measure))
+        .with_state(team)
+}
+
+/// Counts requests and their times.
+async fn measure(State(team): State<Arc<TeamState>>, request: Request, next: Next) -> Response {
+    let started = Instant::now();
+    let response = next.run(request).await;
+    team.metrics.count_request(response.status().as_u16(), started.elapsed());
+    response
+}
+
+/// The process lives.
+async fn health(State(team): State<Arc<TeamState>>) -> Json<Value> {
+    Json(json!({ "status": "ok", "name": "memoranda", "version": team.config.server_version }))
+}
+
+/// The server takes requests: its database can be reached and has the right tables.
+async fn ready(State(team): State<Arc<TeamState>>) -> Response {
+    let (status, why) = match readiness(team).await {
+        Ok(()) => (StatusCode::OK, "ready"),
+        Err(why) => (StatusCode::SERVICE_UNAVAILABLE, why),
+    };
+    (status, Json(json!({ "status": why }))).into_response()
+}
+
+async fn readiness(team: Arc<TeamState>) -> Result<(), &'static str> {
+    if team.is_ending.load(Ordering::SeqCst) {
+        return Err("the server is being stopped");
+    }
+    let checked = tokio::task::spawn_blocking(move || team.directory.check_ready()).await;
+    match checked {
+        Ok(Ok(())) => Ok(()),
+        Ok(Err(error)) => {
+            tracing::warn!(%error, "not ready");
+            Err("the database cannot be reached, or has another version")
+        }
+        Err(_) => Err("the check broke down"),
+    }
+}
+
+async fn metrics(State(team): State<Arc<TeamState>>) -> Response {
+    let is_ready = readiness(Arc::clone(&team)).await.is_ok();
+    let text = team.metrics.render(team.spaces.open_count(), is_ready);
+    ([(CONTENT_TYPE, "text/plain; version=0.0.4")], text).into_response()
+}
+
+/// Authorizes a request and opens its first space, on the blocking pool.
+async fn enter(
+    team: Arc<TeamState>,
+    headers: HeaderMap,
+    ticket: Option<ConnectionTicket>,
+) -> Result<(Arc<TeamRequest>, Arc<OpenSpace>), HttpError> {
+    let task = tokio::task::spawn_blocking(move || {
+        let entered = TeamRequest::new(&team, &headers)?;
+        if let Some(ticket) = ticket {
+            ticket.mark_authenticated();
+        }
+        let open = entered.open_first()?;
+        Ok((Arc::new(entered), open))
+    });
+    task.await.unwrap_or_else(|error| {
+        tracing::error!(%error, "a request broke down");
+        Err(HttpError::new(StatusCode::INTERNAL_SERVER_ERROR, "The request broke down."))
+    })
+}
+
+/// Passes a request to the MCP service of its first space.
+async fn mcp(
+    State(team): State<Arc<TeamState>>,
+    mut request: Request,
+) -> Result<Response, HttpError> {
+    let ticket = request.extensions().get::<ConnectionTicket>().cloned();
+    let (entered, open) = enter(team, request.headers().clone(), ticket).await?;
+    if request.method() == Method::GET || is_listening(&request) {
+        open.follow();
+    }
+    request.extensions_mut().insert(entered);
+    if let Some(path) = request.uri().path().strip_prefix(TOKEN_PREFIX)
+        && let Ok(path) = path.parse()
+    {
+        *request.uri_mut() = path;
+    }
+    api::mcp(State(Arc::clone(&open.app)), request).await
+}
+
+/// Returns true for a request whose answer is a stream of changes.
+fn is_listening(request: &Request) -> bool {
+    request.headers().get("mcp-method").is_some_and(|method| method == "subscriptions/listen")
+}
+
+async fn tool(
+    State(team): State<Arc<TeamState>>,
+    Path(name): Path<String>,
+    headers: HeaderMap,
+    ticket: Option<axum::Extension<ConnectionTicket>>,
+    body: Bytes,
+) -> Result<Json<Value>, HttpError> {
+    let ticket = ticket.map(|axum::Extension(ticket)| ticket);
+    let (entered, open) = enter(team, headers.clone(), ticket).await?;
+    api::call_tool(&open.app, &name, &headers, &body, Some(entered)).await
+}
+
+async fn memory_tool(
+    State(team): State<Arc<TeamState>>,
+    headers: HeaderMap,
+    ticket: Option<axum::Extension<ConnectionTicket>>,
+    body: Bytes,
+) -> Result<Json<Value>, HttpError> {
+    let ticket = ticket.map(|axum::Extension(ticket)| ticket);
+    let (entered, open) = enter(team, headers.clone(), ticket).await?;
+    api::call_memory_tool(&open.app, &headers, &body, Some(entered)).await
+}

@@ -1,0 +1,201 @@
+//! The spaces that this server has open: a vault each, with the services on it.
+
+use std::collections::HashMap;
+use std::path::PathBuf;
+use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError, Weak};
+use std::time::Duration;
+
+use memoranda_engine::{EngineError, Memory, SpaceFreshness, SpaceOptions, StoreError, clock};
+use memoranda_remote::directory::{SpaceDirectory, SpaceGrant};
+use memoranda_tools::SelectionError;
+
+use crate::api::ApiState;
+use crate::config::ServerConfig;
+use crate::mcp;
+use crate::page::{PageSessions, PageState};
+use crate::tool_catalog::ToolCatalog;
+
+/// How long a follower waits for a change before it looks whether it is still needed.
+const FOLLOW_TIMEOUT: Duration = Duration::from_secs(20);
+/// Pause of a follower after an error.
+const FOLLOW_RETRY_PAUSE: Duration = Duration::from_secs(2);
+
+/// Prepares a vault that was opened: time zone, default project, embedding model.
+pub(crate) type PrepareMemory = Arc<dyn Fn(Memory) -> Memory + Send + Sync>;
+
+/// A space that is open.
+pub(crate) struct OpenSpace {
+    pub(crate) memory: Arc<Memory>,
+    pub(crate) app: Arc<ApiState>,
+    epoch: u32,
+    used: AtomicU64,
+    is_followed: AtomicBool,
+}
+
+/// The spaces that are open, and what is needed to open others.
+pub(crate) struct OpenSpaces {
+    directory: Arc<dyn SpaceDirectory>,
+    root: PathBuf,
+    lock_patience: Duration,
+    max_open: usize,
+    prepare: PrepareMemory,
+    slots: Mutex<HashMap<i64, Arc<SpaceSlot>>>,
+    clock: AtomicU64,
+}
+
+/// The place of one space, so that a slow opening delays no other space.
+#[derive(Default)]
+struct SpaceSlot(Mutex<Option<Arc<OpenSpace>>>);
+
+impl SpaceSlot {
+    fn lock(&self) -> MutexGuard<'_, Option<Arc<OpenSpace>>> {
+        self.0.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+/// Reason why a space cannot be used now.
+#[derive(Debug, thiserror::Error)]
+pub(crate) enum SpaceError {
+    #[error(transparent)]
+    Engine(#[from] EngineError),
+    #[error(transparent)]
+    Selection(#[from] SelectionError),
+}
+
+impl SpaceError {
+    /// Returns true if the log of the space cannot be reached.
+    pub(crate) fn is_away(&self) -> bool {
+        matches!(self, Self::Engine(EngineError::Store(StoreError::Remote(e))) if e.is_away())
+    }
+
+    fn is_rewritten(&self) -> bool {
+        matches!(self, Self::Engine(EngineError::Store(StoreError::SpaceRewritten)))
+    }
+}
+
+impl OpenSpaces {
+    pub(crate) fn new(
+        directory: Arc<dyn SpaceDirectory>,
+        root: PathBuf,
+        lock_patience: Duration,
+        max_open: usize,
+        prepare: PrepareMemory,
+    ) -> Self {
+        let (slots, clock) = (Mutex::default(), AtomicU64::new(0));
+        Self { directory, root, lock_patience, max_open: max_open.max(1), prepare, slots, clock }
+    }
+
+    /// Returns how many spaces are open.
+    pub(crate) fn open_count(&self) -> usize {
+        self.slots().values().filter(|slot| slot.lock().is_some()).count()
+    }
+
+    /// Opens a space if it is not open, and brings it to the end of its log as the grant knows it.
+    pub(crate) fn current(
+        &self,
+        config: &ServerConfig,
+        grant: &SpaceGrant,
+    ) -> Result<(Arc<OpenSpace>, SpaceFreshness), SpaceError> {
+        let open = self.open(config, grant)?;
+        match self.catch_up(&open, grant) {
+            Err(error) if error.is_rewritten() => {
+                self.close(grant.id);
+                let open = self.open(config, grant)?;
+                let freshness = open.memory.catch_up_with_space(None)?;
+                Ok((open, freshness))
+            }
+            freshness => Ok((open, freshness?)),
+        }
+    }
+
+    fn catch_up(&self, open: &OpenSpace, grant: &SpaceGrant) -> Result<SpaceFreshness, SpaceError> {
+        Ok(open.memory.catch_up_with_space(Some(grant.head))?)
+    }
+
+    fn open(
+        &self,
+        config: &ServerConfig,
+        grant: &SpaceGrant,
+    ) -> Result<Arc<OpenSpace>, SpaceError> {
+        let slot = Arc::clone(self.slots().entry(grant.id).or_default());
+        let mut place = slot.lock();
+        let now = self.clock.fetch_add(1, Ordering::Relaxed);
+        if let Some(open) = place.as_ref().filter(|open| open.epoch == grant.head.epoch) {
+            open.used.store(now, Ordering::Relaxed);
+            return Ok(Arc::clone(open));
+        }
+        *place = None;
+        let options = SpaceOptions { root: self.root.clone(), lock_patience: self.lock_patience };
+        let memory = Memory::open_space(&options, self.directory.space_log(grant))?;
+        let memory = Arc::new((self.prepare)(memory));
+        let catalog = Arc::new(ToolCatalog::new(Arc::clone(&memory), config)?);
+        let sessions = Arc::new(PageSessions::new(None));
+        let page = Arc::new(PageState::new(Arc::clone(&catalog), sessions, config));
+        let app = ApiState { mcp: mcp::service(Arc::clone(&catalog), config), catalog, page };
+        let open = Arc::new(OpenSpace {
+            memory,
+            app: Arc::new(app),
+            epoch: grant.head.epoch,
+            used: AtomicU64::new(now),
+            is_followed: AtomicBool::new(false),
+        });
+        *place = Some(Arc::clone(&open));
+        drop(place);
+        self.close_unused();
+        Ok(open)
+    }
+
+    /// Closes a space. Calls that still use its vault end as they began.
+    fn close(&self, space: i64) {
+        self.slots().remove(&space);
+    }
+
+    /// Closes the spaces whose last use is the longest ago, beyond the maximum number.
+    fn close_unused(&self) {
+        let mut slots = self.slots();
+        while slots.len() > self.max_open {
+            // A slot that is locked is being opened just now.
+            let used = |slot: &SpaceSlot| match slot.0.try_lock() {
+                Ok(open) => open.as_ref().map_or(0, |open| open.used.load(Ordering::Relaxed)),
+                Err(_) => u64::MAX,
+            };
+            let oldest = slots.iter().min_by_key(|(_, slot)| used(slot)).map(|(id, _)| *id);
+            let Some(oldest) = oldest else { return };
+            slots.remove(&oldest);
+        }
+    }
+
+    fn slots(&self) -> MutexGuard<'_, HashMap<i64, Arc<SpaceSlot>>> {
+        self.slots.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+impl OpenSpace {
+    /// Applies what other servers write as they write it, for subscriptions. Ends when the space is
+    /// closed.
+    pub(crate) fn follow(&self) {
+        if self.is_followed.swap(true, Ordering::SeqCst) {
+            return;
+        }
+        let memory = Arc::downgrade(&self.memory);
+        std::thread::spawn(move || follow(&memory));
+    }
+}
+
+fn follow(memory: &Weak<Memory>) {
+    while let Some(memory) = memory.upgrade() {
+        let started = clock::now();
+        let changed = memory.await_space_change(FOLLOW_TIMEOUT);
+        let followed = changed.and_then(|head| memory.catch_up_with_space(head));
+        drop(memory);
+        match followed {
+            Ok(SpaceFreshness::Current) => {}
+            Err(EngineError::Store(StoreError::SpaceRewritten)) => return,
+            Ok(SpaceFreshness::AsOf(_)) | Err(_) => {
+                tracing::debug!(%started, "a space cannot be followed at the moment");
+                std::thread::sleep(FOLLOW_RETRY_PAUSE);
+            }
+        }
+    }
+}

@@ -1,0 +1,61 @@
+//! Vaults that become spaces, and spaces that become vaults.
+
+use serde_json::json;
+
+use super::support::Team;
+use crate::cluster::{DiskForce, skipped};
+
+#[test]
+fn a_vault_becomes_a_space_with_its_history_and_a_clone_has_it_too() {
+    let Some(team) = Team::start(DiskForce::Off) else { return skipped("a_vault_becomes") };
+    let home = &team.home;
+    home.ok(&["init"]);
+    home.ok(&["add", "The first wording of pangolin", "--title", "Animals"]);
+    home.write("main/by-hand.md", "# By hand\n\naardvark\n");
+    home.ok(&["search", "aardvark"]);
+    home.write("main/Animals.md", "# Animals\n\nThe second wording of pangolin\n");
+    home.ok(&["search", "second"]);
+    let commits = home.json(&["log"]);
+    team.admin(&["space", "import", "acme", "--dry-run"]);
+    let brought = team.admin(&["space", "import", "acme"]);
+    assert!(brought["commits"].as_u64().unwrap() >= 3, "{brought}");
+    let again = home.run(&["admin", "--database", team.address(), "space", "import", "acme"]);
+    assert!(again.err.contains("already"), "{again:?}");
+
+    let server = team.serve();
+    let anna = team.token("anna", "laptop", &["--space", "acme"]);
+    let found = server.call(&anna, "search_notes", &json!({ "query": "aardvark" }));
+    assert_eq!(found["structured"]["results"][0]["title"], "by-hand", "{found}");
+    let found = server.call(&anna, "search_notes", &json!({ "query": "pangolin" }));
+    assert!(found["text"].as_str().unwrap().contains("second wording"), "{found}");
+
+    let token_file = home.path().join("token");
+    std::fs::write(&token_file, &anna).unwrap();
+    let token_file = token_file.to_str().unwrap();
+    let url = format!("http://{}/", server.address);
+    let cloned = home.json(&["clone", &url, "acme", "copy", "--token-file", token_file]);
+    assert_eq!(cloned["commits"], brought["commits"]);
+    let log = home.json(&["--home", "copy", "log"]);
+    let ids = |log: &serde_json::Value| -> Vec<String> {
+        let commits = log["commits"].as_array().unwrap();
+        commits.iter().map(|commit| commit["id"].to_string()).collect()
+    };
+    assert_eq!(ids(&log), ids(&commits));
+    let earlier = home.ok(&["--home", "copy", "diff", "Animals"]);
+    assert!(earlier.contains("first wording"), "{earlier}");
+    assert!(home.ok(&["--home", "copy", "search", "aardvark"]).contains("by-hand"));
+
+    // A clone says that it is read-only, and what it copies stays as it is.
+    home.fails(&["--home", "copy", "add", "mine"], 2, &["clone of the space acme", "read-only"]);
+    let note = json!({ "title": "Later", "folder": "l", "content": "okapi" });
+    server.call(&anna, "write_note", &note);
+    assert!(!home.run(&["--home", "copy", "search", "okapi"]).out.contains("Later"));
+    home.ok(&["--home", "copy", "pull", "--token-file", token_file]);
+    assert!(home.ok(&["--home", "copy", "search", "okapi"]).contains("Later"));
+    let audit = team.admin(&["audit"]).to_string();
+    assert!(audit.contains("\"clone\""), "{audit}");
+    home.fails(&["clone", &url, "acme", "copy", "--token-file", token_file], 2, &["not empty"]);
+    let refused = home.run(&["clone", &url, "anna", "other", "--token-file", token_file]);
+    assert!(refused.err.contains("anna"), "{refused:?}");
+    home.fails(&["pull", "--token-file", token_file], 2, &["no clone"]);
+}

@@ -1,0 +1,8 @@
+//! A team server as its people and its operator meet it: real servers on a real PostgreSQL. Without
+//! PostgreSQL the tests are skipped with a line that says so.
+
+mod access;
+mod copies;
+mod failures;
+mod sharing;
+mod support;
