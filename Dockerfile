@@ -6,7 +6,7 @@ FROM rust:1.95-alpine AS build
 RUN apk add --no-cache musl-dev
 WORKDIR /src
 COPY . .
-RUN cargo build --locked --release --package memoranda && mkdir /vault /empty && chmod 1777 /empty
+RUN cargo build --locked --release --package memoranda --features postgres && mkdir /vault /empty && chmod 1777 /empty
 
 FROM scratch
 LABEL io.modelcontextprotocol.server.name="io.github.memoranda/memoranda" \

@@ -129,6 +129,7 @@ fn deployment_target(root: &Path, platform: &ReleasePlatform) -> Result<String> 
 fn build_program(root: &Path, platform: &ReleasePlatform) -> Result<PathBuf> {
     let mut command = workspace::cargo(root);
     command.args(["build", "--locked", "--profile", "dist", "--package", "memoranda"]);
+    command.args(["--features", "postgres"]);
     // `memoranda --version --json` prints the commit. An unpacked archive has no Git history.
     let mut git = Command::new("git");
     if let Ok(commit) = workspace::output(git.current_dir(root).args(["rev-parse", "HEAD"])) {
