@@ -1,6 +1,8 @@
-# Memoranda as one static program in an empty image. Notes are on a volume:
+# Memoranda as one static program in an empty image. Notes are on one volume, the state of this device on
+# another, which no synchroniser copies to other machines:
 #
-#   docker run -i --rm -v ~/memoranda:/vault --user "$(id -u):$(id -g)" ghcr.io/memoranda/memoranda
+#   docker run -i --rm -v ~/memoranda:/vault -v memoranda-state:/state --user "$(id -u):$(id -g)" \
+#     ghcr.io/memoranda/memoranda
 #
 FROM rust:1.95-alpine AS build
 RUN apk add --no-cache musl-dev
@@ -18,10 +20,11 @@ COPY --from=build /src/target/release/memoranda /memoranda
 COPY --from=build --chown=1000:1000 /vault /vault
 # `memoranda doctor` builds a second index in a temporary folder.
 COPY --from=build /empty /tmp
-# Everything is on the volume, also the index, which is rebuilt if it was deleted.
-ENV HOME=/vault/.home MEMORANDA_HOME=/vault XDG_CACHE_HOME=/vault/.memoranda/cache \
-    XDG_STATE_HOME=/vault/.memoranda/state
+# The device's name, and the index, which is rebuilt if it was deleted. Any user may write here.
+COPY --from=build /empty /state
+ENV HOME=/state/home MEMORANDA_HOME=/vault XDG_CACHE_HOME=/state/cache XDG_STATE_HOME=/state \
+    XDG_CONFIG_HOME=/vault/.home/.config
 USER 1000:1000
-VOLUME /vault
+VOLUME /vault /state
 ENTRYPOINT ["/memoranda"]
 CMD ["mcp"]

@@ -21,6 +21,7 @@ pub(super) fn make_root(release: &ReleaseBuild) -> Result<Option<PackageFile>> {
     let mut entries = vec![
         ArchiveEntry::program("memoranda", Rc::clone(&release.program)),
         ArchiveEntry::folder("tmp", 0o1777, 0),
+        ArchiveEntry::folder("state", 0o1777, 0),
         ArchiveEntry::folder("vault", 0o755, VAULT_OWNER),
     ];
     entries.extend(release.program_licences("licenses/")?);
