@@ -132,7 +132,7 @@ impl MachineRun {
         self.boot.encode() + &attachment.unwrap_or_default()
     }
 
-    /// Reads what [`MachineRun::encode`] wrote; `None` if the word is none.
+    /// Reads what [`MachineRun::encode`] wrote; `None` for any other word.
     pub(crate) fn decode(word: &str) -> Option<Self> {
         let (boot, attachment) = match word.split_once('.') {
             Some((boot, number)) => (boot, Some(number.parse().ok()?)),

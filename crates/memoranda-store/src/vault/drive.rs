@@ -111,7 +111,8 @@ fn of_block(block: &Path, levels: usize) -> Drive {
     }
 }
 
-#[cfg(all(test, target_os = "linux"))]
+#[cfg(test)]
+#[cfg(target_os = "linux")]
 mod tests {
     #![allow(clippy::unwrap_used, clippy::disallowed_methods, reason = "a pretended /sys")]
 

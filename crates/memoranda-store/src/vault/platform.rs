@@ -15,7 +15,7 @@ pub(crate) fn boot_identity() -> Option<Vec<u8>> {
     #[cfg(target_os = "macos")]
     return said("/usr/sbin/sysctl", &["-n", "kern.bootsessionuuid"])
         .and_then(|text| uuid_of(&text));
-    // Windows counts its starts. A start from hibernation is none, and then no write is lost.
+    // Windows counts its starts. It does not count a start from hibernation, in which no write is lost.
     #[cfg(windows)]
     return said(REG, &["query", STARTS, "/v", "BootId"])
         .and_then(|text| registry_value(&text, "BootId"));

@@ -44,7 +44,8 @@ fn find_holder(_: &str, _: (u64, u64)) -> Option<u32> {
     None
 }
 
-#[cfg(all(test, target_os = "linux"))]
+#[cfg(test)]
+#[cfg(target_os = "linux")]
 mod tests {
     use super::*;
 

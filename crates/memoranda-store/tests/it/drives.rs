@@ -1,5 +1,5 @@
 //! A drive that is pulled out, comes back, or goes to another machine; a home that is copied to one.
-//! What was acknowledged is there again, and what a person did meanwhile stays.
+//! Acknowledged writes are there again, and a person's edits in between stay.
 
 use std::fs::{self, File};
 use std::path::Path;
@@ -113,7 +113,7 @@ fn a_drive_that_was_pulled_out_and_came_back_has_lost_nothing() {
     }
 }
 
-/// The same drive in one attachment: what is gone was taken away by a person.
+/// In one attachment of the drive, a file that is gone was taken away by a person.
 #[test]
 fn a_persons_edit_stays_while_the_drive_is_attached() {
     let vault = TestVault::new();
@@ -127,7 +127,7 @@ fn a_persons_edit_stays_while_the_drive_is_attached() {
     assert_eq!(vault.text("main/old.md").as_deref(), Some(FIRST));
 }
 
-/// What a person did on another machine, while the drive was there.
+/// A person edits on another machine, while the drive is there.
 #[test]
 fn a_persons_edit_on_another_machine_stays() {
     let vault = TestVault::new();
