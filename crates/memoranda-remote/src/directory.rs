@@ -85,7 +85,7 @@ pub enum SpaceRole {
     Owner,
 }
 
-/// What a token may do at most.
+/// Maximum access of a token.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug)]
 pub enum TokenAccess {
     /// Read.
@@ -166,7 +166,7 @@ impl TokenAccess {
     }
 }
 
-/// What a valid token opens.
+/// Access of a valid token.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct TokenGrant {
     /// Name of the account.
@@ -192,7 +192,7 @@ pub struct SpaceGrant {
     pub device: String,
     /// Role of the account.
     pub role: SpaceRole,
-    /// What both the role and the token allow.
+    /// Access that both the role and the token allow.
     pub access: TokenAccess,
     /// End of its log at the time of the query.
     pub head: RemoteHead,
@@ -236,7 +236,7 @@ pub struct Proposal {
     pub proposed_at: Timestamp,
 }
 
-/// What became of a claimed call.
+/// Decision on a claimed call.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum ProposalDecision {
     /// It was made.

@@ -12,7 +12,7 @@ const BATCH_BYTES: usize = 4 << 20;
 /// Number of commits that are sent at once.
 const BATCH_COMMITS: usize = 500;
 
-/// What was brought into a space.
+/// Result of an import into a space.
 #[derive(Clone, Copy, Default, PartialEq, Eq, Debug)]
 pub struct SpaceImportReport {
     /// Number of commits.

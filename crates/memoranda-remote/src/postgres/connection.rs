@@ -42,10 +42,10 @@ struct ConnectionPool {
     open: usize,
 }
 
-/// What a statement may do when it is executed twice.
+/// Effect of a statement that is executed twice.
 #[derive(Clone, Copy, PartialEq, Eq)]
 pub(super) enum StatementRepeat {
-    /// The same as once: it is repeated on another connection if the first one broke.
+    /// No further effect: the statement is repeated on another connection if the first one broke.
     Harmless,
     /// Something else.
     Never,

@@ -19,7 +19,7 @@ pub const SCHEMA_VERSION: i32 = MIGRATIONS.len() as i32;
 /// Key of the lock that one migration holds: `memorand` in ASCII.
 const LOCK_KEY: i64 = 0x6d65_6d6f_7261_6e64;
 
-/// What a migration did.
+/// Result of a migration.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct MigrationReport {
     /// Version before; 0 if there were no tables.

@@ -32,13 +32,13 @@ pub enum DatabaseError {
     /// A certificate of the authority file cannot be used.
     #[error("the certificates of the database's authority cannot be read: {reason}")]
     BadAuthority {
-        /// What is wrong.
+        /// The problem.
         reason: String,
     },
     /// The database cannot be reached.
     #[error("the database cannot be reached: {reason}")]
     Away {
-        /// What the connection said.
+        /// Error of the connection.
         reason: String,
         /// True if the statement may have been executed.
         may_be_done: bool,

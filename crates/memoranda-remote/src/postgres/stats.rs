@@ -31,7 +31,7 @@ pub struct AuditRow {
     pub at: Timestamp,
     /// Who did it.
     pub actor: String,
-    /// What was done.
+    /// The recorded action.
     pub action: String,
     /// To what.
     pub target: String,

@@ -1,4 +1,4 @@
-//! What a token opens: one query a request, which also tells how far each space has come.
+//! Access of a token: one query per request, which also returns the head of each space.
 
 use memoranda_store::remote::RemoteHead;
 

@@ -10,7 +10,7 @@ use super::stats::record_audit;
 use super::{Database, DatabaseError, DatabaseResult};
 use crate::directory::TokenAccess;
 
-/// What every personal access token begins with, so that secret scanners know it.
+/// First characters of every personal access token, by which secret scanners recognise it.
 pub const TOKEN_PREFIX: &str = "mem_pat_";
 
 /// Digits of the random part: letters and digits alone, so that a double click selects it.
@@ -25,7 +25,7 @@ pub struct NewToken {
     pub account: String,
     /// Name of the token, for the history.
     pub name: String,
-    /// What the token may do at most. The role of the account limits it further.
+    /// Maximum access of the token. The role of the account limits it further.
     pub access: TokenAccess,
     /// Names of the spaces that it reaches; empty for all of the account's.
     pub spaces: Vec<String>,
@@ -42,7 +42,7 @@ pub struct TokenRow {
     pub name: String,
     /// Beginning of the token.
     pub hint: String,
-    /// What it may do at most.
+    /// Maximum access of the token.
     pub access: TokenAccess,
     /// Names of the spaces that it reaches; empty for all of the account's.
     pub spaces: Vec<String>,

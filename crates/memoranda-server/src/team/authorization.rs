@@ -1,4 +1,4 @@
-//! What a request may do: its token, asked for at the directory on every request.
+//! Authorization of a request: its token is looked up in the directory on every request.
 
 use std::sync::{Arc, PoisonError};
 use std::time::{Duration, Instant};
@@ -21,7 +21,7 @@ const MAX_KNOWN_TOKENS: usize = 10_000;
 /// Time after which the use of a token is recorded again.
 const USE_INTERVAL: Duration = Duration::from_secs(60);
 
-/// What a token opened when it was last used.
+/// Access of a token when it was last used.
 pub(crate) struct KnownToken {
     grant: Arc<TokenGrant>,
     seen: Instant,
@@ -30,7 +30,7 @@ pub(crate) struct KnownToken {
     recorded: Option<Instant>,
 }
 
-/// What a request may do.
+/// Authorization of a request.
 pub(crate) struct RequestAuthorization {
     pub(crate) grant: Arc<TokenGrant>,
     /// Time to which the spaces are known; `None` if the directory was asked just now.

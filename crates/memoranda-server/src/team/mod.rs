@@ -40,7 +40,7 @@ pub(crate) struct TeamState {
     pub(crate) config: ServerConfig,
     pub(crate) metrics: TeamMetrics,
     limiter: RateLimiter,
-    /// What tokens opened when they were last used, by their digests. It is used only while the
+    /// Access of tokens when they were last used, by their digests. It is used only while the
     /// directory cannot be reached.
     known_tokens: Mutex<HashMap<[u8; 32], KnownToken>>,
     /// True once the server is being stopped.

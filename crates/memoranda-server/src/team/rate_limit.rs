@@ -14,7 +14,7 @@ pub(crate) struct RateLimiter {
     buckets: Mutex<HashMap<i64, TokenBucket>>,
 }
 
-/// What is left to one token.
+/// Remaining requests of one token.
 #[derive(Clone, Copy)]
 struct TokenBucket {
     left: f64,

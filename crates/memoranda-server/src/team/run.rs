@@ -25,7 +25,7 @@ const MAX_TEAM_CALLS: usize = 64;
 /// Maximum time for running requests to end after the server was stopped.
 const DRAIN_TIMEOUT: Duration = Duration::from_secs(10);
 
-/// What a team server needs besides the configuration of every server.
+/// Configuration of a team server, in addition to that of every server.
 pub struct TeamConfig {
     /// Accounts, spaces and tokens.
     pub directory: Arc<dyn SpaceDirectory>,

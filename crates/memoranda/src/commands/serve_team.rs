@@ -10,7 +10,7 @@ use crate::context::CommandContext;
 use crate::error::{CommandError, Result};
 use crate::exit::Exit;
 
-/// What a team server needs from the command line.
+/// Arguments of a team server.
 #[cfg_attr(
     not(feature = "postgres"),
     allow(dead_code, reason = "the arguments are parsed, so that help and errors are the same")
