@@ -12,6 +12,7 @@ mod bench;
 mod commands;
 mod dist;
 mod docs;
+mod statement_weights;
 mod statements;
 mod tidy;
 mod workspace;
@@ -33,6 +34,8 @@ Usage: cargo xtask <chore>
   bench retrieval FILE [--ranked FILE] [--ablation] [-n N] [--json]
                              measure how well search finds, on questions with known evidence
   bench statements FILE      measure how well kind and scope are guessed, on the facts of BEAM
+  statements FILE            learn the weights by which kind and scope of a statement are guessed, also
+                             from the facts of BEAM
   commands [--binary FILE] [PAGE]
                              run every command that the pages show, and compare what it prints
   dist [--target TRIPLE] [--binary FILE] [--out DIR]
@@ -50,6 +53,7 @@ fn main() -> ExitCode {
         "bench" => bench::run(rest),
         "commands" => commands::run(rest),
         "dist" => dist::run(rest),
+        "statements" => statement_weights::run(rest),
         "bench-child" => bench::children::run(rest),
         _ => {
             eprintln!("{USAGE}");
