@@ -8,6 +8,7 @@ use serde_json::Value;
 use crate::error::{ImportError, Result};
 use crate::input::{self, ImportInput, file_name};
 use crate::source::ImportSource;
+use crate::sources::{MEMORIES_SH_DATABASE, memory_bank, thread_of_file};
 use crate::sqlite::ForeignDatabase;
 
 /// Number of bytes read from a file to detect its source.
@@ -32,6 +33,16 @@ fn detect_folder(path: &Path, names: &[String]) -> ImportSource {
     let has = |name: &str| names.iter().any(|found| found == name);
     if has(".obsidian") {
         return ImportSource::Obsidian;
+    }
+    if names.iter().any(|name| thread_of_file(name).is_some()) {
+        return ImportSource::McpMemory;
+    }
+    let database = path.join(MEMORIES_SH_DATABASE);
+    if database.is_file() && detect_database(&database).ok().flatten().is_some() {
+        return ImportSource::MemoriesSh;
+    }
+    if memory_bank::is_root(path) {
+        return ImportSource::MemoryBank;
     }
     if let Some(name) = names.iter().find(|name| is_conversations_file(name)) {
         let text = input::read_prefix(&path.join(name), MAX_PREFIX_BYTES).unwrap_or_default();
@@ -156,6 +167,8 @@ pub struct UsualPaths<'a> {
     pub config: &'a Path,
     /// Data folder of memories.sh if the user configured one.
     pub memories_sh: Option<&'a Path>,
+    /// Root folder of Memory Bank if the user configured one.
+    pub memory_bank: Option<&'a Path>,
 }
 
 /// Returns the existing default locations of a source. A folder of notes has the name that the
@@ -164,7 +177,7 @@ pub fn default_locations(
     source: ImportSource,
     usual: &UsualPaths<'_>,
 ) -> Vec<(Option<String>, PathBuf)> {
-    let UsualPaths { home, config, memories_sh } = usual;
+    let UsualPaths { home, config, memories_sh, memory_bank } = usual;
     let existing = |paths: &[PathBuf]| {
         let found = paths.iter().filter(|path| path.exists());
         found.map(|path| (None, path.clone())).take(1).collect()
@@ -182,8 +195,12 @@ pub fn default_locations(
         }
         ImportSource::ClaudeCode => existing(&[home.join(".claude/projects")]),
         ImportSource::MemoriesSh => existing(&[match memories_sh {
-            Some(folder) => folder.join("local.db"),
-            None => home.join(".config/memories/local.db"),
+            Some(folder) => folder.join(MEMORIES_SH_DATABASE),
+            None => home.join(".config/memories").join(MEMORIES_SH_DATABASE),
+        }]),
+        ImportSource::MemoryBank => existing(&[match memory_bank {
+            Some(folder) => (*folder).to_owned(),
+            None => home.join(".claude-desktop/memory"),
         }]),
         ImportSource::MemoryService => existing(&[
             home.join(".local/share/mcp-memory/sqlite_vec.db"),

@@ -17,7 +17,8 @@ pub(crate) fn merge_facts(text: &str, edits: &[NoteEdit]) -> String {
 fn contains_edit(text: &str, note: &Note, edit: &NoteEdit) -> bool {
     match edit {
         // A struck observation counts as present, so that superseded facts are not imported again.
-        NoteEdit::AddObservation { observation, .. } => {
+        NoteEdit::AddObservation { observation, .. }
+        | NoteEdit::SupersedeObservation { replacement: observation, .. } => {
             let line = format!("- {}\n", render_observation(observation));
             let wanted =
                 parse(&line).observations.first().map(|new| observation_content(&line, new));

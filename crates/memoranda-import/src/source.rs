@@ -23,6 +23,8 @@ pub enum ImportSource {
     McpMemory,
     /// The system memories.sh.
     MemoriesSh,
+    /// The Memory Bank for Claude Desktop.
+    MemoryBank,
     /// The system mem0.
     Mem0,
     /// The system mcp-memory-service.
@@ -76,14 +78,20 @@ pub const SOURCES: &[SourceRow] = &[
     SourceRow {
         source: ImportSource::McpMemory,
         name: "mcp-memory",
-        reads: "the file of the reference memory server: JSON lines or JSON",
-        becomes: "entities in graph/default/",
+        reads: "the file of the reference memory server: JSON lines or JSON; a folder of thread-<id>.jsonl",
+        becomes: "entities in graph/default/ or graph/<id>/, with the versions of their observations",
     },
     SourceRow {
         source: ImportSource::MemoriesSh,
         name: "memories-sh",
-        reads: "its database, or its JSON or YAML export; without a path, ~/.config/memories/local.db",
+        reads: "its database or data folder, or its JSON or YAML export; without a path, ~/.config/memories/local.db",
         becomes: "records, of the type and scope that they had",
+    },
+    SourceRow {
+        source: ImportSource::MemoryBank,
+        name: "memory-bank",
+        reads: "its folder with global/, projects/ and code/; without a path, ~/.claude-desktop/memory",
+        becomes: "the same banks, in banks/",
     },
     SourceRow {
         source: ImportSource::Mem0,

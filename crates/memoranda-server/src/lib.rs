@@ -9,6 +9,7 @@ mod client_identity;
 mod config;
 mod connections;
 mod error;
+mod expiry;
 mod guard;
 mod http_error;
 mod mcp;

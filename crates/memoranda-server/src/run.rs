@@ -32,6 +32,7 @@ const IDLE_CHECK_INTERVAL: Duration = Duration::from_secs(15);
 pub fn run_stdio(memory: Arc<Memory>, config: ServerConfig) -> Result<(), ServerError> {
     let runtime = runtime(MAX_STDIO_CALLS)?;
     let done = runtime.block_on(async {
+        crate::expiry::start(&memory, &config);
         let (read, write) = rmcp::transport::stdio_pipes();
         mcp::serve_stream(memory, &config, read, write).await
     });
@@ -116,6 +117,7 @@ impl HttpServer {
         let idle = wait_until_unused(Arc::clone(&page), self.config.idle_timeout);
         let app = ApiState { mcp: mcp::service(Arc::clone(&catalog), &self.config), catalog, page };
         let router = router(app, RequestGuard::new(&self.config, sessions));
+        crate::expiry::start(&memory, &self.config);
         tokio::task::spawn_blocking(move || {
             if let Err(error) = memory.start_background() {
                 tracing::warn!(%error, "the watcher did not start: edits by hand are noticed by scans only");

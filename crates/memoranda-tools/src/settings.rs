@@ -28,6 +28,8 @@ pub struct ToolSettings {
     pub max_file_bytes: u64,
     /// Maximum length of one view in characters.
     pub view_chars: usize,
+    /// Number of days without use after which a server removes memory files; 0 to keep them.
+    pub expire_days: u32,
     /// Project of the memory tool's files.
     pub memories: ProjectName,
     /// Additional guidance of the user for the model.
@@ -126,6 +128,7 @@ impl ToolSettings {
             secrets: SecretPolicy::Warn,
             max_file_bytes: 10 << 20,
             view_chars: 100_000,
+            expire_days: 0,
             memories: memories_project(),
             guidance: None,
             notes: NotesSettings::standard(),

@@ -6,11 +6,13 @@ use std::fmt;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use memoranda_core::id::ProjectName;
+use memoranda_core::path::NotePath;
 use memoranda_core::token_estimate::estimate_tokens;
 use serde_json::Value;
 
 use super::bank::{DUMP_FILE, MemoryBank};
-use crate::{CachedText, Memory, NoteLocation, Result};
+use super::template;
+use crate::{CachedText, Memory, NoteLocation, Result, hash};
 
 /// Maximum number of cached banks. The least recently used is evicted.
 const MAX_BANKS: usize = 64;
@@ -32,8 +34,11 @@ struct CachedBanks {
 /// The files of a bank.
 #[derive(Debug)]
 pub struct LoadedBank {
-    /// The texts, sorted by path.
+    /// The texts as they are shown, sorted by path: the stored ones, and the placeholders of template
+    /// files that have no content yet.
     pub files: Vec<CachedText>,
+    /// The texts on disk, sorted by path.
+    stored: Vec<CachedText>,
     /// Files that could not be read, each with the reason.
     pub unreadable: Vec<(String, String)>,
 }
@@ -46,7 +51,7 @@ impl LoadedBank {
 
     /// Records a use of the bank, for the order of lists.
     pub fn note_use(&self, memory: &Memory, project: &ProjectName) {
-        for file in &self.files {
+        for file in &self.stored {
             memory.store().note_use(project, &file.path);
         }
     }
@@ -82,7 +87,7 @@ impl BankCache {
         let key = bank.key();
         let known = self.shared().banks.get(&key).map(|(_, known)| Arc::clone(known));
         let folder = NoteLocation { project: project.clone(), path: bank.folder().clone() };
-        let kept = known.as_ref().map_or(&[][..], |known| &known.files);
+        let kept = known.as_ref().map_or(&[][..], |known| &known.stored);
         let texts = memory.folder_texts(&folder, kept, |path| path.file_name() != DUMP_FILE)?;
         let Some(texts) =
             texts.filter(|texts| !texts.files.is_empty() || !texts.unreadable.is_empty())
@@ -101,8 +106,10 @@ impl BankCache {
             Some(known) if as_kept && texts.unreadable.is_empty() => known,
             _ => {
                 let name = |(path, why)| (bank.name_of(&path).to_owned(), why);
-                let unreadable = texts.unreadable.into_iter().map(name).collect();
-                Arc::new(LoadedBank { files: texts.files, unreadable })
+                let unreadable: Vec<(String, String)> =
+                    texts.unreadable.into_iter().map(name).collect();
+                let files = shown_files(bank, &texts.files, &unreadable);
+                Arc::new(LoadedBank { files, stored: texts.files, unreadable })
             }
         };
         let mut shared = self.shared();
@@ -140,6 +147,37 @@ impl BankCache {
     fn shared(&self) -> MutexGuard<'_, CachedBanks> {
         self.0.lock().unwrap_or_else(PoisonError::into_inner)
     }
+}
+
+/// Adds the placeholders of template files without content to the stored files.
+fn shown_files(
+    bank: &MemoryBank,
+    stored: &[CachedText],
+    unreadable: &[(String, String)],
+) -> Vec<CachedText> {
+    let mut files = stored.to_vec();
+    let mut show = |like: &CachedText, path: NotePath, text: String| {
+        let mut shown = like.clone();
+        (shown.hash, shown.path, shown.text) = (hash(text.as_bytes()), path, text.into());
+        match files.iter_mut().find(|file| file.path == shown.path) {
+            Some(file) => *file = shown,
+            None => files.push(shown),
+        }
+    };
+    for template in template::files(bank.kind) {
+        let path = NotePath::parse(&format!("{}/{}", bank.folder(), template.path));
+        let (Ok(path), Some(first)) = (path, stored.first()) else { continue };
+        let is_unreadable = unreadable.iter().any(|(name, _)| name == template.path);
+        let file = stored.iter().find(|file| file.path == path);
+        let text = file.map(|file| &*file.text);
+        if let Some(text) = template::completed(bank.kind, template.path, text)
+            && !is_unreadable
+        {
+            show(file.unwrap_or(first), path, text);
+        }
+    }
+    files.sort_by(|a, b| a.path.cmp(&b.path));
+    files
 }
 
 impl fmt::Debug for BankCache {

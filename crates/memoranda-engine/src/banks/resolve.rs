@@ -17,7 +17,7 @@ use crate::{Author, EngineError, FileOperation, GitRepository, Memory, TransactO
 /// The id for which the bank is found from the context.
 const AUTO_ID: &str = "auto";
 /// Id of the bank that all conversations share.
-pub(super) const DEFAULT_ID: &str = "default";
+const DEFAULT_ID: &str = "default";
 /// Maximum number of files whose times are read for a list.
 const MAX_FILES: usize = 100_000;
 
@@ -190,21 +190,8 @@ fn readme_text(memory: &Memory, project: &ProjectName, bank: &MemoryBank) -> Opt
     Some(String::from_utf8_lossy(&readme.bytes).into_owned())
 }
 
-/// Returns the steps that create the files of a bank.
-pub(super) fn creation_steps(
-    project: &ProjectName,
-    bank: &MemoryBank,
-    new: &NewBank<'_>,
-) -> Vec<FileOperation> {
-    let files = template::files(bank.kind).iter();
-    let steps = files.filter_map(|file| {
-        let place = bank.place(project, file.path)?;
-        Some(FileOperation::create(place, template::text(file, new)))
-    });
-    steps.collect()
-}
-
-/// Creates a bank in one commit; `None` if another process just did.
+/// Creates a bank in one commit: a file with its name and what the caller said about it. `None` if
+/// another process just did.
 pub fn create_bank(
     memory: &Memory,
     who: &Author,
@@ -223,13 +210,12 @@ pub fn create_bank(
     };
     let message = format!("banks: make {}", bank.key());
     let outcome = memory.transact(who, Some(&message), |desk| {
-        let steps = creation_steps(project, bank, &new_bank);
-        for step in &steps {
-            if desk.text(&step.place)?.is_some() {
-                return Ok(Vec::new());
-            }
+        let (file, text) = template::record(bank.kind, &new_bank);
+        let Some(place) = bank.place(project, file) else { return Ok(Vec::new()) };
+        if desk.text(&place)?.is_some() {
+            return Ok(Vec::new());
         }
-        Ok::<_, EngineError>(steps)
+        Ok::<_, EngineError>(vec![FileOperation::create(place, text)])
     })?;
     match outcome {
         TransactOutcome::Committed(commit) => Ok(Some(commit)),

@@ -1,5 +1,8 @@
 //! Templates of new banks: files with sections, each with a placeholder sentence. The first content of
 //! a section replaces its placeholder.
+//!
+//! Placeholders are shown and not stored: a new bank is one file with its name and subject, and a
+//! file is stored with its first content.
 
 use super::bank::BankType;
 use super::outline::headings;
@@ -64,6 +67,49 @@ pub(super) fn text(file: &FileTemplate, new_bank: &NewBank<'_>) -> String {
         }
     }
     text
+}
+
+/// Returns the name and text of the file that records a new bank: its name and subject, without
+/// placeholders.
+pub(super) fn record(kind: BankType, new_bank: &NewBank<'_>) -> (&'static str, String) {
+    let Some(file) = files(kind).first() else { return ("readme.md", String::new()) };
+    let text = match file.sections.first() {
+        None => text(file, new_bank),
+        Some((section, _)) => record_text(section, new_bank),
+    };
+    (file.path, text)
+}
+
+fn record_text(section: &str, new_bank: &NewBank<'_>) -> String {
+    let mut text = format!("# {}\n", one_line(new_bank.name));
+    let about = new_bank.description.map(str::trim).filter(|about| !about.is_empty());
+    if let Some(about) = about {
+        text.push_str(&format!("\n## {section}\n{about}\n"));
+    }
+    if let Some(remote) = new_bank.remote {
+        text.push_str(&format!("\n{REPOSITORY}{}\n", one_line(remote)));
+    }
+    text
+}
+
+/// Returns the text of a template file as it is shown: with the placeholders of a file that is
+/// missing or only records the bank. `None` for any other text, which is shown as it is.
+pub(super) fn completed(kind: BankType, path: &str, stored: Option<&str>) -> Option<String> {
+    let file = file(kind, path)?;
+    let Some(stored) = stored else {
+        let new_bank = NewBank { name: file.title, description: None, remote: None };
+        return Some(text(file, &new_bank));
+    };
+    let (section, _) = file.sections.first().filter(|_| path == "readme.md")?;
+    let name = stored.lines().next()?.strip_prefix("# ")?;
+    let remote = repository_of(stored);
+    let described = stored.split_once(&format!("\n\n## {section}\n")).map(|(_, about)| about);
+    let about = described.map(|about| match about.rsplit_once(&format!("\n\n{REPOSITORY}")) {
+        Some((about, _)) => about,
+        None => about.trim_end(),
+    });
+    let new_bank = NewBank { name, description: about, remote };
+    (record_text(section, &new_bank) == stored).then(|| text(file, &new_bank))
 }
 
 /// Prefix of the line that names the repository of a code bank.

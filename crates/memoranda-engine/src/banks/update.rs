@@ -4,7 +4,7 @@ use memoranda_core::change::Commit;
 use memoranda_core::id::ProjectName;
 use memoranda_core::path::NotePath;
 
-use super::bank::{BankType, DUMP_FILE, MemoryBank};
+use super::bank::{DUMP_FILE, MemoryBank};
 use super::cache::LoadedBank;
 use super::deduplicate;
 use super::diagnostics::{DiagnosticSeverity, record_diagnostic};
@@ -12,8 +12,7 @@ use super::error::{BankError, BankResult};
 use super::insert::{self, TextOperation};
 use super::outline::headings;
 use super::placement::{self, DecisionSource, Placement, PlacementDecision, PlacementRequest};
-use super::resolve::{DEFAULT_ID, creation_steps};
-use super::template::{self, NewBank};
+use super::template;
 use crate::{
     Author, EngineError, FileOperation, LanguageModel, Memory, NoteLocation, TransactOutcome,
 };
@@ -112,27 +111,13 @@ pub fn update_bank(
     let message = update.message(bank, &decision);
     let mut is_new_section = false;
     let outcome = memory.transact(who, Some(&message), |desk| {
-        let mut steps = Vec::new();
-        let mut old = desk.text(&place)?.map(|(text, _)| text);
-        // The first update of the shared bank creates it.
-        if old.is_none() && bank.kind == BankType::Global && bank.id == DEFAULT_ID {
-            let new_bank = NewBank { name: &bank.id, description: None, remote: None };
-            for step in creation_steps(project, bank, &new_bank) {
-                if desk.text(&step.place)?.is_some() {
-                    continue;
-                }
-                if step.place == place {
-                    old = template::file(bank.kind, &placement.file)
-                        .map(|file| template::text(file, &new_bank));
-                } else {
-                    steps.push(step);
-                }
-            }
-        }
-        let old = old.unwrap_or_default();
+        let stored = desk.text(&place)?.map(|(text, _)| text);
+        // The first content of a file is added to its template.
+        let completed = template::completed(bank.kind, &placement.file, stored.as_deref());
+        let old = completed.or(stored).unwrap_or_default();
         let is_callers = decision.source == DecisionSource::Caller;
         if !is_callers && insert::contains_block(&old, content) {
-            return Ok(steps);
+            return Ok(Vec::new());
         }
         let text = match (placement.operation, &placement.section) {
             (TextOperation::Replace, _) => insert::replaced(content),
@@ -147,8 +132,7 @@ pub fn update_bank(
             }
             (TextOperation::Append | TextOperation::Insert, _) => insert::appended(&old, content),
         };
-        steps.push(FileOperation::put(place.clone(), text));
-        Ok::<_, EngineError>(steps)
+        Ok::<_, EngineError>(vec![FileOperation::put(place.clone(), text)])
     })?;
     let commit = match outcome {
         TransactOutcome::Committed(commit) => Some(commit),

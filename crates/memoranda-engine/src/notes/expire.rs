@@ -1,4 +1,4 @@
-//! Letting go of what nobody used for long: always restorable, never by itself.
+//! Removing notes that nobody used for a number of days. Every removal can be undone.
 
 use std::collections::BTreeSet;
 

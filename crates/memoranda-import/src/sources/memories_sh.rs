@@ -14,11 +14,22 @@ use crate::sink::ImportSink;
 use crate::sqlite::ForeignDatabase;
 use crate::time;
 
+/// Name of the database in the data folder of memories.sh.
+pub(crate) const MEMORIES_SH_DATABASE: &str = "local.db";
+
 pub(super) fn read(
     input: &ImportInput,
     target: &ImportTarget,
     sink: &mut ImportSink<'_>,
 ) -> Result<()> {
+    let database;
+    let input = match input {
+        ImportInput::Folder(folder) if folder.join(MEMORIES_SH_DATABASE).is_file() => {
+            database = ImportInput::File(folder.join(MEMORIES_SH_DATABASE));
+            &database
+        }
+        input => input,
+    };
     require_file(input, "a database or export of memories.sh")?;
     let name = input.file_names()?.into_iter().next().unwrap_or_default();
     if let Some(path) = input.path()

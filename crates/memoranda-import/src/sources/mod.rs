@@ -8,6 +8,7 @@ mod graph;
 mod jsonl;
 mod mem0;
 mod memories_sh;
+pub(crate) mod memory_bank;
 mod memory_service;
 mod record;
 
@@ -21,6 +22,8 @@ use crate::sink::ImportSink;
 use crate::source::ImportSource;
 
 pub use folder::project_name;
+pub(crate) use graph::thread_of_file;
+pub(crate) use memories_sh::MEMORIES_SH_DATABASE;
 
 /// Requested location of the imported items.
 #[derive(Clone, Debug, Default)]
@@ -63,6 +66,7 @@ pub fn read(
         }
         ImportSource::McpMemory => graph::read(input, target, sink),
         ImportSource::MemoriesSh => memories_sh::read(input, target, sink),
+        ImportSource::MemoryBank => memory_bank::read(input, target, sink),
         ImportSource::Mem0 => mem0::read(input, target, sink),
         ImportSource::MemoryService => memory_service::read(input, target, sink),
         ImportSource::Jsonl => jsonl::read(input, target, sink),

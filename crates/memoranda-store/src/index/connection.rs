@@ -19,7 +19,7 @@ use crate::error::{ErrorContext as _, Result, StoreError};
 use crate::files::{FilePrivacy, state_files};
 
 /// Version of the schema. Increase it whenever the tables or their content change.
-const SCHEMA_VERSION: i32 = 26;
+const SCHEMA_VERSION: i32 = 27;
 const SCHEMA: &str = include_str!("schema.sql");
 /// Bytes of a page. A write changes a few bytes in each of some forty pages, and every changed page
 /// is written whole.

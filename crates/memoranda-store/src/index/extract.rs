@@ -108,7 +108,8 @@ pub(crate) struct ExtractedPassage {
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(crate) enum PassageStatus {
     Current,
-    /// The passage contains only facts that were struck out or superseded.
+    /// The passage contains only facts that were struck out or superseded, or is a part of a
+    /// template. Searches leave it out unless they ask for it.
     Superseded,
 }
 
@@ -155,10 +156,18 @@ pub(crate) fn extract(path: &NotePath, bytes: &[u8]) -> ExtractedFile {
 fn markdown(path: &NotePath, text: &str, mut problems: Vec<ParseProblem>) -> ExtractedFile {
     let note = note::parse(text);
     let title = note.title().unwrap_or_else(|| path.stem().to_owned());
+    let is_template = is_template(text);
     let passages = passage::split_note_passages(text, &note).into_iter().map(|passage| {
-        ExtractedPassage::new(&passage, text, passage_status(&note, text, &passage))
+        let status = if is_template {
+            PassageStatus::Superseded
+        } else {
+            passage_status(&note, text, &passage)
+        };
+        ExtractedPassage::new(&passage, text, status)
     });
-    problems.extend(note.problems.iter().cloned());
+    if !is_template {
+        problems.extend(note.problems.iter().cloned());
+    }
     ExtractedFile {
         kind: FileKind::Markdown,
         note_type: note.note_type(),
@@ -409,6 +418,25 @@ impl ExtractedFile {
     pub(crate) fn keys(&self, project: &str, path: &NotePath, permalink: &str) -> Vec<String> {
         link_keys(project, path, &self.title, permalink, &self.metadata)
     }
+}
+
+/// Returns true for a template of Obsidian: its frontmatter or first line has variables such as
+/// `{{title}}` that a new note replaces. They are no content, and often no valid YAML.
+fn is_template(text: &str) -> bool {
+    const VARIABLES: [&str; 4] = ["{{title}}", "{{date", "{{time", "<% tp."];
+    let body = match text.strip_prefix("---") {
+        Some(rest) => {
+            let (head, body) = rest.split_once("\n---").unwrap_or((rest, ""));
+            if VARIABLES.iter().any(|variable| head.contains(variable)) {
+                return true;
+            }
+            body
+        }
+        None => text,
+    };
+    let lines = body.lines().map(str::trim);
+    let first = lines.into_iter().find(|line| !line.is_empty()).unwrap_or_default();
+    VARIABLES.iter().any(|variable| first.contains(variable))
 }
 
 /// Returns the status of a passage: superseded if it contains only facts that no longer hold.

@@ -559,7 +559,11 @@ impl Snapshot<'_> {
             Ok(IndexCounts {
                 notes: count("SELECT count(*) FROM files WHERE kind = 1")?,
                 passages: super::vectors::count(db)?,
-                observations: count("SELECT count(*) FROM observations WHERE struck = 0")?,
+                // A paragraph with a tag is searched like a fact, but nobody wrote it as one.
+                observations: count(
+                    "SELECT count(*) FROM observations WHERE struck = 0 \
+                     AND (category IS NOT NULL OR time_ms IS NOT NULL OR thread IS NOT NULL)",
+                )?,
                 relations: count("SELECT count(*) FROM relations")?,
                 unresolved: count("SELECT count(*) FROM relations WHERE target_file IS NULL")?,
                 commits: count("SELECT count(*) FROM commits")?,

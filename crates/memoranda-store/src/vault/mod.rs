@@ -94,9 +94,9 @@ impl Vault {
         let state = home.join(".memoranda");
         away::refuse_if_away(&home, &options.state)?;
         state_files::create_dir(&home, FilePrivacy::Shared)
-            .doing(|| "make the vault's folder".into())?;
+            .doing(|| format!("make the vault's folder {}", home.display()))?;
         state_files::create_dir(&state, FilePrivacy::Private)
-            .doing(|| "make the vault's folder".into())?;
+            .doing(|| format!("make the folder {}", state.display()))?;
         let is_outdated = AtomicBool::new(check_format(&state.join("format"))? < FORMAT);
         let device = device_name(&options.state)?;
         away::note_drive(&home, &options.state);

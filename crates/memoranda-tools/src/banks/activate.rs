@@ -66,6 +66,7 @@ const PARAMS: ParamTable = ParamTable::new(&[&[
         .hide_max()
         .default_integer(1),
     Param::integer("max_tokens", 1500, 25_000, "Size of the answer, about 6000 unless said"),
+    Param::text("conversation_type", "The type of bank in a later specification").hidden(),
 ]])
 .defer_unknown();
 
@@ -88,7 +89,7 @@ fn request(call: &CallContext<'_>, args: &ToolArgs) -> Result<ActivateRequest, T
     let tokens = args.optional_integer("max_tokens").map_err(bad)?;
     Ok(ActivateRequest {
         selector: BankSelector {
-            kind: bank_type(args)?,
+            kind: requested_kind(args)?,
             id: text("bank_id")?,
             path: text("current_path")?.filter(|path| !path.is_empty()).map(PathBuf::from),
             name: text("project_name")?,
@@ -97,6 +98,23 @@ fn request(call: &CallContext<'_>, args: &ToolArgs) -> Result<ActivateRequest, T
         file: text("file")?.map(|file| (file, line)),
         tokens: tokens.unwrap_or(call.settings.banks.answer_tokens),
     })
+}
+
+/// Returns the type of the requested bank. The later specification calls it `conversation_type`, and
+/// its `project` includes repositories.
+fn requested_kind(args: &ToolArgs) -> Result<Option<BankType>, ToolError> {
+    let bad = |error: ArgsError| BankErrorCode::ActivationFailed.of_arguments(&error);
+    let given = bank_type(args)?;
+    let Some(word) = args.optional_text("conversation_type").map_err(bad)? else {
+        return Ok(given);
+    };
+    let kind = BankType::parse(&word).ok_or_else(|| {
+        let shown: String = word.chars().take(80).collect();
+        let message = format!("Invalid conversation type {shown:?}; use global or project.");
+        BankErrorCode::InvalidBankType.error(message)
+    })?;
+    let has_name = args.optional_text("project_name").map_err(bad)?.is_some();
+    Ok(given.or(Some(kind).filter(|kind| *kind != BankType::Project || has_name)))
 }
 
 fn activate(

@@ -66,7 +66,12 @@ const PARAMS: ParamTable = ParamTable::new(&[&[
 fn run(call: &CallContext<'_>, args: &ToolArgs) -> Result<ToolResult, ToolError> {
     let mut key = call_bank_key(args);
     let done = request(args).and_then(|request| {
-        let resolved = resolve(call, &request.selector, BankErrorCode::BankNotFound)?;
+        let mut resolved = resolve(call, &request.selector, BankErrorCode::BankNotFound)?;
+        if request.selector.kind.is_none() && !resolved.exists {
+            // Without a bank of the repository, the shared one takes what names no bank.
+            let shared = BankSelector { kind: Some(BankType::Global), ..BankSelector::default() };
+            resolved = resolve(call, &shared, BankErrorCode::BankNotFound)?;
+        }
         let is_shared = resolved.bank.kind == BankType::Global && resolved.may_be_created;
         if !resolved.exists && !is_shared {
             return Err(not_found(call, &resolved.bank));
@@ -84,8 +89,14 @@ fn request(args: &ToolArgs) -> Result<UpdateRequest, ToolError> {
     let bad = |error: ArgsError| BankErrorCode::UpdateFailed.of_arguments(&error);
     args.reject_unknown().map_err(bad)?;
     let text = |name| args.optional_text(name).map_err(bad);
-    let kind = bank_type(args)?
-        .ok_or_else(|| bad(args.missing("bank_type", "global, project or code")))?;
+    let kind = bank_type(args)?;
+    let id = text("bank_id")?.filter(|id| !id.trim().is_empty());
+    if kind.is_none() && id.is_some() {
+        return Err(bad(args.missing("bank_type", "global, project or code")));
+    }
+    if kind.is_some() && id.is_none() {
+        return Err(bad(args.missing("bank_id", "the id of the bank")));
+    }
     let operation = match text("operation")? {
         None => None,
         Some(word) => Some(TextOperation::parse(&word).ok_or_else(|| {
@@ -103,11 +114,7 @@ fn request(args: &ToolArgs) -> Result<UpdateRequest, ToolError> {
         (None, false) => return Err(bad(args.missing("content", "the text to keep"))),
     };
     let is_given = |text: &String| !text.trim().is_empty();
-    let selector = BankSelector {
-        kind: Some(kind),
-        id: Some(args.text("bank_id").map_err(bad)?),
-        ..BankSelector::default()
-    };
+    let selector = BankSelector { kind, id, ..BankSelector::default() };
     let update = ContentUpdate {
         file: text("target_file")?.filter(is_given),
         operation,

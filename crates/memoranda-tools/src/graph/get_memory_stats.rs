@@ -1,7 +1,7 @@
 //! `get_memory_stats`.
 
 use jiff::Timestamp;
-use memoranda_engine::graph::graph_statistics;
+use memoranda_engine::graph::{graph_statistics, save_calls};
 use serde_json::{Value, json};
 
 use super::base::{BASE, READ};
@@ -24,6 +24,7 @@ pub(super) const TOOL: ToolDef = ToolDef {
             ("relationCount", "integer"),
             ("threadCount", "integer"),
             ("entityTypes", "object"),
+            ("saveCalls", "object"),
         ])
     },
     params: PARAMS,
@@ -36,6 +37,7 @@ const PARAMS: ParamTable = ParamTable::new(&[&[OPTIONAL_THREAD]]);
 fn run(call: &CallContext<'_>, args: &ToolArgs) -> GraphToolResult<ToolResult> {
     let thread = CallThread::from_args_or_default(args, call.settings)?;
     let found = graph_statistics(call.memory, &thread)?;
+    let calls = save_calls(call.memory, &thread);
     let day = |start: Timestamp| start.to_string().chars().take(10).collect::<String>();
     let activity: Vec<Value> = found
         .activity
@@ -50,6 +52,12 @@ fn run(call: &CallContext<'_>, args: &ToolArgs) -> GraphToolResult<ToolResult> {
         "avgConfidence": found.mean_confidence,
         "avgImportance": found.mean_importance,
         "recentActivity": activity,
+        "saveCalls": {
+            "total": calls.total,
+            "rejected": calls.rejected,
+            "errorRate": calls.error_rate(),
+            "since": calls.since.map(|since| since.to_string()),
+        },
         "thread": thread.id,
     });
     Ok(answer(&thread.with_thread_shape(), structured))

@@ -1,7 +1,9 @@
 //! `save_memory`: a request is saved completely or not at all.
 
 use memoranda_core::fact::FactLimits;
-use memoranda_engine::graph::{EntityInput, MergedEntity, SaveWarning, save_entities};
+use memoranda_engine::graph::{
+    EntityInput, MergedEntity, SaveOutcome, SaveWarning, record_save_call, save_entities,
+};
 use serde_json::{Value, json};
 
 use super::base::{ADD, BASE};
@@ -52,12 +54,20 @@ fn describe(limits: FactLimits) -> String {
 fn run(call: &CallContext<'_>, args: &ToolArgs) -> GraphToolResult<ToolResult> {
     let thread = CallThread::from_args(args, call.settings);
     let (thread, mut request) = SaveRequest::read(call, args, thread)?;
+    let record = |outcome| {
+        // The statistics must not fail a call.
+        if let Err(error) = record_save_call(call.memory, &thread, outcome) {
+            tracing::debug!(%error, "a call was not counted");
+        }
+    };
     if !request.problems.is_empty() {
+        record(SaveOutcome::Rejected);
         return Err(request.refused());
     }
     let screened = screen_entities(call, &mut request.entities)?;
     let quality = request.quality(call.settings.graph.limits);
     let (saved, commit) = save_entities(call.memory, &call.who, &thread, &request.entities)?;
+    record(SaveOutcome::Saved);
     let mut warnings = request.warnings();
     warnings.extend(screened);
     warnings.extend(saved.warnings.iter().map(warning_text));

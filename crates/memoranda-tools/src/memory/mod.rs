@@ -57,7 +57,8 @@ fn output() -> Value {
             "result": { "type": "string" },
             "commit": { "type": "string" },
             "error": { "type": "string" },
-            "is_error": { "type": "boolean" }
+            "is_error": { "type": "boolean" },
+            "lines": { "type": "array", "items": { "type": "integer" } }
         }
     })
 }
@@ -66,8 +67,14 @@ fn run(call: &CallContext<'_>, args: &ToolArgs) -> Result<ToolResult, ToolError>
     let wording = call.settings.wording;
     let command = MemoryCommand::parse(args).map_err(MemoryError::Command);
     let outcome = command.and_then(|command| execute::execute(call, command)).map_err(|error| {
-        let message = wording::render_error(&error.abbreviate(wording), wording);
-        ToolError::new("MEMORY_FAILED", message)
+        let error = error.abbreviate(wording);
+        let failure = ToolError::new("MEMORY_FAILED", wording::render_error(&error, wording));
+        match &error {
+            MemoryError::ManyMatches { lines, .. } => {
+                failure.with_detail("lines", lines.lines.clone())
+            }
+            _ => failure,
+        }
     })?;
     let text = wording::render_outcome(&outcome, wording);
     let mut structured = json!({ "result": text });
@@ -79,8 +86,13 @@ fn run(call: &CallContext<'_>, args: &ToolArgs) -> Result<ToolResult, ToolError>
 
 /// Renders an error: the MCP specification answers with its error object, the Claude API with text.
 fn render_error(call: &CallContext<'_>, error: ToolError) -> ToolResult {
+    let lines = error.details.get("lines").cloned();
     let mut result = ToolError::render_message(call, error);
     if call.settings.wording == Wording::Mcp {
+        // The sentence of the specification has no room for the lines.
+        if let Some(lines) = lines {
+            result.structured["lines"] = lines;
+        }
         result.text = result.structured.to_string();
     }
     result

@@ -22,6 +22,10 @@ pub(super) fn view(
     let memories = &call.settings.memories;
     let failed = |e: &EngineError| MemoryError::from_engine(e, &path, PathAccess::Read);
     let at = match resolve_path(call, &path, PathAccess::Read)? {
+        // `/` and `.` are names of the directory that no entry could be added to.
+        MemoryPath::Root if path.trim_matches(['/', '.']).is_empty() => {
+            return list(call, "/memories".to_owned(), None, range);
+        }
         MemoryPath::Root => return list(call, path, None, range),
         MemoryPath::At(at) => at,
     };

@@ -20,7 +20,10 @@ pub(super) fn parts(
     let address = address.trim_start_matches('/');
     let named = named(call, filter, address)?;
     let is_named = !named.is_empty();
-    let said: Vec<&str> = address.split('/').filter(|part| !part.contains('*')).collect();
+    let said = address.split('/').filter(|part| !part.contains('*'));
+    // Addresses have the form of permalinks: `depends_on` is written `depends-on`.
+    let said: Vec<String> = said.map(slug).collect();
+    let dashed = address.replace('_', "-");
     // A pattern of wildcards alone names no part in particular.
     if !is_named && (said.is_empty() || !address.contains('*')) {
         return Ok(Vec::new());
@@ -31,17 +34,18 @@ pub(super) fn parts(
         let bare = |text: &str| name_in_project(project, text).unwrap_or(text).to_owned();
         matches_pattern(address, &hit.permalink)
             || matches_pattern(&bare(address), &bare(&hit.permalink))
+            || matches_pattern(&bare(&dashed), &bare(&hit.permalink).replace('_', "-"))
     };
     let snapshot = call.memory.snapshot()?;
     let mut hits = Vec::new();
     let mut look = |note: NoteHit| -> Result<(), ToolError> {
-        if is_named || said.contains(&"observations") {
+        if is_named || said.iter().any(|part| part == "observations") {
             let facts = snapshot.observations(note.file)?;
             let facts = facts.into_iter().filter(|fact| fact.is_current);
             hits.extend(facts.map(|fact| note.fact(&fact)).filter(fits));
         }
         for link in snapshot.relations_from(note.file)? {
-            if is_named || said.contains(&slug(&link.relation_type).as_str()) {
+            if is_named || said.contains(&slug(&link.relation_type)) {
                 hits.extend(Some(note.relation(call, &link)?).filter(fits));
             }
         }

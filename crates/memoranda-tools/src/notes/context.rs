@@ -436,6 +436,8 @@ struct ContextEntry<'n> {
     further: Vec<Value>,
     unresolved: Vec<Value>,
     elsewhere: Vec<Value>,
+    /// Every relation as a result of its own, for programs that expect relations among the results.
+    relations: Vec<Value>,
 }
 
 impl<'n> ContextEntry<'n> {
@@ -453,12 +455,14 @@ impl<'n> ContextEntry<'n> {
             further: budget_left.fit(note.further.iter().map(relation)),
             unresolved: budget_left.fit(note.unresolved.iter().map(named)),
             elsewhere: budget_left.fit(note.elsewhere.iter().map(named)),
+            relations: budget_left.fit(relations(note)),
         }
     }
 
     /// Renders the structured result.
     fn value(&self, note: &ContextNote) -> Value {
-        let related: Vec<&Value> = self.related.iter().chain(&self.further).collect();
+        let related = self.related.iter().chain(&self.further).chain(&self.relations);
+        let related: Vec<&Value> = related.collect();
         let mut value = json!({
             "primary_result": {
                 "type": "entity",
@@ -582,6 +586,28 @@ fn related(related: &RelatedNote) -> Value {
         "depth": related.depth,
         "updated_at": related.updated.map(|time| time.to_string()),
     })
+}
+
+/// Returns the relations to related notes and to names that no note has.
+fn relations(note: &ContextNote) -> impl Iterator<Item = Value> {
+    let resolved = note.related.iter().map(|related| {
+        json!({
+            "type": "relation",
+            "relation_type": related.relation_type,
+            "from_entity": related.from,
+            "to_entity": related.to,
+        })
+    });
+    let unresolved = note.unresolved.iter().map(|(relation_type, name)| {
+        json!({
+            "type": "relation",
+            "relation_type": relation_type,
+            "from_entity": note.title,
+            "to_entity": null,
+            "to_name": name,
+        })
+    });
+    resolved.chain(unresolved)
 }
 
 /// Renders a relation between two of the notes.

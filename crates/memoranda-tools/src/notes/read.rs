@@ -245,8 +245,10 @@ impl NoteExcerpt {
     fn structured(&self, args: &ToolArgs) -> Result<Value, ToolError> {
         let note = note::parse(&self.whole);
         let entries = note.frontmatter.entries.iter();
-        let frontmatter: Map<String, Value> =
-            entries.map(|(key, value)| (key.clone(), json_of(value))).collect();
+        let source = self.whole.get(..note.body.start).unwrap_or_default();
+        let frontmatter: Map<String, Value> = entries
+            .map(|(key, value)| (key.clone(), typed_scalar(source, key, json_of(value))))
+            .collect();
         let with_frontmatter = args.is_set("include_frontmatter")?;
         let content = match (with_frontmatter, self.first) {
             (false, (1, 1)) => self.content.get(note.body.start..).unwrap_or_default(),
@@ -271,6 +273,22 @@ impl NoteExcerpt {
         }
         Ok(structured)
     }
+}
+
+/// Returns a number or a boolean for a value that the frontmatter states without quotes.
+fn typed_scalar(frontmatter: &str, key: &str, value: Value) -> Value {
+    let Value::String(text) = &value else { return value };
+    let is_plain = frontmatter.lines().any(|line| {
+        let stated = line.strip_prefix(key).and_then(|rest| rest.strip_prefix(':'));
+        stated.is_some_and(|stated| stated.trim() == text)
+    });
+    let starts_as_number = text.trim_start_matches('-').starts_with(|c: char| c.is_ascii_digit());
+    if !is_plain || !(starts_as_number || text == "true" || text == "false") {
+        return value;
+    }
+    // A text that JSON reads otherwise than it is written, such as `1e999`, stays a text.
+    let parsed = serde_json::from_str(text).ok();
+    parsed.filter(|parsed: &Value| parsed.to_string() == *text).unwrap_or(value)
 }
 
 /// Adds similar notes to the error of a missing note.

@@ -92,7 +92,8 @@ impl ToolArgs {
 
     /// Rejects arguments that the parameter table does not have.
     pub(crate) fn reject_unknown(&self) -> Result<(), ArgsError> {
-        if self.table.accepts_unknown {
+        // A tool without parameters cannot misunderstand one.
+        if self.table.accepts_unknown || self.table.all().next().is_none() {
             return Ok(());
         }
         let unknown = self.values.keys().filter(|name| self.table.find(name).is_none());

@@ -50,6 +50,7 @@ mod notes_support;
 mod notes_unicode_names;
 mod notes_visibility;
 mod one_state;
+mod peer_clients;
 mod records_brief;
 mod search_answers;
 mod support;

@@ -16,7 +16,10 @@ fn check(vault: &TestVault, arguments: &Value, expected: &str) {
 fn check_error(vault: &TestVault, arguments: &Value, expected: &str) {
     let result = vault.memory(arguments);
     assert!(result.is_error, "{arguments}: {}", result.text);
-    assert_eq!(result.structured, json!({ "error": expected, "is_error": true }), "{arguments}");
+    // The lines of several matches have a test of their own.
+    let mut structured = result.structured.clone();
+    structured.as_object_mut().unwrap().remove("lines");
+    assert_eq!(structured, json!({ "error": expected, "is_error": true }), "{arguments}");
     if vault.settings.wording == Wording::Mcp {
         let parsed: Value = serde_json::from_str(&result.text).unwrap();
         assert_eq!(parsed, result.structured);

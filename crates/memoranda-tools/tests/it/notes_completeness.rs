@@ -276,8 +276,9 @@ fn a_link_into_another_project_is_bound_when_its_note_appears() {
     );
     notes.person("later/Deep/L.md", "x\n");
     let found = notes.ok("build_context", json!({ "url": "from" })).structured;
-    let related = &found["results"][0]["related_results"];
-    let mut names = field(related, "permalink");
+    let related = found["results"][0]["related_results"].as_array().unwrap();
+    let entities = related.iter().filter(|r| r["type"] == "entity");
+    let mut names = field(&json!(entities.collect::<Vec<_>>()), "permalink");
     names.sort();
     assert_eq!(names, ["deep/l", "w"], "{found}");
     assert_eq!(found["results"][0]["unresolved"], json!([]));

@@ -102,6 +102,7 @@ fn the_past_has_its_own_graph() {
             .as_array()
             .unwrap()
             .iter()
+            .filter(|r| r["type"] == "entity")
             .map(|r| r["title"].clone())
             .collect();
         assert_eq!(json!(titles), related);
@@ -140,14 +141,16 @@ fn every_relation_between_shown_notes_is_listed() {
             let told = result["related_results"].as_array().unwrap();
             for (kind, to) in [("next", format!("n{}", (n + 1) % 10)), ("in", "Hub".to_owned())] {
                 let is_it = |r: &&Value| {
-                    r["relation_type"] == kind
+                    r["type"] == "relation"
+                        && r["relation_type"] == kind
                         && r["from_entity"] == json!(format!("n{n}"))
                         && r["to_entity"] == json!(to)
                 };
                 assert_eq!(told.iter().filter(is_it).count(), 1, "{kind} {to}: {result}");
             }
             // A note whose related notes are cut by the limit is marked.
-            let lacks = told.iter().filter(|r| r["relation_type"] == "about").count() < 3;
+            let abouts = told.iter().filter(|r| r["type"] == "relation");
+            let lacks = abouts.filter(|r| r["relation_type"] == "about").count() < 3;
             assert_eq!(result.get("related_truncated").is_some(), lacks, "{result}");
             others.extend(told.iter().filter_map(|r| r["title"].as_str().map(str::to_owned)));
         }
@@ -210,6 +213,7 @@ fn the_past_equals_the_answers_of_that_time() {
         let context = notes.ok("build_context", arguments).structured;
         let of = |result: &Value| {
             let near = result["related_results"].as_array().unwrap().iter();
+            let near = near.filter(|near| near["type"] == "entity");
             let mut near: Vec<String> =
                 near.map(|near| format!("{} {}", near["file_path"], near["depth"])).collect();
             near.sort();
@@ -263,6 +267,7 @@ fn addresses_are_patterns_titles_and_projects() {
                     .as_array()
                     .unwrap()
                     .iter()
+                    .filter(|n| n["type"] == "entity")
                     .map(|n| format!("{}{}", n["title"].as_str().unwrap(), n["depth"]))
                     .collect();
                 format!("{}:{}", r["primary_result"]["title"].as_str().unwrap(), related.join(","))

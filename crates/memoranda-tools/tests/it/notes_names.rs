@@ -19,7 +19,8 @@ fn count(notes: &Notes) -> u64 {
 fn leading(notes: &Notes, url: &str) -> Vec<String> {
     let context = notes.ok("build_context", json!({ "url": url })).structured;
     let related = context["results"][0]["related_results"].as_array().unwrap();
-    related.iter().map(|r| r["file_path"].as_str().unwrap().to_owned()).collect()
+    let related = related.iter().filter(|r| r["type"] == "entity");
+    related.map(|r| r["file_path"].as_str().unwrap().to_owned()).collect()
 }
 
 #[test]
@@ -202,7 +203,8 @@ fn attachments_do_not_compete_with_notes() {
     notes.person("main/docs/Linking.md", "[[docs/plan]] [[docs/stated]]\n");
     let around = notes.ok("build_context", json!({ "url": "docs/linking" })).structured;
     let related = around["results"][0]["related_results"].as_array().unwrap();
-    let paths: Vec<&Value> = related.iter().map(|related| &related["file_path"]).collect();
+    let related = related.iter().filter(|r| r["type"] == "entity");
+    let paths: Vec<&Value> = related.map(|related| &related["file_path"]).collect();
     assert_eq!(paths, [&json!("docs/Plan.md"), &json!("far/Away.md")]);
     // A change means the note as well.
     notes.ok("edit_note", append("docs/late"));

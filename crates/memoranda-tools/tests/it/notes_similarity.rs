@@ -16,6 +16,7 @@ fn every_relation_between_the_shown_notes_is_listed() {
         let related = context["results"][0]["related_results"].as_array().unwrap();
         let mut told: Vec<String> = related
             .iter()
+            .filter(|r| r["type"] == "relation" && !r["to_entity"].is_null())
             .map(|r| {
                 let part = |key: &str| r[key].as_str().unwrap().to_owned();
                 format!("{} {} {}", part("from_entity"), part("relation_type"), part("to_entity"))

@@ -84,8 +84,10 @@ fn a_context_of_a_restricted_server_shows_one_project() {
     notes.0.settings.notes.only_project = Some("work".into());
     let held = notes.ok("build_context", ask).structured;
     let related = held["results"][0]["related_results"].as_array().unwrap().clone();
-    let titles: Vec<&Value> = related.iter().map(|related| &related["title"]).collect();
+    let entities = related.iter().filter(|r| r["type"] == "entity");
+    let titles: Vec<&Value> = entities.map(|related| &related["title"]).collect();
     assert_eq!(titles, [&json!("Desk")]);
+    assert!(!json!(related).to_string().contains("secret"), "{related:?}");
 }
 
 #[test]
