@@ -101,6 +101,18 @@ pub(crate) const MEMORIES_DATA_DIR: EnvVariable = EnvVariable {
     doc: "Where memories.sh keeps its database, for `memoranda import memories-sh` (default \
           `~/.config/memories`).",
 };
+/// Root folder of Memory Bank.
+pub(crate) const MEMORY_BANK_ROOT: EnvVariable = EnvVariable {
+    name: "MEMORY_BANK_ROOT",
+    doc: "Where Memory Bank keeps its banks, for `memoranda import memory-bank` (default \
+          `~/.claude-desktop/memory`).",
+};
+/// Width of the output.
+pub(crate) const COLUMNS: EnvVariable = EnvVariable {
+    name: "COLUMNS",
+    doc: "The width of tables and texts where standard output is not a terminal (default: not \
+          limited).",
+};
 /// Search path of programs.
 pub(crate) const PATH: EnvVariable =
     EnvVariable { name: "PATH", doc: "Where `memoranda setup` looks for clients and for itself." };
@@ -196,6 +208,8 @@ pub(crate) const TABLE: &[&EnvVariable] = &[
     &CLAUDE_CONFIG_DIR,
     &CODEX_HOME,
     &MEMORIES_DATA_DIR,
+    &MEMORY_BANK_ROOT,
+    &COLUMNS,
     &PATH,
     &MEMORANDA_MODEL_KEY,
     &MEMORANDA_SEARCH_KEY,

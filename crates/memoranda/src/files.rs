@@ -108,6 +108,23 @@ pub(crate) fn replace(path: &Path, bytes: &[u8]) -> Result<()> {
     replace_alike(path, bytes, path)
 }
 
+/// Lets the owner, the group and others execute a file.
+pub(crate) fn make_executable(path: &Path) -> Result<()> {
+    #[cfg(unix)]
+    {
+        use std::os::unix::fs::PermissionsExt as _;
+        let allowed = fs::metadata(path).and_then(|found| {
+            let mode = found.permissions().mode() | 0o111;
+            fs::set_permissions(path, fs::Permissions::from_mode(mode))
+        });
+        allowed
+            .map_err(|e| CommandError::io(&format!("make {} executable", path.display()), &e))?;
+    }
+    #[cfg(not(unix))]
+    let _ = path;
+    Ok(())
+}
+
 /// Returns the sorted names in a folder; empty if the folder is missing.
 pub(crate) fn names_in(folder: &Path) -> Vec<String> {
     let entries = fs::read_dir(folder).into_iter().flatten().flatten();

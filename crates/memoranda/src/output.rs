@@ -199,10 +199,14 @@ impl Printer {
         self.color == ColorWhen::Always
     }
 
-    /// Returns the width of the terminal in columns; `None` if the output is not a terminal.
+    /// Returns the width of the output in columns: of the terminal, or `COLUMNS` elsewhere; `None` if
+    /// it is not limited.
     pub(crate) fn width(&self) -> Option<usize> {
-        if self.format != OutputFormat::Pretty || !io::stdout().is_terminal() {
+        if self.format != OutputFormat::Pretty {
             return None;
+        }
+        if !io::stdout().is_terminal() {
+            return env::COLUMNS.text()?.parse().ok().filter(|width| *width > 0);
         }
         let (width, _) = terminal_size::terminal_size_of(io::stdout())?;
         Some(usize::from(width.0))

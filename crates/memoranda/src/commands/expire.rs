@@ -14,22 +14,23 @@ use crate::time;
 
 /// Remove old memories: those neither changed nor viewed for so many days.
 ///
-/// Only in the project `memories` unless --project says otherwise, and only when you call it:
-/// nothing expires by itself. It is one commit, which `memoranda undo COMMIT` takes back. Asks
-/// first.
+/// Only in the project `memories` unless --project says otherwise. It is one commit, which
+/// `memoranda undo COMMIT` takes back. Asks first. Servers do the same once a day if
+/// `memory.expire_days` is set; without it nothing expires by itself.
 #[derive(clap::Args)]
 #[command(after_long_help = "\
 Examples:
-  memoranda expire --days 90 --dry-run
-  memoranda expire --days 90 -y
+  memoranda expire --dry-run
+  memoranda expire --days 30 -y
+  memoranda config set memory.expire_days 90     from now on, by itself
 
 JSON (--json):
   {notes: [{project, path, last_used}], commit: COMMIT or null, dry_run}; a COMMIT as in
   `memoranda log`")]
 pub(crate) struct Args {
-    /// How many days without use are enough.
+    /// How many days without use are enough; by default `memory.expire_days`, or 90.
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(1..))]
-    days: u32,
+    days: Option<u32>,
 
     /// Only say what would be removed.
     #[arg(short = 'n', long)]
@@ -50,6 +51,9 @@ struct ExpiredNoteJson {
     last_used: jiff::Timestamp,
 }
 
+/// Number of days if neither the caller nor the settings name one.
+const DEFAULT_DAYS: u32 = 90;
+
 type UnusedNote = (NoteLocation, jiff::Timestamp);
 
 /// Removes them.
@@ -64,7 +68,9 @@ pub(crate) fn run(context: &CommandContext, args: &Args) -> Result<Exit> {
         context.printer.done(&json, format!("Nothing to remove: no project {project} yet"))?;
         return Ok(Exit::Success);
     }
-    let request = ExpireRequest { project, days: args.days };
+    let configured = Some(context.settings()?.expire_days()).filter(|days| *days > 0);
+    let days = args.days.or(configured).unwrap_or(DEFAULT_DAYS);
+    let request = ExpireRequest { project, days };
     let planned = memory.plan_expire(&request)?;
     if !context.is_json() {
         for (place, last) in &planned {
@@ -75,10 +81,10 @@ pub(crate) fn run(context: &CommandContext, args: &Args) -> Result<Exit> {
                 .say(format!("{PLACE}{place}{PLACE:#} {FAINT}last used {last}{FAINT:#}"));
         }
     }
-    let unused = format!("{} unused for {} days", counted(planned.len(), "note"), args.days);
+    let unused = format!("{} unused for {} days", counted(planned.len(), "note"), days);
     if args.dry_run || planned.is_empty() {
         let sentence = if planned.is_empty() {
-            format!("Nothing in {} is unused for {} days", request.project, args.days)
+            format!("Nothing in {} is unused for {days} days", request.project)
         } else {
             format!("Would remove {unused}")
         };
@@ -95,7 +101,7 @@ pub(crate) fn run(context: &CommandContext, args: &Args) -> Result<Exit> {
         .hint("try again"));
     };
     let by = short_id(commit);
-    let unused = format!("{} unused for {} days", counted(expired.notes.len(), "note"), args.days);
+    let unused = format!("{} unused for {} days", counted(expired.notes.len(), "note"), days);
     let sentence = format!("Removed {unused} {FAINT}(commit {by}){FAINT:#}");
     context
         .printer

@@ -197,8 +197,14 @@ fn requested_source(
             let config = settings.directories.config.parent().and_then(Path::parent);
             let home = &settings.directories.user;
             let memories_sh = env::MEMORIES_DATA_DIR.get().map(PathBuf::from);
+            let memory_bank = env::MEMORY_BANK_ROOT.get().map(PathBuf::from);
             let config = config.unwrap_or(home);
-            let usual = UsualPaths { home, config, memories_sh: memories_sh.as_deref() };
+            let usual = UsualPaths {
+                home,
+                config,
+                memories_sh: memories_sh.as_deref(),
+                memory_bank: memory_bank.as_deref(),
+            };
             let places = default_locations(source, &usual);
             let (name, is_here) = (source.name(), first.exists());
             if !places.is_empty() {

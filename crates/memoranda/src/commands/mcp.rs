@@ -22,6 +22,12 @@ pub(crate) struct Args {
 
 /// Serves until standard input closes.
 pub(crate) fn run(context: &CommandContext, args: &Args) -> Result<Exit> {
+    if context.printer.can_ask() {
+        context.printer.say(
+            "This serves an MCP client over standard input; `memoranda setup` connects your \
+             clients. Ctrl-C ends it.",
+        );
+    }
     let (memory, config) = args.server.open_vault(context)?;
     memoranda_server::run_stdio(memory, config).map_err(server_error)?;
     Ok(Exit::Success)

@@ -9,6 +9,7 @@ use memoranda_engine::{
 };
 use serde::Serialize;
 
+use crate::config::SettingOrigin;
 use crate::context::CommandContext;
 use crate::error::Result;
 use crate::exit::Exit;
@@ -174,6 +175,7 @@ pub(crate) fn run(context: &CommandContext, args: &Args) -> Result<Exit> {
             };
             context.sync_project(memory, &project.name)?;
             print_project(context, memory, project.name.as_str(), "Added")?;
+            offer_default(context, memory, &project.name)?;
         }
         ProjectAction::Create { name } => {
             let memory = context.open_or_create()?;
@@ -210,6 +212,40 @@ fn default_project(context: &CommandContext, name: Option<&str>) -> Result<()> {
 /// Writes the default project into the configuration file.
 pub(crate) fn set_default(context: &CommandContext, project: &ProjectName) -> Result<()> {
     super::config::write_setting(context, "default_project", project.as_str())
+}
+
+/// Offers to make a project with notes the default if none was chosen and the present default is
+/// empty. Asks on a terminal; names the command elsewhere. Returns true if it is the default now.
+pub(crate) fn offer_default(
+    context: &CommandContext,
+    memory: &Memory,
+    project: &ProjectName,
+) -> Result<bool> {
+    let settings = context.settings()?;
+    let is_chosen = settings
+        .all
+        .iter()
+        .any(|s| s.key == "default_project" && s.origin != SettingOrigin::BuiltIn);
+    let present = settings.default_project();
+    let has_notes = |name: &str| -> Result<bool> {
+        let Ok(project) = memory.project(name) else { return Ok(false) };
+        Ok(memory.snapshot()?.notes_in(&project.name)? > 0)
+    };
+    let is_needless = present == project.as_str() || has_notes(present)?;
+    if is_chosen || is_needless || context.is_json() || !has_notes(project.as_str())? {
+        return Ok(false);
+    }
+    let can_ask = !context.args.no_input && !context.args.yes && context.printer.can_ask();
+    let question = format!("Make {project} the default, so that agents write new notes there?");
+    if can_ask && context.printer.ask(&question)? {
+        set_default(context, project)?;
+        context.printer.say(format!("New notes go to project {STRONG}{project}{STRONG:#}"));
+        return Ok(true);
+    }
+    context.hint_after(&format!(
+        "new notes go to {present}; `memoranda project default {project}` changes that"
+    ));
+    Ok(false)
 }
 
 /// A project that is removed, or was before.

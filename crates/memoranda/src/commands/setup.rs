@@ -328,7 +328,6 @@ fn print_overview(
     let plain = anstyle::Style::new();
     let columns = [
         TableColumn::word("CLIENT", STRONG),
-        TableColumn::word("INSTALLED", plain),
         TableColumn::word("SERVER", plain),
         TableColumn::optional("HOOKS", plain),
         TableColumn::word("ACTION", GOOD),
@@ -348,12 +347,26 @@ fn print_overview(
             (None, action) => action,
         };
         let file = plan.file.as_ref().map(|file| dirs.shown(file)).unwrap_or_default();
-        let here = if plan.found { "yes" } else { "no" };
-        let cells = [plan.client.name, here, words(plan.server), words(plan.hooks), would, &file];
+        let cells = [plan.client.name, words(plan.server), words(plan.hooks), would, &file];
         cells.iter().map(|cell| (*cell).to_owned()).collect()
     };
-    let rows: Vec<Vec<String>> = plans.iter().map(row).collect();
-    table::print(&context.printer, &columns, &rows)?;
+    // Clients that are not here take one line, unless their files have something to say.
+    let is_here = |plan: &&ClientPlan| {
+        let is_known = matches!(plan.server, Some(EntryState::Current | EntryState::Different));
+        plan.found || is_known || !plan.changes.is_empty()
+    };
+    let rows: Vec<Vec<String>> = plans.iter().filter(is_here).map(row).collect();
+    if !rows.is_empty() {
+        table::print(&context.printer, &columns, &rows)?;
+    }
+    let absent: Vec<&str> =
+        plans.iter().filter(|plan| !is_here(plan)).map(|plan| plan.client.name).collect();
+    if !absent.is_empty() {
+        let text = format!("not here: {}", absent.join(", "));
+        for line in table::wrap(&text, context.printer.width()) {
+            context.printer.line(format!("{FAINT}{line}{FAINT:#}"))?;
+        }
+    }
     for problem in
         plans.iter().filter(|plan| plan.file.is_some()).filter_map(|p| p.problem.as_ref())
     {
@@ -411,6 +424,7 @@ fn apply_plan(
     if args.hooks && client.hooks.is_none() {
         printer.warn(format!("{title} runs no hooks; only the server is connected"));
     }
+    let mut is_complete = true;
     for change in &plan.changes {
         if printer.format != OutputFormat::Json && (args.dry_run || !context.args.yes) {
             print_change(context, dirs, change)?;
@@ -419,12 +433,16 @@ fn apply_plan(
             continue;
         }
         let shown = dirs.shown(&change.path);
-        context.confirm(&format!("Write {shown}?")).map_err(|error| match error.kind {
-            FailureKind::Exit(Exit::NotFound) => {
-                CommandError::new(Exit::NotFound, format!("{shown} was left as it is"))
+        match context.confirm(&format!("Write {shown}?")) {
+            Ok(()) => {}
+            // Saying no is an answer, not an error.
+            Err(error) if matches!(error.kind, FailureKind::Exit(Exit::NotFound)) => {
+                printer.say(format!("{shown} was left as it is"));
+                is_complete = false;
+                continue;
             }
-            _ => error,
-        })?;
+            Err(error) => return Err(error),
+        }
         let backup = change.apply(dirs)?;
         plan.backups.extend(backup.iter().map(|path| dirs.shown(path)));
         if printer.format == OutputFormat::Json {
@@ -441,7 +459,7 @@ fn apply_plan(
             kept.unwrap_or_default()
         ))?;
     }
-    if !args.dry_run && !args.remove {
+    if !args.dry_run && !args.remove && is_complete {
         printer.hint(format!("{title}: {}", client.after));
         let brings_hooks =
             plan.with == HookInstall::With && plan.hooks != Some(EntryState::Current);

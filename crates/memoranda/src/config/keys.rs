@@ -178,6 +178,14 @@ pub(crate) const KEYS: &[ConfigKey] = &[
         doc: "The most characters that one view of the memory tool shows.",
     },
     ConfigKey {
+        name: "memory.expire_days",
+        kind: ConfigKeyKind::Count,
+        default: "0",
+        variables: &[],
+        doc: "After how many days without use a server removes files of the memory tool, once a \
+              day; `memoranda undo` brings them back. With 0 nothing expires by itself.",
+    },
+    ConfigKey {
         name: "notes.overwrite",
         kind: ConfigKeyKind::Choice(&["refuse", "overwrite"]),
         default: "refuse",

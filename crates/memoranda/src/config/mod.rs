@@ -211,6 +211,11 @@ impl AppSettings {
         }
     }
 
+    /// Returns the number of days without use after which memory files are removed; 0 for never.
+    pub(crate) fn expire_days(&self) -> u32 {
+        self.value("memory.expire_days").parse().unwrap_or(0)
+    }
+
     /// Returns the settings of all tools.
     pub(crate) fn tools(&self) -> memoranda_tools::ToolSettings {
         let standard = memoranda_tools::ToolSettings::standard();
@@ -232,6 +237,7 @@ impl AppSettings {
             view_chars: number("memory.view_chars")
                 .and_then(|chars| usize::try_from(chars).ok())
                 .unwrap_or(standard.view_chars),
+            expire_days: self.expire_days(),
             memories: standard.memories,
             guidance: Some(self.value("memory.guidance"))
                 .filter(|guidance| !guidance.trim().is_empty())

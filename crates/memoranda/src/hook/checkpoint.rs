@@ -34,6 +34,9 @@ pub(super) fn keep(run: &HookRun, memory: &Memory) -> Result<()> {
     if let Some(answer) = &run.input.answer {
         ending.answered = Some(without_briefs(answer));
     }
+    if let (true, Some(prompt)) = (ending.asked.is_empty(), &run.input.prompt) {
+        ending.asked.push(without_briefs(prompt));
+    }
     let old = old.as_ref().map(|note| note.lossy_text().into_owned()).unwrap_or_default();
     let summary = match run.input.summary.as_ref().or(ending.summary.as_ref()) {
         Some(summary) => Some(quoted(&cut(&without_briefs(summary), 6000))),

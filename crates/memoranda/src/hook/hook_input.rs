@@ -33,15 +33,31 @@ impl HookInput {
             let found = names.iter().find_map(|name| value.get(name).and_then(Value::as_str));
             found.filter(|text| !text.trim().is_empty()).map(str::to_owned)
         };
-        let root = value.get("workspace_roots").and_then(|roots| roots.get(0)?.as_str());
+        let roots = ["workspace_roots", "workspaceRoots"].iter().find_map(|name| value.get(name));
+        let root = roots.and_then(|roots| roots.get(0)?.as_str());
+        // Windsurf and Cline have the fields of an event in an object of its own.
+        let inner = |object: &str, name: &str| {
+            let found = value.get(object)?.get(name)?.as_str()?;
+            (!found.trim().is_empty()).then(|| found.to_owned())
+        };
         Some(Self {
-            session: text(&["session_id", "sessionId", "conversation_id"]).unwrap_or_default(),
+            session: text(&[
+                "session_id",
+                "sessionId",
+                "conversation_id",
+                "trajectory_id",
+                "taskId",
+            ])
+            .unwrap_or_default(),
             folder: root.map(str::to_owned).or_else(|| text(&["cwd"])).map(PathBuf::from),
             transcript: text(&["transcript_path", "transcriptPath"]).map(PathBuf::from),
             reason: text(&["source", "trigger", "reason"]),
-            prompt: text(&["prompt"]),
+            prompt: text(&["prompt"])
+                .or_else(|| inner("tool_info", "user_prompt"))
+                .or_else(|| inner("userPromptSubmit", "prompt")),
             summary: text(&["compact_summary", "compactSummary"]),
-            answer: text(&["last_assistant_message", "prompt_response"]),
+            answer: text(&["last_assistant_message", "prompt_response"])
+                .or_else(|| inner("tool_info", "response")),
         })
     }
 

@@ -33,13 +33,28 @@ pub(crate) enum HookClient {
     Gemini,
     /// Cursor.
     Cursor,
+    /// OpenCode, by a plugin.
+    #[value(name = "opencode")]
+    OpenCode,
+    /// Windsurf.
+    Windsurf,
+    /// Cline.
+    Cline,
 }
 
 impl HookClient {
     /// All clients with hooks.
     #[cfg(test)]
-    pub(crate) const ALL: [Self; 5] =
-        [Self::ClaudeCode, Self::Codex, Self::VsCode, Self::Gemini, Self::Cursor];
+    pub(crate) const ALL: [Self; 8] = [
+        Self::ClaudeCode,
+        Self::Codex,
+        Self::VsCode,
+        Self::Gemini,
+        Self::Cursor,
+        Self::OpenCode,
+        Self::Windsurf,
+        Self::Cline,
+    ];
 
     /// Returns the name on the command line.
     pub(crate) fn name(self) -> &'static str {
@@ -49,6 +64,9 @@ impl HookClient {
             Self::VsCode => "vscode",
             Self::Gemini => "gemini",
             Self::Cursor => "cursor",
+            Self::OpenCode => "opencode",
+            Self::Windsurf => "windsurf",
+            Self::Cline => "cline",
         }
     }
 
@@ -60,6 +78,9 @@ impl HookClient {
             Self::VsCode => "VS Code",
             Self::Gemini => "Gemini CLI",
             Self::Cursor => "Cursor",
+            Self::OpenCode => "OpenCode",
+            Self::Windsurf => "Windsurf",
+            Self::Cline => "Cline",
         }
     }
 
@@ -78,6 +99,12 @@ impl HookClient {
             (Self::Cursor, Some(text)) if event == HookEvent::SessionStart => {
                 json!({ "additional_context": text }).to_string()
             }
+            (Self::Cline, Some(text)) => {
+                json!({ "cancel": false, "contextModification": text }).to_string()
+            }
+            (Self::Cline, None) => json!({ "cancel": false }).to_string(),
+            // Windsurf shows the output of a hook to the person, not to the model.
+            (Self::Windsurf, _) => String::new(),
             // These clients parse every output as JSON.
             (Self::Cursor, _) | (Self::Gemini, None) => "{}".to_owned(),
             (_, Some(text)) => json!({ "hookSpecificOutput": {

@@ -47,6 +47,15 @@ pub(crate) fn generated_in(text: &str) -> Option<&str> {
     split_at_block(text).map(|[_, ours, _]| ours)
 }
 
+/// Returns a text without the block: what a person wrote.
+pub(crate) fn without_block(text: &str) -> String {
+    match split_at_block(text) {
+        Some([above, _, below]) => [above, below].concat(),
+        None if text.contains(MARK) => String::new(),
+        None => text.to_owned(),
+    }
+}
+
 /// Splits a text into the parts before, in and after the block; `None` without a complete block.
 pub(super) fn split_at_block(text: &str) -> Option<[&str; 3]> {
     let (start, end) = find_block(text).ok()??;

@@ -8,7 +8,7 @@ mod parse;
 mod render;
 mod target;
 
-pub(crate) use block::{BlockError, generated_in, with_block};
+pub(crate) use block::{BlockError, generated_in, with_block, without_block};
 pub(crate) use parse::rules_in;
 pub(crate) use render::{MARK, pages};
 pub(crate) use target::{READ_FROM, RuleFileForm, RuleTarget, TARGETS, find_target};

@@ -33,6 +33,8 @@ pub(crate) struct ClientFileChange {
     pub(crate) after: Option<String>,
     /// Treatment of the backup.
     backup: BackupAction,
+    /// True for a script, which clients execute.
+    is_script: bool,
 }
 
 /// Treatment of the backup by a change.
@@ -71,7 +73,9 @@ impl ClientFile {
             (!target.entries.is_empty()).then_some(target)
         };
         let is_server = |entry_spec: &ConfigEntry| matches!(entry_spec, ConfigEntry::Server { .. });
-        let is_hook = |entry_spec: &ConfigEntry| matches!(entry_spec, ConfigEntry::Hook { .. });
+        let is_hook = |entry_spec: &ConfigEntry| {
+            matches!(entry_spec, ConfigEntry::Hook { .. } | ConfigEntry::Script { .. })
+        };
         (of(is_server), of(is_hook))
     }
 
@@ -97,7 +101,13 @@ impl ClientFile {
             None if self.is_only_ours(text) => BackupAction::Keep,
             _ => BackupAction::Make,
         };
-        Ok(Some(ClientFileChange { path: self.path.clone(), before, after: Some(after), backup }))
+        Ok(Some(ClientFileChange {
+            path: self.path.clone(),
+            before,
+            after: Some(after),
+            backup,
+            is_script: self.format == ConfigFormat::Script,
+        }))
     }
 
     fn backup(&self) -> Option<String> {
@@ -125,7 +135,7 @@ impl ClientFile {
     fn refilled(&self, left: String, backup: &str) -> String {
         let entries = self.entries.iter().map(|entry_spec| match entry_spec {
             ConfigEntry::Server { container, .. } => *container,
-            ConfigEntry::Hook { .. } | ConfigEntry::Version => "hooks",
+            ConfigEntry::Hook { .. } | ConfigEntry::Version | ConfigEntry::Script { .. } => "hooks",
         });
         let none = serde_json::Value::Object(serde_json::Map::new());
         let value = |text: &str| self.format.value(text).unwrap_or_default();
@@ -168,6 +178,7 @@ impl ClientFile {
             before: Some(before),
             after,
             backup: BackupAction::Drop,
+            is_script: false,
         }))
     }
 }
@@ -197,7 +208,12 @@ impl ClientFileChange {
             created_dirs::record_missing(dirs, &self.path)?;
         }
         match &self.after {
-            Some(after) => files::replace(&self.path, after.as_bytes())?,
+            Some(after) => {
+                files::replace(&self.path, after.as_bytes())?;
+                if self.is_script {
+                    files::make_executable(&self.path)?;
+                }
+            }
             None => {
                 files::remove(&self.path)?;
                 created_dirs::remove_created(dirs, &self.path)?;

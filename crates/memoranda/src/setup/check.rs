@@ -58,9 +58,8 @@ pub(crate) fn check(dirs: &BaseDirs) -> Vec<InstalledEntry> {
         for scope in [SetupScope::User, SetupScope::Project] {
             let server =
                 client.file(dirs, scope).map(|file| (file, EntryPart::Server, client.format));
-            let hooks = client
-                .hooks_file(dirs, scope)
-                .map(|file| (file, EntryPart::Hooks, ConfigFormat::Json));
+            let hooks = client.hook_files(dirs, scope).into_iter();
+            let hooks = hooks.map(|(file, format)| (file, EntryPart::Hooks, format));
             for (file, part, format) in server.into_iter().chain(hooks) {
                 let is_known = |wired: &InstalledEntry| wired.file == file && wired.part == part;
                 if found.iter().any(is_known) {
@@ -105,6 +104,10 @@ fn started(client: &ClientSpec, part: EntryPart, value: &Value) -> Option<EntryF
                 Some(program) => Some(judged(program)),
                 None => address.map(|address| EntryFinding::Address(address.to_owned())),
             }
+        }
+        EntryPart::Hooks if value.get("script").is_some() => {
+            let text = value.get("script").and_then(Value::as_str)?;
+            hooks::script_program(text).map(|program| judged(&program))
         }
         EntryPart::Hooks => {
             let events = value.get("hooks")?.as_object()?.values().filter_map(Value::as_array);

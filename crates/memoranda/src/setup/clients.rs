@@ -216,7 +216,7 @@ pub(crate) const CLIENTS: [ClientSpec; 12] = [
         signs: &[(BaseDir::Home, ".codeium/windsurf")],
         program: Some("windsurf"),
         tools: ToolChoice::Core,
-        hooks: None,
+        hooks: Some(HookClient::Windsurf),
         after: "press Refresh in Windsurf's MCP settings",
     },
     ClientSpec {
@@ -240,7 +240,7 @@ pub(crate) const CLIENTS: [ClientSpec; 12] = [
         ],
         program: Some("cline"),
         tools: ToolChoice::Core,
-        hooks: None,
+        hooks: Some(HookClient::Cline),
         after: "Cline notices at once",
     },
     ClientSpec {
@@ -274,7 +274,7 @@ pub(crate) const CLIENTS: [ClientSpec; 12] = [
         signs: &[(BaseDir::Config, "opencode")],
         program: Some("opencode"),
         tools: ToolChoice::Core,
-        hooks: None,
+        hooks: Some(HookClient::OpenCode),
         after: "start a new session",
     },
     ClientSpec {

@@ -27,6 +27,11 @@ pub(crate) enum ConfigEntry {
     },
     /// Version field of a file of hooks.
     Version,
+    /// A script for hooks, which is the whole file.
+    Script {
+        /// Its text.
+        text: String,
+    },
 }
 
 /// State of the entries in a file.
@@ -70,7 +75,14 @@ fn is_current(format: ConfigFormat, value: &Value, entry_spec: &ConfigEntry) -> 
             listed(value, event).iter().filter(|found| hooks::is_ours(found)).eq([entry])
         }
         ConfigEntry::Version => value.get("version").is_some(),
+        ConfigEntry::Script { text } => value.get("script").and_then(Value::as_str) == Some(text),
     }
+}
+
+/// Returns the script of a file if setup installed it.
+fn own_script(value: &Value) -> Option<&str> {
+    let text = value.get("script")?.as_str()?;
+    hooks::script_program(text).map(|_| text)
 }
 
 fn is_present(value: &Value, entry_spec: &ConfigEntry) -> bool {
@@ -78,6 +90,7 @@ fn is_present(value: &Value, entry_spec: &ConfigEntry) -> bool {
         ConfigEntry::Server { container, .. } => format::at(value, &[container, NAME]).is_some(),
         ConfigEntry::Hook { event, .. } => listed(value, event).iter().any(hooks::is_ours),
         ConfigEntry::Version => false,
+        ConfigEntry::Script { .. } => own_script(value).is_some(),
     }
 }
 
@@ -103,6 +116,9 @@ pub(crate) fn as_found(
             Some(ConfigEntry::Hook { event, entry })
         }
         ConfigEntry::Version => Some(ConfigEntry::Version),
+        ConfigEntry::Script { .. } => {
+            Some(ConfigEntry::Script { text: own_script(&value)?.to_owned() })
+        }
     };
     Ok(entries.iter().filter_map(found).collect())
 }
@@ -144,6 +160,8 @@ pub(crate) fn connected(
                 json::append(&others, &path, entry)?
             }
             ConfigEntry::Version => json::set(&new, &["version"], &Value::from(1))?,
+            // A script of somebody else is found by the comparison below.
+            ConfigEntry::Script { text } => text.clone(),
         };
     }
     proven(format, text, new, entries)
@@ -163,6 +181,10 @@ pub(crate) fn disconnected(
                 json::remove_items(&new, &["hooks", event], hooks::is_ours)?
             }
             ConfigEntry::Version => new,
+            ConfigEntry::Script { .. } if own_script(&format.value(&new)?).is_some() => {
+                String::new()
+            }
+            ConfigEntry::Script { .. } => new,
         };
     }
     let is_alone =
@@ -179,7 +201,7 @@ pub(crate) fn disconnected(
 fn json_husk(format: ConfigFormat, text: String) -> String {
     let is_husk = match format {
         ConfigFormat::Json => matches!(text.trim_start_matches('\u{feff}').trim(), "{}" | ""),
-        ConfigFormat::Toml | ConfigFormat::Yaml => {
+        ConfigFormat::Toml | ConfigFormat::Yaml | ConfigFormat::Script => {
             text.trim_start_matches('\u{feff}').trim().is_empty()
         }
     };
@@ -218,6 +240,10 @@ fn others(mut value: Value, entries: &[ConfigEntry]) -> Value {
                 }
             }
             ConfigEntry::Version => value = format::without(&value, &["version"]),
+            ConfigEntry::Script { .. } if own_script(&value).is_some() => {
+                value = format::without(&value, &["script"]);
+            }
+            ConfigEntry::Script { .. } => {}
         }
     }
     value

@@ -16,6 +16,8 @@ pub(crate) enum ConfigFormat {
     Toml,
     /// The format YAML.
     Yaml,
+    /// A script that belongs to Memoranda alone.
+    Script,
 }
 
 /// Syntax error of a text.
@@ -49,6 +51,8 @@ impl ConfigFormat {
             Self::Json => json::value(text),
             Self::Toml => toml::value(text),
             Self::Yaml => yaml::value(text),
+            Self::Script if text.trim().is_empty() => Ok(Value::Object(serde_json::Map::new())),
+            Self::Script => Ok(serde_json::json!({ "script": text })),
         }
     }
 
@@ -63,6 +67,7 @@ impl ConfigFormat {
             Self::Json => json::set(text, path, value),
             Self::Toml => toml::set(text, path, value),
             Self::Yaml => yaml::set(text, path, value),
+            Self::Script => Err(ConfigSyntaxError::at(text, 0, "a script has no keys")),
         }
     }
 
@@ -72,6 +77,7 @@ impl ConfigFormat {
             Self::Json => json::remove(text, path),
             Self::Toml => toml::remove(text, path),
             Self::Yaml => yaml::remove(text, path),
+            Self::Script => Err(ConfigSyntaxError::at(text, 0, "a script has no keys")),
         }
     }
 

@@ -1,5 +1,7 @@
 //! Format of hooks in each client's file.
 
+use std::path::{Path, PathBuf};
+
 use serde_json::{Value, json};
 
 use crate::hook::{HookClient, HookEvent};
@@ -29,7 +31,16 @@ enum HookStyle {
     Flat,
     /// `{command}` in a file with a version.
     Bare,
+    /// `{command, show_output}`.
+    Quiet,
+    /// A plugin in JavaScript, which is the whole file.
+    Plugin,
+    /// A shell script for each event, named after it; the file is their folder.
+    Scripts,
 }
+
+/// First words of the line that names the program in a script.
+const PROGRAM_LINE: &str = "memoranda-program: ";
 
 /// Returns the timeout of a hook in seconds. Hooks need a fraction of a second.
 fn timeout_seconds(event: HookEvent) -> u64 {
@@ -101,6 +112,33 @@ pub(crate) fn hook_spec(client: HookClient) -> HookSpec {
             ],
             after: None,
         },
+        HookClient::OpenCode => HookSpec {
+            user: (BaseDir::Config, "opencode/plugins/memoranda.js"),
+            project: (BaseDir::Project, ".opencode/plugins/memoranda.js"),
+            style: HookStyle::Plugin,
+            // The plugin names its events itself.
+            events: &[],
+            after: None,
+        },
+        // No event of Windsurf gives text to the model.
+        HookClient::Windsurf => HookSpec {
+            user: (BaseDir::Home, ".codeium/windsurf/hooks.json"),
+            project: (BaseDir::Project, ".windsurf/hooks.json"),
+            style: HookStyle::Quiet,
+            events: &[(HookEvent::Stop, "post_cascade_response")],
+            after: None,
+        },
+        HookClient::Cline => HookSpec {
+            user: (BaseDir::Home, "Documents/Cline/Hooks"),
+            project: (BaseDir::Project, ".clinerules/hooks"),
+            style: HookStyle::Scripts,
+            events: &[
+                (HookEvent::SessionStart, "TaskStart"),
+                (HookEvent::SessionStart, "TaskResume"),
+                (HookEvent::PreCompact, "PreCompact"),
+            ],
+            after: Some("switch hooks on in Cline's settings, under Features"),
+        },
     }
 }
 
@@ -141,6 +179,47 @@ impl HookSpec {
                 json!({ "type": "command", "command": command, "timeout": timeout_seconds(event) })
             }
             HookStyle::Bare => json!({ "command": command }),
+            HookStyle::Quiet => json!({ "command": command, "show_output": false }),
+            // A script is a file of its own.
+            HookStyle::Plugin | HookStyle::Scripts => Value::Null,
+        }
+    }
+
+    /// Returns true if the hooks are scripts: files that belong to Memoranda alone.
+    pub(crate) fn has_scripts(&self) -> bool {
+        matches!(self.style, HookStyle::Plugin | HookStyle::Scripts)
+    }
+
+    /// Returns the scripts and their paths, for a file or folder of hooks.
+    pub(crate) fn scripts(
+        &self,
+        client: HookClient,
+        file: &Path,
+        program: &str,
+        flags: &[String],
+    ) -> Vec<(PathBuf, String)> {
+        match self.style {
+            HookStyle::Plugin => {
+                let text = include_str!("opencode_plugin.js")
+                    .replace("@PROGRAM@", &json!(program).to_string())
+                    .replace("@FLAGS@", &json!(flags).to_string());
+                vec![(file.to_owned(), text)]
+            }
+            HookStyle::Scripts => {
+                let script = |(event, name): &(HookEvent, &str)| {
+                    let command = command(program, *event, client, flags);
+                    let name_of_client = client.name();
+                    let text = format!(
+                        "#!/bin/sh\n# Installed by `memoranda setup {name_of_client} --hooks`. \
+                         `memoranda setup {name_of_client} --remove` deletes it.\n\
+                         # {PROGRAM_LINE}{}\nexec {command}\n",
+                        json!(program)
+                    );
+                    (file.join(name), text)
+                };
+                self.events.iter().map(script).collect()
+            }
+            _ => Vec::new(),
         }
     }
 
@@ -148,6 +227,12 @@ impl HookSpec {
     pub(crate) fn has_version(&self) -> bool {
         self.style == HookStyle::Bare
     }
+}
+
+/// Returns the program that a script of Memoranda starts; `None` for any other text.
+pub(crate) fn script_program(text: &str) -> Option<String> {
+    let line = text.lines().take(5).find_map(|line| line.split_once(PROGRAM_LINE))?.1;
+    serde_json::from_str(line.trim()).ok()
 }
 
 /// Returns the shell command of a hook.
@@ -219,7 +304,18 @@ mod tests {
     #[test]
     fn ours_are_known_again_and_others_left() {
         for client in HookClient::ALL {
-            let all = hook_spec(client).entries(client, "/opt/my tools/memoranda", &[]);
+            let spec = hook_spec(client);
+            let scripts = spec.scripts(client, Path::new("h"), "/opt/my tools/memoranda", &[]);
+            assert_eq!(scripts.is_empty(), !spec.has_scripts());
+            for (path, text) in scripts {
+                let program = script_program(&text);
+                assert_eq!(program.as_deref(), Some("/opt/my tools/memoranda"), "{path:?}");
+                assert!(text.contains("hook") && !text.contains('@'), "{text}");
+            }
+            if spec.has_scripts() || client == HookClient::Windsurf {
+                continue;
+            }
+            let all = spec.entries(client, "/opt/my tools/memoranda", &[]);
             assert!(all.iter().any(|(_, entry)| entry.to_string().contains("session-start")));
             for (event, entry) in all {
                 assert!(is_ours(&entry), "{event}: {entry}");

@@ -123,6 +123,23 @@ impl ClientSpec {
         }))
     }
 
+    /// Returns the files with its hooks and their format.
+    pub(crate) fn hook_files(
+        &self,
+        dirs: &BaseDirs,
+        scope: SetupScope,
+    ) -> Vec<(PathBuf, format::ConfigFormat)> {
+        let (Some(client), Some(file)) = (self.hooks, self.hooks_file(dirs, scope)) else {
+            return Vec::new();
+        };
+        let spec = hooks::hook_spec(client);
+        if !spec.has_scripts() {
+            return vec![(file, format::ConfigFormat::Json)];
+        }
+        let scripts = spec.scripts(client, &file, "", &[]).into_iter();
+        scripts.map(|(path, _)| (path, format::ConfigFormat::Script)).collect()
+    }
+
     /// Returns the step that the user must do before hooks run.
     pub(crate) fn after_hooks(&self) -> Option<&'static str> {
         hooks::hook_spec(self.hooks?).after
@@ -146,6 +163,15 @@ impl ClientSpec {
             return targets;
         };
         let entries = hooks::hook_spec(client);
+        let scripts = entries.scripts(client, &path, &program.path, &program.flags);
+        targets.extend(scripts.into_iter().map(|(path, text)| ClientFile {
+            path,
+            format: format::ConfigFormat::Script,
+            entries: vec![ConfigEntry::Script { text }],
+        }));
+        if entries.has_scripts() {
+            return targets;
+        }
         let mut ours = Vec::new();
         if entries.has_version() {
             ours.push(ConfigEntry::Version);

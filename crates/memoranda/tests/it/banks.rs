@@ -109,11 +109,11 @@ fn every_activation_of_the_specification() {
         ),
     ] {
         assert!(code["content"][file].as_str().unwrap().starts_with(beginning), "{file}");
-        assert_eq!(
-            home.read(&format!("banks/code/my-repo/{file}")),
-            code["content"][file].as_str().unwrap().as_bytes()
-        );
+        // Placeholders are answered, not stored.
+        let is_stored = home.file(&format!("banks/code/my-repo/{file}")).exists();
+        assert_eq!(is_stored, file == "readme.md", "{file}");
     }
+    assert_eq!(home.read("banks/code/my-repo/readme.md"), b"# My-Repo\n");
     let instructions = &code["custom_instructions"];
     assert_eq!(
         instructions["directives"][0],
@@ -171,6 +171,10 @@ fn every_activation_of_the_specification() {
     for info in [&global["bank_info"], &code["bank_info"], &project["bank_info"]] {
         assert!(info["last_updated"].as_str().unwrap().ends_with('Z'), "{info}");
     }
+    assert_eq!(
+        home.read("banks/projects/my-project/readme.md"),
+        b"# My Project\n\n## Project Overview\nA project to develop a new feature.\n"
+    );
     // Once more: nothing is made again, and one commit made each.
     assert_eq!(ok(&mut client, "activate", asked)["bank_info"].get("created"), None);
     assert_eq!(home.json(&["log", "-p", "banks"])["commits"].as_array().unwrap().len(), 3);
@@ -256,7 +260,10 @@ fn every_update_of_the_specification() {
         ),
         "{preferences}"
     );
-    assert!(home.file("banks/global/default/context.md").exists());
+    // Only the file with content is stored; the others are still answered.
+    assert!(!home.file("banks/global/default/context.md").exists());
+    let global = ok(&mut client, "activate", json!({ "bank_type": "global" }));
+    assert_eq!(global["content"]["context.md"], "# Context\n");
     // Found, versioned, undone.
     let commit = done["commit"].as_str().unwrap();
     let log = home.json(&["log", "banks/projects/project_x/doc/architecture.md"]);
@@ -477,12 +484,16 @@ fn what_is_in_memory_is_what_is_on_disk() {
         assert_eq!(answer["content"]["context.md"], expected);
         assert_eq!(answer["bank_info"]["cache_info"]["cache_hit"], hit);
     }
-    std::fs::remove_file(home.file("banks/global/default/references.md")).unwrap();
+    home.write("banks/global/default/own.md", "of my own\n");
     let answer = ok(&mut client, "activate", bank.clone());
-    assert_eq!(answer["bank_info"]["files"], json!(["context.md", "preferences.md"]));
+    let names = ["context.md", "preferences.md", "references.md", "own.md"];
+    assert_eq!(answer["bank_info"]["files"], json!(names));
+    std::fs::remove_file(home.file("banks/global/default/own.md")).unwrap();
+    let answer = ok(&mut client, "activate", bank.clone());
+    assert_eq!(answer["bank_info"]["files"], json!(names[..3]));
     // Old enough for its times to tell, it is not read again.
     let old = std::time::SystemTime::now() - std::time::Duration::from_secs(60);
-    for file in ["context.md", "preferences.md"] {
+    for file in ["context.md"] {
         let file = std::fs::File::options()
             .write(true)
             .open(home.file(&format!("banks/global/default/{file}")));
@@ -563,6 +574,70 @@ fn what_is_said_twice_is_merged_on_request() {
     assert_eq!(ok(&mut client, "update", merge)["cache_optimized"], false);
     home.ok(&["undo", done["optimize_commit"].as_str().unwrap(), "--yes"]);
     assert_eq!(home.read("banks/global/default/context.md"), before);
+}
+
+#[test]
+fn a_file_is_stored_with_its_first_content() {
+    let home = Home::bare();
+    let mut client = Client::open(&home, ERA, FLAGS);
+    let path = repository(&home, "shop", Some("git@github.com:acme/shop.git"));
+    let asked = json!({
+        "bank_type": "code", "bank_id": "auto", "current_path": path,
+        "project_description": "Sells shoes.\n\n- [x] and boots",
+    });
+    let shown = ok(&mut client, "activate", asked.clone())["content"].clone();
+    let stored = "# shop\n\n## Repository Overview\nSells shoes.\n\n- [x] and boots\n\n\
+                  - [repository] github.com/acme/shop\n";
+    assert_eq!(String::from_utf8(home.read("banks/code/shop/readme.md")).unwrap(), stored);
+    let readme = shown["readme.md"].as_str().unwrap();
+    assert!(readme.starts_with(stored) && readme.contains("## Key Components\n"), "{readme}");
+    assert_eq!(files(&home), ["code/shop/readme.md"]);
+    let keep = json!({
+        "bank_type": "code", "bank_id": "shop", "target_file": "doc/api.md", "operation": "insert",
+        "position": "Public API", "content": "GET /shoes lists them.",
+    });
+    ok(&mut client, "update", keep);
+    let api = String::from_utf8(home.read("banks/code/shop/doc/api.md")).unwrap();
+    assert!(
+        api.starts_with("# API Documentation\n\n## Public API\nGET /shoes lists them.\n"),
+        "{api}"
+    );
+    let component = json!({
+        "bank_type": "code", "bank_id": "shop", "target_file": "readme.md", "operation": "insert",
+        "position": "Key Components", "content": "The cart.",
+    });
+    ok(&mut client, "update", component);
+    let readme = String::from_utf8(home.read("banks/code/shop/readme.md")).unwrap();
+    assert!(
+        readme.starts_with(stored) && readme.contains("## Key Components\nThe cart.\n"),
+        "{readme}"
+    );
+    // A readme that a person wrote is shown as it is.
+    home.write("banks/code/shop/readme.md", "# Shop\n\nMine.\n");
+    assert_eq!(ok(&mut client, "activate", asked)["content"]["readme.md"], "# Shop\n\nMine.\n");
+}
+
+#[test]
+fn calls_of_the_later_specification_find_their_bank() {
+    let home = Home::bare();
+    let shop = repository(&home, "shop", Some("git@github.com:acme/shop.git"));
+    let mut client = Client::open_in(&home, ERA, FLAGS, &shop);
+    // Without a bank of the repository, content that names no bank goes to the shared one.
+    let keep = |text: &str| json!({ "content": text });
+    let done = ok(&mut client, "update", keep("The person prefers short answers."));
+    assert_eq!(done["bank"]["type"], "global");
+    let asked = json!({ "conversation_type": "project", "current_path": shop });
+    let activated = ok(&mut client, "activate", asked);
+    assert_eq!(activated["bank_info"]["type"], "code");
+    assert_eq!(activated["bank_info"]["id"], "shop");
+    let done = ok(&mut client, "update", keep("We decided to use hexagonal architecture."));
+    assert_eq!((&done["bank"]["type"], &done["bank"]["id"]), (&json!("code"), &json!("shop")));
+    let named = json!({ "conversation_type": "project", "project_name": "Garden" });
+    assert_eq!(ok(&mut client, "activate", named)["bank_info"]["type"], "project");
+    let global = json!({ "conversation_type": "global" });
+    assert_eq!(ok(&mut client, "activate", global)["bank_info"]["type"], "global");
+    fails(&mut client, "update", json!({ "bank_type": "code", "content": "x" }), "update_failed");
+    fails(&mut client, "update", json!({ "bank_id": "shop", "content": "x" }), "update_failed");
 }
 
 #[test]

@@ -128,3 +128,31 @@ fn a_model_learns_what_to_mend_and_the_command_line_has_the_same_tools() {
     let out = home.ok(&["tool", "find_relation_path", r#"{"from":"Hub","to":"X","threadId":"t"}"#]);
     assert!(out.contains("Hub —tied to (inverse)→ X"), "{out}");
 }
+
+#[test]
+fn statistics_tell_how_often_saving_fails_validation() {
+    let home = Home::bare();
+    let mut client = Client::open(&home, ERA, &["--toolsets", "graph"]);
+    let mut call = |name: &str, arguments: Value| {
+        let asked = json!({ "name": name, "arguments": arguments });
+        client.result("tools/call", asked)
+    };
+    let stats = json!({ "threadId": "t" });
+    let none = call("get_memory_stats", stats.clone())["structuredContent"]["saveCalls"].clone();
+    assert_eq!(none, json!({ "total": 0, "rejected": 0, "errorRate": null, "since": null }));
+    let root = |facts: Value| {
+        json!({ "threadId": "t", "entities": [{
+            "name": "A", "entityType": "Thing", "observations": facts, "relations": [], "root": true,
+        }]})
+    };
+    for facts in [json!(["One fact"]), json!(["Another"]), json!(["x".repeat(151)]), json!([])] {
+        call("save_memory", root(facts));
+    }
+    call("save_memory", json!({ "threadId": "other", "entities": [] }));
+    // Another process counts the same calls.
+    let said = home.ok(&["tool", "get_memory_stats", &stats.to_string()]);
+    let found = call("get_memory_stats", stats)["structuredContent"]["saveCalls"].clone();
+    assert_eq!((&found["total"], &found["rejected"]), (&json!(4), &json!(2)), "{found}");
+    assert_eq!(found["errorRate"], 0.5);
+    assert!(said.contains("0.5"), "{said}");
+}

@@ -68,7 +68,11 @@ fn lived_in() -> Home {
 fn given(said: &Said) -> String {
     assert_eq!(said.code, 0, "{said:?}");
     let value: Value = serde_json::from_str(&said.out).unwrap_or_else(|_| panic!("{said:?}"));
-    let places = [&value["hookSpecificOutput"]["additionalContext"], &value["additional_context"]];
+    let places = [
+        &value["hookSpecificOutput"]["additionalContext"],
+        &value["additional_context"],
+        &value["contextModification"],
+    ];
     places.iter().find_map(|text| text.as_str()).unwrap_or_default().to_owned()
 }
 
@@ -479,4 +483,68 @@ fn hooks_of_two_scopes_give_one_brief() {
     assert!(given(&run(user)).contains("<memoranda-brief>"));
     assert_eq!(run(&linked).out, "", "the hook of the project says nothing");
     assert!(given(&run(user)).contains("<memoranda-brief>"), "the next moment");
+}
+
+/// The inputs of these clients are written after their documentation.
+#[test]
+fn clients_with_scripts_get_what_their_events_allow() {
+    let home = lived_in();
+    let rule = r#"{"content": "Ask before a push", "type": "rule", "global": true}"#;
+    home.ok(&["tool", "add_memory", rule]);
+    let shop = home.path().join("shop").display().to_string();
+    let start = serde_json::json!({
+        "hookName": "TaskStart", "taskId": "1763430000000", "workspaceRoots": [shop],
+        "taskStart": { "taskMetadata": { "initialTask": "Add a discount" } },
+    });
+    let brief =
+        home.run_fed(start.to_string().as_bytes(), &["hook", "session-start", "--client", "cline"]);
+    assert!(given(&brief).contains("Ask before a push"), "{brief:?}");
+    let none = home.run_fed(b"{}", &["hook", "pre-compact", "--client", "cline"]);
+    assert_eq!(none.out.trim(), r#"{"cancel":false}"#);
+    let answered = serde_json::json!({
+        "agent_action_name": "post_cascade_response", "trajectory_id": "traj-42",
+        "tool_info": { "response": "The discount is in cart.rs." },
+    });
+    let said =
+        home.run_fed(answered.to_string().as_bytes(), &["hook", "stop", "--client", "windsurf"]);
+    assert_eq!((said.code, said.out.as_str()), (0, ""));
+    assert!(kept(&home, "windsurf-traj42").contains("> The discount is in cart.rs."));
+    let idle = serde_json::json!({
+        "session_id": "ses_1", "cwd": shop, "prompt": "Add a discount",
+        "last_assistant_message": "It is in.",
+    });
+    home.run_fed(idle.to_string().as_bytes(), &["hook", "stop", "--client", "opencode"]);
+    let trace = kept(&home, "opencode-ses1");
+    assert!(trace.contains("> Add a discount") && trace.contains("> It is in."), "{trace}");
+}
+
+#[cfg(unix)]
+#[test]
+fn scripts_of_hooks_run_and_go_again() {
+    let home = lived_in();
+    let rule = r#"{"content": "Ask before a push", "type": "rule", "global": true}"#;
+    home.ok(&["tool", "add_memory", rule]);
+    home.ok(&["setup", "cline", "opencode", "windsurf", "--hooks", "--yes"]);
+    let script = home.path().join("Documents/Cline/Hooks/TaskStart");
+    let mut command = std::process::Command::new(&script);
+    command.env("HOME", home.path()).stdin(std::process::Stdio::piped());
+    command.stdout(std::process::Stdio::piped());
+    let mut running = command.spawn().unwrap();
+    running.stdin.take().unwrap().write_all(br#"{"taskId": "7"}"#).unwrap();
+    let output = String::from_utf8(running.wait_with_output().unwrap().stdout).unwrap();
+    let answer: Value = serde_json::from_str(&output).unwrap_or_else(|_| panic!("{output}"));
+    assert!(answer["contextModification"].as_str().unwrap().contains("Ask before a push"));
+    let plugin = home.path().join(".config/opencode/plugins/memoranda.js");
+    assert!(std::fs::read_to_string(&plugin).unwrap().contains("session.compacting"));
+    let doctor = home.run(&["doctor"]);
+    assert!(doctor.out.contains("OpenCode") && doctor.out.contains("Cline"), "{doctor:?}");
+    // A script of the person's own is left alone.
+    home.ok(&["setup", "cline", "--remove", "--yes"]);
+    assert!(!home.path().join("Documents").exists());
+    std::fs::create_dir_all(script.parent().unwrap()).unwrap();
+    std::fs::write(&script, "#!/bin/sh\necho mine\n").unwrap();
+    home.fails(&["setup", "cline", "--hooks", "--yes"], 3, &["TaskStart", "left alone"]);
+    assert_eq!(std::fs::read_to_string(&script).unwrap(), "#!/bin/sh\necho mine\n");
+    home.ok(&["setup", "--remove", "--yes"]);
+    assert!(!plugin.exists() && script.exists());
 }

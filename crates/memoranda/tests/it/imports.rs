@@ -9,7 +9,7 @@ use serde_json::{Value, json};
 use super::support::Home;
 
 /// Writes a file outside the vault.
-fn put(home: &Home, path: &str, bytes: impl AsRef<[u8]>) {
+pub(crate) fn put(home: &Home, path: &str, bytes: impl AsRef<[u8]>) {
     let path = home.path().join(path);
     std::fs::create_dir_all(path.parent().unwrap()).unwrap();
     std::fs::write(path, bytes).unwrap();
@@ -27,7 +27,7 @@ fn zip(home: &Home, path: &str, files: &[(&str, &str)]) {
 
 /// A note without what its import says of the time and the hash.
 #[track_caller]
-fn note(home: &Home, place: &str) -> String {
+pub(crate) fn note(home: &Home, place: &str) -> String {
     let text = String::from_utf8(home.read(place)).unwrap();
     let told = |line: &&str| !line.starts_with("imported_at") && !line.starts_with("imported_hash");
     text.lines().filter(told).map(|line| format!("{line}\n")).collect()
@@ -35,7 +35,7 @@ fn note(home: &Home, place: &str) -> String {
 
 /// Imports, and checks how many were new, updated, unchanged, edited and deleted.
 #[track_caller]
-fn counts(home: &Home, args: &[&str], expected: [u64; 5]) -> Value {
+pub(crate) fn counts(home: &Home, args: &[&str], expected: [u64; 5]) -> Value {
     let said = home.run(&[&["import"], args, &["--json"]].concat());
     let report: Value = serde_json::from_str(&said.out).unwrap_or_else(|_| panic!("{said:?}"));
     let keys = ["created", "updated", "unchanged", "edited", "deleted"];
@@ -615,7 +615,7 @@ fn what_cannot_be_imported_is_said() {
     home.fails(&["import", "mem0", "x.json"], 2, &["holds no list of memories"]);
     home.fails(&["import"], 2, &["SOURCE|PATH"]);
     let list = home.json(&["import", "--list"]);
-    assert_eq!(list["sources"].as_array().unwrap().len(), 12);
+    assert_eq!(list["sources"].as_array().unwrap().len(), 13);
     put(
         &home,
         "s.json",

@@ -44,7 +44,7 @@ fn every_error_of_the_specification_to_the_letter() {
         ),
         (
             json!({ "command": "str_replace", "path": "memories/y.md", "old_str": "a", "new_str": "b" }),
-            r#"{"error":"Found 3 matches for replacement text. Please provide more context to make a unique match.","is_error":true}"#,
+            r#"{"error":"Found 3 matches for replacement text. Please provide more context to make a unique match.","is_error":true,"lines":[1,2,3]}"#,
         ),
         (
             json!({ "command": "str_replace", "path": "memories/x.md", "old_str": "zz", "new_str": "b" }),
@@ -287,6 +287,56 @@ fn what_nobody_used_expires_when_asked_and_comes_back() {
     assert!(!home.file("memories/old.md").exists() && home.file("memories/viewed.md").exists());
     home.ok(&["undo"]);
     assert_eq!(home.read("memories/old.md"), b"old text\n");
+}
+
+#[test]
+fn unused_memories_expire_by_themselves_if_the_person_says_so() {
+    let home = Home::new();
+    let old = std::time::SystemTime::now() - std::time::Duration::from_secs(100 * 86_400);
+    for name in ["old", "new"] {
+        home.write(&format!("memories/{name}.md"), format!("{name} text\n"));
+    }
+    let file = std::fs::File::options().write(true).open(home.file("memories/old.md"));
+    file.unwrap().set_modified(old).unwrap();
+    home.ok(&["scan"]);
+    home.ok(&["config", "set", "memory.expire_days", "90"]);
+    // A server that may not write removes nothing; the command has the same number of days.
+    let reader = Client::open(&home, ERA, &["--read-only"]);
+    let plan = home.json(&["expire", "--dry-run"]);
+    assert_eq!(plan["notes"][0]["path"], "old.md", "{plan}");
+    let _server = Client::open(&home, ERA, &[]);
+    let limit = std::time::Instant::now() + std::time::Duration::from_secs(60);
+    while home.file("memories/old.md").exists() {
+        assert!(std::time::Instant::now() < limit, "nothing expired");
+        std::thread::sleep(std::time::Duration::from_millis(50));
+    }
+    drop(reader);
+    assert!(home.file("memories/new.md").exists());
+    let log = home.json(&["log", "-p", "memories"]);
+    assert_eq!(log["commits"][0]["message"], "expired: unused for 90 days");
+    home.ok(&["undo", log["commits"][0]["id"].as_str().unwrap(), "-y"]);
+    assert_eq!(home.read("memories/old.md"), b"old text\n");
+}
+
+#[test]
+fn a_server_notices_edits_by_hand_in_the_memories() {
+    let home = Home::bare();
+    let mut client = Client::open(&home, ERA, &[]);
+    let path = "/memories/user/preferences.md";
+    client.done(json!({ "command": "create", "path": path, "file_text": "Tea.\n" }));
+    let limit = std::time::Instant::now() + std::time::Duration::from_secs(60);
+    let mut text = String::new();
+    // Only the server looks at the files. Its watcher may begin after the first edit.
+    let mut is_noticed = false;
+    while !is_noticed {
+        assert!(std::time::Instant::now() < limit, "the edit was not noticed");
+        text.push_str("Saffron buns.\n");
+        home.write("memories/user/preferences.md", &text);
+        std::thread::sleep(std::time::Duration::from_millis(500));
+        let log = home.json(&["log", "memories/user/preferences.md", "--no-scan"]);
+        is_noticed = log["commits"][0]["channel"] == "disk";
+    }
+    assert!(home.ok(&["search", "saffron", "--no-scan"]).contains("preferences"));
 }
 
 #[test]

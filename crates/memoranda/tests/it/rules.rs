@@ -63,12 +63,12 @@ fn rules_come_from_files_and_go_back_into_others() {
     assert_eq!(read(&home, "AGENTS.md"), mine);
     home.ok(&["rules", "generate"]);
     home.ok(&["rules", "generate", "--check"]);
+    // What the person's part of the file says is not said again.
     assert_eq!(
         read(&home, "AGENTS.md"),
         format!(
             "{mine}\n<!-- memoranda:rules:begin (made by `memoranda rules generate`) -->\n\
-             # Rules\n\n- For `src/**/*.ts`: Be strict\n\n## Tools\n\n- Use pnpm\n- Never npm\n\
-             <!-- memoranda:rules:end -->\n"
+             # Rules\n\n- For `src/**/*.ts`: Be strict\n<!-- memoranda:rules:end -->\n"
         )
     );
     let scoped = read(&home, ".cursor/rules/memoranda-src-ts.mdc");

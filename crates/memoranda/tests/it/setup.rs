@@ -138,7 +138,11 @@ fn without_a_name_nothing_is_done() {
     assert_eq!(said.code, 0);
     let row = said.out.lines().find(|line| line.starts_with("cursor")).unwrap();
     let words: Vec<&str> = row.split_whitespace().collect();
-    assert_eq!(words, ["cursor", "yes", "no", "no", "connect", "~/.cursor/mcp.json"]);
+    assert_eq!(words, ["cursor", "no", "no", "connect", "~/.cursor/mcp.json"]);
+    // Clients that are not here take one line.
+    let absent = said.out.lines().find(|line| line.starts_with("not here: ")).unwrap();
+    assert!(absent.contains("claude-code") && absent.contains("zed"), "{absent}");
+    assert_eq!(said.out.lines().count(), 3, "{said:?}");
     assert!(said.err.contains("`memoranda setup cursor`"), "{said:?}");
     let dry = home.ok(&["setup", "cursor", "--dry-run", "--hooks"]);
     assert!(
@@ -423,6 +427,7 @@ fn the_doctor_looks_at_what_clients_start() {
         "zed server unreadable",
         "goose server well",
         "opencode server well",
+        "opencode hooks well",
     ];
     let said = home.run(&["doctor", "--json"]);
     assert_eq!((said.code, clients(&said.out)), (0, well.map(str::to_owned).to_vec()));

@@ -15,7 +15,7 @@ struct OldServer {
     marks: &'static [&'static str],
 }
 
-const OLD_SERVERS: [OldServer; 3] = [
+const OLD_SERVERS: [OldServer; 4] = [
     OldServer {
         source: ImportSource::BasicMemory,
         toolset: "notes",
@@ -30,6 +30,11 @@ const OLD_SERVERS: [OldServer; 3] = [
         source: ImportSource::MemoriesSh,
         toolset: "records",
         marks: &["memories.sh", "memories-sh", "@memories/"],
+    },
+    OldServer {
+        source: ImportSource::MemoryBank,
+        toolset: "banks",
+        marks: &["memory-bank", "memory_bank"],
     },
 ];
 

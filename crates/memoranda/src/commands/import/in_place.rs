@@ -1,14 +1,14 @@
 //! Folders that stay where they are and become projects.
 
 use memoranda_engine::core::id::ProjectName;
-use memoranda_engine::{HardLinkPolicy, Memory, ProjectInfo, ProjectPlace};
+use memoranda_engine::{EngineError, HardLinkPolicy, Memory, ProjectInfo, ProjectPlace};
 use memoranda_import::{
     ImportSource, basic_memory_default_project, global_ignore_file, project_name,
 };
 use serde::Serialize;
 
 use super::{Args, ImportVault, NamedPath, is_same_folder};
-use crate::commands::project::ProjectJson;
+use crate::commands::project::{ProjectJson, offer_default};
 use crate::config::{ConfigFile, SettingOrigin, key};
 use crate::context::CommandContext;
 use crate::error::{CommandError, Result};
@@ -210,7 +210,16 @@ fn default_project(
         ImportSource::BasicMemory => basic_memory_default_project(&settings.directories.user),
         _ => None,
     };
-    let Some(theirs) = theirs else { return Ok(ours) };
+    let Some(theirs) = theirs else {
+        // A single vault is what its owner means; of several, none is offered.
+        if let ([named], false, true) = (named, args.dry_run, source != ImportSource::Folder) {
+            let here = ProjectName::parse(&named.here).map_err(EngineError::from)?;
+            if offer_default(context, context.open_or_create()?, &here)? {
+                return Ok(named.here.clone());
+            }
+        }
+        return Ok(ours);
+    };
     let Some(named) = named.iter().find(|named| named.there.as_ref() == Some(&theirs)) else {
         return Ok(ours);
     };

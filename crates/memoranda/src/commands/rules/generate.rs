@@ -15,7 +15,7 @@ use crate::exit::Exit;
 use crate::output::{PLACE, STRONG, counted, visible};
 use crate::rules::{
     AgentRule, BlockError, MARK, RuleFileForm, RuleTarget, TARGETS, find_target, generated_in,
-    pages, with_block,
+    pages, rules_in, with_block, without_block,
 };
 use crate::{diff_color, files};
 
@@ -330,6 +330,13 @@ fn plan_target(
     if target.form == RuleFileForm::Block {
         let path = target.path.to_owned();
         let before = read(&path)?;
+        // A rule that the person's own part of the file states is not said twice.
+        let own = rules_in(&without_block(before.as_deref().unwrap_or_default())).rules;
+        let is_own = |rule: &AgentRule| {
+            own.iter().any(|(_, own)| own.text == rule.text && own.paths == rule.paths)
+        };
+        let rules: Vec<AgentRule> = rules.iter().filter(|rule| !is_own(rule)).cloned().collect();
+        let pages = crate::rules::pages(target, &rules);
         let block = pages.first().map_or("", |page| page.text.as_str());
         let text = with_block(before.as_deref().unwrap_or_default(), block);
         let text = text.map_err(|BlockError::Damaged| {
