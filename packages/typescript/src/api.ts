@@ -299,7 +299,7 @@ export interface FoundNote {
   file_path: string;
   lines?: number[];
   matched_chunk?: string;
-  metadata?: Record<string, unknown>;
+  metadata?: Record<string, unknown> | null;
   note_type?: string;
   permalink?: string | null;
   project: string;
@@ -322,15 +322,17 @@ export interface GetAnalyticsResult {
 
 export interface GetContextResult {
   changes?: Record<string, unknown> | null;
-  elsewhere: Record<string, unknown>[];
-  left_out: number;
-  memories: RecordedMemory[];
-  memory_files: unknown[];
+  elsewhere?: Record<string, unknown>[];
+  entities?: unknown[];
+  left_out?: number;
+  memories?: RecordedMemory[];
+  memory_files?: unknown[];
   next_offset?: number | null;
-  person: { id?: string; kind: string; text: string }[];
+  person?: { id?: string; kind: string; text: string }[];
   project?: string | null;
-  reminders: unknown[];
-  rules: RecordedMemory[];
+  relations?: unknown[];
+  reminders?: unknown[];
+  rules?: RecordedMemory[];
 }
 
 export interface GetFlaggedEntitiesResult {
@@ -354,6 +356,7 @@ export interface GetMemoryStatsResult {
   error?: string;
   is_error?: boolean;
   relationCount?: number;
+  saveCalls?: Record<string, unknown>;
   threadCount?: number;
 }
 
@@ -396,7 +399,7 @@ export interface HistoryEntry {
   conversation: string;
   file_count: number;
   files: FileMark[];
-  kind: "write" | "scan" | "first-scan" | "undo" | "redo";
+  kind: "write" | "scan" | "first-scan" | "undo" | "redo" | "purge";
   label?: string | null;
   line?: number | null;
   message?: string | null;
@@ -742,16 +745,17 @@ export interface RememberResult {
 
 export interface RestoreMemoryResult {
   commit?: string | null;
-  content: string;
-  created: string;
+  content?: string;
+  created?: string;
+  deleted?: unknown[];
   expires?: string | null;
-  id: string;
-  path: string;
+  id?: string;
+  path?: string;
   paths?: string[];
-  scope: string;
+  scope?: string;
   tags?: string[];
-  type: string;
-  updated: string;
+  type?: string;
+  updated?: string;
 }
 
 export interface RestoredNote {

@@ -390,7 +390,7 @@ class FoundNote(_FoundNoteRequired, total=False):
     content: str
     lines: List[int]
     matched_chunk: str
-    metadata: Dict[str, Any]
+    metadata: Optional[Dict[str, Any]]
     note_type: str
     permalink: Optional[str]
     relevance: float
@@ -416,20 +416,19 @@ class GetContextResultPersonItem(_GetContextResultPersonItemRequired, total=Fals
     id: str
 
 
-class _GetContextResultRequired(TypedDict):
+class GetContextResult(TypedDict, total=False):
+    changes: Optional[Dict[str, Any]]
     elsewhere: List[Dict[str, Any]]
+    entities: List[Any]
     left_out: int
     memories: List[RecordedMemory]
     memory_files: List[Any]
+    next_offset: Optional[int]
     person: List[GetContextResultPersonItem]
+    project: Optional[str]
+    relations: List[Any]
     reminders: List[Any]
     rules: List[RecordedMemory]
-
-
-class GetContextResult(_GetContextResultRequired, total=False):
-    changes: Optional[Dict[str, Any]]
-    next_offset: Optional[int]
-    project: Optional[str]
 
 
 class GetFlaggedEntitiesResult(TypedDict, total=False):
@@ -453,6 +452,7 @@ class GetMemoryStatsResult(TypedDict, total=False):
     error: str
     is_error: bool
     relationCount: int
+    saveCalls: Dict[str, Any]
     threadCount: int
 
 
@@ -498,7 +498,7 @@ class _HistoryEntryRequired(TypedDict):
     conversation: str
     file_count: int
     files: List[FileMark]
-    kind: Literal["write", "scan", "first-scan", "undo", "redo"]
+    kind: Literal["write", "scan", "first-scan", "undo", "redo", "purge"]
     sentence: str
     time: str
     tool: str
@@ -1010,21 +1010,19 @@ class RememberResult(_RememberResultRequired, total=False):
     warning: Optional[str]
 
 
-class _RestoreMemoryResultRequired(TypedDict):
+class RestoreMemoryResult(TypedDict, total=False):
+    commit: Optional[str]
     content: str
     created: str
+    deleted: List[Any]
+    expires: Optional[str]
     id: str
     path: str
+    paths: List[str]
     scope: str
+    tags: List[str]
     type: str
     updated: str
-
-
-class RestoreMemoryResult(_RestoreMemoryResultRequired, total=False):
-    commit: Optional[str]
-    expires: Optional[str]
-    paths: List[str]
-    tags: List[str]
 
 
 class RestoredNote(TypedDict):
