@@ -1,6 +1,6 @@
 //! The history: author, time and text differences of each change.
 
-use memoranda_core::change::{Commit, FileChange};
+use memoranda_core::change::{Commit, CommitKind, FileChange};
 use memoranda_core::diff::{DiffLabels, unified_diff};
 use memoranda_core::id::ContentHash;
 use memoranda_store::{HistoryFilter, PointInTime};
@@ -99,6 +99,20 @@ impl Memory {
             }
         }
         Ok(revisions)
+    }
+
+    /// Returns the commit that wrote the present text of a note; `None` if the history does not know
+    /// it. An undo or a restore brings back the text of an earlier writer.
+    pub fn writing_commit(&self, place: &NoteLocation) -> Result<Option<Commit>> {
+        let Some(newest) = self.revisions(place, 1)?.pop() else { return Ok(None) };
+        let kind = newest.commit.kind;
+        let is_undone = matches!(kind, Some(CommitKind::Undo(_) | CommitKind::Redo(_)));
+        if !is_undone && !newest.commit.author.tool.starts_with("restore") {
+            return Ok(Some(newest.commit));
+        }
+        let mut earlier = self.revisions(place, PAGE)?;
+        earlier.retain(|revision| revision.change.after == newest.change.after);
+        Ok(Some(earlier.pop().map_or(newest.commit, |first| first.commit)))
     }
 
     /// How a commit changed its files.

@@ -145,13 +145,16 @@ impl RecalledPassage {
         as_of: Option<Timestamp>,
     ) -> RecordResult<()> {
         let Some(place) = self.places.first() else { return Ok(()) };
-        let count = if as_of.is_some() { MAX_REVISIONS } else { 1 };
-        let mut revisions = memory.revisions(place, count)?.into_iter();
-        let last = revisions.find(|last| as_of.is_none_or(|time| last.commit.time <= time));
-        if let (Some(last), Some(_)) = (&last, as_of) {
+        let Some(time) = as_of else {
+            self.author = memory.writing_commit(place)?.map(|commit| commit.author.client);
+            return Ok(());
+        };
+        let mut revisions = memory.revisions(place, MAX_REVISIONS)?.into_iter();
+        let last = revisions.find(|last| last.commit.time <= time);
+        if let Some(last) = last {
             self.updated = last.commit.time;
+            self.author = Some(last.commit.author.client);
         }
-        self.author = last.map(|revision| revision.commit.author.client);
         Ok(())
     }
 

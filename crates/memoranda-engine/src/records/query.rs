@@ -174,6 +174,20 @@ pub fn search_records(
                 }
             }
         }
+        if found.is_empty() && min_relevance.is_none_or(|least| least >= MIN_RELEVANCE) {
+            // Among few records none may stand out. What stands out in the whole memory is found by
+            // every other reader, and belongs to this answer, too.
+            let everywhere = SearchRequest {
+                filter: SearchFilter::default(),
+                fill_relevance: None,
+                ..request(text, 0, page_size).with_min_relevance(min_relevance)
+            };
+            let mut all = memory.search(&everywhere)?;
+            let records = records_project();
+            all.results.retain(|hit| hit.place.project == records);
+            found = load(&all)?;
+            found.retain(|record| kinds.contains(&record.kind));
+        }
         // Records that only fill the list are no reason to ask for more.
         let has_more = found.len() > limit && likely > limit;
         found.truncate(limit);

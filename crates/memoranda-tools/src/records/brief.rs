@@ -22,7 +22,7 @@ use crate::core::get_context::{change_lines, changes_heading};
 use crate::settings::ToolSettings;
 
 /// Maximum number of relevant records, and of relevant memories besides them.
-const MAX_RELEVANT: usize = 3;
+const MAX_RELEVANT: usize = 5;
 /// Maximum length of a statement, in characters.
 const LINE_CHARS: usize = 300;
 /// Maximum length of the sections about the person, the repository and the changes, in characters.

@@ -1,18 +1,12 @@
 //! Who wrote what a brief shows: the person, an agent through its client, a hook, or an import.
 
 use memoranda_core::change::{Author, ChangeChannel};
-use memoranda_engine::{HistoryFilter, Memory, NoteLocation};
+use memoranda_engine::{Memory, NoteLocation};
 
-/// Names the writer of the last version of a note, as in "the agent claude-code 2.1". `None` if the
+/// Names the writer of the present text of a note, as in "the agent claude-code 2.1". `None` if the
 /// history does not say.
 pub fn last_writer(memory: &Memory, place: &NoteLocation) -> Option<String> {
-    let filter = HistoryFilter {
-        project: Some(place.project.clone()),
-        path: Some(place.path.clone()),
-        ..HistoryFilter::default()
-    };
-    let commits = memory.log(&filter, 1, 0).ok()?;
-    commits.first().map(|commit| writer_name(&commit.author))
+    memory.writing_commit(place).ok()?.map(|commit| writer_name(&commit.author))
 }
 
 /// Names the writer of a commit.

@@ -2,7 +2,7 @@
 
 use serde_json::json;
 
-use crate::core_support::{recalled, remembered, vault_in_repository};
+use crate::core_support::{call_as, recalled, remembered, vault_in_repository};
 
 #[test]
 fn a_memory_is_forgotten_by_its_id_and_can_be_undone() {
@@ -27,6 +27,20 @@ fn author() -> memoranda_core::change::Author {
         "undo",
         memoranda_core::change::ChangeChannel::Mcp,
     )
+}
+
+#[test]
+fn what_an_undo_brings_back_keeps_its_writer() {
+    let vault = vault_in_repository();
+    let kept = call_as(&vault, "cursor 2", "remember", json!({ "content": "I prefer tabs" }));
+    let done = vault.call("forget", &json!({ "id": kept.structured["id"] }));
+    vault.memory.undo(&author(), done.structured["commit"].as_str().unwrap()).unwrap();
+    let answer = vault.done("recall", json!({ "query": "tabs" }));
+    assert_eq!(answer["passages"][0]["author"], "cursor 2", "{answer}");
+    let edit = json!({ "content": "I prefer spaces", "replaces": kept.structured["id"] });
+    call_as(&vault, "codex 1", "remember", edit);
+    let answer = vault.done("recall", json!({ "query": "spaces" }));
+    assert_eq!(answer["passages"][0]["author"], "codex 1", "{answer}");
 }
 
 #[test]
