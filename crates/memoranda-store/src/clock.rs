@@ -5,9 +5,12 @@
 use jiff::Timestamp;
 use memoranda_core::id::{CommitId, ObservationId};
 
+#[cfg(all(feature = "faults", target_os = "linux"))]
+use crate::machine;
+
 /// The time by this machine's clock, to the millisecond that the log keeps.
 pub fn now() -> Timestamp {
-    let now = set_by_a_test(Timestamp::now());
+    let now = set_by_a_test(system_now());
     Timestamp::from_millisecond(now.as_millisecond()).unwrap_or(now)
 }
 
@@ -39,6 +42,17 @@ mod offset {
         let offset = SignedDuration::from_millis(OFFSET_MS.load(Ordering::SeqCst));
         now.checked_add(offset).unwrap_or(now)
     }
+}
+
+/// The time by the system's clock, or by that of a simulated machine.
+fn system_now() -> Timestamp {
+    #[cfg(all(feature = "faults", target_os = "linux"))]
+    if let Some(Ok(now)) =
+        machine::simulated(|machine| Timestamp::from_nanosecond(i128::from(machine.now_ns())))
+    {
+        return now;
+    }
+    Timestamp::now()
 }
 
 /// Makes a UUID that sorts by time. A clock before 1970, which no UUID can express, counts as 1970.
@@ -73,6 +87,10 @@ pub fn new_name() -> String {
 ///
 /// A version-7 UUID ends in 62 random bits; two of them give more than enough.
 pub(crate) fn random_bits() -> u64 {
+    #[cfg(all(feature = "faults", target_os = "linux"))]
+    if let Some(bits) = machine::simulated(|machine| machine.random_bits()) {
+        return bits;
+    }
     let tail = |uuid: uuid::Uuid| uuid.as_u128() as u64;
     tail(new_uuid()) ^ tail(new_uuid()).rotate_left(31)
 }
@@ -104,5 +122,5 @@ pub(crate) fn started_at() -> Option<i64> {
 
 /// Nanoseconds since 1970, to compare with the times that a file system gives.
 pub(crate) fn now_ns() -> i64 {
-    Timestamp::now().as_nanosecond() as i64
+    system_now().as_nanosecond() as i64
 }

@@ -125,6 +125,9 @@ pub use armed::{PretendedBoot, arm, is_armed, pretend_boot, pretend_drive, prete
 #[cfg(feature = "faults")]
 pub(crate) use armed::{pretended_boot, pretended_drive, pretended_machine};
 
+#[cfg(all(feature = "faults", target_os = "linux"))]
+pub use crate::machine::{SimulatedMachine, SimulatedNode, run_on};
+
 #[cfg(feature = "faults")]
 mod armed {
     use std::cell::{Cell, RefCell};
@@ -157,14 +160,22 @@ mod armed {
 
     /// Pretends another run of the machine for every vault that this thread opens from now on.
     pub fn pretend_boot(boot: PretendedBoot) {
-        BOOT.set(match boot {
+        BOOT.set(boot_id(boot));
+    }
+
+    fn boot_id(boot: PretendedBoot) -> Option<BootId> {
+        match boot {
             PretendedBoot::Real => None,
             PretendedBoot::Number(number) => Some(BootId::Random([number; 16])),
             PretendedBoot::Unknown => Some(BootId::Unknown),
-        });
+        }
     }
 
     pub(crate) fn pretended_boot() -> Option<BootId> {
+        #[cfg(target_os = "linux")]
+        if let Some(boot) = crate::machine::simulated(|machine| machine.boot()) {
+            return boot_id(boot);
+        }
         BOOT.get()
     }
 
@@ -238,6 +249,9 @@ mod armed {
     }
 
     pub(crate) fn at(step: Step) -> io::Result<()> {
+        if let Some(answer) = crate::machine::at(step) {
+            return answer;
+        }
         let mut faults = FAULTS.lock().unwrap_or_else(std::sync::PoisonError::into_inner);
         for fault in faults.iter_mut().filter(|fault| fault.step == step) {
             fault.remaining = fault.remaining.map(|remaining| remaining.saturating_sub(1));

@@ -14,6 +14,7 @@ mod error;
 mod files;
 mod index;
 mod log;
+mod machine;
 mod map_data;
 mod scan;
 mod snapshot;
@@ -97,7 +98,7 @@ pub(crate) struct StoreInner {
     /// How many threads wait for the writer.
     pub(crate) waiting: AtomicUsize,
     /// The moment at which a read last found the lock busy for too long.
-    pub(crate) blocked_at: Mutex<Option<std::time::Instant>>,
+    pub(crate) blocked_at: Mutex<Option<std::time::Duration>>,
     pub(crate) background: Mutex<Option<BackgroundSync>>,
     pub(crate) watching: Mutex<Option<VaultWatcher>>,
     /// The moment at which the watching process last answered this one.

@@ -4,13 +4,18 @@ use std::thread::{Builder, Scope, ScopedJoinHandle};
 
 use crate::error::{ErrorContext as _, Result};
 use crate::faults::{self, Step};
+use crate::machine;
 
 /// Starts a worker thread that ends with its scope.
 pub(crate) fn start<'scope, T: Send + 'scope>(
     scope: &'scope Scope<'scope, '_>,
     work: impl FnOnce() -> T + Send + 'scope,
 ) -> Result<ScopedJoinHandle<'scope, T>> {
-    let started = faults::at(Step::StartThread)
+    // On a simulated machine the order of calls must not depend on chance.
+    let is_refused =
+        if machine::is_simulated() { Err(std::io::ErrorKind::Unsupported.into()) } else { Ok(()) };
+    let started = is_refused
+        .and_then(|()| faults::at(Step::StartThread))
         .and_then(|()| faults::at(Step::AnyCall))
         .and_then(|()| Builder::new().spawn_scoped(scope, work));
     started.doing(|| "start a worker thread".into())

@@ -6,7 +6,7 @@
 use std::collections::HashMap;
 use std::sync::atomic::Ordering;
 use std::sync::{MutexGuard, TryLockError};
-use std::time::{Duration, Instant};
+use std::time::Duration;
 
 use memoranda_core::change::CommitKind;
 use memoranda_core::id::{CommitId, ProjectName};
@@ -23,6 +23,7 @@ use crate::log::{
     FileVersionId, LogPosition, LogReadEnd, LogRecord, LogWriter, LoggedRecord, ReadCheck,
     RecordBody,
 };
+use crate::machine;
 use crate::vault::boot::{BootId, Restarted};
 use crate::vault::lock::{AppliedEntry, LockWait, VaultLock, VaultLockGuard};
 
@@ -187,37 +188,38 @@ impl StoreInner {
     /// short wait, at once if the holder of the lock is suspended, and at once for some seconds
     /// after that: a process that was stopped must not stop readers.
     pub(crate) fn catch_up_for_read(&self) -> Result<()> {
-        let is_blocked = self.blocked_at().is_some_and(|at| at.elapsed() < BLOCKED_FOR);
+        let is_blocked =
+            self.blocked_at().is_some_and(|at| machine::moment().saturating_sub(at) < BLOCKED_FOR);
         let patience = if is_blocked { Duration::ZERO } else { READ_PATIENCE };
         let result = self.catch_up_within(patience.min(self.options.lock_patience));
         *self.blocked_at() = match &result {
-            Err(StoreError::Busy { .. }) => Some(Instant::now()),
+            Err(StoreError::Busy { .. }) => Some(machine::moment()),
             _ => None,
         };
         result
     }
 
     fn catch_up_within(&self, patience: Duration) -> Result<()> {
-        let started = Instant::now();
+        let started = machine::moment();
         let guard = loop {
             match self.writer.try_lock() {
                 Ok(guard) => break guard,
                 Err(TryLockError::Poisoned(poisoned)) => break poisoned.into_inner(),
-                Err(TryLockError::WouldBlock) if started.elapsed() < patience => {
-                    std::thread::sleep(Duration::from_micros(100));
+                Err(TryLockError::WouldBlock) if machine::moment() - started < patience => {
+                    machine::pause(Duration::from_micros(100));
                 }
                 Err(TryLockError::WouldBlock) => {
-                    let (holder, seconds) = (std::process::id(), patience.as_secs());
+                    let (holder, seconds) = (machine::process_id(), patience.as_secs());
                     return Err(StoreError::Busy { holder, is_suspended: false, seconds });
                 }
             }
         };
-        let patience = patience.saturating_sub(started.elapsed());
+        let patience = patience.saturating_sub(machine::moment() - started);
         self.hold_vault(guard, LockWait::Read(patience), IndexFollow::Whole, |_| Ok(()))
     }
 
     /// The moment at which a read last found the lock busy for too long.
-    fn blocked_at(&self) -> MutexGuard<'_, Option<Instant>> {
+    fn blocked_at(&self) -> MutexGuard<'_, Option<Duration>> {
         self.blocked_at.lock().unwrap_or_else(std::sync::PoisonError::into_inner)
     }
 
@@ -277,7 +279,7 @@ impl StoreInner {
             if self.waiting.load(Ordering::Relaxed) == 0 {
                 break;
             }
-            std::thread::sleep(PAUSE);
+            machine::pause(PAUSE);
         }
     }
 

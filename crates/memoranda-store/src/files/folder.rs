@@ -11,8 +11,8 @@ use super::{
     FileContent, FilePrivacy, FileStat, HardLinkPolicy, MAX_FILE_BYTES, hash, no_follow, reading,
     stat_of,
 };
-use crate::clock;
 use crate::faults::{self, Step};
+use crate::{clock, machine};
 
 /// Error kind that marks a refused hard link.
 pub(super) const HARD_LINK: io::ErrorKind = io::ErrorKind::TooManyLinks;
@@ -33,13 +33,25 @@ impl DirHandle {
         Self { dir }
     }
 
+    /// Comes before every call of the system.
+    fn call(&self) -> io::Result<()> {
+        faults::at(Step::AnyCall)?;
+        machine::reach(&self.dir)
+    }
+
+    /// Comes before a call whose failure is of no consequence.
+    fn turn(&self) -> io::Result<()> {
+        machine::turn()?;
+        machine::reach(&self.dir)
+    }
+
     /// Reads a plain file; `None` if it does not exist.
     pub(crate) fn read(
         &self,
         name: &str,
         hard_links: HardLinkPolicy,
     ) -> io::Result<Option<FileContent>> {
-        faults::at(Step::AnyCall)?;
+        self.call()?;
         let checked_ns = clock::now_ns();
         let mut file = match self.dir.open_with(name, &reading()) {
             Ok(file) => file,
@@ -56,6 +68,7 @@ impl DirHandle {
         if metadata.len() > MAX_FILE_BYTES {
             return Err(io::ErrorKind::FileTooLarge.into());
         }
+        machine::turn()?;
         let mut bytes = Vec::with_capacity(metadata.len() as usize + 1);
         file.read_to_end(&mut bytes)?;
         let hash = hash(&bytes);
@@ -69,7 +82,7 @@ impl DirHandle {
         name: &str,
         hard_links: HardLinkPolicy,
     ) -> io::Result<Option<OpenedFile>> {
-        faults::at(Step::AnyCall)?;
+        self.call()?;
         let file = match self.dir.open_with(name, &reading()) {
             Ok(file) => file,
             Err(e) if e.kind() == io::ErrorKind::NotFound => return Ok(None),
@@ -87,7 +100,7 @@ impl DirHandle {
 
     /// Returns the metadata of a plain file; `None` if it does not exist.
     pub(crate) fn stat(&self, name: &str) -> io::Result<Option<FileStat>> {
-        faults::at(Step::AnyCall)?;
+        self.call()?;
         match self.dir.symlink_metadata(name) {
             Ok(metadata) if metadata.is_file() => Ok(Some(stat_of(&metadata))),
             Ok(_) => Err(io::ErrorKind::InvalidInput.into()),
@@ -98,13 +111,13 @@ impl DirHandle {
 
     /// Returns when a name in the folder changed last, in nanoseconds since 1970.
     pub(crate) fn modified_ns(&self) -> io::Result<i64> {
-        faults::at(Step::AnyCall)?;
+        self.call()?;
         Ok(stat_of(&self.dir.dir_metadata()?).mtime_ns)
     }
 
     /// Writes a new file under a temporary name.
     pub(crate) fn write_temporary(&self, name: &str, bytes: &[u8], mode: u32) -> io::Result<()> {
-        faults::at(Step::AnyCall)?;
+        self.call()?;
         self.write_new(name, bytes, mode, None)
     }
 
@@ -117,7 +130,7 @@ impl DirHandle {
         mode: u32,
         after: Duration,
     ) -> io::Result<()> {
-        faults::at(Step::AnyCall)?;
+        self.call()?;
         self.write_new(name, bytes, mode, Some(after))
     }
 
@@ -137,19 +150,22 @@ impl DirHandle {
             options.mode(mode);
         }
         let mut file = self.dir.open_with(name, &options)?;
-        let written = file.write_all(bytes).and_then(|()| set_mode(&file, mode));
+        machine::names_changed(&[&self.dir]);
+        let written =
+            self.call().and_then(|()| file.write_all(bytes)).and_then(|()| set_mode(&file, mode));
+        machine::written(&file);
         if written.is_err() {
             self.remove_quietly(name);
         }
         if let (Ok(()), Some(after)) = (&written, modified) {
-            file.into_std().set_modified(UNIX_EPOCH + after).ok();
+            set_time(&file.into_std(), after).ok();
         }
         written
     }
 
     /// Says that a file was changed last so many seconds after 1970; 0 leaves it as it is.
     pub(crate) fn set_modified(&self, name: &str, seconds: u64) -> io::Result<()> {
-        faults::at(Step::AnyCall)?;
+        self.call()?;
         match seconds {
             0 => Ok(()),
             seconds => self.set_modified_at(name, Duration::from_secs(seconds)),
@@ -158,23 +174,22 @@ impl DirHandle {
 
     /// Says that a file was changed last so long after 1970.
     pub(crate) fn set_modified_at(&self, name: &str, after: Duration) -> io::Result<()> {
-        faults::at(Step::AnyCall)?;
+        self.call()?;
         let mut options = no_follow();
         options.write(true);
-        let file = self.dir.open_with(name, &options)?.into_std();
-        file.set_modified(UNIX_EPOCH + after)
+        set_time(&self.dir.open_with(name, &options)?.into_std(), after)
     }
 
     /// Gives the temporary file its name, where no file has it; fails with `AlreadyExists`.
     pub(crate) fn place(&self, temporary: &str, name: &str) -> io::Result<()> {
-        faults::at(Step::AnyCall)?;
+        self.call()?;
         faults::at(Step::Swap)?;
         place(&self.dir, temporary, name)
     }
 
     /// Exchanges the temporary file with an existing one, which then has the temporary name.
     pub(crate) fn swap(&self, temporary: &str, name: &str) -> io::Result<()> {
-        faults::at(Step::AnyCall)?;
+        self.call()?;
         match faults::at(Step::Swap).and_then(|()| exchange(&self.dir, temporary, name)) {
             Err(e) if is_unsupported(&e) => self.swap_by_steps(temporary, name),
             other => other,
@@ -188,9 +203,14 @@ impl DirHandle {
     /// is `AlreadyExists`. For a moment no file has the name.
     fn swap_by_steps(&self, temporary: &str, name: &str) -> io::Result<()> {
         let displaced = temp_names::of_displaced(temporary);
-        self.dir.rename(name, &self.dir, &displaced)?;
-        match place(&self.dir, temporary, name) {
-            Ok(()) => self.dir.rename(&displaced, &self.dir, temporary),
+        self.call()?;
+        rename_over(&self.dir, name, &displaced)?;
+        match self.call().and_then(|()| place(&self.dir, temporary, name)) {
+            Ok(()) => {
+                // The new file has the name, so that this step must not be left out.
+                machine::turn().ok();
+                rename_over(&self.dir, &displaced, temporary)
+            }
             Err(e) => {
                 if place(&self.dir, &displaced, name).is_err() {
                     // The editor's newer file has the name; the log has what was set aside.
@@ -203,21 +223,21 @@ impl DirHandle {
 
     /// Gives the temporary file its name, whatever had it before.
     pub(crate) fn replace(&self, temporary: &str, name: &str) -> io::Result<()> {
-        faults::at(Step::AnyCall)?;
-        self.dir.rename(temporary, &self.dir, name)
+        self.call()?;
+        rename_over(&self.dir, temporary, name)
     }
 
     /// Moves a file here from another folder, where no file has its new name.
     pub(crate) fn take(&self, from: &Self, from_name: &str, name: &str) -> io::Result<()> {
-        faults::at(Step::AnyCall)?;
+        self.call()?;
         faults::at(Step::Swap)?;
         rename_new(&from.dir, from_name, &self.dir, name)
     }
 
     /// Removes a file that is known to be ours or kept in the log.
     pub(crate) fn remove(&self, name: &str) -> io::Result<()> {
-        faults::at(Step::AnyCall)?;
-        match self.dir.remove_file(name) {
+        self.call()?;
+        match remove_file(&self.dir, name) {
             Err(e) if e.kind() == io::ErrorKind::NotFound => Ok(()),
             other => other,
         }
@@ -225,15 +245,26 @@ impl DirHandle {
 
     /// Removes a temporary file; if that fails, the next scan does it.
     pub(crate) fn remove_quietly(&self, name: &str) {
-        self.dir.remove_file(name).ok();
+        self.turn().and_then(|()| remove_file(&self.dir, name)).ok();
+    }
+
+    /// Removes a folder if nothing is in it.
+    pub(super) fn remove_empty_folder(&self, name: &str) {
+        if self.turn().and_then(|()| self.dir.remove_dir(name)).is_ok() {
+            machine::names_changed(&[&self.dir]);
+        }
     }
 
     /// Forces a file's bytes to disk; a missing file is fine.
     pub(crate) fn sync_file(&self, name: &str) -> io::Result<()> {
-        faults::at(Step::AnyCall)?;
+        self.call()?;
         faults::at(Step::FileSync)?;
         match self.dir.open_with(name, &reading()) {
-            Ok(file) if file.metadata()?.is_file() => file.sync_data(),
+            Ok(file) if file.metadata()?.is_file() => {
+                file.sync_data()?;
+                machine::forced(&file);
+                Ok(())
+            }
             Ok(_) => Ok(()),
             Err(e) if e.kind() == io::ErrorKind::NotFound => Ok(()),
             Err(e) => Err(e),
@@ -242,13 +273,14 @@ impl DirHandle {
 
     /// Forces the folder's names to disk, where the system can.
     pub(crate) fn sync_names(&self) -> io::Result<()> {
-        faults::at(Step::AnyCall)?;
+        self.call()?;
         #[cfg(unix)]
         {
             // The handle itself may be one that only finds things; forcing needs one that reads.
             use rustix::fs::{Mode, OFlags, fsync, openat};
             let flags = OFlags::RDONLY | OFlags::DIRECTORY | OFlags::CLOEXEC;
             fsync(openat(&self.dir, ".", flags, Mode::empty())?)?;
+            machine::names_forced(&self.dir);
         }
         Ok(())
     }
@@ -291,6 +323,24 @@ fn set_mode(_: &cap_std::fs::File, _: u32) -> io::Result<()> {
     Ok(())
 }
 
+fn set_time(file: &std::fs::File, after: Duration) -> io::Result<()> {
+    file.set_modified(UNIX_EPOCH + after)?;
+    machine::dated(file, after);
+    Ok(())
+}
+
+fn rename_over(dir: &Dir, from: &str, to: &str) -> io::Result<()> {
+    dir.rename(from, dir, to)?;
+    machine::names_changed(&[dir]);
+    Ok(())
+}
+
+fn remove_file(dir: &Dir, name: &str) -> io::Result<()> {
+    dir.remove_file(name)?;
+    machine::names_changed(&[dir]);
+    Ok(())
+}
+
 fn place(dir: &Dir, temporary: &str, name: &str) -> io::Result<()> {
     rename_new(dir, temporary, dir, name)
 }
@@ -302,7 +352,11 @@ fn rename_new(from_dir: &Dir, from: &str, to_dir: &Dir, to: &str) -> io::Result<
         .and_then(|()| Ok(renameat_with(from_dir, from, to_dir, to, RenameFlags::NOREPLACE)?));
     match renamed {
         Err(e) if is_unsupported(&e) => rename_new_by_linking(from_dir, from, to_dir, to),
-        other => other,
+        Err(e) => Err(e),
+        Ok(()) => {
+            machine::names_changed(&[from_dir, to_dir]);
+            Ok(())
+        }
     }
 }
 
@@ -315,12 +369,23 @@ fn rename_new(from_dir: &Dir, from: &str, to_dir: &Dir, to: &str) -> io::Result<
 /// fails if the name is taken. Without hard links only a look before the rename is left.
 fn rename_new_by_linking(from_dir: &Dir, from: &str, to_dir: &Dir, to: &str) -> io::Result<()> {
     match from_dir.hard_link(from, to_dir, to) {
-        Ok(()) => from_dir.remove_file(from),
+        Ok(()) => {
+            machine::names_changed(&[to_dir]);
+            let removed = faults::at(Step::AnyCall).and_then(|()| remove_file(from_dir, from));
+            if removed.is_err() {
+                remove_file(to_dir, to).ok();
+            }
+            removed
+        }
         Err(e) if matches!(e.kind(), io::ErrorKind::AlreadyExists | io::ErrorKind::NotFound) => {
             Err(e)
         }
         Err(_) if to_dir.symlink_metadata(to).is_ok() => Err(io::ErrorKind::AlreadyExists.into()),
-        Err(_) => from_dir.rename(from, to_dir, to),
+        Err(_) => {
+            from_dir.rename(from, to_dir, to)?;
+            machine::names_changed(&[from_dir, to_dir]);
+            Ok(())
+        }
     }
 }
 
@@ -328,7 +393,9 @@ fn rename_new_by_linking(from_dir: &Dir, from: &str, to_dir: &Dir, to: &str) -> 
 fn exchange(dir: &Dir, temporary: &str, name: &str) -> io::Result<()> {
     use rustix::fs::{RenameFlags, renameat_with};
     faults::at(Step::Exchange)?;
-    Ok(renameat_with(dir, temporary, dir, name, RenameFlags::EXCHANGE)?)
+    renameat_with(dir, temporary, dir, name, RenameFlags::EXCHANGE)?;
+    machine::names_changed(&[dir]);
+    Ok(())
 }
 
 #[cfg(not(any(target_os = "linux", target_os = "macos")))]

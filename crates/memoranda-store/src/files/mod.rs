@@ -11,6 +11,7 @@ mod folder;
 pub(crate) mod ignore_rules;
 pub(crate) mod name_lookup;
 pub(crate) mod record_file;
+pub(crate) mod state_file;
 pub(crate) mod state_files;
 pub(crate) mod temp_names;
 mod walk;
@@ -28,6 +29,7 @@ use memoranda_core::path::NotePath;
 
 use crate::error::{ErrorContext as _, NotAFileKind, Result, StoreError};
 use crate::faults::{self, Step};
+use crate::machine;
 
 pub(crate) use folder::{DirHandle, OpenedFile};
 pub(crate) use walk::{WalkedFile, walk, walk_subfolder};
@@ -175,9 +177,13 @@ impl ProjectRoot {
 
     /// Makes a folder of the vault, if nothing has its name.
     pub(crate) fn make_in_vault(path: &Path, rules: FileRules) -> io::Result<FolderState> {
+        faults::at(Step::AnyCall)?;
         let (vault, name) = vault_of(path)?;
         match vault.create_dir_with(name, &folder::dir_builder(rules.privacy)) {
-            Ok(()) => Ok(FolderState::Made),
+            Ok(()) => {
+                machine::names_changed(&[&vault]);
+                Ok(FolderState::Made)
+            }
             Err(e) if e.kind() == io::ErrorKind::AlreadyExists => Ok(FolderState::There),
             Err(e) => Err(e),
         }
@@ -186,8 +192,9 @@ impl ProjectRoot {
     /// Returns device and inode, which distinguish this folder from another of the same name.
     pub(crate) fn identity(&self) -> io::Result<(u64, u64)> {
         faults::at(Step::AnyCall)?;
+        machine::reach(&self.dir)?;
         let metadata = self.dir.dir_metadata()?;
-        Ok((metadata.dev(), metadata.ino()))
+        Ok(identity_of(&metadata))
     }
 
     /// Reads a file; `None` if it does not exist.
@@ -251,8 +258,15 @@ impl ProjectRoot {
         let mut end = 0;
         for name in folder.split('/').filter(|name| !name.is_empty()) {
             end += name.len() + usize::from(end > 0);
-            match dir.create_dir_with(name, &folder::dir_builder(self.rules.privacy)) {
-                Ok(()) => made.push(folder.get(..end).unwrap_or(folder).to_owned()),
+            let builder = folder::dir_builder(self.rules.privacy);
+            let created = faults::at(Step::AnyCall)
+                .and_then(|()| machine::reach(&dir))
+                .and_then(|()| dir.create_dir_with(name, &builder));
+            match created {
+                Ok(()) => {
+                    machine::names_changed(&[&dir]);
+                    made.push(folder.get(..end).unwrap_or(folder).to_owned());
+                }
                 Err(e) if e.kind() == io::ErrorKind::AlreadyExists => {}
                 Err(e) => return Err(self.explain(path, e)),
             }
@@ -263,7 +277,8 @@ impl ProjectRoot {
 
     /// Removes a folder if nothing is left in it.
     pub(crate) fn prune(&self, folder: &NotePath) {
-        self.dir.remove_dir(folder.as_str()).ok();
+        let Ok(Some(above)) = self.folder(folder) else { return };
+        above.remove_empty_folder(folder.file_name());
     }
 
     /// Everything at or below a place: files of every kind, and folders, the deepest first.
@@ -413,6 +428,7 @@ impl ProjectRoot {
     /// The handle of a folder, reached name by name without following a link.
     fn descend(&self, folder: &str) -> io::Result<Dir> {
         faults::at(Step::AnyCall)?;
+        machine::reach(&self.dir)?;
         let mut dir = self.dir.try_clone()?;
         for name in folder.split('/').filter(|name| !name.is_empty()) {
             dir = dir.open_dir_nofollow(name)?;
@@ -465,6 +481,8 @@ fn gather_plain(dir: Dir, files: &mut Vec<NotePath>) -> io::Result<usize> {
     let mut next = Some((dir, String::new()));
     while let Some((dir, prefix)) = next {
         let dir = Rc::new(dir);
+        machine::turn()?;
+        machine::reach(&*dir)?;
         for entry in dir.entries()? {
             let entry = entry?;
             let kind = entry.file_type()?;
@@ -490,8 +508,27 @@ fn gather_plain(dir: Dir, files: &mut Vec<NotePath>) -> io::Result<usize> {
 }
 
 fn stat_of(metadata: &Metadata) -> FileStat {
+    #[cfg(all(feature = "faults", target_os = "linux"))]
+    if let Some(node) = simulated_node(metadata) {
+        let (size, inode) = (metadata.len(), node.inode);
+        return FileStat { size, mtime_ns: node.mtime_ns, ctime_ns: node.ctime_ns, inode };
+    }
     let (mtime_ns, ctime_ns) = times_ns(metadata);
     FileStat { size: metadata.len(), mtime_ns, ctime_ns, inode: metadata.ino() }
+}
+
+/// Device and inode.
+fn identity_of(metadata: &Metadata) -> (u64, u64) {
+    #[cfg(all(feature = "faults", target_os = "linux"))]
+    if let Some(node) = simulated_node(metadata) {
+        return (node.device, node.inode);
+    }
+    (metadata.dev(), metadata.ino())
+}
+
+#[cfg(all(feature = "faults", target_os = "linux"))]
+fn simulated_node(metadata: &Metadata) -> Option<crate::faults::SimulatedNode> {
+    machine::simulated(|machine| machine.node(metadata.ino())).flatten()
 }
 
 #[cfg(unix)]

@@ -3,10 +3,11 @@
 //! It is a cache: nothing is forced to disk. The next append removes a record that a crash cut off.
 //! Readers detect incomplete records by a checksum.
 
-use std::fs::{File, TryLockError};
+use std::fs::TryLockError;
 use std::io::{self, Read as _, Seek as _, SeekFrom, Write as _};
 use std::path::Path;
 
+use super::state_file::StateFile;
 use super::state_files;
 
 /// The longest first line.
@@ -15,7 +16,7 @@ const MAX_LINE: usize = 4096;
 /// The right of one process to add, until it is dropped or its process ends.
 #[derive(Debug)]
 pub struct FileLockGuard {
-    _lock: File,
+    _lock: StateFile,
 }
 
 /// Takes the claim of that name, if nobody has it.

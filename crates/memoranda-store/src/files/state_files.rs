@@ -6,7 +6,9 @@ use std::io::{self, Read as _, Write as _};
 use std::path::Path;
 
 use super::FilePrivacy;
+use super::state_file::StateFile;
 use crate::faults::{self, Step};
+use crate::machine;
 
 /// Makes a folder and those above it.
 pub(crate) fn create_dir(path: &Path, privacy: FilePrivacy) -> io::Result<()> {
@@ -20,11 +22,13 @@ pub(crate) fn create_dir(path: &Path, privacy: FilePrivacy) -> io::Result<()> {
     }
     #[cfg(not(unix))]
     let _ = privacy;
-    builder.create(path)
+    let created = builder.create(path);
+    machine::names_changed_at(&[path]);
+    created
 }
 
 /// Opens a file for reading and writing, made if need be, readable by its owner alone.
-pub(crate) fn open_private(path: &Path) -> io::Result<File> {
+pub(crate) fn open_private(path: &Path) -> io::Result<StateFile> {
     faults::at(Step::AnyCall)?;
     let mut options = OpenOptions::new();
     options.read(true).write(true).create(true).truncate(false);
@@ -33,11 +37,13 @@ pub(crate) fn open_private(path: &Path) -> io::Result<File> {
         use std::os::unix::fs::OpenOptionsExt as _;
         options.mode(0o600);
     }
-    options.open(path)
+    let file = options.open(path)?;
+    machine::names_changed_at(&[path]);
+    Ok(StateFile::new(file))
 }
 
 /// Opens a file for adding at its end, made if need be, readable by its owner alone.
-pub(crate) fn open_append(path: &Path) -> io::Result<File> {
+pub(crate) fn open_append(path: &Path) -> io::Result<StateFile> {
     faults::at(Step::AnyCall)?;
     let mut options = OpenOptions::new();
     options.append(true).create(true);
@@ -46,13 +52,17 @@ pub(crate) fn open_append(path: &Path) -> io::Result<File> {
         use std::os::unix::fs::OpenOptionsExt as _;
         options.mode(0o600);
     }
-    options.open(path)
+    let file = options.open(path)?;
+    machine::names_changed_at(&[path]);
+    Ok(StateFile::new(file))
 }
 
 /// Opens a file for reading.
-pub(crate) fn open_read(path: &Path) -> io::Result<File> {
+pub(crate) fn open_read(path: &Path) -> io::Result<StateFile> {
     faults::at(Step::AnyCall)?;
-    File::open(path)
+    let file = File::open(path)?;
+    machine::reach(&file)?;
+    Ok(StateFile::new(file))
 }
 
 /// Reads a small file; `None` if it does not exist.
@@ -60,7 +70,10 @@ pub(crate) fn read(path: &Path) -> io::Result<Option<Vec<u8>>> {
     faults::at(Step::AnyCall)?;
     let mut bytes = Vec::new();
     match File::open(path) {
-        Ok(mut file) => file.read_to_end(&mut bytes).map(|_| Some(bytes)),
+        Ok(mut file) => {
+            machine::reach(&file)?;
+            file.read_to_end(&mut bytes).map(|_| Some(bytes))
+        }
         Err(e) if e.kind() == io::ErrorKind::NotFound => Ok(None),
         Err(e) => Err(e),
     }
@@ -71,20 +84,17 @@ pub(crate) fn replace(path: &Path, bytes: &[u8]) -> io::Result<()> {
     faults::at(Step::AnyCall)?;
     faults::at(Step::Checkpoint)?;
     let mut temporary = path.as_os_str().to_owned();
-    temporary.push(format!(".{}.tmp", std::process::id()));
+    temporary.push(format!(".{}.tmp", machine::process_id()));
     let temporary = Path::new(&temporary);
     let written = (|| {
         let mut file = open_private(temporary)?;
         file.set_len(0)?;
-        faults::at(Step::AnyCall)?;
         file.write_all(bytes)?;
-        faults::at(Step::AnyCall)?;
         file.sync_all()?;
-        faults::at(Step::AnyCall)?;
-        fs::rename(temporary, path)
+        rename(temporary, path)
     })();
     if written.is_err() {
-        fs::remove_file(temporary).ok();
+        remove(temporary).ok();
     }
     written?;
     path.parent().map_or(Ok(()), sync_dir)
@@ -94,12 +104,14 @@ pub(crate) fn replace(path: &Path, bytes: &[u8]) -> io::Result<()> {
 pub(crate) fn create_once(path: &Path, bytes: &[u8]) -> io::Result<()> {
     faults::at(Step::AnyCall)?;
     let mut temporary = path.as_os_str().to_owned();
-    temporary.push(format!(".{}.tmp", std::process::id()));
+    temporary.push(format!(".{}.tmp", machine::process_id()));
     let temporary = Path::new(&temporary);
     let made = open_private(temporary)
         .and_then(|mut file| file.write_all(bytes).and_then(|()| file.sync_all()))
+        .and_then(|()| faults::at(Step::AnyCall))
         .and_then(|()| fs::hard_link(temporary, path));
-    fs::remove_file(temporary).ok();
+    machine::names_changed_at(&[path]);
+    remove(temporary).ok();
     match made {
         Err(e) if e.kind() == io::ErrorKind::AlreadyExists => {}
         made => made?,
@@ -114,7 +126,13 @@ pub(crate) fn create_once(path: &Path, bytes: &[u8]) -> io::Result<()> {
 /// Forces a folder's names to disk, where the system can.
 pub(crate) fn sync_dir(path: &Path) -> io::Result<()> {
     faults::at(Step::AnyCall)?;
-    if cfg!(unix) { File::open(path)?.sync_all() } else { Ok(()) }
+    if cfg!(unix) {
+        let folder = File::open(path)?;
+        machine::reach(&folder)?;
+        folder.sync_all()?;
+        machine::names_forced(&folder);
+    }
+    Ok(())
 }
 
 /// Forces everything on a folder's file system to disk with one call. Returns false where the
@@ -124,7 +142,13 @@ pub(crate) fn sync_file_system(path: &Path) -> io::Result<bool> {
     faults::at(Step::FileSync)?;
     #[cfg(target_os = "linux")]
     {
-        rustix::fs::syncfs(File::open(path)?)?;
+        let folder = File::open(path)?;
+        machine::reach(&folder)?;
+        // A simulated disk is forced by its machine; the real one would make others wait.
+        if !machine::is_simulated() {
+            rustix::fs::syncfs(&folder)?;
+        }
+        machine::all_forced(&folder);
         Ok(true)
     }
     #[cfg(not(target_os = "linux"))]
@@ -152,7 +176,8 @@ pub(crate) fn names(path: &Path) -> io::Result<Vec<String>> {
 
 /// Removes a folder if nothing is in it.
 pub(crate) fn remove_empty_dir(path: &Path) {
-    fs::remove_dir(path).ok();
+    machine::turn().and_then(|()| fs::remove_dir(path)).ok();
+    machine::names_changed_at(&[path]);
 }
 
 /// Returns true if the path is a real folder, not a link to one.
@@ -188,13 +213,17 @@ pub(crate) fn is_link(path: &Path) -> bool {
 /// Lets a file that is there be seen as written to; it is empty then.
 pub(crate) fn touch(path: &Path) -> io::Result<()> {
     faults::at(Step::AnyCall)?;
-    OpenOptions::new().write(true).truncate(true).open(path).map(drop)
+    OpenOptions::new().write(true).truncate(true).open(path)?;
+    machine::written_at(path);
+    Ok(())
 }
 
 /// Removes a file; a missing one is fine.
 pub(crate) fn remove(path: &Path) -> io::Result<()> {
     faults::at(Step::AnyCall)?;
-    match fs::remove_file(path) {
+    let removed = fs::remove_file(path);
+    machine::names_changed_at(&[path]);
+    match removed {
         Err(e) if e.kind() == io::ErrorKind::NotFound => Ok(()),
         other => other,
     }
@@ -203,7 +232,9 @@ pub(crate) fn remove(path: &Path) -> io::Result<()> {
 /// Removes a file so that no power cut brings it back; a missing file is fine.
 pub(crate) fn remove_durably(path: &Path) -> io::Result<()> {
     faults::at(Step::AnyCall)?;
-    match fs::remove_file(path) {
+    let removed = fs::remove_file(path);
+    machine::names_changed_at(&[path]);
+    match removed {
         Err(e) if e.kind() == io::ErrorKind::NotFound => Ok(()),
         Err(e) => Err(e),
         Ok(()) => path.parent().map_or(Ok(()), sync_dir),
@@ -213,7 +244,9 @@ pub(crate) fn remove_durably(path: &Path) -> io::Result<()> {
 /// Removes an empty folder; a missing one is fine.
 pub(crate) fn remove_dir(path: &Path) -> io::Result<()> {
     faults::at(Step::AnyCall)?;
-    match fs::remove_dir(path) {
+    let removed = fs::remove_dir(path);
+    machine::names_changed_at(&[path]);
+    match removed {
         Err(e) if e.kind() == io::ErrorKind::NotFound => Ok(()),
         other => other,
     }
@@ -221,7 +254,10 @@ pub(crate) fn remove_dir(path: &Path) -> io::Result<()> {
 
 /// Removes a folder of our own with everything in it; a missing one is fine.
 pub(crate) fn remove_tree(path: &Path) -> io::Result<()> {
-    match fs::remove_dir_all(path) {
+    faults::at(Step::AnyCall)?;
+    let removed = fs::remove_dir_all(path);
+    machine::names_changed_at(&[path]);
+    match removed {
         Err(e) if e.kind() == io::ErrorKind::NotFound => Ok(()),
         other => other,
     }
@@ -230,7 +266,9 @@ pub(crate) fn remove_tree(path: &Path) -> io::Result<()> {
 /// Renames one of our own files.
 pub(crate) fn rename(from: &Path, to: &Path) -> io::Result<()> {
     faults::at(Step::AnyCall)?;
-    fs::rename(from, to)
+    fs::rename(from, to)?;
+    machine::names_changed_at(&[from, to]);
+    Ok(())
 }
 
 /// Size and time of last modification in nanoseconds; `None` if there is no such file.
@@ -238,6 +276,10 @@ pub(crate) fn size_and_mtime(path: &Path) -> io::Result<Option<(u64, i128)>> {
     faults::at(Step::AnyCall)?;
     match fs::metadata(path) {
         Ok(metadata) => {
+            #[cfg(all(feature = "faults", target_os = "linux"))]
+            if let Some(node) = simulated_node(&metadata) {
+                return Ok(Some((metadata.len(), node.mtime_ns.into())));
+            }
             let modified = metadata.modified()?;
             let since_1970 = modified
                 .duration_since(std::time::UNIX_EPOCH)
@@ -252,7 +294,9 @@ pub(crate) fn size_and_mtime(path: &Path) -> io::Result<Option<(u64, i128)>> {
 /// Writes a small file that only a running machine needs, without force.
 pub(crate) fn write_plain(path: &Path, bytes: &[u8]) -> io::Result<()> {
     faults::at(Step::AnyCall)?;
-    fs::write(path, bytes)
+    let written = fs::write(path, bytes);
+    machine::written_at(path);
+    written
 }
 
 /// Device and inode; `None` if there is no such file, or the system has no such numbers.
@@ -261,6 +305,10 @@ pub(crate) fn identity(path: &Path) -> Option<(u64, u64)> {
     {
         use std::os::unix::fs::MetadataExt as _;
         let metadata = fs::metadata(path).ok()?;
+        #[cfg(all(feature = "faults", target_os = "linux"))]
+        if let Some(node) = simulated_node(&metadata) {
+            return Some((node.device, node.inode));
+        }
         Some((metadata.dev(), metadata.ino()))
     }
     #[cfg(not(unix))]
@@ -270,11 +318,15 @@ pub(crate) fn identity(path: &Path) -> Option<(u64, u64)> {
 }
 
 /// Device and inode of an open file.
-pub(crate) fn identity_of(file: &File) -> Option<(u64, u64)> {
+pub(crate) fn identity_of(file: &StateFile) -> Option<(u64, u64)> {
     #[cfg(unix)]
     {
         use std::os::unix::fs::MetadataExt as _;
         let metadata = file.metadata().ok()?;
+        #[cfg(all(feature = "faults", target_os = "linux"))]
+        if let Some(node) = simulated_node(&metadata) {
+            return Some((node.device, node.inode));
+        }
         Some((metadata.dev(), metadata.ino()))
     }
     #[cfg(not(unix))]
@@ -297,6 +349,12 @@ pub(crate) fn place(folder: &Path) -> Option<String> {
         let _ = folder;
         None
     }
+}
+
+#[cfg(all(feature = "faults", target_os = "linux"))]
+fn simulated_node(metadata: &fs::Metadata) -> Option<crate::faults::SimulatedNode> {
+    use std::os::unix::fs::MetadataExt as _;
+    machine::simulated(|machine| machine.node(metadata.ino())).flatten()
 }
 
 /// Returns true if an open file no longer has a name.

@@ -5,7 +5,7 @@
 
 use memoranda_core::id::CommitId;
 
-use crate::clock;
+use crate::{clock, machine};
 
 const PREFIX: &str = ".memoranda-";
 const RECOVERY: &str = "replay-";
@@ -28,7 +28,7 @@ pub(crate) fn of_copy() -> String {
 
 /// Returns the temporary name that recovery uses in this process.
 pub(crate) fn of_recovery() -> String {
-    format!("{PREFIX}{RECOVERY}{}", std::process::id())
+    format!("{PREFIX}{RECOVERY}{}", machine::process_id())
 }
 
 /// Returns true if the name is one that this module makes.

@@ -14,6 +14,7 @@ use memoranda_core::path::NotePath;
 use super::ignore_rules::{IgnoreRules, join};
 use super::temp_names;
 use super::{DirEntryKind, FileStat, ProjectRoot, stat_of};
+use crate::machine;
 
 /// Result of a walk.
 #[derive(Default)]
@@ -154,7 +155,9 @@ fn look_into(
     found: &mut DirWalk,
     pending: &mut Vec<PendingDir>,
 ) {
-    let entries = match dir.entries() {
+    let entries =
+        machine::turn().and_then(|()| machine::reach(&**dir)).and_then(|()| dir.entries());
+    let entries = match entries {
         Ok(entries) => entries,
         Err(e) => return found.unreadable.push((prefix.to_owned(), e)),
     };
@@ -200,7 +203,7 @@ fn look_into(
             continue;
         }
         match kind {
-            DirEntryKind::File => match entry.metadata() {
+            DirEntryKind::File => match file_metadata(dir, &entry) {
                 Ok(metadata) => found.files.push(WalkedFile { path, stat: stat_of(&metadata) }),
                 Err(e) if e.kind() == io::ErrorKind::NotFound => {}
                 Err(e) => found.unreadable.push((place, e)),
@@ -210,6 +213,12 @@ fn look_into(
             }
         }
     }
+}
+
+fn file_metadata(dir: &Dir, entry: &cap_std::fs::DirEntry) -> io::Result<cap_std::fs::Metadata> {
+    machine::turn()?;
+    machine::reach(dir)?;
+    entry.metadata()
 }
 
 /// These rules and those of a folder within.

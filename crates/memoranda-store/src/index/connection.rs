@@ -17,6 +17,7 @@ use rusqlite::{Connection, OpenFlags, OptionalExtension as _};
 use super::vectors;
 use crate::error::{ErrorContext as _, Result, StoreError};
 use crate::files::{FilePrivacy, state_files};
+use crate::machine;
 
 /// Version of the schema. Increase it whenever the tables or their content change.
 const SCHEMA_VERSION: i32 = 27;
@@ -29,6 +30,9 @@ const READER_CACHE_KB: i64 = 4_000;
 const WRITER_CACHE_KB: i64 = 12_000;
 /// Time that a connection waits for a lock of another connection.
 const BUSY_TIMEOUT: Duration = Duration::from_secs(10);
+
+/// How often a connection of a simulated process asks for such a lock.
+const MAX_SIMULATED_TRIES: i32 = 1_000;
 
 /// Identifier of an index, assigned at its creation. In-memory caches compare it in the same
 /// transaction, because a new file can reuse the inode number.
@@ -191,7 +195,9 @@ impl IndexFile {
             db.busy_timeout(Duration::ZERO)?;
         }
         let written = db.query_row("PRAGMA wal_checkpoint(TRUNCATE)", [], |_| Ok(()));
-        db.busy_timeout(BUSY_TIMEOUT)?;
+        if !machine::is_simulated() {
+            db.busy_timeout(BUSY_TIMEOUT)?;
+        }
         written?;
         let found = state_files::size_and_mtime(&self.path).doing(|| "look at the index".into())?;
         if let Some(found) = found {
@@ -208,8 +214,8 @@ impl IndexFile {
     }
 
     fn open(&self, flags: OpenFlags) -> Result<Connection> {
-        let db = Connection::open_with_flags(&self.path, flags)?;
-        db.busy_timeout(BUSY_TIMEOUT)?;
+        let mut db = Connection::open_with_flags(&self.path, flags)?;
+        wait_for_others(&mut db)?;
         // Without effect on an existing file.
         db.pragma_update(None, "page_size", PAGE_BYTES)?;
         db.pragma_update(None, "journal_mode", "wal")?;
@@ -243,6 +249,19 @@ impl IndexFile {
         path.push(suffix);
         path.into()
     }
+}
+
+/// Lets a connection wait for the locks of others.
+fn wait_for_others(db: &mut Connection) -> Result<()> {
+    if machine::is_simulated() {
+        db.busy_handler(Some(|tries| {
+            machine::pause(Duration::from_millis(1));
+            tries < MAX_SIMULATED_TRIES
+        }))?;
+    } else {
+        db.busy_timeout(BUSY_TIMEOUT)?;
+    }
+    Ok(())
 }
 
 fn stamp_text((size, mtime_ns): (u64, i128)) -> String {

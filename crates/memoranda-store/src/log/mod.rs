@@ -3,8 +3,6 @@
 //! One forced write of the log is the moment of acknowledgement. The log is the crash journal,
 //! the history and the recycle bin at once.
 
-#![allow(clippy::disallowed_types)]
-
 pub(crate) mod chain;
 mod fields;
 mod frame;
@@ -14,13 +12,13 @@ mod rewrite;
 mod segment;
 mod writer;
 
-use std::fs::File;
 use std::io::{self, Read as _, Seek as _, SeekFrom};
 use std::path::{Path, PathBuf};
 
 use memoranda_core::id::{CommitId, ContentHash};
 
 use crate::error::{ErrorContext as _, Result, StoreError};
+use crate::files::state_file::StateFile;
 use crate::files::{self, FilePrivacy, state_files};
 use crate::vault::boot::{BootId, MachineRun, machine_id};
 use chain::ChainEnd;
@@ -185,7 +183,7 @@ impl LogFolder {
     }
 
     /// Opens a segment for reading; also returns its format.
-    fn open_segment(&self, device: &str, segment: u64) -> Result<(File, FrameFormat)> {
+    fn open_segment(&self, device: &str, segment: u64) -> Result<(StateFile, FrameFormat)> {
         let doing = || format!("read log segment {device}/{segment}");
         let path = self.segment_path(device, segment);
         let mut file = state_files::open_read(&path).doing(doing)?;
@@ -388,12 +386,12 @@ impl LastRun {
 }
 
 /// An open segment of a log; `None` before anything was written.
-pub(crate) struct SegmentHandle(Option<File>);
+pub(crate) struct SegmentHandle(Option<StateFile>);
 
 impl SegmentHandle {
     /// Returns true if `vacuum` has not put another file in the place of this one.
     pub(crate) fn is_current(&self) -> bool {
-        match self.0.as_ref().map(File::metadata) {
+        match self.0.as_ref().map(StateFile::metadata) {
             None => true,
             Some(Ok(metadata)) => !state_files::is_unlinked(&metadata),
             Some(Err(_)) => false,

@@ -12,6 +12,7 @@ use super::record::{LogRecord, SaltedText};
 use super::segment::{self, HEADER_BYTES};
 use super::{LogFolder, LogPosition, RecordBody, frame};
 use crate::error::{ErrorContext as _, Result};
+use crate::files::state_file::StateFile;
 use crate::files::state_files;
 
 /// Result of a rewrite of the log.
@@ -262,7 +263,7 @@ fn text_of(
 
 /// The frame at `at`, or the next one after damage; damage is not carried over.
 fn next_frame(
-    file: &mut std::fs::File,
+    file: &mut StateFile,
     format: FrameFormat,
     at: u64,
     len: u64,

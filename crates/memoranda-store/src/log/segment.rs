@@ -1,12 +1,12 @@
 //! Segments: files of a log that begin with the version of their frames.
 
-use std::fs::File;
 use std::io::{Read as _, Seek as _, SeekFrom};
 
 use super::frame::{FrameFormat, LogFrame};
 use super::record::LogRecord;
 use super::record_fields;
 use crate::error::{ErrorContext as _, Result, StoreError};
+use crate::files::state_file::StateFile;
 
 /// Length of the beginning of a segment.
 pub(super) const HEADER_BYTES: u64 = 16;
@@ -36,7 +36,7 @@ pub(super) fn header(format: FrameFormat) -> [u8; HEADER_BYTES as usize] {
 /// Returns the format of a segment; fails if it is newer than this program.
 ///
 /// If the beginning is damaged, the first frame decides.
-pub(super) fn read_format(file: &mut File, name: &str) -> Result<FrameFormat> {
+pub(super) fn read_format(file: &mut StateFile, name: &str) -> Result<FrameFormat> {
     let doing = || format!("read log segment {name}");
     let mut bytes = Vec::new();
     file.seek(SeekFrom::Start(0)).doing(doing)?;

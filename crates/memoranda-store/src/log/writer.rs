@@ -1,6 +1,5 @@
 //! Appending to a device's log, in the newest format.
 
-use std::fs::File;
 use std::io::{self, Read as _, Seek as _, SeekFrom, Write as _};
 
 use super::chain::{ChainEnd, SeenDevices};
@@ -10,6 +9,7 @@ use super::segment::{self, HEADER_BYTES};
 use super::{LogFolder, LogPosition, LoggedRecord};
 use crate::error::{ErrorContext as _, Result, StoreError};
 use crate::faults::{self, Step};
+use crate::files::state_file::StateFile;
 use crate::files::{FilePrivacy, state_files};
 use crate::remote::{FrameContent, RemoteError, RemoteFrame};
 
@@ -80,7 +80,7 @@ impl SealedRecords {
 pub(crate) struct LogWriter {
     folder: LogFolder,
     device: String,
-    file: Option<File>,
+    file: Option<StateFile>,
     /// Format of the open segment.
     format: FrameFormat,
     end: LogPosition,
@@ -96,7 +96,7 @@ impl LogWriter {
     /// Returns true if the file ends at this writer's position and is still part of the log:
     /// `vacuum` replaces it.
     pub(crate) fn is_at_end(&self) -> bool {
-        match self.file.as_ref().map(File::metadata) {
+        match self.file.as_ref().map(StateFile::metadata) {
             None => self.end == LogPosition::default(),
             Some(Ok(metadata)) => {
                 metadata.len() == self.end.offset && !state_files::is_unlinked(&metadata)
@@ -254,8 +254,7 @@ impl LogWriter {
         self.end.offset = if begun { HEADER_BYTES } else { start.offset };
         self.last = None;
         let Some(file) = &mut self.file else { return Ok(()) };
-        faults::at(Step::AnyCall)
-            .and_then(|()| file.set_len(self.end.offset))
+        file.set_len(self.end.offset)
             .and_then(|()| file.sync_data())
             .map_err(|e| StoreError::Halted(format!("the log could not be taken back: {e}")))
     }

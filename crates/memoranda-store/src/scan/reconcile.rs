@@ -16,6 +16,7 @@ use crate::error::{Result, StoreError};
 use crate::files::{FileContent, FileStat, ProjectRoot};
 use crate::index::extract::{ExtractedFile, FileKind, extract, is_text};
 use crate::index::{FileRow, IndexBatch, IndexedFile};
+use crate::machine;
 use crate::scan::{ScanProgress, ScanReport};
 use crate::vault::Project;
 use crate::{StoreInner, threads};
@@ -70,44 +71,55 @@ impl StoreInner {
             look.gone.iter().filter_map(|(path, row)| Some((row.hash?, path.clone()))).collect();
         let mut moved = BTreeSet::new();
         let mut done = 0;
-        std::thread::scope(|scope| -> Result<()> {
-            let (sender, receiver) = sync_channel::<Vec<MoveCandidate>>(2);
-            let suspects = look.suspects;
-            threads::start(scope, move || {
-                for batch in batches(&suspects) {
-                    let read = |file: &ChangedCandidate| {
-                        self.stop_if_closing()?;
-                        Ok(read(root, &file.path, file.known))
-                    };
-                    let read: Result<Vec<MoveCandidate>> = batch.iter().map(read).collect();
-                    let Ok(read) = read else { return };
-                    if sender.send(read).is_err() {
-                        return;
-                    }
-                }
-            })?;
-            for batch in receiver {
-                done += batch.len();
-                let (mut known, other): (Vec<_>, Vec<_>) =
-                    batch.into_iter().partition(|candidate| candidate.is_as_known);
-                while !known.is_empty() {
-                    let some = known.split_off(known.len().saturating_sub(BATCH_KNOWN));
-                    self.yield_to_waiters();
-                    self.with_session(|session| {
-                        record(session, project, root, some, &mut vanished, &mut moved, report)
-                    })?;
-                }
-                if !other.is_empty() {
-                    self.yield_to_waiters();
-                    self.with_session(|session| {
-                        record(session, project, root, other, &mut vanished, &mut moved, report)
-                    })?;
-                }
-                progress(ScanProgress { done, total });
+        let read_batch = |batch: &[ChangedCandidate]| -> Result<Vec<MoveCandidate>> {
+            let read = |file: &ChangedCandidate| {
+                self.stop_if_closing()?;
+                Ok(read(root, &file.path, file.known))
+            };
+            batch.iter().map(read).collect()
+        };
+        let mut record_batch = |batch: Vec<MoveCandidate>| -> Result<()> {
+            done += batch.len();
+            let (mut known, other): (Vec<_>, Vec<_>) =
+                batch.into_iter().partition(|candidate| candidate.is_as_known);
+            while !known.is_empty() {
+                let some = known.split_off(known.len().saturating_sub(BATCH_KNOWN));
+                self.yield_to_waiters();
+                self.with_session(|session| {
+                    record(session, project, root, some, &mut vanished, &mut moved, report)
+                })?;
             }
-            // An unread file is not deleted.
-            self.stop_if_closing()
-        })?;
+            if !other.is_empty() {
+                self.yield_to_waiters();
+                self.with_session(|session| {
+                    record(session, project, root, other, &mut vanished, &mut moved, report)
+                })?;
+            }
+            progress(ScanProgress { done, total });
+            Ok(())
+        };
+        let suspects = look.suspects;
+        if machine::is_simulated() {
+            // There the order of calls must not depend on chance.
+            for batch in batches(&suspects) {
+                record_batch(read_batch(batch)?)?;
+            }
+        } else {
+            std::thread::scope(|scope| -> Result<()> {
+                let (sender, receiver) = sync_channel::<Vec<MoveCandidate>>(2);
+                threads::start(scope, move || {
+                    for batch in batches(&suspects) {
+                        let Ok(read) = read_batch(batch) else { return };
+                        if sender.send(read).is_err() {
+                            return;
+                        }
+                    }
+                })?;
+                receiver.into_iter().try_for_each(record_batch)
+            })?;
+        }
+        // An unread file is not deleted.
+        self.stop_if_closing()?;
         let gone: Vec<_> =
             look.gone.into_iter().filter(|(path, _)| !moved.contains(path)).collect();
         for batch in gone.chunks(BATCH_FILES) {

@@ -4,12 +4,9 @@
 //! If the system does not report every folder, the watching process scans from time to time, and
 //! does not announce that it watches, so that one-shot commands scan, too.
 
-#![allow(clippy::disallowed_types)]
-
 mod backend;
 
 use std::collections::{BTreeMap, BTreeSet};
-use std::fs::File;
 use std::io::{Seek as _, SeekFrom, Write as _};
 use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicBool, Ordering};
@@ -22,6 +19,7 @@ use notify::EventKind;
 
 use crate::error::{ErrorContext as _, Result};
 use crate::faults::{self, Step};
+use crate::files::state_file::StateFile;
 use crate::files::{state_files, temp_names};
 use crate::vault::{Project, processes};
 use crate::{Store, StoreInner};
@@ -173,7 +171,7 @@ fn is_answering(inner: &StoreInner) -> bool {
 }
 
 /// Writes the watching process's id into its lock file, so that others can see if it is stopped.
-fn note_watcher(mut lock: &File) {
+fn note_watcher(mut lock: &StateFile) {
     let id = format!("{}\n", std::process::id());
     lock.set_len(0)
         .and_then(|()| lock.seek(SeekFrom::Start(0)))
@@ -210,7 +208,7 @@ pub(crate) fn tell_of_another_folder(inner: &StoreInner) {
 
 fn run(
     weak: &Weak<StoreInner>,
-    lock: &File,
+    lock: &StateFile,
     state: &WatchState,
     events: &Sender<WatchMessage>,
     receiver: &Receiver<WatchMessage>,

@@ -1,7 +1,5 @@
 //! A whole vault as one tar archive: every project as a folder, and the history.
 
-#![allow(clippy::disallowed_types)]
-
 use std::collections::BTreeSet;
 use std::io::{Read, Write};
 use std::path::{Component, Path};

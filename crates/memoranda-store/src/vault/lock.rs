@@ -8,19 +8,19 @@
 //! An entry therefore proves nothing after a restart of the machine or without its drive in between,
 //! and nothing about the log of any other device.
 
-#![allow(clippy::disallowed_types)]
-
 use std::cell::RefCell;
-use std::fs::{File, TryLockError};
+use std::fs::TryLockError;
 use std::io::{self, Read as _, Seek as _, SeekFrom, Write as _};
 use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicBool, Ordering};
-use std::time::{Duration, Instant};
+use std::time::Duration;
 
 use crate::error::{ErrorContext as _, Result, StoreError};
 use crate::faults::{self, Step};
+use crate::files::state_file::StateFile;
 use crate::files::state_files;
 use crate::log::LogPosition;
+use crate::machine;
 use crate::vault::boot::{MachineRun, Restarted};
 use crate::vault::processes;
 
@@ -44,7 +44,7 @@ const HOLDER_CHECK_AFTER: Duration = Duration::from_millis(20);
 /// The lock file of a vault, open but not held.
 pub(crate) struct VaultLock {
     path: PathBuf,
-    file: File,
+    file: StateFile,
     run: MachineRun,
     /// True if the vault cannot be written to: the lock then only keeps readers from a change.
     is_read_only: bool,
@@ -130,11 +130,11 @@ impl VaultLock {
 
     /// Waits for the lock, a bounded time.
     pub(crate) fn acquire(&self, wait: LockWait) -> Result<VaultLockGuard<'_>> {
-        let started = Instant::now();
+        let started = machine::moment();
         let mut pause = Duration::from_micros(50);
         let mut check_at = HOLDER_CHECK_AFTER;
         loop {
-            let waited = started.elapsed();
+            let waited = machine::moment() - started;
             match self.file.try_lock() {
                 Ok(()) => break,
                 Err(TryLockError::WouldBlock) => {
@@ -145,7 +145,7 @@ impl VaultLock {
                     if waited >= wait.patience() || is_futile {
                         return Err(self.busy(waited));
                     }
-                    std::thread::sleep(pause);
+                    machine::pause(pause);
                     pause = (pause * 2).min(MAX_PAUSE);
                 }
                 Err(TryLockError::Error(source)) => {
@@ -249,7 +249,7 @@ impl VaultLockGuard<'_> {
     }
 
     fn write_table(&self, entries: &[AppliedEntry]) -> Result<()> {
-        let mut table = format!("{MAGIC} {:010}\n", std::process::id());
+        let mut table = format!("{MAGIC} {:010}\n", machine::process_id());
         for AppliedEntry { device, run, position, .. } in entries {
             let LogPosition { segment, offset } = position;
             table += &format!("{device} {} {segment:08} {offset:020}\n", run.encode());
