@@ -12,7 +12,7 @@ use std::sync::mpsc::{Receiver, RecvTimeoutError, Sender, channel};
 use std::sync::{Arc, Weak};
 use std::time::{Duration, Instant};
 
-use memoranda_core::change::ChangeChannel;
+use memoranda_core::change::CommitKind;
 use memoranda_core::id::ProjectName;
 use memoranda_core::path::NotePath;
 
@@ -78,7 +78,11 @@ impl StoreInner {
     fn force_files(&self, from: LogPosition, to: LogPosition) -> Result<()> {
         let mut touched: BTreeMap<ProjectName, Vec<NotePath>> = BTreeMap::new();
         self.log.read_from(&self.vault.device, from, ReadCheck::Meta, |placed| {
-            if placed.end <= to && placed.record.commit.author.channel != ChangeChannel::Disk {
+            // An edit by hand that was recorded is forced, too: if a power cut took it back, an older
+            // version would be found that the records after the checkpoint do not name. The files of
+            // a first scan were there before.
+            let is_first_scan = placed.record.commit.kind == Some(CommitKind::FirstScan);
+            if placed.end <= to && !is_first_scan {
                 for file in placed.record.commit.files {
                     let paths = touched.entry(file.project).or_default();
                     paths.push(file.path);
@@ -220,12 +224,26 @@ impl BackgroundSync {
         Ok(Self { sender, thread: Some(thread) })
     }
 
+    /// The background of a simulated process, which has no thread of its own.
+    #[cfg(feature = "faults")]
+    fn without_thread() -> Self {
+        Self { sender: channel().0, thread: None }
+    }
+
     /// Ends the thread; what it had not yet done, the closing store does.
     pub(crate) fn stop(mut self) {
         drop(self.sender);
         if let Some(thread) = self.thread.take() {
             thread.join().ok();
         }
+    }
+}
+
+#[cfg(feature = "faults")]
+impl crate::Store {
+    /// Lets the index wait, as a process does that goes on; a test does the work of its background.
+    pub fn start_background_without_thread(&self) {
+        *self.inner.background() = Some(BackgroundSync::without_thread());
     }
 }
 
