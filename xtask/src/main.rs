@@ -1,4 +1,4 @@
-//! The workspace's own chores: `tidy`, `docs`, `bench`, `commands`, `dist`.
+//! The workspace's own chores: `tidy`, `docs`, `bench`, `commands`, `dist`, `simulate`.
 
 #![allow(
     clippy::print_stdout,
@@ -12,7 +12,7 @@ mod bench;
 mod commands;
 mod dist;
 mod docs;
-mod statement_weights;
+mod simulate;
 mod statements;
 mod tidy;
 mod workspace;
@@ -34,12 +34,12 @@ Usage: cargo xtask <chore>
   bench retrieval FILE [--ranked FILE] [--ablation] [-n N] [--json]
                              measure how well search finds, on questions with known evidence
   bench statements FILE      measure how well kind and scope are guessed, on the facts of BEAM
-  statements FILE            learn the weights by which kind and scope of a statement are guessed, also
-                             from the facts of BEAM
   commands [--binary FILE] [PAGE]
                              run every command that the pages show, and compare what it prints
   dist [--target TRIPLE] [--binary FILE] [--out DIR]
-                             make every package of a release from one build, with checksums";
+                             make every package of a release from one build, with checksums
+  simulate [--seed N] [--steps M] [--release]
+                             try to lose data on a simulated machine; one life without --steps";
 
 fn main() -> ExitCode {
     let arguments: Vec<String> = std::env::args().skip(1).collect();
@@ -53,7 +53,7 @@ fn main() -> ExitCode {
         "bench" => bench::run(rest),
         "commands" => commands::run(rest),
         "dist" => dist::run(rest),
-        "statements" => statement_weights::run(rest),
+        "simulate" => simulate::run(rest),
         "bench-child" => bench::children::run(rest),
         _ => {
             eprintln!("{USAGE}");

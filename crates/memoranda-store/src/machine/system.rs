@@ -4,6 +4,7 @@ use std::io;
 use std::path::Path;
 use std::time::{Duration, Instant};
 
+#[cfg(feature = "faults")]
 use crate::faults::Step;
 
 #[inline(always)]
@@ -31,6 +32,7 @@ pub(crate) fn turn() -> io::Result<()> {
     Ok(())
 }
 
+#[cfg(feature = "faults")]
 #[inline(always)]
 pub(crate) fn at(_: Step) -> Option<io::Result<()>> {
     None

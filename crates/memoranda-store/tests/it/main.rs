@@ -48,6 +48,8 @@ mod recovery;
 mod restart;
 #[cfg(unix)]
 mod root_identity;
+#[cfg(all(target_os = "linux", feature = "faults"))]
+mod simulator;
 mod snapshot;
 mod space;
 mod support;

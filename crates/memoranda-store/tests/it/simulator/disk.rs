@@ -1,0 +1,479 @@
+//! Drives that forget what was not forced.
+//!
+//! The calls themselves are made on a real folder in memory. Here is what a disk would know of them:
+//! for each file the bytes that were forced, for each folder the names that were forced, and the
+//! changes of names that were not, in order. A power cut keeps the forced state and whatever chance
+//! adds to it: for each folder the first so many changes of its names, for each file any mixture of old
+//! and new pages, zeros where nothing was written yet.
+
+use std::collections::{BTreeMap, BTreeSet, HashMap};
+use std::fs;
+use std::os::unix::fs::MetadataExt as _;
+use std::path::{Path, PathBuf};
+
+use memoranda_store::faults::SimulatedNode;
+
+use super::chance::Chance;
+
+/// Bytes of a page: small, so that short notes have several.
+const PAGE: usize = 64;
+
+pub(super) type NodeId = u64;
+type Names = BTreeMap<String, NodeId>;
+
+#[derive(Clone)]
+enum NodeContent {
+    File { forced: Vec<u8>, now: Vec<u8> },
+    Folder { forced: Names, now: Names },
+}
+
+#[derive(Clone)]
+struct Node {
+    drive: usize,
+    content: NodeContent,
+    links: usize,
+    mtime_ns: i64,
+    ctime_ns: i64,
+}
+
+/// Names that changed in one step: folder, name, and what has the name since.
+type NameChange = Vec<(NodeId, String, Option<NodeId>)>;
+
+struct Drive {
+    root: PathBuf,
+    node: NodeId,
+    device: u64,
+    is_pulled: bool,
+    unforced: Vec<NameChange>,
+}
+
+/// The drives of a machine.
+pub(super) struct Disk {
+    nodes: BTreeMap<NodeId, Node>,
+    by_inode: HashMap<u64, NodeId>,
+    /// Real inodes that a power cut or a pulled drive made useless, with their drive.
+    stale: HashMap<u64, usize>,
+    drives: Vec<Drive>,
+    next_node: NodeId,
+    next_device: u64,
+}
+
+impl Disk {
+    /// Makes drives of empty folders.
+    pub(super) fn new(roots: &[PathBuf]) -> Self {
+        let mut disk = Self {
+            nodes: BTreeMap::new(),
+            by_inode: HashMap::new(),
+            stale: HashMap::new(),
+            drives: Vec::new(),
+            next_node: 100,
+            next_device: 10,
+        };
+        for (drive, root) in roots.iter().enumerate() {
+            fs::create_dir_all(root).unwrap();
+            let content = NodeContent::Folder { forced: Names::new(), now: Names::new() };
+            let node = disk.add_node(drive, content, 0);
+            disk.by_inode.insert(fs::metadata(root).unwrap().ino(), node);
+            let (root, device) = (root.clone(), disk.next_device());
+            disk.drives.push(Drive { root, node, device, is_pulled: false, unforced: Vec::new() });
+        }
+        disk
+    }
+
+    fn next_device(&mut self) -> u64 {
+        self.next_device += 1;
+        self.next_device
+    }
+
+    fn add_node(&mut self, drive: usize, content: NodeContent, now_ns: i64) -> NodeId {
+        self.next_node += 1;
+        let node = Node { drive, content, links: 0, mtime_ns: now_ns, ctime_ns: now_ns };
+        self.nodes.insert(self.next_node, node);
+        self.next_node
+    }
+
+    pub(super) fn node(&self, inode: u64) -> Option<SimulatedNode> {
+        let inode = *self.by_inode.get(&inode)?;
+        let node = self.nodes.get(&inode)?;
+        let device = self.drives[node.drive].device;
+        Some(SimulatedNode { device, inode, mtime_ns: node.mtime_ns, ctime_ns: node.ctime_ns })
+    }
+
+    /// Returns false if the drive of a real file or folder was pulled since it was opened.
+    pub(super) fn is_reachable(&self, inode: u64) -> bool {
+        match self.by_inode.get(&inode).and_then(|node| self.nodes.get(node)) {
+            Some(node) => !self.drives[node.drive].is_pulled,
+            None => !self.stale.get(&inode).is_some_and(|drive| self.drives[*drive].is_pulled),
+        }
+    }
+
+    pub(super) fn is_pulled(&self, drive: usize) -> bool {
+        self.drives[drive].is_pulled
+    }
+
+    /// Records that names may have changed in these folders, given by their real paths.
+    pub(super) fn names_changed(&mut self, folders: &[PathBuf], now_ns: i64) {
+        let mut change = NameChange::new();
+        let mut seen = BTreeSet::new();
+        let mut drive = None;
+        // What left one folder may have come to another, so links are counted at the end.
+        let mut listed = Vec::new();
+        for path in folders {
+            let Ok(metadata) = fs::metadata(path) else { continue };
+            let Some(&folder) = self.by_inode.get(&metadata.ino()) else { continue };
+            if !seen.insert(folder) {
+                continue;
+            }
+            drive = Some(self.nodes[&folder].drive);
+            listed.push((folder, path.clone()));
+        }
+        let Some(drive) = drive else { return };
+        for (folder, path) in &listed {
+            let before = self.names(*folder).clone();
+            let mut now = Names::new();
+            let mut entries: Vec<_> = fs::read_dir(path).unwrap().map(|e| e.unwrap()).collect();
+            entries.sort_by_key(fs::DirEntry::file_name);
+            for entry in entries {
+                let name = entry.file_name().into_string().unwrap();
+                let Ok(metadata) = entry.metadata() else { continue };
+                let known = self.by_inode.get(&metadata.ino()).copied();
+                // An inode without a name is gone; a new file can have its number.
+                let known =
+                    known.filter(|node| self.nodes.get(node).is_some_and(|known| known.links > 0));
+                let node = match known {
+                    Some(node) => node,
+                    None => self.discover(drive, &entry.path(), &metadata, now_ns, &mut change),
+                };
+                now.insert(name, node);
+            }
+            let all: BTreeSet<&String> = before.keys().chain(now.keys()).collect();
+            let mut changed = Vec::new();
+            for name in all {
+                if before.get(name) != now.get(name) {
+                    changed.push((*folder, name.clone(), now.get(name).copied()));
+                }
+            }
+            if !changed.is_empty() {
+                let node = self.nodes.get_mut(folder).unwrap();
+                node.mtime_ns = now_ns;
+                node.ctime_ns = now_ns;
+            }
+            change.extend(changed);
+        }
+        for (folder, name, after) in &change {
+            if let Some(before) = self.names(*folder).get(name).copied() {
+                self.link(before, -1, now_ns);
+            }
+            if let Some(after) = after {
+                self.link(*after, 1, now_ns);
+            }
+            let names = self.names_mut(*folder);
+            match after {
+                Some(after) => names.insert(name.clone(), *after),
+                None => names.remove(name),
+            };
+        }
+        if !change.is_empty() {
+            self.drives[drive].unforced.push(change);
+        }
+    }
+
+    fn link(&mut self, node: NodeId, by: isize, now_ns: i64) {
+        if let Some(node) = self.nodes.get_mut(&node) {
+            node.links = node.links.saturating_add_signed(by);
+            node.ctime_ns = now_ns;
+        }
+    }
+
+    fn names(&self, folder: NodeId) -> &Names {
+        match &self.nodes[&folder].content {
+            NodeContent::Folder { now, .. } => now,
+            NodeContent::File { .. } => panic!("a file has no names"),
+        }
+    }
+
+    fn names_mut(&mut self, folder: NodeId) -> &mut Names {
+        match &mut self.nodes.get_mut(&folder).unwrap().content {
+            NodeContent::Folder { now, .. } => now,
+            NodeContent::File { .. } => panic!("a file has no names"),
+        }
+    }
+
+    fn discover(
+        &mut self,
+        drive: usize,
+        path: &Path,
+        metadata: &fs::Metadata,
+        now_ns: i64,
+        change: &mut NameChange,
+    ) -> NodeId {
+        let content = if metadata.is_dir() {
+            NodeContent::Folder { forced: Names::new(), now: Names::new() }
+        } else {
+            NodeContent::File { forced: Vec::new(), now: fs::read(path).unwrap_or_default() }
+        };
+        let node = self.add_node(drive, content, now_ns);
+        self.by_inode.insert(metadata.ino(), node);
+        if metadata.is_dir() {
+            let mut entries: Vec<_> = fs::read_dir(path).unwrap().map(|e| e.unwrap()).collect();
+            entries.sort_by_key(fs::DirEntry::file_name);
+            for entry in entries {
+                let name = entry.file_name().into_string().unwrap();
+                let metadata = entry.metadata().unwrap();
+                let child = self.discover(drive, &entry.path(), &metadata, now_ns, change);
+                change.push((node, name, Some(child)));
+            }
+        }
+        node
+    }
+
+    /// Records that a file has other bytes.
+    pub(super) fn written(&mut self, path: &Path, now_ns: i64) {
+        let Some(node) = self.file_at(path) else { return };
+        let bytes = fs::read(path).unwrap_or_default();
+        let node = self.nodes.get_mut(&node).unwrap();
+        if let NodeContent::File { now, .. } = &mut node.content {
+            *now = bytes;
+            node.mtime_ns = now_ns;
+            node.ctime_ns = now_ns;
+        }
+    }
+
+    pub(super) fn dated(&mut self, path: &Path, mtime_ns: i64) {
+        if let Some(node) = self.file_at(path) {
+            self.nodes.get_mut(&node).unwrap().mtime_ns = mtime_ns;
+        }
+    }
+
+    fn file_at(&self, path: &Path) -> Option<NodeId> {
+        self.by_inode.get(&fs::metadata(path).ok()?.ino()).copied()
+    }
+
+    pub(super) fn forced(&mut self, path: &Path) {
+        if let Some(node) = self.file_at(path) {
+            self.force_node(node);
+        }
+    }
+
+    fn force_node(&mut self, node: NodeId) {
+        if let Some(NodeContent::File { forced, now }) =
+            self.nodes.get_mut(&node).map(|node| &mut node.content)
+        {
+            forced.clone_from(now);
+        }
+    }
+
+    pub(super) fn names_forced(&mut self, path: &Path) {
+        if let Some(folder) = self.file_at(path) {
+            self.force_names(folder, usize::MAX);
+        }
+    }
+
+    /// Forces the first so many unforced changes of a folder, and whatever they depend on.
+    fn force_names(&mut self, folder: NodeId, count: usize) {
+        let drive = self.nodes[&folder].drive;
+        let unforced = std::mem::take(&mut self.drives[drive].unforced);
+        let touches = |change: &NameChange, folder| change.iter().any(|(of, ..)| *of == folder);
+        let own = unforced.iter().enumerate().filter(|(_, change)| touches(change, folder));
+        let Some((last, _)) = own.take(count).last() else {
+            self.drives[drive].unforced = unforced;
+            return;
+        };
+        // A change of two folders needs everything before it in both.
+        let mut until: BTreeMap<NodeId, usize> = BTreeMap::from([(folder, last)]);
+        for (n, change) in unforced.iter().enumerate().rev() {
+            if change.iter().any(|(of, ..)| until.get(of).is_some_and(|until| n <= *until)) {
+                for (of, ..) in change {
+                    let known = until.entry(*of).or_insert(n);
+                    *known = n.max(*known);
+                }
+            }
+        }
+        let mut left = Vec::new();
+        for (n, change) in unforced.into_iter().enumerate() {
+            if change.iter().any(|(of, ..)| until.get(of).is_some_and(|until| n <= *until)) {
+                self.apply_forced(change);
+            } else {
+                left.push(change);
+            }
+        }
+        self.drives[drive].unforced = left;
+    }
+
+    fn apply_forced(&mut self, change: NameChange) {
+        for (folder, name, after) in change {
+            if let Some(NodeContent::Folder { forced, .. }) =
+                self.nodes.get_mut(&folder).map(|node| &mut node.content)
+            {
+                match after {
+                    Some(after) => forced.insert(name, after),
+                    None => forced.remove(&name),
+                };
+            }
+        }
+    }
+
+    /// Forces everything on the drive of a folder.
+    pub(super) fn all_forced(&mut self, path: &Path) {
+        if let Some(folder) = self.file_at(path) {
+            self.force_drive(self.nodes[&folder].drive);
+        }
+    }
+
+    pub(super) fn force_drive(&mut self, drive: usize) {
+        for change in std::mem::take(&mut self.drives[drive].unforced) {
+            self.apply_forced(change);
+        }
+        let own = self.nodes.iter().filter(|(_, node)| node.drive == drive);
+        for node in own.map(|(id, _)| *id).collect::<Vec<_>>() {
+            self.force_node(node);
+        }
+    }
+
+    /// Does what a kernel does on its own: some pages or names reach the disk early.
+    pub(super) fn write_back(&mut self, chance: &mut Chance) {
+        let drive = chance.below(self.drives.len());
+        if chance.one_in(2) {
+            let dirty = |(_, node): &(&NodeId, &Node)| {
+                node.drive == drive
+                    && matches!(&node.content, NodeContent::File { forced, now } if forced != now)
+            };
+            let dirty: Vec<NodeId> = self.nodes.iter().filter(dirty).map(|(id, _)| *id).collect();
+            if dirty.is_empty() {
+                return;
+            }
+            let node = dirty[chance.below(dirty.len())];
+            if let NodeContent::File { forced, now } =
+                &mut self.nodes.get_mut(&node).unwrap().content
+            {
+                *forced = mix(forced, now, chance);
+            }
+        } else {
+            let folders: Vec<NodeId> =
+                self.drives[drive].unforced.iter().flatten().map(|(of, ..)| *of).collect();
+            if !folders.is_empty() {
+                let folder = folders[chance.below(folders.len())];
+                let count = chance.below(4) + 1;
+                self.force_names(folder, count);
+            }
+        }
+    }
+
+    /// Takes the power away from a drive: what was not forced is as chance has it.
+    pub(super) fn cut(&mut self, drive: usize, chance: &mut Chance) {
+        let unforced = std::mem::take(&mut self.drives[drive].unforced);
+        let likely = [0, 50, 90, 100][chance.below(4)];
+        let mut stopped = BTreeSet::new();
+        for change in unforced {
+            let is_free = change.iter().all(|(of, ..)| !stopped.contains(of));
+            if is_free && chance.below(100) < likely {
+                self.apply_forced(change);
+            } else {
+                stopped.extend(change.iter().map(|(of, ..)| *of));
+            }
+        }
+        let own = self.nodes.iter().filter(|(_, node)| node.drive == drive);
+        for id in own.map(|(id, _)| *id).collect::<Vec<_>>() {
+            let node = self.nodes.get_mut(&id).unwrap();
+            node.links = 0;
+            match &mut node.content {
+                NodeContent::File { forced, now } => {
+                    let left = mix(forced, now, chance);
+                    (*forced, *now) = (left.clone(), left);
+                }
+                NodeContent::Folder { forced, now } => now.clone_from(forced),
+            }
+        }
+        self.rebuild(drive);
+    }
+
+    /// Makes the real folder what the drive holds.
+    fn rebuild(&mut self, drive: usize) {
+        let (root, node) = (self.drives[drive].root.clone(), self.drives[drive].node);
+        let gone = self.by_inode.iter().filter(|(_, id)| self.nodes[id].drive == drive);
+        let gone: Vec<u64> = gone.filter(|(_, id)| **id != node).map(|(inode, _)| *inode).collect();
+        for inode in gone {
+            self.by_inode.remove(&inode);
+            self.stale.insert(inode, drive);
+        }
+        for entry in fs::read_dir(&root).unwrap() {
+            let path = entry.unwrap().path();
+            if path.is_dir() { fs::remove_dir_all(path) } else { fs::remove_file(path) }.unwrap();
+        }
+        let mut alive = BTreeSet::from([node]);
+        self.rebuild_folder(&root, node, &mut alive);
+        self.nodes.retain(|id, node| node.drive != drive || alive.contains(id));
+    }
+
+    fn rebuild_folder(&mut self, path: &Path, folder: NodeId, alive: &mut BTreeSet<NodeId>) {
+        for (name, id) in self.names(folder).clone() {
+            let place = path.join(&name);
+            alive.insert(id);
+            self.nodes.get_mut(&id).unwrap().links += 1;
+            let known = self.by_inode.iter().find(|(_, known)| **known == id).map(|(i, _)| *i);
+            match (&self.nodes[&id].content, known) {
+                // A second name of a file that was made already.
+                (NodeContent::File { now, .. }, _) => fs::write(&place, now).unwrap(),
+                // A moved folder with only one half of the move on disk.
+                (NodeContent::Folder { .. }, Some(_)) => continue,
+                (NodeContent::Folder { .. }, None) => fs::create_dir(&place).unwrap(),
+            }
+            self.by_inode.insert(fs::metadata(&place).unwrap().ino(), id);
+            if place.is_dir() {
+                self.rebuild_folder(&place, id, alive);
+            }
+        }
+    }
+
+    /// Pulls a drive: an empty folder is in its place.
+    pub(super) fn pull(&mut self, drive: usize, chance: &mut Chance) {
+        self.cut(drive, chance);
+        let root = self.drives[drive].root.clone();
+        fs::rename(&root, away(&root)).unwrap();
+        fs::create_dir(&root).unwrap();
+        self.drives[drive].is_pulled = true;
+    }
+
+    /// Puts a drive back.
+    pub(super) fn put_back(&mut self, drive: usize) {
+        let root = self.drives[drive].root.clone();
+        fs::remove_dir_all(&root).unwrap();
+        fs::rename(away(&root), &root).unwrap();
+        self.drives[drive].is_pulled = false;
+    }
+}
+
+fn away(root: &Path) -> PathBuf {
+    root.with_extension("away")
+}
+
+/// Returns what may be on disk of a file: pages of either state, zeros where nothing was written.
+fn mix(forced: &[u8], now: &[u8], chance: &mut Chance) -> Vec<u8> {
+    if forced == now {
+        return now.to_vec();
+    }
+    match chance.below(4) {
+        0 => forced.to_vec(),
+        1 => now.to_vec(),
+        _ => {
+            let (low, high) = (forced.len().min(now.len()), forced.len().max(now.len()));
+            let length = match chance.below(3) {
+                0 => forced.len(),
+                1 => now.len(),
+                _ => low + chance.below(high - low + 1),
+            };
+            let mut mixed = vec![0; length];
+            for (n, page) in mixed.chunks_mut(PAGE).enumerate() {
+                let source = match chance.below(3) {
+                    0 if n * PAGE >= forced.len() => &[][..],
+                    0 => forced,
+                    _ => now,
+                };
+                for (at, byte) in page.iter_mut().enumerate() {
+                    *byte = source.get(n * PAGE + at).copied().unwrap_or(0);
+                }
+            }
+            mixed
+        }
+    }
+}

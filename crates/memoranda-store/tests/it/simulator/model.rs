@@ -1,0 +1,237 @@
+//! What was acknowledged, what people did, and what may be seen of both.
+
+use std::collections::{BTreeMap, BTreeSet};
+
+use memoranda_core::id::ContentHash;
+use memoranda_store::hash;
+
+/// A file: project and path.
+pub(super) type Key = (String, String);
+/// The bytes of a file; `None` if it does not exist.
+pub(super) type Value = Option<Vec<u8>>;
+
+/// What is known of one file.
+#[derive(Clone, Default, Debug)]
+struct FileModel {
+    /// What the file holds after the last acknowledged change or the last edit of a person.
+    last: Value,
+    /// What it may hold as well: changes that were not acknowledged, and edits that a cut took.
+    possible: Vec<Value>,
+    /// The last acknowledged value, and what people made of it since.
+    recent: Vec<Value>,
+    /// When a person last touched it.
+    edited_at: u64,
+    /// When anything last happened to it.
+    touched_at: u64,
+    /// True if a person did the last thing that is known.
+    is_by_person: bool,
+}
+
+/// Where the bytes of a version must still be.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+enum Origin {
+    /// Acknowledged: the log has it.
+    Acknowledged,
+    /// A person saved it: the file has it, or the log if the store replaced it.
+    Person,
+}
+
+/// A change that the store was asked for, with what its last decision saw.
+#[derive(Clone, Default, Debug)]
+pub(super) struct Wanted {
+    pub(super) changes: Vec<(Key, Value)>,
+    /// When it was decided; `None` if it never was.
+    pub(super) decided_at: Option<u64>,
+}
+
+/// The knowledge that the store is checked against.
+#[derive(Clone, Default)]
+pub(super) struct Model {
+    files: BTreeMap<Key, FileModel>,
+    required: BTreeMap<[u8; 32], (Origin, Key)>,
+    /// Changes of several files that were not acknowledged: all or nothing.
+    groups: Vec<(u64, Vec<(Key, Value)>)>,
+    time: u64,
+}
+
+impl Model {
+    /// Counts events.
+    pub(super) fn tick(&mut self) -> u64 {
+        self.time += 1;
+        self.time
+    }
+
+    fn require(&mut self, value: &Value, origin: Origin, key: &Key) {
+        if let Some(bytes) = value {
+            let ContentHash(hash) = hash(bytes);
+            let known = self.required.entry(hash).or_insert_with(|| (origin, key.clone()));
+            if origin == Origin::Acknowledged {
+                known.0 = origin;
+            }
+        }
+    }
+
+    /// A person gives a file other bytes, or takes it away.
+    pub(super) fn edit(&mut self, key: &Key, seen: &Value, value: Value) {
+        let now = self.tick();
+        if let Some(bytes) = seen {
+            let ContentHash(hash) = hash(bytes);
+            // What nobody but the person had seen is the person's to throw away.
+            if self.required.get(&hash).is_some_and(|(origin, _)| *origin == Origin::Person) {
+                self.required.remove(&hash);
+            }
+        }
+        // Of two saves of one file within one write of the store, the later one counts.
+        self.required.retain(|_, (origin, of)| *origin != Origin::Person || of != key);
+        self.require(&value, Origin::Person, key);
+        let file = self.files.entry(key.clone()).or_default();
+        file.recent.push(value.clone());
+        if value.is_some() {
+            file.possible.clear();
+        }
+        (file.last, file.edited_at, file.touched_at) = (value, now, now);
+        file.is_by_person = true;
+    }
+
+    /// A change was acknowledged.
+    pub(super) fn acknowledge(&mut self, wanted: &Wanted) {
+        let now = self.tick();
+        let decided_at = wanted.decided_at.unwrap_or(now);
+        for (key, value) in &wanted.changes {
+            self.require(value, Origin::Acknowledged, key);
+            let file = self.files.entry(key.clone()).or_default();
+            file.touched_at = now;
+            // Who saved after the decision may have the last word, or be in the history.
+            if file.edited_at > decided_at {
+                file.recent.push(value.clone());
+                file.possible.push(value.clone());
+                continue;
+            }
+            file.last.clone_from(value);
+            file.recent = vec![value.clone()];
+            file.possible.clear();
+            file.is_by_person = false;
+        }
+    }
+
+    /// Nobody knows if a change was made.
+    pub(super) fn doubt(&mut self, wanted: &Wanted) {
+        let Some(decided_at) = wanted.decided_at else { return };
+        let now = self.tick();
+        let mut group = Vec::new();
+        for (key, value) in &wanted.changes {
+            let file = self.files.entry(key.clone()).or_default();
+            file.touched_at = now;
+            let is_edited = file.edited_at > decided_at;
+            file.recent.push(value.clone());
+            file.possible.push(value.clone());
+            if !is_edited {
+                group.push((key.clone(), value.clone()));
+            }
+        }
+        if group.len() > 1 && group.len() == wanted.changes.len() {
+            self.groups.push((now, group));
+        }
+    }
+
+    /// A drive lost its power: `image` is what is left of each of its files, `seen` what was there.
+    pub(super) fn lose_unforced(
+        &mut self,
+        is_on_drive: impl Fn(&Key) -> bool,
+        seen: &BTreeMap<Key, Vec<u8>>,
+        image: &BTreeMap<Key, Vec<u8>>,
+    ) {
+        for (key, bytes) in seen.iter().filter(|(key, _)| is_on_drive(key)) {
+            let ContentHash(hash) = hash(bytes);
+            if self.required.get(&hash).is_some_and(|(origin, _)| *origin == Origin::Person) {
+                self.required.remove(&hash);
+            }
+            self.files.entry(key.clone()).or_default();
+        }
+        for (key, file) in self.files.iter_mut().filter(|(key, _)| is_on_drive(key)) {
+            if file.is_by_person {
+                file.possible.append(&mut file.recent.clone());
+                file.possible.push(image.get(key).cloned());
+                file.possible.push(None);
+            }
+        }
+    }
+
+    /// Whatever is not in a file now may be purged.
+    pub(super) fn purge(&mut self, visible: &BTreeMap<Key, Vec<u8>>) {
+        let here: BTreeSet<[u8; 32]> = visible.values().map(|bytes| hash(bytes).0).collect();
+        self.required.retain(|hash, _| here.contains(hash));
+    }
+
+    pub(super) fn keys(&self) -> Vec<Key> {
+        self.files.keys().cloned().collect()
+    }
+
+    /// Compares what the store shows with what may be; afterwards that is known.
+    pub(super) fn settle(&mut self, actual: &BTreeMap<Key, Vec<u8>>) -> Result<(), String> {
+        for (key, file) in &self.files {
+            let found = actual.get(key).cloned();
+            if found != file.last && !file.possible.contains(&found) {
+                return Err(format!(
+                    "{}/{} holds {}; expected {}{}",
+                    key.0,
+                    key.1,
+                    show(&found),
+                    show(&file.last),
+                    file.possible.iter().map(|v| format!(" or {}", show(v))).collect::<String>()
+                ));
+            }
+        }
+        for key in actual.keys() {
+            if !self.files.contains_key(key) {
+                return Err(format!("{}/{} came from nowhere", key.0, key.1));
+            }
+        }
+        for (at, group) in &self.groups {
+            let is_new = |(key, value): &&(Key, Value)| actual.get(key) == value.as_ref();
+            let is_untouched = group.iter().all(|(key, _)| {
+                self.files.get(key).is_some_and(|file| file.touched_at == *at && !file.is_by_person)
+            });
+            let made = group.iter().filter(is_new).count();
+            if is_untouched && made != 0 && made != group.len() {
+                return Err(format!("{made} of {} files of one change: {group:?}", group.len()));
+            }
+        }
+        self.groups.clear();
+        for (key, file) in &mut self.files {
+            let found = actual.get(key).cloned();
+            if found != file.last {
+                file.recent.push(found.clone());
+                file.last = found;
+            }
+            file.possible.clear();
+        }
+        Ok(())
+    }
+
+    /// The versions that must be in a file or in the log, with the file that had them.
+    pub(super) fn required(&self) -> Vec<(ContentHash, String)> {
+        let name = |(hash, (origin, key)): (&[u8; 32], &(Origin, Key))| {
+            (ContentHash(*hash), format!("{origin:?} version of {}/{}", key.0, key.1))
+        };
+        self.required.iter().map(name).collect()
+    }
+
+    /// Everything that is there now was acknowledged, as by an import.
+    pub(super) fn acknowledge_all(&mut self) {
+        for file in self.files.values_mut() {
+            file.is_by_person = false;
+            file.recent = vec![file.last.clone()];
+        }
+    }
+}
+
+pub(super) fn show(value: &Value) -> String {
+    match value {
+        None => "no file".into(),
+        Some(bytes) => {
+            let text: String = String::from_utf8_lossy(bytes).chars().take(24).collect();
+            format!("{text:?} ({} bytes)", bytes.len())
+        }
+    }
+}

@@ -1,0 +1,98 @@
+//! What a seed decides about a whole life of a vault.
+
+use super::chance::Chance;
+
+/// How a life goes. A number of calls is the mean distance of events; 0 is never.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Rules {
+    pub(super) processes: usize,
+    pub(super) devices: usize,
+    pub(super) caches: usize,
+    pub(super) epochs: usize,
+    pub(super) operations: usize,
+    pub(super) switch: usize,
+    pub(super) edit: usize,
+    pub(super) write_back: usize,
+    pub(super) kill: usize,
+    pub(super) cut: usize,
+    pub(super) error: usize,
+    pub(super) pull: usize,
+    pub(super) clock_jump: usize,
+    pub(super) has_stick: bool,
+    pub(super) has_exchange: bool,
+    pub(super) knows_boot: bool,
+    pub(super) has_vacuum: bool,
+    pub(super) has_move: bool,
+    pub(super) has_backup: bool,
+    pub(super) has_import: bool,
+}
+
+/// How much of the world takes part.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub(super) enum Extent {
+    /// One device with one cache, whose processes die, with people or with power cuts.
+    Proven,
+    /// Everything. The simulator still finds failures there: `docs/simulator.md` lists them.
+    Everything,
+}
+
+impl Rules {
+    /// Chooses the rules of a life.
+    pub(super) fn choose(extent: Extent, chance: &mut Chance) -> Self {
+        let rules = Self::choose_all(chance);
+        match extent {
+            Extent::Everything => rules,
+            Extent::Proven => rules.proven(),
+        }
+    }
+
+    fn proven(self) -> Self {
+        let has_people = self.edit > 0 && self.cut == 0;
+        Self {
+            devices: 1,
+            caches: 1,
+            edit: if has_people { self.edit.max(100) } else { 0 },
+            error: 0,
+            pull: 0,
+            clock_jump: 0,
+            has_stick: false,
+            has_exchange: true,
+            knows_boot: true,
+            has_move: false,
+            has_backup: false,
+            has_import: false,
+            ..self
+        }
+    }
+
+    fn choose_all(chance: &mut Chance) -> Self {
+        let mut of = |values: &[usize]| values[chance.below(values.len())];
+        let knows_boot = of(&[0, 1, 1, 1, 1]) == 1;
+        let has_stick = of(&[0, 0, 1]) == 1;
+        let has_move = of(&[0, 0, 0, 1]) == 1;
+        let devices = if has_stick || has_move { 1 } else { of(&[1, 1, 2]) };
+        Self {
+            processes: of(&[1, 2, 3]),
+            devices,
+            caches: 2,
+            epochs: of(&[3, 4, 6]),
+            operations: of(&[4, 8, 12]),
+            switch: of(&[2, 6, 30]),
+            edit: of(&[0, 30, 100, 300]),
+            write_back: of(&[0, 20, 100]),
+            kill: of(&[0, 200, 800]),
+            // Without an identity of its runs a machine cannot know that it lost power.
+            cut: if knows_boot { of(&[0, 500, 1500, 4000]) } else { 0 },
+            error: of(&[0, 0, 0, 300]),
+            pull: if has_stick { of(&[300, 1000]) } else { 0 },
+            clock_jump: of(&[0, 0, 0, 1000]),
+            has_stick,
+            has_exchange: of(&[0, 1, 1]) == 1,
+            knows_boot,
+            has_vacuum: of(&[0, 1]) == 1,
+            has_move,
+            has_backup: of(&[0, 0, 1]) == 1 && !has_stick && !has_move,
+            has_import: of(&[0, 0, 0, 1]) == 1 && !has_stick && !has_move,
+        }
+    }
+}

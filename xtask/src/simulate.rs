@@ -1,0 +1,69 @@
+//! Runs the simulator of the store: lives of a vault on a simulated machine, from a seed on.
+
+use std::process::Command;
+
+use crate::Result;
+
+const TEST: &str = "simulator::nothing_is_lost_on_a_simulated_machine";
+
+/// Lives through seeds until so many steps are done: `--seed N`, `--steps M`, `--release`.
+pub(crate) fn run(arguments: &[String]) -> Result<()> {
+    let request = SimulateRequest::parse(arguments)?;
+    let mut cargo = Command::new(env!("CARGO"));
+    cargo.args(["test", "-p", "memoranda-store", "--features", "faults", "--test", "it"]);
+    if request.is_release {
+        cargo.arg("--release");
+    }
+    cargo.args(["--", TEST, "--exact", "--nocapture"]);
+    cargo.env("MEMORANDA_SIMULATE_ALL", "1");
+    cargo.env("MEMORANDA_SIMULATE_SEED", request.seed.to_string());
+    cargo.env("MEMORANDA_SIMULATE_STEPS", request.steps.to_string());
+    if cargo.status()?.success() { Ok(()) } else { Err("the simulator found a failure".into()) }
+}
+
+#[derive(Debug, PartialEq, Eq)]
+struct SimulateRequest {
+    seed: u64,
+    /// One life takes more than one step, so 1 is a single life.
+    steps: u64,
+    is_release: bool,
+}
+
+impl SimulateRequest {
+    fn parse(arguments: &[String]) -> Result<Self> {
+        let mut request = Self { seed: 1, steps: 1, is_release: false };
+        let mut rest = arguments.iter();
+        while let Some(argument) = rest.next() {
+            let mut number = || -> Result<u64> {
+                let value = rest.next().ok_or_else(|| format!("{argument} needs a number"))?;
+                Ok(value.parse().map_err(|_| format!("{argument} {value}: not a number"))?)
+            };
+            match argument.as_str() {
+                "--seed" => request.seed = number()?,
+                "--steps" => request.steps = number()?,
+                "--release" => request.is_release = true,
+                other => return Err(format!("{other} is unknown; try --seed N --steps M").into()),
+            }
+        }
+        Ok(request)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn seed_and_steps_are_read() {
+        let parse = |text: &str| {
+            let words: Vec<String> = text.split_whitespace().map(str::to_owned).collect();
+            SimulateRequest::parse(&words)
+        };
+        let request = parse("--seed 7 --steps 1000 --release").unwrap();
+        assert_eq!(request, SimulateRequest { seed: 7, steps: 1000, is_release: true });
+        assert_eq!(parse("").unwrap(), SimulateRequest { seed: 1, steps: 1, is_release: false });
+        assert!(parse("--seed").is_err());
+        assert!(parse("--seed many").is_err());
+        assert!(parse("--sead 1").is_err());
+    }
+}
