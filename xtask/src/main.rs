@@ -1,4 +1,4 @@
-//! The workspace's own chores: `tidy`, `docs`, `bench`, `commands`, `dist`, `simulate`.
+//! The workspace's own chores: `tidy`, `docs`, `bench`, `commands`, `dist`.
 
 #![allow(
     clippy::print_stdout,
@@ -13,6 +13,7 @@ mod commands;
 mod dist;
 mod docs;
 mod simulate;
+mod statement_weights;
 mod statements;
 mod tidy;
 mod workspace;
@@ -34,6 +35,8 @@ Usage: cargo xtask <chore>
   bench retrieval FILE [--ranked FILE] [--ablation] [-n N] [--json]
                              measure how well search finds, on questions with known evidence
   bench statements FILE      measure how well kind and scope are guessed, on the facts of BEAM
+  statements FILE            learn the weights by which kind and scope of a statement are guessed, also
+                             from the facts of BEAM
   commands [--binary FILE] [PAGE]
                              run every command that the pages show, and compare what it prints
   dist [--target TRIPLE] [--binary FILE] [--out DIR]
@@ -54,6 +57,7 @@ fn main() -> ExitCode {
         "commands" => commands::run(rest),
         "dist" => dist::run(rest),
         "simulate" => simulate::run(rest),
+        "statements" => statement_weights::run(rest),
         "bench-child" => bench::children::run(rest),
         _ => {
             eprintln!("{USAGE}");

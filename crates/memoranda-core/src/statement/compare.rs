@@ -30,32 +30,108 @@ const STOP_WORDS: &[&str] = &[
     "we", "with", "will",
 ];
 
-/// Words that lead to a value: what comes behind them can change while the subject stays.
+/// Words that lead to a number: what comes behind them can change while the subject stays. A past
+/// tense leads to an event, which stays true.
 const VALUE_LEADS: &[&str] = &[
-    "is", "are", "was", "were", "has", "have", "takes", "take", "costs", "cost", "lasts", "expire",
-    "expires", "listens", "runs", "allows", "needs", "targets", "requires", "equals", "=", ":",
-    "after", "until", "within", "least", "most",
+    "is", "has", "have", "takes", "take", "costs", "cost", "lasts", "last", "expire", "expires",
+    "listens", "allows", "allow", "needs", "need", "targets", "requires", "require", "equals", "=",
+    ":", "after", "until", "within", "least", "most",
 ];
 
-/// Verbs that end a subject with one value.
-const COPULAS: &[&str] = &["is", "are", "=", ":", "called", "named", "ist", "est", "es", "é"];
+/// Words that may stand between such a word and its number.
+const VALUE_FILLERS: &[&str] = &[
+    "about",
+    "around",
+    "roughly",
+    "approximately",
+    "only",
+    "now",
+    "exactly",
+    "at",
+    "least",
+    "most",
+];
 
-/// Nouns of things that have one value at a time.
+/// Verbs behind which "on" leads to the date that a thing has.
+const DATED: &[&str] = &["expires", "expire", "ends", "starts", "begins", "due", "renews"];
+
+/// Verbs that end a subject with one value. "Are" lists some of several values.
+const COPULAS: &[&str] = &["is", "=", ":", "called", "named", "ist", "est", "es", "é"];
+
+/// Words of a subject that is one of several, or that holds now and then: another value is another
+/// fact.
+const INDEFINITE: &[&str] = &[
+    "a",
+    "an",
+    "one",
+    "another",
+    "some",
+    "any",
+    "every",
+    "each",
+    "among",
+    "many",
+    "several",
+    "few",
+    "other",
+    "also",
+    "too",
+    "sometimes",
+    "often",
+    "usually",
+    "normally",
+    "mostly",
+    "typically",
+    "maybe",
+    "can",
+    "could",
+    "may",
+    "might",
+    "ein",
+    "eine",
+    "un",
+    "une",
+    "una",
+];
+
+/// People and things that a person has several of: "my friend's birthday" may be of two friends.
+const SEVERAL_OF: &[&str] = &[
+    "friend",
+    "colleague",
+    "coworker",
+    "neighbour",
+    "neighbor",
+    "cousin",
+    "uncle",
+    "aunt",
+    "brother",
+    "sister",
+    "son",
+    "daughter",
+    "child",
+    "kid",
+    "nephew",
+    "niece",
+    "customer",
+    "client",
+    "teammate",
+    "student",
+    "pupil",
+    "patient",
+    "roommate",
+    "flatmate",
+    "grandmother",
+    "grandfather",
+    "dog",
+    "cat",
+];
+
+/// Nouns that have one number at a time.
 const SINGLE_VALUED: &[&str] = &[
-    "name",
-    "email",
-    "mail",
     "phone",
     "number",
     "timezone",
     "zone",
-    "favourite",
-    "favorite",
-    "preferred",
-    "default",
-    "main",
-    "primary",
-    "current",
     "version",
     "port",
     "host",
@@ -63,11 +139,6 @@ const SINGLE_VALUED: &[&str] = &[
     "address",
     "branch",
     "deadline",
-    "language",
-    "manager",
-    "boss",
-    "owner",
-    "maintainer",
     "limit",
     "size",
     "length",
@@ -78,12 +149,7 @@ const SINGLE_VALUED: &[&str] = &[
     "weight",
     "salary",
     "budget",
-    "job",
-    "role",
     "title",
-    "employer",
-    "editor",
-    "shell",
     "region",
     "date",
     "day",
@@ -91,9 +157,138 @@ const SINGLE_VALUED: &[&str] = &[
     "price",
     "coverage",
     "threshold",
+];
+
+/// Nouns whose value is a name, and not a description.
+const NAMED_VALUES: &[&str] = &[
+    "name",
+    "email",
+    "mail",
+    "phone",
+    "number",
+    "timezone",
+    "zone",
+    "version",
+    "host",
+    "url",
+    "address",
+    "branch",
+    "manager",
+    "boss",
+    "owner",
+    "maintainer",
+    "password",
+    "birthday",
+    "employer",
+    "editor",
+    "shell",
+    "region",
     "handle",
     "username",
     "spelled",
+    "deadline",
+    "browser",
+    "font",
+    "surname",
+    "nickname",
+    "dentist",
+    "doctor",
+    "bank",
+    "capital",
+    "licence",
+    "license",
+];
+
+/// Words of a liking that has one object.
+const FAVOURITES: &[&str] = &["favourite", "favorite", "preferred"];
+
+/// Common adjectives.
+const DESCRIPTIONS: &[&str] = &[
+    "bad",
+    "big",
+    "broken",
+    "cheap",
+    "clean",
+    "close",
+    "cold",
+    "cool",
+    "dead",
+    "dirty",
+    "down",
+    "due",
+    "early",
+    "easy",
+    "empty",
+    "far",
+    "fast",
+    "fine",
+    "flaky",
+    "free",
+    "full",
+    "fun",
+    "funny",
+    "gone",
+    "good",
+    "great",
+    "happy",
+    "hard",
+    "hidden",
+    "high",
+    "hot",
+    "important",
+    "invalid",
+    "kind",
+    "large",
+    "late",
+    "lazy",
+    "long",
+    "loud",
+    "low",
+    "mandatory",
+    "missing",
+    "near",
+    "new",
+    "nice",
+    "obsolete",
+    "off",
+    "ok",
+    "old",
+    "on",
+    "open",
+    "optional",
+    "out",
+    "poor",
+    "pretty",
+    "private",
+    "public",
+    "quiet",
+    "ready",
+    "red",
+    "rich",
+    "right",
+    "sad",
+    "safe",
+    "secret",
+    "short",
+    "sick",
+    "slow",
+    "small",
+    "smart",
+    "stable",
+    "strict",
+    "tall",
+    "terrible",
+    "tiny",
+    "ugly",
+    "unclear",
+    "unknown",
+    "unstable",
+    "up",
+    "valid",
+    "weak",
+    "wide",
+    "wrong",
+    "young",
 ];
 
 /// Words that restrict a value to a case.
@@ -113,12 +308,14 @@ const NEGATIONS: &[&str] =
 /// assert_eq!(difference, StatementDifference::Value);
 /// ```
 pub fn compare_statements(old: &str, new: &str) -> StatementDifference {
+    // Words are compared without signs, which can make another statement: a question, a pattern.
+    let has_same_signs = signs(old) == signs(new);
     let (old, new) = (comparable_words(old), comparable_words(new));
     if old == new {
-        return if old.is_empty() {
-            StatementDifference::Unrelated
-        } else {
-            StatementDifference::Same
+        return match (old.is_empty(), has_same_signs) {
+            (true, _) => StatementDifference::Unrelated,
+            (false, true) => StatementDifference::Same,
+            (false, false) => StatementDifference::Near,
         };
     }
     let same = |(a, b): &(&String, &String)| a == b;
@@ -152,16 +349,21 @@ fn is_other_value(lead: &[String], rest: &[String], old: &[String], new: &[Strin
         return false;
     }
     let has_any = |words: &[&str]| lead.iter().any(|word| words.contains(&word.as_str()));
-    let is_number = |part: &[String]| match part {
-        [word] => word.contains(|c: char| c.is_ascii_digit()),
-        _ => false,
+    let owner = |word: &String| SEVERAL_OF.contains(&word.strip_suffix("'s").unwrap_or(word));
+    if has_any(INDEFINITE) || lead.iter().any(owner) {
+        return false;
+    }
+    let from_end = |back: usize| {
+        lead.len().checked_sub(back).and_then(|at| lead.get(at)).map_or("", String::as_str)
     };
     if is_number(old) && is_number(new) {
         // Elsewhere a number is part of a name: "port 80 is open", "I own book number 3".
-        let behind_lead =
-            lead.iter().rev().take(2).any(|word| VALUE_LEADS.contains(&word.as_str()));
-        let behind_noun = lead.last().is_some_and(|word| SINGLE_VALUED.contains(&word.as_str()));
-        return behind_lead || behind_noun && has_any(VALUE_LEADS);
+        let last = from_end(1);
+        let behind_lead = VALUE_LEADS.contains(&last)
+            || VALUE_FILLERS.contains(&last) && VALUE_LEADS.contains(&from_end(2))
+            || last == "on" && DATED.contains(&from_end(2));
+        let behind_noun = SINGLE_VALUED.contains(&last) && has_any(VALUE_LEADS);
+        return behind_lead || behind_noun;
     }
     // A part with a condition, as in "100 in production", has more than one value.
     let has_condition =
@@ -169,8 +371,33 @@ fn is_other_value(lead: &[String], rest: &[String], old: &[String], new: &[Strin
     if has_condition(old) || has_condition(new) {
         return false;
     }
-    let ends_in_copula = lead.last().is_some_and(|word| COPULAS.contains(&word.as_str()));
-    ends_in_copula && rest.is_empty() && has_any(SINGLE_VALUED)
+    let ends_in_copula = COPULAS.contains(&from_end(1));
+    let noun = if from_end(2) == "is" { from_end(3) } else { from_end(2) };
+    let is_named =
+        has_any(NAMED_VALUES) && (NAMED_VALUES.contains(&noun) || has_any(&["of", "for"]));
+    let is_described = |part: &[String]| part.iter().any(|word| is_description(word));
+    ends_in_copula
+        && rest.is_empty()
+        && (has_any(FAVOURITES) || is_named && !is_described(old) && !is_described(new))
+}
+
+/// Returns true for a number, a version, a date or a price.
+fn is_number(part: &[String]) -> bool {
+    let starts_with_digit = |word: &str| word.starts_with(|c: char| c.is_ascii_digit());
+    match part {
+        [word] => {
+            let unmarked = word.trim_start_matches(['v', '$', '€', '£', '~', '<', '>', '+', '-']);
+            starts_with_digit(unmarked)
+        }
+        _ => false,
+    }
+}
+
+/// Returns true for a word that describes: "the default branch is broken" gives no other name to it.
+fn is_description(word: &str) -> bool {
+    const ENDINGS: [&str; 8] = ["ful", "ous", "ing", "able", "ible", "less", "ed", "ive"];
+    DESCRIPTIONS.contains(&word)
+        || word.len() > 4 && ENDINGS.iter().any(|ending| word.ends_with(ending))
 }
 
 /// Returns the words that are compared: lower case, without polite openings and final signs.
@@ -181,6 +408,11 @@ fn comparable_words(text: &str) -> Vec<String> {
     }
     let is_kept = |word: &&String| !matches!(word.as_str(), "," | ";" | ".");
     words.all().iter().filter(is_kept).map(|word| word.trim_matches('`').to_owned()).collect()
+}
+
+/// Returns the signs that change what a statement says.
+fn signs(text: &str) -> String {
+    text.chars().filter(|c| "?*<>[]{}".contains(*c)).collect()
 }
 
 fn is_significant(word: &str) -> bool {
@@ -244,6 +476,56 @@ mod tests {
             ("", "", Unrelated),
         ] {
             assert_eq!(compare_statements(old, new), expected, "{old} / {new}");
+        }
+    }
+
+    #[test]
+    fn another_fact_is_never_another_value() {
+        for (old, new) in [
+            ("One of the main problems is latency", "One of the main problems is cost"),
+            ("A current risk is churn", "A current risk is fraud"),
+            ("Another favourite band is Muse", "Another favourite band is Blur"),
+            ("My main hobbies are chess", "My main hobbies are climbing"),
+            ("The default ports are 80", "The default ports are 443"),
+            ("A related ticket number is 4312", "A related ticket number is 4313"),
+            ("My friend's birthday is 3 May", "My friend's birthday is 7 June"),
+            ("My brother's phone number is 555", "My brother's phone number is 777"),
+            ("The bug is in 1.2", "The bug is in 1.3"),
+            ("This is chapter 3", "This is chapter 4"),
+            ("The outage was 2024-05-03", "The outage was 2024-06-10"),
+            ("Her score was 12", "Her score was 14"),
+            ("The service runs on 10.0.0.4", "The service runs on 10.0.0.5"),
+            ("The object store is s3", "The object store is r2"),
+            ("My phone number is 123 456", "My phone number is 123 999"),
+            ("We use Redis?", "We use Redis"),
+            ("Ignore *.log", "Ignore .log"),
+            ("Some tests take 5 minutes", "Some tests take 9 minutes"),
+            ("The name of a good dentist is Miller", "The name of a good dentist is Chang"),
+            ("A customer's email is a@x.com", "A customer's email is b@x.com"),
+            ("One default setting is dark mode", "One default setting is wrap lines"),
+            ("I was in Rome for 3 days", "I was in Rome for 5 days"),
+            ("There is a meeting at 3", "There is a meeting at 5"),
+            ("My daughter's school is at 12 Oak Street", "My daughter's school is at 9 Elm Street"),
+            ("Step 2 is lint", "Step 2 is test"),
+            ("Among the owners is Kim", "Among the owners is Lee"),
+            ("My job is fun", "My job is stressful"),
+            ("The main building is old", "The main building is tall"),
+            ("The project language is English", "The project language is Rust"),
+            ("Sometimes the limit is 100", "Sometimes the limit is 300"),
+            ("Usually the port is 80", "Usually the port is 8080"),
+        ] {
+            assert_eq!(compare_statements(old, new), StatementDifference::Near, "{old} / {new}");
+        }
+        for (old, new) in [
+            ("The object storage region is eu-west-1", "The object storage region is us-east-1"),
+            ("Coverage is at 82 %", "Coverage is at 85 %"),
+            ("The certificate expires on 2026-03-01", "The certificate expires on 2027-03-01"),
+            ("The API listens on port 80", "The API listens on port 8080"),
+            ("The name of my dentist is Miller", "The name of my dentist is Chang"),
+            ("Builds take 9 minutes", "Builds take 12 minutes"),
+            ("My favourite colour is blue", "My favourite colour is green"),
+        ] {
+            assert_eq!(compare_statements(old, new), StatementDifference::Value, "{old} / {new}");
         }
     }
 }

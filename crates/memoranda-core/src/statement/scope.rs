@@ -1,15 +1,33 @@
 //! Guessing the scope of a statement.
 
+use super::StatementKind;
+use super::learned::LearnedScores;
 use super::scope_cues::{
     CAPITALISED_NAMES, CONVERSATION, EVERYWHERE, GROUP, HYPHENATED, PERSON, PRIVATE, REPOSITORY,
     REPOSITORY_ENDINGS, SPEECH_ORDERS, UNSPACED_PERSON, UNSPACED_REPOSITORY, USER_VERBS,
 };
 use super::software_cues::{CODE_WORK, SOFTWARE};
+use super::software_names::{CAPITALISED_SOFTWARE, SOFTWARE_NAMES};
 use super::words::StatementWords;
-use super::{StatementKind, StatementScope};
 
 /// Minimum length of the last part of a repository's name that is recognised by itself.
 const MIN_NAME_CHARS: usize = 3;
+
+/// Learned probabilities of a repository from which a statement with or without other cues is taken
+/// for one about a repository.
+const VERY_UNLIKELY: f32 = 0.05;
+const UNLIKELY: f32 = 0.2;
+const POSSIBLE: f32 = 0.65;
+const LIKELY: f32 = 0.8;
+
+/// What a statement says about its scope.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub(super) enum ScopeEvidence {
+    Person,
+    Repository,
+    /// Only the meaning of the statement speaks for a repository.
+    PossiblyRepository,
+}
 
 /// Guesses the scope. What names a repository is never the person's.
 pub(super) fn guess_scope(
@@ -17,8 +35,9 @@ pub(super) fn guess_scope(
     words: &StatementWords,
     kind: StatementKind,
     repositories: &[&str],
-) -> StatementScope {
-    use StatementScope::{Person, Repository};
+    learned: &LearnedScores,
+) -> ScopeEvidence {
+    use ScopeEvidence::{Person, PossiblyRepository, Repository};
     if words.has(EVERYWHERE) {
         return Person;
     }
@@ -38,29 +57,37 @@ pub(super) fn guess_scope(
         let is_described = words.has(PRIVATE) || is_about_self(words);
         return if is_work && !is_described { Repository } else { Person };
     }
+    // Nobody is mentioned. Words have several meanings: "train the model", "the table is booked".
+    let known = learned.repository_probability();
+    let is_below = |limit: f32| known.is_some_and(|probability| probability < limit);
+    let is_from = |limit: f32| known.is_some_and(|probability| probability >= limit);
+    let is_certain = has_code_form(text, words)
+        || names_software(words)
+        || has_identifier(words) && !is_below(UNLIKELY);
+    let is_private = words.has(PRIVATE) || text.contains('$');
     if words.has(GROUP) {
-        return if words.has(PRIVATE) { Person } else { Repository };
+        let is_home = is_private && !is_certain && !is_from(LIKELY);
+        return if is_home || is_below(UNLIKELY) { Person } else { Repository };
     }
-    let is_software = words.has(SOFTWARE) || has_code_form(text, words) || has_identifier(words);
+    let is_software = is_certain || words.has(SOFTWARE);
     let is_speech = words.begins(SPEECH_ORDERS)
         || ["always", "never", "don't", "dont", "not", "immer", "toujours"].contains(&words.at(0))
             && SPEECH_ORDERS.contains(&words.at(1));
     if kind == StatementKind::Rule && (is_speech || words.has(CONVERSATION) && !is_software) {
         return Person;
     }
-    if (words.has(PRIVATE) || text.contains('$')) && !has_code_form(text, words) {
+    if is_private && !is_certain && !is_from(LIKELY) {
         return Person;
     }
     match kind {
-        StatementKind::Preference => {
-            if words.has(&["team", "teams"]) {
-                Repository
-            } else {
-                Person
-            }
-        }
+        StatementKind::Preference if words.has(&["team", "teams"]) => Repository,
+        StatementKind::Preference => Person,
+        _ if is_certain => Repository,
+        StatementKind::Rule if is_below(VERY_UNLIKELY) => Person,
+        StatementKind::Decision if is_below(UNLIKELY) => Person,
         StatementKind::Rule | StatementKind::Decision => Repository,
-        _ if is_software => Repository,
+        _ if is_software && !is_below(VERY_UNLIKELY) => Repository,
+        _ if is_from(POSSIBLE) => PossiblyRepository,
         _ => Person,
     }
 }
@@ -200,6 +227,48 @@ fn is_about_self(words: &StatementWords) -> bool {
         "i'm learning",
         "i am learning",
     ])
+}
+
+/// Returns true if a word is the name of a tool, a version of something, or the place of a server.
+fn names_software(words: &StatementWords) -> bool {
+    words.originals().iter().zip(words.all()).any(|(original, word)| {
+        let word = word.strip_suffix("'s").unwrap_or(word);
+        let is_capital = original.starts_with(char::is_uppercase);
+        SOFTWARE_NAMES.binary_search(&word).is_ok()
+            || is_capital && CAPITALISED_SOFTWARE.binary_search(&word).is_ok()
+            || is_version(word)
+            || is_server_place(word)
+    })
+}
+
+/// Returns true for `22.04.1`, `v2` and `2.3.1-rc1`. A number with one point may be a price.
+fn is_version(word: &str) -> bool {
+    let (digits, has_mark) = match word.strip_prefix('v') {
+        Some(rest) => (rest, true),
+        None => (word, false),
+    };
+    let parts: Vec<&str> = digits.split('.').collect();
+    let is_number =
+        |part: &&str| !part.is_empty() && part.bytes().all(|byte| byte.is_ascii_digit());
+    let is_numbers = parts.first().is_some_and(is_number) && parts.iter().take(2).all(is_number);
+    is_numbers && (has_mark || parts.len() >= 3)
+}
+
+/// Returns true for a region such as `eu-central-1`, an address such as `gs://lake` and a local one.
+fn is_server_place(word: &str) -> bool {
+    let is_region = || {
+        let parts: Vec<&str> = word.split('-').collect();
+        let is_word = |part: &str| part.len() >= 2 && part.bytes().all(|b| b.is_ascii_lowercase());
+        matches!(parts.as_slice(), [first, second, number]
+            if is_word(first) && is_word(second)
+                && number.bytes().next().is_some_and(|byte| byte.is_ascii_digit()))
+    };
+    let is_address = || {
+        word.split_once("://").is_some_and(|(scheme, rest)| {
+            !["http", "https"].contains(&scheme) || rest.starts_with("localhost")
+        })
+    };
+    is_region() || is_address() || word.starts_with("127.0.0.1") || word.starts_with("localhost:")
 }
 
 /// Returns true if a word has an inner capital, as identifiers have: `OrderMapper`.

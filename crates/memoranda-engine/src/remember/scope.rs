@@ -56,7 +56,15 @@ fn resolve_scope(
     if is_guessed && guess.scope == StatementScope::Person {
         return Ok((RecordScope::Global, true));
     }
-    let Some(workspace) = &request.workspace else { return Err(RememberError::NoRepository) };
+    let Some(workspace) = &request.workspace else {
+        // What only sounds like a repository is kept for the person rather than refused.
+        let is_doubtful = is_guessed && !guess.needs_repository;
+        return if is_doubtful {
+            Ok((RecordScope::Global, true))
+        } else {
+            Err(RememberError::NoRepository)
+        };
+    };
     if is_guessed && let Some(named) = other_repository(memory, request, workspace) {
         let workspace = workspace.name().to_owned();
         return Err(RememberError::OtherRepository { named, workspace });

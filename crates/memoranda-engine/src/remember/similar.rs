@@ -51,7 +51,10 @@ pub(super) fn find_similar(
     for record in found {
         match compare_statements(&record.content, content) {
             StatementDifference::Same if similar.same.is_none() => similar.same = Some(record),
-            StatementDifference::Value if record.kind == kind => similar.values.push(record),
+            // Two events differ in a value and both happened.
+            StatementDifference::Value if record.kind == kind && kind != RecordKind::Note => {
+                similar.values.push(record);
+            }
             StatementDifference::Value | StatementDifference::Near => similar.near.push(record),
             StatementDifference::Same | StatementDifference::Unrelated => {}
         }
