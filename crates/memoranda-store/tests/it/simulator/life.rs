@@ -33,6 +33,9 @@ pub(super) struct LifeReport {
     pub(super) counts: BTreeMap<&'static str, u64>,
 }
 
+/// The files, the versions that are nowhere, and a disagreement of index, log and files.
+type Findings = (BTreeMap<Key, Vec<u8>>, Vec<String>, Option<String>);
+
 /// A copy of the vault's folder, with what was known at that time.
 struct Backup {
     files: BTreeMap<PathBuf, Vec<u8>>,
@@ -244,12 +247,7 @@ impl Life {
     }
 
     /// Scans, and returns the files, the versions that are nowhere, and what `check` says.
-    #[expect(clippy::type_complexity, reason = "three answers of one look")]
-    fn look(
-        &self,
-        options: OpenOptions,
-        scratch: Option<&Path>,
-    ) -> Result<(BTreeMap<Key, Vec<u8>>, Vec<String>, Option<String>), StoreError> {
+    fn look(&self, options: OpenOptions, scratch: Option<&Path>) -> Result<Findings, StoreError> {
         let store = Store::open(options)?;
         store.sync(&mut |_| {})?;
         let mut actual = BTreeMap::new();
