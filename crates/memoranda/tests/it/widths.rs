@@ -53,21 +53,21 @@ fn outputs_use_the_width_that_there_is() {
     check(
         "60",
         &["search", "cartridge"],
-        "Kitchen tap  main/Kitchen tap.md:5  just now\n  \
+        "Kitchen tap  main/Kitchen tap.md:1  just now\n  \
            The kitchen tap takes cartridge 46374, and the shop at the\n  \
            harbour has it in stock until the end of the year\n",
     );
     check(
         "80",
         &["search", "cartridge"],
-        "Kitchen tap  main/Kitchen tap.md:5  just now\n  \
+        "Kitchen tap  main/Kitchen tap.md:1  just now\n  \
            The kitchen tap takes cartridge 46374, and the shop at the harbour has it in\n  \
            stock until the end of the year\n",
     );
     check(
         "160",
         &["search", "cartridge"],
-        "Kitchen tap  main/Kitchen tap.md:5  just now\n  \
+        "Kitchen tap  main/Kitchen tap.md:1  just now\n  \
            The kitchen tap takes cartridge 46374, and the shop at the harbour has it in stock until \
            the end of the year\n",
     );
