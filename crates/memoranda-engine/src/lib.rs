@@ -6,6 +6,7 @@
 mod archive;
 pub mod banks;
 mod batch;
+pub mod contradictions;
 mod doctor;
 mod error;
 pub mod forget;
@@ -40,6 +41,7 @@ pub use history::activity::{AgentActivity, VaultActivity};
 pub use history::agent::AgentIdentity;
 pub use history::blame::{BlameRun, NoteBlame};
 pub use history::conversation::CommitConversation;
+pub use history::facts_as_of::{FactAsOf, NoteAsOf};
 pub use history::ledger::{LedgerEntry, LedgerFile, LedgerFilter, LedgerPage};
 pub use history::log::{CommitDiff, FileDiff, NoteRevision};
 pub use history::moments::MomentChange;

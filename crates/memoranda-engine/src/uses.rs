@@ -1,6 +1,6 @@
 //! Times of last use, and lines that processes leave for each other.
 
-use std::collections::HashMap;
+use std::collections::{BTreeMap, HashMap};
 
 use jiff::Timestamp;
 
@@ -27,5 +27,15 @@ impl Memory {
     /// `keep` newest lines.
     pub fn leave_notice(&self, register: &str, line: &str, keep: usize) -> Result<()> {
         Ok(self.store().leave_notice(register, line, keep)?)
+    }
+
+    /// Counts a call of a client that only reads.
+    pub fn count_read(&self, client: &str) {
+        self.store().count_read(client);
+    }
+
+    /// Returns the number of reads of each client in the last days, today included.
+    pub fn read_counts(&self, days: u32) -> Result<BTreeMap<String, u64>> {
+        Ok(self.store().read_counts(days)?)
     }
 }

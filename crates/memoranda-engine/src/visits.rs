@@ -42,13 +42,22 @@ pub struct VisitingClient {
     pub repository: String,
     /// The way by which it visits.
     pub register: VisitRegister,
+    /// False if somebody else looks at what the client would be given.
+    pub is_recorded: bool,
 }
 
 impl VisitingClient {
     /// Builds a client from the name in a history, such as `claude-code 2.1`.
     pub fn new(client: &str, repository: &str, register: VisitRegister) -> Self {
         let name = AgentIdentity::of_client(client).key;
-        Self { name, repository: repository.to_owned(), register }
+        Self { name, repository: repository.to_owned(), register, is_recorded: true }
+    }
+
+    /// Returns the client for a look that is not a visit.
+    #[must_use]
+    pub fn without_record(mut self) -> Self {
+        self.is_recorded = false;
+        self
     }
 }
 
@@ -63,11 +72,14 @@ pub struct ChangesSinceVisit {
 
 impl Memory {
     /// Returns the changes that others made since the last visit of a client, and records this
-    /// visit. `None` on the first visit.
+    /// visit unless it is only a look. `None` on the first visit.
     pub fn visit(&self, client: &VisitingClient) -> Result<Option<ChangesSinceVisit>> {
         let since = self.last_visit(client)?;
-        let line = json!([client.name, client.repository, clock::now().to_string()]).to_string();
-        self.store().leave_notice(client.register.name(), &line, MIN_KEPT)?;
+        if client.is_recorded {
+            let now = clock::now().to_string();
+            let line = json!([client.name, client.repository, now]).to_string();
+            self.store().leave_notice(client.register.name(), &line, MIN_KEPT)?;
+        }
         let Some(since) = since else { return Ok(None) };
         let filter = HistoryFilter { since: Some(since), ..HistoryFilter::default() };
         let mut commits = self.log(&filter, MAX_COMMITS, 0)?;

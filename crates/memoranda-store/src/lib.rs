@@ -26,7 +26,7 @@ mod transaction;
 mod vault;
 mod vault_clone;
 
-use std::collections::HashMap;
+use std::collections::{BTreeMap, HashMap};
 use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 use std::sync::mpsc::Sender;
@@ -301,6 +301,16 @@ impl Store {
     /// When each note was last looked at.
     pub fn last_uses(&self) -> Result<HashMap<(ProjectName, NotePath), Timestamp>> {
         self.inner.last_uses()
+    }
+
+    /// Counts a call of a client that only reads.
+    pub fn count_read(&self, client: &str) {
+        self.inner.count_read(client);
+    }
+
+    /// Returns the number of reads of each client in the last days, today included.
+    pub fn read_counts(&self, days: u32) -> Result<BTreeMap<String, u64>> {
+        self.inner.read_counts(days)
     }
 
     /// Lists a folder of a project on disk; `None` if it does not exist.

@@ -20,7 +20,9 @@ pub use graph::GraphSettings;
 pub use instructions::instructions;
 pub use lenient_json::{json_object, readable_json};
 pub use memory::{ToolUse, ToolUseError};
-pub use records::{BriefRequest, last_writer, question_brief, quotation, session_brief};
+pub use records::{
+    BriefRequest, BriefVisit, last_writer, question_brief, quotation, session_brief,
+};
 pub use registry::{
     AccessMode, ArgsError, CallContext, ClientContext, ClientQuestion, Confirmation, FormSupport,
     ItemTable, Param, ParamTable, PromptArgument, PromptCall, PromptDef, PromptMessage,

@@ -9,7 +9,7 @@ mod similar_names;
 mod split;
 mod thread;
 
-pub use conflict::{FactContradiction, find_contradictions};
+pub use conflict::{FactContradiction, find_contradictions, find_opposed_statements};
 pub use entity_type::{
     COMMON_ENTITY_TYPES, DEFAULT_ENTITY_TYPE, NormalizedEntityType, normalize_entity_type,
 };

@@ -5,6 +5,7 @@ pub(crate) mod activity;
 pub(crate) mod agent;
 pub(crate) mod blame;
 pub(crate) mod conversation;
+pub(crate) mod facts_as_of;
 pub(crate) mod ledger;
 pub(crate) mod log;
 pub(crate) mod moments;

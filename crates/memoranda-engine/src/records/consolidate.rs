@@ -55,6 +55,25 @@ pub fn find_duplicates(
     Ok(found)
 }
 
+/// Marks a record as superseded by another one; `None` if nothing changed.
+pub fn supersede_record(
+    memory: &Memory,
+    who: &Author,
+    old: &MemoryRecord,
+    by: &str,
+) -> RecordResult<Option<Commit>> {
+    let outcome = memory.transact(who, None, |desk| -> RecordResult<Vec<FileOperation>> {
+        let Some((text, _)) = desk.text(&old.place)? else { return Ok(Vec::new()) };
+        let text = set_key(&text, "superseded_by", MetaValue::Text(by.to_owned()))?;
+        Ok(vec![FileOperation::put(old.place.clone(), text)])
+    })?;
+    match outcome {
+        TransactOutcome::Committed(commit) => Ok(Some(commit)),
+        TransactOutcome::Unchanged => Ok(None),
+        TransactOutcome::Conflict(_) => Err(RecordError::RecordsChanged),
+    }
+}
+
 /// Marks duplicates as superseded in one commit; `None` if nothing changed.
 pub fn supersede_duplicates(
     memory: &Memory,

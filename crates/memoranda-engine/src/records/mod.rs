@@ -25,7 +25,7 @@ mod sync_scope;
 mod write;
 
 pub use active_memories::{ActiveMemory, ActiveMemorySearch, search_active_memories};
-pub use consolidate::{Consolidation, find_duplicates, supersede_duplicates};
+pub use consolidate::{Consolidation, find_duplicates, supersede_duplicates, supersede_record};
 pub use delete::{
     DeleteFilter, DeletedRecord, PurgedRecords, RestoredCommit, RestoredRecord, delete_record,
     delete_records, deleted_records, matching_records, purge_deleted, restore_commit,
@@ -38,13 +38,15 @@ pub use layer::MemoryLayer;
 pub use path_patterns::{PathPatternError, check_path_pattern, normalize_globs};
 pub use query::{
     RecordMatches, RecordQuery, active_rules, find_exact, find_record, is_inactive_record,
-    newest_records, record_at, records_of_kind, search_records,
+    known_scopes, newest_records, record_at, records_of_kind, search_records,
 };
 pub(crate) use record::title_of;
-pub use record::{MemoryRecord, NewRecord, is_record_place, records_project, single_line};
+pub use record::{
+    MemoryRecord, NewRecord, is_record_place, record_of_version, records_project, single_line,
+};
 pub use reminder::{
     ChangedReminder, NewReminder, Reminder, ReminderChange, acknowledge_due_reminders,
-    add_reminder, change_reminder, due_reminders, list_reminders,
+    acknowledge_reminder, add_reminder, change_reminder, due_reminders, list_reminders,
 };
 pub use rules::{FileSelection, RuleList};
 pub use schedule::{DueRuns, MAX_COUNTED_RUNS};

@@ -35,6 +35,25 @@ pub fn active_rules(
     Ok(rules)
 }
 
+/// Returns every scope that has files: global first, and the repositories by their names.
+pub fn known_scopes(memory: &Memory) -> RecordResult<Vec<RecordScope>> {
+    let filter = ListFilter { project: Some(records_project()), ..ListFilter::default() };
+    let mut scopes = vec![RecordScope::Global];
+    for file in memory.snapshot()?.list(&filter, ListOrder::Path, usize::MAX, 0)? {
+        let mut parts = file.path.as_str().split('/');
+        let (Some("projects"), Some(folder), Some(_)) = (parts.next(), parts.next(), parts.next())
+        else {
+            continue;
+        };
+        let frontmatter = serde_json::from_str(&file.metadata).unwrap_or_default();
+        let scope = RecordScope::from_folder(&format!("projects/{folder}"), &frontmatter);
+        if !scopes.contains(&scope) {
+            scopes.push(scope);
+        }
+    }
+    Ok(scopes)
+}
+
 /// Returns every record of a kind in a scope, including inactive records.
 pub fn records_of_kind(
     memory: &Memory,

@@ -129,7 +129,7 @@ impl NewRecord {
 impl MemoryRecord {
     /// Orders records by their last change. Files that changed within one tick of the file system
     /// clock have equal times; then the creation time decides.
-    pub(super) fn newest_first(a: &Self, b: &Self) -> std::cmp::Ordering {
+    pub(crate) fn newest_first(a: &Self, b: &Self) -> std::cmp::Ordering {
         let times = |record: &Self| (record.updated, record.created);
         times(b).cmp(&times(a)).then_with(|| a.id.cmp(&b.id))
     }
@@ -186,6 +186,15 @@ impl MemoryRecord {
     pub fn is_active(&self, now: &Zoned) -> bool {
         self.superseded_by.is_none() && self.expires.is_none_or(|expires| !expires.is_over(now))
     }
+}
+
+/// Builds a record from the text of an earlier version. `None` if the file is not a record.
+pub fn record_of_version(
+    place: &NoteLocation,
+    text: &str,
+    time: Timestamp,
+) -> Option<MemoryRecord> {
+    MemoryRecord::of_version(place, text, time)
 }
 
 /// Scope folder and kind of a record, from its path.

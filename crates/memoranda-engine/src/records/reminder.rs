@@ -188,7 +188,30 @@ pub fn acknowledge_due_reminders(
     visible: &VisibleScopes,
     zone: &TimeZone,
 ) -> RecordResult<(Vec<Reminder>, Option<Commit>)> {
-    let candidates = due_reminders(memory, visible, zone)?;
+    acknowledge(memory, who, due_reminders(memory, visible, zone)?, zone)
+}
+
+/// Marks one reminder of any scope as done; `None` if it is not due.
+pub fn acknowledge_reminder(
+    memory: &Memory,
+    who: &Author,
+    id: &str,
+    zone: &TimeZone,
+) -> RecordResult<Option<Commit>> {
+    let Some((scope, _)) = find_in_folder(memory, FOLDER, id)? else {
+        return Err(RecordError::ReminderNotFound { id: id.to_owned() });
+    };
+    let mut due = due_reminders(memory, &VisibleScopes::only(scope), zone)?;
+    due.retain(|reminder| reminder.id == id);
+    Ok(acknowledge(memory, who, due, zone)?.1)
+}
+
+fn acknowledge(
+    memory: &Memory,
+    who: &Author,
+    candidates: Vec<Reminder>,
+    zone: &TimeZone,
+) -> RecordResult<(Vec<Reminder>, Option<Commit>)> {
     if candidates.is_empty() {
         return Ok((candidates, None));
     }

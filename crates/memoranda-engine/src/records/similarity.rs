@@ -22,6 +22,8 @@ pub struct SimilarRecords {
     pub groups: Vec<DuplicateGroup>,
     /// Pairs of records that may contradict each other, the newer first.
     pub conflicts: Vec<(MemoryRecord, MemoryRecord)>,
+    /// Pairs of a group that state different values of one subject, the newer first.
+    pub other_values: Vec<(MemoryRecord, MemoryRecord)>,
 }
 
 impl SimilarRecords {
@@ -52,7 +54,11 @@ impl SimilarRecords {
                 else {
                     continue;
                 };
-                match winner.compare(old).filter(|_| !*is_taken) {
+                let difference = winner.compare(old).filter(|_| !*is_taken);
+                if difference == Some(RecordDifference::Value) {
+                    sorted.other_values.push((winner.record.clone(), old.record.clone()));
+                }
+                match difference {
                     None => {}
                     Some(RecordDifference::Conflict) => conflicts.push((n, other)),
                     Some(RecordDifference::Wording | RecordDifference::Value) => {

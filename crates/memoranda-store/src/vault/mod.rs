@@ -12,6 +12,7 @@ mod platform;
 pub(crate) mod processes;
 mod project_move;
 mod project_removal;
+mod read_counts;
 pub(crate) mod root_identity;
 mod upgrade;
 pub(crate) mod vacuum;

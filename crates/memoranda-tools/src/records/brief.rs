@@ -40,10 +40,21 @@ const UNLISTED_FOLDERS: [&str; 2] = ["user", "sessions"];
 pub struct BriefRequest<'a> {
     /// Folder that the client works in.
     pub folder: Option<&'a Path>,
-    /// Name of the client whose visit is recorded; `None` for a brief without changes.
+    /// Name of the visiting client; `None` for a brief without changes.
     pub client: Option<&'a str>,
+    /// Record of the visit.
+    pub visit: BriefVisit,
     /// Maximum length of the text, in characters.
     pub max_chars: usize,
+}
+
+/// Record of a client's visit by a brief.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum BriefVisit {
+    /// The client gets the brief: the next one has the changes after this visit.
+    Record,
+    /// Somebody else looks at the brief.
+    Peek,
 }
 
 /// Renders rules, due reminders, what is known about the person and the repository, memory files,
@@ -56,8 +67,10 @@ pub fn session_brief(
 ) -> RecordResult<Option<String>> {
     let visible = VisibleScopes::of_workspace(request.folder);
     let repository = visible.project().map_or("global", RecordScope::name);
-    let visitor =
-        request.client.map(|client| VisitingClient::new(client, repository, VisitRegister::Briefs));
+    let visitor = request.client.map(|client| {
+        let visitor = VisitingClient::new(client, repository, VisitRegister::Briefs);
+        if request.visit == BriefVisit::Peek { visitor.without_record() } else { visitor }
+    });
     let context = load(memory, settings, &visible, None, visitor.as_ref())?;
     let mut parts: Vec<String> = Vec::new();
     parts.extend(rules_part(memory, &context, request.max_chars * 3 / 4));

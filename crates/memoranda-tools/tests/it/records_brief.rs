@@ -2,7 +2,9 @@
 
 use memoranda_core::change::{Author, ChangeChannel};
 use memoranda_engine::records::{NewRecord, RecordKind, RecordScope, active_rules, add_records};
-use memoranda_tools::{BriefRequest, RecordSettings, Wording, question_brief, session_brief};
+use memoranda_tools::{
+    BriefRequest, BriefVisit, RecordSettings, Wording, question_brief, session_brief,
+};
 
 use crate::support::TestVault;
 
@@ -17,7 +19,12 @@ fn a_session_starts_with_rules_what_is_due_and_what_is_known() {
         .unwrap();
     let settings = &vault.settings;
     let client = Some("Claude Code");
-    let request = BriefRequest { folder: Some(repository.path()), client, max_chars: 10_000 };
+    let request = BriefRequest {
+        folder: Some(repository.path()),
+        client,
+        visit: BriefVisit::Record,
+        max_chars: 10_000,
+    };
     assert_eq!(session_brief(&vault.memory, settings, &request).unwrap(), None, "nothing to tell");
 
     let who = Author::new("test 1", "import", ChangeChannel::Cli);
@@ -44,7 +51,10 @@ fn a_session_starts_with_rules_what_is_due_and_what_is_known() {
     assert_eq!(names(&shop), ["Use pnpm"]);
     assert_eq!(names(&RecordScope::Global), ["Write plainly"]);
 
+    let look = BriefRequest { visit: BriefVisit::Peek, ..request.clone() };
+    let looked = session_brief(&vault.memory, settings, &look).unwrap().unwrap();
     let text = session_brief(&vault.memory, settings, &request).unwrap().unwrap();
+    assert_eq!(looked, text, "a look is not a visit");
     let decision = &added[3].id;
     let fact = &added[4].id;
     let (text, changes) = text.split_once("\n\n## Changed Since Your Last Visit (").unwrap();
@@ -69,7 +79,8 @@ fn a_session_starts_with_rules_what_is_due_and_what_is_known() {
     assert!(about.contains("> Login elsewhere"), "other repositories come behind: {about}");
     let again = session_brief(&vault.memory, settings, &request).unwrap().unwrap();
     assert!(!again.contains("by test 1"), "told once: {again}");
-    let nowhere = BriefRequest { folder: None, client: None, max_chars: 10_000 };
+    let nowhere =
+        BriefRequest { folder: None, client: None, visit: BriefVisit::Record, max_chars: 10_000 };
     let text = session_brief(&vault.memory, settings, &nowhere).unwrap().unwrap();
     assert!(text.contains("Write plainly") && !text.contains("pnpm"), "{text}");
 

@@ -11,6 +11,7 @@ use super::super::{
 use super::section::{find, new_section};
 use super::splice::EditBuffer;
 use super::{EditError, ObservationRef};
+use crate::id::ObservationId;
 
 const OBSERVATIONS: &str = "Observations";
 const RELATIONS: &str = "Relations";
@@ -59,7 +60,28 @@ pub(super) fn supersede(
     verify(draft, old.span.start, Some(old), expected, draft.splice(splices))
 }
 
-fn first_version(id: crate::id::ObservationId) -> ObservationMeta {
+pub(super) fn strike(
+    draft: &EditBuffer<'_>,
+    which: &ObservationRef,
+    by: Option<&ObservationId>,
+) -> Result<String, EditError> {
+    let old = locate(draft, which)?;
+    if old.struck {
+        let by = old.meta.as_ref().and_then(|fact| fact.superseded_by.clone());
+        return Err(EditError::ObservationStruck { line: old.line, by });
+    }
+    let site = ObservationSite::of(draft, old);
+    let mut gone = old.meta.clone();
+    if let Some(gone) = &mut gone {
+        gone.superseded_by = by.cloned();
+    }
+    let written = draft.slice(site.stated.start..site.comment.start);
+    let struck = escape::struck(written, gone.as_ref(), &site.unknown);
+    let edited = draft.splice(vec![(site.stated, struck)]);
+    verify(draft, old.span.start, Some(old), draft.note.observations.len(), edited)
+}
+
+fn first_version(id: ObservationId) -> ObservationMeta {
     ObservationMeta {
         id,
         version: 1,

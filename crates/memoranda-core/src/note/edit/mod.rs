@@ -99,6 +99,13 @@ pub enum NoteEdit {
         /// New observation.
         replacement: NewObservation,
     },
+    /// Strikes an observation out where it stands: it is kept for the record, and no longer valid.
+    StrikeObservation {
+        /// Observation that is no longer valid.
+        observation: ObservationRef,
+        /// Observation that holds instead; `None` if it has no id.
+        by: Option<ObservationId>,
+    },
     /// Removes the line of an observation.
     RemoveObservation {
         /// Observation to remove.
@@ -288,6 +295,9 @@ pub fn apply_edit(text: &str, edit: &NoteEdit) -> Result<String, EditError> {
         }
         NoteEdit::SupersedeObservation { observation, replacement } => {
             list::supersede(&draft, observation, replacement)
+        }
+        NoteEdit::StrikeObservation { observation, by } => {
+            list::strike(&draft, observation, by.as_ref())
         }
         NoteEdit::RemoveObservation { observation } => {
             list::remove_observation(&draft, observation)

@@ -150,6 +150,7 @@ fn edits() -> impl Strategy<Value = NoteEdit> {
             NoteEdit::SupersedeObservation { observation, replacement }
         }),
         references().prop_map(|observation| NoteEdit::RemoveObservation { observation }),
+        references().prop_map(|observation| NoteEdit::StrikeObservation { observation, by: None }),
         (references(), facts()).prop_map(|(observation, fact)| NoteEdit::SetObservationMeta {
             observation,
             meta: fact

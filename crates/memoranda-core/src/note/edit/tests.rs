@@ -456,6 +456,26 @@ fn a_copied_line_gets_no_id() {
 }
 
 #[test]
+fn a_struck_observation_stays_where_it_was() {
+    let strike =
+        |line, by| NoteEdit::StrikeObservation { observation: ObservationRef::Line(line), by };
+    check(
+        "- [a] one #t (why)\r\n- [a] two\r\n",
+        &strike(1, None),
+        "- [a] ~~one #t (why)~~\r\n- [a] two\r\n",
+    );
+    check(
+        "* [a] one <!-- obs_A v1 -->\n* [a] two <!-- obs_B v1 -->\n",
+        &strike(1, Some(id("obs_B"))),
+        "* [a] ~~one~~ <!-- obs_A v1 by obs_B -->\n* [a] two <!-- obs_B v1 -->\n",
+    );
+    let again = apply_edit("- [a] ~~one~~\n", &strike(1, None));
+    assert_eq!(again, Err(EditError::ObservationStruck { line: 1, by: None }));
+    let missing = apply_edit("- [a] one\n", &strike(2, None));
+    assert_eq!(missing, Err(EditError::ObservationMissing(ObservationRef::Line(2))));
+}
+
+#[test]
 fn relation_meta_is_updated_in_place() {
     let rate = |kind: &str, importance| NoteEdit::SetRelationMeta {
         relation: NewRelation {
