@@ -6,16 +6,15 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::time::Duration;
 
-use memoranda_engine::Memory;
 use memoranda_tools::{
     ClientContext, PromptDef, ResourceDef, ToolDef, ToolSelection, ToolSettings,
 };
-use serde_json::Value;
 use subtle::ConstantTimeEq as _;
 
 use crate::error::ServerError;
 use crate::guard::parse_origin;
 use crate::mcp::{LogDestination, SessionMode};
+use crate::page_services::PageServices;
 
 /// Configuration of a server.
 #[derive(Clone)]
@@ -38,8 +37,8 @@ pub struct ServerConfig {
     pub authentication: ClientAuthentication,
     /// Token from which the page's sessions are derived; `None` for the token of `authentication`.
     pub page_token: Option<BearerToken>,
-    /// Checks and settings of the binary, for the page.
-    pub page_actions: PageActions,
+    /// Services of the binary for the page; `None` for a page without them.
+    pub page_services: Option<Arc<dyn PageServices>>,
     /// Host names by which the server may be called in addition to loopback names, with or
     /// without a port.
     pub allowed_hosts: Vec<String>,
@@ -73,7 +72,7 @@ impl ServerConfig {
             bind: SocketAddr::new(IpAddr::V4(Ipv4Addr::LOCALHOST), DEFAULT_PORT),
             authentication: ClientAuthentication::Undecided,
             page_token: None,
-            page_actions: PageActions::default(),
+            page_services: None,
             allowed_hosts: Vec::new(),
             allowed_origins: Vec::new(),
             head_timeout: Duration::from_secs(15),
@@ -114,21 +113,6 @@ impl ServerConfig {
         self.bind.ip().to_canonical().is_loopback()
     }
 }
-
-/// Services of the binary for the page, which the server's crates do not have.
-#[derive(Clone, Default)]
-pub struct PageActions {
-    /// Checks the whole vault, as `memoranda doctor` does: a list of checks.
-    pub doctor: Option<DoctorAction>,
-    /// Settings with their values and origins.
-    pub settings: Option<SettingsAction>,
-}
-
-/// Checks the whole vault. An error is a sentence.
-pub type DoctorAction = Arc<dyn Fn(&Memory) -> Result<Value, String> + Send + Sync>;
-
-/// Returns the settings.
-pub type SettingsAction = Arc<dyn Fn() -> Value + Send + Sync>;
 
 /// How HTTP clients authenticate.
 #[derive(Clone, Default)]

@@ -14,6 +14,7 @@ mod guard;
 mod http_error;
 mod mcp;
 mod page;
+mod page_services;
 mod run;
 mod team;
 mod tool_call;
@@ -21,10 +22,13 @@ mod tool_catalog;
 
 pub use api::{HttpRoute, RouteAccess, RouteParameter, openapi_document, routes};
 pub use config::{
-    BearerToken, ClientAuthentication, DoctorAction, ExtraDefinitions, PageActions, PromptHandler,
-    ServerConfig, SettingsAction,
+    BearerToken, ClientAuthentication, ExtraDefinitions, PromptHandler, ServerConfig,
 };
 pub use error::ServerError;
 pub use mcp::{LogDestination, SessionMode, format_event, protocol_revisions, serve_stream};
+pub use page_services::{
+    ClientAction, ClientChange, ClientFileDiff, PageClient, PageServices, RuleFile, ServiceError,
+    ServiceErrorKind, ServiceResult, UploadImport, UploadPart,
+};
 pub use run::{HttpServer, run_http, run_stdio};
 pub use team::{TEAM_TOOLS, TeamConfig, run_team};

@@ -120,6 +120,9 @@ impl ToolCall {
                 progress.try_send(CallProgress { done, total, message: message.to_owned() }).ok();
             }
         };
+        if self.tool.hints.read_only {
+            self.memory.count_read(&self.author.client);
+        }
         let call = CallContext {
             memory: &self.memory,
             who: self.author,

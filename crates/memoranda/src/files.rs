@@ -199,6 +199,32 @@ pub(crate) fn tail(path: &Path, most: u64) -> Result<Vec<u8>> {
     read().map_err(|e| failed("read", path, &e))
 }
 
+/// Appends bytes to a file, which is made with its folders. `offset` must be the end of the file, so
+/// that a part that comes twice or out of order damages nothing.
+pub(crate) fn append_part(
+    path: &Path,
+    offset: u64,
+    bytes: &[u8],
+    modified_ms: Option<i64>,
+) -> Result<()> {
+    let append = || {
+        if let Some(folder) = path.parent() {
+            fs::create_dir_all(folder)?;
+        }
+        let mut file = fs::OpenOptions::new().append(true).create(true).open(path)?;
+        if file.metadata()?.len() != offset {
+            return Err(io::Error::other("a part of it came out of order"));
+        }
+        file.write_all(bytes)?;
+        let since_epoch = modified_ms.and_then(|ms| u64::try_from(ms).ok());
+        if let Some(ms) = since_epoch {
+            file.set_modified(std::time::UNIX_EPOCH + std::time::Duration::from_millis(ms))?;
+        }
+        Ok(())
+    };
+    append().map_err(|e| failed("write", path, &e))
+}
+
 /// Makes a temporary folder that only this user can open: private notes are copied into it.
 pub(crate) fn private_folder(prefix: &str) -> io::Result<tempfile::TempDir> {
     let mut builder = tempfile::Builder::new();

@@ -105,7 +105,7 @@ fn operation(route: &HttpRoute, answers: &AnswerSchemas) -> Value {
     let content = match (route.access, route.path) {
         (RouteAccess::Shell, path) => json!({ file_type(path): {} }),
         (_, "/api/page/events") => json!({ "text/event-stream": {} }),
-        (_, "/api/page/file") => json!({ "*/*": {} }),
+        (_, "/api/page/file" | "/api/page/export") => json!({ "*/*": {} }),
         (_, path) if path.starts_with("/mcp") => {
             json!({ "application/json": {}, "text/event-stream": {} })
         }
@@ -215,6 +215,7 @@ fn pascal_case(name: &str) -> String {
 fn parameter_schema(parameter: &RouteParameter) -> Value {
     match parameter.kind {
         "array" => json!({ "type": "array", "items": { "type": "string" } }),
+        "objects" => json!({ "type": "array", "items": { "type": "object" } }),
         kind => json!({ "type": kind }),
     }
 }
@@ -228,8 +229,8 @@ fn path_parameters(path: &str) -> Vec<Value> {
 fn body_schema(parameters: &[RouteParameter]) -> Value {
     let property = |parameter: &RouteParameter| {
         let mut schema = parameter_schema(parameter);
-        // The version of a file that must not exist is null.
-        if parameter.name == "expected" {
+        // The version of a file that must not exist is null, and the value of an unset setting.
+        if matches!(parameter.name, "expected" | "value") {
             schema["type"] = json!([parameter.kind, "null"]);
         }
         schema["description"] = json!(parameter.summary);

@@ -33,7 +33,8 @@ pub struct HttpRoute {
 pub struct RouteParameter {
     /// Name.
     pub name: &'static str,
-    /// Type in JSON Schema: `string`, `integer`, `boolean`, `array`.
+    /// Type in JSON Schema: `string`, `integer`, `boolean`, `array` of texts; `objects` for a list of
+    /// objects.
     pub kind: &'static str,
     /// Purpose, in one line.
     pub summary: &'static str,

@@ -1,11 +1,9 @@
-//! Agents: who wrote how much, the tools that are offered with their token price, and the brief.
+//! Agents: who wrote how much, and the tools that are offered with their token price.
 
 use std::collections::BTreeMap;
-use std::path::PathBuf;
 
 use memoranda_engine::core::token_estimate::estimate_tokens;
 use memoranda_engine::{AgentIdentity, HistoryFilter};
-use memoranda_tools::{BriefRequest, question_brief, session_brief};
 use serde_json::{Value, json};
 
 use super::history_json::agent_json;
@@ -15,8 +13,6 @@ use crate::mcp::tool_definition;
 
 /// Maximum number of commits by which used tools are counted.
 const MAX_COMMITS: usize = 5_000;
-/// Maximum length of a brief, in characters.
-const MAX_BRIEF_CHARS: usize = 6_000;
 
 /// Returns the agents and the tools.
 pub(super) fn agents(request: &PageRequest<'_>) -> Result<Value, HttpError> {
@@ -31,6 +27,10 @@ pub(super) fn agents(request: &PageRequest<'_>) -> Result<Value, HttpError> {
         let agent = AgentIdentity::of(&commit.author);
         *tools_used.entry(agent).or_default().entry(commit.author.tool).or_default() += 1;
     }
+    let mut reads: BTreeMap<AgentIdentity, u64> = BTreeMap::new();
+    for (client, count) in memory.read_counts(u32::try_from(days).unwrap_or(u32::MAX))? {
+        *reads.entry(AgentIdentity::of_client(&client)).or_default() += count;
+    }
     let agents = activity.agents.iter().map(|all| {
         let lately = recent.agents.iter().find(|agent| agent.agent == all.agent);
         let used = tools_used.get(&all.agent).into_iter().flatten();
@@ -41,6 +41,7 @@ pub(super) fn agents(request: &PageRequest<'_>) -> Result<Value, HttpError> {
             "last": all.last.to_string(),
             "writes": lately.map_or(0, |agent| agent.total),
             "total": all.total,
+            "reads": reads.get(&all.agent).copied().unwrap_or(0),
             "tools_used": used.collect::<Vec<_>>(),
         })
     });
@@ -72,62 +73,4 @@ pub(super) fn agents(request: &PageRequest<'_>) -> Result<Value, HttpError> {
         "offered": { "tools": offered.tools().len(), "tokens": total },
         "instructions": { "tokens": estimate_tokens(&instructions), "text": instructions },
     }))
-}
-
-/// Returns the brief that a client in a folder would get, line by line.
-pub(super) fn client_brief(request: &PageRequest<'_>) -> Result<Value, HttpError> {
-    let memory = request.memory();
-    let folder = request.text("folder").map(PathBuf::from);
-    // Looking at a brief is not a visit of the client.
-    let asked =
-        BriefRequest { folder: folder.as_deref(), client: None, max_chars: MAX_BRIEF_CHARS };
-    let settings = &request.page.catalog.settings;
-    let text = session_brief(memory, settings, &asked);
-    let text = text.map_err(|error| HttpError::bad_request(format!("{error}.")))?;
-    let mut text = text.unwrap_or_default();
-    if let Some(question) = request.text("q") {
-        let found = question_brief(memory, settings, &asked, question, &|_, _| true);
-        let found = found.map_err(|error| HttpError::bad_request(format!("{error}.")))?;
-        text.push_str(&format!("\n\n## Relevant Memories\n{found}"));
-    }
-    let mut section = String::new();
-    let mut lines = Vec::new();
-    for line in text.lines() {
-        if let Some(heading) = line.strip_prefix("## ").or(line.strip_prefix("# ")) {
-            heading.clone_into(&mut section);
-            continue;
-        }
-        if line.trim().is_empty() {
-            continue;
-        }
-        lines.push(json!({
-            "text": line,
-            "section": section,
-            "reason": reason_of(&section),
-            "tokens": estimate_tokens(line),
-        }));
-    }
-    Ok(json!({
-        "client": request.text("client"),
-        "folder": folder.map(|folder| folder.display().to_string()),
-        "tokens": estimate_tokens(&text),
-        "text": text,
-        "lines": lines,
-    }))
-}
-
-/// Returns the reason why a line of a section is part of the brief.
-fn reason_of(section: &str) -> &'static str {
-    let section = section.to_lowercase();
-    if section.contains("rule") {
-        "a rule in force for this folder"
-    } else if section.contains("remind") || section.contains("due") {
-        "a reminder that is due"
-    } else if section.contains("relevant") {
-        "it has to do with the question"
-    } else if section.contains("recent") || section.contains("last") {
-        "it was written lately"
-    } else {
-        "part of every brief"
-    }
 }

@@ -2,7 +2,6 @@
 
 use std::time::Instant;
 
-use axum::http::StatusCode;
 use jiff::{SignedDuration, Timestamp};
 use memoranda_engine::core::id::ProjectName;
 use memoranda_engine::core::secrets::find_secrets;
@@ -27,9 +26,8 @@ pub(super) fn care(request: &PageRequest<'_>) -> Result<Value, HttpError> {
     let memory = request.memory();
     let project = request.project()?;
     let begun = Instant::now();
-    let checks = match &request.page.actions.doctor {
-        Some(doctor) if request.is_set("doctor") => doctor(memory)
-            .map_err(|message| HttpError::new(StatusCode::INTERNAL_SERVER_ERROR, message))?,
+    let checks = match &request.page.services {
+        Some(services) if request.is_set("doctor") => services.check_vault(memory)?,
         _ => quick_checks(memory)?,
     };
     let mut lists = Vec::new();
@@ -207,10 +205,4 @@ fn unreadable(
     }
     let total = found.len() as u64;
     Ok((found.into_iter().skip(offset).take(limit).collect(), total))
-}
-
-/// Returns the settings.
-pub(super) fn settings(request: &PageRequest<'_>) -> Result<Value, HttpError> {
-    let settings = request.page.actions.settings.as_ref().map(|settings| settings());
-    Ok(json!({ "settings": settings.unwrap_or_else(|| json!([])) }))
 }

@@ -1,7 +1,7 @@
 //! JSON of commits and differences.
 
 use memoranda_engine::core::change::{Commit, CommitKind};
-use memoranda_engine::core::word_diff::{WordDiffLine, word_diff};
+use memoranda_engine::core::word_diff::{WordDiffHunk, WordDiffLine, word_diff};
 use memoranda_engine::{AgentIdentity, FileDiff, LedgerEntry, LedgerFile};
 use serde_json::{Value, json};
 
@@ -83,25 +83,30 @@ pub(super) fn diff_json(diff: &FileDiff, title: &str) -> Value {
         added += usize::from(line.before.is_none());
         removed += usize::from(line.after.is_none());
     }
-    let hunks = hunks.iter().map(|hunk| {
-        json!({
-            "before": [hunk.before.start + 1, hunk.before.len()],
-            "after": [hunk.after.start + 1, hunk.after.len()],
-            "lines": hunk.lines.iter().map(line_json).collect::<Vec<_>>(),
-        })
-    });
     json!({
         "project": diff.place.project.as_str(),
         "path": diff.place.path.as_str(),
         "title": title,
         "moved_from": diff.moved_from.as_ref().map(|place| place.path.to_string()),
         "action": action,
-        "hunks": hunks.collect::<Vec<_>>(),
+        "hunks": hunks_json(&hunks),
         "added": added,
         "removed": removed,
         "binary": is_binary,
         "too_large": is_too_large,
     })
+}
+
+/// Returns the hunks of a difference.
+pub(super) fn hunks_json(hunks: &[WordDiffHunk]) -> Vec<Value> {
+    let hunk = |hunk: &WordDiffHunk| {
+        json!({
+            "before": [hunk.before.start + 1, hunk.before.len()],
+            "after": [hunk.after.start + 1, hunk.after.len()],
+            "lines": hunk.lines.iter().map(line_json).collect::<Vec<_>>(),
+        })
+    };
+    hunks.iter().map(hunk).collect()
 }
 
 fn line_json(line: &WordDiffLine) -> Value {

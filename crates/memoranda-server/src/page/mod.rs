@@ -4,18 +4,23 @@
 //! function from a request to JSON, which runs on the blocking pool.
 
 mod agents;
+mod brief;
 mod built_files;
 mod care;
+mod contradictions;
 mod events;
+mod export;
 mod facts;
 mod history;
 mod history_json;
+mod machine;
 mod map;
 mod note;
 mod now;
 mod query_string;
 mod request;
 mod routes;
+mod rules;
 mod search;
 mod sessions;
 mod status;
@@ -39,8 +44,9 @@ use memoranda_tools::{AccessMode, json_object};
 use serde_json::{Map, Value};
 
 use crate::api::ApiState;
-use crate::config::{PageActions, ServerConfig};
+use crate::config::ServerConfig;
 use crate::http_error::HttpError;
+use crate::page_services::PageServices;
 use crate::tool_catalog::ToolCatalog;
 use query_string::QueryString;
 use request::PageRequest;
@@ -53,8 +59,8 @@ pub(crate) struct PageState {
     pub(crate) is_read_only: bool,
     /// True if only this machine can connect.
     pub(crate) is_local: bool,
-    /// Services of the binary for the page.
-    pub(crate) actions: PageActions,
+    /// Services of the binary; `None` if there are none.
+    pub(crate) services: Option<Arc<dyn PageServices>>,
     /// Number of open event streams.
     pub(crate) streams: AtomicUsize,
 }
@@ -70,7 +76,7 @@ impl PageState {
             sessions,
             is_read_only: config.selection.access == AccessMode::ReadOnly,
             is_local: config.binds_to_loopback(),
-            actions: config.page_actions.clone(),
+            services: config.page_services.clone(),
             streams: AtomicUsize::new(0),
         }
     }
@@ -92,6 +98,8 @@ pub(crate) enum PageEndpoint {
     Events,
     /// With the bytes of a file.
     FileBytes,
+    /// With the vault or a project as a file.
+    Export,
 }
 
 impl PageEndpoint {
@@ -107,6 +115,7 @@ impl PageEndpoint {
         let handler = match self {
             Self::BuiltFile => return built_files::built_file(head.uri.path(), &head.headers),
             Self::Events => return events::stream(page, &query, &head.headers),
+            Self::Export => return export::export(page, query).await,
             Self::FileBytes => return run(page, query, Map::new(), note::file_bytes).await,
             Self::Reads(handler) => handler,
             Self::Writes(_) if page.is_read_only => {

@@ -5,9 +5,9 @@ use memoranda_engine::core::id::CommitId;
 use memoranda_engine::{HistoryFilter, LedgerEntry, LedgerFilter, PointInTime, clock};
 use serde_json::{Value, json};
 
-use super::facts;
 use super::history_json::{agent_json, entry_json};
 use super::request::PageRequest;
+use super::rules;
 use crate::http_error::HttpError;
 
 /// Maximum number of commits that are counted.
@@ -52,8 +52,7 @@ pub(super) fn now(request: &PageRequest<'_>) -> Result<Value, HttpError> {
         "total": total,
         "groups": groups(&page.entries),
         "next": page.next.map(|id| id.to_string()),
-        "due": facts::due(request),
-        "decide": 0,
+        "due": rules::due(request),
     }))
 }
 

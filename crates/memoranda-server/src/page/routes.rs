@@ -1,8 +1,8 @@
 //! The page's part of the route table.
 
 use super::{
-    PageEndpoint, PageHandler, agents, care, facts, history, map, note, now, search, status, undo,
-    way_in, write,
+    PageEndpoint, PageHandler, agents, brief, care, contradictions, facts, history, machine, map,
+    note, now, rules, search, status, undo, way_in, write,
 };
 use crate::api::{HttpRoute, RouteAccess, RouteEndpoint, RouteParameter};
 
@@ -330,13 +330,43 @@ pub(crate) const PAGE_ROUTES: &[HttpRoute] = &[
             optional("q", "string", "only facts with this text"),
             PROJECT,
             optional("category", "string", "only facts of this category"),
+            AT,
             LIMIT,
             CURSOR,
         ],
         facts::facts,
     ),
-    reads("/api/page/rules", "rules by scope", &[], facts::rules),
-    reads("/api/page/reminders", "reminders, due ones first", &[], facts::reminders),
+    reads(
+        "/api/page/facts/contradictions",
+        "pairs of memories in force that cannot both hold",
+        &[PROJECT, LIMIT, CURSOR],
+        contradictions::contradictions,
+    ),
+    writes(
+        "POST",
+        "/api/page/facts/decide",
+        "decide which memory of a contradiction holds; the other is marked as superseded",
+        &[
+            required("id", "string", "the contradiction"),
+            required("holds", "string", "`newer` or `older`"),
+        ],
+        contradictions::decide,
+    ),
+    reads("/api/page/rules", "rules by scope, now or at a moment", &[AT], rules::rules),
+    reads(
+        "/api/page/rules/files",
+        "the files that the rules of a scope become",
+        &[required("scope", "string", "the scope: `global`, or a repository")],
+        rules::rule_files,
+    ),
+    reads("/api/page/reminders", "reminders, due ones first", &[], rules::reminders),
+    writes(
+        "POST",
+        "/api/page/reminders/done",
+        "mark a due reminder as done",
+        &[required("id", "string", "the reminder")],
+        rules::end_reminder,
+    ),
     reads(
         "/api/page/agents",
         "agents, and the tools that they are offered",
@@ -351,7 +381,7 @@ pub(crate) const PAGE_ROUTES: &[HttpRoute] = &[
             optional("folder", "string", "the folder that the client works in"),
             optional("q", "string", "the subject of the conversation"),
         ],
-        agents::client_brief,
+        brief::client_brief,
     ),
     reads(
         "/api/page/care",
@@ -365,6 +395,101 @@ pub(crate) const PAGE_ROUTES: &[HttpRoute] = &[
         &[required("name", "string", "the list"), PROJECT, LIMIT, CURSOR],
         care::work_list,
     ),
-    reads("/api/page/settings", "settings and their origins", &[], care::settings),
+    reads("/api/page/settings", "settings and their origins", &[], machine::settings),
+    writes(
+        "POST",
+        "/api/page/settings",
+        "change a setting in the configuration file; a new server uses it",
+        &[
+            required("key", "string", "the setting"),
+            required("value", "string", "its value; null removes it from the file"),
+        ],
+        machine::change_setting,
+    ),
+    reads(
+        "/api/page/setup",
+        "clients of this machine, with the difference of each possible change",
+        &[],
+        machine::clients,
+    ),
+    writes(
+        "POST",
+        "/api/page/setup",
+        "write a change of a client's files, if it is still the shown one",
+        &[
+            required("client", "string", "name of the client"),
+            required("action", "string", "`connect`, `connect_with_hooks` or `disconnect`"),
+            required("digest", "string", "`digest` of the shown change"),
+        ],
+        machine::change_client,
+    ),
+    writes(
+        "POST",
+        "/api/page/import/upload",
+        "append parts of files to an upload",
+        &[
+            optional("upload", "string", "the upload; a new one if absent"),
+            required(
+                "parts",
+                "objects",
+                "path, offset, modified, and data in Base64, of each part",
+            ),
+        ],
+        machine::stage_upload,
+    ),
+    writes(
+        "POST",
+        "/api/page/import/plan",
+        "what an upload would bring, without a change",
+        &[required("upload", "string", "the upload"), PROJECT],
+        machine::plan_import,
+    ),
+    writes(
+        "POST",
+        "/api/page/import",
+        "bring an upload",
+        &[required("upload", "string", "the upload"), PROJECT],
+        machine::import_upload,
+    ),
+    writes(
+        "POST",
+        "/api/page/import/discard",
+        "delete an upload",
+        &[required("upload", "string", "the upload")],
+        machine::discard_upload,
+    ),
+    HttpRoute {
+        method: "GET",
+        path: "/api/page/export",
+        summary: "the vault or a project as a file",
+        access: RouteAccess::Session,
+        parameters: &[
+            optional("form", "string", "`archive`, `jsonl` or `mcp-memory`; `archive` if absent"),
+            PROJECT,
+        ],
+        endpoint: RouteEndpoint::Page(PageEndpoint::Export),
+    },
+    reads(
+        "/api/page/vacuum",
+        "what a vacuum would purge, without a change",
+        &[
+            optional("days", "integer", "age of the deletion in days; 30 if absent"),
+            optional("versions", "boolean", "earlier versions of existing notes, too"),
+            PROJECT,
+        ],
+        machine::plan_vacuum,
+    ),
+    writes(
+        "POST",
+        "/api/page/vacuum",
+        "purge what was shown; nothing brings it back",
+        &[
+            required("before", "string", "`before` of the shown plan"),
+            required("contents", "integer", "`contents` of the shown plan"),
+            optional("versions", "boolean", "earlier versions of existing notes, too"),
+            PROJECT,
+        ],
+        machine::vacuum,
+    ),
     writes("POST", "/api/page/redo", "make the commit again that was undone last", &[], undo::redo),
 ];

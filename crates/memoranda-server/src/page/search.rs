@@ -1,5 +1,6 @@
 //! Search: hits with their reasons, the answer that an agent gets, and names for completion.
 
+use std::ops::Range;
 use std::sync::atomic::AtomicBool;
 
 use memoranda_engine::core::id::ProjectName;
@@ -185,6 +186,8 @@ fn hits(
 
 fn hit_json(result: &SearchResult, query: &Query) -> Value {
     let title = extract_snippet(&result.title, query, usize::MAX);
+    let (snippet, hits) =
+        readable_snippet(&result.snippet.text, &result.snippet.highlights, &result.title);
     let why = result.why.iter();
     let why = why.map(|signal| json!({ "signal": signal.name(), "amount": signal.amount() }));
     json!({
@@ -198,13 +201,46 @@ fn hit_json(result: &SearchResult, query: &Query) -> Value {
         "heading": result.heading,
         "first_line": result.lines.0,
         "last_line": result.lines.1,
-        "snippet": segments(&result.snippet.text, &result.snippet.highlights),
+        "snippet": segments(&snippet, &hits),
         "score": result.score,
         "relevance": result.relevance,
         "why": why.collect::<Vec<_>>(),
         "bar": bar_json(&result.why),
         "also": result.also.iter().map(place_json).collect::<Vec<_>>(),
     })
+}
+
+/// Returns a snippet for people: without the comments of facts, and without the heading that the
+/// title of the hit repeats.
+fn readable_snippet(text: &str, hits: &[Range<usize>], title: &str) -> (String, Vec<Range<usize>>) {
+    let mut cuts: Vec<Range<usize>> = Vec::new();
+    let marks = text.len() - text.trim_start_matches('#').trim_start().len();
+    if text.starts_with('#') {
+        let rest = text.get(marks..).unwrap_or_default();
+        let said = rest
+            .strip_prefix(title)
+            .map_or(0, |after| title.len() + (after.len() - after.trim_start().len()));
+        cuts.push(0..marks + said);
+    }
+    let mut at = cuts.first().map_or(0, |cut| cut.end);
+    while let Some(start) = text.get(at..).and_then(|rest| rest.find("<!--")).map(|n| at + n) {
+        // A comment that the snippet cuts off has no end.
+        let end = text.get(start..).and_then(|rest| rest.find("-->"));
+        at = end.map_or(text.len(), |n| start + n + 3);
+        cuts.push(start..at);
+    }
+    let mut shown = String::new();
+    let mut last = 0;
+    for cut in &cuts {
+        shown.push_str(text.get(last..cut.start).unwrap_or_default());
+        last = cut.end;
+    }
+    shown.push_str(text.get(last..).unwrap_or_default());
+    let removed = |position: usize| -> usize {
+        cuts.iter().map(|cut| position.clamp(cut.start, cut.end) - cut.start).sum()
+    };
+    let moved = |hit: &Range<usize>| hit.start - removed(hit.start)..hit.end - removed(hit.end);
+    (shown, hits.iter().map(moved).filter(|hit| !hit.is_empty()).collect())
 }
 
 /// Returns the shares of five groups of signals in a score.
@@ -303,4 +339,27 @@ pub(super) fn complete(request: &PageRequest<'_>) -> Result<Value, HttpError> {
         }));
     }
     Ok(json!({ "items": items }))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_snippet_has_neither_comments_nor_the_heading_twice() {
+        let check = |text: &str, hit: &str, expected: &str, hits: &[&str]| {
+            let found: Vec<Range<usize>> =
+                text.match_indices(hit).map(|(at, _)| at..at + hit.len()).collect();
+            let (shown, moved) = readable_snippet(text, &found, "Straße");
+            assert_eq!(shown, expected);
+            let marked: Vec<&str> = moved.iter().map(|range| &shown[range.clone()]).collect();
+            assert_eq!(marked, hits, "{text}");
+        };
+        check("# Straße Die große Straße", "Straße", "Die große Straße", &["Straße"]);
+        check("## Other p95 is 80", "p95", "Other p95 is 80", &["p95"]);
+        check("[fact] a <!-- obs_A v1 --> b", "b", "[fact] a  b", &["b"]);
+        check("[fact] a b <!-- obs_A v1 b", "b", "[fact] a b ", &["b"]);
+        check("plain é text", "text", "plain é text", &["text"]);
+        check("#", "#", "", &[]);
+    }
 }

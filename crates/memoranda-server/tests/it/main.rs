@@ -9,6 +9,7 @@ mod guard;
 mod http;
 mod only_project;
 mod page;
+mod page_facts;
 mod protocol_eras;
 mod snapshots;
 mod subscriptions;

@@ -23,14 +23,14 @@ fn guarded() -> ServerConfig {
 }
 
 /// A vault, its server, and a page that is signed in.
-struct SignedInPage {
+pub(crate) struct SignedInPage {
     http: TestServer,
-    vault: ServerVault,
+    pub(crate) vault: ServerVault,
     bearer: String,
 }
 
 impl SignedInPage {
-    fn new() -> Self {
+    pub(crate) fn new() -> Self {
         Self::with(guarded())
     }
 
@@ -50,20 +50,20 @@ impl SignedInPage {
         self.http.send(method, path, &[("Authorization", &self.bearer)], &body)
     }
 
-    fn get(&self, path: &str) -> Value {
+    pub(crate) fn get(&self, path: &str) -> Value {
         let reply = self.send("GET", path, &Value::Null);
         assert_eq!(reply.status, 200, "{path}: {reply:?}");
         reply.json()
     }
 
-    fn post(&self, path: &str, body: &Value) -> Value {
+    pub(crate) fn post(&self, path: &str, body: &Value) -> Value {
         let reply = self.send("POST", path, body);
         assert_eq!(reply.status, 200, "{path}: {reply:?}");
         reply.json()
     }
 
     /// Returns the problem of a request that is refused.
-    fn problem(&self, method: &str, path: &str, body: &Value) -> (u16, Value) {
+    pub(crate) fn problem(&self, method: &str, path: &str, body: &Value) -> (u16, Value) {
         let reply = self.send(method, path, body);
         assert!(reply.head.contains("application/problem+json"), "{path}: {reply:?}");
         let problem = reply.json();
@@ -73,9 +73,14 @@ impl SignedInPage {
     }
 
     /// Writes a note as an agent does, and returns the commit.
-    fn write(&self, client: &str, path: &str, text: &str) -> String {
+    pub(crate) fn write(&self, client: &str, path: &str, text: &str) -> String {
+        self.write_in("main", client, path, text)
+    }
+
+    /// Writes a note into a project, and returns the commit.
+    pub(crate) fn write_in(&self, project: &str, client: &str, path: &str, text: &str) -> String {
         let request = WriteRequest {
-            project: ProjectName::parse("main").unwrap(),
+            project: ProjectName::parse(project).unwrap(),
             path: NotePath::parse(path).unwrap(),
             content: text.as_bytes().to_vec(),
             mode: WriteMode::CreateOrOverwrite,

@@ -258,19 +258,32 @@ fn find_setting(settings: &AppSettings, name: &str) -> Result<SettingValue> {
 }
 
 /// Returns the settings for the page: value, default, origin and description.
-pub(crate) fn page_settings(context: &CommandContext) -> Result<serde_json::Value> {
-    let mut settings = Vec::new();
-    for setting in &context.settings()?.all {
+pub(crate) fn page_settings(settings: &AppSettings) -> serde_json::Value {
+    let setting = |setting: &SettingValue| {
         let key = KEYS.iter().find(|key| key.name == setting.key);
-        settings.push(serde_json::json!({
+        let is_fixed =
+            matches!(setting.origin, SettingOrigin::Flag(_) | SettingOrigin::Variable(_));
+        serde_json::json!({
             "key": setting.key,
             "value": setting.value,
             "default": key.map(|key| key.default),
-            "source": origin(context, &setting.origin)?,
+            "source": origin_name(settings, &setting.origin),
+            "in_file": setting.origin == SettingOrigin::File,
+            "fixed": is_fixed,
             "help": key.map(|key| key.doc),
-        }));
+        })
+    };
+    settings.all.iter().map(setting).collect()
+}
+
+/// Sets a setting in the configuration file; removes it if `value` is `None`.
+pub(crate) fn change_setting(name: &str, value: Option<&str>) -> Result<()> {
+    let key = key(name)?;
+    let mut file = ConfigFile::read(&AppDirectories::find()?.config)?;
+    match value {
+        Some(value) => file.set(key, current_value(key.name, value)),
+        None => file.unset(key).map(drop),
     }
-    Ok(serde_json::Value::Array(settings))
 }
 
 fn setting_json(context: &CommandContext, setting: &SettingValue) -> Result<SettingJson> {
@@ -279,9 +292,13 @@ fn setting_json(context: &CommandContext, setting: &SettingValue) -> Result<Sett
 }
 
 fn origin(context: &CommandContext, origin: &SettingOrigin) -> Result<String> {
-    Ok(match origin {
+    Ok(origin_name(context.settings()?, origin))
+}
+
+fn origin_name(settings: &AppSettings, origin: &SettingOrigin) -> String {
+    match origin {
         SettingOrigin::Flag(name) | SettingOrigin::Variable(name) => (*name).to_owned(),
-        SettingOrigin::File => context.settings()?.directories.config.display().to_string(),
+        SettingOrigin::File => settings.directories.config.display().to_string(),
         SettingOrigin::BuiltIn => "built-in".to_owned(),
-    })
+    }
 }

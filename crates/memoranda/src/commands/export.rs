@@ -169,6 +169,34 @@ pub(crate) fn run(context: &CommandContext, args: &Args) -> Result<Exit> {
     Ok(Exit::Success)
 }
 
+/// Writes an export for the page: `archive`, `jsonl` or `mcp-memory`.
+pub(crate) fn write_for_page(
+    memory: &Memory,
+    form: &str,
+    project: Option<&ProjectName>,
+    to: &mut dyn Write,
+) -> Result<()> {
+    match ExportForm::parse(Path::new(form)) {
+        Some(ExportForm::Archive) => memory.export(to).map(drop)?,
+        Some(ExportForm::Jsonl) => {
+            export::write_jsonl(memory, project, to, &mut |_| ()).map(drop)?;
+        }
+        Some(ExportForm::McpMemory) => match project {
+            Some(project) if project.as_str() != "graph" => {
+                export::write_graph(memory, project, None, to).map(drop)?;
+            }
+            _ => {
+                let graph = memory.project("graph")?.name;
+                export::write_graph(memory, &graph, Some("default"), to).map(drop)?;
+            }
+        },
+        Some(ExportForm::Markdown) | None => {
+            return Err(CommandError::usage(format!("{form:?} is no form of export")));
+        }
+    }
+    Ok(())
+}
+
 fn write_export(
     context: &CommandContext,
     memory: &Memory,

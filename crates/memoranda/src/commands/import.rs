@@ -2,6 +2,9 @@
 
 mod dialect_offer;
 mod in_place;
+mod upload;
+
+pub(crate) use upload::{StagedUploads, import_upload};
 
 use std::io::{self, Read as _};
 use std::path::{Path, PathBuf};
@@ -376,7 +379,7 @@ fn print_report(
 ) -> Result<()> {
     let printer = &context.printer;
     if context.is_json() {
-        return printer.json(&json(args, source, input, report));
+        return printer.json(&json(args.dry_run, source, input, report));
     }
     if args.dry_run {
         let coming = report
@@ -458,8 +461,18 @@ fn sentence(args: &Args, source: ImportSource, report: &ImportSummary) -> String
     format!("{verb} from {STRONG}{}{STRONG:#}: {}", source.name(), parts.join(", "))
 }
 
+/// Returns the report for the page.
+fn report_json(
+    dry_run: bool,
+    source: ImportSource,
+    input: &ImportInput,
+    report: &ImportSummary,
+) -> serde_json::Value {
+    serde_json::to_value(json(dry_run, source, input, report)).unwrap_or_default()
+}
+
 fn json(
-    args: &Args,
+    dry_run: bool,
     source: ImportSource,
     input: &ImportInput,
     report: &ImportSummary,
@@ -468,7 +481,7 @@ fn json(
     ImportReportJson {
         source: source.name(),
         from: input.display_name(),
-        dry_run: args.dry_run,
+        dry_run,
         created: report.count(ImportOutcome::Created),
         updated: report.count(ImportOutcome::Updated),
         unchanged: report.count(ImportOutcome::Unchanged),

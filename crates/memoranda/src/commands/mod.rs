@@ -29,6 +29,7 @@ mod man;
 mod mcp;
 mod mv;
 mod open;
+mod page_services;
 mod project;
 mod pull;
 mod recall;
@@ -56,8 +57,7 @@ mod watch;
 use std::sync::Arc;
 
 use clap::Subcommand;
-use memoranda_engine::Memory;
-use memoranda_server::PageActions;
+use memoranda_server::PageServices;
 
 use crate::context::CommandContext;
 use crate::error::Result;
@@ -223,15 +223,9 @@ pub(crate) fn run(context: &CommandContext, command: CliCommand) -> Result<Exit>
     }
 }
 
-/// Returns the checks and settings that the page shows.
-fn page_actions(context: &CommandContext) -> Result<PageActions> {
-    let settings = config::page_settings(context)?;
-    Ok(PageActions {
-        doctor: Some(Arc::new(|memory: &Memory| {
-            doctor::page_checks(memory).map_err(|error| error.message)
-        })),
-        settings: Some(Arc::new(move || settings.clone())),
-    })
+/// Returns the services of this program for the page.
+fn page_services(context: &CommandContext) -> Option<Arc<dyn PageServices>> {
+    Some(Arc::new(page_services::CommandServices::new(&context.args)))
 }
 
 /// Says which version this is.

@@ -68,7 +68,7 @@ fn serve_page(context: &CommandContext, args: &Args) -> Result<Exit> {
     };
     config.authentication = ClientAuthentication::Token(token.bearer()?);
     config.idle_timeout = Some(IDLE_TIMEOUT);
-    config.page_actions = super::page_actions(context)?;
+    config.page_services = super::page_services(context);
     let asked = context.settings()?.bind().filter(|bind| bind.ip().is_loopback());
     config.bind = asked.unwrap_or(config.bind);
     let server = bind(config)?;

@@ -137,7 +137,7 @@ pub(crate) fn run(context: &CommandContext, args: &Args) -> Result<Exit> {
         None => HttpToken::of_vault(context)?,
     };
     config.page_token = Some(page_token.bearer()?);
-    config.page_actions = super::page_actions(context)?;
+    config.page_services = super::page_services(context);
     let recorded = std::cell::OnceCell::new();
     let listening = |address: SocketAddr| {
         let mcp = format!("http://{address}/mcp");

@@ -1,11 +1,15 @@
 //! `memoranda setup`: connect the clients that are on this machine.
 
+mod page_clients;
+
+pub(crate) use page_clients::{change_page_client, page_clients};
+
 use clap_complete::engine::ArgValueCandidates;
 use memoranda_engine::core::diff::{DiffLabels, unified_diff};
 use serde::Serialize;
 
 use crate::complete;
-use crate::config::SettingOrigin;
+use crate::config::{AppSettings, SettingOrigin};
 use crate::context::CommandContext;
 use crate::diff_color;
 use crate::env;
@@ -112,7 +116,7 @@ struct ClientPlan {
 pub(crate) fn run(context: &CommandContext, args: &Args) -> Result<Exit> {
     let settings = context.settings()?;
     let dirs = BaseDirs::find(&settings.directories);
-    let program = program(context, args)?;
+    let program = program(settings, args);
     check_tools(&program)?;
     if let Some(runner) = find_runner(&program.path).filter(|_| !args.remove) {
         let name = runner.name;
@@ -182,8 +186,7 @@ fn find_clients(names: &[String]) -> Result<Vec<&'static ClientSpec>> {
 }
 
 /// How clients are to start us: a file that is shared names no path of this machine.
-fn program(context: &CommandContext, args: &Args) -> Result<ServerProgram> {
-    let settings = context.settings()?;
+fn program(settings: &AppSettings, args: &Args) -> ServerProgram {
     let path = match args.scope {
         SetupScope::Project => "memoranda".to_owned(),
         SetupScope::User => match env::this_program() {
@@ -202,7 +205,7 @@ fn program(context: &CommandContext, args: &Args) -> Result<ServerProgram> {
         let home = std::path::absolute(&home).unwrap_or(home);
         flags = vec!["--home".to_owned(), home.display().to_string()];
     }
-    Ok(ServerProgram { path, flags, tools: args.tools.as_deref().map(RequestedTools::parse) })
+    ServerProgram { path, flags, tools: args.tools.as_deref().map(RequestedTools::parse) }
 }
 
 fn check_tools(program: &ServerProgram) -> Result<()> {

@@ -9,7 +9,7 @@ use memoranda_engine::records::{VisibleScopes, rules_and_reminders_scope};
 use memoranda_engine::{
     GitRepository, ListFilter, ListOrder, ListRequest, Memory, NoteLocation, SyncScope, clock,
 };
-use memoranda_tools::{BriefRequest, quotation as quoted};
+use memoranda_tools::{BriefRequest, BriefVisit, quotation as quoted};
 
 use super::HookRun;
 use super::checkpoint::{self, cut};
@@ -187,7 +187,7 @@ fn known(run: &HookRun, memory: &Memory) -> String {
 
 fn brief_request(run: &HookRun, max_chars: usize) -> BriefRequest<'_> {
     let folder = run.settings.workspace.as_deref();
-    BriefRequest { folder, client: Some(run.client.title()), max_chars }
+    BriefRequest { folder, client: Some(run.client.title()), visit: BriefVisit::Record, max_chars }
 }
 
 /// The checkpoint of this conversation, or of the last one in this repository.

@@ -33,6 +33,7 @@ mod obsidian;
 mod one_memory;
 mod one_shot;
 mod output;
+mod page_services;
 mod records;
 mod records_edges;
 mod rules;

@@ -297,7 +297,7 @@ fn print_plan(
     Ok(())
 }
 
-fn rule_of(record: MemoryRecord) -> AgentRule {
+pub(super) fn rule_of(record: MemoryRecord) -> AgentRule {
     AgentRule {
         text: record.content,
         paths: record.paths,

@@ -1,0 +1,103 @@
+//! Services of this program for the web page: checks, settings, set-up, rule files, import, export.
+
+use std::io::Write;
+
+use memoranda_engine::Memory;
+use memoranda_engine::core::id::ProjectName;
+use memoranda_engine::records::RecordScope;
+use memoranda_server::{
+    ClientAction, PageClient, PageServices, RuleFile, ServiceError, ServiceErrorKind,
+    ServiceResult, UploadImport, UploadPart,
+};
+use serde_json::Value;
+
+use super::import::{StagedUploads, import_upload};
+use super::{config, doctor, export, rules, setup};
+use crate::cli::GlobalArgs;
+use crate::config::AppSettings;
+use crate::error::{CommandError, FailureKind, Result};
+use crate::exit::Exit;
+
+/// Services of this program for the page.
+pub(crate) struct CommandServices {
+    args: GlobalArgs,
+    uploads: StagedUploads,
+}
+
+impl CommandServices {
+    /// Creates the services of a run with these flags.
+    pub(crate) fn new(args: &GlobalArgs) -> Self {
+        Self { args: args.clone(), uploads: StagedUploads::default() }
+    }
+
+    /// Reads the settings again, because the page or a person may have changed the file.
+    fn settings(&self) -> Result<AppSettings> {
+        AppSettings::load(&self.args)
+    }
+}
+
+impl PageServices for CommandServices {
+    fn check_vault(&self, memory: &Memory) -> ServiceResult<Value> {
+        doctor::page_checks(memory).map_err(service_error)
+    }
+
+    fn settings(&self) -> ServiceResult<Value> {
+        self.settings().map(|settings| config::page_settings(&settings)).map_err(service_error)
+    }
+
+    fn change_setting(&self, key: &str, value: Option<&str>) -> ServiceResult<()> {
+        config::change_setting(key, value).map_err(service_error)
+    }
+
+    fn clients(&self) -> ServiceResult<Vec<PageClient>> {
+        let settings = self.settings().map_err(service_error)?;
+        setup::page_clients(&settings).map_err(service_error)
+    }
+
+    fn change_client(
+        &self,
+        name: &str,
+        action: ClientAction,
+        shown_digest: &str,
+    ) -> ServiceResult<Vec<String>> {
+        let settings = self.settings().map_err(service_error)?;
+        setup::change_page_client(&settings, name, action, shown_digest).map_err(service_error)
+    }
+
+    fn rule_files(&self, memory: &Memory, scope: &RecordScope) -> ServiceResult<Vec<RuleFile>> {
+        rules::page_files(memory, scope).map_err(service_error)
+    }
+
+    fn stage_upload(&self, upload: Option<&str>, parts: &[UploadPart]) -> ServiceResult<String> {
+        self.uploads.add_parts(upload, parts).map_err(service_error)
+    }
+
+    fn import(&self, memory: &Memory, import: &UploadImport<'_>) -> ServiceResult<Value> {
+        let settings = self.settings().map_err(service_error)?;
+        import_upload(&settings, memory, &self.uploads, import).map_err(service_error)
+    }
+
+    fn discard_upload(&self, upload: &str) {
+        self.uploads.discard(upload);
+    }
+
+    fn export(
+        &self,
+        memory: &Memory,
+        form: &str,
+        project: Option<&ProjectName>,
+        to: &mut dyn Write,
+    ) -> ServiceResult<()> {
+        export::write_for_page(memory, form, project, to).map_err(service_error)
+    }
+}
+
+fn service_error(error: CommandError) -> ServiceError {
+    let kind = match error.kind {
+        FailureKind::Exit(Exit::Usage | Exit::Configuration) => ServiceErrorKind::Refused,
+        FailureKind::Exit(Exit::NotFound) => ServiceErrorKind::NotFound,
+        FailureKind::Exit(Exit::Conflict) => ServiceErrorKind::Conflict,
+        FailureKind::Exit(_) | FailureKind::BrokenPipe => ServiceErrorKind::Failed,
+    };
+    ServiceError { kind, message: error.message, hints: error.hints }
+}
