@@ -6,4 +6,7 @@ import './page.css';
 
 startTheme();
 void session.start();
-mount(App, { target: document.getElementById('page')! });
+const target = document.getElementById('page')!;
+// The outline of the frame was there before the script.
+target.replaceChildren();
+mount(App, { target });

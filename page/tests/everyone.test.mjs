@@ -23,7 +23,7 @@ after(async () => {
   for (const { home } of Object.values(homes)) await home.remove();
 });
 
-const ADDRESSES = [...PLACES.map((place) => `#/${place}`), '#/note/main/Shop/Billing.md', '#/note/main/Shop/Billing.md?edit=1', '#/search?q=ledger', '#/facts/rules', '#/facts/reminders', '#/history/deleted', '#/history/compare'];
+const ADDRESSES = [...PLACES.map((place) => `#/${place}`), '#/note/main/Shop/Billing.md', '#/note/main/Shop/Billing.md?edit=1', '#/search?q=ledger', '#/facts/contradictions', '#/facts/rules', '#/facts/reminders', '#/facts?at=2026-01-01', '#/history/deleted', '#/history/compare', '#/care/bring', '#/care/keep', '#/care/settings', '#/care/orphans'];
 
 test('every place works offline: no request elsewhere, no error, no report', async (t) => {
   const made = await context(browser);

@@ -20,6 +20,7 @@ before(async () => {
   await agent.call('memory', { command: 'create', path: '/memories/<img src=x onerror=window.__ran=1>.md', file_text: CORPUS.slice(0, 40).join('\n\n') }).catch(() => undefined);
   for (const text of CORPUS.slice(0, 30)) await agent.call('add_memory', { content: text, type: 'rule', global: true }).catch(() => undefined);
   await agent.call('create_entities', { threadId: 'x', entities: [{ name: '<svg onload=window.__ran=1>', entityType: '<b>', observations: CORPUS.slice(0, 10) }] }).catch(() => undefined);
+  await agent.call('write_note', { title: 'Opposed', directory: 'hostile', project: 'main', content: '# Opposed\n\n- [<b>x</b>] <img src=x onerror=window.__ran=1> threads 8\n- [<b>x</b>] <img src=x onerror=window.__ran=1> threads 16\n- [fact] <svg onload=window.__ran=1> handles large files\n- [fact] <svg onload=window.__ran=1> never handles large files\n' });
   // A second version of each, so that diffs and sliders have something to show.
   for (let at = 0; at < CORPUS.length; at += size) {
     await agent.call('edit_note', { identifier: `hostile/Corpus ${at}`, operation: 'append', project: 'main', content: `\n${CORPUS[at]}\n<img src=x onerror=window.__ran=1> appended\n` });
@@ -55,8 +56,18 @@ test('hostile text is shown in every place and runs nothing', async () => {
     assert.deepEqual(found, { ran: 0, foreign: [], handlers: 0, schemes: [], images: [] }, address);
   };
   for (const place of PLACES) await settle(`#/${place}`);
+  await settle('#/facts/contradictions');
+  assert.ok((await page.locator('.pair').count()) >= 1, 'hostile facts contradict each other');
+  await settle('#/facts/rules');
+  await page.getByRole('button', { name: 'The file it becomes' }).first().click();
+  await page.waitForSelector('figure pre');
   await settle('#/facts/rules');
   await settle('#/facts/reminders');
+  for (const list of ['orphans', 'dead_links', 'duplicates', 'secrets', 'unreadable']) await settle(`#/care/${list}`);
+  await settle('#/care/bring');
+  await page.locator('input[type=file]').first().setInputFiles([{ name: '<img src=x onerror=window.__ran=1>.md', mimeType: 'text/markdown', buffer: Buffer.from(CORPUS.join('\n\n')) }]);
+  await page.waitForSelector('text=/would come|This is/');
+  await settle('#/care/settings');
   await settle('#/history/deleted');
   const shown = [];
   for (let at = 0; at < CORPUS.length; at += 25) {

@@ -47,15 +47,15 @@ export class Home {
   }
 
   /** Starts the server on a free port, or on a given one. */
-  async serve({ port = 0, args = [] } = {}) {
-    const child = spawn(binary, ['serve', '--bind', `127.0.0.1:${port}`, ...args], { env: this.env, stdio: ['ignore', 'ignore', 'pipe'] });
+  async serve({ host = '127.0.0.1', port = 0, args = [] } = {}) {
+    const child = spawn(binary, ['serve', '--bind', `${host}:${port}`, ...args], { env: this.env, stdio: ['ignore', 'ignore', 'pipe'] });
     this.running.push(child);
     let said = '';
     const base = await new Promise((found, failed) => {
       child.stderr.on('data', (data) => {
         said += data;
-        const match = /http:\/\/127\.0\.0\.1:\d+/.exec(said);
-        if (match) found(match[0]);
+        const match = /http:\/\/(?:127\.0\.0\.1|0\.0\.0\.0):(\d+)/.exec(said);
+        if (match) found(`http://127.0.0.1:${match[1]}`);
       });
       child.on('exit', (code) => failed(new Error(`serve ended with ${code}: ${said}`)));
     });

@@ -77,14 +77,3 @@ export function isAbort(error: unknown): boolean {
 export function sentenceOf(error: unknown): string {
   return error instanceof Error ? error.message : String(error);
 }
-
-let described: Promise<Set<string>> | null = null;
-
-/** Returns true if this server has a route; a page never asks for what is not there. */
-export async function offers(path: string): Promise<boolean> {
-  described ??= fetch('/api/openapi.json', { credentials: 'omit' })
-    .then((response) => (response.ok ? response.json() : { paths: {} }))
-    .then((answer: { paths?: Record<string, unknown> }) => new Set(Object.keys(answer.paths ?? {})))
-    .catch(() => new Set<string>());
-  return (await described).has(`/api/page/${path}`);
-}

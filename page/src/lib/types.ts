@@ -94,6 +94,8 @@ export interface Reminder {
   repeats?: string | null;
   done: boolean;
   overdue: boolean;
+  scope?: string;
+  problem?: string | null;
 }
 export interface NowAnswer {
   since: { commit?: string | null; time: Time };
@@ -102,7 +104,6 @@ export interface NowAnswer {
   groups: LedgerGroup[];
   next?: string | null;
   due: Reminder[];
-  decide: number;
 }
 export interface Activity {
   from: string;
@@ -311,14 +312,22 @@ export interface FactRow extends Place {
   fact: Fact;
   versions: { text: string; time?: Time | null; version: number; struck: boolean; agent?: Agent | null; commit?: string | null }[];
 }
-export interface FactSide extends Place { title: string; line: number; fact: Fact }
-export interface Contradiction { id: string; first: FactSide; second: FactSide; why: string }
+export interface FactsAnswer { items: FactRow[]; total?: number | null; at?: Time | null; next?: string | null }
+export interface OpposedStatement extends Place {
+  title: string;
+  line?: number | null;
+  category?: string | null;
+  text: string;
+  time?: Time | null;
+  agent?: Agent | null;
+}
+export interface Contradiction { id: string; newer: OpposedStatement; older: OpposedStatement; why: string }
 export interface RuleScope {
   scope: string;
   title: string;
-  file?: string | null;
-  rules: (Place & { text: string; updated: Time; tags: string[] })[];
+  rules: (Place & { text: string; updated: Time; paths: string[]; tags: string[] })[];
 }
+export interface RuleFile { target: string; path: string; text: string; block: boolean }
 
 export interface AgentsAnswer {
   agents: {
@@ -342,22 +351,47 @@ export interface BriefAnswer {
   folder?: string | null;
   text: string;
   tokens: number;
-  lines: { text: string; source?: Place | null; reason: string; tokens: number; section: string }[];
+  repository?: string | null;
+  lines: { text: string; source?: Place | null; reason: string; tokens: number; section: string; is_heading: boolean }[];
 }
-export interface SetupAnswer {
-  clients: {
-    name: string;
-    title: string;
-    detected: boolean;
-    configured: boolean;
-    files: { file: string; hunks?: DiffHunk[]; diff?: { hunks: DiffHunk[] } }[];
-  }[];
+export type ClientAction = 'connect' | 'connect_with_hooks' | 'disconnect';
+export interface Client {
+  name: string;
+  title: string;
+  found: boolean;
+  connected: boolean;
+  hooks?: boolean | null;
+  problem?: string | null;
+  after: string;
+  changes: { action: ClientAction; digest: string; files: { path: string; action: string; hunks: DiffHunk[] }[] }[];
 }
+export interface ImportReport {
+  source: string;
+  from?: string | null;
+  reads: string;
+  becomes: string;
+  dry_run: boolean;
+  whole?: boolean;
+  created: number;
+  updated: number;
+  unchanged: number;
+  edited: number;
+  deleted: number;
+  taken: number;
+  failed: number;
+  skipped: { reason: string; count: number }[];
+  problems: { at: string; message: string }[];
+  secrets: Place[];
+  commits: string[];
+  note_count: number;
+  notes: (Place & { id: string; outcome: string })[];
+}
+export interface VacuumPlan { before: Time; versions: boolean; contents: number; bytes: number; note_count: number; notes: Place[]; still_on: string[] }
 export interface CareAnswer {
   checks: { name: string; ok: boolean; level: 'ok' | 'warning' | 'error'; detail: string; hint?: string | null }[];
   checked: Time;
   took_ms: number;
-  lists: { name: string; count: number }[];
+  lists: { name: string; count: number | null }[];
 }
 export interface CareRow extends Place {
   title: string;
@@ -367,4 +401,4 @@ export interface CareRow extends Place {
   last_read?: Time | null;
   other?: Place | null;
 }
-export interface Setting { key: string; value: unknown; default: unknown; source: string; help: string }
+export interface Setting { key: string; value: unknown; default: unknown; source: string; help: string; in_file?: boolean; fixed?: boolean }

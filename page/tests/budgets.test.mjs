@@ -1,0 +1,110 @@
+// Check 25: budgets of a vault with many notes, reported and not asserted: the machine decides.
+// NOTES=10000 (or 100000) with a release build gives the numbers of the budgets.
+
+import assert from 'node:assert/strict';
+import { mkdir, writeFile } from 'node:fs/promises';
+import { join } from 'node:path';
+import { after, before, test } from 'node:test';
+import { context, enter, fill, Home, launch, until } from './support.mjs';
+
+const NOTES = Number(process.env.NOTES ?? 2000);
+const WORDS = 'ledger billing refund invoice webhook deploy release audit currency rate limit queue worker thread cache index search vector backup restore migration schema token session browser kernel driver garden kitchen compost pear roof heating window thesis chapter survey method corpus figure supervisor defence friend birthday recipe train ticket mountain river coast island harbour'.split(' ');
+let seed = 7;
+const random = (below) => ((seed = (Math.imul(seed, 1664525) + 1013904223) >>> 0) % below);
+const sentence = (length) => Array.from({ length }, () => WORDS[random(WORDS.length)]).join(' ');
+
+let home, server, browser;
+before(async () => {
+  home = await Home.make();
+  await fill(home);
+  for (const project of ['work', 'thesis', 'house']) {
+    await mkdir(join(home.vault, project), { recursive: true });
+  }
+  const projects = ['main', 'work', 'thesis', 'house'];
+  for (let at = 0; at < NOTES; at += 1) {
+    const folder = join(home.vault, projects[at % 4], `f${at % 50}`);
+    if (at < 200) await mkdir(folder, { recursive: true });
+    await writeFile(join(folder, `note-${at}.md`), `# ${sentence(3)} ${at}\n\n${sentence(40)}.\n${sentence(30)}.\n\n- [fact] ${sentence(6)} ${at}\n- relates_to [[note-${random(at + 1)}]]\n`);
+  }
+  await home.cli('scan');
+  server = await home.serve();
+  await until('the index is whole', async () => (await server.get('status')).index.state === 'whole', 600_000);
+  browser = await launch();
+});
+after(async () => {
+  await browser?.close();
+  await home?.remove();
+});
+
+const spread = (times) => {
+  const sorted = [...times].sort((a, b) => a - b);
+  return `median ${sorted[sorted.length >> 1].toFixed(0)} ms, p95 ${sorted[Math.floor(sorted.length * 0.95)].toFixed(0)} ms`;
+};
+
+test(`budgets at ${NOTES} notes`, async (t) => {
+  const made = await context(browser);
+  const page = await enter(made, server);
+  await page.waitForSelector('main [data-row]');
+  const paints = [];
+  const usable = [];
+  for (let at = 0; at < 7; at += 1) {
+    const fresh = await made.newPage();
+    await fresh.goto(server.base);
+    await fresh.waitForSelector('main [data-row]');
+    usable.push(await fresh.evaluate(() => performance.now()));
+    paints.push(await fresh.evaluate(() => performance.getEntriesByName('first-contentful-paint')[0].startTime));
+    await fresh.close();
+  }
+  t.diagnostic(`first contentful paint: ${spread(paints)}; ledger there: ${spread(usable)}`);
+
+  await page.goto(`${server.base}/#/search`);
+  await page.waitForSelector('main li');
+  await page.keyboard.press('/');
+  for (const words of ['ledger refund queue', 'garden compost', 'vector search index', 'thesis supervisor']) {
+    for (const key of words) {
+      await page.keyboard.type(key);
+      await page.waitForTimeout(110);
+    }
+    await page.keyboard.press('Control+a');
+  }
+  await page.waitForTimeout(500);
+  const times = await page.evaluate(() => performance.getEntriesByName('memoranda-search').map((one) => one.duration));
+  assert.ok(times.length > 20);
+  t.diagnostic(`key to results, ${times.length} searches: ${spread(times)}`);
+
+  const opened = [];
+  for (let at = 0; at < 20; at += 1) {
+    const path = `f${(at * 4) % 50}/note-${at * 4}.md`;
+    const begun = performance.now();
+    await page.evaluate((hash) => (location.hash = hash), `#/note/main/${path}`);
+    await page.waitForFunction((name) => document.querySelector('article') && location.hash.includes(name) && document.querySelector('.mono, .path, nav')?.textContent !== null, `note-${at * 4}.md`);
+    opened.push(performance.now() - begun);
+  }
+  t.diagnostic(`open a note: ${spread(opened)}`);
+
+  const begun = performance.now();
+  await page.evaluate(() => (location.hash = '#/map'));
+  await page.waitForSelector('canvas');
+  await page.waitForSelector('.twin li');
+  t.diagnostic(`map with its list: ${(performance.now() - begun).toFixed(0)} ms`);
+  const frames = await page.evaluate(async () => {
+    const canvas = document.querySelector('canvas');
+    const gaps = [];
+    let last = performance.now();
+    for (let at = 0; at < 60; at += 1) {
+      canvas.dispatchEvent(new WheelEvent('wheel', { deltaY: at % 2 ? 40 : -60, clientX: 600 + at, clientY: 400, bubbles: true, cancelable: true }));
+      await new Promise((next) => requestAnimationFrame(next));
+      const now = performance.now();
+      gaps.push(now - last);
+      last = now;
+    }
+    return gaps.slice(5);
+  });
+  t.diagnostic(`map, frames while zooming: ${spread(frames)}`);
+  const devtools = await made.newCDPSession(page);
+  await devtools.send('HeapProfiler.collectGarbage');
+  const { usedSize } = await devtools.send('Runtime.getHeapUsage');
+  t.diagnostic(`heap with the map: ${(usedSize / 1e6).toFixed(1)} MB`);
+  assert.deepEqual(made.trouble.console, []);
+  await made.close();
+});
