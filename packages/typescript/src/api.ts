@@ -417,6 +417,28 @@ export interface HistoryPage {
   next?: string | null;
 }
 
+export interface ImportReport {
+  becomes: string;
+  commits: string[];
+  created: number;
+  deleted: number;
+  dry_run: boolean;
+  edited: number;
+  failed: number;
+  from?: string | null;
+  note_count: number;
+  notes: { id: string; outcome: string; path: string; project: string }[];
+  problems: { at: string; message: string }[];
+  reads: string;
+  secrets: Place[];
+  skipped: { count: number; reason: string }[];
+  source: string;
+  taken: number;
+  unchanged: number;
+  updated: number;
+  whole?: boolean;
+}
+
 export interface LedgerGroup {
   agent: Agent;
   channel: string;
@@ -606,7 +628,6 @@ export interface NoteVersions {
 }
 
 export interface NowAnswer {
-  decide: number;
   due: DueReminder[];
   groups: LedgerGroup[];
   head?: string | null;
@@ -628,6 +649,17 @@ export interface OpenNodesResult {
   thread?: string;
   total?: number;
   truncated?: string;
+}
+
+export interface OpposedStatement {
+  agent?: Agent | null;
+  category?: string | null;
+  line?: number | null;
+  path: string;
+  project: string;
+  text: string;
+  time?: string | null;
+  title: string;
 }
 
 export interface PageSession {
@@ -880,6 +912,10 @@ export interface ServerStatus {
   watched: boolean;
 }
 
+export interface SettingList {
+  settings: { default: unknown; fixed?: boolean; help: string; in_file?: boolean; key: string; source: string; value: unknown }[];
+}
+
 export type SnapshotSessionResult = Record<string, unknown>;
 
 export type StartMemoryStreamResult = Record<string, unknown>;
@@ -942,6 +978,16 @@ export interface UpdateResult {
 }
 
 export type VacuumMemoriesResult = Record<string, unknown>;
+
+export interface VacuumReport {
+  before: string;
+  bytes: number;
+  contents: number;
+  note_count: number;
+  notes: Place[];
+  still_on: string[];
+  versions: boolean;
+}
 
 export interface ValidateMemoryResult {
   all_valid?: boolean;
@@ -1051,10 +1097,28 @@ export interface PageFactsArguments {
   project?: string;
   /** only facts of this category */
   category?: string;
+  /** a commit or a time; now if absent */
+  at?: string;
   /** number of items, 1 to 200 */
   limit?: number;
   /** `next` of the page before */
   cursor?: string;
+}
+
+export interface PageFactsContradictionsArguments {
+  /** only this project */
+  project?: string;
+  /** number of items, 1 to 200 */
+  limit?: number;
+  /** `next` of the page before */
+  cursor?: string;
+}
+
+export interface PageFactsDecideArguments {
+  /** `newer` or `older` */
+  holds: string;
+  /** the contradiction */
+  id: string;
 }
 
 export interface PageHistoryArguments {
@@ -1101,6 +1165,32 @@ export interface PageHistoryCompareArguments {
 export interface PageHistoryConversationArguments {
   /** id of a commit */
   id: string;
+}
+
+export interface PageImportArguments {
+  /** only this project */
+  project?: string;
+  /** the upload */
+  upload: string;
+}
+
+export interface PageImportDiscardArguments {
+  /** the upload */
+  upload: string;
+}
+
+export interface PageImportPlanArguments {
+  /** only this project */
+  project?: string;
+  /** the upload */
+  upload: string;
+}
+
+export interface PageImportUploadArguments {
+  /** path, offset, modified, and data in Base64, of each part */
+  parts: Record<string, unknown>[];
+  /** the upload; a new one if absent */
+  upload?: string;
 }
 
 export interface PageMapArguments {
@@ -1233,6 +1323,21 @@ export interface PagePreviewArguments {
   text: string;
 }
 
+export interface PageRemindersDoneArguments {
+  /** the reminder */
+  id: string;
+}
+
+export interface PageRulesArguments {
+  /** a commit or a time; now if absent */
+  at?: string;
+}
+
+export interface PageRulesFilesArguments {
+  /** the scope: `global`, or a repository */
+  scope: string;
+}
+
 export interface PageSearchArguments {
   /** the words */
   q?: string;
@@ -1265,6 +1370,22 @@ export interface PageSearchAgentArguments {
   project?: string;
 }
 
+export interface PageSettingsArguments {
+  /** the setting */
+  key: string;
+  /** its value; null removes it from the file */
+  value: string | null;
+}
+
+export interface PageSetupArguments {
+  /** `connect`, `connect_with_hooks` or `disconnect` */
+  action: string;
+  /** name of the client */
+  client: string;
+  /** `digest` of the shown change */
+  digest: string;
+}
+
 export interface PageUndoArguments {
   /** ids of commits */
   commits?: string[];
@@ -1277,6 +1398,26 @@ export interface PageUndoPreviewArguments {
   commits?: string[];
   /** id of a conversation: all its writes */
   conversation?: string;
+}
+
+export interface PageVacuumArguments {
+  /** age of the deletion in days; 30 if absent */
+  days?: number;
+  /** earlier versions of existing notes, too */
+  versions?: boolean;
+  /** only this project */
+  project?: string;
+}
+
+export interface PageVacuumArguments {
+  /** `before` of the shown plan */
+  before: string;
+  /** `contents` of the shown plan */
+  contents: number;
+  /** only this project */
+  project?: string;
+  /** earlier versions of existing notes, too */
+  versions?: boolean;
 }
 
 export interface ActivateArguments {
@@ -1611,7 +1752,7 @@ export interface FlagForReviewArguments {
 }
 
 export interface ForgetArguments {
-  /** Memory id */
+  /** Memory or observation id */
   id?: string;
   /** Title or path of a note */
   name?: string;
@@ -2357,7 +2498,7 @@ export class ToolCalls {
     return (await this.#call("flag_for_review", args)) as ToolAnswer<FlagForReviewResult>;
   }
 
-  /** Forget one memory; undoable. A query that fits several lists them and deletes nothing. */
+  /** Forget one memory or observation; undoable. A query only lists what fits, unless it is the whole statement. */
   async forget(args: ForgetArguments = {}): Promise<ToolAnswer<ForgetResult>> {
     return (await this.#call("forget", args)) as ToolAnswer<ForgetResult>;
   }
@@ -2602,13 +2743,13 @@ export class PageCalls {
   }
 
   /** agents, and the tools that they are offered */
-  async agents(args: PageAgentsArguments = {}): Promise<{ agents: { agent: Agent; clients: string[]; last: string; tools_used: { count: number; tool: string }[]; total?: number; writes: number }[]; instructions: { text: string; tokens: number }; offered: { tokens: number; tools: number }; toolsets: { name: string; tokens: number; tools: { name: string; read_only: boolean; title: string; tokens: number }[] }[] }> {
-    return (await this.#request("GET", "/api/page/agents", args)) as { agents: { agent: Agent; clients: string[]; last: string; tools_used: { count: number; tool: string }[]; total?: number; writes: number }[]; instructions: { text: string; tokens: number }; offered: { tokens: number; tools: number }; toolsets: { name: string; tokens: number; tools: { name: string; read_only: boolean; title: string; tokens: number }[] }[] };
+  async agents(args: PageAgentsArguments = {}): Promise<{ agents: { agent: Agent; clients: string[]; last: string; reads: number; tools_used: { count: number; tool: string }[]; total?: number; writes: number }[]; instructions: { text: string; tokens: number }; offered: { tokens: number; tools: number }; toolsets: { name: string; tokens: number; tools: { name: string; read_only: boolean; title: string; tokens: number }[] }[] }> {
+    return (await this.#request("GET", "/api/page/agents", args)) as { agents: { agent: Agent; clients: string[]; last: string; reads: number; tools_used: { count: number; tool: string }[]; total?: number; writes: number }[]; instructions: { text: string; tokens: number }; offered: { tokens: number; tools: number }; toolsets: { name: string; tokens: number; tools: { name: string; read_only: boolean; title: string; tokens: number }[] }[] };
   }
 
   /** the brief that a client gets at the start of a conversation */
-  async brief(args: PageBriefArguments = {}): Promise<{ client?: string | null; folder?: string | null; lines: ({ reason: string; section: string; source?: Place | null; text: string; tokens: number })[]; text: string; tokens: number }> {
-    return (await this.#request("GET", "/api/page/brief", args)) as { client?: string | null; folder?: string | null; lines: ({ reason: string; section: string; source?: Place | null; text: string; tokens: number })[]; text: string; tokens: number };
+  async brief(args: PageBriefArguments = {}): Promise<{ client?: string | null; folder?: string | null; lines: ({ is_heading: boolean; reason: string; section: string; source?: Place | null; text: string; tokens: number })[]; repository?: string | null; text: string; tokens: number }> {
+    return (await this.#request("GET", "/api/page/brief", args)) as { client?: string | null; folder?: string | null; lines: ({ is_heading: boolean; reason: string; section: string; source?: Place | null; text: string; tokens: number })[]; repository?: string | null; text: string; tokens: number };
   }
 
   /** checks, and the lengths of the work lists */
@@ -2632,8 +2773,18 @@ export class PageCalls {
   }
 
   /** facts in force, with their versions */
-  async facts(args: PageFactsArguments = {}): Promise<{ items: { fact: NoteFact; line: number; path: string; project: string; title: string; versions: Record<string, unknown>[] }[]; next?: string | null }> {
-    return (await this.#request("GET", "/api/page/facts", args)) as { items: { fact: NoteFact; line: number; path: string; project: string; title: string; versions: Record<string, unknown>[] }[]; next?: string | null };
+  async facts(args: PageFactsArguments = {}): Promise<{ at?: string | null; items: { fact: NoteFact; line: number; path: string; project: string; title: string; versions: Record<string, unknown>[] }[]; next?: string | null; total?: number | null }> {
+    return (await this.#request("GET", "/api/page/facts", args)) as { at?: string | null; items: { fact: NoteFact; line: number; path: string; project: string; title: string; versions: Record<string, unknown>[] }[]; next?: string | null; total?: number | null };
+  }
+
+  /** pairs of memories in force that cannot both hold */
+  async factsContradictions(args: PageFactsContradictionsArguments = {}): Promise<{ items: { id: string; newer: OpposedStatement; older: OpposedStatement; why: string }[]; next?: string | null; total: number }> {
+    return (await this.#request("GET", "/api/page/facts/contradictions", args)) as { items: { id: string; newer: OpposedStatement; older: OpposedStatement; why: string }[]; next?: string | null; total: number };
+  }
+
+  /** decide which memory of a contradiction holds; the other is marked as superseded */
+  async factsDecide(args: PageFactsDecideArguments): Promise<{ commit?: string | null }> {
+    return (await this.#request("POST", "/api/page/facts/decide", args)) as { commit?: string | null };
   }
 
   /** commits, newest first */
@@ -2654,6 +2805,26 @@ export class PageCalls {
   /** all commits of the conversation of a commit */
   async historyConversation(args: PageHistoryConversationArguments): Promise<{ agent: Agent; conversation: string; entries: HistoryEntry[]; files: Place[]; first: string; last: string }> {
     return (await this.#request("GET", "/api/page/history/conversation", args)) as { agent: Agent; conversation: string; entries: HistoryEntry[]; files: Place[]; first: string; last: string };
+  }
+
+  /** bring an upload */
+  async import(args: PageImportArguments): Promise<ImportReport> {
+    return (await this.#request("POST", "/api/page/import", args)) as ImportReport;
+  }
+
+  /** delete an upload */
+  async importDiscard(args: PageImportDiscardArguments): Promise<{ discarded: boolean }> {
+    return (await this.#request("POST", "/api/page/import/discard", args)) as { discarded: boolean };
+  }
+
+  /** what an upload would bring, without a change */
+  async importPlan(args: PageImportPlanArguments): Promise<ImportReport> {
+    return (await this.#request("POST", "/api/page/import/plan", args)) as ImportReport;
+  }
+
+  /** append parts of files to an upload */
+  async importUpload(args: PageImportUploadArguments): Promise<{ upload: string }> {
+    return (await this.#request("POST", "/api/page/import/upload", args)) as { upload: string };
   }
 
   /** every note as a point, in columns */
@@ -2736,9 +2907,19 @@ export class PageCalls {
     return (await this.#request("GET", "/api/page/reminders", {})) as { items: DueReminder[] };
   }
 
-  /** rules by scope */
-  async rules(): Promise<{ scopes: ({ file?: string | null; rules: { path: string; project: string; tags?: string[]; text: string; updated: string }[]; scope: string; title: string })[] }> {
-    return (await this.#request("GET", "/api/page/rules", {})) as { scopes: ({ file?: string | null; rules: { path: string; project: string; tags?: string[]; text: string; updated: string }[]; scope: string; title: string })[] };
+  /** mark a due reminder as done */
+  async remindersDone(args: PageRemindersDoneArguments): Promise<{ commit?: string | null }> {
+    return (await this.#request("POST", "/api/page/reminders/done", args)) as { commit?: string | null };
+  }
+
+  /** rules by scope, now or at a moment */
+  async rules(args: PageRulesArguments = {}): Promise<{ scopes: { rules: { path: string; paths: string[]; project: string; tags?: string[]; text: string; updated: string }[]; scope: string; title: string }[] }> {
+    return (await this.#request("GET", "/api/page/rules", args)) as { scopes: { rules: { path: string; paths: string[]; project: string; tags?: string[]; text: string; updated: string }[]; scope: string; title: string }[] };
+  }
+
+  /** the files that the rules of a scope become */
+  async rulesFiles(args: PageRulesFilesArguments): Promise<{ files: { block: boolean; path: string; target: string; text: string }[]; scope: string }> {
+    return (await this.#request("GET", "/api/page/rules/files", args)) as { files: { block: boolean; path: string; target: string; text: string }[]; scope: string };
   }
 
   /** search, with the reasons of each hit */
@@ -2752,8 +2933,23 @@ export class PageCalls {
   }
 
   /** settings and their origins */
-  async settings(): Promise<{ settings: { default: unknown; help: string; key: string; source: string; value: unknown }[] }> {
-    return (await this.#request("GET", "/api/page/settings", {})) as { settings: { default: unknown; help: string; key: string; source: string; value: unknown }[] };
+  async settings(): Promise<SettingList> {
+    return (await this.#request("GET", "/api/page/settings", {})) as SettingList;
+  }
+
+  /** change a setting in the configuration file; a new server uses it */
+  async settings(args: PageSettingsArguments): Promise<SettingList> {
+    return (await this.#request("POST", "/api/page/settings", args)) as SettingList;
+  }
+
+  /** clients of this machine, with the difference of each possible change */
+  async setup(): Promise<{ clients: ({ after: string; changes: ({ action: "connect" | "connect_with_hooks" | "disconnect"; digest: string; files: { action: string; hunks: DiffHunk[]; path: string }[] })[]; connected: boolean; found: boolean; hooks?: boolean | null; name: string; problem?: string | null; title: string })[] }> {
+    return (await this.#request("GET", "/api/page/setup", {})) as { clients: ({ after: string; changes: ({ action: "connect" | "connect_with_hooks" | "disconnect"; digest: string; files: { action: string; hunks: DiffHunk[]; path: string }[] })[]; connected: boolean; found: boolean; hooks?: boolean | null; name: string; problem?: string | null; title: string })[] };
+  }
+
+  /** write a change of a client's files, if it is still the shown one */
+  async setup(args: PageSetupArguments): Promise<{ action: string; backups: string[]; client: string }> {
+    return (await this.#request("POST", "/api/page/setup", args)) as { action: string; backups: string[]; client: string };
   }
 
   /** the vault, its projects and counts */
@@ -2769,5 +2965,15 @@ export class PageCalls {
   /** what an undo would do */
   async undoPreview(args: PageUndoPreviewArguments = {}): Promise<UndoPreview> {
     return (await this.#request("POST", "/api/page/undo/preview", args)) as UndoPreview;
+  }
+
+  /** what a vacuum would purge, without a change */
+  async vacuum(args: PageVacuumArguments = {}): Promise<VacuumReport> {
+    return (await this.#request("GET", "/api/page/vacuum", args)) as VacuumReport;
+  }
+
+  /** purge what was shown; nothing brings it back */
+  async vacuum(args: PageVacuumArguments): Promise<VacuumReport> {
+    return (await this.#request("POST", "/api/page/vacuum", args)) as VacuumReport;
   }
 }

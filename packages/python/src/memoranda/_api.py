@@ -522,6 +522,26 @@ class HistoryPage(_HistoryPageRequired, total=False):
     next: Optional[str]
 
 
+class ImportReportNotesItem(TypedDict):
+    id: str
+    outcome: str
+    path: str
+    project: str
+
+
+class ImportReportProblemsItem(TypedDict):
+    at: str
+    message: str
+
+
+class ImportReportSkippedItem(TypedDict):
+    count: int
+    reason: str
+
+
+_ImportReportOptional = TypedDict("_ImportReportOptional", {"from": Optional[str], "whole": bool}, total=False)
+
+
 class LedgerGroup(TypedDict):
     agent: Agent
     channel: str
@@ -840,7 +860,6 @@ class NoteVersions(_NoteVersionsRequired, total=False):
 
 
 class _NowAnswerRequired(TypedDict):
-    decide: int
     due: List[DueReminder]
     groups: List[LedgerGroup]
     since: Moment
@@ -867,6 +886,20 @@ class OpenNodesResult(TypedDict, total=False):
     truncated: str
 
 
+class _OpposedStatementRequired(TypedDict):
+    path: str
+    project: str
+    text: str
+    title: str
+
+
+class OpposedStatement(_OpposedStatementRequired, total=False):
+    agent: Optional[Agent]
+    category: Optional[str]
+    line: Optional[int]
+    time: Optional[str]
+
+
 class PageSession(TypedDict):
     can_manage: bool
     read_only: bool
@@ -878,6 +911,13 @@ class PageSession(TypedDict):
 class Place(TypedDict):
     path: str
     project: str
+
+
+_ImportReportRequired = TypedDict("_ImportReportRequired", {"becomes": str, "commits": List[str], "created": int, "deleted": int, "dry_run": bool, "edited": int, "failed": int, "note_count": int, "notes": List[ImportReportNotesItem], "problems": List[ImportReportProblemsItem], "reads": str, "secrets": List[Place], "skipped": List[ImportReportSkippedItem], "source": str, "taken": int, "unchanged": int, "updated": int})
+
+
+class ImportReport(_ImportReportRequired, _ImportReportOptional):
+    pass
 
 
 class PruneMemoryResult(TypedDict, total=False):
@@ -1247,6 +1287,23 @@ class ServerStatus(_ServerStatusRequired, total=False):
     model: Optional[ServerStatusModel]
 
 
+class _SettingListSettingsItemRequired(TypedDict):
+    default: Any
+    help: str
+    key: str
+    source: str
+    value: Any
+
+
+class SettingListSettingsItem(_SettingListSettingsItemRequired, total=False):
+    fixed: bool
+    in_file: bool
+
+
+class SettingList(TypedDict):
+    settings: List[SettingListSettingsItem]
+
+
 SnapshotSessionResult = Dict[str, Any]
 
 
@@ -1325,6 +1382,16 @@ class UpdateResult(TypedDict, total=False):
 
 
 VacuumMemoriesResult = Dict[str, Any]
+
+
+class VacuumReport(TypedDict):
+    before: str
+    bytes: int
+    contents: int
+    note_count: int
+    notes: List[Place]
+    still_on: List[str]
+    versions: bool
 
 
 class ValidateMemoryResult(TypedDict, total=False):
@@ -1503,6 +1570,7 @@ class _PageAgentsAnswerAgentsItemRequired(TypedDict):
     agent: Agent
     clients: List[str]
     last: str
+    reads: int
     tools_used: List[PageAgentsAnswerAgentsItemToolsUsedItem]
     writes: int
 
@@ -1542,6 +1610,7 @@ class PageAgentsAnswer(TypedDict):
 
 
 class _PageBriefAnswerLinesItemRequired(TypedDict):
+    is_heading: bool
     reason: str
     section: str
     text: str
@@ -1561,6 +1630,7 @@ class _PageBriefAnswerRequired(TypedDict):
 class PageBriefAnswer(_PageBriefAnswerRequired, total=False):
     client: Optional[str]
     folder: Optional[str]
+    repository: Optional[str]
 
 
 class _PageCareAnswerChecksItemRequired(TypedDict):
@@ -1647,7 +1717,29 @@ class _PageFactsAnswerRequired(TypedDict):
 
 
 class PageFactsAnswer(_PageFactsAnswerRequired, total=False):
+    at: Optional[str]
     next: Optional[str]
+    total: Optional[int]
+
+
+class PageFactsContradictionsAnswerItemsItem(TypedDict):
+    id: str
+    newer: OpposedStatement
+    older: OpposedStatement
+    why: str
+
+
+class _PageFactsContradictionsAnswerRequired(TypedDict):
+    items: List[PageFactsContradictionsAnswerItemsItem]
+    total: int
+
+
+class PageFactsContradictionsAnswer(_PageFactsContradictionsAnswerRequired, total=False):
+    next: Optional[str]
+
+
+class PageFactsDecideAnswer(TypedDict, total=False):
+    commit: Optional[str]
 
 
 _PageHistoryCompareAnswerRequired = TypedDict("_PageHistoryCompareAnswerRequired", {"files": List[FileMark], "from": Moment, "to": Moment, "total": int})
@@ -1667,6 +1759,14 @@ class PageHistoryConversationAnswer(TypedDict):
     files: List[Place]
     first: str
     last: str
+
+
+class PageImportDiscardAnswer(TypedDict):
+    discarded: bool
+
+
+class PageImportUploadAnswer(TypedDict):
+    upload: str
 
 
 class PageMapAnswerProjectsItem(TypedDict):
@@ -1748,8 +1848,13 @@ class PageRemindersAnswer(TypedDict):
     items: List[DueReminder]
 
 
+class PageRemindersDoneAnswer(TypedDict, total=False):
+    commit: Optional[str]
+
+
 class _PageRulesAnswerScopesItemRulesItemRequired(TypedDict):
     path: str
+    paths: List[str]
     project: str
     text: str
     updated: str
@@ -1759,18 +1864,26 @@ class PageRulesAnswerScopesItemRulesItem(_PageRulesAnswerScopesItemRulesItemRequ
     tags: List[str]
 
 
-class _PageRulesAnswerScopesItemRequired(TypedDict):
+class PageRulesAnswerScopesItem(TypedDict):
     rules: List[PageRulesAnswerScopesItemRulesItem]
     scope: str
     title: str
 
 
-class PageRulesAnswerScopesItem(_PageRulesAnswerScopesItemRequired, total=False):
-    file: Optional[str]
-
-
 class PageRulesAnswer(TypedDict):
     scopes: List[PageRulesAnswerScopesItem]
+
+
+class PageRulesFilesAnswerFilesItem(TypedDict):
+    block: bool
+    path: str
+    target: str
+    text: str
+
+
+class PageRulesFilesAnswer(TypedDict):
+    files: List[PageRulesFilesAnswerFilesItem]
+    scope: str
 
 
 class _PageSearchAgentAnswerRequired(TypedDict):
@@ -1786,16 +1899,40 @@ class PageSearchAgentAnswer(_PageSearchAgentAnswerRequired, total=False):
     structured: Any
 
 
-class PageSettingsAnswerSettingsItem(TypedDict):
-    default: Any
-    help: str
-    key: str
-    source: str
-    value: Any
+class PageSetupAnswerClientsItemChangesItemFilesItem(TypedDict):
+    action: str
+    hunks: List[DiffHunk]
+    path: str
 
 
-class PageSettingsAnswer(TypedDict):
-    settings: List[PageSettingsAnswerSettingsItem]
+class PageSetupAnswerClientsItemChangesItem(TypedDict):
+    action: Literal["connect", "connect_with_hooks", "disconnect"]
+    digest: str
+    files: List[PageSetupAnswerClientsItemChangesItemFilesItem]
+
+
+class _PageSetupAnswerClientsItemRequired(TypedDict):
+    after: str
+    changes: List[PageSetupAnswerClientsItemChangesItem]
+    connected: bool
+    found: bool
+    name: str
+    title: str
+
+
+class PageSetupAnswerClientsItem(_PageSetupAnswerClientsItemRequired, total=False):
+    hooks: Optional[bool]
+    problem: Optional[str]
+
+
+class PageSetupAnswer(TypedDict):
+    clients: List[PageSetupAnswerClientsItem]
+
+
+class PageSetupAnswer(TypedDict):
+    action: str
+    backups: List[str]
+    client: str
 
 
 class ToolCalls:
@@ -1944,7 +2081,9 @@ class ToolCalls:
         return cast("ToolAnswer[FlagForReviewResult]", self._call("flag_for_review", {"threadId": thread_id, "entityName": entity_name, "reason": reason, "reviewer": reviewer}))
 
     def forget(self, *, id: Optional[str] = None, name: Optional[str] = None, query: Optional[str] = None) -> ToolAnswer[ForgetResult]:
-        """Forget one memory; undoable. A query that fits several lists them and deletes nothing."""
+        """Forget one memory or observation; undoable. A query only lists what fits, unless it is the whole
+        statement.
+        """
         return cast("ToolAnswer[ForgetResult]", self._call("forget", {"id": id, "name": name, "query": query}))
 
     def forget_memory(self, id: str) -> ToolAnswer[ForgetMemoryResult]:
@@ -2194,9 +2333,17 @@ class PageCalls:
         """deleted notes, the last deleted first"""
         return cast("PageDeletedAnswer", self._request("GET", "/api/page/deleted", {"project": project, "limit": limit, "cursor": cursor}, []))
 
-    def facts(self, *, q: Optional[str] = None, project: Optional[str] = None, category: Optional[str] = None, limit: Optional[int] = None, cursor: Optional[str] = None) -> PageFactsAnswer:
+    def facts(self, *, q: Optional[str] = None, project: Optional[str] = None, category: Optional[str] = None, at: Optional[str] = None, limit: Optional[int] = None, cursor: Optional[str] = None) -> PageFactsAnswer:
         """facts in force, with their versions"""
-        return cast("PageFactsAnswer", self._request("GET", "/api/page/facts", {"q": q, "project": project, "category": category, "limit": limit, "cursor": cursor}, []))
+        return cast("PageFactsAnswer", self._request("GET", "/api/page/facts", {"q": q, "project": project, "category": category, "at": at, "limit": limit, "cursor": cursor}, []))
+
+    def facts_contradictions(self, *, project: Optional[str] = None, limit: Optional[int] = None, cursor: Optional[str] = None) -> PageFactsContradictionsAnswer:
+        """pairs of memories in force that cannot both hold"""
+        return cast("PageFactsContradictionsAnswer", self._request("GET", "/api/page/facts/contradictions", {"project": project, "limit": limit, "cursor": cursor}, []))
+
+    def facts_decide(self, id: str, holds: str) -> PageFactsDecideAnswer:
+        """decide which memory of a contradiction holds; the other is marked as superseded"""
+        return cast("PageFactsDecideAnswer", self._request("POST", "/api/page/facts/decide", {"id": id, "holds": holds}, ["id", "holds"]))
 
     def history(self, *, project: Optional[str] = None, path: Optional[str] = None, agent: Optional[str] = None, client: Optional[str] = None, tool: Optional[str] = None, channel: Optional[str] = None, since: Optional[str] = None, until: Optional[str] = None, limit: Optional[int] = None, cursor: Optional[str] = None) -> HistoryPage:
         """commits, newest first"""
@@ -2213,6 +2360,22 @@ class PageCalls:
     def history_conversation(self, id: str) -> PageHistoryConversationAnswer:
         """all commits of the conversation of a commit"""
         return cast("PageHistoryConversationAnswer", self._request("GET", "/api/page/history/conversation", {"id": id}, ["id"]))
+
+    def import_(self, upload: str, *, project: Optional[str] = None) -> ImportReport:
+        """bring an upload"""
+        return cast("ImportReport", self._request("POST", "/api/page/import", {"upload": upload, "project": project}, ["upload"]))
+
+    def import_discard(self, upload: str) -> PageImportDiscardAnswer:
+        """delete an upload"""
+        return cast("PageImportDiscardAnswer", self._request("POST", "/api/page/import/discard", {"upload": upload}, ["upload"]))
+
+    def import_plan(self, upload: str, *, project: Optional[str] = None) -> ImportReport:
+        """what an upload would bring, without a change"""
+        return cast("ImportReport", self._request("POST", "/api/page/import/plan", {"upload": upload, "project": project}, ["upload"]))
+
+    def import_upload(self, parts: List[Dict[str, Any]], *, upload: Optional[str] = None) -> PageImportUploadAnswer:
+        """append parts of files to an upload"""
+        return cast("PageImportUploadAnswer", self._request("POST", "/api/page/import/upload", {"parts": parts, "upload": upload}, ["parts"]))
 
     def map(self, *, project: Optional[str] = None) -> PageMapAnswer:
         """every note as a point, in columns"""
@@ -2278,9 +2441,17 @@ class PageCalls:
         """reminders, due ones first"""
         return cast("PageRemindersAnswer", self._request("GET", "/api/page/reminders", {}, []))
 
-    def rules(self) -> PageRulesAnswer:
-        """rules by scope"""
-        return cast("PageRulesAnswer", self._request("GET", "/api/page/rules", {}, []))
+    def reminders_done(self, id: str) -> PageRemindersDoneAnswer:
+        """mark a due reminder as done"""
+        return cast("PageRemindersDoneAnswer", self._request("POST", "/api/page/reminders/done", {"id": id}, ["id"]))
+
+    def rules(self, *, at: Optional[str] = None) -> PageRulesAnswer:
+        """rules by scope, now or at a moment"""
+        return cast("PageRulesAnswer", self._request("GET", "/api/page/rules", {"at": at}, []))
+
+    def rules_files(self, scope: str) -> PageRulesFilesAnswer:
+        """the files that the rules of a scope become"""
+        return cast("PageRulesFilesAnswer", self._request("GET", "/api/page/rules/files", {"scope": scope}, ["scope"]))
 
     def search(self, *, q: Optional[str] = None, project: Optional[str] = None, tag: Optional[str] = None, type: Optional[str] = None, agent: Optional[str] = None, since: Optional[str] = None, until: Optional[str] = None, past: Optional[bool] = None, nearest: Optional[bool] = None, limit: Optional[int] = None, cursor: Optional[str] = None) -> SearchAnswer:
         """search, with the reasons of each hit"""
@@ -2290,9 +2461,21 @@ class PageCalls:
         """the answer that an agent gets for the same words"""
         return cast("PageSearchAgentAnswer", self._request("GET", "/api/page/search/agent", {"q": q, "project": project}, ["q"]))
 
-    def settings(self) -> PageSettingsAnswer:
+    def settings(self) -> SettingList:
         """settings and their origins"""
-        return cast("PageSettingsAnswer", self._request("GET", "/api/page/settings", {}, []))
+        return cast("SettingList", self._request("GET", "/api/page/settings", {}, []))
+
+    def settings(self, key: str, value: Optional[str]) -> SettingList:
+        """change a setting in the configuration file; a new server uses it"""
+        return cast("SettingList", self._request("POST", "/api/page/settings", {"key": key, "value": value}, ["key", "value"]))
+
+    def setup(self) -> PageSetupAnswer:
+        """clients of this machine, with the difference of each possible change"""
+        return cast("PageSetupAnswer", self._request("GET", "/api/page/setup", {}, []))
+
+    def setup(self, client: str, action: str, digest: str) -> PageSetupAnswer:
+        """write a change of a client's files, if it is still the shown one"""
+        return cast("PageSetupAnswer", self._request("POST", "/api/page/setup", {"client": client, "action": action, "digest": digest}, ["client", "action", "digest"]))
 
     def status(self) -> ServerStatus:
         """the vault, its projects and counts"""
@@ -2305,6 +2488,14 @@ class PageCalls:
     def undo_preview(self, *, commits: Optional[List[str]] = None, conversation: Optional[str] = None) -> UndoPreview:
         """what an undo would do"""
         return cast("UndoPreview", self._request("POST", "/api/page/undo/preview", {"commits": commits, "conversation": conversation}, []))
+
+    def vacuum(self, *, days: Optional[int] = None, versions: Optional[bool] = None, project: Optional[str] = None) -> VacuumReport:
+        """what a vacuum would purge, without a change"""
+        return cast("VacuumReport", self._request("GET", "/api/page/vacuum", {"days": days, "versions": versions, "project": project}, []))
+
+    def vacuum(self, before: str, contents: int, *, project: Optional[str] = None, versions: Optional[bool] = None) -> VacuumReport:
+        """purge what was shown; nothing brings it back"""
+        return cast("VacuumReport", self._request("POST", "/api/page/vacuum", {"before": before, "contents": contents, "project": project, "versions": versions}, ["before", "contents"]))
 
 
 class AsyncToolCalls:
@@ -2453,7 +2644,9 @@ class AsyncToolCalls:
         return cast("ToolAnswer[FlagForReviewResult]", await self._call("flag_for_review", {"threadId": thread_id, "entityName": entity_name, "reason": reason, "reviewer": reviewer}))
 
     async def forget(self, *, id: Optional[str] = None, name: Optional[str] = None, query: Optional[str] = None) -> ToolAnswer[ForgetResult]:
-        """Forget one memory; undoable. A query that fits several lists them and deletes nothing."""
+        """Forget one memory or observation; undoable. A query only lists what fits, unless it is the whole
+        statement.
+        """
         return cast("ToolAnswer[ForgetResult]", await self._call("forget", {"id": id, "name": name, "query": query}))
 
     async def forget_memory(self, id: str) -> ToolAnswer[ForgetMemoryResult]:
@@ -2703,9 +2896,17 @@ class AsyncPageCalls:
         """deleted notes, the last deleted first"""
         return cast("PageDeletedAnswer", await self._request("GET", "/api/page/deleted", {"project": project, "limit": limit, "cursor": cursor}, []))
 
-    async def facts(self, *, q: Optional[str] = None, project: Optional[str] = None, category: Optional[str] = None, limit: Optional[int] = None, cursor: Optional[str] = None) -> PageFactsAnswer:
+    async def facts(self, *, q: Optional[str] = None, project: Optional[str] = None, category: Optional[str] = None, at: Optional[str] = None, limit: Optional[int] = None, cursor: Optional[str] = None) -> PageFactsAnswer:
         """facts in force, with their versions"""
-        return cast("PageFactsAnswer", await self._request("GET", "/api/page/facts", {"q": q, "project": project, "category": category, "limit": limit, "cursor": cursor}, []))
+        return cast("PageFactsAnswer", await self._request("GET", "/api/page/facts", {"q": q, "project": project, "category": category, "at": at, "limit": limit, "cursor": cursor}, []))
+
+    async def facts_contradictions(self, *, project: Optional[str] = None, limit: Optional[int] = None, cursor: Optional[str] = None) -> PageFactsContradictionsAnswer:
+        """pairs of memories in force that cannot both hold"""
+        return cast("PageFactsContradictionsAnswer", await self._request("GET", "/api/page/facts/contradictions", {"project": project, "limit": limit, "cursor": cursor}, []))
+
+    async def facts_decide(self, id: str, holds: str) -> PageFactsDecideAnswer:
+        """decide which memory of a contradiction holds; the other is marked as superseded"""
+        return cast("PageFactsDecideAnswer", await self._request("POST", "/api/page/facts/decide", {"id": id, "holds": holds}, ["id", "holds"]))
 
     async def history(self, *, project: Optional[str] = None, path: Optional[str] = None, agent: Optional[str] = None, client: Optional[str] = None, tool: Optional[str] = None, channel: Optional[str] = None, since: Optional[str] = None, until: Optional[str] = None, limit: Optional[int] = None, cursor: Optional[str] = None) -> HistoryPage:
         """commits, newest first"""
@@ -2722,6 +2923,22 @@ class AsyncPageCalls:
     async def history_conversation(self, id: str) -> PageHistoryConversationAnswer:
         """all commits of the conversation of a commit"""
         return cast("PageHistoryConversationAnswer", await self._request("GET", "/api/page/history/conversation", {"id": id}, ["id"]))
+
+    async def import_(self, upload: str, *, project: Optional[str] = None) -> ImportReport:
+        """bring an upload"""
+        return cast("ImportReport", await self._request("POST", "/api/page/import", {"upload": upload, "project": project}, ["upload"]))
+
+    async def import_discard(self, upload: str) -> PageImportDiscardAnswer:
+        """delete an upload"""
+        return cast("PageImportDiscardAnswer", await self._request("POST", "/api/page/import/discard", {"upload": upload}, ["upload"]))
+
+    async def import_plan(self, upload: str, *, project: Optional[str] = None) -> ImportReport:
+        """what an upload would bring, without a change"""
+        return cast("ImportReport", await self._request("POST", "/api/page/import/plan", {"upload": upload, "project": project}, ["upload"]))
+
+    async def import_upload(self, parts: List[Dict[str, Any]], *, upload: Optional[str] = None) -> PageImportUploadAnswer:
+        """append parts of files to an upload"""
+        return cast("PageImportUploadAnswer", await self._request("POST", "/api/page/import/upload", {"parts": parts, "upload": upload}, ["parts"]))
 
     async def map(self, *, project: Optional[str] = None) -> PageMapAnswer:
         """every note as a point, in columns"""
@@ -2787,9 +3004,17 @@ class AsyncPageCalls:
         """reminders, due ones first"""
         return cast("PageRemindersAnswer", await self._request("GET", "/api/page/reminders", {}, []))
 
-    async def rules(self) -> PageRulesAnswer:
-        """rules by scope"""
-        return cast("PageRulesAnswer", await self._request("GET", "/api/page/rules", {}, []))
+    async def reminders_done(self, id: str) -> PageRemindersDoneAnswer:
+        """mark a due reminder as done"""
+        return cast("PageRemindersDoneAnswer", await self._request("POST", "/api/page/reminders/done", {"id": id}, ["id"]))
+
+    async def rules(self, *, at: Optional[str] = None) -> PageRulesAnswer:
+        """rules by scope, now or at a moment"""
+        return cast("PageRulesAnswer", await self._request("GET", "/api/page/rules", {"at": at}, []))
+
+    async def rules_files(self, scope: str) -> PageRulesFilesAnswer:
+        """the files that the rules of a scope become"""
+        return cast("PageRulesFilesAnswer", await self._request("GET", "/api/page/rules/files", {"scope": scope}, ["scope"]))
 
     async def search(self, *, q: Optional[str] = None, project: Optional[str] = None, tag: Optional[str] = None, type: Optional[str] = None, agent: Optional[str] = None, since: Optional[str] = None, until: Optional[str] = None, past: Optional[bool] = None, nearest: Optional[bool] = None, limit: Optional[int] = None, cursor: Optional[str] = None) -> SearchAnswer:
         """search, with the reasons of each hit"""
@@ -2799,9 +3024,21 @@ class AsyncPageCalls:
         """the answer that an agent gets for the same words"""
         return cast("PageSearchAgentAnswer", await self._request("GET", "/api/page/search/agent", {"q": q, "project": project}, ["q"]))
 
-    async def settings(self) -> PageSettingsAnswer:
+    async def settings(self) -> SettingList:
         """settings and their origins"""
-        return cast("PageSettingsAnswer", await self._request("GET", "/api/page/settings", {}, []))
+        return cast("SettingList", await self._request("GET", "/api/page/settings", {}, []))
+
+    async def settings(self, key: str, value: Optional[str]) -> SettingList:
+        """change a setting in the configuration file; a new server uses it"""
+        return cast("SettingList", await self._request("POST", "/api/page/settings", {"key": key, "value": value}, ["key", "value"]))
+
+    async def setup(self) -> PageSetupAnswer:
+        """clients of this machine, with the difference of each possible change"""
+        return cast("PageSetupAnswer", await self._request("GET", "/api/page/setup", {}, []))
+
+    async def setup(self, client: str, action: str, digest: str) -> PageSetupAnswer:
+        """write a change of a client's files, if it is still the shown one"""
+        return cast("PageSetupAnswer", await self._request("POST", "/api/page/setup", {"client": client, "action": action, "digest": digest}, ["client", "action", "digest"]))
 
     async def status(self) -> ServerStatus:
         """the vault, its projects and counts"""
@@ -2814,3 +3051,11 @@ class AsyncPageCalls:
     async def undo_preview(self, *, commits: Optional[List[str]] = None, conversation: Optional[str] = None) -> UndoPreview:
         """what an undo would do"""
         return cast("UndoPreview", await self._request("POST", "/api/page/undo/preview", {"commits": commits, "conversation": conversation}, []))
+
+    async def vacuum(self, *, days: Optional[int] = None, versions: Optional[bool] = None, project: Optional[str] = None) -> VacuumReport:
+        """what a vacuum would purge, without a change"""
+        return cast("VacuumReport", await self._request("GET", "/api/page/vacuum", {"days": days, "versions": versions, "project": project}, []))
+
+    async def vacuum(self, before: str, contents: int, *, project: Optional[str] = None, versions: Optional[bool] = None) -> VacuumReport:
+        """purge what was shown; nothing brings it back"""
+        return cast("VacuumReport", await self._request("POST", "/api/page/vacuum", {"before": before, "contents": contents, "project": project, "versions": versions}, ["before", "contents"]))
