@@ -75,7 +75,10 @@ impl PageState {
             catalog,
             sessions,
             is_read_only: config.selection.access == AccessMode::ReadOnly,
-            is_local: config.binds_to_loopback(),
+            // A server with other names or origins is behind a proxy, which others may reach.
+            is_local: config.binds_to_loopback()
+                && config.allowed_hosts.is_empty()
+                && config.allowed_origins.is_empty(),
             services: config.page_services.clone(),
             streams: AtomicUsize::new(0),
         }
