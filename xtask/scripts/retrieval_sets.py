@@ -4,6 +4,7 @@
     retrieval_sets.py faq FOLDER                      questions of real FAQs, asked of their answers
     retrieval_sets.py sections FOLDER                 headings of long technical texts, asked of the texts
     retrieval_sets.py manuals FOLDER                  one-line purposes of manual pages, asked of the pages
+    retrieval_sets.py pages FOLDER                    headings of web pages of a manual, asked of the pages
     retrieval_sets.py abstracts Translation-en.xz     titles of software packages, asked of their descriptions
     retrieval_sets.py records Translation-en.xz       the reverse: first sentences, asked of one-line records
     retrieval_sets.py facts FILE.jsonl[.xz]           questions about facts that changed, asked of daily notes
@@ -25,6 +26,10 @@ headings, a turn is a section, a question is a heading of three words or more.
 manuals: manpages and manpages-dev (free licences of the Linux man-pages project, named in each page). A note is a
 page without its NAME, the question is what NAME says of it. A page that only refers to another is left out.
 
+pages: HTML pages of a manual, such as html/en-US of debian-handbook (GPL-2+ or CC-BY-SA-3.0), html/book and
+html/rust-by-example of rust-doc (MIT or Apache-2.0) or html of git-doc (GPL-2). As sections; these kinds took no part
+in choosing any weight, and `pages` with a folder of another language measures that language.
+
 abstracts, records: package descriptions of Debian 12 (`dists/bookworm/main/i18n/Translation-en.xz` of a mirror;
 licences of the packages, all free by Debian's guidelines). abstracts: 1,400 descriptions of 40 words and more.
 records: 2,500 other packages, one line each.
@@ -32,7 +37,7 @@ records: 2,500 other packages, one line each.
 facts: short facts in order (vault, batch, text), some of which replace others. A note is a day with its facts as a
 list; the evidence of a question is the older and the newer fact.
 """
-import glob, gzip, json, lzma, random, re, sys
+import glob, gzip, html.parser, json, lzma, random, re, sys
 
 PEOPLE = ["Caroline", "Nate", "Priya", "Marcus", "Elena", "Tobias", "Joanna", "Deborah", "Imran", "Sofia"]
 SENTENCE = re.compile(r"(?<=[.!?])\s+(?=[\"'(A-Z0-9])|\n+")
@@ -185,6 +190,67 @@ def manuals(folder):
     yield from asked_of("manuals", notes, [a for a in asked if a[1] in known], 120)
 
 
+class Page(html.parser.HTMLParser):
+    """Splits a page into sections: a heading and the paragraphs up to the next one."""
+    BLOCKS = {"p", "li", "dd", "dt", "pre", "td", "tr", "blockquote", "div", "br"}
+
+    def __init__(self):
+        super().__init__()
+        self.sections, self.text, self.heading, self.skipped = [], [], None, 0
+
+    def handle_starttag(self, tag, _):
+        if tag in ("script", "style", "nav", "head"):
+            self.skipped += 1
+        elif re.fullmatch("h[1-5]", tag):
+            self.close_section()
+            self.heading = []
+        elif tag in self.BLOCKS:
+            self.text.append("\n\n")
+
+    def handle_endtag(self, tag):
+        if tag in ("script", "style", "nav", "head"):
+            self.skipped = max(self.skipped - 1, 0)
+        elif re.fullmatch("h[1-5]", tag) and self.heading is not None:
+            self.sections.append([" ".join("".join(self.heading).split()), ""])
+            self.heading = None
+
+    def handle_data(self, data):
+        if not self.skipped:
+            (self.text if self.heading is None else self.heading).append(data)
+
+    def close_section(self):
+        if self.sections:
+            blocks = (" ".join(block.split()) for block in re.split(r"\n\s*\n", "".join(self.text)))
+            self.sections[-1][1] = "\n\n".join(block for block in blocks if block)
+        self.text = []
+
+
+def pages(folder):
+    notes, asked = [], []
+    kind = "-".join(folder.strip("/").split("/")[-2:])
+    for path in sorted(glob.glob(f"{folder}/**/*.html", recursive=True)):
+        if re.search(r"print\.html$|index\.html$|/(first|second|2018)-edition/|-nostarch", path):
+            continue
+        page = Page()
+        page.feed(open(path, encoding="utf-8", errors="replace").read())
+        page.close_section()
+        note = {"id": f"{kind}-{len(notes)}", "date": "", "turns": []}
+        for heading, body in page.sections:
+            heading = re.sub(r"^[\d.]+\s+|[\u00b6\u00a7]$", "", heading).strip()
+            is_unspaced = re.search(r"[\u3040-\u30ff\u4e00-\u9fff]", body)
+            if len(body) < 200 or len(heading) < (4 if is_unspaced else 12):
+                continue
+            # Headings within the text would give the answer away.
+            body = body.replace(heading, "")
+            if is_unspaced or 3 <= len(heading.split()) <= 14:
+                asked.append((heading, note["id"], len(note["turns"])))
+            note["turns"].append({"role": "", "text": body})
+        if note["turns"]:
+            notes.append(note)
+    once = [a for a in asked if sum(a[0] == other for other, *_ in asked) == 1]
+    yield from asked_of(kind, notes, once, 120)
+
+
 def packages(path):
     """Yields name, title and description, one package of a family."""
     seen = set()
@@ -233,7 +299,7 @@ def facts(path):
 
 
 if __name__ == "__main__":
-    kinds = {"dialogue": dialogue, "faq": faq, "sections": sections, "manuals": manuals, "abstracts": abstracts,
+    kinds = {"dialogue": dialogue, "faq": faq, "sections": sections, "manuals": manuals, "pages": pages, "abstracts": abstracts,
              "records": records, "facts": facts}
     for q in kinds[sys.argv[1]](sys.argv[2]):
         print(json.dumps(q, ensure_ascii=False))

@@ -5,6 +5,7 @@
 
 pub mod globs;
 pub mod id;
+pub mod language;
 pub mod listed;
 pub mod path;
 mod percent;

@@ -49,13 +49,16 @@ struct SnippetTerm {
 struct SnippetTermWord {
     folded: String,
     stem: String,
+    /// Other forms of the word, folded.
+    forms: Vec<String>,
 }
 
 impl SnippetTerm {
     fn new(term: &QueryTerm) -> Self {
         let words = term.words.iter().map(|word| {
             let folded = fold(word).into_owned();
-            SnippetTermWord { stem: stem(&folded).to_owned(), folded }
+            let forms = term.forms.iter().map(|form| fold(form).into_owned()).collect();
+            SnippetTermWord { stem: stem(&folded).to_owned(), folded, forms }
         });
         Self { kind: term.kind, words: words.collect() }
     }
@@ -88,7 +91,8 @@ impl SnippetTermWord {
             (found, self.folded.as_str())
         };
         let begins = short.chars().nth(MIN_STEM_CHARS - 1).is_some() && long.starts_with(short);
-        begins || self.stem == stem(found)
+        let is_form = |form: &String| form == found || stem(form) == stem(found);
+        begins || self.stem == stem(found) || self.forms.iter().any(is_form)
     }
 }
 

@@ -22,7 +22,8 @@ pub(crate) use stop_words::is_filler;
 pub use time_range::{TimeExpression, TimeRange};
 pub use typo::{edit_distance, max_typos};
 
-use crate::tokenize::to_nfc;
+use crate::language::Language;
+use crate::tokenize::{to_nfc, tokenize};
 
 /// Maximum number of words of a query; further words are ignored.
 pub const MAX_WORDS: usize = 128;
@@ -41,6 +42,8 @@ pub struct Query {
     /// Free text including stop words, for the embedding. Empty if the query consists of phrases
     /// and operators.
     pub free_text: String,
+    /// Language other than English that the words show.
+    pub language: Option<Language>,
 }
 
 /// One term of a query.
@@ -58,6 +61,9 @@ pub struct QueryTerm {
     /// Stems of longer words that begin with the word; they count less than the word. The store
     /// fills them in, because only the index knows which words exist.
     pub beginnings: Vec<String>,
+    /// Other forms of the word in a language other than English, which count like the word. The
+    /// store fills them in.
+    pub forms: Vec<String>,
 }
 
 /// Comparison of a term's words.
@@ -107,6 +113,11 @@ impl Query {
     pub fn allows_semantic_match(&self) -> bool {
         let demands = |term: &QueryTerm| term.need == TermRequirement::Required || term.groups != 0;
         !self.free_text.is_empty() && !self.terms.iter().any(demands)
+    }
+
+    /// Returns true if the query contains an English function word and shows no other language.
+    pub fn is_english(&self) -> bool {
+        self.language.is_none() && tokenize(&self.free_text).any(|word| is_filler(word.text))
     }
 
     /// Returns true if the query has prefix terms.

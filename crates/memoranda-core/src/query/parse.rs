@@ -4,8 +4,9 @@ use std::collections::HashMap;
 
 use super::boolean::{self, BooleanToken};
 use super::{MAX_WORDS, Query, QueryTerm, TermKind, TermRequirement, stop_words};
+use crate::language::Language;
 use crate::note::tag_key;
-use crate::tokenize::{is_unspaced, tokenize};
+use crate::tokenize::{fold, is_unspaced, tokenize};
 
 /// An item of a query as typed.
 #[derive(Clone, Copy, Debug)]
@@ -66,23 +67,26 @@ pub(super) fn parse_query(text: &str) -> Query {
         QueryItem::Tag { name, .. } if *negated == ItemNegation::Yes => Some(tag_names(name)),
         _ => None,
     });
+    let free_text = free_text(&items);
+    let language = Language::of_query(&free_text);
     let mut query = Query {
-        terms: terms(&items, StopWordHandling::Drop),
+        terms: terms(&items, StopWordHandling::Drop, language),
         tags: required_tags(&items, &negated),
         forbidden_tags: forbidden.flatten().take(MAX_WORDS).collect(),
         excludes: negated.iter().any(|negated| *negated != ItemNegation::No),
-        free_text: free_text(&items),
+        free_text,
+        language,
     };
     // A query of stop words only is searched by these words.
     let filler =
         if query.is_empty() { StopWordHandling::Keep } else { StopWordHandling::KeepRequired };
-    query.terms = terms(&items, filler);
+    query.terms = terms(&items, filler, language);
     // A query of exclusions only is empty and never searched by its excluded words.
     if query.is_empty() && query.tags.is_empty() && !query.excludes {
         // A query of operators only: `OR` is also a word.
         let plain = |text| QueryItem::Text { text, sign: TermSign::None, quoted: TermQuoting::No };
         let bare: Vec<_> = text.split_whitespace().take(MAX_WORDS).map(plain).collect();
-        query.terms = terms(&bare, StopWordHandling::Keep);
+        query.terms = terms(&bare, StopWordHandling::Keep, language);
     }
     query
 }
@@ -274,8 +278,12 @@ fn opening_parenthesis(items: &[QueryItem<'_>], close: usize) -> Option<usize> {
     })
 }
 
-fn terms(items: &[QueryItem<'_>], filler: StopWordHandling) -> Vec<QueryTerm> {
-    let mut collected = TermCollector::default();
+fn terms(
+    items: &[QueryItem<'_>],
+    filler: StopWordHandling,
+    language: Option<Language>,
+) -> Vec<QueryTerm> {
+    let mut collected = TermCollector { language, ..TermCollector::default() };
     let mut tokens = Vec::with_capacity(items.len());
     for (at, (item, negated)) in items.iter().zip(negations(items)).enumerate() {
         // A stop word that is required by `+` or `AND` is searched like any other word.
@@ -361,6 +369,7 @@ struct TermCollector {
     terms: Vec<QueryTerm>,
     seen: HashMap<(TermKind, Vec<String>), usize>,
     words: usize,
+    language: Option<Language>,
 }
 
 impl TermCollector {
@@ -377,7 +386,11 @@ impl TermCollector {
             TermQuoting::Yes => text,
             TermQuoting::No => without_possessive(text),
         };
-        let found: Vec<_> = tokenize(text).take(room).map(|word| word.text.to_owned()).collect();
+        let mut found: Vec<_> =
+            tokenize(text).take(room).map(|word| word.text.to_owned()).collect();
+        if quoted == TermQuoting::No && self.language == Some(Language::French) {
+            drop_elided_article(&mut found, text);
+        }
         let open = quoted == TermQuoting::No && text.ends_with('*');
         let end = if open { WordEnd::Open } else { WordEnd::Closed };
         // An exclusion stays a phrase: excluding every text with one of its character pairs would
@@ -386,11 +399,19 @@ impl TermCollector {
             self.push(found, end, need).into_iter().collect()
         } else if found.iter().any(|word| word.starts_with(is_unspaced)) {
             self.add_unspaced(&found, end, need)
-        } else if filler == StopWordHandling::Keep || !stop_words::are_filler(&found) {
+        } else if filler == StopWordHandling::Keep || !self.are_filler(&found) {
             self.push(found, end, need).into_iter().collect()
         } else {
             Vec::new()
         }
+    }
+
+    /// Returns true if words say nothing about the subject, in English or in the query's language.
+    fn are_filler(&self, words: &[String]) -> bool {
+        let is_function_word = |word: &String| {
+            self.language.is_some_and(|language| language.is_function_word(&fold(word)))
+        };
+        stop_words::are_filler(words) || words.iter().all(is_function_word)
     }
 
     /// Adds every pair of adjacent characters, because scripts without spaces have no word
@@ -433,7 +454,14 @@ impl TermCollector {
         }
         self.seen.insert(folded, self.terms.len());
         self.words += words.len();
-        self.terms.push(QueryTerm { kind, words, need, groups: 0, beginnings: Vec::new() });
+        self.terms.push(QueryTerm {
+            kind,
+            words,
+            need,
+            groups: 0,
+            beginnings: Vec::new(),
+            forms: Vec::new(),
+        });
         Some(self.terms.len() - 1)
     }
 }
@@ -508,6 +536,15 @@ impl<'t> QueryItems<'t> {
             self.open_quotes = TermQuoting::No;
         }
         found
+    }
+}
+
+/// Removes a French article or pronoun that an apostrophe joins to the next word: `l'ordinateur`.
+fn drop_elided_article(words: &mut Vec<String>, text: &str) {
+    const ELIDED: [&str; 9] = ["c", "d", "j", "l", "m", "n", "qu", "s", "t"];
+    let is_elided = |word: &String| ELIDED.contains(&fold(word).as_ref());
+    if words.len() > 1 && text.contains(['\'', '’']) && words.first().is_some_and(is_elided) {
+        words.remove(0);
     }
 }
 

@@ -33,6 +33,9 @@ struct StemmedTerm {
     /// Stems of longer words that begin with the word, and their hashes.
     beginnings: Vec<String>,
     beginning_numbers: Vec<u32>,
+    /// Stems of other forms of the word, and their hashes.
+    forms: Vec<String>,
+    form_numbers: Vec<u32>,
     /// Last word as typed, for prefix terms.
     last: String,
     need: TermRequirement,
@@ -55,7 +58,9 @@ impl QueryTerms {
     /// Stems the terms of a query.
     pub fn new(query: &Query) -> Self {
         let terms: Vec<_> = query.terms.iter().map(StemmedTerm::new).collect();
-        let words_of = |term: &StemmedTerm| [term.stems.clone(), vec![term.last.clone()]].concat();
+        let words_of = |term: &StemmedTerm| {
+            [term.stems.as_slice(), &term.forms, std::slice::from_ref(&term.last)].concat()
+        };
         let mut beginnings: Vec<_> =
             terms.iter().flat_map(words_of).map(|word| beginning(&word)).collect();
         beginnings.sort_unstable();
@@ -142,9 +147,10 @@ impl QueryTerms {
             }
             recent.push((folded, stem));
             for (term, count) in self.terms.iter().zip(&mut counts.terms) {
-                if term.ends(&recent) {
+                let stem = recent.last().map(|(_, stem)| stem);
+                if term.ends(&recent) || stem.is_some_and(|stem| term.forms.contains(stem)) {
                     *count += 1.0;
-                } else if recent.last().is_some_and(|(_, stem)| term.beginnings.contains(stem)) {
+                } else if stem.is_some_and(|stem| term.beginnings.contains(stem)) {
                     *count += BEGINNING_TERM_FREQ;
                 }
             }
@@ -160,18 +166,33 @@ impl StemmedTerm {
         let numbers = stems.iter().map(|stem| number(stem)).collect();
         let beginnings = term.beginnings.clone();
         let beginning_numbers = beginnings.iter().map(|stem| number(stem)).collect();
+        let forms: Vec<_> = term.forms.iter().map(|word| porter_stem(&fold(word))).collect();
+        let form_numbers = forms.iter().map(|stem| number(stem)).collect();
         let last = folded.last().cloned().unwrap_or_default();
         let weights = term.words.iter().map(|word| StaticEmbeddingModel::bundled().weight(word));
         let weight = weights.fold(0.0, f32::max);
         let (kind, need) = (term.kind, term.need);
-        Self { kind, stems, numbers, beginnings, beginning_numbers, last, need, weight }
+        Self {
+            kind,
+            stems,
+            numbers,
+            beginnings,
+            beginning_numbers,
+            forms,
+            form_numbers,
+            last,
+            need,
+            weight,
+        }
     }
 
     /// Returns the frequency in a passage; longer words count less.
     fn frequency_in(&self, tokens: &PassageTokens) -> f32 {
-        let longer =
-            self.beginning_numbers.iter().map(|&number| tokens.count(&[number])).sum::<usize>();
-        tokens.count(&self.numbers) as f32 + BEGINNING_TERM_FREQ * longer as f32
+        let count = |numbers: &[u32]| -> usize {
+            numbers.iter().map(|&number| tokens.count(&[number])).sum()
+        };
+        let exact = tokens.count(&self.numbers) + count(&self.form_numbers);
+        exact as f32 + BEGINNING_TERM_FREQ * count(&self.beginning_numbers) as f32
     }
 
     /// Returns true if the latest words end with this term.

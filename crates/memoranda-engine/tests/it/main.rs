@@ -11,6 +11,7 @@ mod looking_back;
 mod memory;
 mod search;
 mod search_composed;
+mod search_languages;
 mod search_many;
 mod search_pages;
 mod search_phrases;

@@ -40,6 +40,11 @@ pub(crate) fn term_expression(term: &QueryTerm) -> String {
             let all: Vec<String> = std::iter::once(expression).chain(words).collect();
             if all.len() == 1 { all.concat() } else { format!("({})", all.join(" OR ")) }
         }
+        (TermKind::Word, _) if !term.forms.is_empty() => {
+            let forms = term.forms.iter().map(|form| format!("\"{}\"", form.replace('"', "")));
+            let all: Vec<String> = std::iter::once(expression).chain(forms).collect();
+            format!("({})", all.join(" OR "))
+        }
         _ => expression,
     }
 }
@@ -156,7 +161,7 @@ mod tests {
 
         #[test]
         fn words_made_by_hand_are_quoted_too(word in "[\\x00-\\x{10ffff}]{1,20}") {
-            let term = QueryTerm { kind: TermKind::Word, words: vec![word.clone()], need: TermRequirement::Optional, groups: 0, beginnings: Vec::new() };
+            let term = QueryTerm { kind: TermKind::Word, words: vec![word.clone()], need: TermRequirement::Optional, groups: 0, beginnings: Vec::new(), forms: Vec::new() };
             prop_assert!(word.chars().all(|c| c == '\0') || is_valid(&term_expression(&term)));
         }
     }

@@ -14,6 +14,7 @@ mod scope;
 mod similar;
 mod term_stats;
 mod text_match;
+mod word_forms;
 
 use std::collections::HashMap;
 

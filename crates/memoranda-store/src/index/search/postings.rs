@@ -44,8 +44,8 @@ pub(super) enum PostingLookup {
     Truncated(i64, i64),
 }
 
-/// Reads the posting list of a term within a scope, up to `most` passages. `None` if the term is a phrase or a prefix,
-/// or if FTS5 may tokenize its word differently.
+/// Reads the posting list of a term within a scope, up to `most` passages. `None` if the term is a
+/// phrase or a prefix or has several forms, or if FTS5 may tokenize its word differently.
 pub(super) fn posting_list(
     db: &Connection,
     term: &QueryTerm,
@@ -55,7 +55,7 @@ pub(super) fn posting_list(
     let [word] = term.words.as_slice() else { return Ok(None) };
     let is_plain =
         word.len() <= MAX_STEMMED_BYTES && word.bytes().all(|b| b.is_ascii_alphanumeric());
-    if term.kind != TermKind::Word || !is_plain {
+    if term.kind != TermKind::Word || !is_plain || !term.forms.is_empty() {
         return Ok(None);
     }
     let mut select = db.prepare_cached("SELECT doc, col FROM word_places WHERE term = ?")?;

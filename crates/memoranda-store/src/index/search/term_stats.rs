@@ -15,6 +15,7 @@ use super::scope::SearchScope;
 use crate::error::Result;
 use crate::index::fts5_query::term_expression;
 use crate::index::passages;
+use crate::index::search::word_forms::FormLookup;
 use crate::index::write::PASSAGES_PER_FILE;
 
 /// Minimum length of a word that is tried as a prefix.
@@ -74,7 +75,9 @@ pub(super) fn look_up_terms(
         beginnings: Vec::with_capacity(query.terms.len()),
         corrections: Vec::new(),
     };
+    let forms = FormLookup::new(db, query, scope)?;
     for (at, term) in known.query.terms.iter_mut().enumerate() {
+        term.forms = forms.of(term)?;
         let (mut held, mut list) = holders(db, term, scope)?;
         let mut beginnings = None;
         let is_word = term.kind == TermKind::Word && term.need != TermRequirement::Excluded;
@@ -117,7 +120,7 @@ pub(super) fn look_up_terms(
             && is_optional
             && let Some(folded) = folded.filter(|folded| is_long(folded, MIN_BEGINNING_CHARS))
         {
-            let (stems, passages) = longer_words(db, &folded, scope)?;
+            let (stems, passages) = longer_words(db, &folded, &term.forms, scope)?;
             term.beginnings = stems;
             beginnings = Some(passages).filter(|passages| passages.len() > 0);
         }
@@ -221,17 +224,19 @@ fn has_stem_with_prefix(db: &Connection, begin: &str, scope: &SearchScope) -> Re
 fn longer_words(
     db: &Connection,
     begin: &str,
+    forms: &[String],
     scope: &SearchScope,
 ) -> Result<(Vec<String>, PostingList)> {
     let mut select =
         db.prepare_cached("SELECT term, doc FROM word_places WHERE term >= ?1 AND term < ?2")?;
     let mut places = select.query(params![begin, format!("{begin}\u{10ffff}")])?;
-    let own = porter_stem(begin);
+    let forms = forms.iter().map(|form| porter_stem(form));
+    let own: Vec<String> = std::iter::once(porter_stem(begin)).chain(forms).collect();
     let mut stems: Vec<String> = Vec::new();
     let mut passages: BTreeMap<i64, f64> = BTreeMap::new();
     while let Some(place) = places.next()? {
         let (stem, passage) = (place.get_ref(0)?.as_str().unwrap_or_default(), place.get(1)?);
-        if stem == own || !scope.covers(passage) {
+        if own.iter().any(|own| own == stem) || !scope.covers(passage) {
             continue;
         }
         if stems.last().is_none_or(|last| last != stem) {
@@ -303,7 +308,7 @@ fn likely_correction(db: &Connection, folded: &str, scope: &SearchScope) -> Resu
 
 /// Counts the passages of the scope with a stem, up to the size of a sample, and returns the first
 /// of them.
-fn passages_with_stem(
+pub(super) fn passages_with_stem(
     db: &Connection,
     stem: &str,
     scope: &SearchScope,
@@ -344,7 +349,7 @@ fn find_word(
 
 /// Returns a word that is stemmed to this stem, because the query is stemmed again: `coffe` would
 /// become `coff`.
-fn word_of(stem: &str) -> Option<String> {
+pub(super) fn word_of(stem: &str) -> Option<String> {
     let prefix_holders = ["", "e", "s", "y", "ed", "ing", "al", "er"];
     prefix_holders
         .map(|ending| format!("{stem}{ending}"))
