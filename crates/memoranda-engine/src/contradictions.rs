@@ -111,7 +111,7 @@ pub fn settle_contradiction(
         (StatementSource::Record(winner), StatementSource::Record(loser)) => {
             Ok(SettleOutcome::Settled(supersede_record(memory, who, loser, &winner.id)?))
         }
-        (StatementSource::Fact(by), _) => strike_fact(memory, who, &loser, by.clone()),
+        (StatementSource::Fact(by), _) => strike_fact(memory, who, &loser, by.as_ref()),
         (StatementSource::Record(_), StatementSource::Fact(_)) => Ok(SettleOutcome::Gone),
     }
 }
@@ -120,7 +120,7 @@ fn strike_fact(
     memory: &Memory,
     who: &Author,
     loser: &OpposedStatement,
-    by: Option<ObservationId>,
+    by: Option<&ObservationId>,
 ) -> RecordResult<SettleOutcome> {
     let Some(line) = loser.line else { return Ok(SettleOutcome::Gone) };
     let outcome = memory.transact(who, None, |desk| -> RecordResult<Vec<FileOperation>> {
@@ -130,8 +130,10 @@ fn strike_fact(
         if !note::parse(&text).observations.iter().any(is_there) {
             return Ok(Vec::new());
         }
-        let edit =
-            NoteEdit::StrikeObservation { observation: ObservationRef::Line(line), by: by.clone() };
+        let edit = NoteEdit::StrikeObservation {
+            observation: ObservationRef::Line(line),
+            by: by.cloned(),
+        };
         let text = apply_edit(&text, &edit)?;
         Ok(vec![FileOperation::put(loser.place.clone(), text)])
     })?;

@@ -139,7 +139,7 @@ fn contents_come_by_their_hash_and_a_large_log_in_parts() {
     let hash = put(&store, "long.md", &long).files[0].after.unwrap();
     let from = NotePath::parse("long.md").unwrap();
     let action = FileAction::MoveFrom { from, content: long.clone().into_bytes() };
-    commit(&store, change("moved.md", ExpectedContent::Anything, action)).unwrap();
+    commit(&store, &change("moved.md", ExpectedContent::Anything, action)).unwrap();
     for n in 0..20 {
         put(&store, &format!("n{n}.md"), &format!("# {n}\n"));
     }

@@ -67,14 +67,14 @@ pub(crate) fn change(place: &str, expect: ExpectedContent, action: FileAction) -
 
 pub(crate) fn try_put(store: &Store, place: &str, text: &str) -> Result<Commit, StoreError> {
     let action = FileAction::Put(text.as_bytes().to_vec());
-    commit(store, change(place, ExpectedContent::Anything, action))
+    commit(store, &change(place, ExpectedContent::Anything, action))
 }
 
 pub(crate) fn put(store: &Store, place: &str, text: &str) -> Commit {
     try_put(store, place, text).unwrap()
 }
 
-pub(crate) fn commit(store: &Store, change: ChangeSet) -> Result<Commit, StoreError> {
+pub(crate) fn commit(store: &Store, change: &ChangeSet) -> Result<Commit, StoreError> {
     match store.transact(&author(), |_| Ok::<_, StoreError>(change.clone()))? {
         CommitOutcome::Committed(commit) => Ok(commit),
         other => panic!("not committed: {other:?}"),

@@ -39,7 +39,7 @@ impl TeamRequest {
         if ANSWERING_EACH.contains(&call.tool.name) {
             return (self.run_in_each(spaces, &call, channels), SideOutput::default());
         }
-        self.run_in_first(spaces, call, channels)
+        self.run_in_first(spaces, &call, channels)
     }
 
     /// Searches several vaults as one.
@@ -111,12 +111,12 @@ impl TeamRequest {
     fn run_in_first(
         &self,
         spaces: &[&SpaceGrant],
-        call: ToolCall,
+        call: &ToolCall,
         channels: CallChannels<'_>,
     ) -> (ToolResult, SideOutput) {
         let mut first_error = None;
         for space in spaces {
-            let (result, output) = self.run_in(space, again(&call), channels);
+            let (result, output) = self.run_in(space, again(call), channels);
             if !result.is_error {
                 return (result, output);
             }

@@ -287,8 +287,9 @@ fn typed_scalar(frontmatter: &str, key: &str, value: Value) -> Value {
         return value;
     }
     // A text that JSON reads otherwise than it is written, such as `1e999`, stays a text.
-    let parsed = serde_json::from_str(text).ok();
-    parsed.filter(|parsed: &Value| parsed.to_string() == *text).unwrap_or(value)
+    let Ok(parsed) = serde_json::from_str::<Value>(text) else { return value };
+    let written_again = parsed.to_string();
+    if written_again == *text { parsed } else { value }
 }
 
 /// Adds similar notes to the error of a missing note.

@@ -63,7 +63,7 @@ pub(crate) fn run(context: &CommandContext, args: &Args) -> Result<Exit> {
     let head = log.head().map_err(remote_error)?;
     let (space, device) = (args.space.clone(), log.device().to_owned());
     let origin = CloneOrigin { url, space, device, epoch: head.epoch };
-    let cloned = pull_into(context, args.folder.clone(), &origin, log)?;
+    let cloned = pull_into(context, &args.folder, &origin, log)?;
     let sentence = format!(
         "Cloned {} with {} commits into {}. It is read-only.",
         cloned.space, cloned.commits, cloned.folder
@@ -76,13 +76,13 @@ pub(crate) fn run(context: &CommandContext, args: &Args) -> Result<Exit> {
 /// Fetches what the log has beyond a clone.
 pub(crate) fn pull_into(
     context: &CommandContext,
-    home: PathBuf,
+    home: &std::path::Path,
     origin: &CloneOrigin,
     log: HttpLog,
 ) -> Result<ClonedJson> {
     let settings = context.settings()?;
     let options = OpenOptions {
-        home: home.clone(),
+        home: home.to_path_buf(),
         cache: settings.directories.cache.clone(),
         state: settings.directories.state.clone(),
         file_sync: Duration::from_secs(settings.file_sync_seconds()),
@@ -113,6 +113,7 @@ pub(crate) fn token(context: &CommandContext, file: Option<&std::path::Path>) ->
 }
 
 /// Converts an error of the server's log.
+#[expect(clippy::needless_pass_by_value, reason = "an argument of `map_err`")]
 pub(crate) fn remote_error(error: RemoteError) -> CommandError {
     let message = error.to_string();
     match error {

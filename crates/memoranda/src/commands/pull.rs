@@ -46,7 +46,7 @@ pub(crate) fn run(context: &CommandContext, args: &Args) -> Result<Exit> {
         ))
         .hint("`memoranda clone` makes another one in a new folder"));
     }
-    let pulled = pull_into(context, home, &origin, log)?;
+    let pulled = pull_into(context, &home, &origin, log)?;
     let (space, commits) = pulled.summary();
     let sentence = format!("The clone of {space} is current: {commits} commits.");
     context.printer.done(&pulled, sentence)?;

@@ -99,6 +99,7 @@ pub(crate) fn open_database(
 
 /// Converts an error of the database.
 #[cfg(feature = "postgres")]
+#[expect(clippy::needless_pass_by_value, reason = "an argument of `map_err`")]
 pub(crate) fn database_error(error: memoranda_remote::postgres::DatabaseError) -> CommandError {
     use memoranda_remote::postgres::DatabaseError;
     let message = error.to_string();

@@ -493,12 +493,9 @@ fn what_is_in_memory_is_what_is_on_disk() {
     assert_eq!(answer["bank_info"]["files"], json!(names[..3]));
     // Old enough for its times to tell, it is not read again.
     let old = std::time::SystemTime::now() - std::time::Duration::from_secs(60);
-    for file in ["context.md"] {
-        let file = std::fs::File::options()
-            .write(true)
-            .open(home.file(&format!("banks/global/default/{file}")));
-        file.unwrap().set_modified(old).unwrap();
-    }
+    let file = home.file("banks/global/default/context.md");
+    let file = std::fs::File::options().write(true).open(file);
+    file.unwrap().set_modified(old).unwrap();
     ok(&mut client, "activate", bank.clone());
     let hit = ok(&mut client, "activate", bank);
     assert_eq!(hit["bank_info"]["cache_info"]["cache_hit"], true, "{hit}");

@@ -139,7 +139,9 @@ fn dropped_files_are_counted_and_brought_and_the_vault_leaves_whole() {
     assert!(home.ok(&["show", "Two"]).contains("# Two"));
     assert_eq!(page.post("import/plan", &json!({ "upload": upload })).0, 404, "it was used up");
     let archive = page.get("export");
-    assert!(archive.windows(6).any(|bytes| bytes == b"# Two\n") && archive.len() % 512 == 0);
+    assert!(
+        archive.windows(6).any(|bytes| bytes == b"# Two\n") && archive.len().is_multiple_of(512)
+    );
     let lines = String::from_utf8(page.get("export?form=jsonl")).unwrap();
     assert!(lines.contains("Two.md"), "{lines}");
     let undone = page.post("undo", &json!({ "commits": report["commits"] }));

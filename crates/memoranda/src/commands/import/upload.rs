@@ -107,7 +107,7 @@ fn relative_path(path: &str) -> Result<PathBuf> {
             && Path::new(part).is_relative()
             && part.len() <= 255
     };
-    if parts.len() > 64 || !parts.iter().all(|part| is_plain(part)) {
+    if parts.len() > 64 || !parts.iter().all(is_plain) {
         return Err(CommandError::usage(format!("{path:?} is not the path of a dropped file")));
     }
     Ok(parts.iter().collect())
