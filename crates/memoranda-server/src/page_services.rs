@@ -31,7 +31,11 @@ pub trait PageServices: Send + Sync {
     ) -> ServiceResult<Vec<String>>;
 
     /// Returns the files that the rules of a scope become.
-    fn rule_files(&self, memory: &Memory, scope: &RecordScope) -> ServiceResult<Vec<RuleFile>>;
+    fn rule_files(
+        &self,
+        memory: &Memory,
+        scope: &RecordScope,
+    ) -> ServiceResult<Vec<GeneratedRuleFile>>;
 
     /// Appends parts of files to an upload, and returns its id. A new upload begins without an id.
     fn stage_upload(&self, upload: Option<&str>, parts: &[UploadPart]) -> ServiceResult<String>;
@@ -168,7 +172,7 @@ impl ClientChange {
 
 /// A file that rules become.
 #[derive(Clone, Debug)]
-pub struct RuleFile {
+pub struct GeneratedRuleFile {
     /// Name of the reader.
     pub target: String,
     /// Path in a repository.

@@ -34,6 +34,11 @@ pub(crate) enum FailureKind {
 pub(crate) type Result<T, E = CommandError> = std::result::Result<T, E>;
 
 impl CommandError {
+    /// Returns true if another process changed or holds what the command needs.
+    pub(crate) fn is_conflict(&self) -> bool {
+        self.kind == FailureKind::Exit(Exit::Conflict)
+    }
+
     /// Creates an error without hints.
     pub(crate) fn new(exit: Exit, message: impl Into<String>) -> Self {
         Self { kind: FailureKind::Exit(exit), message: message.into(), hints: Vec::new() }

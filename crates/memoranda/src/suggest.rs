@@ -58,7 +58,7 @@ const MEANINGS: &[(&[&str], &str)] = &[
         &["update", "upgrade", "self-update"],
         "install the newer version the way you installed this one; the vault stays as it is",
     ),
-    (&["version", "ver"], "`memoranda --version` prints the version"),
+    (&["version", "ver"], "use the flag `--version`"),
     (&["uninstall"], "`memoranda setup --remove` takes it out of your agents; the vault stays"),
 ];
 

@@ -59,6 +59,6 @@ pub use read::{
     entities_named, entity_exists, read_entity, require_entity, resolve_typed_links, thread_names,
 };
 pub use save::{MergedEntity, SaveReport, SaveWarning, save_entities};
-pub use save_calls::{SaveCalls, SaveOutcome, record_save_call, save_calls};
+pub use save_calls::{SaveCallOutcome, SaveCalls, record_save_call, save_calls};
 pub use search::{EntityMatches, EntitySearch, MatchLimit, search_entities};
 pub use thread::{GraphThread, WeightPolicy};

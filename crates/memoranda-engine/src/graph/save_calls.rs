@@ -14,7 +14,7 @@ const MAX_KEPT: usize = 500;
 
 /// Outcome of a call.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub enum SaveOutcome {
+pub enum SaveCallOutcome {
     /// The entities were saved.
     Saved,
     /// The request failed validation, and nothing was saved.
@@ -41,11 +41,15 @@ impl SaveCalls {
 }
 
 /// Records a call that saved to a thread.
-pub fn record_save_call(memory: &Memory, thread: &GraphThread, outcome: SaveOutcome) -> Result<()> {
+pub fn record_save_call(
+    memory: &Memory,
+    thread: &GraphThread,
+    outcome: SaveCallOutcome,
+) -> Result<()> {
     let line = json!({
         "time": clock::now().to_string(),
         "thread": thread.folder,
-        "rejected": outcome == SaveOutcome::Rejected,
+        "rejected": outcome == SaveCallOutcome::Rejected,
     });
     Ok(memory.store().leave_notice(NOTICE_REGISTER, &line.to_string(), MAX_KEPT)?)
 }

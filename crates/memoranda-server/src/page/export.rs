@@ -25,16 +25,16 @@ const PIECE_BYTES: usize = 64 << 10;
 const MAX_WAITING: usize = 16;
 
 /// A form of export.
-struct ExportForm {
+struct DownloadFormat {
     name: &'static str,
     media_type: &'static str,
     extension: &'static str,
 }
 
-const FORMS: [ExportForm; 3] = [
-    ExportForm { name: "archive", media_type: "application/x-tar", extension: "tar" },
-    ExportForm { name: "jsonl", media_type: "application/x-ndjson", extension: "jsonl" },
-    ExportForm {
+const FORMS: [DownloadFormat; 3] = [
+    DownloadFormat { name: "archive", media_type: "application/x-tar", extension: "tar" },
+    DownloadFormat { name: "jsonl", media_type: "application/x-ndjson", extension: "jsonl" },
+    DownloadFormat {
         name: "mcp-memory",
         media_type: "application/x-ndjson",
         extension: "memory.jsonl",
@@ -56,7 +56,7 @@ pub(super) async fn export(page: Arc<PageState>, query: QueryString) -> Response
     }
 }
 
-type CheckedExport = (&'static ExportForm, Option<ProjectName>, Arc<dyn PageServices>);
+type CheckedExport = (&'static DownloadFormat, Option<ProjectName>, Arc<dyn PageServices>);
 
 fn check(request: &PageRequest<'_>) -> Result<CheckedExport, HttpError> {
     request.services()?;
@@ -78,7 +78,7 @@ fn check(request: &PageRequest<'_>) -> Result<CheckedExport, HttpError> {
 
 fn send(
     page: Arc<PageState>,
-    form: &'static ExportForm,
+    form: &'static DownloadFormat,
     project: Option<ProjectName>,
     services: Arc<dyn PageServices>,
 ) -> Response {

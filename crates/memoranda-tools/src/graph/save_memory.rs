@@ -2,7 +2,7 @@
 
 use memoranda_core::fact::FactLimits;
 use memoranda_engine::graph::{
-    EntityInput, MergedEntity, SaveOutcome, SaveWarning, record_save_call, save_entities,
+    EntityInput, MergedEntity, SaveCallOutcome, SaveWarning, record_save_call, save_entities,
 };
 use serde_json::{Value, json};
 
@@ -61,13 +61,13 @@ fn run(call: &CallContext<'_>, args: &ToolArgs) -> GraphToolResult<ToolResult> {
         }
     };
     if !request.problems.is_empty() {
-        record(SaveOutcome::Rejected);
+        record(SaveCallOutcome::Rejected);
         return Err(request.refused());
     }
     let screened = screen_entities(call, &mut request.entities)?;
     let quality = request.quality(call.settings.graph.limits);
     let (saved, commit) = save_entities(call.memory, &call.who, &thread, &request.entities)?;
-    record(SaveOutcome::Saved);
+    record(SaveCallOutcome::Saved);
     let mut warnings = request.warnings();
     warnings.extend(screened);
     warnings.extend(saved.warnings.iter().map(warning_text));

@@ -15,7 +15,7 @@ use crate::exit::Exit;
 use crate::files;
 use crate::http_token::HttpToken;
 
-/// Copy a space of a team server with its history into a folder.
+/// Copy a space of a team server into a folder.
 ///
 /// The folder is a vault: every reading command works on it with `--home DIR`, without the server.
 /// It is read-only, because the space is written on its server; `memoranda pull` fetches what is

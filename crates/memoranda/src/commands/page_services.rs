@@ -6,7 +6,7 @@ use memoranda_engine::Memory;
 use memoranda_engine::core::id::ProjectName;
 use memoranda_engine::records::RecordScope;
 use memoranda_server::{
-    ClientAction, PageClient, PageServices, RuleFile, ServiceError, ServiceErrorKind,
+    ClientAction, GeneratedRuleFile, PageClient, PageServices, ServiceError, ServiceErrorKind,
     ServiceResult, UploadImport, UploadPart,
 };
 use serde_json::Value;
@@ -64,7 +64,11 @@ impl PageServices for CommandServices {
         setup::change_page_client(&settings, name, action, shown_digest).map_err(service_error)
     }
 
-    fn rule_files(&self, memory: &Memory, scope: &RecordScope) -> ServiceResult<Vec<RuleFile>> {
+    fn rule_files(
+        &self,
+        memory: &Memory,
+        scope: &RecordScope,
+    ) -> ServiceResult<Vec<GeneratedRuleFile>> {
         rules::page_files(memory, scope).map_err(service_error)
     }
 

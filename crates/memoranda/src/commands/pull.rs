@@ -11,7 +11,7 @@ use crate::context::CommandContext;
 use crate::error::{CommandError, Result};
 use crate::exit::Exit;
 
-/// Fetch what is new in the space that this vault was cloned from.
+/// Fetch what is new in the space of this clone.
 ///
 /// The token comes from --token-file, MEMORANDA_TOKEN or MEMORANDA_TOKEN_FILE.
 #[derive(clap::Args)]
@@ -27,7 +27,7 @@ pub(crate) struct Args {
     token_file: Option<PathBuf>,
 }
 
-/// Fetches it.
+/// Fetches the commits that the clone does not have.
 pub(crate) fn run(context: &CommandContext, args: &Args) -> Result<Exit> {
     let home = context.settings()?.home();
     let Some(origin) = CloneOrigin::of_vault(&home).map_err(memoranda_engine::EngineError::from)?

@@ -276,6 +276,10 @@ fn run_with_timeout(
     };
     std::thread::Builder::new().spawn(act).ok();
     match answer.recv_timeout(event.timeout()) {
+        // Silence would look like an empty memory, so a conversation starts with the reason.
+        Ok(Err(error)) if event == HookEvent::SessionStart && error.is_conflict() => {
+            Ok(brief::out_of_time())
+        }
         Ok(answered) => answered,
         Err(_) if event == HookEvent::SessionStart => Ok(brief::out_of_time()),
         Err(_) => Ok(None),

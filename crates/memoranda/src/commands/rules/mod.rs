@@ -10,7 +10,7 @@ use std::path::PathBuf;
 use clap::Subcommand;
 use memoranda_engine::records::{RecordError, RecordScope, active_rules};
 use memoranda_engine::{GitRepository, Memory};
-use memoranda_server::RuleFile;
+use memoranda_server::GeneratedRuleFile;
 
 use crate::context::CommandContext;
 use crate::env;
@@ -157,12 +157,12 @@ pub(crate) fn run(context: &CommandContext, args: &Args) -> Result<Exit> {
 }
 
 /// Returns the files that the rules of a scope become, for the page.
-pub(crate) fn page_files(memory: &Memory, scope: &RecordScope) -> Result<Vec<RuleFile>> {
+pub(crate) fn page_files(memory: &Memory, scope: &RecordScope) -> Result<Vec<GeneratedRuleFile>> {
     let rules = active_rules(memory, scope, &time::now()).map_err(record_error)?;
     let rules: Vec<AgentRule> = rules.into_iter().map(generate::rule_of).collect();
     let mut files = Vec::new();
     for target in TARGETS {
-        files.extend(pages(target, &rules).into_iter().map(|page| RuleFile {
+        files.extend(pages(target, &rules).into_iter().map(|page| GeneratedRuleFile {
             target: target.name.to_owned(),
             path: page.path,
             text: page.text,
