@@ -101,18 +101,19 @@ impl Memory {
         Ok(revisions)
     }
 
-    /// Returns the commit that wrote the present text of a note; `None` if the history does not know
-    /// it. An undo or a restore brings back the text of an earlier writer.
+    /// Returns the commit that wrote the present text of a note, perhaps without its files; `None` if
+    /// the history does not know it. An undo or a restore brings back the text of an earlier writer.
     pub fn writing_commit(&self, place: &NoteLocation) -> Result<Option<Commit>> {
-        let Some(newest) = self.revisions(place, 1)?.pop() else { return Ok(None) };
-        let kind = newest.commit.kind;
-        let is_undone = matches!(kind, Some(CommitKind::Undo(_) | CommitKind::Redo(_)));
-        if !is_undone && !newest.commit.author.tool.starts_with("restore") {
-            return Ok(Some(newest.commit));
+        let newest = self.snapshot()?.last_commit_of(&place.project, &place.path)?;
+        let Some(newest) = newest else { return Ok(None) };
+        let is_undone = matches!(newest.kind, Some(CommitKind::Undo(_) | CommitKind::Redo(_)));
+        if !is_undone && !newest.author.tool.starts_with("restore") {
+            return Ok(Some(newest));
         }
         let mut earlier = self.revisions(place, PAGE)?;
-        earlier.retain(|revision| revision.change.after == newest.change.after);
-        Ok(Some(earlier.pop().map_or(newest.commit, |first| first.commit)))
+        let present = earlier.first().and_then(|revision| revision.change.after);
+        earlier.retain(|revision| revision.change.after == present);
+        Ok(Some(earlier.pop().map_or(newest, |first| first.commit)))
     }
 
     /// How a commit changed its files.

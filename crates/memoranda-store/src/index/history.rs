@@ -720,35 +720,7 @@ fn folders_of(json: &str) -> Option<Box<FolderChanges>> {
 }
 
 fn commit(db: &Connection, row: i64) -> Result<Commit> {
-    let mut head = db.prepare_cached(
-        "SELECT id, time_ms, client, tool, channel, message, kind, target, folders, account, token, \
-         conversation, source FROM commits WHERE row = ?",
-    )?;
-    let mut commit = head.query_row([row], |row| {
-        let (kind, target): (Option<String>, Option<String>) = (row.get(6)?, row.get(7)?);
-        let folders: Option<String> = row.get(8)?;
-        Ok(Commit {
-            id: CommitId::parse(&row.get::<_, String>(0)?).unwrap_or(CommitId::from_random(0)),
-            time: Timestamp::from_millisecond(row.get(1)?).unwrap_or_default(),
-            author: Author {
-                client: row.get(2)?,
-                tool: row.get(3)?,
-                channel: ChangeChannel::parse(&row.get::<_, String>(4)?)
-                    .unwrap_or(ChangeChannel::Disk),
-                details: Box::new(AuthorDetails {
-                    account: row.get(9)?,
-                    token: row.get(10)?,
-                    conversation: row.get(11)?,
-                    source: row.get(12)?,
-                    unknown: Vec::new(),
-                }),
-            },
-            message: row.get(5)?,
-            kind: kind.and_then(|kind| CommitKind::parse(&kind, target.as_deref())),
-            files: Vec::new(),
-            folders: folders.and_then(|folders| folders_of(&folders)),
-        })
-    })?;
+    let mut commit = commit_head(db, row)?;
     let mut changes = db.prepare_cached(
         "SELECT p.name, c.path, c.moved_from, c.before, c.after, c.facts FROM changes c \
          JOIN projects p ON p.id = c.project WHERE c.commit_row = ? AND c.moved_to IS NULL ORDER BY c.n",
@@ -779,6 +751,39 @@ fn commit(db: &Connection, row: i64) -> Result<Commit> {
         });
     }
     Ok(commit)
+}
+
+/// Loads a commit without its files.
+pub(super) fn commit_head(db: &Connection, row: i64) -> Result<Commit> {
+    let mut head = db.prepare_cached(
+        "SELECT id, time_ms, client, tool, channel, message, kind, target, folders, account, token, \
+         conversation, source FROM commits WHERE row = ?",
+    )?;
+    Ok(head.query_row([row], |row| {
+        let (kind, target): (Option<String>, Option<String>) = (row.get(6)?, row.get(7)?);
+        let folders: Option<String> = row.get(8)?;
+        Ok(Commit {
+            id: CommitId::parse(&row.get::<_, String>(0)?).unwrap_or(CommitId::from_random(0)),
+            time: Timestamp::from_millisecond(row.get(1)?).unwrap_or_default(),
+            author: Author {
+                client: row.get(2)?,
+                tool: row.get(3)?,
+                channel: ChangeChannel::parse(&row.get::<_, String>(4)?)
+                    .unwrap_or(ChangeChannel::Disk),
+                details: Box::new(AuthorDetails {
+                    account: row.get(9)?,
+                    token: row.get(10)?,
+                    conversation: row.get(11)?,
+                    source: row.get(12)?,
+                    unknown: Vec::new(),
+                }),
+            },
+            message: row.get(5)?,
+            kind: kind.and_then(|kind| CommitKind::parse(&kind, target.as_deref())),
+            files: Vec::new(),
+            folders: folders.and_then(|folders| folders_of(&folders)),
+        })
+    })?)
 }
 
 fn fact_edits(json: &str) -> Vec<FactEdit> {

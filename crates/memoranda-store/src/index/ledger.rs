@@ -1,10 +1,12 @@
 //! Totals over the commits: activity by day, and the commits that undo and redo.
 
 use jiff::Timestamp;
-use memoranda_core::change::{ChangeChannel, CommitKind};
+use memoranda_core::change::{ChangeChannel, Commit, CommitKind};
 use memoranda_core::id::{CommitId, ProjectName};
-use rusqlite::params;
+use memoranda_core::path::NotePath;
+use rusqlite::{OptionalExtension as _, params};
 
+use super::history;
 use crate::error::Result;
 use crate::snapshot::Snapshot;
 
@@ -38,6 +40,22 @@ pub struct ReversalRow {
 const DAY_MS: i64 = 86_400_000;
 
 impl Snapshot<'_> {
+    /// Returns the newest commit that changed a file, without its files: the first scan of a folder
+    /// has thousands. `None` if the history does not know the file.
+    pub fn last_commit_of(&self, project: &ProjectName, path: &NotePath) -> Result<Option<Commit>> {
+        self.query(|db| {
+            let mut select = db.prepare_cached(
+                "SELECT commit_row FROM changes \
+                 WHERE project = (SELECT id FROM projects WHERE name = ?1) AND path = ?2 \
+                   AND moved_to IS NULL \
+                 ORDER BY logical_ms DESC, commit_row DESC, n DESC LIMIT 1",
+            )?;
+            let row = select.query_row(params![project.as_str(), path.as_str()], |row| row.get(0));
+            let row: Option<i64> = row.optional()?;
+            row.map(|row| history::commit_head(db, row)).transpose()
+        })
+    }
+
     /// Returns the number of commits for each day, client and channel, oldest day first.
     pub fn activity(
         &self,
