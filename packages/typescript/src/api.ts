@@ -1370,14 +1370,14 @@ export interface PageSearchAgentArguments {
   project?: string;
 }
 
-export interface PageSettingsArguments {
+export interface PageSettingsPostArguments {
   /** the setting */
   key: string;
   /** its value; null removes it from the file */
   value: string | null;
 }
 
-export interface PageSetupArguments {
+export interface PageSetupPostArguments {
   /** `connect`, `connect_with_hooks` or `disconnect` */
   action: string;
   /** name of the client */
@@ -1409,7 +1409,7 @@ export interface PageVacuumArguments {
   project?: string;
 }
 
-export interface PageVacuumArguments {
+export interface PageVacuumPostArguments {
   /** `before` of the shown plan */
   before: string;
   /** `contents` of the shown plan */
@@ -2938,7 +2938,7 @@ export class PageCalls {
   }
 
   /** change a setting in the configuration file; a new server uses it */
-  async settings(args: PageSettingsArguments): Promise<SettingList> {
+  async settingsPost(args: PageSettingsPostArguments): Promise<SettingList> {
     return (await this.#request("POST", "/api/page/settings", args)) as SettingList;
   }
 
@@ -2948,7 +2948,7 @@ export class PageCalls {
   }
 
   /** write a change of a client's files, if it is still the shown one */
-  async setup(args: PageSetupArguments): Promise<{ action: string; backups: string[]; client: string }> {
+  async setupPost(args: PageSetupPostArguments): Promise<{ action: string; backups: string[]; client: string }> {
     return (await this.#request("POST", "/api/page/setup", args)) as { action: string; backups: string[]; client: string };
   }
 
@@ -2973,7 +2973,7 @@ export class PageCalls {
   }
 
   /** purge what was shown; nothing brings it back */
-  async vacuum(args: PageVacuumArguments): Promise<VacuumReport> {
+  async vacuumPost(args: PageVacuumPostArguments): Promise<VacuumReport> {
     return (await this.#request("POST", "/api/page/vacuum", args)) as VacuumReport;
   }
 }

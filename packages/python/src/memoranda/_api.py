@@ -1929,7 +1929,7 @@ class PageSetupAnswer(TypedDict):
     clients: List[PageSetupAnswerClientsItem]
 
 
-class PageSetupAnswer(TypedDict):
+class PageSetupPostAnswer(TypedDict):
     action: str
     backups: List[str]
     client: str
@@ -2465,7 +2465,7 @@ class PageCalls:
         """settings and their origins"""
         return cast("SettingList", self._request("GET", "/api/page/settings", {}, []))
 
-    def settings(self, key: str, value: Optional[str]) -> SettingList:
+    def settings_post(self, key: str, value: Optional[str]) -> SettingList:
         """change a setting in the configuration file; a new server uses it"""
         return cast("SettingList", self._request("POST", "/api/page/settings", {"key": key, "value": value}, ["key", "value"]))
 
@@ -2473,9 +2473,9 @@ class PageCalls:
         """clients of this machine, with the difference of each possible change"""
         return cast("PageSetupAnswer", self._request("GET", "/api/page/setup", {}, []))
 
-    def setup(self, client: str, action: str, digest: str) -> PageSetupAnswer:
+    def setup_post(self, client: str, action: str, digest: str) -> PageSetupPostAnswer:
         """write a change of a client's files, if it is still the shown one"""
-        return cast("PageSetupAnswer", self._request("POST", "/api/page/setup", {"client": client, "action": action, "digest": digest}, ["client", "action", "digest"]))
+        return cast("PageSetupPostAnswer", self._request("POST", "/api/page/setup", {"client": client, "action": action, "digest": digest}, ["client", "action", "digest"]))
 
     def status(self) -> ServerStatus:
         """the vault, its projects and counts"""
@@ -2493,7 +2493,7 @@ class PageCalls:
         """what a vacuum would purge, without a change"""
         return cast("VacuumReport", self._request("GET", "/api/page/vacuum", {"days": days, "versions": versions, "project": project}, []))
 
-    def vacuum(self, before: str, contents: int, *, project: Optional[str] = None, versions: Optional[bool] = None) -> VacuumReport:
+    def vacuum_post(self, before: str, contents: int, *, project: Optional[str] = None, versions: Optional[bool] = None) -> VacuumReport:
         """purge what was shown; nothing brings it back"""
         return cast("VacuumReport", self._request("POST", "/api/page/vacuum", {"before": before, "contents": contents, "project": project, "versions": versions}, ["before", "contents"]))
 
@@ -3028,7 +3028,7 @@ class AsyncPageCalls:
         """settings and their origins"""
         return cast("SettingList", await self._request("GET", "/api/page/settings", {}, []))
 
-    async def settings(self, key: str, value: Optional[str]) -> SettingList:
+    async def settings_post(self, key: str, value: Optional[str]) -> SettingList:
         """change a setting in the configuration file; a new server uses it"""
         return cast("SettingList", await self._request("POST", "/api/page/settings", {"key": key, "value": value}, ["key", "value"]))
 
@@ -3036,9 +3036,9 @@ class AsyncPageCalls:
         """clients of this machine, with the difference of each possible change"""
         return cast("PageSetupAnswer", await self._request("GET", "/api/page/setup", {}, []))
 
-    async def setup(self, client: str, action: str, digest: str) -> PageSetupAnswer:
+    async def setup_post(self, client: str, action: str, digest: str) -> PageSetupPostAnswer:
         """write a change of a client's files, if it is still the shown one"""
-        return cast("PageSetupAnswer", await self._request("POST", "/api/page/setup", {"client": client, "action": action, "digest": digest}, ["client", "action", "digest"]))
+        return cast("PageSetupPostAnswer", await self._request("POST", "/api/page/setup", {"client": client, "action": action, "digest": digest}, ["client", "action", "digest"]))
 
     async def status(self) -> ServerStatus:
         """the vault, its projects and counts"""
@@ -3056,6 +3056,6 @@ class AsyncPageCalls:
         """what a vacuum would purge, without a change"""
         return cast("VacuumReport", await self._request("GET", "/api/page/vacuum", {"days": days, "versions": versions, "project": project}, []))
 
-    async def vacuum(self, before: str, contents: int, *, project: Optional[str] = None, versions: Optional[bool] = None) -> VacuumReport:
+    async def vacuum_post(self, before: str, contents: int, *, project: Optional[str] = None, versions: Optional[bool] = None) -> VacuumReport:
         """purge what was shown; nothing brings it back"""
         return cast("VacuumReport", await self._request("POST", "/api/page/vacuum", {"before": before, "contents": contents, "project": project, "versions": versions}, ["before", "contents"]))
