@@ -69,8 +69,8 @@ pub(crate) fn check(root: &Path) -> Result<()> {
 }
 
 fn print_page(root: &Path, question: &[&str]) -> Result<String> {
-    let mut command = workspace::cargo(root);
-    command.args(["run", "--quiet", "--package", "memoranda", "--"]).args(question);
+    let mut command = workspace::memoranda(root);
+    command.args(question);
     // The page must not depend on the settings of the person who makes it.
     command.env("NO_COLOR", "1").env("COLUMNS", "100");
     let text = workspace::output(&mut command).map_err(|e| {

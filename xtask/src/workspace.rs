@@ -39,6 +39,19 @@ pub(crate) fn cargo(root: &Path) -> Command {
     command
 }
 
+/// Returns a command for the program: the one that `MEMORANDA_BIN` names, or a build of the current
+/// source.
+pub(crate) fn memoranda(root: &Path) -> Command {
+    if let Some(built) = std::env::var_os("MEMORANDA_BIN") {
+        let mut command = Command::new(built);
+        command.current_dir(root);
+        return command;
+    }
+    let mut command = cargo(root);
+    command.args(["run", "--quiet", "--package", "memoranda", "--"]);
+    command
+}
+
 /// Runs a program and returns its output. Its error output becomes the error.
 pub(crate) fn output(command: &mut Command) -> Result<String> {
     let output = command.output()?;

@@ -148,9 +148,12 @@ pub(crate) fn address(port: u16, database: &str) -> String {
     format!("postgres://memoranda@127.0.0.1:{port}/{database}")
 }
 
-/// Says that a test was skipped.
+/// Says that a test was skipped. `cargo test` hides what a passed test prints with `eprintln!`, so this
+/// writes to the stream itself.
 pub(crate) fn skipped(test: &str) {
-    eprintln!("{test} skipped: there is no PostgreSQL (MEMORANDA_TEST_PG_BIN names its folder)");
+    let sentence = "skipped: there is no PostgreSQL (MEMORANDA_TEST_PG_BIN names its folder)";
+    let line = format!("{test} {sentence}\n");
+    std::io::stderr().write_all(line.as_bytes()).unwrap();
 }
 
 fn binaries() -> Option<PathBuf> {
