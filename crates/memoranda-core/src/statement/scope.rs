@@ -25,7 +25,7 @@ const LIKELY: f32 = 0.8;
 pub(super) enum ScopeEvidence {
     Person,
     Repository,
-    /// Only the meaning of the statement speaks for a repository.
+    /// Only the meaning of the statement, or a word of software, speaks for a repository.
     PossiblyRepository,
 }
 
@@ -86,7 +86,8 @@ pub(super) fn guess_scope(
         StatementKind::Rule if is_below(VERY_UNLIKELY) => Person,
         StatementKind::Decision if is_below(UNLIKELY) => Person,
         StatementKind::Rule | StatementKind::Decision => Repository,
-        _ if is_software && !is_below(VERY_UNLIKELY) => Repository,
+        // "Deploys go out on Tuesdays" is true of a repository, or of all work of the person.
+        _ if is_software && !is_below(VERY_UNLIKELY) => PossiblyRepository,
         _ if is_from(POSSIBLE) => PossiblyRepository,
         _ => Person,
     }

@@ -73,12 +73,23 @@ pub struct RememberedStatement {
     pub is_kind_guessed: bool,
     /// The scope.
     pub scope: RecordScope,
-    /// True if the scope was guessed.
-    pub is_scope_guessed: bool,
+    /// Where the scope comes from.
+    pub scope_origin: ScopeOrigin,
     /// The commit; `None` if nothing was written.
     pub commit: Option<Commit>,
     /// Records that the statement may replace, with their versions.
     pub candidates: Vec<(MemoryRecord, String)>,
+}
+
+/// Where the scope of a statement comes from.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum ScopeOrigin {
+    /// The request or the replaced record has it.
+    Given,
+    /// It was guessed.
+    Guessed,
+    /// The statement sounds like one about a repository; none is known, so that it is the person's.
+    RepositoryUnknown,
 }
 
 /// The effect of remembering a statement.

@@ -5,7 +5,7 @@ use memoranda_core::statement::{
     StatementGuess, StatementKind, StatementScope, guess_statement, named_repositories,
 };
 
-use super::{RememberError, RememberRequest, RememberResult};
+use super::{RememberError, RememberRequest, RememberResult, ScopeOrigin};
 use crate::records::{RecordScope, records_project};
 use crate::{DirEntryKind, Memory};
 
@@ -17,7 +17,7 @@ pub(super) struct ResolvedStatement {
     pub(super) kind: StatementKind,
     pub(super) is_kind_guessed: bool,
     pub(super) scope: RecordScope,
-    pub(super) is_scope_guessed: bool,
+    pub(super) scope_origin: ScopeOrigin,
 }
 
 /// Resolves kind and scope of a request.
@@ -28,39 +28,43 @@ pub(super) fn resolve(
     let known: Vec<&str> =
         request.project.iter().chain(&request.workspace).map(RecordScope::name).collect();
     let guess = guess_statement(&request.content, &known);
-    let (scope, is_scope_guessed) = resolve_scope(memory, request, guess)?;
+    let (scope, scope_origin) = resolve_scope(memory, request, guess)?;
     Ok(ResolvedStatement {
         kind: request.kind.unwrap_or(guess.kind),
         is_kind_guessed: request.kind.is_none(),
         scope,
-        is_scope_guessed,
+        scope_origin,
     })
 }
 
-/// Returns the scope, and true if it was guessed.
+/// Returns the scope, and where it comes from.
 fn resolve_scope(
     memory: &Memory,
     request: &RememberRequest,
     guess: StatementGuess,
-) -> RememberResult<(RecordScope, bool)> {
+) -> RememberResult<(RecordScope, ScopeOrigin)> {
     let project = request.project.as_ref().filter(|scope| **scope != RecordScope::Global);
     match (request.scope, project) {
         (Some(StatementScope::Person), Some(_)) => return Err(RememberError::ScopeConflict),
-        (Some(StatementScope::Person), None) => return Ok((RecordScope::Global, false)),
-        (_, Some(project)) => return Ok((project.clone(), false)),
+        (Some(StatementScope::Person), None) => {
+            return Ok((RecordScope::Global, ScopeOrigin::Given));
+        }
+        (_, Some(project)) => return Ok((project.clone(), ScopeOrigin::Given)),
         // A caller that names the global scope means the person.
-        (None, None) if request.project.is_some() => return Ok((RecordScope::Global, false)),
+        (None, None) if request.project.is_some() => {
+            return Ok((RecordScope::Global, ScopeOrigin::Given));
+        }
         (_, None) => {}
     }
     let is_guessed = request.scope.is_none();
     if is_guessed && guess.scope == StatementScope::Person {
-        return Ok((RecordScope::Global, true));
+        return Ok((RecordScope::Global, ScopeOrigin::Guessed));
     }
     let Some(workspace) = &request.workspace else {
         // What only sounds like a repository is kept for the person rather than refused.
         let is_doubtful = is_guessed && !guess.needs_repository;
         return if is_doubtful {
-            Ok((RecordScope::Global, true))
+            Ok((RecordScope::Global, ScopeOrigin::RepositoryUnknown))
         } else {
             Err(RememberError::NoRepository)
         };
@@ -69,7 +73,8 @@ fn resolve_scope(
         let workspace = workspace.name().to_owned();
         return Err(RememberError::OtherRepository { named, workspace });
     }
-    Ok((workspace.clone(), is_guessed))
+    let origin = if is_guessed { ScopeOrigin::Guessed } else { ScopeOrigin::Given };
+    Ok((workspace.clone(), origin))
 }
 
 /// Returns the name of another known repository that the statement names. Only names that cannot

@@ -10,7 +10,7 @@ use super::scope::{ResolvedStatement, resolve};
 use super::similar::{SimilarStatements, find_similar};
 use super::{
     PREFERENCE_TAG, RecordReference, RememberEffect, RememberError, RememberRequest,
-    RememberResult, RememberedStatement, record_kind, statement_kind,
+    RememberResult, RememberedStatement, ScopeOrigin, record_kind, statement_kind,
 };
 use crate::records::{
     MemoryRecord, NewRecord, RecordChanges, RecordError, RecordScope, create_step, find_record,
@@ -46,7 +46,7 @@ pub(super) fn add(
                     kind: statement_kind(record.kind, &record.tags),
                     is_kind_guessed: resolved.is_kind_guessed,
                     scope: resolved.scope,
-                    is_scope_guessed: resolved.is_scope_guessed,
+                    scope_origin: resolved.scope_origin,
                     commit,
                     candidates: Vec::new(),
                 });
@@ -115,7 +115,7 @@ fn create(
         kind: resolved.kind,
         is_kind_guessed: resolved.is_kind_guessed,
         scope: resolved.scope,
-        is_scope_guessed: resolved.is_scope_guessed,
+        scope_origin: resolved.scope_origin,
         commit: Some(commit),
         candidates,
     })
@@ -151,7 +151,7 @@ pub(super) fn replace(
         version,
         kind: statement_kind(changes.kind.unwrap_or(record.kind), tags),
         is_kind_guessed: false,
-        is_scope_guessed: false,
+        scope_origin: ScopeOrigin::Given,
         scope: record.scope,
         id: record.id,
         place,
@@ -243,7 +243,7 @@ fn known(
         version: version_of(memory, &record.place)?,
         kind: statement_kind(record.kind, &record.tags),
         is_kind_guessed: resolved.is_kind_guessed,
-        is_scope_guessed: resolved.is_scope_guessed,
+        scope_origin: resolved.scope_origin,
         scope: record.scope,
         id: record.id,
         place: record.place,

@@ -4,7 +4,7 @@ use memoranda_core::statement::{StatementScope, guess_statement};
 use memoranda_engine::records::{RecordScope, single_line};
 use memoranda_engine::remember::{
     MAX_STATEMENT_CHARS, RecordReference, RememberEffect, RememberError, RememberRequest,
-    RememberedStatement, remember,
+    RememberedStatement, ScopeOrigin, remember,
 };
 use serde_json::{Value, json};
 
@@ -65,7 +65,8 @@ pub fn remembered_scope(settings: &ToolSettings, arguments: &Value) -> Option<St
 fn remembered_text(remembered: &RememberedStatement, request: &RememberRequest) -> String {
     let RememberedStatement { id, version, place, kind, .. } = remembered;
     let what = format!("{} {}", kind.as_str(), scope_text(&remembered.scope));
-    let guessed = match (remembered.is_kind_guessed, remembered.is_scope_guessed) {
+    let is_scope_guessed = remembered.scope_origin != ScopeOrigin::Given;
+    let guessed = match (remembered.is_kind_guessed, is_scope_guessed) {
         (true, true) => " (kind and scope guessed)",
         (true, false) => " (kind guessed)",
         (false, true) => " (scope guessed)",
@@ -86,6 +87,9 @@ fn remembered_text(remembered: &RememberedStatement, request: &RememberRequest) 
     text.push_str(&format!("\n{id}@{version} · {place} · commit {commit}"));
     if let Some(call) = take_back_call(remembered) {
         text.push_str(&format!("\nTo take it back: {call}"));
+    }
+    if remembered.scope_origin == ScopeOrigin::RepositoryUnknown {
+        text.push_str(&format!("\n{REPOSITORY_UNKNOWN}"));
     }
     if !remembered.candidates.is_empty() {
         text.push_str("\nSimilar, and kept as well:");
@@ -142,7 +146,7 @@ fn remembered_json(remembered: &RememberedStatement, warning: Option<&str>) -> V
             RecordScope::Global => "person",
             RecordScope::Project(_) => "repository",
         },
-        "scope_guessed": remembered.is_scope_guessed,
+        "scope_guessed": remembered.scope_origin != ScopeOrigin::Given,
         "repository": match &remembered.scope {
             RecordScope::Global => None,
             RecordScope::Project(_) => Some(remembered.scope.name()),
@@ -152,7 +156,10 @@ fn remembered_json(remembered: &RememberedStatement, warning: Option<&str>) -> V
         "previous": previous,
         "take_back": take_back_call(remembered),
         "candidates": candidates,
-        "warning": warning,
+        "warning": warning.or_else(|| {
+            (remembered.scope_origin == ScopeOrigin::RepositoryUnknown)
+                .then_some(REPOSITORY_UNKNOWN)
+        }),
     })
 }
 
@@ -216,6 +223,10 @@ fn remember_error(error: RememberError, request: &RememberRequest) -> ToolError 
         }
     }
 }
+
+/// Notice for a statement that may be about a repository, where none is known.
+const REPOSITORY_UNKNOWN: &str = "No repository is known here, so it is kept for the person; to \
+    keep it for one, give project_id (github.com/owner/repo).";
 
 /// Error of a statement whose repository is unknown.
 const NO_REPOSITORY: &str = "This is of a repository, and none is known here: give project_id \

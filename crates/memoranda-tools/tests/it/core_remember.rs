@@ -161,6 +161,13 @@ fn a_statement_of_an_unknown_repository_is_refused() {
             assert!(text.contains(way), "{way}: {text}");
         }
     }
+    // Only a word of software speaks for a repository: the statement is kept, and the answer says so.
+    let doubtful = vault.done("remember", json!({ "content": "Deploys go out on Tuesdays" }));
+    assert_eq!(doubtful["scope"], "person", "{doubtful}");
+    let warning = doubtful["warning"].as_str().unwrap();
+    assert!(warning.contains("project_id"), "{warning}");
+    let id = json!({ "id": doubtful["id"] });
+    assert_eq!(vault.done("forget", id)["forgotten"], true);
     let scoped = json!({ "content": "x is y", "scope": "repository" });
     assert_eq!(vault.refused("remember", scoped).1["error"], "REPOSITORY_UNKNOWN");
     assert_eq!(vault.done("list_memories", json!({}))["count"], 0);

@@ -2,10 +2,11 @@
 
 use serde_json::{Value, json};
 
-use super::tool::call_verb;
+use super::tool::verb_result;
 use crate::context::CommandContext;
 use crate::error::Result;
 use crate::exit::Exit;
+use crate::output::visible_lines;
 
 /// Forget one memory; `memoranda undo` brings it back.
 ///
@@ -43,5 +44,33 @@ pub(crate) fn run(context: &CommandContext, args: &Args) -> Result<Exit> {
         (None, Some(name)) => json!({ "name": name }),
         (None, None) => json!({ "query": args.query.join(" ") }),
     };
-    call_verb(context, "forget", arguments)
+    let result = verb_result(context, "forget", arguments)?;
+    let forgotten = &result.structured;
+    let is_empty = forgotten["count"] == json!(0);
+    if context.is_json() {
+        context.printer.json(forgotten)?;
+    } else if let Some(candidates) = forgotten["candidates"].as_array() {
+        list_candidates(context, &result.text, candidates)?;
+    } else {
+        context.printer.line(visible_lines(&result.text))?;
+    }
+    Ok(if is_empty { Exit::NotFound } else { Exit::Success })
+}
+
+/// Prints the first line of the tool, and each memory that fits with the command that forgets it.
+fn list_candidates(context: &CommandContext, text: &str, candidates: &[Value]) -> Result<()> {
+    context.printer.line(text.lines().next().unwrap_or_default())?;
+    for candidate in candidates {
+        let shown = candidate["text"].as_str().unwrap_or_default().replace('\n', " ");
+        context.printer.line(visible_lines(&format!("- {shown}")))?;
+        let command = match candidate["id"].as_str() {
+            Some(id) => format!("memoranda forget --id {id}"),
+            None => {
+                let place = candidate["places"][0].as_str().unwrap_or_default();
+                format!("memoranda forget --name '{place}'  (the whole note)")
+            }
+        };
+        context.printer.line(visible_lines(&format!("  {command}")))?;
+    }
+    Ok(())
 }

@@ -1,11 +1,13 @@
 //! `memoranda remember`: keep one statement for every agent.
 
+use memoranda_tools::ToolResult;
 use serde_json::{Map, Value, json};
 
-use super::tool::call_verb;
+use super::tool::verb_result;
 use crate::context::CommandContext;
 use crate::error::Result;
 use crate::exit::Exit;
+use crate::output::visible_lines;
 
 /// Remember one statement, for every agent and every later conversation.
 ///
@@ -67,5 +69,42 @@ pub(crate) fn run(context: &CommandContext, args: &Args) -> Result<Exit> {
     if !args.tags.is_empty() {
         arguments.insert("tags".to_owned(), json!(args.tags));
     }
-    call_verb(context, "remember", Value::Object(arguments))
+    let result = verb_result(context, "remember", Value::Object(arguments))?;
+    if context.is_json() {
+        context.printer.json(&result.structured)?;
+        return Ok(Exit::Success);
+    }
+    print_remembered(context, &result)?;
+    Ok(Exit::Success)
+}
+
+/// Prints the two lines of the tool that name the memory, and the next steps as commands.
+fn print_remembered(context: &CommandContext, result: &ToolResult) -> Result<()> {
+    let printer = &context.printer;
+    let remembered = &result.structured;
+    let is_known = remembered["effect"] == json!("known");
+    for line in result.text.lines().take(if is_known { 1 } else { 2 }) {
+        printer.line(visible_lines(line))?;
+    }
+    if let Some(warning) = remembered["warning"].as_str() {
+        printer.warn(warning);
+    }
+    let candidates = remembered["candidates"].as_array().map(Vec::as_slice).unwrap_or_default();
+    if !candidates.is_empty() {
+        printer.line("Similar, and kept as well:")?;
+    }
+    for candidate in candidates {
+        let text = |name: &str| candidate[name].as_str().unwrap_or_default().replace('\n', " ");
+        printer.line(visible_lines(&format!("- {}: {}", text("id"), text("content"))))?;
+    }
+    let id = remembered["id"].as_str().unwrap_or_default();
+    if remembered["effect"] == json!("stored") {
+        printer.hint(format!("`memoranda forget --id {id}` takes it back"));
+    } else if !is_known {
+        printer.hint("`memoranda undo` takes it back");
+    }
+    if !candidates.is_empty() {
+        printer.hint("`memoranda remember TEXT --replaces ID` replaces one of them");
+    }
+    Ok(())
 }

@@ -93,6 +93,22 @@ pub(crate) fn run(context: &CommandContext, args: &Args) -> Result<Exit> {
 
 /// Calls a verb of the core for a command of its own, and prints the answer or its structure.
 pub(super) fn call_verb(context: &CommandContext, name: &str, arguments: Value) -> Result<Exit> {
+    let result = verb_result(context, name, arguments)?;
+    let is_empty = result.structured["count"] == json!(0);
+    if context.is_json() {
+        context.printer.json(&result.structured)?;
+    } else {
+        context.printer.line(visible_lines(&result.text))?;
+    }
+    Ok(if is_empty { Exit::NotFound } else { Exit::Success })
+}
+
+/// Calls a verb of the core. An error result becomes the error of the command.
+pub(super) fn verb_result(
+    context: &CommandContext,
+    name: &str,
+    arguments: Value,
+) -> Result<ToolResult> {
     let settings = context.settings()?.tools();
     let tool = memoranda_tools::tool(name)
         .ok_or_else(|| CommandError::new(Exit::NotFound, format!("there is no tool {name:?}")))?;
@@ -104,15 +120,17 @@ pub(super) fn call_verb(context: &CommandContext, name: &str, arguments: Value) 
             Some("INVALID_ARGUMENTS") => Exit::Usage,
             _ => Exit::NotFound,
         };
+        if result.structured["error"] == json!("REPOSITORY_UNKNOWN") {
+            // The text of the tool speaks of its parameters.
+            let message =
+                "this is about a repository, and this folder is in none; nothing was stored";
+            return Err(CommandError::new(exit, message)
+                .hint("`--repository github.com/owner/repo` names it")
+                .hint("`--scope person` keeps it for you, everywhere"));
+        }
         return Err(CommandError::new(exit, result.text));
     }
-    let is_empty = result.structured["count"] == json!(0);
-    if context.is_json() {
-        context.printer.json(&result.structured)?;
-    } else {
-        context.printer.line(visible_lines(&result.text))?;
-    }
-    Ok(if is_empty { Exit::NotFound } else { Exit::Success })
+    Ok(result)
 }
 
 fn call(

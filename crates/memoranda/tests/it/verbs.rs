@@ -18,6 +18,8 @@ fn what_is_remembered_is_recalled_and_forgotten() {
     assert!(home.ok(&["recall"]).contains("## The Person"));
     let found = home.json(&["recall", "tabs", "--kind", "preference"]);
     assert_eq!(found["count"], 1, "{found}");
+    let listed = home.ok(&["forget", "what about blanks and tabs"]);
+    assert!(listed.contains(&format!("memoranda forget --id {id}")), "{listed}");
     let forgotten = home.json(&["forget", "--id", id]);
     assert_eq!(forgotten["forgotten"], true, "{forgotten}");
     assert_eq!(home.run(&["recall", "tabs"]).code, 1);
@@ -37,7 +39,16 @@ fn mistakes_have_their_exit_codes() {
     assert_eq!(conflict.code, 4, "{conflict:?}");
     let refused = home.run(&["remember", "this repo uses pnpm"]);
     assert_eq!(refused.code, 1, "{refused:?}");
-    assert!(refused.err.contains("project_id"), "{refused:?}");
+    assert!(
+        refused.err.contains("--repository") && refused.err.contains("--scope person"),
+        "{refused:?}"
+    );
+    // A word of software alone is no repository: people speak of their work everywhere.
+    let kept = home.run(&["remember", "deploys go out on Tuesdays"]);
+    assert_eq!(kept.code, 0, "{kept:?}");
+    assert!(kept.out.contains("of the person, everywhere"), "{kept:?}");
+    assert!(kept.err.contains("No repository is known here"), "{kept:?}");
+    assert!(kept.err.contains("`memoranda forget --id "), "{kept:?}");
     assert_eq!(home.run(&["forget"]).code, 2);
     assert_eq!(home.run(&["forget", "--id", "nosuchid"]).code, 1);
 }
