@@ -106,6 +106,7 @@ impl StoreInner {
             notes.push(FileRecord {
                 blob: content.map(|content| body.add(&content)),
                 permalink: note.permalink.clone(),
+                found_time_ms: note.found_time_ms,
                 ..FileRecord::default()
             });
         }

@@ -63,6 +63,10 @@ impl ExternalEdits {
             let given = batch.permalink(seen.project_row, held_by, address, current.as_deref())?;
             note.permalink = (given != address.permalink).then_some(given);
         }
+        // An edit sets the time of the file to now; the log keeps how old the file was before.
+        if seen.known.is_none() {
+            note.found_time_ms = Some(found.stat.mtime_ns.div_euclid(1_000_000));
+        }
         if history::content_at(session.db, found.hash)?.is_none() {
             note.blob = Some(self.body.add(&found.bytes));
         }

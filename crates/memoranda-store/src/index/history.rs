@@ -232,8 +232,10 @@ fn add_changes(
         "INSERT OR REPLACE INTO contents (hash, device, segment, offset, stored, raw) \
          VALUES (?, ?, ?, ?, ?, ?)",
     )?;
-    let time_ms = placed.record.commit.time.as_millisecond();
+    let commit_ms = placed.record.commit.time.as_millisecond();
     for (n, file) in placed.record.commit.files.iter().enumerate() {
+        let note = placed.record.notes.get(n);
+        let time_ms = commit_ms.min(note.and_then(|note| note.found_time_ms).unwrap_or(commit_ms));
         let facts: Vec<_> = file.fact_edits.iter().map(|e| (e.id.as_str(), e.version)).collect();
         let project = project_id(db, &file.project)?;
         let before = head(db, project, file.moved_from.as_ref().unwrap_or(&file.path))?;
@@ -253,7 +255,7 @@ fn add_changes(
             None::<&str>,
             file.before.map(|hash| hash.0),
             file.after.map(|hash| hash.0),
-            placed.record.notes.get(n).and_then(|note| note.permalink.as_deref()),
+            note.and_then(|note| note.permalink.as_deref()),
             (!facts.is_empty()).then(|| serde_json::to_string(&facts).unwrap_or_default()),
         ])?;
         if let Some(from) = &file.moved_from {
@@ -330,7 +332,8 @@ pub(crate) fn content_at(db: &Connection, hash: ContentHash) -> Result<Option<Co
 pub(crate) struct HistoryHead {
     pub(crate) after: Option<ContentHash>,
     pub(crate) permalink: Option<String>,
-    /// When the file was first recorded, under any of its names.
+    /// When the file was first recorded, under any of its names, or its own time then if that is
+    /// earlier.
     pub(crate) first_ms: i64,
     /// When the file was last changed.
     pub(crate) last_ms: i64,

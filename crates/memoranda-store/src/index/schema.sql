@@ -214,7 +214,8 @@ CREATE TABLE changes (
   n INTEGER NOT NULL,
   -- As of its commit, so that the last word on a path is found without looking at others.
   logical_ms INTEGER NOT NULL,
-  -- When the history first spoke of the file, under any of the names that it has had.
+  -- When the history first spoke of the file, under any of the names that it has had, or the file's
+  -- own time then if that is earlier.
   first_ms INTEGER NOT NULL,
   project INTEGER NOT NULL,
   path TEXT NOT NULL,

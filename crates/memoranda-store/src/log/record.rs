@@ -43,6 +43,9 @@ pub(crate) struct FileRecord {
     /// Versions that this version replaces. `None` in records of format 1: the previous version of
     /// that path in the log of the same device.
     pub(crate) parents: Option<Vec<FileVersionId>>,
+    /// Last-changed time of a file that a scan found and the log did not know: the first known time
+    /// of the file. `None` in records that were written before this field.
+    pub(crate) found_time_ms: Option<i64>,
     /// Salt of the file's digest.
     pub(crate) salted: SaltedText,
     /// Fields of newer versions.

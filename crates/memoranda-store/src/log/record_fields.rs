@@ -60,6 +60,7 @@ mod file_tags {
     pub(super) const BLOB: u64 = 9;
     pub(super) const SALT: u64 = 10;
     pub(super) const DIGEST: u64 = 11;
+    pub(super) const FOUND_TIME: u64 = 12;
 }
 
 /// Tags of the created and removed folders.
@@ -198,6 +199,9 @@ pub(super) fn put_file_text(out: &mut Vec<u8>, file: &FileChange, note: &FileRec
             value.extend_from_slice(path.as_bytes());
         }
         put_field(out, tags::PARENTS, &value);
+    }
+    if let Some(time_ms) = note.found_time_ms {
+        put_number(out, tags::FOUND_TIME, zigzag(time_ms));
     }
     put_unknown(out, &note.unknown);
 }
@@ -369,6 +373,7 @@ fn decode_file(value: &[u8]) -> Option<(FileChange, FileRecord)> {
             }
             tags::SALT => note.salted = salt(value)?,
             tags::DIGEST => note.salted = purged(value)?,
+            tags::FOUND_TIME => note.found_time_ms = Some(unzigzag(number(value)?)),
             _ => note.unknown.push((tag, value.to_vec())),
         }
     }
@@ -523,7 +528,8 @@ mod tests {
             FileVersionId { commit, path: None },
             FileVersionId { commit, path: Some(path("Plan.md")) },
         ]);
-        note.unknown = vec![(12, b"also kept".to_vec())];
+        note.found_time_ms = Some(-1);
+        note.unknown = vec![(13, b"also kept".to_vec())];
         record
     }
 

@@ -1,5 +1,8 @@
 //! Promises 4, 5 and 8, as people meet them: what they ignore, move, unmount and edit.
 
+use std::fs::File;
+use std::time::{Duration, SystemTime};
+
 use memoranda_core::id::ProjectName;
 use memoranda_store::{HardLinkPolicy, HistoryFilter, Store};
 
@@ -110,6 +113,34 @@ fn moves_by_hand_are_recognised() {
     vault.assert_agrees(&store, "moved by hand");
     remove(&store, "two/a.md");
     vault.assert_agrees(&store, "moved and removed");
+}
+
+#[test]
+fn an_old_file_keeps_its_age_when_it_is_edited_and_moved() {
+    let vault = TestVault::new();
+    let store = vault.open();
+    let home = vault.home();
+    let then = SystemTime::UNIX_EPOCH + Duration::from_secs(1_557_014_400);
+    for name in ["hand.md", "tool.md"] {
+        vault.write_by_hand(&format!("main/{name}"), "written in 2019: whinchat\n");
+        let file = File::options().write(true).open(home.join("main").join(name)).unwrap();
+        file.set_modified(then).unwrap();
+    }
+    sync(&store);
+    let created = |store: &Store, name: &str| {
+        let file = store.snapshot().unwrap().file(&main_project(), &path(name)).unwrap().unwrap();
+        file.created.as_second()
+    };
+    vault.write_by_hand("main/hand.md", "edited by hand: stonechat\n");
+    sync(&store);
+    put(&store, "tool.md", "edited by a tool: wheatear\n");
+    assert_eq!(created(&store, "hand.md"), 1_557_014_400, "edited by hand");
+    assert_eq!(created(&store, "tool.md"), 1_557_014_400, "edited by a tool");
+    std::fs::rename(home.join("main/hand.md"), home.join("main/moved.md")).unwrap();
+    sync(&store);
+    assert_eq!(created(&store, "moved.md"), 1_557_014_400, "moved by hand");
+    // An index that is made from files and log says the same.
+    vault.assert_agrees(&store, "old files");
 }
 
 #[test]
