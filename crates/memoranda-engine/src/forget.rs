@@ -95,18 +95,31 @@ pub fn forget(
             let found = fitting(memory, request, query, MAX_LISTED)?;
             let found: Vec<RecalledPassage> =
                 found.into_iter().flat_map(split_observations).take(MAX_LISTED).collect();
-            let said = statement_key(without_request_words(query));
-            let mut same = found.iter().filter(|passage| statement_key(&passage.text) == said);
-            // A note contains more than the passage that fits; it is deleted only by its name.
-            match (same.next(), same.next()) {
-                (Some(RecalledPassage { id: Some(id), places, .. }), None) if places.len() == 1 => {
-                    let target = ForgetTarget::Id(id.clone());
+            match stated_id(memory, query, &found) {
+                Some(id) => {
+                    let target = ForgetTarget::Id(id);
                     forget(memory, who, &ForgetRequest { target, ..request.clone() })
                 }
-                _ => Ok(ForgetOutcome::Listed(found)),
+                None => Ok(ForgetOutcome::Listed(found)),
             }
         }
     }
+}
+
+/// Returns the id of the only memory whose whole statement a query is. A note contains more than the
+/// passage that fits, and is deleted only by its name. A single word is a statement only if it fits
+/// nothing else.
+fn stated_id(memory: &Memory, query: &str, found: &[RecalledPassage]) -> Option<String> {
+    let said = statement_key(without_request_words(query));
+    let mut same = found.iter().filter(|passage| statement_key(&passage.text) == said);
+    let (Some(RecalledPassage { id: Some(id), places, .. }), None) = (same.next(), same.next())
+    else {
+        return None;
+    };
+    let is_sentence = said.contains(' ') || found.len() == 1;
+    let is_whole = ObservationId::parse(id).is_some()
+        || find_record(memory, id).is_ok_and(|record| statement_key(&record.content) == said);
+    (places.len() == 1 && is_sentence && is_whole).then(|| id.clone())
 }
 
 impl ForgetRequest {

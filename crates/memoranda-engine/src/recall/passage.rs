@@ -165,6 +165,7 @@ impl RecalledPassage {
 }
 
 /// Returns the words of a statement without the marks of its line: bullet, category, tags, comment.
+/// Signs that make another word stay: "C++" is not "C", and `*.log` is not `.log`.
 pub(crate) fn statement_key(text: &str) -> String {
     let text = text.split("<!--").next().unwrap_or_default().trim();
     let text = text.trim_start_matches(['-', '*', '#', '>', ' ']);
@@ -173,8 +174,20 @@ pub(crate) fn statement_key(text: &str) -> String {
         None => text,
     };
     let words = text.split_whitespace().filter(|word| !word.starts_with('#'));
-    let plain = |word: &str| word.trim_matches(|c: char| !c.is_alphanumeric()).to_lowercase();
-    words.map(plain).filter(|word| !word.is_empty()).collect::<Vec<_>>().join(" ")
+    let words = words.filter(|word| word.contains(char::is_alphanumeric));
+    words.map(|word| plain_word(word).to_lowercase()).collect::<Vec<_>>().join(" ")
+}
+
+/// Removes quotes, brackets and ends of clauses from a word, and marks of emphasis next to its letters.
+fn plain_word(word: &str) -> &str {
+    const EMPHASIS: [char; 3] = ['*', '_', '`'];
+    let word = word.trim_end_matches(|c: char| ".,;:!…)]}\"'”’»".contains(c));
+    let word = word.trim_start_matches(|c: char| "([{\"'“‘«".contains(c));
+    let is_letter = |c: Option<char>| c.is_some_and(char::is_alphanumeric);
+    let inner = word.trim_start_matches(EMPHASIS);
+    let word = if is_letter(inner.chars().next()) { inner } else { word };
+    let inner = word.trim_end_matches(EMPHASIS);
+    if is_letter(inner.chars().next_back()) { inner } else { word }
 }
 
 /// Merges passages that say the same: the first keeps the places of the others.
@@ -220,6 +233,10 @@ mod tests {
         ] {
             assert_eq!(statement_key(same), "i prefer tabs", "{same}");
         }
-        assert_ne!(statement_key("I prefer tabs"), statement_key("I prefer spaces"));
+        for other in ["I prefer spaces", "I prefer tabs?", "I prefer tabs++", "I prefer *.tabs"] {
+            assert_ne!(statement_key(other), "i prefer tabs", "{other}");
+        }
+        assert_eq!(statement_key("I prefer (\"*tabs* and C++*\")."), "i prefer tabs and c++*");
+        assert_eq!(statement_key("— use `tabs`, “always” !"), "use tabs always");
     }
 }

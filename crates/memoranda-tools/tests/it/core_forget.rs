@@ -69,6 +69,27 @@ fn a_question_that_fits_several_deletes_nothing() {
 }
 
 #[test]
+fn words_that_are_not_the_whole_statement_delete_nothing() {
+    let vault = vault_in_repository();
+    let kept = |query: &str| {
+        let listed = vault.call("forget", &json!({ "query": query }));
+        assert_eq!(listed.structured["forgotten"], false, "{query}: {}", listed.text);
+        assert_ne!(listed.structured["count"], 0, "{query}: {}", listed.text);
+    };
+    remembered(&vault, "I like to write C++");
+    kept("I like to write C");
+    let sentence = "The harbour pilot waits at the second buoy until the fog has lifted. ";
+    let long = format!("The pilot boat is orange\n\n{}", sentence.repeat(12));
+    remembered(&vault, &long);
+    kept("The pilot boat is orange");
+    remembered(&vault, "Rowing");
+    remembered(&vault, "My rowing club meets on Sunday mornings");
+    kept("rowing");
+    let done = vault.call("forget", &json!({ "query": "I like to write C++." }));
+    assert_eq!(done.structured["forgotten"], true, "{}", done.text);
+}
+
+#[test]
 fn a_note_is_forgotten_by_its_name_only() {
     let vault = vault_in_repository();
     let note =
