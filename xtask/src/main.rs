@@ -35,8 +35,7 @@ Usage: cargo xtask <chore>
   bench retrieval FILE [--ranked FILE] [--ablation] [-n N] [--json]
                              measure how well search finds, on questions with known evidence
   bench statements FILE      measure how well kind and scope are guessed, on the facts of BEAM
-  statements FILE            learn the weights by which kind and scope of a statement are guessed, also
-                             from the facts of BEAM
+  statements                 learn the weights by which kind and scope of a statement are guessed
   commands [--binary FILE] [PAGE]
                              run every command that the pages show, and compare what it prints
   dist [--target TRIPLE] [--binary FILE] [--out DIR]
@@ -57,7 +56,7 @@ fn main() -> ExitCode {
         "commands" => commands::run(rest),
         "dist" => dist::run(rest),
         "simulate" => simulate::run(rest),
-        "statements" => statement_weights::run(rest),
+        "statements" => statement_weights::run(),
         "bench-child" => bench::children::run(rest),
         _ => {
             eprintln!("{USAGE}");

@@ -1,122 +1,98 @@
-//! `statements`: learns the weights by which kind and scope of a statement without cues are guessed.
+//! `statements`: learns the weights by which kind and scope of a statement are guessed.
 //!
-//! One logistic regression for the scope and one for each kind, over the built-in embeddings of the
-//! labelled sentences. It uses no randomness, so that the same statements give the same file.
+//! A logistic regression with one row for each kind and one for the scope, over the words, the grammar
+//! and the built-in embeddings of the labelled sentences. It uses no randomness, so that the same
+//! sentences give the same file.
 
-use std::fmt::Write as _;
+use memoranda_engine::core::statement::{
+    FEATURE_COUNT, StatementFeatures, StatementKind, StatementScope,
+};
 
-use memoranda_engine::core::embed::{STATIC_VECTOR_DIMS, StaticEmbeddingModel};
-use memoranda_engine::core::statement::{StatementKind, StatementScope};
-
-use crate::statements::{BeamFacts, LEARNED_SENTENCES, read_sentences};
+use crate::statements::{LEARNED_SENTENCES, read_sentences};
 use crate::{Result, workspace};
 
 /// The generated file.
-const WEIGHTS: &str = "crates/memoranda-core/src/statement/learned_weights.rs";
-/// Number of steps of the descent. More steps fit the labelled sentences better and others worse.
-const STEPS: usize = 600;
-/// Weight of an error against the size of the weights.
-const ERROR_WEIGHT: f64 = 30.0;
-/// Share of the last step that is added to the next one.
-const MOMENTUM: f64 = 0.95;
+const WEIGHTS: &str = "crates/memoranda-core/model/statements.bin";
+/// Number of rounds over all sentences.
+const ROUNDS: usize = 25;
+/// Size of a step in the first round, and how fast it shrinks.
+const FIRST_STEP: f64 = 0.5;
+const STEP_DECAY: f64 = 0.15;
+/// Share of a weight that each step takes away, so that rare features weigh little.
+const SHRINKING: f64 = 1e-4;
+/// Distance between sentences that follow each other in a round. Neighbours in a file have the same label.
+const STRIDE: usize = 617;
 /// Largest quantized weight.
 const MAX_QUANTIZED: f64 = 127.0;
 
-/// Learned weights and the constant part of one label.
-struct LogisticWeights {
-    weights: Vec<f64>,
-    bias: f64,
-}
+/// A sentence as features, with the number of its label.
+type Example = (StatementFeatures, usize);
 
-/// Learns the weights, and writes them as a source file.
-pub(crate) fn run(arguments: &[String]) -> Result<()> {
-    let [beam] = arguments else {
-        return Err("takes the file of the BEAM facts (.jsonl.xz)".into());
-    };
+/// Learns the weights, and writes them.
+pub(crate) fn run() -> Result<()> {
     let root = workspace::root()?;
     let mut sentences = Vec::new();
     for (path, _) in LEARNED_SENTENCES {
         sentences.extend(read_sentences(&std::fs::read_to_string(root.join(path))?)?);
     }
-    let vectors: Vec<Vec<f64>> = sentences.iter().map(|s| embed(&s.text)).collect();
-    let learn_kind = |kind: StatementKind| {
-        let labels: Vec<bool> = sentences.iter().map(|s| s.kind == kind).collect();
-        learn(&vectors, &labels)
+    let features = |text: &str| StatementFeatures::of_text(text);
+    let kinds = sentences.iter().map(|s| {
+        let label = StatementKind::ALL.iter().position(|kind| *kind == s.kind);
+        (features(&s.text), label.unwrap_or_default())
+    });
+    let scopes = sentences
+        .iter()
+        .map(|s| (features(&s.text), usize::from(s.scope == StatementScope::Repository)));
+    let mut rows = learn(&kinds.collect::<Vec<_>>(), StatementKind::ALL.len());
+    let scope = learn(&scopes.collect::<Vec<_>>(), StatementScope::ALL.len());
+    let [person, repository] = scope.as_slice() else {
+        return Err("two scopes were expected".into());
     };
-    // The facts of BEAM are longer and of other domains, and show what private work reads like.
-    let facts = BeamFacts::read(&root, beam)?.others;
-    let is_repository = |scope: StatementScope| scope == StatementScope::Repository;
-    let labels = sentences.iter().map(|s| s.scope).chain(facts.iter().map(|(scope, _)| *scope));
-    let labels: Vec<bool> = labels.map(is_repository).collect();
-    let mut all_vectors = vectors.clone();
-    all_vectors.extend(facts.iter().map(|(_, text)| embed(text)));
-    let scope = learn(&all_vectors, &labels);
-    let mut file = format!(
-        "//! Weights of kind and scope over the built-in embedding, learned by `cargo xtask statements`.\n\n\
-         use super::learned::LearnedRow;\n\n\
-         /// Weights of a repository against the person.\n\
-         pub(super) static SCOPE_WEIGHTS: LearnedRow = {};\n\n\
-         /// Weights of each kind against the others, in listing order.\n\
-         pub(super) static KIND_WEIGHTS: [LearnedRow; 6] = [\n",
-        render_row(&scope)?
-    );
-    for kind in StatementKind::ALL {
-        writeln!(file, "{},", render_row(&learn_kind(kind))?)?;
-    }
-    file.push_str("];\n");
+    rows.push(repository.iter().zip(person).map(|(a, b)| a - b).collect());
+    let file: Vec<u8> = rows.iter().flat_map(|row| render_row(row)).collect();
     std::fs::write(root.join(WEIGHTS), file)?;
-    println!("{} statements learned. Run `cargo fmt --all` and `cargo xtask docs`.", labels.len());
+    println!("{} statements learned. Run `cargo xtask docs`.", sentences.len());
     Ok(())
 }
 
-fn embed(text: &str) -> Vec<f64> {
-    let vector = StaticEmbeddingModel::bundled().embed(text);
-    vector.numbers.iter().map(|number| f64::from(*number) * f64::from(vector.scale)).collect()
-}
-
-/// Learns one label. Both sides of the label weigh the same, however many sentences have it.
-fn learn(vectors: &[Vec<f64>], labels: &[bool]) -> LogisticWeights {
-    let count = labels.len() as f64;
-    let with_label = labels.iter().filter(|label| **label).count() as f64;
-    let balance =
-        |label: bool| count / (2.0 * if label { with_label } else { count - with_label }.max(1.0));
-    // The curvature is at most a quarter of the sum of all weights of errors.
-    let rate = 1.0 / (0.25 * ERROR_WEIGHT * count * 2.0 + 1.0);
-    let mut learned = LogisticWeights { weights: vec![0.0; STATIC_VECTOR_DIMS], bias: 0.0 };
-    let mut speed = LogisticWeights { weights: vec![0.0; STATIC_VECTOR_DIMS], bias: 0.0 };
-    for _ in 0..STEPS {
-        let mut slope = LogisticWeights { weights: learned.weights.clone(), bias: 0.0 };
-        for (vector, &label) in vectors.iter().zip(labels) {
-            let score: f64 =
-                vector.iter().zip(&learned.weights).map(|(x, w)| x * w).sum::<f64>() + learned.bias;
-            let probability = 1.0 / (1.0 + (-score).exp());
-            let error = (probability - f64::from(u8::from(label))) * balance(label) * ERROR_WEIGHT;
-            for (slope, x) in slope.weights.iter_mut().zip(vector) {
-                *slope += error * x;
+/// Learns a row of weights for each label by gradient descent, sentence by sentence.
+fn learn(examples: &[Example], labels: usize) -> Vec<Vec<f64>> {
+    let mut rows = vec![vec![0.0; FEATURE_COUNT]; labels];
+    for round in 0..ROUNDS {
+        let step = FIRST_STEP / (1.0 + STEP_DECAY * round as f64);
+        for n in 0..examples.len() {
+            let (features, label) = &examples[(n * STRIDE + round) % examples.len()];
+            let probabilities = probabilities(&rows, features);
+            for (at, (row, probability)) in rows.iter_mut().zip(probabilities).enumerate() {
+                let error = probability - f64::from(u8::from(at == *label));
+                for (feature, value) in features.iter() {
+                    let weight = &mut row[feature];
+                    *weight -= step * (error * f64::from(value) + SHRINKING * *weight);
+                }
             }
-            slope.bias += error;
         }
-        let step = |value: &mut f64, speed: &mut f64, slope: f64| {
-            *speed = MOMENTUM * *speed - rate * slope;
-            *value += *speed;
-        };
-        let parts = learned.weights.iter_mut().zip(&mut speed.weights).zip(&slope.weights);
-        parts.for_each(|((value, speed), slope)| step(value, speed, *slope));
-        step(&mut learned.bias, &mut speed.bias, slope.bias);
     }
-    learned
+    rows
 }
 
-/// Renders the weights as 8-bit numbers with a scale.
-fn render_row(learned: &LogisticWeights) -> Result<String> {
-    let most = learned.weights.iter().fold(0.0f64, |most, weight| most.max(weight.abs()));
-    let scale = most.max(f64::MIN_POSITIVE) / MAX_QUANTIZED;
-    let mut row = format!("LearnedRow {{ scale: {scale:.6}, bias: {:.4}, numbers: [", learned.bias);
-    for weight in &learned.weights {
-        write!(row, "{}, ", (weight / scale).round() as i8)?;
-    }
-    row.push_str("] }");
-    Ok(row)
+/// Returns the probability of each label.
+fn probabilities(rows: &[Vec<f64>], features: &StatementFeatures) -> Vec<f64> {
+    let score =
+        |row: &Vec<f64>| features.iter().map(|(at, value)| row[at] * f64::from(value)).sum();
+    let scores: Vec<f64> = rows.iter().map(score).collect();
+    let most = scores.iter().copied().fold(f64::MIN, f64::max);
+    let powers: Vec<f64> = scores.iter().map(|score| (score - most).exp()).collect();
+    let sum: f64 = powers.iter().sum();
+    powers.iter().map(|power| power / sum).collect()
+}
+
+/// Renders a row as its quantization step and one byte for each weight.
+fn render_row(row: &[f64]) -> Vec<u8> {
+    let most = row.iter().fold(0.0f64, |most, weight| most.max(weight.abs()));
+    let step = most.max(f64::MIN_POSITIVE) / MAX_QUANTIZED;
+    let mut bytes = (step as f32).to_le_bytes().to_vec();
+    bytes.extend(row.iter().map(|weight| (weight / step).round() as i8 as u8));
+    bytes
 }
 
 #[cfg(test)]
@@ -124,20 +100,24 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_label_that_the_vectors_separate_is_learned() {
-        let vector = |first: f64| {
-            let mut vector = vec![0.0; STATIC_VECTOR_DIMS];
-            vector[0] = first;
-            vector[1] = 0.5;
-            vector
-        };
-        let vectors: Vec<Vec<f64>> = [0.9, 0.8, -0.9, -0.8, -0.7].map(vector).to_vec();
-        let learned = learn(&vectors, &[true, true, false, false, false]);
-        let score = |vector: &Vec<f64>| {
-            let products = vector.iter().zip(&learned.weights).map(|(x, w)| x * w);
-            products.sum::<f64>() + learned.bias
-        };
-        assert!(vectors[..2].iter().all(|vector| score(vector) > 1.0));
-        assert!(vectors[2..].iter().all(|vector| score(vector) < -1.0));
+    fn a_label_that_the_sentences_show_is_learned() {
+        let texts = [
+            ("never do that", 1),
+            ("never say this", 1),
+            ("cats are nice", 0),
+            ("dogs are fine", 0),
+        ];
+        let example = |(text, label): (&str, usize)| (StatementFeatures::of_text(text), label);
+        let rows = learn(&texts.map(example), 2);
+        let second = |text: &str| probabilities(&rows, &StatementFeatures::of_text(text))[1];
+        assert!(second("never eat these") > 0.6, "{}", second("never eat these"));
+        assert!(second("birds are loud") < 0.4, "{}", second("birds are loud"));
+    }
+
+    #[test]
+    fn a_row_is_a_step_and_a_byte_for_each_weight() {
+        let bytes = render_row(&[0.5, -1.0, 0.0]);
+        assert_eq!(bytes.len(), 7);
+        assert_eq!(bytes[4..].iter().map(|byte| *byte as i8).collect::<Vec<_>>(), [64, -127, 0]);
     }
 }

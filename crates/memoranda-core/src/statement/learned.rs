@@ -1,65 +1,78 @@
-//! Kind and scope by the meaning of a statement: dot products of its embedding with learned weights.
-//! `cargo xtask statements` learns the weights from the labelled sentences.
+//! Kind and scope by a linear model over the form and the meaning of a statement.
+//! `cargo xtask statements` learns its weights from the labelled sentences.
 
 use super::StatementKind;
-use super::learned_weights::{KIND_WEIGHTS, SCOPE_WEIGHTS};
-use crate::embed::{STATIC_VECTOR_DIMS, StaticEmbeddingModel, StaticVector};
+use super::features::{FEATURE_COUNT, StatementFeatures};
+use super::words::StatementWords;
 
-/// Advantage of a fact over the other kinds, because most statements without cues are facts.
-const FACT_BONUS: f32 = 3.0;
+/// Learned weights: a row for each kind in listing order, then one for a repository against the person.
+/// A row is its quantization step as four bytes and one byte for each feature.
+static WEIGHTS: &[u8] = include_bytes!("../../model/statements.bin");
 
-/// The weights of one label.
-pub(super) struct LearnedRow {
-    /// Value of one quantization step.
-    pub(super) scale: f32,
-    /// The constant part.
-    pub(super) bias: f32,
-    /// Quantized weights.
-    pub(super) numbers: [i8; STATIC_VECTOR_DIMS],
-}
-
-impl LearnedRow {
-    /// Computes the score of a vector: positive if the label is more likely than not.
-    fn score(&self, vector: &StaticVector) -> f32 {
-        let product = |(&a, &b): (&i8, &i8)| i32::from(a) * i32::from(b);
-        let sum: i32 = self.numbers.iter().zip(&vector.numbers).map(product).sum();
-        sum as f32 * (self.scale * vector.scale) + self.bias
-    }
-}
-
-/// Minimum number of words of a statement whose meaning says something about kind and scope.
-const MIN_WORDS: usize = 4;
+/// Number of bytes of the quantization step before a row.
+const STEP_BYTES: usize = 4;
+/// Advantage of the kind that the cues of a statement speak for. Cues of a fact are weak: most
+/// statements have a verb of a state.
+const CUE_BONUS: f32 = 2.0;
 
 /// The learned scores of a statement.
 pub(super) struct LearnedScores {
-    /// The embedding; `None` for a statement that is too short, or without a known word.
-    vector: Option<StaticVector>,
+    features: StatementFeatures,
 }
 
 impl LearnedScores {
-    /// Embeds a statement.
-    pub(super) fn of_text(text: &str) -> Self {
-        let is_long = text.split_whitespace().nth(MIN_WORDS - 1).is_some();
-        let vector = is_long.then(|| StaticEmbeddingModel::bundled().embed(text));
-        Self { vector: vector.filter(|vector| !vector.is_zero()) }
+    /// Computes the features of a statement.
+    pub(super) fn of_words(words: &StatementWords) -> Self {
+        Self { features: StatementFeatures::new(words) }
     }
 
-    /// Returns the probability that the statement is about a repository; `None` if it is unknown.
+    /// Returns the probability that the statement is about a repository; `None` for an empty text.
     pub(super) fn repository_probability(&self) -> Option<f32> {
-        let vector = self.vector.as_ref()?;
-        Some(1.0 / (1.0 + (-SCOPE_WEIGHTS.score(vector)).exp()))
+        let score = self.score(StatementKind::ALL.len());
+        (!self.features.is_empty()).then(|| 1.0 / (1.0 + (-score).exp()))
     }
 
-    /// Returns the most likely kind.
-    pub(super) fn kind(&self) -> StatementKind {
-        let Some(vector) = &self.vector else { return StatementKind::Fact };
-        let score = |kind: StatementKind, row: &LearnedRow| {
-            let bonus = if kind == StatementKind::Fact { FACT_BONUS } else { 0.0 };
-            row.score(vector) + bonus
+    /// Returns the most likely kind. Cues speak for one kind, but do not decide alone.
+    pub(super) fn kind(&self, cue: Option<StatementKind>) -> StatementKind {
+        if self.features.is_empty() {
+            return cue.unwrap_or(StatementKind::Fact);
+        }
+        let score = |(row, kind): (usize, StatementKind)| {
+            let has_bonus = cue == Some(kind) && kind != StatementKind::Fact;
+            let bonus = if has_bonus { CUE_BONUS } else { 0.0 };
+            (kind, self.score(row) + bonus)
         };
-        let scores = StatementKind::ALL.into_iter().zip(&KIND_WEIGHTS);
-        let scores = scores.map(|(kind, row)| (kind, score(kind, row)));
+        let scores = StatementKind::ALL.into_iter().enumerate().map(score);
         let best = scores.max_by(|(_, a), (_, b)| a.total_cmp(b));
         best.map_or(StatementKind::Fact, |(kind, _)| kind)
+    }
+
+    /// Returns the sum of the weights of the features in a row.
+    fn score(&self, row: usize) -> f32 {
+        let start = row * (STEP_BYTES + FEATURE_COUNT);
+        let row = WEIGHTS.get(start..).unwrap_or_default();
+        let Some((step, weights)) = row.split_first_chunk::<STEP_BYTES>() else { return 0.0 };
+        let weight =
+            |feature: usize| weights.get(feature).map_or(0.0, |byte| f32::from(*byte as i8));
+        let features = self.features.iter();
+        features.map(|(feature, value)| value * weight(feature)).sum::<f32>()
+            * f32::from_le_bytes(*step)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_weights_have_a_row_for_each_kind_and_the_scope() {
+        assert_eq!(WEIGHTS.len(), (StatementKind::ALL.len() + 1) * (STEP_BYTES + FEATURE_COUNT));
+        let score = |text: &str| LearnedScores::of_words(&StatementWords::new(text));
+        assert_eq!(score("").repository_probability(), None);
+        assert_eq!(score("").kind(None), StatementKind::Fact);
+        assert_eq!(score("").kind(Some(StatementKind::Note)), StatementKind::Note);
+        let code = score("the parser of this module returns a syntax tree");
+        let home = score("my grandmother bakes a cake for every birthday");
+        assert!(code.repository_probability() > home.repository_probability());
     }
 }

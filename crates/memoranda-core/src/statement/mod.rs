@@ -1,12 +1,12 @@
 //! Guessing the kind and the scope of a statement that is to be remembered. Closed lists of common
-//! words and the form of the sentence decide what is clear; the meaning of the sentence, compared with
-//! learned weights, decides the rest.
+//! words and the form of the sentence speak for a kind and a scope; learned weights of words, grammar
+//! and meaning decide with them.
 
 mod compare;
+mod features;
 mod kind;
 mod kind_cues;
 mod learned;
-mod learned_weights;
 mod order_cues;
 mod scope;
 mod scope_cues;
@@ -15,6 +15,7 @@ mod software_names;
 mod words;
 
 pub use compare::{StatementDifference, compare_statements};
+pub use features::{FEATURE_COUNT, StatementFeatures};
 use scope::ScopeEvidence;
 use words::StatementWords;
 
@@ -117,13 +118,9 @@ pub struct StatementGuess {
 /// assert_eq!((guess.kind, guess.scope), (StatementKind::Fact, StatementScope::Repository));
 /// ```
 pub fn guess_statement(text: &str, repositories: &[&str]) -> StatementGuess {
-    let end = text.char_indices().nth(MAX_CHARS).map_or(text.len(), |(at, _)| at);
-    let text = text.get(..end).unwrap_or(text);
-    let mut words = StatementWords::new(text);
-    while let Some(opening) = kind_cues::OPENINGS.iter().find(|opening| words.begins(&[opening])) {
-        words.drop_first(opening.split(' ').count());
-    }
-    let learned = learned::LearnedScores::of_text(text);
+    let text = read_part(text);
+    let words = without_opening(text);
+    let learned = learned::LearnedScores::of_words(&words);
     // A kind without cues does not decide about the scope.
     let with_cues = kind::guess_kind(text, &words);
     let kind = with_cues.unwrap_or(StatementKind::Fact);
@@ -133,10 +130,25 @@ pub fn guess_statement(text: &str, repositories: &[&str]) -> StatementGuess {
         ScopeEvidence::Repository | ScopeEvidence::PossiblyRepository => StatementScope::Repository,
     };
     StatementGuess {
-        kind: with_cues.unwrap_or_else(|| learned.kind()),
+        kind: learned.kind(with_cues),
         scope,
         needs_repository: evidence == ScopeEvidence::Repository,
     }
+}
+
+/// Returns the part of a text that is read.
+fn read_part(text: &str) -> &str {
+    let end = text.char_indices().nth(MAX_CHARS).map_or(text.len(), |(at, _)| at);
+    text.get(..end).unwrap_or(text)
+}
+
+/// Returns the words of a statement without a polite or empty beginning.
+fn without_opening(text: &str) -> StatementWords {
+    let mut words = StatementWords::new(read_part(text));
+    while let Some(opening) = kind_cues::OPENINGS.iter().find(|opening| words.begins(&[opening])) {
+        words.drop_first(opening.split(' ').count());
+    }
+    words
 }
 
 /// Returns the known repositories that a text names, by the whole name or its last part.
