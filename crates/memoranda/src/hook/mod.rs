@@ -11,6 +11,7 @@ use std::sync::mpsc::channel;
 use std::time::Duration;
 
 use clap::ValueEnum;
+use jiff::Timestamp;
 use memoranda_engine::core::change::{Author, ChangeChannel};
 use memoranda_engine::{Memory, OpenOptions};
 use serde_json::json;
@@ -210,15 +211,17 @@ impl HookRun {
     }
 }
 
-/// Handles an event and returns the response to the client. Problems are reported as details only.
+/// Handles an event in a process that was started at a time, and returns the response to the client.
+/// Problems are reported as details only.
 pub(crate) fn run(
     context: &CommandContext,
     client: HookClient,
     event: HookEvent,
     told: &[u8],
+    started: Timestamp,
 ) -> String {
     let told = HookInput::read(told);
-    let text = match told.map(|input| run_with_timeout(context, client, event, input)) {
+    let text = match told.map(|input| run_with_timeout(context, client, event, input, started)) {
         Some(Ok(text)) => text,
         Some(Err(error)) => {
             context.printer.detail(format!("nothing was done: {}", error.message));
@@ -237,6 +240,7 @@ fn run_with_timeout(
     client: HookClient,
     event: HookEvent,
     input: HookInput,
+    started: Timestamp,
 ) -> Result<Option<String>> {
     let settings = context.settings()?;
     // A hook creates no vault.
@@ -256,9 +260,12 @@ fn run_with_timeout(
     tools.workspace = input.folder.clone().or(tools.workspace);
     let default = tools.notes.default_project.clone();
     let run = HookRun { client, event, input, settings: tools };
-    if run.is_idle() || !brief_claim::claim(&run, &options.home, &options.state) {
+    if run.is_idle() {
         return Ok(None);
     }
+    let Some(claim) = brief_claim::claim(&run, &options.home, &options.state, started) else {
+        return Ok(None);
+    };
     let (sender, answer) = channel();
     // The thread ends with the process; a started write is atomic. Without a thread the receiver
     // learns at once that there is no answer.
@@ -275,7 +282,7 @@ fn run_with_timeout(
         }
     };
     std::thread::Builder::new().spawn(act).ok();
-    match answer.recv_timeout(event.timeout()) {
+    let answered = match answer.recv_timeout(event.timeout()) {
         // Silence would look like an empty memory, so a conversation starts with the reason.
         Ok(Err(error)) if event == HookEvent::SessionStart && error.is_conflict() => {
             Ok(brief::out_of_time())
@@ -283,5 +290,7 @@ fn run_with_timeout(
         Ok(answered) => answered,
         Err(_) if event == HookEvent::SessionStart => Ok(brief::out_of_time()),
         Err(_) => Ok(None),
-    }
+    };
+    claim.answered();
+    answered
 }

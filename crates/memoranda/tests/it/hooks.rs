@@ -485,6 +485,29 @@ fn hooks_of_two_scopes_give_one_brief() {
     assert!(given(&run(user)).contains("<memoranda-brief>"), "the next moment");
 }
 
+#[test]
+fn equal_commands_that_run_at_once_give_one_brief() {
+    let home = lived_in();
+    for round in 0..5 {
+        let told = recorded(&home, "claude-code-session-start");
+        let mut told: Value = serde_json::from_str(&told).unwrap();
+        told["session_id"] = format!("conversation {round}").into();
+        let told = told.to_string();
+        let start = || {
+            let mut command = home.command(&["hook", "session-start", "--client", "claude-code"]);
+            command.stdin(std::process::Stdio::piped()).stdout(std::process::Stdio::piped());
+            command.spawn().unwrap()
+        };
+        let mut hooks = [start(), start(), start()];
+        for hook in &mut hooks {
+            hook.stdin.take().unwrap().write_all(told.as_bytes()).unwrap();
+        }
+        let said = hooks.map(|hook| super::support::said(hook.wait_with_output().unwrap()));
+        let briefs = said.iter().filter(|said| said.out.contains("<memoranda-brief>")).count();
+        assert_eq!(briefs, 1, "{said:?}");
+    }
+}
+
 /// The inputs of these clients are written after their documentation.
 #[test]
 fn clients_with_scripts_get_what_their_events_allow() {
