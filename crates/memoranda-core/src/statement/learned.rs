@@ -14,6 +14,8 @@ const STEP_BYTES: usize = 4;
 /// Advantage of the kind that the cues of a statement speak for. Cues of a fact are weak: most
 /// statements have a verb of a state.
 const CUE_BONUS: f32 = 2.0;
+/// Disadvantage of a rule without a cue: rules stand in every brief, so that a wrong one costs most.
+const UNCLEAR_RULE_MALUS: f32 = 1.0;
 
 /// The learned scores of a statement.
 pub(super) struct LearnedScores {
@@ -38,8 +40,12 @@ impl LearnedScores {
             return cue.unwrap_or(StatementKind::Fact);
         }
         let score = |(row, kind): (usize, StatementKind)| {
-            let has_bonus = cue == Some(kind) && kind != StatementKind::Fact;
-            let bonus = if has_bonus { CUE_BONUS } else { 0.0 };
+            let bonus = match kind {
+                StatementKind::Fact => 0.0,
+                _ if cue == Some(kind) => CUE_BONUS,
+                StatementKind::Rule => -UNCLEAR_RULE_MALUS,
+                _ => 0.0,
+            };
             (kind, self.score(row) + bonus)
         };
         let scores = StatementKind::ALL.into_iter().enumerate().map(score);
