@@ -269,12 +269,6 @@ pub(crate) fn arguments() -> std::env::ArgsOs {
     std::env::args_os()
 }
 
-/// Returns the command by which a client started this hook, with its flags.
-pub(crate) fn hook_command() -> String {
-    let words = std::env::args_os().map(|word| word.to_string_lossy().into_owned());
-    words.collect::<Vec<_>>().join("\0")
-}
-
 /// Returns true if servers are read-only. Every value except a clear "no" enables it.
 pub(crate) fn is_read_only() -> bool {
     let no = |value: &str| matches!(value.to_lowercase().as_str(), "0" | "false" | "no");

@@ -1,7 +1,5 @@
 //! `memoranda hook`: what clients run at certain moments of a conversation.
 
-use memoranda_engine::clock;
-
 use crate::context::CommandContext;
 use crate::error::Result;
 use crate::exit::Exit;
@@ -32,9 +30,8 @@ pub(crate) struct Args {
 
 /// Does it, and never fails.
 pub(crate) fn run(context: &CommandContext, args: &Args) -> Result<Exit> {
-    let started = clock::now();
     let told = output::read_stdin().unwrap_or_default();
-    let answer = hook::run(context, args.client, args.event, &told, started);
+    let answer = hook::run(context, args.client, args.event, &told);
     if !answer.is_empty() {
         // A client that went away needs no answer.
         context.printer.line(answer).ok();

@@ -11,7 +11,6 @@ use std::sync::mpsc::channel;
 use std::time::Duration;
 
 use clap::ValueEnum;
-use jiff::Timestamp;
 use memoranda_engine::core::change::{Author, ChangeChannel};
 use memoranda_engine::{Memory, OpenOptions};
 use serde_json::json;
@@ -211,17 +210,15 @@ impl HookRun {
     }
 }
 
-/// Handles an event in a process that was started at a time, and returns the response to the client.
-/// Problems are reported as details only.
+/// Handles an event and returns the response to the client. Problems are reported as details only.
 pub(crate) fn run(
     context: &CommandContext,
     client: HookClient,
     event: HookEvent,
     told: &[u8],
-    started: Timestamp,
 ) -> String {
     let told = HookInput::read(told);
-    let text = match told.map(|input| run_with_timeout(context, client, event, input, started)) {
+    let text = match told.map(|input| run_with_timeout(context, client, event, input)) {
         Some(Ok(text)) => text,
         Some(Err(error)) => {
             context.printer.detail(format!("nothing was done: {}", error.message));
@@ -240,7 +237,6 @@ fn run_with_timeout(
     client: HookClient,
     event: HookEvent,
     input: HookInput,
-    started: Timestamp,
 ) -> Result<Option<String>> {
     let settings = context.settings()?;
     // A hook creates no vault.
@@ -260,12 +256,9 @@ fn run_with_timeout(
     tools.workspace = input.folder.clone().or(tools.workspace);
     let default = tools.notes.default_project.clone();
     let run = HookRun { client, event, input, settings: tools };
-    if run.is_idle() {
+    if run.is_idle() || !brief_claim::claim(&run, &options.home, &options.state) {
         return Ok(None);
     }
-    let Some(claim) = brief_claim::claim(&run, &options.home, &options.state, started) else {
-        return Ok(None);
-    };
     let (sender, answer) = channel();
     // The thread ends with the process; a started write is atomic. Without a thread the receiver
     // learns at once that there is no answer.
@@ -282,7 +275,7 @@ fn run_with_timeout(
         }
     };
     std::thread::Builder::new().spawn(act).ok();
-    let answered = match answer.recv_timeout(event.timeout()) {
+    match answer.recv_timeout(event.timeout()) {
         // Silence would look like an empty memory, so a conversation starts with the reason.
         Ok(Err(error)) if event == HookEvent::SessionStart && error.is_conflict() => {
             Ok(brief::out_of_time())
@@ -290,7 +283,5 @@ fn run_with_timeout(
         Ok(answered) => answered,
         Err(_) if event == HookEvent::SessionStart => Ok(brief::out_of_time()),
         Err(_) => Ok(None),
-    };
-    claim.answered();
-    answered
+    }
 }

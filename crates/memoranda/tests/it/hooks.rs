@@ -482,7 +482,13 @@ fn hooks_of_two_scopes_give_one_brief() {
     let user = Path::new(env!("CARGO_BIN_EXE_memoranda"));
     assert!(given(&run(user)).contains("<memoranda-brief>"));
     assert_eq!(run(&linked).out, "", "the hook of the project says nothing");
-    assert!(given(&run(user)).contains("<memoranda-brief>"), "the next moment");
+    assert_eq!(run(user).out, "", "nor does the same hook again");
+    let resumed = recorded(&home, "claude-code-session-start-resume");
+    let flags = ["hook", "session-start", "--client", "claude-code"];
+    assert!(
+        given(&home.run_fed(resumed.as_bytes(), &flags)).contains("<memoranda-brief>"),
+        "the next moment"
+    );
 }
 
 #[test]

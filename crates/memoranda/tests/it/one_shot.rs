@@ -1,6 +1,8 @@
 //! One question asked of a process of its own, while no other notices what people do: it looks at
 //! the files that its answer can depend on, and at no others.
 
+use std::sync::atomic::{AtomicUsize, Ordering};
+
 use super::support::Home;
 
 const CONTEXT: &[&str] = &["tool", "get_context"];
@@ -29,8 +31,10 @@ fn home() -> Home {
 }
 
 fn brief(home: &Home) -> String {
+    static CONVERSATIONS: AtomicUsize = AtomicUsize::new(0);
+    let conversation = CONVERSATIONS.fetch_add(1, Ordering::Relaxed);
     let told = format!(
-        r#"{{"hook_event_name": "SessionStart", "session_id": "s", "cwd": "{}", "source": "startup"}}"#,
+        r#"{{"hook_event_name": "SessionStart", "session_id": "s{conversation}", "cwd": "{}", "source": "startup"}}"#,
         home.path().display().to_string().replace('\\', "/")
     );
     home.run_fed(told.as_bytes(), &["hook", "session-start", "--client", "claude-code"]).out
