@@ -256,7 +256,11 @@ fn run_with_timeout(
     tools.workspace = input.folder.clone().or(tools.workspace);
     let default = tools.notes.default_project.clone();
     let run = HookRun { client, event, input, settings: tools };
-    if run.is_idle() || !brief_claim::claim(&run, &options.home, &options.state) {
+    if run.is_idle() {
+        return Ok(None);
+    }
+    if !brief_claim::claim(&run, &options.home, &options.state) {
+        context.printer.detail("nothing was done: another hook has just given this brief");
         return Ok(None);
     }
     let (sender, answer) = channel();
