@@ -94,11 +94,11 @@ pub use wildcard::matches_wildcard;
 pub use memoranda_core as core;
 pub use memoranda_store::{
     ChangeSubscription, ChangedFile, CheckReport, CloneOrigin, Connectivity, DirEntry,
-    DirEntryKind, DirListing, EmbeddingCoverage, FactFilter, FileAsOf, FileContent, FileKind,
-    FileOrder, FileProblems, FileSummary, FilesBelow, FilteredList, FolderFact, FolderFiles,
-    FolderGraph, FolderTotals, GraphNode, HardLinkPolicy, HistoryFilter, IgnoreRules, IndexCounts,
-    ListFilter, ListOrder, MAX_FILE_BYTES, NameField, NamedNote, NodeRow, NotAFileKind,
-    ObservationRow, OpenOptions, PointInTime, Project, ProjectPlace, RelationRow, ScanProgress,
+    DirEntryKind, DirListing, EmbeddingCoverage, FactFilter, FileContent, FileKind, FileOrder,
+    FileProblems, FileSummary, FilesBelow, FilteredList, FolderFact, FolderFiles, FolderGraph,
+    FolderTotals, GraphNode, HardLinkPolicy, HistoryFilter, IgnoreRules, IndexCounts, ListFilter,
+    ListOrder, MAX_FILE_BYTES, NameField, NamedNote, NodeRow, NotAFileKind, ObservationRow,
+    OpenOptions, PastFile, PointInTime, Project, ProjectPlace, RelationRow, ScanProgress,
     ScanReport, SearchFilter, SimilarNote, Snapshot, SpaceFreshness, SpaceImportReport,
     SpaceOptions, StoreError, Superseded, TermCorrection, VacuumExtent, VacuumReport,
     VacuumRequest, VersionConflict, WorkItem, WorkList, clock, exact_key, faults, hash, link_key,

@@ -33,7 +33,6 @@ use std::sync::mpsc::Sender;
 use std::sync::{Arc, Mutex};
 
 use jiff::Timestamp;
-use memoranda_core::change::{Author, ChangeSet};
 use memoranda_core::embed::QuantizedVector;
 use memoranda_core::id::{ContentHash, ProjectName};
 use memoranda_core::path::NotePath;
@@ -52,11 +51,10 @@ pub use index::extract::{exact_key, keys_of, link_key, target_key};
 pub use index::ledger::{ActivityRow, ReversalRow};
 pub use index::links::named_at;
 pub use index::map_rows::MapRow;
-pub use index::renames::CurrentPath;
 pub use index::work_lists::{FactFilter, WorkItem, WorkList};
 pub use index::{
-    CandidateBatches, CandidateQuery, CandidateSet, ChangedFile, Connectivity, DeletedFile,
-    EmbeddingCoverage, FileAsOf, FileKind, FileOrder, FileProblems, FileSummary, FilesBelow,
+    CandidateBatches, CandidateQuery, CandidateSet, ChangedFile, Connectivity, CurrentPath,
+    DeletedFile, EmbeddingCoverage, FileKind, FileOrder, FileProblems, FileSummary, FilesBelow,
     FilteredList, FolderFact, FolderFiles, FolderGraph, FolderTotals, GraphNode, HistoryFilter,
     IndexCounts, ListFilter, ListOrder, NameField, NamedNote, NodeRow, NoteDisplay, ObservationRow,
     PassageDisplay, PastFile, PendingText, PointInTime, RelationRow, ResultReader, SearchFilter,
@@ -320,16 +318,6 @@ impl Store {
         folder: Option<&NotePath>,
     ) -> Result<Option<DirListing>> {
         self.inner.root(&self.inner.vault.project(project.as_str())?)?.entries(folder)
-    }
-
-    /// Decides on a change with the files as they are under the lock, and makes it: durable and
-    /// whole, or not at all. The decision is asked for again if an editor saved in between.
-    pub fn transact<E: From<StoreError>>(
-        &self,
-        author: &Author,
-        decide: impl FnMut(&Transaction<'_>) -> Result<ChangeSet, E>,
-    ) -> Result<CommitOutcome, E> {
-        self.inner.commit(author, decide)
     }
 
     /// Looks at every file of every project, and records what people did.

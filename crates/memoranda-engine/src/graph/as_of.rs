@@ -3,9 +3,8 @@
 use std::collections::{BTreeMap, HashSet};
 
 use jiff::Timestamp;
-use memoranda_core::id::ContentHash;
 use memoranda_core::path::NotePath;
-use memoranda_store::{FileAsOf, PointInTime, exact_key, link_key};
+use memoranda_store::{PastFile, PointInTime, exact_key, link_key};
 
 use super::entity::{EntityObservation, GraphEntity};
 use super::error::{GraphError, GraphResult};
@@ -20,8 +19,9 @@ pub fn thread_files_at(
     memory: &Memory,
     thread: &GraphThread,
     time: Timestamp,
-) -> GraphResult<Vec<FileAsOf>> {
-    let mut files = thread.folder_graph(memory)?.as_of(time)?;
+) -> GraphResult<Vec<PastFile>> {
+    let moment = PointInTime::Time(time);
+    let mut files = memory.snapshot()?.files_as_of(&thread.project, &thread.folder, moment)?;
     files.retain(|file| thread.owns(&file.path));
     Ok(files)
 }
@@ -30,29 +30,18 @@ pub fn thread_files_at(
 pub fn entity_at(
     memory: &Memory,
     thread: &GraphThread,
-    file: &FileAsOf,
+    file: &PastFile,
     time: Timestamp,
 ) -> GraphResult<Option<GraphEntity>> {
-    let entity = read_version(memory, thread, &file.path, file.hash, time)?;
-    Ok(entity.map(|entity| GraphEntity { times: Some((file.created, file.updated)), ..entity }))
-}
-
-fn read_version(
-    memory: &Memory,
-    thread: &GraphThread,
-    path: &NotePath,
-    hash: ContentHash,
-    time: Timestamp,
-) -> GraphResult<Option<GraphEntity>> {
-    let Ok(text) = String::from_utf8(memory.store().content(hash)?) else { return Ok(None) };
-    let mut entity = GraphEntity::parse(path, &text);
+    let Ok(text) = String::from_utf8(memory.store().content(file.hash)?) else { return Ok(None) };
+    let mut entity = GraphEntity::parse(&file.path, &text);
     // Observations that a person had reworded by then have higher versions than their comments.
     let folder = thread.folder_graph(memory)?;
-    let reworded = folder.reworded(path, time)?;
+    let reworded = folder.reworded(&file.path, time)?;
     let version_of =
         |fact: &EntityObservation| reworded.get(&fact.id).copied().filter(|_| fact.has_comment);
-    let place = thread.place(path.clone());
-    entity.times = folder.times_as_of(path, time)?;
+    let place = thread.place(file.path.clone());
+    entity.times = Some((file.created, file.updated));
     observation_history::fill_times(memory, &place, Some(time), &mut entity, version_of)?;
     Ok(Some(entity))
 }
@@ -83,7 +72,7 @@ impl<'t> GraphAt<'t> {
             }
             let mut earlier = None;
             if let Some(then) = &file.then {
-                earlier = read_version(memory, thread, &file.path, then.hash, time)?;
+                earlier = entity_at(memory, thread, then, time)?;
             }
             changed.insert(file.path, earlier);
         }

@@ -7,7 +7,7 @@ use std::collections::HashSet;
 
 use memoranda_core::id::ProjectName;
 use memoranda_core::note::{self, Observation};
-use memoranda_store::{FactFilter, PointInTime};
+use memoranda_store::{FactFilter, PastFile, PointInTime};
 
 use crate::Memory;
 use crate::error::Result;
@@ -38,14 +38,17 @@ pub struct FactAsOf {
 }
 
 impl Memory {
+    /// Returns the text of a file at a point in time; `None` if it was purged from the log.
+    pub(crate) fn text_as_of(&self, file: &PastFile) -> Option<String> {
+        let bytes = self.store().content(file.hash).ok()?;
+        Some(String::from_utf8_lossy(&bytes).into_owned())
+    }
+
     /// Returns the notes of a project that were different at a moment, by path.
     pub fn notes_as_of(&self, project: &ProjectName, moment: PointInTime) -> Result<Vec<NoteAsOf>> {
-        let store = self.store();
         let mut notes = Vec::new();
         for changed in self.snapshot()?.changed_since(project, moment)? {
-            // Content that was purged from the log is not known any more.
-            let bytes = changed.then.as_ref().and_then(|then| store.content(then.hash).ok());
-            let text = bytes.map(|bytes| String::from_utf8_lossy(&bytes).into_owned());
+            let text = changed.then.as_ref().and_then(|then| self.text_as_of(then));
             let place = NoteLocation { project: project.clone(), path: changed.path };
             notes.push(NoteAsOf { place, text, now: changed.now });
         }

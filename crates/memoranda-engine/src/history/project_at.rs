@@ -145,9 +145,7 @@ impl<'m> ProjectAt<'m> {
             if changed.now.is_none() && matches!(ignored(), Ok(Some(_))) {
                 continue;
             }
-            // Skip content that was purged from the log.
-            let Ok(bytes) = store.content(then.hash) else { continue };
-            let text = String::from_utf8_lossy(&bytes);
+            let Some(text) = memory.text_as_of(&then) else { continue };
             let (past_note, note) =
                 NoteVersion::read(changed.path, &text, then.hash, then.permalink);
             let NoteVersion { path, title, permalink, .. } = &past_note;

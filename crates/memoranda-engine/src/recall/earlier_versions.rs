@@ -38,18 +38,15 @@ impl EarlierVersions {
         projects: &[ProjectName],
         time: Timestamp,
     ) -> RecordResult<Self> {
-        let store = memory.store();
         let mut earlier = Self::default();
         for project in projects {
-            let changed = store.snapshot()?.changed_since(project, PointInTime::Time(time));
+            let changed = memory.snapshot()?.changed_since(project, PointInTime::Time(time));
             for file in changed.map_err(EngineError::from)? {
                 earlier.changed.extend(file.now);
                 earlier.changed_places.insert((project.clone(), file.path.to_string()));
                 let room = earlier.versions.len() < MAX_VERSIONS;
                 let Some(then) = file.then.filter(|_| room) else { continue };
-                // Skip content that was purged from the log.
-                let Ok(bytes) = store.content(then.hash) else { continue };
-                let text = String::from_utf8_lossy(&bytes).into_owned();
+                let Some(text) = memory.text_as_of(&then) else { continue };
                 let place = NoteLocation { project: project.clone(), path: file.path };
                 earlier.versions.push(EarlierVersion { place, text });
             }

@@ -37,7 +37,7 @@ use crate::index::extract::requested_permalink;
 use crate::index::{IndexBatch, history};
 use crate::log::{FileRecord, LogPosition, LogRecord, RecordBody};
 use crate::transaction::{ReadVersion, Transaction};
-use crate::{IgnoreRules, StoreInner};
+use crate::{IgnoreRules, Store, StoreInner};
 
 /// Maximum number of decisions of one change, if an editor saves in between.
 const MAX_TRIES: usize = 20;
@@ -69,30 +69,34 @@ pub struct VersionConflict {
     pub found: Option<ContentHash>,
 }
 
-impl StoreInner {
-    /// Decides on a change with the files as they are, and makes it.
-    pub(crate) fn commit<E: From<StoreError>>(
+impl Store {
+    /// Decides on a change with the files as they are under the lock, and makes it: durable and
+    /// whole, or not at all. The decision is asked for again if an editor saved in between.
+    pub fn transact<E: From<StoreError>>(
         &self,
         author: &Author,
         mut decide: impl FnMut(&Transaction<'_>) -> Result<ChangeSet, E>,
     ) -> Result<CommitOutcome, E> {
+        let inner = &self.inner;
         let mut retry = None;
-        let mut outcome = self.try_commit(author, &mut decide, &mut retry);
+        let mut outcome = inner.try_commit(author, &mut decide, &mut retry);
         for _ in 0..MAX_SPACE_TRIES {
             match retry.take() {
                 None => break,
                 // Nothing has been done yet: a bad index shows while the change is prepared.
-                Some(CommitRetry::IndexDamaged) => self.index.forget(),
-                Some(CommitRetry::SpaceMoved) => self.catch_up_after_miss()?,
+                Some(CommitRetry::IndexDamaged) => inner.index.forget(),
+                Some(CommitRetry::SpaceMoved) => inner.catch_up_after_miss()?,
             }
-            outcome = self.try_commit(author, &mut decide, &mut retry);
+            outcome = inner.try_commit(author, &mut decide, &mut retry);
         }
         if let Ok(CommitOutcome::Committed(commit)) = &outcome {
-            self.follow_rules(commit);
+            inner.follow_rules(commit);
         }
         outcome
     }
+}
 
+impl StoreInner {
     /// Scans the projects whose ignore rules a commit changed, so that newly visible files are
     /// searchable after the acknowledgement. A failed scan is repeated by the next one.
     fn follow_rules(&self, commit: &Commit) {

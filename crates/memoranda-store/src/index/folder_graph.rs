@@ -1,5 +1,5 @@
-//! A folder of notes as a graph: notes by title, totals, paths between notes, and the folder as of
-//! a time. Queries never return notes of another folder.
+//! A folder of notes as a graph: notes by title, totals, and paths between notes. Queries never
+//! return notes of another folder.
 
 use std::collections::{HashMap, HashSet};
 
@@ -7,7 +7,7 @@ use jiff::Timestamp;
 use memoranda_core::graph::{
     GraphEdge, GraphNeighbourhood, GraphRoute, LinkCandidate, find_neighbours, shortest_path,
 };
-use memoranda_core::id::{ContentHash, ObservationId, ProjectName};
+use memoranda_core::id::{ObservationId, ProjectName};
 use memoranda_core::note::type_key;
 use memoranda_core::path::NotePath;
 use rusqlite::types::Value;
@@ -426,70 +426,7 @@ impl FolderGraph<'_> {
     }
 }
 
-/// A file as of a time.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct FileAsOf {
-    /// The path at that time.
-    pub path: NotePath,
-    /// The version at that time.
-    pub hash: ContentHash,
-    /// When it was first recorded.
-    pub created: Timestamp,
-    /// When it was last changed before that time.
-    pub updated: Timestamp,
-}
-
 impl FolderGraph<'_> {
-    /// Returns the files as of a time, by path, including those in subfolders.
-    pub fn as_of(&self, time: Timestamp) -> Result<Vec<FileAsOf>> {
-        self.query(|db, project, folder| {
-            let mut query = db.prepare_cached(
-                "SELECT path, after, first_ms, logical_ms FROM changes WHERE project = ?1 \
-                 AND path > ?2 || '/' AND path < ?2 || '0' AND logical_ms <= ?3 \
-                 ORDER BY path, logical_ms, commit_row, n",
-            )?;
-            let mut rows = query.query(params![project, folder, time.as_millisecond()])?;
-            let mut found: Vec<(String, Option<[u8; 32]>, [i64; 2])> = Vec::new();
-            while let Some(row) = rows.next()? {
-                let (path, after): (String, Option<[u8; 32]>) = (row.get(0)?, row.get(1)?);
-                let times = [row.get(2)?, row.get(3)?];
-                match found.last_mut() {
-                    // The latest change decides.
-                    Some(last) if last.0 == path => (last.1, last.2) = (after, times),
-                    _ => found.push((path, after, times)),
-                }
-            }
-            let time = |ms: i64| Timestamp::from_millisecond(ms).unwrap_or_default();
-            let living = found.into_iter().filter_map(|(path, after, [first, last])| {
-                let path = NotePath::parse(&path).ok()?;
-                let (created, updated) = (time(first), time(last));
-                Some(FileAsOf { path, hash: ContentHash(after?), created, updated })
-            });
-            Ok(living.collect())
-        })
-    }
-
-    /// Returns when a file was first recorded, and when it was last changed up to a time.
-    pub fn times_as_of(
-        &self,
-        path: &NotePath,
-        time: Timestamp,
-    ) -> Result<Option<(Timestamp, Timestamp)>> {
-        self.query(|db, project, _| {
-            let found = db
-                .prepare_cached(
-                    "SELECT first_ms, logical_ms FROM changes WHERE project = ? AND path = ? \
-                     AND logical_ms <= ? ORDER BY logical_ms DESC, commit_row DESC, n DESC LIMIT 1",
-                )?
-                .query_row(params![project, path.as_str(), time.as_millisecond()], |row| {
-                    Ok((row.get::<_, i64>(0)?, row.get::<_, i64>(1)?))
-                })
-                .optional()?;
-            let time = |ms: i64| Timestamp::from_millisecond(ms).unwrap_or_default();
-            Ok(found.map(|(first, last)| (time(first), time(last))))
-        })
-    }
-
     /// Returns the versions that facts of a file reached by external rewording until a time.
     pub fn reworded(
         &self,

@@ -1,6 +1,5 @@
 //! The index: everything that is derived from files and log, in a form that can be queried.
 
-pub(crate) mod as_of;
 mod connection;
 pub(crate) mod connectivity;
 mod doc_lengths;
@@ -23,7 +22,6 @@ mod passage_reuse;
 mod passage_tokens;
 mod passages;
 mod projects;
-pub(crate) mod renames;
 mod search;
 mod vectors;
 pub(crate) mod work_lists;
@@ -40,7 +38,6 @@ use crate::commit::index_update::UnindexedFile;
 use crate::error::{Result, StoreError};
 use crate::log::LogPosition;
 
-pub use as_of::{ChangedFile, PastFile};
 use connection::IndexVersion;
 pub(crate) use connection::{IndexFile, IndexState, OldReaders};
 pub use connectivity::Connectivity;
@@ -52,10 +49,10 @@ pub use file_queries::{
 };
 pub use filtered_list::FilteredList;
 pub(crate) use fingerprint::fingerprint;
-pub use folder_graph::{FileAsOf, FolderFact, FolderGraph, FolderTotals, NamedNote, NodeRow};
+pub use folder_graph::{FolderFact, FolderGraph, FolderTotals, NamedNote, NodeRow};
 pub use folders::{FileOrder, FilesBelow, FolderFiles};
 pub use graph::GraphNode;
-pub use history::{DeletedFile, HistoryFilter, PointInTime};
+pub use history::{ChangedFile, CurrentPath, DeletedFile, HistoryFilter, PastFile, PointInTime};
 pub(crate) use links::resolve_relation;
 pub(crate) use projects::{
     KnownFolder, KnownTimes, folders, has_files, is_scanned, leaving, note_within, set_leaving,

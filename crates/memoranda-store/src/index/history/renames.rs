@@ -4,9 +4,9 @@ use memoranda_core::id::{ContentHash, ProjectName};
 use memoranda_core::path::NotePath;
 use rusqlite::{OptionalExtension as _, params};
 
-use super::history::{PointInTime, content_as_of, position};
-use super::project_id_of;
+use super::as_of::{PointInTime, content_as_of, position};
 use crate::error::Result;
+use crate::index::project_id_of;
 use crate::snapshot::Snapshot;
 
 /// Path of a file after a move.

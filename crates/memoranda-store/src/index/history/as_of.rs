@@ -3,16 +3,38 @@
 
 use std::collections::{HashMap, HashSet};
 
+use jiff::Timestamp;
 use memoranda_core::graph::LinkCandidate;
-use memoranda_core::id::{ContentHash, ProjectName};
+use memoranda_core::id::{CommitId, ContentHash, ProjectName};
 use memoranda_core::path::NotePath;
-use rusqlite::{Connection, OptionalExtension as _, params};
+use rusqlite::{Connection, OptionalExtension as _, Row, params};
 
-use super::file_queries::{RelationRow, relations, relations_with_key};
-use super::history::{PointInTime, position};
-use super::{links, project_id_of};
-use crate::error::Result;
+use crate::error::{Result, StoreError};
+use crate::index::file_queries::{RelationRow, relations, relations_with_key};
+use crate::index::{links, project_id_of};
 use crate::snapshot::Snapshot;
+
+/// A point in the history.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum PointInTime {
+    /// After all commits until this time.
+    Time(Timestamp),
+    /// Right after this commit.
+    Commit(CommitId),
+}
+
+/// Returns the position of a point in time: all changes before this time, and at this time up to
+/// this commit.
+pub(super) fn position(db: &Connection, moment: PointInTime) -> Result<(i64, i64)> {
+    match moment {
+        PointInTime::Time(time) => Ok((time.as_millisecond(), i64::MAX)),
+        PointInTime::Commit(id) => db
+            .prepare_cached("SELECT logical_ms, row FROM commits WHERE id = ?")?
+            .query_row([id.as_str()], |row| Ok((row.get(0)?, row.get(1)?)))
+            .optional()?
+            .ok_or_else(|| StoreError::NoCommit(id.to_string())),
+    }
+}
 
 /// A file that differs between a point in time and now.
 #[derive(Clone, PartialEq, Eq, Debug)]
@@ -28,13 +50,47 @@ pub struct ChangedFile {
 /// A file as recorded in the history at a point in time.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct PastFile {
+    /// The path.
+    pub path: NotePath,
     /// The version.
     pub hash: ContentHash,
     /// The assigned permalink, if it differs from the default one.
     pub permalink: Option<String>,
+    /// When the file was first recorded, under any of its names.
+    pub created: Timestamp,
+    /// When it was last changed until that point.
+    pub updated: Timestamp,
+}
+
+impl PastFile {
+    /// Reads a row of `after, permalink, first_ms, logical_ms`; `None` if the file did not exist.
+    fn read(path: &NotePath, row: &Row<'_>) -> rusqlite::Result<Option<Self>> {
+        let Some(hash) = row.get::<_, Option<[u8; 32]>>(0)?.map(ContentHash) else {
+            return Ok(None);
+        };
+        let time = |ms: i64| Timestamp::from_millisecond(ms).unwrap_or_default();
+        Ok(Some(Self {
+            path: path.clone(),
+            hash,
+            permalink: row.get(1)?,
+            created: time(row.get(2)?),
+            updated: time(row.get(3)?),
+        }))
+    }
 }
 
 impl Snapshot<'_> {
+    /// Returns the version of a file at a point in time. `None` if the history does not contain the
+    /// file until then, `Some(None)` if the file did not exist.
+    pub fn version_as_of(
+        &self,
+        project: &ProjectName,
+        path: &NotePath,
+        as_of: PointInTime,
+    ) -> Result<Option<Option<ContentHash>>> {
+        self.query(|db| content_as_of(db, project, path, as_of))
+    }
+
     /// Returns every file of a project that differs from a point in time, by path.
     pub fn changed_since(
         &self,
@@ -50,27 +106,26 @@ impl Snapshot<'_> {
                  ORDER BY c.path",
             )?;
             let mut then = db.prepare_cached(
-                "SELECT after, permalink FROM changes WHERE project = ?1 AND path = ?2 \
-                 AND logical_ms <= ?3 AND (logical_ms < ?3 OR commit_row <= ?4) \
+                "SELECT after, permalink, first_ms, logical_ms FROM changes \
+                 WHERE project = ?1 AND path = ?2 AND logical_ms <= ?3 AND (logical_ms < ?3 OR commit_row <= ?4) \
                  ORDER BY logical_ms DESC, commit_row DESC, n DESC LIMIT 1",
             )?;
             let mut now = db.prepare_cached(
                 "SELECT id, hash FROM files WHERE project = ? AND path = ? AND kind <> 0",
             )?;
             let mut changed = Vec::new();
-            let paths = later.query_map(params![project, logical, commit_row], |row| row.get(0))?;
+            let paths = later
+                .query_map(params![project, logical, commit_row], |row| row.get::<_, String>(0))?;
             for path in paths {
-                let path: String = path?;
+                let Ok(path) = NotePath::parse(&path?) else { continue };
                 let then = then
-                    .query_row(params![project, path, logical, commit_row], |row| {
-                        let hash = row.get::<_, Option<[u8; 32]>>(0)?.map(ContentHash);
-                        let permalink = row.get(1)?;
-                        Ok(hash.map(|hash| PastFile { hash, permalink }))
+                    .query_row(params![project, path.as_str(), logical, commit_row], |row| {
+                        PastFile::read(&path, row)
                     })
                     .optional()?
                     .flatten();
                 let now = now
-                    .query_row(params![project, path], |row| {
+                    .query_row(params![project, path.as_str()], |row| {
                         let hash = row.get::<_, Option<[u8; 32]>>(1)?.map(ContentHash);
                         Ok((row.get::<_, i64>(0)?, hash))
                     })
@@ -80,13 +135,41 @@ impl Snapshot<'_> {
                     (Some(then), Some((_, now))) => Some(then.hash) == *now,
                     _ => false,
                 };
-                if let Ok(path) = NotePath::parse(&path)
-                    && !is_same
-                {
+                if !is_same {
                     changed.push(ChangedFile { path, now: now.map(|(id, _)| id), then });
                 }
             }
             Ok(changed)
+        })
+    }
+
+    /// Returns the files below a folder at a point in time, by path.
+    pub fn files_as_of(
+        &self,
+        project: &ProjectName,
+        folder: &str,
+        moment: PointInTime,
+    ) -> Result<Vec<PastFile>> {
+        self.query(|db| {
+            let (logical, commit_row) = position(db, moment)?;
+            let project = project_id_of(db, project)?;
+            let mut query = db.prepare_cached(
+                "SELECT after, permalink, first_ms, logical_ms, path FROM changes \
+                 WHERE project = ?1 AND path > ?2 || '/' AND path < ?2 || '0' AND logical_ms <= ?3 \
+                 AND (logical_ms < ?3 OR commit_row <= ?4) ORDER BY path, logical_ms, commit_row, n",
+            )?;
+            let mut rows = query.query(params![project, folder, logical, commit_row])?;
+            let mut found: Vec<(NotePath, Option<PastFile>)> = Vec::new();
+            while let Some(row) = rows.next()? {
+                let Ok(path) = NotePath::parse(&row.get::<_, String>(4)?) else { continue };
+                let file = PastFile::read(&path, row)?;
+                match found.last_mut() {
+                    // The latest change decides.
+                    Some((last, known)) if *last == path => *known = file,
+                    _ => found.push((path, file)),
+                }
+            }
+            Ok(found.into_iter().filter_map(|(_, file)| file).collect())
         })
     }
 
@@ -162,4 +245,26 @@ impl Snapshot<'_> {
             Ok(found)
         })
     }
+}
+
+/// Returns the version of a file at a point in time. `None` if the history does not contain the
+/// file until then, `Some(None)` if the file did not exist.
+pub(super) fn content_as_of(
+    db: &Connection,
+    project: &ProjectName,
+    path: &NotePath,
+    as_of: PointInTime,
+) -> Result<Option<Option<ContentHash>>> {
+    let (logical, commit_row) = position(db, as_of)?;
+    let found = db
+        .prepare_cached(
+            "SELECT after FROM changes WHERE project = (SELECT id FROM projects WHERE name = ?1) \
+             AND path = ?2 AND logical_ms <= ?3 AND (logical_ms < ?3 OR commit_row <= ?4) \
+             ORDER BY logical_ms DESC, commit_row DESC, n DESC LIMIT 1",
+        )?
+        .query_row(params![project.as_str(), path.as_str(), logical, commit_row], |row| {
+            Ok(row.get::<_, Option<[u8; 32]>>(0)?.map(ContentHash))
+        })
+        .optional()?;
+    Ok(found)
 }
