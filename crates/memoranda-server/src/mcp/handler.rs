@@ -137,46 +137,6 @@ impl McpHandler {
         let kept = self.log_level.lock().unwrap_or_else(PoisonError::into_inner);
         context.meta.log_level().or(*kept)
     }
-
-    async fn call(
-        &self,
-        tool: &'static ToolDef,
-        request: CallToolRequestParams,
-        context: McpContext,
-    ) -> Result<CallToolResponse, ErrorData> {
-        let request_subject = request_subject("tools/call", tool.name, request.arguments.as_ref());
-        let (signer, state) = (&self.catalog.signer, request.request_state.as_deref());
-        let mut resumed =
-            ElicitationAnswers::verify(signer, &request_subject, request.input_responses, state)?;
-        let arguments = Value::Object(request.arguments.unwrap_or_default());
-        let forms = form_support(&context, self.catalog.sessions);
-        for _ in 0..MAX_ROUNDS {
-            let call = ToolCall {
-                memory: Arc::clone(&self.catalog.memory),
-                settings: self.request_settings(&context),
-                tool,
-                author: call_author(tool, &context, &self.pipe_conversation),
-                arguments: arguments.clone(),
-                client: resumed.into_context().with_forms(forms),
-                team: team_request(&context),
-                space: None,
-                others: Vec::new(),
-            };
-            let (result, output) =
-                run_call(call, &self.order, &context, self.log_level(&context)).await?;
-            if output.questions.is_empty() {
-                return Ok(tools::call_result(result, output.attached).into());
-            }
-            match elicit(&context, signer, &request_subject, output, self.catalog.sessions).await? {
-                ElicitationOutcome::Later(required) => return Ok(required.into()),
-                ElicitationOutcome::Now(answered) => resumed = answered,
-                ElicitationOutcome::Never => {
-                    return Ok(tools::call_result(result, Vec::new()).into());
-                }
-            }
-        }
-        Err(ErrorData::internal_error("The tool asks without end.", None))
-    }
 }
 
 /// Runs a call, and sends its progress and log events to the client.
@@ -349,7 +309,38 @@ impl ServerHandler for McpHandler {
             let unknown = format!("There is no tool {:?}.", request.name);
             return Err(ErrorData::invalid_params(unknown, None));
         };
-        self.call(tool, request, context).await
+        let request_subject = request_subject("tools/call", tool.name, request.arguments.as_ref());
+        let (signer, state) = (&self.catalog.signer, request.request_state.as_deref());
+        let mut resumed =
+            ElicitationAnswers::verify(signer, &request_subject, request.input_responses, state)?;
+        let arguments = Value::Object(request.arguments.unwrap_or_default());
+        let forms = form_support(&context, self.catalog.sessions);
+        for _ in 0..MAX_ROUNDS {
+            let call = ToolCall {
+                memory: Arc::clone(&self.catalog.memory),
+                settings: self.request_settings(&context),
+                tool,
+                author: call_author(tool, &context, &self.pipe_conversation),
+                arguments: arguments.clone(),
+                client: resumed.into_context().with_forms(forms),
+                team: team_request(&context),
+                space: None,
+                others: Vec::new(),
+            };
+            let (result, output) =
+                run_call(call, &self.order, &context, self.log_level(&context)).await?;
+            if output.questions.is_empty() {
+                return Ok(tools::call_result(result, output.attached).into());
+            }
+            match elicit(&context, signer, &request_subject, output, self.catalog.sessions).await? {
+                ElicitationOutcome::Later(required) => return Ok(required.into()),
+                ElicitationOutcome::Now(answered) => resumed = answered,
+                ElicitationOutcome::Never => {
+                    return Ok(tools::call_result(result, Vec::new()).into());
+                }
+            }
+        }
+        Err(ErrorData::internal_error("The tool asks without end.", None))
     }
 
     async fn list_prompts(
