@@ -27,8 +27,7 @@ pub use config::{
 pub use error::ServerError;
 pub use mcp::{LogDestination, SessionMode, format_event, protocol_revisions, serve_stream};
 pub use page_services::{
-    ClientAction, ClientChange, ClientFileDiff, GeneratedRuleFile, PageClient, PageServices,
-    ServiceError, ServiceErrorKind, ServiceResult, UploadImport, UploadPart,
+    PageServices, ServiceError, ServiceErrorKind, ServiceResult, UploadImport, UploadPart,
 };
 pub use run::{HttpServer, run_http, run_stdio};
 pub use team::{TEAM_TOOLS, TeamConfig, run_team};

@@ -2,6 +2,7 @@
 
 use std::path::PathBuf;
 
+use clap::builder::{PossibleValue, PossibleValuesParser, TypedValueParser};
 use clap::{Args, Parser};
 use clap_complete::engine::ArgValueCandidates;
 
@@ -128,4 +129,17 @@ impl GlobalArgs {
             (false, false) => Verbosity::Normal,
         }
     }
+}
+
+/// Parses one of a list of values, each with its name and its help.
+pub(crate) fn one_of<T: Copy + Send + Sync + 'static>(
+    values: &'static [T],
+    name: fn(T) -> &'static str,
+    help: fn(T) -> &'static str,
+) -> impl TypedValueParser<Value = T> {
+    let names = values.iter().map(|value| PossibleValue::new(name(*value)).help(help(*value)));
+    PossibleValuesParser::new(names).try_map(move |given| {
+        let found = values.iter().find(|value| name(**value) == given);
+        found.copied().ok_or("it is not in the list")
+    })
 }

@@ -6,13 +6,13 @@
 use std::ffi::OsStr;
 
 use clap_complete::engine::CompletionCandidate;
+use memoranda_clients::setup::{CLIENTS, ClientSpec};
 use memoranda_engine::{ListFilter, ListOrder, ListRequest};
 
 use crate::cli::GlobalArgs;
 use crate::config::{AppSettings, KEYS};
 use crate::context::CommandContext;
 use crate::output::{ColorWhen, OutputFormat, Printer, Verbosity};
-use crate::setup::CLIENTS;
 
 /// Maximum number of notes that are suggested.
 const MAX_NOTES: usize = 200;
@@ -54,9 +54,8 @@ pub(crate) fn notes(typed: &OsStr) -> Vec<CompletionCandidate> {
 
 /// Returns the names of the clients that `setup` connects.
 pub(crate) fn clients() -> Vec<CompletionCandidate> {
-    let one = |client: &crate::setup::ClientSpec| {
-        CompletionCandidate::new(client.name).help(Some(client.title.into()))
-    };
+    let one =
+        |client: &ClientSpec| CompletionCandidate::new(client.name).help(Some(client.title.into()));
     CLIENTS.iter().map(one).collect()
 }
 

@@ -5,6 +5,8 @@
 use std::ffi::OsString;
 use std::path::PathBuf;
 
+use memoranda_clients::setup::find_program;
+
 /// An environment variable with its documentation.
 pub(crate) struct EnvVariable {
     /// Name of the variable.
@@ -285,23 +287,11 @@ pub(crate) fn working_directory() -> Option<PathBuf> {
     std::env::current_dir().ok()
 }
 
-/// Finds a program in the search path.
-pub(crate) fn find_program(name: &str) -> Option<PathBuf> {
-    let path = PATH.get()?;
-    let names = if cfg!(windows) {
-        vec![format!("{name}.exe"), format!("{name}.cmd")]
-    } else {
-        vec![name.to_owned()]
-    };
-    let mut folders = std::env::split_paths(&path).filter(|folder| folder.is_absolute());
-    folders.find_map(|folder| names.iter().map(|name| folder.join(name)).find(|p| p.is_file()))
-}
-
 /// Returns the path of this program. The path in the search path is preferred, because it survives
 /// updates.
 pub(crate) fn this_program() -> Option<PathBuf> {
     let this = std::env::current_exe().ok()?;
-    let found = find_program("memoranda").filter(|found| {
+    let found = find_program(&PATH.get().unwrap_or_default(), "memoranda").filter(|found| {
         let same = |path: &PathBuf| path.canonicalize().ok();
         same(found).is_some() && same(found) == same(&this)
     });

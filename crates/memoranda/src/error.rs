@@ -3,7 +3,9 @@
 use std::io;
 use std::path::Path;
 
+use memoranda_clients::{ClientsError, io_reason};
 use memoranda_engine::core::note::edit::EditError;
+use memoranda_engine::records::RecordError;
 use memoranda_engine::remote::RemoteError;
 use memoranda_engine::{EmbedError, EngineError, NoteLocation, StoreError};
 use memoranda_import::ImportError;
@@ -34,11 +36,6 @@ pub(crate) enum FailureKind {
 pub(crate) type Result<T, E = CommandError> = std::result::Result<T, E>;
 
 impl CommandError {
-    /// Returns true if another process changed or holds what the command needs.
-    pub(crate) fn is_conflict(&self) -> bool {
-        self.kind == FailureKind::Exit(Exit::Conflict)
-    }
-
     /// Creates an error without hints.
     pub(crate) fn new(exit: Exit, message: impl Into<String>) -> Self {
         Self { kind: FailureKind::Exit(exit), message: message.into(), hints: Vec::new() }
@@ -67,20 +64,12 @@ impl CommandError {
 
     /// Creates an error for a failed I/O operation.
     pub(crate) fn io(doing: &str, error: &io::Error) -> Self {
-        let reason = match error.kind() {
-            io::ErrorKind::BrokenPipe => return Self::broken_pipe(),
-            io::ErrorKind::NotFound => "it does not exist".to_owned(),
-            io::ErrorKind::PermissionDenied => "permission denied".to_owned(),
-            _ => {
-                let text = error.to_string();
-                text.split(" (os error").next().unwrap_or(&text).to_lowercase()
-            }
-        };
         let exit = match error.kind() {
+            io::ErrorKind::BrokenPipe => return Self::broken_pipe(),
             io::ErrorKind::NotFound => Exit::NotFound,
             _ => Exit::Internal,
         };
-        Self::new(exit, format!("cannot {doing}: {reason}"))
+        Self::new(exit, format!("cannot {doing}: {}", io_reason(error)))
     }
 
     fn broken_pipe() -> Self {
@@ -171,6 +160,28 @@ impl From<ImportError> for CommandError {
             ImportError::Database { .. } => Self::new(Exit::Internal, message)
                 .hint("close the program that uses it, or take its JSON export"),
         }
+    }
+}
+
+impl From<ClientsError> for CommandError {
+    fn from(error: ClientsError) -> Self {
+        let (message, hints) = (error.to_string(), error.hints());
+        let exit = match error {
+            ClientsError::Engine(error) | ClientsError::Record(RecordError::Engine(error)) => {
+                return error.into();
+            }
+            ClientsError::Io { doing, source } => return Self::io(&doing, &source),
+            ClientsError::FileChanged { .. } | ClientsError::NotAsShown { .. } => Exit::Conflict,
+            ClientsError::UnreadableFile { .. }
+            | ClientsError::InvalidFile { .. }
+            | ClientsError::NoVault(_) => Exit::Configuration,
+            ClientsError::NoProjectFile { .. }
+            | ClientsError::NoClient(_)
+            | ClientsError::InvalidHookInput
+            | ClientsError::BriefGiven
+            | ClientsError::Record(_) => Exit::Usage,
+        };
+        Self { kind: FailureKind::Exit(exit), message, hints }
     }
 }
 

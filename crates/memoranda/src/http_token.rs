@@ -43,7 +43,7 @@ impl HttpToken {
         let or_another = |error: CommandError| {
             error.hint("`memoranda serve --token-file FILE` takes a token from another file")
         };
-        if files::read_text(&file).map_err(or_another)?.is_none() {
+        if files::read_text(&file).map_err(|error| or_another(error.into()))?.is_none() {
             let token = format!("{}\n", new_token());
             files::create_private(&file, token.as_bytes()).map_err(or_another)?;
         }

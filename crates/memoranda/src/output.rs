@@ -11,6 +11,8 @@ use anstyle::{AnsiColor, Style};
 use clap::ValueEnum;
 use serde::Serialize;
 
+pub(crate) use memoranda_clients::doctor::counted;
+
 use crate::env;
 use crate::error::{CommandError, Result};
 use crate::pager::Pager;
@@ -254,14 +256,6 @@ pub(crate) fn is_piped_in() -> bool {
 
 fn is_dumb() -> bool {
     env::TERM.text().is_some_and(|term| term == "dumb")
-}
-
-/// Formats a count with the singular or plural of a noun.
-pub(crate) fn counted(count: usize, thing: &str) -> String {
-    match count {
-        1 => format!("1 {thing}"),
-        _ => format!("{count} {thing}s"),
-    }
 }
 
 /// Returns true for control characters, and for those that reverse or embed the direction of text:

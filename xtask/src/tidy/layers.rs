@@ -71,6 +71,7 @@ const STORE: &str = "memoranda-store";
 const ENGINE: &str = "memoranda-engine";
 const MODEL: &str = "memoranda-model";
 const TOOLS: &str = "memoranda-tools";
+const CLIENTS: &str = "memoranda-clients";
 const IMPORT: &str = "memoranda-import";
 const REMOTE: &str = "memoranda-remote";
 const SERVER: &str = "memoranda-server";
@@ -109,6 +110,12 @@ const LAYERS: &[CrateLayer] = &[
         may_use: &[CORE, ENGINE],
         never: &[("an async runtime", ASYNC), ("HTTP", HTTP), ("the terminal", TERMINAL)],
     },
+    // Shared by the command line and the page, so it prints nothing and answers no request.
+    CrateLayer {
+        name: CLIENTS,
+        may_use: &[CORE, ENGINE, TOOLS],
+        never: &[("an async runtime", ASYNC), ("HTTP", HTTP), ("the terminal", TERMINAL)],
+    },
     CrateLayer {
         name: IMPORT,
         may_use: &[CORE, ENGINE],
@@ -118,17 +125,17 @@ const LAYERS: &[CrateLayer] = &[
     CrateLayer { name: REMOTE, may_use: &[CORE, STORE], never: &[("the terminal", TERMINAL)] },
     CrateLayer {
         name: SERVER,
-        may_use: &[CORE, TOOLS, ENGINE, MODEL, REMOTE],
+        may_use: &[CORE, CLIENTS, TOOLS, ENGINE, MODEL, REMOTE],
         never: &[("the terminal", TERMINAL)],
     },
     CrateLayer {
         name: "memoranda",
-        may_use: &[CORE, TOOLS, ENGINE, IMPORT, MODEL, REMOTE, SERVER],
+        may_use: &[CORE, CLIENTS, TOOLS, ENGINE, IMPORT, MODEL, REMOTE, SERVER],
         never: &[],
     },
     CrateLayer {
         name: "xtask",
-        may_use: &[CORE, TOOLS, ENGINE, IMPORT, MODEL, REMOTE, SERVER, STORE],
+        may_use: &[CORE, CLIENTS, TOOLS, ENGINE, IMPORT, MODEL, REMOTE, SERVER, STORE],
         never: &[],
     },
 ];
@@ -198,7 +205,7 @@ mod tests {
         check(CORE, &[CORE, STORE], 2);
         check("memoranda", &[CORE, ENGINE], 0);
         // Above the engine, the store is known by the engine's words only.
-        for above in [TOOLS, IMPORT, SERVER, "memoranda"] {
+        for above in [TOOLS, CLIENTS, IMPORT, SERVER, "memoranda"] {
             check(above, &[STORE], 1);
         }
     }

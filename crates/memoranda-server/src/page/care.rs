@@ -3,6 +3,7 @@
 use std::time::Instant;
 
 use jiff::{SignedDuration, Timestamp};
+use memoranda_clients::doctor::{doctor_checks, run_doctor};
 use memoranda_engine::core::id::ProjectName;
 use memoranda_engine::core::secrets::find_secrets;
 use memoranda_engine::{
@@ -27,7 +28,7 @@ pub(super) fn care(request: &PageRequest<'_>) -> Result<Value, HttpError> {
     let project = request.project()?;
     let begun = Instant::now();
     let checks = match &request.page.services {
-        Some(services) if request.is_set("doctor") => services.check_vault(memory)?,
+        Some(_) if request.is_set("doctor") => full_checks(memory)?,
         _ => quick_checks(memory)?,
     };
     let mut lists = Vec::new();
@@ -46,6 +47,34 @@ pub(super) fn care(request: &PageRequest<'_>) -> Result<Value, HttpError> {
         "took_ms": u64::try_from(begun.elapsed().as_millis()).unwrap_or(u64::MAX),
         "lists": lists,
     }))
+}
+
+/// Returns the checks of `memoranda doctor`.
+fn full_checks(memory: &Memory) -> Result<Value, HttpError> {
+    let report = run_doctor(memory)?;
+    let mut checks = Vec::new();
+    let mut add = |name: &str, passed: &str, failed: &str, found: &[String]| {
+        let ok = found.is_empty();
+        let detail = if ok { passed.to_owned() } else { format!("{failed}: {}", found.join(", ")) };
+        let level = if ok { "ok" } else { "error" };
+        checks.push(json!({ "name": name, "ok": ok, "level": level, "detail": detail }));
+    };
+    for check in doctor_checks(&report) {
+        let failed = match check.remedy {
+            Some(remedy) => format!("{} ({remedy})", check.failed),
+            None => check.failed.to_owned(),
+        };
+        add(check.name, &check.passed, &failed, &check.found);
+    }
+    let unavailable: Vec<String> = report
+        .check
+        .unavailable
+        .iter()
+        .map(|(project, reason)| format!("{project}: {reason}"))
+        .collect();
+    let passed = "the folder of every project can be reached";
+    add("folders", passed, "folders that cannot be reached", &unavailable);
+    Ok(Value::from(checks))
 }
 
 /// Returns checks that read no file.

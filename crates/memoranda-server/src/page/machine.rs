@@ -5,7 +5,10 @@ use axum::http::StatusCode;
 use base64::Engine as _;
 use base64::engine::general_purpose::STANDARD;
 use jiff::{SignedDuration, Timestamp};
+use memoranda_clients::ClientsError;
+use memoranda_clients::setup::{ClientAction, ClientChange, ClientFileDiff, ClientReview};
 use memoranda_engine::core::word_diff::word_diff;
+use memoranda_engine::records::RecordError;
 use memoranda_engine::{VacuumExtent, VacuumReport, VacuumRequest, clock};
 use serde_json::{Value, json};
 
@@ -13,8 +16,7 @@ use super::history_json::hunks_json;
 use super::request::PageRequest;
 use crate::http_error::HttpError;
 use crate::page_services::{
-    ClientAction, ClientChange, PageClient, PageServices, ServiceError, ServiceErrorKind,
-    UploadImport, UploadPart,
+    PageServices, ServiceError, ServiceErrorKind, UploadImport, UploadPart,
 };
 
 /// Maximum number of purged notes that are named.
@@ -32,15 +34,44 @@ impl From<ServiceError> for HttpError {
             ServiceErrorKind::Conflict => StatusCode::CONFLICT,
             ServiceErrorKind::Failed => StatusCode::INTERNAL_SERVER_ERROR,
         };
-        let mut message = String::new();
-        let mut chars = error.message.chars();
-        message.extend(chars.next().into_iter().flat_map(char::to_uppercase));
-        message.extend(chars);
-        if !message.ends_with(['.', '!', '?']) {
-            message.push('.');
-        }
-        Self::new(status, message).with("hints", error.hints)
+        described(status, &error.message, error.hints)
     }
+}
+
+impl From<ClientsError> for HttpError {
+    fn from(error: ClientsError) -> Self {
+        let (message, hints) = (error.to_string(), error.hints());
+        let status = match error {
+            ClientsError::Engine(error) | ClientsError::Record(RecordError::Engine(error)) => {
+                return error.into();
+            }
+            ClientsError::Io { .. } => StatusCode::INTERNAL_SERVER_ERROR,
+            ClientsError::FileChanged { .. } | ClientsError::NotAsShown { .. } => {
+                StatusCode::CONFLICT
+            }
+            ClientsError::NoClient(_) => StatusCode::NOT_FOUND,
+            ClientsError::UnreadableFile { .. }
+            | ClientsError::InvalidFile { .. }
+            | ClientsError::NoVault(_)
+            | ClientsError::NoProjectFile { .. }
+            | ClientsError::InvalidHookInput
+            | ClientsError::BriefGiven
+            | ClientsError::Record(_) => StatusCode::BAD_REQUEST,
+        };
+        described(status, &message, hints)
+    }
+}
+
+/// Makes a sentence of a message.
+fn described(status: StatusCode, text: &str, hints: Vec<String>) -> HttpError {
+    let mut message = String::new();
+    let mut chars = text.chars();
+    message.extend(chars.next().into_iter().flat_map(char::to_uppercase));
+    message.extend(chars);
+    if !message.ends_with(['.', '!', '?']) {
+        message.push('.');
+    }
+    HttpError::new(status, message).with("hints", hints)
 }
 
 impl PageRequest<'_> {
@@ -89,11 +120,11 @@ pub(super) fn change_setting(request: &PageRequest<'_>) -> Result<Value, HttpErr
 /// Returns the clients of this machine with the difference of each possible change.
 pub(super) fn clients(request: &PageRequest<'_>) -> Result<Value, HttpError> {
     request.check_local()?;
-    let clients = request.services()?.clients()?;
+    let clients = request.services()?.client_setup()?.review();
     Ok(json!({ "clients": clients.iter().map(client_json).collect::<Vec<_>>() }))
 }
 
-fn client_json(client: &PageClient) -> Value {
+fn client_json(client: &ClientReview) -> Value {
     let changes = client.changes.iter().map(|(action, change)| {
         json!({
             "action": action.as_str(),
@@ -114,7 +145,7 @@ fn client_json(client: &PageClient) -> Value {
 }
 
 fn change_json(change: &ClientChange) -> Vec<Value> {
-    let file = |file: &crate::page_services::ClientFileDiff| {
+    let file = |file: &ClientFileDiff| {
         let action = match (&file.before, &file.after) {
             (None, _) => "added",
             (Some(_), None) => "deleted",
@@ -135,7 +166,8 @@ pub(super) fn change_client(request: &PageRequest<'_>) -> Result<Value, HttpErro
         let names = ClientAction::ALL.map(ClientAction::as_str).join(", ");
         HttpError::bad_request(format!("action must be one of {names}."))
     })?;
-    let backups = request.services()?.change_client(name, action, request.required("digest")?)?;
+    let setup = request.services()?.client_setup()?;
+    let backups = setup.apply_shown(name, action, request.required("digest")?)?;
     Ok(json!({ "client": name, "action": action.as_str(), "backups": backups }))
 }
 

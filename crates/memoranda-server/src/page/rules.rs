@@ -2,6 +2,7 @@
 
 use std::collections::HashSet;
 
+use memoranda_clients::rules::{RuleFileForm, generated_files};
 use memoranda_engine::core::id::ProjectName;
 use memoranda_engine::records::{
     MemoryRecord, RecordKind, RecordScope, Reminder, VisibleScopes, acknowledge_reminder,
@@ -85,13 +86,13 @@ pub(super) fn rule_files(request: &PageRequest<'_>) -> Result<Value, HttpError> 
     let scopes = known_scopes(memory).map_err(record_problem)?;
     let scope = scopes.into_iter().find(|scope| scope.name() == name);
     let scope = scope.ok_or_else(|| HttpError::not_found(format!("There is no scope {name}.")))?;
-    let files = request.services()?.rule_files(memory, &scope)?;
+    let files = generated_files(memory, &scope, &request.page.catalog.settings.records.now())?;
     let files = files.iter().map(|file| {
         json!({
-            "target": file.target,
+            "target": file.target.name,
             "path": file.path,
             "text": file.text,
-            "block": file.is_block,
+            "block": file.target.form == RuleFileForm::Block,
         })
     });
     Ok(json!({ "scope": name, "files": files.collect::<Vec<_>>() }))

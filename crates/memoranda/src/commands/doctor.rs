@@ -1,19 +1,20 @@
 //! `memoranda doctor`: prove that files, history and index agree, and that clients find us.
 
+use memoranda_clients::doctor::{doctor_checks, run_doctor};
+use memoranda_clients::setup::{self, BaseDirs, EntryFinding, EntryPart, InstalledEntry};
 use memoranda_engine::core::id::ProjectName;
 use memoranda_engine::core::path::NotePath;
-use memoranda_engine::{CheckReport, DoctorReport, Memory, ModelStatus, NoteLocation};
+use memoranda_engine::{CheckReport, DoctorReport, ModelStatus, NoteLocation};
 use serde::Serialize;
 
-use super::scan::{ScanJson, UnavailableJson, scan_sentence};
+use super::scan::{ScanJson, UnavailableJson};
 use super::status::{ModelJson, describe_model, probe_model};
 use crate::context::CommandContext;
-use crate::error::{CommandError, Result};
+use crate::error::Result;
 use crate::exit::Exit;
 use crate::json_output::PlaceJson;
 use crate::output::{BAD, GOOD, HIT, Printer, counted, visible};
 use crate::progress::ProgressBar;
-use crate::setup::{self, BaseDirs, EntryFinding, EntryPart, InstalledEntry};
 
 /// Maximum number of omitted files that are listed.
 const MAX_LEFT_OUT_NAMES: usize = 20;
@@ -129,7 +130,7 @@ struct VaultCheck {
 /// Checks everything.
 pub(crate) fn run(context: &CommandContext, args: &Args) -> Result<Exit> {
     let found = if context.has_vault()? { Some(check_vault(context, args)?) } else { None };
-    let dirs = BaseDirs::find(&context.settings()?.directories);
+    let dirs = context.settings()?.directories.clients();
     let clients = setup::check(&dirs);
     if context.is_json() {
         context.printer.json(&DoctorJson {
@@ -198,117 +199,14 @@ fn print_model(printer: &Printer, model: Option<&ModelStatus>) -> Result<()> {
     }
 }
 
-/// Returns the checks of the vault for the page, each with its sentence.
-pub(crate) fn page_checks(memory: &Memory) -> Result<serde_json::Value> {
-    let report = run_doctor(memory)?;
-    let check = &report.check;
-    let damaged: Vec<String> = check
-        .damage
-        .iter()
-        .map(|damage| {
-            let (bytes, offset) = (damage.bytes, damage.offset);
-            format!("{bytes} bytes at {offset} of log segment {}", damage.segment)
-        })
-        .collect();
-    let unavailable: Vec<String> =
-        check.unavailable.iter().map(|(project, reason)| format!("{project}: {reason}")).collect();
-    let files = counted(check.files, "file");
-    let line = |name: &str, good: String, bad: &str, found: Vec<String>| {
-        let ok = found.is_empty();
-        let detail = if ok { good } else { format!("{bad} {}", found.join(", ")) };
-        let level = if ok { "ok" } else { "error" };
-        serde_json::json!({ "name": name, "ok": ok, "level": level, "detail": detail })
-    };
-    let commits = counted(check.commits, "commit");
-    Ok(serde_json::json!([
-        line("scan", scan_sentence(&report.sync), "", Vec::new()),
-        line(
-            "history",
-            format!("the history is whole: {commits}"),
-            "the history is damaged:",
-            damaged
-        ),
-        line(
-            "chain",
-            "the chain of every log is whole".to_owned(),
-            "the chain of the log breaks at",
-            broken_links(check),
-        ),
-        line(
-            "acknowledged",
-            "every acknowledged file is there".to_owned(),
-            "lost without an edit (`memoranda doctor --restore` brings them back):",
-            lost_files(check),
-        ),
-        line(
-            "texts",
-            "the history has the text of every file".to_owned(),
-            "the history lacks the text of",
-            names(&check.unkept),
-        ),
-        line(
-            "index",
-            format!("the index has every file as it is: {files}"),
-            "the index is behind for",
-            names(&check.stale),
-        ),
-        line(
-            "rebuild",
-            "a rebuilt index is identical".to_owned(),
-            "a rebuilt index differs in",
-            check.differing.iter().map(ToString::to_string).collect(),
-        ),
-        line(
-            "folders",
-            "the folder of every project can be reached".to_owned(),
-            "folders that cannot be reached:",
-            unavailable,
-        ),
-    ]))
-}
-
-fn run_doctor(memory: &Memory) -> Result<DoctorReport> {
-    let scratch = crate::files::private_folder("memoranda-doctor-");
-    let scratch = scratch.map_err(|e| CommandError::io("make a folder to compare in", &e))?;
-    Ok(memory.doctor(scratch.path())?)
-}
-
 fn print(context: &CommandContext, found: &VaultCheck) -> Result<()> {
     let VaultCheck { report, repaired, restored, .. } = found;
     let printer = &context.printer;
     let check = &report.check;
-    print_ok(printer, &scan_sentence(&report.sync))?;
-    let whole = format!("the history is whole: {}", counted(check.commits, "commit"));
-    let damaged = check.damage.iter().map(|damage| {
-        format!("{} bytes at {} of log segment {}", damage.bytes, damage.offset, damage.segment)
-    });
-    print_check(printer, &whole, "the history is damaged", &damaged.collect::<Vec<_>>())?;
-    let chain = "the records of each device follow each other";
-    print_check(printer, chain, "records are missing or were changed", &broken_links(check))?;
-    print_check(
-        printer,
-        "the files have what was written to them",
-        "after a restart files were found without what was written to them",
-        &lost_files(check),
-    )?;
-    print_check(
-        printer,
-        "the history has the text of every file",
-        "the history lacks the text of",
-        &names(&check.unkept),
-    )?;
-    print_check(
-        printer,
-        &format!("the index has every file as it is: {}", counted(check.files, "file")),
-        "the index is behind for",
-        &names(&check.stale),
-    )?;
-    print_check(
-        printer,
-        "a rebuilt index is identical",
-        "a rebuilt index differs in",
-        &check.differing,
-    )?;
+    let checks = doctor_checks(report);
+    for check in &checks {
+        print_check(printer, &check.passed, check.failed, &check.found)?;
+    }
     for (project, reason) in &check.unavailable {
         print_note(
             printer,
@@ -332,19 +230,13 @@ fn print(context: &CommandContext, found: &VaultCheck) -> Result<()> {
     if *restored > 0 {
         printer.say(format!("Brought back {}.", counted(*restored, "file")));
     }
-    if !check.lost.is_empty() {
-        printer.hint("`memoranda doctor --restore` brings them back");
-    }
     if *repaired {
         printer.say("The index was rebuilt.");
     }
-    if !check.agrees() && !repaired {
-        printer.hint("`memoranda doctor --repair` rebuilds the index");
-    }
-    if !check.damage.is_empty() || !check.unkept.is_empty() || !check.broken_links.is_empty() {
-        printer
-            .hint("damage in the history cannot be repaired; restore .memoranda/log from a backup");
-    }
+    let failed = checks.iter().filter(|check| !check.found.is_empty());
+    let mut remedies: Vec<&str> = failed.filter_map(|check| check.remedy).collect();
+    remedies.dedup();
+    remedies.iter().for_each(|remedy| printer.hint(remedy));
     Ok(())
 }
 
@@ -397,32 +289,6 @@ fn print_clients(printer: &Printer, clients: &[InstalledEntry], dirs: &BaseDirs)
     }
 }
 
-/// Names the records whose hash does not follow from the record before.
-fn broken_links(check: &memoranda_engine::CheckReport) -> Vec<String> {
-    check
-        .broken_links
-        .iter()
-        .map(|link| {
-            format!(
-                "record {} of device {} does not follow the one before it",
-                link.seq, link.device
-            )
-        })
-        .collect()
-}
-
-/// Names the files that are gone, empty, cut or older although nobody edited them.
-fn lost_files(check: &memoranda_engine::CheckReport) -> Vec<String> {
-    check
-        .lost
-        .iter()
-        .map(|lost| {
-            let (state, commit) = (lost.state.as_str(), lost.commit.short());
-            format!("{}/{} is {state} since commit {commit}", lost.project, lost.path)
-        })
-        .collect()
-}
-
 fn print_check(printer: &Printer, well: &str, wrong: &str, found: &[String]) -> Result<()> {
     if found.is_empty() {
         return print_ok(printer, well);
@@ -437,10 +303,6 @@ fn print_ok(printer: &Printer, text: &str) -> Result<()> {
 
 fn print_note(printer: &Printer, text: &str) -> Result<()> {
     printer.line(format!("{HIT}note{HIT:#}  {text}"))
-}
-
-fn names(places: &[(ProjectName, NotePath)]) -> Vec<String> {
-    places.iter().map(|(project, path)| format!("{project}/{path}")).collect()
 }
 
 fn problems(check: &CheckReport) -> Vec<(NoteLocation, usize, String)> {

@@ -1,10 +1,16 @@
 //! `memoranda hook`: what clients run at certain moments of a conversation.
 
+use std::time::Duration;
+
+use memoranda_clients::hook::{self, HookClient, HookEvent, HookSettings};
+use memoranda_engine::OpenOptions;
+
+use crate::cli::one_of;
+use crate::config::AppSettings;
 use crate::context::CommandContext;
-use crate::error::Result;
+use crate::error::{CommandError, Result};
 use crate::exit::Exit;
-use crate::hook::{self, HookClient, HookEvent};
-use crate::output;
+use crate::{output, time};
 
 /// Handle an event of a conversation; clients run this command.
 ///
@@ -20,21 +26,46 @@ Examples:
   memoranda setup claude-code --hooks")]
 pub(crate) struct Args {
     /// The event of the conversation.
-    #[arg(value_enum)]
+    #[arg(value_parser = one_of(&HookEvent::ALL, HookEvent::name, HookEvent::summary))]
     event: HookEvent,
 
     /// The client that runs it.
-    #[arg(long, value_name = "CLIENT", value_enum)]
+    #[arg(
+        long,
+        value_name = "CLIENT",
+        value_parser = one_of(&HookClient::ALL, HookClient::name, HookClient::title)
+    )]
     client: HookClient,
 }
 
 /// Does it, and never fails.
 pub(crate) fn run(context: &CommandContext, args: &Args) -> Result<Exit> {
-    let told = output::read_stdin().unwrap_or_default();
-    let answer = hook::run(context, args.client, args.event, &told);
+    let input = output::read_stdin().unwrap_or_default();
+    let text = context.settings().and_then(|settings| {
+        let done = hook::run(hook_settings(settings), args.client, args.event, &input);
+        done.map_err(CommandError::from)
+    });
+    if let Err(error) = &text {
+        context.printer.detail(format!("nothing was done: {}", error.message));
+    }
+    let answer = args.client.answer(args.event, text.ok().flatten().as_deref());
     if !answer.is_empty() {
         // A client that went away needs no answer.
         context.printer.line(answer).ok();
     }
     Ok(Exit::Success)
+}
+
+fn hook_settings(settings: &AppSettings) -> HookSettings {
+    HookSettings {
+        open: OpenOptions {
+            home: settings.home(),
+            cache: settings.directories.cache.clone(),
+            state: settings.directories.state.clone(),
+            file_sync: Duration::from_secs(settings.file_sync_seconds()),
+            lock_patience: Duration::ZERO,
+        },
+        tools: settings.tools(),
+        zone: time::zone,
+    }
 }

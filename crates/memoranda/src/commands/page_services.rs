@@ -1,18 +1,17 @@
-//! Services of this program for the web page: checks, settings, set-up, rule files, import, export.
+//! Services of this program for the web page: settings, set-up of clients, import, export.
 
 use std::io::Write;
 
+use memoranda_clients::setup::{ClientSetup, SetupScope};
 use memoranda_engine::Memory;
 use memoranda_engine::core::id::ProjectName;
-use memoranda_engine::records::RecordScope;
 use memoranda_server::{
-    ClientAction, GeneratedRuleFile, PageClient, PageServices, ServiceError, ServiceErrorKind,
-    ServiceResult, UploadImport, UploadPart,
+    PageServices, ServiceError, ServiceErrorKind, ServiceResult, UploadImport, UploadPart,
 };
 use serde_json::Value;
 
 use super::import::{StagedUploads, import_upload};
-use super::{config, doctor, export, rules, setup};
+use super::{config, export, setup};
 use crate::cli::GlobalArgs;
 use crate::config::AppSettings;
 use crate::error::{CommandError, FailureKind, Result};
@@ -37,10 +36,6 @@ impl CommandServices {
 }
 
 impl PageServices for CommandServices {
-    fn check_vault(&self, memory: &Memory) -> ServiceResult<Value> {
-        doctor::page_checks(memory).map_err(service_error)
-    }
-
     fn settings(&self) -> ServiceResult<Value> {
         self.settings().map(|settings| config::page_settings(&settings)).map_err(service_error)
     }
@@ -49,27 +44,9 @@ impl PageServices for CommandServices {
         config::change_setting(key, value).map_err(service_error)
     }
 
-    fn clients(&self) -> ServiceResult<Vec<PageClient>> {
+    fn client_setup(&self) -> ServiceResult<ClientSetup> {
         let settings = self.settings().map_err(service_error)?;
-        setup::page_clients(&settings).map_err(service_error)
-    }
-
-    fn change_client(
-        &self,
-        name: &str,
-        action: ClientAction,
-        shown_digest: &str,
-    ) -> ServiceResult<Vec<String>> {
-        let settings = self.settings().map_err(service_error)?;
-        setup::change_page_client(&settings, name, action, shown_digest).map_err(service_error)
-    }
-
-    fn rule_files(
-        &self,
-        memory: &Memory,
-        scope: &RecordScope,
-    ) -> ServiceResult<Vec<GeneratedRuleFile>> {
-        rules::page_files(memory, scope).map_err(service_error)
+        Ok(setup::client_setup(&settings, SetupScope::User, None))
     }
 
     fn stage_upload(&self, upload: Option<&str>, parts: &[UploadPart]) -> ServiceResult<String> {

@@ -1,5 +1,6 @@
 //! `memoranda scan` and `memoranda reindex`: look at the files.
 
+use memoranda_clients::doctor::scan_sentence;
 use memoranda_engine::ScanReport;
 use serde::Serialize;
 
@@ -132,23 +133,4 @@ fn print_report(context: &CommandContext, report: &ScanReport) -> Result<Exit> {
         ));
     }
     Ok(Exit::Success)
-}
-
-/// Returns the result of a scan as a sentence.
-pub(crate) fn scan_sentence(report: &ScanReport) -> String {
-    let counts = [
-        (report.added, "new"),
-        (report.changed, "changed"),
-        (report.moved, "moved"),
-        (report.removed, "removed"),
-    ];
-    let found: Vec<String> = counts
-        .iter()
-        .filter(|(count, _)| *count > 0)
-        .map(|(count, word)| format!("{count} {word}"))
-        .collect();
-    match found.as_slice() {
-        [] => format!("Scanned {}: no changes", counted(report.seen, "file")),
-        found => format!("Scanned {}: {}", counted(report.seen, "file"), found.join(", ")),
-    }
 }

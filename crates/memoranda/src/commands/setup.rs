@@ -1,25 +1,21 @@
 //! `memoranda setup`: connect the clients that are on this machine.
 
-mod page_clients;
-
-pub(crate) use page_clients::{change_page_client, page_clients};
-
 use clap_complete::engine::ArgValueCandidates;
+use memoranda_clients::setup::{
+    BaseDirs, CLIENTS, ClientAction, ClientFileChange, ClientPlan, ClientSetup, ClientSpec,
+    EntryState, HookInstall, RequestedTools, ServerProgram, SetupScope, client, find_runner,
+};
 use memoranda_engine::core::diff::{DiffLabels, unified_diff};
 use serde::Serialize;
 
+use crate::cli::one_of;
 use crate::complete;
 use crate::config::{AppSettings, SettingOrigin};
 use crate::context::CommandContext;
 use crate::diff_color;
-use crate::env;
 use crate::error::{CommandError, FailureKind, Result};
 use crate::exit::Exit;
 use crate::output::{FAINT, GOOD, OutputFormat, PLACE, STRONG};
-use crate::setup::{
-    BaseDirs, CLIENTS, ClientFileChange, ClientSpec, EntryState, HookInstall, RequestedTools,
-    ServerProgram, SetupScope, client, find_runner,
-};
 use crate::table::{self, TableColumn};
 
 /// Connect your clients: Claude Code, Claude Desktop, Cursor, VS Code, Codex and seven more.
@@ -58,7 +54,12 @@ pub(crate) struct Args {
     hooks: bool,
 
     /// Scope of the configuration file.
-    #[arg(long, value_name = "SCOPE", value_enum, default_value = "user")]
+    #[arg(
+        long,
+        value_name = "SCOPE",
+        value_parser = one_of(&SetupScope::ALL, SetupScope::name, SetupScope::summary),
+        default_value = "user"
+    )]
     scope: SetupScope,
 
     /// The tools to offer, instead of those that fit the client: sets such as `recommended`, `notes`
@@ -99,25 +100,48 @@ struct ClientPlanJson {
     problem: Option<String>,
 }
 
-/// State of one client and its planned changes.
-struct ClientPlan {
-    client: &'static ClientSpec,
-    found: bool,
-    file: Option<std::path::PathBuf>,
-    server: Option<EntryState>,
-    hooks: Option<EntryState>,
-    with: HookInstall,
-    changes: Vec<ClientFileChange>,
+/// A planned client, and what came of its plan.
+struct PlannedClient {
+    plan: ClientPlan,
     backups: Vec<String>,
     problem: Option<CommandError>,
 }
 
+impl PlannedClient {
+    fn new(setup: &ClientSetup, client: &'static ClientSpec, args: &Args) -> Self {
+        let mut plan = setup.plan(client, args.action());
+        let problem = plan.problem.take().map(CommandError::from);
+        Self { plan, backups: Vec::new(), problem }
+    }
+}
+
+impl Args {
+    fn action(&self) -> ClientAction {
+        match (self.remove, self.hooks) {
+            (true, _) => ClientAction::Disconnect,
+            (false, true) => ClientAction::ConnectWithHooks,
+            (false, false) => ClientAction::Connect,
+        }
+    }
+}
+
+/// Returns the set-up of clients with these settings.
+pub(crate) fn client_setup(
+    settings: &AppSettings,
+    scope: SetupScope,
+    tools: Option<RequestedTools>,
+) -> ClientSetup {
+    let dirs = settings.directories.clients();
+    let program = program(settings, &dirs, scope, tools);
+    ClientSetup { dirs, program, scope }
+}
+
 /// Shows, or connects, or takes out.
 pub(crate) fn run(context: &CommandContext, args: &Args) -> Result<Exit> {
-    let settings = context.settings()?;
-    let dirs = BaseDirs::find(&settings.directories);
-    let program = program(settings, args);
-    check_tools(&program)?;
+    let tools = args.tools.as_deref().map(RequestedTools::parse);
+    let setup = client_setup(context.settings()?, args.scope, tools);
+    let ClientSetup { dirs, program, .. } = &setup;
+    check_tools(program)?;
     if let Some(runner) = find_runner(&program.path).filter(|_| !args.remove) {
         let name = runner.name;
         context.printer.warn(format!("clients cannot start this program after {name} deletes it"));
@@ -125,45 +149,39 @@ pub(crate) fn run(context: &CommandContext, args: &Args) -> Result<Exit> {
     }
     let named = find_clients(&args.clients)?;
     if args.print {
-        return print_snippets(context, args, &dirs, &program, &named);
+        return print_snippets(context, args, dirs, program, &named);
     }
     let wanted: Vec<&'static ClientSpec> =
         if named.is_empty() { CLIENTS.iter().collect() } else { named.clone() };
-    let mut plans: Vec<ClientPlan> =
-        wanted.into_iter().map(|client| plan(client, args, &dirs, &program)).collect();
+    let mut clients: Vec<PlannedClient> =
+        wanted.into_iter().map(|client| PlannedClient::new(&setup, client, args)).collect();
     if named.is_empty() {
         // Clients that are not installed need no change.
-        for plan in plans.iter_mut().filter(|plan| !plan.found && !args.remove) {
-            plan.changes.clear();
+        for client in clients.iter_mut().filter(|client| !client.plan.found && !args.remove) {
+            client.plan.changes.clear();
         }
         let is_agreed = context.args.yes || args.remove && context.printer.can_ask();
         if args.dry_run || !is_agreed {
-            return print_overview(context, args, &dirs, &plans);
+            return print_overview(context, args, dirs, &clients);
         }
     }
     let mut exit = Exit::Success;
-    for plan in &mut plans {
-        if let Some(problem) = &plan.problem {
-            if named.is_empty() && !plan.found {
-                continue;
-            }
-            context.printer.error(problem);
-            exit = match problem.kind {
-                FailureKind::Exit(code) => code,
-                FailureKind::BrokenPipe => Exit::Success,
-            };
+    for client in &mut clients {
+        if client.problem.is_some() && named.is_empty() && !client.plan.found {
             continue;
         }
-        if let Err(error) = apply_plan(context, args, &dirs, plan) {
-            let FailureKind::Exit(code) = error.kind else { return Err(error) };
-            context.printer.error(&error);
-            plan.problem = Some(error);
+        if client.problem.is_none() {
+            client.problem = apply_plan(context, args, dirs, client).err();
+        }
+        if let Some(problem) = &client.problem {
+            let FailureKind::Exit(code) = problem.kind else { return Err(problem.clone()) };
+            context.printer.error(problem);
             exit = code;
         }
     }
     if context.is_json() {
-        context.printer.json(&setup_json(args, &dirs, &plans))?;
-    } else if named.is_empty() && plans.iter().all(|plan| plan.changes.is_empty()) {
+        context.printer.json(&setup_json(args, dirs, &clients))?;
+    } else if named.is_empty() && clients.iter().all(|client| client.plan.changes.is_empty()) {
         context.printer.say("Nothing to do.");
     }
     Ok(exit)
@@ -186,10 +204,15 @@ fn find_clients(names: &[String]) -> Result<Vec<&'static ClientSpec>> {
 }
 
 /// How clients are to start us: a file that is shared names no path of this machine.
-fn program(settings: &AppSettings, args: &Args) -> ServerProgram {
-    let path = match args.scope {
+fn program(
+    settings: &AppSettings,
+    dirs: &BaseDirs,
+    scope: SetupScope,
+    tools: Option<RequestedTools>,
+) -> ServerProgram {
+    let path = match scope {
         SetupScope::Project => "memoranda".to_owned(),
-        SetupScope::User => match env::this_program() {
+        SetupScope::User => match &dirs.program {
             Some(path) => path.display().to_string(),
             None => "memoranda".to_owned(),
         },
@@ -197,7 +220,7 @@ fn program(settings: &AppSettings, args: &Args) -> ServerProgram {
     let home = settings.all.iter().find(|setting| setting.key == "home");
     let is_said_here = home.is_some_and(|home| {
         matches!(home.origin, SettingOrigin::Flag(_) | SettingOrigin::Variable(_))
-            && args.scope == SetupScope::User
+            && scope == SetupScope::User
     });
     let mut flags = Vec::new();
     if is_said_here {
@@ -205,7 +228,7 @@ fn program(settings: &AppSettings, args: &Args) -> ServerProgram {
         let home = std::path::absolute(&home).unwrap_or(home);
         flags = vec!["--home".to_owned(), home.display().to_string()];
     }
-    ServerProgram { path, flags, tools: args.tools.as_deref().map(RequestedTools::parse) }
+    ServerProgram { path, flags, tools }
 }
 
 fn check_tools(program: &ServerProgram) -> Result<()> {
@@ -220,65 +243,6 @@ fn check_tools(program: &ServerProgram) -> Result<()> {
         Err(error) => Err(CommandError::usage(error.to_string())
             .hint("`memoranda tool --list` lists the tools and their sets")),
     }
-}
-
-fn plan(
-    client: &'static ClientSpec,
-    args: &Args,
-    dirs: &BaseDirs,
-    program: &ServerProgram,
-) -> ClientPlan {
-    let found = client.is_here(dirs);
-    let file = client.file(dirs, args.scope);
-    let mut plan = ClientPlan {
-        client,
-        found,
-        file,
-        server: None,
-        hooks: None,
-        with: HookInstall::Without,
-        changes: Vec::new(),
-        backups: Vec::new(),
-        problem: None,
-    };
-    if plan.file.is_none() {
-        let what = format!("{} has no settings of a project", client.title);
-        plan.problem = Some(
-            CommandError::usage(what).hint(format!("`memoranda setup {}` is for you", client.name)),
-        );
-        return plan;
-    }
-    if let Err(error) = fill_plan(&mut plan, args, dirs, program) {
-        plan.problem = Some(error);
-    }
-    plan
-}
-
-fn fill_plan(
-    plan: &mut ClientPlan,
-    args: &Args,
-    dirs: &BaseDirs,
-    program: &ServerProgram,
-) -> Result<()> {
-    let client = plan.client;
-    for target in client.targets(dirs, args.scope, HookInstall::With, program) {
-        let (server, hooks) = target.apart();
-        if let Some(server) = server {
-            plan.server = Some(server.state(dirs)?);
-        }
-        if let Some(hooks) = hooks {
-            plan.hooks = Some(hooks.state(dirs)?);
-        }
-    }
-    // Installed hooks are updated, and removed with the rest.
-    if args.hooks || args.remove || plan.hooks.is_some_and(|s| s != EntryState::Absent) {
-        plan.with = HookInstall::With;
-    }
-    for target in client.targets(dirs, args.scope, plan.with, program) {
-        let change = if args.remove { target.disconnect(dirs)? } else { target.connect(dirs)? };
-        plan.changes.extend(change);
-    }
-    Ok(())
 }
 
 fn action(plan: &ClientPlan, args: &Args) -> &'static str {
@@ -298,23 +262,20 @@ fn state_name(state: Option<EntryState>) -> Option<&'static str> {
     })
 }
 
-fn setup_json(args: &Args, dirs: &BaseDirs, plans: &[ClientPlan]) -> SetupJson {
-    let row = |plan: &ClientPlan| ClientPlanJson {
+fn setup_json(args: &Args, dirs: &BaseDirs, clients: &[PlannedClient]) -> SetupJson {
+    let row = |PlannedClient { plan, backups, problem }: &PlannedClient| ClientPlanJson {
         name: plan.client.name,
         title: plan.client.title,
         found: plan.found,
-        scope: match args.scope {
-            SetupScope::User => "user",
-            SetupScope::Project => "project",
-        },
+        scope: args.scope.name(),
         file: plan.file.as_ref().map(|file| dirs.shown(file)),
         server: state_name(plan.server),
         hooks: state_name(plan.hooks),
         action: action(plan, args),
-        backups: plan.backups.clone(),
-        problem: plan.problem.as_ref().map(|problem| problem.message.clone()),
+        backups: backups.clone(),
+        problem: problem.as_ref().map(|problem| problem.message.clone()),
     };
-    SetupJson { clients: plans.iter().map(row).collect(), dry_run: args.dry_run }
+    SetupJson { clients: clients.iter().map(row).collect(), dry_run: args.dry_run }
 }
 
 /// The table of everything.
@@ -322,10 +283,10 @@ fn print_overview(
     context: &CommandContext,
     args: &Args,
     dirs: &BaseDirs,
-    plans: &[ClientPlan],
+    clients: &[PlannedClient],
 ) -> Result<Exit> {
     if context.is_json() {
-        context.printer.json(&setup_json(args, dirs, plans))?;
+        context.printer.json(&setup_json(args, dirs, clients))?;
         return Ok(Exit::Success);
     }
     let plain = anstyle::Style::new();
@@ -342,8 +303,8 @@ fn print_overview(
         Some(EntryState::Absent) => "no",
         None => "-",
     };
-    let row = |plan: &ClientPlan| {
-        let would = match (&plan.problem, action(plan, args)) {
+    let row = |PlannedClient { plan, problem, .. }: &PlannedClient| {
+        let would = match (problem, action(plan, args)) {
             (Some(_), _) if plan.file.is_some() => "cannot read it",
             (Some(_), _) => "-",
             (None, "none") => "-",
@@ -354,43 +315,41 @@ fn print_overview(
         cells.iter().map(|cell| (*cell).to_owned()).collect()
     };
     // Clients that are not here take one line, unless their files have something to say.
-    let is_here = |plan: &&ClientPlan| {
+    let is_here = |PlannedClient { plan, .. }: &&PlannedClient| {
         let is_known = matches!(plan.server, Some(EntryState::Current | EntryState::Different));
         plan.found || is_known || !plan.changes.is_empty()
     };
-    let rows: Vec<Vec<String>> = plans.iter().filter(is_here).map(row).collect();
+    let rows: Vec<Vec<String>> = clients.iter().filter(is_here).map(row).collect();
     if !rows.is_empty() {
         table::print(&context.printer, &columns, &rows)?;
     }
     let absent: Vec<&str> =
-        plans.iter().filter(|plan| !is_here(plan)).map(|plan| plan.client.name).collect();
+        clients.iter().filter(|c| !is_here(c)).map(|c| c.plan.client.name).collect();
     if !absent.is_empty() {
         let text = format!("not here: {}", absent.join(", "));
         for line in table::wrap(&text, context.printer.width()) {
             context.printer.line(format!("{FAINT}{line}{FAINT:#}"))?;
         }
     }
-    for problem in
-        plans.iter().filter(|plan| plan.file.is_some()).filter_map(|p| p.problem.as_ref())
-    {
+    let with_file = clients.iter().filter(|client| client.plan.file.is_some());
+    for problem in with_file.filter_map(|client| client.problem.as_ref()) {
         context.printer.warn(&problem.message);
     }
-    let would: Vec<&ClientPlan> = plans.iter().filter(|plan| !plan.changes.is_empty()).collect();
     let verb = if args.remove { "--remove " } else { "" };
-    match would.first() {
+    match clients.iter().find(|client| !client.plan.changes.is_empty()) {
         Some(first) => {
             context.printer.hint(format!(
                 "`memoranda setup {verb}{}` shows the change and asks; `memoranda setup {verb}--yes` \
                  does all",
-                first.client.name
+                first.plan.client.name
             ));
         }
         None if args.remove => {
             context.printer.say("Nothing of Memoranda is in any of these files.")
         }
-        None if plans.iter().any(|plan| plan.found) => {
-            let here = plans.iter().filter(|plan| plan.found);
-            let unread = here.clone().filter(|plan| plan.problem.is_some()).count();
+        None if clients.iter().any(|client| client.plan.found) => {
+            let here = clients.iter().filter(|client| client.plan.found);
+            let unread = here.clone().filter(|client| client.problem.is_some()).count();
             match (unread, here.count() - unread) {
                 (0, _) => context.printer.say("Every client that is here is connected."),
                 (_, 0) => {}
@@ -406,7 +365,7 @@ fn apply_plan(
     context: &CommandContext,
     args: &Args,
     dirs: &BaseDirs,
-    plan: &mut ClientPlan,
+    PlannedClient { plan, backups, .. }: &mut PlannedClient,
 ) -> Result<()> {
     let printer = &context.printer;
     let client = plan.client;
@@ -447,7 +406,7 @@ fn apply_plan(
             Err(error) => return Err(error),
         }
         let backup = change.apply(dirs)?;
-        plan.backups.extend(backup.iter().map(|path| dirs.shown(path)));
+        backups.extend(backup.iter().map(|path| dirs.shown(path)));
         if printer.format == OutputFormat::Json {
             continue;
         }

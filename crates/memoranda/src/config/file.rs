@@ -18,7 +18,7 @@ impl ConfigFile {
     /// Reads and checks the file; a missing file is empty.
     pub(crate) fn read(path: &Path) -> Result<Self> {
         let text = files::read_text(path)
-            .map_err(|e| CommandError { kind: configuration_kind(), ..e })?
+            .map_err(|e| CommandError { kind: configuration_kind(), ..e.into() })?
             .unwrap_or_default();
         let document = text.parse::<DocumentMut>().map_err(|e| {
             let at = e.span().map_or(1, |span| line_of(&text, span.start));
@@ -107,7 +107,7 @@ impl ConfigFile {
                 table.insert(name, Item::Value(new));
             }
         }
-        files::replace(&self.path, self.document.to_string().as_bytes())
+        Ok(files::replace(&self.path, self.document.to_string().as_bytes())?)
     }
 
     /// Removes a key and writes the file; returns true if the key was set.

@@ -15,6 +15,7 @@ use std::time::Duration;
 use clap::ValueEnum as _;
 use etcetera::BaseStrategy as _;
 use jiff::tz::TimeZone;
+use memoranda_clients::setup::BaseDirs;
 use memoranda_engine::LanguageModel;
 use memoranda_engine::core::fact::FactLimits;
 use memoranda_model::{ApiKey, EndpointOptions, ModelEndpoint, ModelProtocol};
@@ -88,6 +89,20 @@ impl AppDirectories {
             cache: base.cache_dir().join("memoranda"),
             state: base.state_dir().unwrap_or_else(|| base.data_dir()).join("memoranda"),
         })
+    }
+
+    /// Returns the folders in which clients and their files are found.
+    pub(crate) fn clients(&self) -> BaseDirs {
+        BaseDirs {
+            home: self.user.clone(),
+            config: self.config_base.clone(),
+            claude: env::CLAUDE_CONFIG_DIR.get().map(PathBuf::from),
+            codex: env::CODEX_HOME.get().map(PathBuf::from),
+            project: env::working_directory().unwrap_or_else(|| PathBuf::from(".")),
+            created_list: self.state.join("setup-folders"),
+            search_path: env::PATH.get().unwrap_or_default(),
+            program: env::this_program(),
+        }
     }
 }
 

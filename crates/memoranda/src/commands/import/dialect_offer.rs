@@ -1,11 +1,11 @@
 //! Offers the tools that a person used before, to the clients that still name the old server.
 
+use memoranda_clients::setup::{CLIENTS, SetupScope};
 use memoranda_import::ImportSource;
 
 use crate::context::CommandContext;
 use crate::error::Result;
 use crate::files;
-use crate::setup::{BaseDirs, CLIENTS, SetupScope};
 
 /// A memory server that agents know, and the toolset with its tools.
 struct OldServer {
@@ -43,7 +43,7 @@ pub(super) fn offer(context: &CommandContext, source: ImportSource) -> Result<()
     let Some(server) = OLD_SERVERS.iter().find(|server| server.source == source) else {
         return Ok(());
     };
-    let dirs = BaseDirs::find(&context.settings()?.directories);
+    let dirs = context.settings()?.directories.clients();
     for client in &CLIENTS {
         let file = client.file(&dirs, SetupScope::User);
         let text = file.and_then(|file| files::read_text(&file).ok().flatten());

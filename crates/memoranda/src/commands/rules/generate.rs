@@ -2,9 +2,13 @@
 
 use std::path::{Path, PathBuf};
 
+use memoranda_clients::rules::{
+    AgentRule, BlockError, MARK, RuleFileForm, RuleTarget, TARGETS, find_target, generated_in,
+    pages, rules_in, with_block, without_block,
+};
 use memoranda_engine::Memory;
 use memoranda_engine::core::diff::{DiffLabels, unified_diff};
-use memoranda_engine::records::{MemoryRecord, RecordScope, active_rules};
+use memoranda_engine::records::{RecordScope, active_rules};
 use serde::Serialize;
 
 use super::known_rules::KnownRules;
@@ -13,10 +17,6 @@ use crate::context::CommandContext;
 use crate::error::{CommandError, Result};
 use crate::exit::Exit;
 use crate::output::{PLACE, STRONG, counted, visible};
-use crate::rules::{
-    AgentRule, BlockError, MARK, RuleFileForm, RuleTarget, TARGETS, find_target, generated_in,
-    pages, rules_in, with_block, without_block,
-};
 use crate::{diff_color, files};
 
 #[derive(Serialize)]
@@ -163,7 +163,10 @@ pub(super) fn run(
     let now = context.settings()?.tools().records.now();
     for scope in &asked.scopes {
         rules.extend(
-            active_rules(memory, scope, &now).map_err(record_error)?.into_iter().map(rule_of),
+            active_rules(memory, scope, &now)
+                .map_err(record_error)?
+                .into_iter()
+                .map(AgentRule::from),
         );
     }
     let mut plan_set = GeneratePlan { rules, plans: Vec::new(), troubles: Vec::new() };
@@ -231,8 +234,8 @@ impl GeneratePlan {
             let path = root.join(&plan.path);
             let done = match &plan.after {
                 _ if !plan.differs() => Ok(()),
-                Some(text) => files::replace(&path, text.as_bytes()),
-                None => files::remove(&path),
+                Some(text) => files::replace(&path, text.as_bytes()).map_err(CommandError::from),
+                None => files::remove(&path).map_err(CommandError::from),
             };
             match done {
                 Ok(()) => true,
@@ -297,14 +300,6 @@ fn print_plan(
     Ok(())
 }
 
-pub(super) fn rule_of(record: MemoryRecord) -> AgentRule {
-    AgentRule {
-        text: record.content,
-        paths: record.paths,
-        category: record.category.unwrap_or_default(),
-    }
-}
-
 /// Plans the files of a target, including generated files that are no longer needed.
 fn plan_target(
     root: &Path,
@@ -336,7 +331,7 @@ fn plan_target(
             own.iter().any(|(_, own)| own.text == rule.text && own.paths == rule.paths)
         };
         let rules: Vec<AgentRule> = rules.iter().filter(|rule| !is_own(rule)).cloned().collect();
-        let pages = crate::rules::pages(target, &rules);
+        let pages = memoranda_clients::rules::pages(target, &rules);
         let block = pages.first().map_or("", |page| page.text.as_str());
         let text = with_block(before.as_deref().unwrap_or_default(), block);
         let text = text.map_err(|BlockError::Damaged| {

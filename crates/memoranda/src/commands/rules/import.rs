@@ -4,6 +4,7 @@ use std::collections::{BTreeSet, HashSet};
 use std::path::{Path, PathBuf};
 
 use jiff::SignedDuration;
+use memoranda_clients::rules::{AgentRule, READ_FROM, generated_in, rules_in};
 use memoranda_engine::records::{
     NewRecord, RecordKind, RecordScope, active_rules, add_records, normalize_globs,
 };
@@ -18,7 +19,6 @@ use crate::error::{CommandError, Result};
 use crate::exit::Exit;
 use crate::files;
 use crate::output::{FAINT, PLACE, STRONG, counted, visible};
-use crate::rules::{AgentRule, READ_FROM, generated_in, rules_in};
 
 #[derive(Serialize)]
 struct RulesImportJson {

@@ -4,6 +4,7 @@
 use std::cell::OnceCell;
 use std::collections::HashSet;
 
+use memoranda_clients::rules::rules_in;
 use memoranda_engine::core::id::ProjectName;
 use memoranda_engine::core::note;
 use memoranda_engine::core::path::NotePath;
@@ -13,7 +14,6 @@ use memoranda_engine::{HistoryFilter, Memory};
 use super::import::normalized_words;
 use super::record_error;
 use crate::error::Result;
-use crate::rules::rules_in;
 
 /// The rules of some scopes and of everyone, now and at any time before.
 pub(super) struct KnownRules<'m> {

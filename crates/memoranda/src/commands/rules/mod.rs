@@ -8,16 +8,13 @@ mod list;
 use std::path::PathBuf;
 
 use clap::Subcommand;
-use memoranda_engine::records::{RecordError, RecordScope, active_rules};
-use memoranda_engine::{GitRepository, Memory};
-use memoranda_server::GeneratedRuleFile;
+use memoranda_engine::GitRepository;
+use memoranda_engine::records::{RecordError, RecordScope};
 
 use crate::context::CommandContext;
 use crate::env;
 use crate::error::{CommandError, Result};
 use crate::exit::Exit;
-use crate::rules::{AgentRule, RuleFileForm, TARGETS, pages};
-use crate::time;
 use generate::{GenerateMode, GenerateRequest, UnknownText, WithoutRules};
 
 /// Show the rules, write them into the files that agents read, or read such files as rules.
@@ -154,22 +151,6 @@ pub(crate) fn run(context: &CommandContext, args: &Args) -> Result<Exit> {
             import::run(context, memory, &files, &scope, *dry_run)
         }
     }
-}
-
-/// Returns the files that the rules of a scope become, for the page.
-pub(crate) fn page_files(memory: &Memory, scope: &RecordScope) -> Result<Vec<GeneratedRuleFile>> {
-    let rules = active_rules(memory, scope, &time::now()).map_err(record_error)?;
-    let rules: Vec<AgentRule> = rules.into_iter().map(generate::rule_of).collect();
-    let mut files = Vec::new();
-    for target in TARGETS {
-        files.extend(pages(target, &rules).into_iter().map(|page| GeneratedRuleFile {
-            target: target.name.to_owned(),
-            path: page.path,
-            text: page.text,
-            is_block: target.form == RuleFileForm::Block,
-        }));
-    }
-    Ok(files)
 }
 
 fn no_project() -> CommandError {

@@ -4,7 +4,6 @@ use std::path::{Path, PathBuf};
 
 use serde_json::Value;
 
-use crate::env;
 use crate::files;
 use crate::hook::HookClient;
 use crate::setup::clients::{CLIENTS, ClientSpec};
@@ -14,20 +13,20 @@ use crate::setup::locations::{BaseDir, BaseDirs};
 use crate::setup::{SetupScope, hooks};
 
 /// An entry of Memoranda in a client's file with the result of its check.
-pub(crate) struct InstalledEntry {
+pub struct InstalledEntry {
     /// The client.
-    pub(crate) client: &'static ClientSpec,
+    pub client: &'static ClientSpec,
     /// File of the client.
-    pub(crate) file: PathBuf,
+    pub file: PathBuf,
     /// Kind of the entry.
-    pub(crate) part: EntryPart,
+    pub part: EntryPart,
     /// Result of the check.
-    pub(crate) finding: EntryFinding,
+    pub finding: EntryFinding,
 }
 
 /// Kind of an entry.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub(crate) enum EntryPart {
+pub enum EntryPart {
     /// The server.
     Server,
     /// The hooks.
@@ -36,7 +35,7 @@ pub(crate) enum EntryPart {
 
 /// Result of the check of an entry.
 #[derive(Clone, PartialEq, Eq, Debug)]
-pub(crate) enum EntryFinding {
+pub enum EntryFinding {
     /// It starts this program.
     This,
     /// It connects to an address.
@@ -52,7 +51,7 @@ pub(crate) enum EntryFinding {
 }
 
 /// Checks the user and project files of every client.
-pub(crate) fn check(dirs: &BaseDirs) -> Vec<InstalledEntry> {
+pub fn check(dirs: &BaseDirs) -> Vec<InstalledEntry> {
     let mut found: Vec<InstalledEntry> = Vec::new();
     for client in &CLIENTS {
         for scope in [SetupScope::User, SetupScope::Project] {
@@ -67,7 +66,7 @@ pub(crate) fn check(dirs: &BaseDirs) -> Vec<InstalledEntry> {
                 }
                 let finding = match read(&file, format) {
                     Ok(None) => None,
-                    Ok(Some(value)) => match started(client, part, &value) {
+                    Ok(Some(value)) => match started(client, dirs, part, &value) {
                         Some(EntryFinding::This)
                             if part == EntryPart::Hooks
                                 && !is_trusted(client, dirs, &file, &value) =>
@@ -88,12 +87,18 @@ pub(crate) fn check(dirs: &BaseDirs) -> Vec<InstalledEntry> {
 }
 
 fn read(file: &Path, format: ConfigFormat) -> Result<Option<Value>, String> {
-    let text = files::read_text(file).map_err(|error| error.message)?;
+    let text = files::read_text(file).map_err(|error| error.to_string())?;
     text.map(|text| format.value(&text).map_err(|broken| broken.to_string())).transpose()
 }
 
 /// Checks Memoranda's entry; `None` if the entry does not exist.
-fn started(client: &ClientSpec, part: EntryPart, value: &Value) -> Option<EntryFinding> {
+fn started(
+    client: &ClientSpec,
+    dirs: &BaseDirs,
+    part: EntryPart,
+    value: &Value,
+) -> Option<EntryFinding> {
+    let judged = |program: &str| judged(dirs, program);
     match part {
         EntryPart::Server => {
             let entry = format::at(value, &[client.container, NAME])?;
@@ -152,16 +157,16 @@ fn snake_case(event: &str) -> String {
     event.char_indices().map(letter).collect()
 }
 
-fn judged(program: &str) -> EntryFinding {
+fn judged(dirs: &BaseDirs, program: &str) -> EntryFinding {
     let is_path = program.contains(['/', '\\']);
     let path = if is_path {
         Some(PathBuf::from(program)).filter(|path| path.is_file())
     } else {
-        env::find_program(program)
+        dirs.find_program(program)
     };
     let Some(path) = path else { return EntryFinding::Missing(program.to_owned()) };
     let real = |path: &Path| path.canonicalize().ok();
-    let this = env::this_program().and_then(|this| real(&this));
+    let this = dirs.program.as_deref().and_then(real);
     if this.is_some() && real(&path) == this {
         EntryFinding::This
     } else {

@@ -22,11 +22,11 @@ pub(crate) enum ConfigFormat {
 
 /// Syntax error of a text.
 #[derive(Clone, PartialEq, Eq, Debug)]
-pub(crate) struct ConfigSyntaxError {
+pub struct ConfigSyntaxError {
     /// Line number, from 1.
-    pub(crate) line: usize,
+    pub line: usize,
     /// Description of the error.
-    pub(crate) what: String,
+    pub what: String,
 }
 
 impl ConfigSyntaxError {

@@ -2,8 +2,7 @@
 
 use std::path::{Path, PathBuf};
 
-use crate::error::{CommandError, Result};
-use crate::exit::Exit;
+use crate::error::{ClientsError, Result};
 use crate::files;
 use crate::setup::created_dirs;
 use crate::setup::entries::{ConfigEntry, EntryState, as_found, connected, disconnected, state};
@@ -24,13 +23,13 @@ pub(crate) struct ClientFile {
 }
 
 /// A planned change of a file.
-pub(crate) struct ClientFileChange {
+pub struct ClientFileChange {
     /// The file.
-    pub(crate) path: PathBuf,
+    pub path: PathBuf,
     /// Current text; `None` if the file does not exist.
-    pub(crate) before: Option<String>,
+    pub before: Option<String>,
     /// New text; `None` if the file is deleted.
-    pub(crate) after: Option<String>,
+    pub after: Option<String>,
     /// Treatment of the backup.
     backup: BackupAction,
     /// True for a script, which clients execute.
@@ -52,16 +51,15 @@ impl ClientFile {
     fn text(&self) -> Result<Option<String>> {
         match files::read_text(&self.path) {
             Err(error) if self.path.is_dir() => Err(error),
-            Err(error) => Err(CommandError { kind: configuration(), ..error }
-                .hint("fix that file, or paste what `memoranda setup --print CLIENT` prints")),
+            Err(ClientsError::Io { doing, source }) => {
+                Err(ClientsError::UnreadableFile { doing, source })
+            }
             other => other,
         }
     }
 
-    fn broken(&self, dirs: &BaseDirs, broken: &ConfigSyntaxError) -> CommandError {
-        let shown = dirs.shown(&self.path);
-        CommandError::configuration(format!("{shown} was left alone: {broken}"))
-            .hint("fix that line, or paste what `memoranda setup --print CLIENT` prints")
+    fn invalid(&self, dirs: &BaseDirs, reason: ConfigSyntaxError) -> ClientsError {
+        ClientsError::InvalidFile { file: dirs.shown(&self.path), reason }
     }
 
     /// Splits the entries into server and hooks.
@@ -82,7 +80,7 @@ impl ClientFile {
     /// Returns the state of the entries.
     pub(crate) fn state(&self, dirs: &BaseDirs) -> Result<EntryState> {
         let text = self.text()?.unwrap_or_default();
-        state(self.format, &text, &self.entries).map_err(|broken| self.broken(dirs, &broken))
+        state(self.format, &text, &self.entries).map_err(|reason| self.invalid(dirs, reason))
     }
 
     /// Plans the change that connects the client; `None` if it is connected.
@@ -90,7 +88,7 @@ impl ClientFile {
         let before = self.text()?;
         let text = before.as_deref().unwrap_or_default();
         let after = connected(self.format, text, &self.entries)
-            .map_err(|broken| self.broken(dirs, &broken))?;
+            .map_err(|reason| self.invalid(dirs, reason))?;
         if after == text {
             return Ok(None);
         }
@@ -157,7 +155,7 @@ impl ClientFile {
             Some(backup) if self.is_origin(&backup, &before) && backup != before => Some(backup),
             backup => {
                 let left = disconnected(self.format, &before, &self.entries)
-                    .map_err(|broken| self.broken(dirs, &broken))?;
+                    .map_err(|reason| self.invalid(dirs, reason))?;
                 if left == before {
                     return Ok(None);
                 }
@@ -185,15 +183,10 @@ impl ClientFile {
 
 impl ClientFileChange {
     /// Applies the change and returns the path of a new backup.
-    pub(crate) fn apply(&self, dirs: &BaseDirs) -> Result<Option<PathBuf>> {
+    pub fn apply(&self, dirs: &BaseDirs) -> Result<Option<PathBuf>> {
         let now = files::read_text(&self.path)?;
         if now != self.before {
-            let shown = dirs.shown(&self.path);
-            return Err(CommandError::new(
-                Exit::Conflict,
-                format!("{shown} changed in this moment; nothing was written"),
-            )
-            .hint("do it again"));
+            return Err(ClientsError::FileChanged { file: dirs.shown(&self.path) });
         }
         let backup = backup_of(&self.path);
         let mut made = None;
@@ -234,8 +227,4 @@ fn backup_of(path: &Path) -> PathBuf {
     let mut name = path.as_os_str().to_owned();
     name.push(BACKUP);
     PathBuf::from(name)
-}
-
-fn configuration() -> crate::error::FailureKind {
-    crate::error::FailureKind::Exit(Exit::Configuration)
 }

@@ -33,7 +33,7 @@ pub(super) fn remove_created(dirs: &BaseDirs, path: &Path) -> Result<()> {
 }
 
 fn read_list(dirs: &BaseDirs) -> Result<Vec<PathBuf>> {
-    let text = files::read_text(&dirs.made)?.unwrap_or_default();
+    let text = files::read_text(&dirs.created_list)?.unwrap_or_default();
     Ok(text.lines().map(PathBuf::from).collect())
 }
 
@@ -43,10 +43,10 @@ fn write_list(dirs: &BaseDirs, mut made: Vec<PathBuf>) -> Result<()> {
     made.dedup();
     let lines: Vec<String> = made.iter().map(|folder| format!("{}\n", folder.display())).collect();
     if lines.is_empty() {
-        files::remove(&dirs.made)?;
-        dirs.made.parent().map(files::remove_empty_folder);
+        files::remove(&dirs.created_list)?;
+        dirs.created_list.parent().map(files::remove_empty_folder);
         Ok(())
     } else {
-        files::replace(&dirs.made, lines.concat().as_bytes())
+        files::replace(&dirs.created_list, lines.concat().as_bytes())
     }
 }

@@ -8,13 +8,13 @@ const END: &str = "<!-- memoranda:rules:end -->";
 
 /// Reason to leave a file unchanged.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub(crate) enum BlockError {
+pub enum BlockError {
     /// A mark is missing, doubled, or in the wrong order.
     Damaged,
 }
 
 /// Inserts, replaces or removes the block; an empty block is removed.
-pub(crate) fn with_block(text: &str, block: &str) -> Result<String, BlockError> {
+pub fn with_block(text: &str, block: &str) -> Result<String, BlockError> {
     let ending = if text.contains("\r\n") { "\r\n" } else { "\n" };
     let written = if block.is_empty() {
         String::new()
@@ -40,7 +40,7 @@ pub(crate) fn with_block(text: &str, block: &str) -> Result<String, BlockError> 
 
 /// Returns the generated part of a text: the block with its marks, or a whole generated file;
 /// `None` if nothing was generated.
-pub(crate) fn generated_in(text: &str) -> Option<&str> {
+pub fn generated_in(text: &str) -> Option<&str> {
     if text.contains(MARK) {
         return Some(text);
     }
@@ -48,7 +48,7 @@ pub(crate) fn generated_in(text: &str) -> Option<&str> {
 }
 
 /// Returns a text without the block: what a person wrote.
-pub(crate) fn without_block(text: &str) -> String {
+pub fn without_block(text: &str) -> String {
     match split_at_block(text) {
         Some([above, _, below]) => [above, below].concat(),
         None if text.contains(MARK) => String::new(),

@@ -9,35 +9,60 @@ mod format;
 mod hooks;
 mod json;
 mod locations;
+mod plan;
+mod review;
 mod temporary_install;
 mod toml;
 mod yaml;
 
 use std::path::{Path, PathBuf};
 
-use clap::ValueEnum;
+pub use change::ClientFileChange;
+pub use check::{EntryFinding, EntryPart, InstalledEntry, check};
+pub use clients::{CLIENTS, ClientSpec, ToolChoice, client};
+pub use entries::EntryState;
+pub use format::ConfigSyntaxError;
+pub use locations::{BaseDirs, find_program};
+pub use plan::{ClientAction, ClientPlan, ClientSetup};
+pub use review::{ClientChange, ClientFileDiff, ClientReview};
+pub use temporary_install::{PackageRunner, find_runner};
 
-pub(crate) use change::{ClientFile, ClientFileChange};
-pub(crate) use check::{EntryFinding, EntryPart, InstalledEntry, check};
-pub(crate) use clients::{CLIENTS, ClientSpec, client};
-pub(crate) use entries::{EntryState, NAME};
-pub(crate) use locations::BaseDirs;
-pub(crate) use temporary_install::find_runner;
-
-use entries::ConfigEntry;
+use change::ClientFile;
+use entries::{ConfigEntry, NAME};
 
 /// Scope of a connection.
-#[derive(Clone, Copy, PartialEq, Eq, Debug, ValueEnum)]
-pub(crate) enum SetupScope {
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum SetupScope {
     /// For you, in every project.
     User,
     /// For everybody who works in this folder.
     Project,
 }
 
+impl SetupScope {
+    /// All scopes.
+    pub const ALL: [Self; 2] = [Self::User, Self::Project];
+
+    /// Returns the name on the command line.
+    pub fn name(self) -> &'static str {
+        match self {
+            Self::User => "user",
+            Self::Project => "project",
+        }
+    }
+
+    /// Returns a description for people.
+    pub fn summary(self) -> &'static str {
+        match self {
+            Self::User => "For you, in every project",
+            Self::Project => "For everybody who works in this folder",
+        }
+    }
+}
+
 /// Decision on installing hooks.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub(crate) enum HookInstall {
+pub enum HookInstall {
     /// With hooks.
     With,
     /// Only the server.
@@ -46,31 +71,31 @@ pub(crate) enum HookInstall {
 
 /// Command that starts the server.
 #[derive(Clone, Debug)]
-pub(crate) struct ServerProgram {
+pub struct ServerProgram {
     /// Path of the program.
-    pub(crate) path: String,
+    pub path: String,
     /// Global flags, such as the vault's folder.
-    pub(crate) flags: Vec<String>,
+    pub flags: Vec<String>,
     /// Requested tools; `None` for those that fit the client.
-    pub(crate) tools: Option<RequestedTools>,
+    pub tools: Option<RequestedTools>,
 }
 
 /// Tools that the person chose for a client.
 #[derive(Clone, Debug, Default)]
-pub(crate) struct RequestedTools {
+pub struct RequestedTools {
     /// Names of toolsets.
-    pub(crate) toolsets: Vec<String>,
+    pub toolsets: Vec<String>,
     /// Names of single tools.
-    pub(crate) tools: Vec<String>,
+    pub tools: Vec<String>,
 }
 
 impl RequestedTools {
     /// Splits a list with commas into toolsets and tools. A name of neither counts as a toolset, and
     /// is rejected as one.
-    pub(crate) fn parse(text: &str) -> Self {
-        let names = crate::server_args::comma_list(text);
-        let (tools, toolsets) =
-            names.into_iter().partition(|name| memoranda_tools::tool(name).is_some());
+    pub fn parse(text: &str) -> Self {
+        let names =
+            text.split(',').map(str::trim).filter(|name| !name.is_empty()).map(str::to_owned);
+        let (tools, toolsets) = names.partition(|name| memoranda_tools::tool(name).is_some());
         Self { toolsets, tools }
     }
 
@@ -98,11 +123,11 @@ impl ClientSpec {
     /// Returns true if the client seems to be installed.
     pub(crate) fn is_here(&self, dirs: &BaseDirs) -> bool {
         self.signs.iter().any(|sign| dirs.path(*sign).exists())
-            || self.program.is_some_and(|program| crate::env::find_program(program).is_some())
+            || self.program.is_some_and(|program| dirs.find_program(program).is_some())
     }
 
     /// Returns the file with its servers; `None` if the scope has none.
-    pub(crate) fn file(&self, dirs: &BaseDirs, scope: SetupScope) -> Option<PathBuf> {
+    pub fn file(&self, dirs: &BaseDirs, scope: SetupScope) -> Option<PathBuf> {
         match scope {
             SetupScope::Project => self.project.map(|place| dirs.path(place)),
             SetupScope::User => {
@@ -141,7 +166,7 @@ impl ClientSpec {
     }
 
     /// Returns the step that the user must do before hooks run.
-    pub(crate) fn after_hooks(&self) -> Option<&'static str> {
+    pub fn after_hooks(&self) -> Option<&'static str> {
         hooks::hook_spec(self.hooks?).after
     }
 
@@ -188,7 +213,7 @@ impl ClientSpec {
     }
 
     /// Returns a snippet to paste into the file.
-    pub(crate) fn snippet(&self, program: &ServerProgram) -> String {
+    pub fn snippet(&self, program: &ServerProgram) -> String {
         let entry = self.shape.entry(&program.path, &program.server_args(self));
         self.format.snippet(&[self.container, NAME], &entry)
     }

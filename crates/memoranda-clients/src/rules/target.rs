@@ -1,24 +1,24 @@
 //! The readers of rule files: one row each.
 
 /// One program, or several that read the same file, and how it wants its rules.
-pub(crate) struct RuleTarget {
+pub struct RuleTarget {
     /// Name on the command line.
-    pub(crate) name: &'static str,
+    pub name: &'static str,
     /// Other names for it.
-    pub(crate) also: &'static [&'static str],
+    pub also: &'static [&'static str],
     /// The file; of several, the one for rules that hold everywhere.
-    pub(crate) path: &'static str,
+    pub path: &'static str,
     /// How it is written.
-    pub(crate) form: RuleFileForm,
+    pub form: RuleFileForm,
     /// Files that show that the program is used; one of them must exist.
-    pub(crate) signs: &'static [&'static str],
+    pub signs: &'static [&'static str],
     /// True if `all` includes the target.
-    pub(crate) in_all: bool,
+    pub in_all: bool,
 }
 
 /// How a target's rules are written.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub(crate) enum RuleFileForm {
+pub enum RuleFileForm {
     /// A block between marks in a file that people write.
     Block,
     /// A file of its own without frontmatter.
@@ -34,7 +34,7 @@ pub(crate) enum RuleFileForm {
 }
 
 /// Every target, in the order in which they are written.
-pub(crate) const TARGETS: &[RuleTarget] = &[
+pub const TARGETS: &[RuleTarget] = &[
     RuleTarget {
         name: "agents",
         also: &["codex", "opencode", "zed", "vscode"],
@@ -119,7 +119,7 @@ pub(crate) const TARGETS: &[RuleTarget] = &[
 ];
 
 /// Files and folders that `rules import` looks at when none is named.
-pub(crate) const READ_FROM: &[&str] = &[
+pub const READ_FROM: &[&str] = &[
     "AGENTS.md",
     "CLAUDE.md",
     ".claude/CLAUDE.md",
@@ -138,6 +138,6 @@ pub(crate) const READ_FROM: &[&str] = &[
 ];
 
 /// The target that a name means.
-pub(crate) fn find_target(name: &str) -> Option<&'static RuleTarget> {
+pub fn find_target(name: &str) -> Option<&'static RuleTarget> {
     TARGETS.iter().find(|target| target.name == name || target.also.contains(&name))
 }

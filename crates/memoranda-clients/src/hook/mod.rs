@@ -10,31 +10,29 @@ use std::sync::Arc;
 use std::sync::mpsc::channel;
 use std::time::Duration;
 
-use clap::ValueEnum;
+use jiff::tz::TimeZone;
 use memoranda_engine::core::change::{Author, ChangeChannel};
-use memoranda_engine::{Memory, OpenOptions};
+use memoranda_engine::{EngineError, Memory, OpenOptions};
+use memoranda_tools::ToolSettings;
 use serde_json::json;
 
-use crate::context::CommandContext;
-use crate::error::{CommandError, Result};
+use crate::error::{ClientsError, Result};
 use hook_input::HookInput;
 
 /// Clients that run hooks.
-#[derive(Clone, Copy, PartialEq, Eq, Debug, ValueEnum)]
-pub(crate) enum HookClient {
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum HookClient {
     /// Claude Code.
     ClaudeCode,
     /// Codex.
     Codex,
     /// VS Code.
-    #[value(name = "vscode")]
     VsCode,
     /// Gemini CLI.
     Gemini,
     /// Cursor.
     Cursor,
     /// OpenCode, by a plugin.
-    #[value(name = "opencode")]
     OpenCode,
     /// Windsurf.
     Windsurf,
@@ -44,8 +42,7 @@ pub(crate) enum HookClient {
 
 impl HookClient {
     /// All clients with hooks.
-    #[cfg(test)]
-    pub(crate) const ALL: [Self; 8] = [
+    pub const ALL: [Self; 8] = [
         Self::ClaudeCode,
         Self::Codex,
         Self::VsCode,
@@ -57,7 +54,7 @@ impl HookClient {
     ];
 
     /// Returns the name on the command line.
-    pub(crate) fn name(self) -> &'static str {
+    pub fn name(self) -> &'static str {
         match self {
             Self::ClaudeCode => "claude-code",
             Self::Codex => "codex",
@@ -71,7 +68,7 @@ impl HookClient {
     }
 
     /// Returns the display name.
-    fn title(self) -> &'static str {
+    pub fn title(self) -> &'static str {
         match self {
             Self::ClaudeCode => "Claude Code",
             Self::Codex => "Codex",
@@ -85,7 +82,7 @@ impl HookClient {
     }
 
     /// Returns the response to the client: text for the model, or an empty response.
-    fn answer(self, event: HookEvent, text: Option<&str>) -> String {
+    pub fn answer(self, event: HookEvent, text: Option<&str>) -> String {
         let name = match (self, event) {
             (_, HookEvent::SessionStart) => "SessionStart",
             // Gemini CLI has no event after compression, so the next question is used.
@@ -118,8 +115,8 @@ impl HookClient {
 }
 
 /// The moments of a conversation.
-#[derive(Clone, Copy, PartialEq, Eq, Debug, ValueEnum)]
-pub(crate) enum HookEvent {
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum HookEvent {
     /// It begins, or begins again: the model gets a brief.
     SessionStart,
     /// The person asks: the model gets what memory holds about it.
@@ -136,8 +133,33 @@ pub(crate) enum HookEvent {
 }
 
 impl HookEvent {
+    /// All moments.
+    pub const ALL: [Self; 6] = [
+        Self::SessionStart,
+        Self::Prompt,
+        Self::PreCompact,
+        Self::PostCompact,
+        Self::Stop,
+        Self::SessionEnd,
+    ];
+
+    /// Returns a description for people.
+    pub fn summary(self) -> &'static str {
+        match self {
+            Self::SessionStart => "It begins, or begins again: the model gets a brief",
+            Self::Prompt => "The person asks: the model gets what memory holds about it",
+            Self::PreCompact => "It is about to be compacted: a checkpoint is kept",
+            Self::PostCompact => {
+                "It was compacted: the client's summary is kept. Gemini CLI asks with every \
+                 question; the model gets its brief again if it was lost"
+            }
+            Self::Stop => "The model has answered: a checkpoint is kept, at most every ten minutes",
+            Self::SessionEnd => "It ends: a checkpoint is kept",
+        }
+    }
+
     /// Returns the name on the command line.
-    pub(crate) fn name(self) -> &'static str {
+    pub fn name(self) -> &'static str {
         match self {
             Self::SessionStart => "session-start",
             Self::Prompt => "prompt",
@@ -164,7 +186,7 @@ struct HookRun {
     client: HookClient,
     event: HookEvent,
     input: HookInput,
-    settings: memoranda_tools::ToolSettings,
+    settings: ToolSettings,
 }
 
 impl HookRun {
@@ -210,78 +232,59 @@ impl HookRun {
     }
 }
 
-/// Handles an event and returns the response to the client. Problems are reported as details only.
-pub(crate) fn run(
-    context: &CommandContext,
-    client: HookClient,
-    event: HookEvent,
-    told: &[u8],
-) -> String {
-    let told = HookInput::read(told);
-    let text = match told.map(|input| run_with_timeout(context, client, event, input)) {
-        Some(Ok(text)) => text,
-        Some(Err(error)) => {
-            context.printer.detail(format!("nothing was done: {}", error.message));
-            None
-        }
-        None => {
-            context.printer.detail("nothing was done: standard input is not the JSON of a hook");
-            None
-        }
-    };
-    client.answer(event, text.as_deref())
+/// Settings of a run that a hook's command has.
+pub struct HookSettings {
+    /// How to open the vault. The event decides how long to wait for the lock.
+    pub open: OpenOptions,
+    /// Settings of the tools.
+    pub tools: ToolSettings,
+    /// Returns the time zone of the person.
+    pub zone: fn() -> TimeZone,
 }
 
-fn run_with_timeout(
-    context: &CommandContext,
+/// Handles an event within its time limit. Returns the text for the model; `None` if there is none.
+pub fn run(
+    settings: HookSettings,
     client: HookClient,
     event: HookEvent,
-    input: HookInput,
+    input: &[u8],
 ) -> Result<Option<String>> {
-    let settings = context.settings()?;
+    let input = HookInput::read(input).ok_or(ClientsError::InvalidHookInput)?;
+    let HookSettings { mut open, mut tools, zone } = settings;
     // A hook creates no vault.
-    let home = settings.home();
-    if !home.join(".memoranda").is_dir() {
-        let shown = home.display();
-        return Err(CommandError::configuration(format!("there is no vault at {shown}")));
+    if !open.home.join(".memoranda").is_dir() {
+        return Err(ClientsError::NoVault(open.home));
     }
-    let options = OpenOptions {
-        home,
-        cache: settings.directories.cache.clone(),
-        state: settings.directories.state.clone(),
-        file_sync: Duration::from_secs(settings.file_sync_seconds()),
-        lock_patience: event.timeout() / 2,
-    };
-    let mut tools = settings.tools();
+    open.lock_patience = event.timeout() / 2;
     tools.workspace = input.folder.clone().or(tools.workspace);
     let default = tools.notes.default_project.clone();
     let run = HookRun { client, event, input, settings: tools };
     if run.is_idle() {
         return Ok(None);
     }
-    if !brief_claim::claim(&run, &options.home, &options.state) {
-        context.printer.detail("nothing was done: another hook has just given this brief");
-        return Ok(None);
+    if !brief_claim::claim(&run, &open.home, &open.state) {
+        return Err(ClientsError::BriefGiven);
     }
     let (sender, answer) = channel();
     // The thread ends with the process; a started write is atomic. Without a thread the receiver
     // learns at once that there is no answer.
     let act = move || {
-        let done = Memory::open(options).map_err(Into::into).and_then(|memory| {
-            let memory = memory.with_zone(crate::time::zone).with_default_project(&default);
-            let done = run.act(&Arc::new(memory));
-            // The receiver may have timed out.
-            sender.send(done.clone()).ok();
-            done
-        });
-        if let Err(error) = done {
-            sender.send(Err(error)).ok();
-        }
+        let memory = match Memory::open(open) {
+            Ok(memory) => Arc::new(memory.with_zone(zone).with_default_project(&default)),
+            Err(error) => {
+                sender.send(Err(error.into())).ok();
+                return;
+            }
+        };
+        // Sent before the memory is closed, which takes a moment. The receiver may have timed out.
+        sender.send(run.act(&memory)).ok();
     };
     std::thread::Builder::new().spawn(act).ok();
     match answer.recv_timeout(event.timeout()) {
         // Silence would look like an empty memory, so a conversation starts with the reason.
-        Ok(Err(error)) if event == HookEvent::SessionStart && error.is_conflict() => {
+        Ok(Err(ClientsError::Engine(EngineError::Store(error))))
+            if event == HookEvent::SessionStart && error.is_busy() =>
+        {
             Ok(brief::out_of_time())
         }
         Ok(answered) => answered,

@@ -12,8 +12,7 @@ use super::escape::{escape_imports, escape_marks};
 use super::target::{RuleFileForm, RuleTarget};
 
 /// Mark in every generated file.
-pub(crate) const MARK: &str =
-    "<!-- Made by `memoranda rules generate`; edit the rules, not this. -->";
+pub const MARK: &str = "<!-- Made by `memoranda rules generate`; edit the rules, not this. -->";
 
 /// How a listed rule says for which files it is: For `a`, `b`: …
 const SCOPE_START: &str = "For `";
@@ -24,15 +23,15 @@ const SCOPE_ALL: &str = "For all files: ";
 
 /// One file of a target.
 #[derive(Clone, PartialEq, Eq, Debug)]
-pub(crate) struct RulePage {
+pub struct RulePage {
     /// Where, relative to the repository.
-    pub(crate) path: String,
+    pub path: String,
     /// Text of the whole file, or of the block between the marks.
-    pub(crate) text: String,
+    pub text: String,
 }
 
 /// The files that a target needs for these rules; none without rules.
-pub(crate) fn pages(target: &RuleTarget, rules: &[AgentRule]) -> Vec<RulePage> {
+pub fn pages(target: &RuleTarget, rules: &[AgentRule]) -> Vec<RulePage> {
     if rules.is_empty() {
         return Vec::new();
     }

@@ -2,11 +2,11 @@
 
 /// A package runner that deletes what it unpacked.
 #[derive(Debug, PartialEq, Eq)]
-pub(crate) struct PackageRunner {
+pub struct PackageRunner {
     /// The command that started the program.
-    pub(crate) name: &'static str,
+    pub name: &'static str,
     /// The command that installs the program to stay.
-    pub(crate) install: &'static str,
+    pub install: &'static str,
     /// Folders in the path of the program, one inside the other.
     folders: &'static [&'static str],
 }
@@ -31,7 +31,7 @@ const RUNNERS: &[PackageRunner] = &[
 ];
 
 /// Finds the runner whose temporary folder contains a program. `None` if the program is installed.
-pub(crate) fn find_runner(program: &str) -> Option<&'static PackageRunner> {
+pub fn find_runner(program: &str) -> Option<&'static PackageRunner> {
     let folders: Vec<&str> = program.split(['/', '\\']).collect();
     RUNNERS
         .iter()

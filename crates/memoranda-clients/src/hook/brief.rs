@@ -13,8 +13,7 @@ use memoranda_tools::{BriefRequest, BriefVisit, quotation as quoted};
 
 use super::HookRun;
 use super::checkpoint::{self, cut};
-use crate::error::{CommandError, Result};
-use crate::exit::Exit;
+use crate::error::Result;
 
 /// Start tag of text that a hook adds to a conversation.
 const OPEN_TAG: &str = "<memoranda-brief>";
@@ -100,8 +99,7 @@ pub(super) fn at_prompt(run: &HookRun, memory: &Arc<Memory>) -> Result<Option<St
         &brief_request(run, MAX_QUESTION_CHARS),
         &words.join(" "),
         &is_relevant,
-    );
-    let found = found.map_err(|error| CommandError::new(Exit::Internal, error.to_string()))?;
+    )?;
     let mut brief = BriefBuilder::default();
     brief.section(ABOUT_THIS, &found, MAX_QUESTION_CHARS);
     Ok(brief.finished())

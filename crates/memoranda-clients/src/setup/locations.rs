@@ -1,9 +1,7 @@
 //! Locations of clients' files on each system.
 
+use std::ffi::{OsStr, OsString};
 use std::path::{Path, PathBuf};
-
-use crate::config::AppDirectories;
-use crate::env;
 
 /// Base folder of a path.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -27,44 +25,37 @@ pub(crate) enum BaseDir {
 /// A path relative to a base folder.
 pub(crate) type FileLocation = (BaseDir, &'static str);
 
-/// Base folders of this machine.
+/// Folders of this machine in which clients and their files are found.
 #[derive(Clone, Debug)]
-pub(crate) struct BaseDirs {
+pub struct BaseDirs {
     /// Home folder of the user.
-    pub(crate) home: PathBuf,
-    config: PathBuf,
-    support: PathBuf,
-    claude: Option<PathBuf>,
-    codex: Option<PathBuf>,
+    pub home: PathBuf,
+    /// Base folder of configuration files.
+    pub config: PathBuf,
+    /// Value of `CLAUDE_CONFIG_DIR`.
+    pub claude: Option<PathBuf>,
+    /// Value of `CODEX_HOME`.
+    pub codex: Option<PathBuf>,
     /// Current folder.
-    pub(crate) project: PathBuf,
-    /// Path of the list of created folders.
-    pub(crate) made: PathBuf,
+    pub project: PathBuf,
+    /// Path of the list of folders that set-up created.
+    pub created_list: PathBuf,
+    /// Value of `PATH`, in which programs are found.
+    pub search_path: OsString,
+    /// Path of this program; `None` if unknown.
+    pub program: Option<PathBuf>,
 }
 
 impl BaseDirs {
-    /// Finds the base folders.
-    pub(crate) fn find(directories: &AppDirectories) -> Self {
-        let home = directories.user.clone();
-        let config = directories.config_base.clone();
-        let support = if cfg!(target_os = "macos") {
-            home.join("Library").join("Application Support")
-        } else {
-            config.clone()
-        };
-        let claude = env::CLAUDE_CONFIG_DIR.get().map(PathBuf::from);
-        let codex = env::CODEX_HOME.get().map(PathBuf::from);
-        let project = env::working_directory().unwrap_or_else(|| PathBuf::from("."));
-        let made = directories.state.join("setup-folders");
-        Self { home, config, support, claude, codex, project, made }
-    }
-
     /// Returns the path of a location.
     pub(crate) fn path(&self, (base, rest): FileLocation) -> PathBuf {
         let folder = match base {
             BaseDir::Home => self.home.clone(),
             BaseDir::Config => self.config.clone(),
-            BaseDir::Support => self.support.clone(),
+            BaseDir::Support if cfg!(target_os = "macos") => {
+                self.home.join("Library").join("Application Support")
+            }
+            BaseDir::Support => self.config.clone(),
             BaseDir::ClaudeState => self.claude.clone().unwrap_or_else(|| self.home.clone()),
             BaseDir::Claude => self.claude.clone().unwrap_or_else(|| self.home.join(".claude")),
             BaseDir::Codex => self.codex.clone().unwrap_or_else(|| self.home.join(".codex")),
@@ -74,10 +65,26 @@ impl BaseDirs {
     }
 
     /// Formats a path with `~` for the home folder.
-    pub(crate) fn shown(&self, path: &Path) -> String {
+    pub fn shown(&self, path: &Path) -> String {
         match path.strip_prefix(&self.home) {
             Ok(rest) => format!("~/{}", rest.display()),
             Err(_) => path.display().to_string(),
         }
     }
+
+    /// Finds a program in the search path.
+    pub(crate) fn find_program(&self, name: &str) -> Option<PathBuf> {
+        find_program(&self.search_path, name)
+    }
+}
+
+/// Finds a program in a search path. Relative folders are left out.
+pub fn find_program(search_path: &OsStr, name: &str) -> Option<PathBuf> {
+    let names = if cfg!(windows) {
+        vec![format!("{name}.exe"), format!("{name}.cmd")]
+    } else {
+        vec![name.to_owned()]
+    };
+    let mut folders = std::env::split_paths(search_path).filter(|folder| folder.is_absolute());
+    folders.find_map(|folder| names.iter().map(|name| folder.join(name)).find(|p| p.is_file()))
 }

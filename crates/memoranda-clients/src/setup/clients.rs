@@ -7,11 +7,11 @@ use crate::setup::format::ConfigFormat;
 use crate::setup::locations::{BaseDir, FileLocation};
 
 /// A client and the format of its configuration.
-pub(crate) struct ClientSpec {
+pub struct ClientSpec {
     /// Name on the command line.
-    pub(crate) name: &'static str,
+    pub name: &'static str,
     /// Display name.
-    pub(crate) title: &'static str,
+    pub title: &'static str,
     /// Format of its file.
     pub(crate) format: ConfigFormat,
     /// Key of the servers.
@@ -28,11 +28,11 @@ pub(crate) struct ClientSpec {
     /// Name of its program.
     pub(crate) program: Option<&'static str>,
     /// Tools offered to the client.
-    pub(crate) tools: ToolChoice,
+    pub tools: ToolChoice,
     /// Hook support.
-    pub(crate) hooks: Option<HookClient>,
+    pub hooks: Option<HookClient>,
     /// Step after which the client reads its file again.
-    pub(crate) after: &'static str,
+    pub after: &'static str,
 }
 
 /// Shape of a server entry.
@@ -50,7 +50,7 @@ pub(crate) enum EntryShape {
 
 /// Tools offered to a client.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub(crate) enum ToolChoice {
+pub enum ToolChoice {
     /// The set `recommended`, for clients that load tools on demand or search them.
     Recommended,
     /// The eight tools of the core, for clients that send all tools with every request.
@@ -67,7 +67,7 @@ impl ToolChoice {
     }
 
     /// Returns the tools as names for `setup --tools`.
-    pub(crate) fn set_name(self) -> &'static str {
+    pub fn set_name(self) -> &'static str {
         self.flags().last().copied().unwrap_or("recommended")
     }
 }
@@ -97,7 +97,7 @@ impl EntryShape {
 }
 
 /// All clients in the order of the list.
-pub(crate) const CLIENTS: [ClientSpec; 12] = [
+pub const CLIENTS: [ClientSpec; 12] = [
     ClientSpec {
         name: "claude-code",
         title: "Claude Code",
@@ -297,7 +297,7 @@ pub(crate) const CLIENTS: [ClientSpec; 12] = [
 ];
 
 /// Finds a client by name, ignoring case and punctuation.
-pub(crate) fn client(name: &str) -> Option<&'static ClientSpec> {
+pub fn client(name: &str) -> Option<&'static ClientSpec> {
     let plain = |name: &str| {
         let letters = name.chars().filter(|c| c.is_alphanumeric());
         letters.collect::<String>().to_lowercase()

@@ -10,15 +10,15 @@ use super::{AgentRule, MARK, block};
 
 /// Content of a rule file.
 #[derive(Clone, PartialEq, Eq, Debug, Default)]
-pub(crate) struct ParsedRules {
+pub struct ParsedRules {
     /// Its rules, each with the line that it begins on, from 1.
-    pub(crate) rules: Vec<(usize, AgentRule)>,
+    pub rules: Vec<(usize, AgentRule)>,
     /// Lines outside of lists, and so no rules.
-    pub(crate) prose: Vec<String>,
+    pub prose: Vec<String>,
 }
 
 /// The rules in a file.
-pub(crate) fn rules_in(text: &str) -> ParsedRules {
+pub fn rules_in(text: &str) -> ParsedRules {
     let note = parse(text);
     let start = if note.body.start > 0 { note.body.start } else { head_length(text) };
     let (head, body) = text.split_at_checked(start).unwrap_or(("", text));

@@ -36,7 +36,7 @@ pub(crate) enum ConfigEntry {
 
 /// State of the entries in a file.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub(crate) enum EntryState {
+pub enum EntryState {
     /// No entry is present.
     Absent,
     /// An entry is present but differs.
