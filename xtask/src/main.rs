@@ -30,7 +30,7 @@ Usage: cargo xtask <chore>
   docs [--check]             write the reference pages from the binary's own tables
   bench [--quick] [--sizes 100,1000,10000,100000]
                              measure against the raw limits, write docs/benchmarks.md
-  bench tools [--quick] [--sizes 100,1000,10000,100000] [--only=TOOL]
+  bench tools [--quick] [--sizes 100,1000,10000] [--only=TOOL]
                              measure every tool over stdio, write its section of docs/benchmarks.md
   bench retrieval FILE [--ranked FILE] [--ablation] [-n N] [--json]
                              measure how well search finds, on questions with known evidence

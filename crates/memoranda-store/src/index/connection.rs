@@ -20,7 +20,7 @@ use crate::files::{FilePrivacy, state_files};
 use crate::machine;
 
 /// Version of the schema. Increase it whenever the tables or their content change.
-const SCHEMA_VERSION: i32 = 27;
+const SCHEMA_VERSION: i32 = 29;
 const SCHEMA: &str = include_str!("schema.sql");
 /// Bytes of a page. A write changes a few bytes in each of some forty pages, and every changed page
 /// is written whole.
@@ -249,6 +249,13 @@ impl IndexFile {
         path.push(suffix);
         path.into()
     }
+}
+
+/// Opens an empty index in memory, for the words of a small part of another one.
+pub(super) fn open_in_memory() -> Result<Connection> {
+    let db = Connection::open_in_memory()?;
+    db.execute_batch(SCHEMA)?;
+    Ok(db)
 }
 
 /// Lets a connection wait for the locks of others.

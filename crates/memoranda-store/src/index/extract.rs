@@ -512,6 +512,20 @@ impl ExtractedPassage {
         }
     }
 
+    /// Returns a passage with the words of a stored one. Lines and status are unknown.
+    pub(super) fn stored(heading: &str, text: &str, begins: PassageStart) -> Self {
+        Self {
+            heading: heading.to_owned(),
+            first_line: 1,
+            last_line: 1,
+            age: PassageStatus::Current,
+            begins,
+            text: text.to_owned(),
+            cut: OnceLock::new(),
+            vector: OnceLock::new(),
+        }
+    }
+
     /// Returns the static embedding, computed on first use.
     pub(crate) fn vector(&self) -> &StaticVector {
         self.vector

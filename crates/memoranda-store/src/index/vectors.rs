@@ -17,7 +17,7 @@ use rusqlite::{Connection, OptionalExtension as _, params, params_from_iter};
 use super::connection::IndexVersion;
 use super::doc_lengths;
 use super::extract::ExtractedPassage;
-use super::search::FilterSql;
+use super::search::{FilterSql, SearchScope};
 use super::write::{PASSAGES_PER_FILE, first_passage};
 use crate::error::Result;
 
@@ -26,6 +26,8 @@ const MIN_PASSAGES_PER_THREAD: usize = 4_000;
 const MAX_THREADS: usize = 4;
 /// Number of passages that a thread takes at a time.
 const BLOCK_PASSAGES: usize = 1024;
+/// A scope of less than one passage in so many is compared file by file.
+const SMALL_SCOPE_SHARE: u64 = 4;
 
 /// Marks a passage of unknown length.
 const UNKNOWN_LENGTH: u32 = u32::MAX;
@@ -144,14 +146,14 @@ impl VectorCache {
         self.used.load(Ordering::Relaxed)
     }
 
-    /// Returns the passages nearest to a vector, nearest first, with their similarities. Runs
-    /// `work` on this thread while others search.
+    /// Returns the passages of a scope nearest to a vector, nearest first, with their similarities.
+    /// Runs `work` on this thread while others search.
     pub(super) fn nearest_while<T>(
         &self,
         db: &Connection,
         now: IndexVersion,
         asked: (&StaticVector, usize),
-        condition: &FilterSql,
+        (scope, condition): (&SearchScope, &FilterSql),
         work: impl FnOnce() -> T,
     ) -> Result<(Vec<(i64, f32)>, T)> {
         if !self.used.swap(true, Ordering::Relaxed) {
@@ -161,9 +163,11 @@ impl VectorCache {
         let probe = StaticQueryVector::new(vector);
         self.refresh(db, now)?;
         let held = self.held.read().unwrap_or_else(PoisonError::into_inner);
-        let helpers =
-            (held.passages.len() / MIN_PASSAGES_PER_THREAD).min(threads().saturating_sub(1));
-        let (nearest, done) = held.nearest_while(helpers, &probe, count, work);
+        let parts = held.parts(scope);
+        let compared: usize = parts.iter().map(Range::len).sum();
+        let helpers = (compared / MIN_PASSAGES_PER_THREAD).min(threads().saturating_sub(1));
+        let search = VectorSearch { held: &held, scope, parts, probe: &probe, count };
+        let (nearest, done) = search.run_while(helpers, work);
         Ok((nearest.in_order(), done))
     }
 
@@ -348,65 +352,35 @@ impl VectorTable {
         self.then.index == now.index && self.then.stamp >= now.stamp
     }
 
-    /// Searches all passages with some helper threads, and with this one after its work.
-    fn nearest_while<T>(
-        &self,
-        helpers: usize,
-        probe: &StaticQueryVector,
-        count: usize,
-        work: impl FnOnce() -> T,
-    ) -> (NearestPassages, T) {
-        let next = AtomicUsize::new(0);
-        let seek = || {
-            let mut nearest = NearestPassages::new(count);
-            loop {
-                let start = next.fetch_add(BLOCK_PASSAGES, Ordering::Relaxed);
-                if start >= self.passages.len() {
-                    return nearest;
+    /// Returns the places of the passages that a search in a scope compares, in blocks. Those of a
+    /// large scope may contain passages outside of it.
+    fn parts(&self, scope: &SearchScope) -> Vec<Range<usize>> {
+        let is_small = scope.passages().saturating_mul(SMALL_SCOPE_SHARE);
+        let is_small = is_small < (self.passages.len() - self.free) as u64;
+        let covered = scope.files().filter(|_| is_small).map(|files| {
+            let places = files.filter_map(|file| self.files.get(&file).map(FileVectors::places));
+            let mut joined: Vec<Range<usize>> = Vec::new();
+            for places in places {
+                match joined.last_mut() {
+                    Some(last) if last.end == places.start => last.end = places.end,
+                    _ => joined.push(places),
                 }
-                self.offer(start, probe, &mut nearest);
             }
+            joined
+        });
+        let whole = || std::iter::once(0..self.passages.len()).collect();
+        let blocks = |part: Range<usize>| {
+            let end = part.end;
+            let block = move |start: usize| start..end.min(start.saturating_add(BLOCK_PASSAGES));
+            part.step_by(BLOCK_PASSAGES).map(block)
         };
-        std::thread::scope(|scope| {
-            let start = |_| std::thread::Builder::new().spawn_scoped(scope, seek).ok();
-            let threads: Vec<_> = (0..helpers).filter_map(start).collect();
-            let done = work();
-            let mut nearest = seek();
-            for thread in threads {
-                match thread.join() {
-                    Ok(found) => {
-                        found.found.into_iter().for_each(|(p, near)| nearest.offer(p, near))
-                    }
-                    // The blocks of a panicked thread were not searched, so search all again.
-                    Err(_) => {
-                        nearest = NearestPassages::new(count);
-                        let blocks = (0..self.passages.len()).step_by(BLOCK_PASSAGES);
-                        blocks.for_each(|start| self.offer(start, probe, &mut nearest));
-                        break;
-                    }
-                }
-            }
-            (nearest, done)
-        })
+        covered.unwrap_or_else(whole).into_iter().flat_map(blocks).collect()
     }
 
     fn of_file(&self, file: i64) -> (&[f32], &[[i8; STATIC_VECTOR_DIMS]]) {
         let places = self.files.get(&file).map_or(0..0, FileVectors::places);
         let scales = self.scales.get(places.clone()).unwrap_or_default();
         (scales, self.numbers.get(places).unwrap_or_default())
-    }
-
-    /// Offers a block of passages.
-    fn offer(&self, start: usize, probe: &StaticQueryVector, nearest: &mut NearestPassages) {
-        let part = start..start.saturating_add(BLOCK_PASSAGES).min(self.passages.len());
-        let numbers = self.numbers.get(part.clone()).unwrap_or_default();
-        let scales = self.scales.get(part.clone()).unwrap_or_default();
-        let passages = self.passages.get(part).unwrap_or_default();
-        let mut near = [0.0; BLOCK_PASSAGES];
-        probe.similarities(scales, numbers, &mut near);
-        for (&passage, near) in passages.iter().zip(near) {
-            nearest.offer(passage, near);
-        }
     }
 
     fn reserve(&mut self, passages: usize) {
@@ -434,6 +408,67 @@ impl VectorTable {
         let count = self.passages.len() - start;
         if count > 0 {
             self.files.insert(file, FileVectors { project, start, count });
+        }
+    }
+}
+
+/// A search for the passages of a scope that are nearest to a vector.
+struct VectorSearch<'s> {
+    held: &'s VectorTable,
+    scope: &'s SearchScope,
+    /// Places of the passages to compare, in blocks.
+    parts: Vec<Range<usize>>,
+    probe: &'s StaticQueryVector,
+    /// Number of nearest passages to find.
+    count: usize,
+}
+
+impl VectorSearch<'_> {
+    /// Searches with some helper threads, and with this one after its work.
+    fn run_while<T>(&self, helpers: usize, work: impl FnOnce() -> T) -> (NearestPassages, T) {
+        let next = AtomicUsize::new(0);
+        let seek = || {
+            let mut nearest = NearestPassages::new(self.count);
+            while let Some(part) = self.parts.get(next.fetch_add(1, Ordering::Relaxed)) {
+                self.offer(part.clone(), &mut nearest);
+            }
+            nearest
+        };
+        std::thread::scope(|scope| {
+            let start = |_| std::thread::Builder::new().spawn_scoped(scope, seek).ok();
+            let threads: Vec<_> = (0..helpers).filter_map(start).collect();
+            let done = work();
+            let mut nearest = seek();
+            for thread in threads {
+                match thread.join() {
+                    Ok(found) => {
+                        found.found.into_iter().for_each(|(p, near)| nearest.offer(p, near))
+                    }
+                    // The blocks of a panicked thread were not searched, so search all again.
+                    Err(_) => {
+                        nearest = NearestPassages::new(self.count);
+                        let parts = self.parts.iter().cloned();
+                        parts.for_each(|part| self.offer(part, &mut nearest));
+                        break;
+                    }
+                }
+            }
+            (nearest, done)
+        })
+    }
+
+    /// Offers the passages of a block that the scope covers.
+    fn offer(&self, part: Range<usize>, nearest: &mut NearestPassages) {
+        let VectorTable { numbers, scales, passages, .. } = self.held;
+        let numbers = numbers.get(part.clone()).unwrap_or_default();
+        let scales = scales.get(part.clone()).unwrap_or_default();
+        let passages = passages.get(part).unwrap_or_default();
+        let mut near = [0.0; BLOCK_PASSAGES];
+        self.probe.similarities(scales, numbers, &mut near);
+        for (&passage, near) in passages.iter().zip(near) {
+            if near > nearest.floor && self.scope.covers(passage) {
+                nearest.offer(passage, near);
+            }
         }
     }
 }
@@ -497,16 +532,36 @@ mod tests {
             StaticVector::read(&[&0.01f32.to_le_bytes()[..], &[3; STATIC_VECTOR_DIMS]].concat())
                 .unwrap();
         let probe = StaticQueryVector::new(&asked);
-        let nearest = |held: &VectorTable, helpers| {
-            let (nearest, done) = held.nearest_while(helpers, &probe, 11, || helpers);
+        let nearest = |held: &VectorTable, scope: &SearchScope, count, helpers| {
+            let parts = held.parts(scope);
+            let search = VectorSearch { held, scope, parts, probe: &probe, count };
+            let (nearest, done) = search.run_while(helpers, || helpers);
             assert_eq!(done, helpers);
             nearest.in_order()
         };
-        let alone = nearest(&held, 0);
+        let counts: Vec<u32> = (0..=1200).map(|file| 2 * (file % 5)).collect();
+        let whole = SearchScope::of_files(&counts, None);
+        let alone = nearest(&held, &whole, 11, 0);
         assert_eq!(alone.len(), 11);
         for helpers in [1, 2, 3, 50] {
-            assert_eq!(nearest(&held, helpers), alone, "{helpers}");
+            assert_eq!(nearest(&held, &whole, 11, helpers), alone, "{helpers}");
         }
-        assert_eq!(nearest(&VectorTable::default(), 3), []);
+        assert_eq!(nearest(&VectorTable::default(), &whole, 11, 3), []);
+        // A scope has its nearest passages, however many nearer ones lie outside of it. A file that
+        // was written again stands behind the others.
+        let again: Vec<u8> = held.of_file(3).1.iter().flatten().map(|&n| n as u8).collect();
+        let again = again.chunks(STATIC_VECTOR_DIMS);
+        let again: Vec<u8> =
+            again.flat_map(|numbers| [&0.01f32.to_le_bytes()[..], numbers].concat()).collect();
+        held.put((1, 3), &[], &again);
+        let all = nearest(&held, &whole, 10_000, 0);
+        for files in [vec![], vec![3, 4, 700], (1..600).collect::<Vec<i64>>()] {
+            let scope = SearchScope::of_files(&counts, Some(&files));
+            let covered = |(passage, _): &&(i64, f32)| scope.covers(*passage);
+            let expected: Vec<_> = all.iter().filter(covered).take(11).copied().collect();
+            for helpers in [0, 2] {
+                assert_eq!(nearest(&held, &scope, 11, helpers), expected, "{} files", files.len());
+            }
+        }
     }
 }

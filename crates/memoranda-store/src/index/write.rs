@@ -319,8 +319,11 @@ impl<'c> IndexBatch<'c> {
         extracted: &ExtractedFile,
         stays: &ReusablePassages,
     ) -> Result<()> {
-        let tags = extracted.tags.join(" ");
-        let tags = index_text(&tags);
+        let mut keys: Vec<_> = extracted.tags.iter().map(|tag| tag_key(tag)).collect();
+        keys.sort_unstable();
+        keys.dedup();
+        let tags = keys.join(" ");
+        let indexed_tags = index_text(&tags);
         let mut words = self.db.prepare_cached(
             "INSERT INTO words (rowid, title, heading, tags, body) VALUES (?, ?, ?, ?, ?)",
         )?;
@@ -340,14 +343,11 @@ impl<'c> IndexBatch<'c> {
             let (heading, body) = passage.words(next);
             // Title and tags belong to the note, so they are indexed once, with its first passage.
             let title = if id == first { index_text(&extracted.title) } else { "".into() };
-            let tags = if id == first { tags.as_ref() } else { "" };
+            let tags = if id == first { indexed_tags.as_ref() } else { "" };
             words.execute(params![id, title, heading, tags, body])?;
         }
-        let mut keys: Vec<_> = extracted.tags.iter().map(|tag| tag_key(tag)).collect();
-        keys.sort_unstable();
-        keys.dedup();
         let importance = extracted.max_importance();
-        let about = passage_tokens::NoteAttributes { tags: &keys.join(" "), importance };
+        let about = passage_tokens::NoteAttributes { tags: &tags, importance };
         passage_tokens::put(self.db, file, &about, told)?;
         passages::put(self.db, file, told)?;
         vectors::put(self.db, (put.project, file), told)?;

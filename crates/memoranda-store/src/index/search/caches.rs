@@ -9,7 +9,7 @@ use rusqlite::Connection;
 
 use super::filter_sql::FilterSql;
 use super::note_cache::NoteCacheView;
-use super::scope::ScopeCache;
+use super::scope::{ScopeCache, SearchScope};
 use crate::error::Result;
 use crate::index::connection::IndexVersion;
 use crate::index::embeddings::ModelCache;
@@ -36,13 +36,13 @@ pub(crate) struct SearchCaches<'c> {
 }
 
 impl SearchCaches<'_> {
-    /// Returns the passages most similar to a query, by the configured model if it has embedded
-    /// them, otherwise by static embeddings. Runs `work` on this thread while others search.
+    /// Returns the passages of a scope most similar to a query, by the configured model if it has
+    /// embedded them, otherwise by static embeddings. Runs `work` on this thread while others search.
     pub(super) fn nearest_while<T>(
         &self,
         db: &Connection,
         asked: &QueryEmbedding,
-        condition: &FilterSql,
+        (scope, condition): (&SearchScope, &FilterSql),
         work: impl FnOnce() -> T,
     ) -> Result<(Vec<(i64, f32)>, T)> {
         let (Some(cache), Some(chosen)) = (&self.chosen, &asked.model) else {
@@ -50,7 +50,7 @@ impl SearchCaches<'_> {
             let is_first = !self.table.is_used();
             let most = if is_first { MAX_SIMILAR_PASSAGES } else { FIRST_SIMILAR_PASSAGES };
             let first = (&asked.static_vector, most);
-            return self.table.nearest_while(db, self.now, first, condition, work);
+            return self.table.nearest_while(db, self.now, first, (scope, condition), work);
         };
         let table = (&asked.static_vector, MAX_SIMILAR_PASSAGES);
         let done = work();
@@ -58,7 +58,8 @@ impl SearchCaches<'_> {
         near.iter_mut().for_each(|(_, cosine)| *cosine = chosen.rescale(*cosine));
         let coverage = cache.coverage(db, self.now)?;
         if coverage.covered < coverage.passages {
-            let (by_table, ()) = self.table.nearest_while(db, self.now, table, condition, || ())?;
+            let there = (scope, condition);
+            let (by_table, ()) = self.table.nearest_while(db, self.now, table, there, || ())?;
             near.extend(by_table.into_iter().filter(|&(passage, _)| !cache.has(passage)));
         }
         near.retain(|&(_, similarity)| similarity > 0.0);
@@ -71,7 +72,7 @@ impl SearchCaches<'_> {
         &self,
         db: &Connection,
         asked: &QueryEmbedding,
-        condition: &FilterSql,
+        there: (&SearchScope, &FilterSql),
         first: Vec<(i64, f32)>,
     ) -> Result<Vec<(i64, f32)>> {
         let is_by_table = self.chosen.is_none() || asked.model.is_none();
@@ -79,7 +80,7 @@ impl SearchCaches<'_> {
             return Ok(first);
         }
         let table = (&asked.static_vector, MAX_SIMILAR_PASSAGES);
-        Ok(self.table.nearest_while(db, self.now, table, condition, || ())?.0)
+        Ok(self.table.nearest_while(db, self.now, table, there, || ())?.0)
     }
 
     /// Returns the most similar passages that match a condition, if passages outside of it may have

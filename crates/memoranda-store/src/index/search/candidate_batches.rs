@@ -1,6 +1,8 @@
 //! Collects candidate notes in batches. The content of a batch does not depend on the number of
 //! batches that follow.
 
+use std::sync::Arc;
+
 use memoranda_core::query::Query;
 use memoranda_core::rank::RankCandidate;
 use rusqlite::Connection;
@@ -9,6 +11,7 @@ use super::caches::SearchCaches;
 use super::candidate_loader::{CandidateLoader, NoteLength};
 use super::candidates::{CandidateQuery, CandidateSet, SelectedFiles, WordMatches, match_words};
 use super::filter_sql::{FileMatcher, FilterSql};
+use super::scope::SearchScope;
 use crate::error::Result;
 use crate::index::write::PASSAGES_PER_FILE;
 
@@ -19,6 +22,7 @@ pub struct CandidateBatches<'c> {
     db: &'c Connection,
     caches: &'c SearchCaches<'c>,
     question: &'c CandidateQuery<'c>,
+    scope: Arc<SearchScope>,
     condition: FilterSql,
     /// Passages with the words, best first, and passages with a similar meaning, nearest first.
     best: Vec<(i64, f64)>,
@@ -29,6 +33,7 @@ pub struct CandidateBatches<'c> {
     read: usize,
     /// Number of the next batch.
     next: usize,
+    /// True if the nearest passages of the matching files were found, not only of the scope.
     has_looked_there: bool,
     /// True if the last batch was empty.
     is_over: bool,
@@ -43,18 +48,20 @@ impl<'c> CandidateBatches<'c> {
     ) -> Result<Self> {
         let condition =
             FilterSql::new(question.query, question.filter).without_redundant_projects(db)?;
-        let scope = FilterSql::new(&Query::default(), question.filter);
-        let scope = scope.without_redundant_projects(db)?;
-        let scope = caches.scopes.scope(db, caches.now, &scope)?;
+        let filter = FilterSql::new(&Query::default(), question.filter);
+        let filter = filter.without_redundant_projects(db)?;
+        let scope = caches.scopes.scope(db, caches.now, &filter)?;
         let match_words = || match_words(db, caches, question, &scope, &condition);
         let (near, match_words) = match question.vector {
             Some(vector) if question.query.allows_semantic_match() => {
-                caches.nearest_while(db, vector, &condition, match_words)?
+                caches.nearest_while(db, vector, (&scope, &condition), match_words)?
             }
             _ => (Vec::new(), match_words()),
         };
         let WordMatches { known, condition, best, partial, chosen, named, notes } = match_words?;
         let passages = scope.passages();
+        // Every passage of the scope fits, and the nearest of them were found.
+        let has_looked_there = condition.sql == filter.sql && condition.values == filter.values;
         let found = CandidateSet {
             query: known.query,
             corrections: known.corrections,
@@ -69,6 +76,7 @@ impl<'c> CandidateBatches<'c> {
             db,
             caches,
             question,
+            scope,
             condition,
             best,
             near,
@@ -76,7 +84,7 @@ impl<'c> CandidateBatches<'c> {
             chosen,
             read: 0,
             next: 0,
-            has_looked_there: false,
+            has_looked_there,
             is_over: false,
         };
         rounds.look(named)?;
@@ -112,7 +120,7 @@ impl<'c> CandidateBatches<'c> {
             let (db, caches) = (self.db, self.caches);
             let first = self.near.len();
             let near = std::mem::take(&mut self.near);
-            self.near = caches.all_near(db, vector, &self.condition, near)?;
+            self.near = caches.all_near(db, vector, (&self.scope, &self.condition), near)?;
             self.choose_by_meaning(first, most)?;
             if !self.has_looked_there && self.chosen.files.len() < most {
                 self.has_looked_there = true;

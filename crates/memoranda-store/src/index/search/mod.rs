@@ -11,6 +11,7 @@ mod hydrate;
 mod note_cache;
 mod postings;
 mod scope;
+mod scope_words;
 mod similar;
 mod term_stats;
 mod text_match;
@@ -33,10 +34,10 @@ use super::write::{PASSAGES_PER_FILE, first_passage};
 use crate::error::Result;
 use crate::snapshot::Snapshot;
 use filter_sql::PassageScore;
-use scope::SearchScope;
 use text_match::{MAX_COMPARED, TextSearch};
 
 pub(super) use filter_sql::{FilterSql, NO_CATEGORY, has_tag};
+pub(super) use scope::SearchScope;
 
 pub(crate) use caches::SearchCaches;
 pub use candidate_batches::CandidateBatches;

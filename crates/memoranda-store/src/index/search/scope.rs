@@ -7,6 +7,7 @@ use rusqlite::types::Value;
 use rusqlite::{Connection, params_from_iter};
 
 use super::filter_sql::FilterSql;
+use super::scope_words::{MAX_SCOPE_PASSAGES, ScopeWords};
 use crate::error::Result;
 use crate::index::connection::IndexVersion;
 use crate::index::write::{PASSAGES_PER_FILE, first_passage};
@@ -16,12 +17,14 @@ const MAX_SCOPES: usize = 8;
 
 /// The files that a search covers, in one version of the index.
 #[derive(Debug)]
-pub(super) struct SearchScope {
+pub(in crate::index) struct SearchScope {
     /// Number of passages of each file, by file number.
     counts: Arc<Vec<u32>>,
     /// The covered files; `None` if all files are covered.
     files: Option<Arc<FileBits>>,
     passages: u64,
+    /// The words of a small scope; `None` if they are looked up in the index.
+    words: Option<Arc<ScopeWords>>,
     /// Number of covered passages before each file.
     positions: OnceLock<Vec<u64>>,
 }
@@ -32,22 +35,27 @@ impl SearchScope {
         let mut cached = CachedScopes::default();
         cached.refresh(db, i64::MAX)?;
         let scope = cached.scope(db, condition)?;
-        Ok(Self {
-            counts: Arc::clone(&scope.counts),
-            files: scope.files.clone(),
-            passages: scope.passages,
-            positions: OnceLock::new(),
-        })
+        Ok(Self::new(Arc::clone(&scope.counts), scope.files.clone(), scope.passages))
     }
 
     /// Returns the number of covered passages.
-    pub(super) fn passages(&self) -> u64 {
+    pub(in crate::index) fn passages(&self) -> u64 {
         self.passages
     }
 
     /// Returns true if a passage belongs to a covered file.
-    pub(super) fn covers(&self, passage: i64) -> bool {
+    pub(in crate::index) fn covers(&self, passage: i64) -> bool {
         self.files.as_ref().is_none_or(|files| files.contains(passage / PASSAGES_PER_FILE))
+    }
+
+    /// Returns the words of a small scope; `None` if they are looked up in the index.
+    pub(super) fn words(&self) -> Option<&ScopeWords> {
+        self.words.as_deref()
+    }
+
+    /// Returns the covered files in ascending order; `None` if all files are covered.
+    pub(in crate::index) fn files(&self) -> Option<impl Iterator<Item = i64> + '_> {
+        self.files.as_ref().map(|files| files.iter())
     }
 
     /// Returns the position of a passage among the covered passages. It depends on no other file,
@@ -80,6 +88,13 @@ impl FileBits {
     fn contains(&self, file: i64) -> bool {
         let word = usize::try_from(file / 64).ok().and_then(|word| self.0.get(word));
         word.is_some_and(|word| word >> (file % 64) & 1 == 1)
+    }
+
+    fn iter(&self) -> impl Iterator<Item = i64> + '_ {
+        let words = self.0.iter().enumerate().filter(|(_, word)| **word != 0);
+        words.flat_map(|(at, word)| {
+            (0..64).filter(move |bit| word >> bit & 1 == 1).map(move |bit| at as i64 * 64 + bit)
+        })
     }
 
     fn insert(&mut self, file: i64) {
@@ -121,7 +136,10 @@ struct CachedFilter {
     values: Vec<Value>,
     files: Arc<FileBits>,
     passages: u64,
+    words: Option<Arc<ScopeWords>>,
     scope: Option<Arc<SearchScope>>,
+    /// True if a scope was returned before.
+    is_used: bool,
 }
 
 impl ScopeCache {
@@ -175,6 +193,7 @@ impl CachedScopes {
                 if filter.files.contains(file) {
                     Arc::make_mut(&mut filter.files).remove(file);
                     filter.passages -= u64::from(before);
+                    filter.own_words().map(|words| words.remove(file)).transpose()?;
                 }
             }
         }
@@ -210,16 +229,24 @@ impl CachedScopes {
                     values: condition.values.clone(),
                     files: Arc::default(),
                     passages: 0,
+                    words: None,
                     scope: None,
+                    is_used: false,
                 };
                 let sql = format!("SELECT f.id FROM files f WHERE {}", condition.sql);
                 filter.add(db, &sql, condition.values.clone(), &self.counts)?;
                 filter
             }
         };
+        filter.read_words(db)?;
+        let (words, files) = (&filter.words, &filter.files);
         let scope = filter.scope.get_or_insert_with(|| {
-            let (counts, files) = (Arc::clone(&self.counts), Arc::clone(&filter.files));
-            Arc::new(SearchScope::new(counts, Some(files), filter.passages))
+            let (counts, files) = (Arc::clone(&self.counts), Arc::clone(files));
+            let words = words.clone();
+            Arc::new(SearchScope {
+                words,
+                ..SearchScope::new(counts, Some(files), filter.passages)
+            })
         });
         let scope = Arc::clone(scope);
         if self.filters.len() >= MAX_SCOPES {
@@ -232,11 +259,45 @@ impl CachedScopes {
 
 impl SearchScope {
     fn new(counts: Arc<Vec<u32>>, files: Option<Arc<FileBits>>, passages: u64) -> Self {
-        Self { counts, files, passages, positions: OnceLock::new() }
+        Self { counts, files, passages, words: None, positions: OnceLock::new() }
+    }
+
+    /// Builds a scope from the number of passages of each file, and the covered files.
+    #[cfg(test)]
+    pub(in crate::index) fn of_files(counts: &[u32], files: Option<&[i64]>) -> Self {
+        let bits = files.map(|files| {
+            let mut bits = FileBits::default();
+            files.iter().for_each(|&file| bits.insert(file));
+            Arc::new(bits)
+        });
+        let is_covered = |file: usize| files.is_none_or(|files| files.contains(&(file as i64)));
+        let covered = counts.iter().enumerate().filter(|(file, _)| is_covered(*file));
+        let passages = covered.map(|(_, &count)| u64::from(count)).sum();
+        Self::new(Arc::new(counts.to_vec()), bits, passages)
     }
 }
 
 impl CachedFilter {
+    /// Reads the words of a small scope. The first search of a process does without, since a one-shot
+    /// command would not use them again.
+    fn read_words(&mut self, db: &Connection) -> Result<()> {
+        let is_small = self.passages <= MAX_SCOPE_PASSAGES;
+        if !is_small {
+            self.words = None;
+        } else if self.words.is_none() && std::mem::replace(&mut self.is_used, true) {
+            self.words = Some(Arc::new(ScopeWords::read(db, self.files.iter())?));
+            self.scope = None;
+        }
+        Ok(())
+    }
+
+    /// Returns the words to change them. Words that a search of an older version still uses are given
+    /// up.
+    fn own_words(&mut self) -> Option<&ScopeWords> {
+        self.words.take_if(|words| Arc::strong_count(words) > 1);
+        self.words.as_deref()
+    }
+
     /// Adds the files that a statement selects.
     fn add(
         &mut self,
@@ -247,10 +308,10 @@ impl CachedFilter {
     ) -> Result<()> {
         let mut select = db.prepare_cached(sql)?;
         let mut rows = select.query(params_from_iter(values))?;
-        let files = Arc::make_mut(&mut self.files);
         while let Some(row) = rows.next()? {
             let file: i64 = row.get(0)?;
-            files.insert(file);
+            Arc::make_mut(&mut self.files).insert(file);
+            self.own_words().map(|words| words.add(db, file)).transpose()?;
             let count = usize::try_from(file).ok().and_then(|file| counts.get(file));
             self.passages += u64::from(count.copied().unwrap_or_default());
         }

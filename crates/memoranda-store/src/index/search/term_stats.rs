@@ -12,6 +12,7 @@ use rusqlite::{Connection, OptionalExtension as _, params};
 
 use super::postings::{PostingList, PostingLookup, posting_list};
 use super::scope::SearchScope;
+use super::scope_words::ScopeWords;
 use crate::error::Result;
 use crate::index::fts5_query::term_expression;
 use crate::index::passages;
@@ -62,7 +63,7 @@ pub(super) struct TermStats {
     pub(super) corrections: Vec<TermCorrection>,
 }
 
-/// Looks up every term in a scope.
+/// Looks up every term in a scope, in a table of its own if it is small.
 pub(super) fn look_up_terms(
     db: &Connection,
     query: &Query,
@@ -75,10 +76,19 @@ pub(super) fn look_up_terms(
         beginnings: Vec::with_capacity(query.terms.len()),
         corrections: Vec::new(),
     };
-    let forms = FormLookup::new(db, query, scope)?;
+    if scope.passages() == 0 {
+        // No passage contains a word, nor another one that could replace it.
+        known.holders.resize(query.terms.len(), 0);
+        known.lists.resize_with(query.terms.len(), || None);
+        known.beginnings.resize_with(query.terms.len(), || None);
+        return Ok(known);
+    }
+    let own = scope.words().map(ScopeWords::tables);
+    let words = own.as_deref().unwrap_or(db);
+    let forms = FormLookup::new(words, query, scope)?;
     for (at, term) in known.query.terms.iter_mut().enumerate() {
         term.forms = forms.of(term)?;
-        let (mut held, mut list) = holders(db, term, scope)?;
+        let (mut held, mut list) = holders(words, term, scope)?;
         let mut beginnings = None;
         let is_word = term.kind == TermKind::Word && term.need != TermRequirement::Excluded;
         let typed = term.words.first().filter(|_| is_word).cloned();
@@ -93,17 +103,17 @@ pub(super) fn look_up_terms(
             if is_long(folded, MIN_PREFIX_CHARS) {
                 // A word that no stem starts with is rather a typo than a longer form of a shorter
                 // stem.
-                let slip = if has_stem_with_prefix(db, folded, scope)? {
+                let slip = if has_stem_with_prefix(words, folded, scope)? {
                     None
                 } else {
-                    likely_correction(db, folded, scope)?
+                    likely_correction((db, words), folded, scope)?
                 };
                 if let Some(meant) = slip {
                     term.words = vec![meant];
-                    (held, list) = holders(db, term, scope)?;
+                    (held, list) = holders(words, term, scope)?;
                 } else {
                     let begun = QueryTerm { kind: TermKind::Prefix, ..term.clone() };
-                    held = estimate_holders(db, &term_expression(&begun), None, scope)?;
+                    held = estimate_holders(words, &term_expression(&begun), None, scope)?;
                     term.kind = if held > 0 { TermKind::Prefix } else { term.kind };
                 }
             }
@@ -111,7 +121,7 @@ pub(super) fn look_up_terms(
                 let star = if term.kind == TermKind::Prefix { "*" } else { "" };
                 let meant = format!("{}{star}", term.words.join(" "));
                 let example = match term.kind {
-                    TermKind::Prefix => first_word_with_prefix(db, term, folded, scope)?,
+                    TermKind::Prefix => first_word_with_prefix((db, words), term, folded, scope)?,
                     TermKind::Word | TermKind::Phrase => None,
                 };
                 known.corrections.push(TermCorrection { typed, meant, example, term: at });
@@ -120,7 +130,7 @@ pub(super) fn look_up_terms(
             && is_optional
             && let Some(folded) = folded.filter(|folded| is_long(folded, MIN_BEGINNING_CHARS))
         {
-            let (stems, passages) = longer_words(db, &folded, &term.forms, scope)?;
+            let (stems, passages) = longer_words(words, &folded, &term.forms, scope)?;
             term.beginnings = stems;
             beginnings = Some(passages).filter(|passages| passages.len() > 0);
         }
@@ -252,13 +262,13 @@ fn longer_words(
 
 /// Returns a word of the scope that begins with a prefix.
 fn first_word_with_prefix(
-    db: &Connection,
+    (db, words): (&Connection, &Connection),
     term: &QueryTerm,
     begin: &str,
     scope: &SearchScope,
 ) -> Result<Option<String>> {
     let mut select =
-        db.prepare_cached("SELECT rowid FROM words WHERE words MATCH ? ORDER BY rowid")?;
+        words.prepare_cached("SELECT rowid FROM words WHERE words MATCH ? ORDER BY rowid")?;
     let mut rows = select.query([term_expression(term)])?;
     while let Some(row) = rows.next()? {
         let passage = row.get(0)?;
@@ -271,14 +281,18 @@ fn first_word_with_prefix(
 
 /// Returns the most likely correction: fewest typos, then most common in the scope. The first letter
 /// must match, since it is rarely mistyped.
-fn likely_correction(db: &Connection, folded: &str, scope: &SearchScope) -> Result<Option<String>> {
+fn likely_correction(
+    (db, words): (&Connection, &Connection),
+    folded: &str,
+    scope: &SearchScope,
+) -> Result<Option<String>> {
     let stem = porter_stem(folded);
     let most = max_typos(folded, &stem);
     let Some(first) = folded.chars().next().filter(|c| most > 0 && c.is_alphabetic()) else {
         return Ok(None);
     };
     let mut select =
-        db.prepare_cached("SELECT term FROM word_counts WHERE term >= ?1 AND term < ?2")?;
+        words.prepare_cached("SELECT term FROM word_counts WHERE term >= ?1 AND term < ?2")?;
     let end = char::from_u32(first as u32 + 1).unwrap_or(char::MAX);
     let mut rows = select.query(params![first.to_string(), end.to_string()])?;
     let mut alike: Vec<(usize, String)> = Vec::new();
@@ -294,7 +308,7 @@ fn likely_correction(db: &Connection, folded: &str, scope: &SearchScope) -> Resu
         if best.as_ref().is_some_and(|(least, ..)| *least < slips) {
             break;
         }
-        let (held, passage) = passages_with_stem(db, &term, scope)?;
+        let (held, passage) = passages_with_stem(words, &term, scope)?;
         let is_better = best.as_ref().is_none_or(|(_, most, _)| held > *most);
         if let Some(passage) = passage.filter(|_| is_better)
             && let Some(word) = word_of(&term)
