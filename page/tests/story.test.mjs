@@ -55,8 +55,21 @@ test('remember that deploys go out on Tuesdays', async (t) => {
   assert.equal(await page.locator('main [data-row]').first().textContent().then((text) => text.trim()), SENTENCE, 'it is the newest line');
   const group = page.locator('.ledger section', { hasText: SENTENCE });
   assert.match(await group.getAttribute('aria-label'), /^Claude Code/);
-  await until('a point flares in the sky', async () => (await sky()) !== calm);
+  // A flare moves from picture to picture; a new point alone would change the sky once.
+  await until('a point flares in the sky', async () => {
+    const pictures = [];
+    for (let at = 0; at < 3; at += 1) {
+      pictures.push(await sky());
+      await page.waitForTimeout(60);
+    }
+    return new Set(pictures).size === 3;
+  }, 2500);
   await until('the other window has one more', async () => (await points()) === shown + 1);
+  await until('and comes to rest', async () => {
+    const picture = await sky();
+    await page.waitForTimeout(200);
+    return picture !== calm && picture === (await sky());
+  });
   const place = (await server.get('history?limit=1')).items[0].files[0];
   const bytes = await home.read(`${place.project}/${place.path}`);
 
