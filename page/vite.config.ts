@@ -10,14 +10,15 @@ export default defineConfig({
     emptyOutDir: true,
     target: 'es2022',
     modulePreload: false,
-    cssCodeSplit: false,
+    cssCodeSplit: true,
     assetsInlineLimit: 0,
     sourcemap: false,
     rolldownOptions: {
       output: {
         entryFileNames: 'page.js',
         chunkFileNames: 'places.js',
-        assetFileNames: 'page[extname]',
+        // Styles of the first screen, and those of the other places.
+        assetFileNames: (asset) => (asset.names[0] === 'places.css' ? 'places.css' : 'page[extname]'),
       },
     },
   },

@@ -2,30 +2,15 @@
 // NOTES=10000 (or 100000) with a release build gives the numbers of the budgets.
 
 import assert from 'node:assert/strict';
-import { mkdir, writeFile } from 'node:fs/promises';
-import { join } from 'node:path';
 import { after, before, test } from 'node:test';
-import { context, enter, fill, Home, launch, until } from './support.mjs';
+import { context, enter, fill, Home, launch, until, writeNotes } from './support.mjs';
 
 const NOTES = Number(process.env.NOTES ?? 2000);
-const WORDS = 'ledger billing refund invoice webhook deploy release audit currency rate limit queue worker thread cache index search vector backup restore migration schema token session browser kernel driver garden kitchen compost pear roof heating window thesis chapter survey method corpus figure supervisor defence friend birthday recipe train ticket mountain river coast island harbour'.split(' ');
-let seed = 7;
-const random = (below) => ((seed = (Math.imul(seed, 1664525) + 1013904223) >>> 0) % below);
-const sentence = (length) => Array.from({ length }, () => WORDS[random(WORDS.length)]).join(' ');
-
 let home, server, browser;
 before(async () => {
   home = await Home.make();
   await fill(home);
-  for (const project of ['work', 'thesis', 'house']) {
-    await mkdir(join(home.vault, project), { recursive: true });
-  }
-  const projects = ['main', 'work', 'thesis', 'house'];
-  for (let at = 0; at < NOTES; at += 1) {
-    const folder = join(home.vault, projects[at % 4], `f${at % 50}`);
-    if (at < 200) await mkdir(folder, { recursive: true });
-    await writeFile(join(folder, `note-${at}.md`), `# ${sentence(3)} ${at}\n\n${sentence(40)}.\n${sentence(30)}.\n\n- [fact] ${sentence(6)} ${at}\n- relates_to [[note-${random(at + 1)}]]\n`);
-  }
+  await writeNotes(home, NOTES);
   await home.cli('scan');
   server = await home.serve();
   await until('the index is whole', async () => (await server.get('status')).index.state === 'whole', 600_000);

@@ -67,6 +67,11 @@ test('hostile text is shown in every place and runs nothing', async () => {
   await settle('#/care/bring');
   await page.locator('input[type=file]').first().setInputFiles([{ name: '<img src=x onerror=window.__ran=1>.md', mimeType: 'text/markdown', buffer: Buffer.from(CORPUS.join('\n\n')) }]);
   await page.waitForSelector('text=/would come|This is/');
+  await page.getByRole('button', { name: /^Bring \d/ }).click();
+  await page.waitForSelector('text=Brought from');
+  await settle('#/now');
+  await page.keyboard.press('j');
+  await page.waitForSelector('.side figure');
   await settle('#/care/settings');
   await settle('#/history/deleted');
   const shown = [];
@@ -99,9 +104,12 @@ test('no beacon leaves the page, also on hover and in the preview', async () => 
   const page = await enter(made, server, '#/note/main/hostile/Beacons.md');
   await page.waitForSelector('article');
   for (const link of await page.locator('article a, article .chip').all()) await link.hover({ timeout: 500 }).catch(() => undefined);
+  const [{ commit }] = (await server.get('history?limit=1')).items;
+  await page.goto(`${server.base}/#/history/${commit}`);
+  await page.waitForSelector('.detail figure');
   await page.goto(`${server.base}/#/note/main/hostile/Beacons.md?edit=1`);
   await page.waitForSelector('textarea');
-  await page.waitForTimeout(2500);
+  await page.waitForTimeout(10_000);
   assert.deepEqual(made.trouble.foreign, []);
   await made.close();
 });

@@ -41,6 +41,34 @@ test('what an agent writes is on the screen at once', async (t) => {
   await made.close();
 });
 
+test('under a filter what passes it appears, and nothing else; a search and the history follow too', async () => {
+  const made = await context(browser);
+  const page = await enter(made, server);
+  await page.waitForSelector('main [data-row]');
+  await page.locator('figure[aria-label^=Writes] button', { hasText: 'Cursor' }).click();
+  const rows = page.locator('main [data-row]');
+  await until('only those of Cursor', async () => (await page.locator('.ledger section').evaluateAll((all) => all.every((one) => one.ariaLabel.startsWith('Cursor')))));
+  const found = await made.newPage();
+  await found.goto(`${server.base}/#/search?q=filtered%20sentence`);
+  await found.waitForSelector('main .filters');
+  const history = await made.newPage();
+  await history.goto(`${server.base}/#/history?agent=cursor`);
+  await history.waitForSelector('main [data-row]');
+  await page.bringToFront();
+  const [cursor, other] = [await home.agent('cursor-vscode'), await home.agent('codex-mcp-client')];
+  await other.call('add_memory', { content: 'A filtered sentence of another agent.', type: 'note', global: true });
+  await cursor.call('add_memory', { content: 'A filtered sentence of Cursor.', type: 'note', global: true });
+  await rows.filter({ hasText: 'A filtered sentence of Cursor.' }).waitFor();
+  await found.locator('main li', { hasText: 'sentence of another agent' }).waitFor();
+  await history.locator('main [data-row]', { hasText: 'A filtered sentence of Cursor.' }).waitFor();
+  assert.equal(await rows.filter({ hasText: 'of another agent' }).count(), 0);
+  assert.equal(await history.locator('main [data-row]', { hasText: 'of another agent' }).count(), 0);
+  await page.getByRole('button', { name: 'Show everything' }).click();
+  await rows.filter({ hasText: 'of another agent' }).waitFor();
+  await Promise.all([cursor.close(), other.close()]);
+  await made.close();
+});
+
 test('8 processes write 200 notes; each appears once; a killed server loses nothing', async (t) => {
   const made = await context(browser);
   const page = await enter(made, server);
@@ -70,6 +98,27 @@ test('8 processes write 200 notes; each appears once; a killed server loses noth
   await until('the notice goes', async () => (await page.locator('.strip').count()) === 0);
   assert.deepEqual(await seen(), { all: 200, different: 200 });
   await Promise.all(agents.map((agent) => agent.close()));
+  await made.close();
+});
+
+test('an idle page asks for nothing', async () => {
+  const made = await context(browser);
+  const page = await enter(made, server);
+  await page.waitForSelector('main [data-row]');
+  await page.waitForTimeout(3000);
+  const requests = [];
+  made.on('request', (request) => requests.push(request.url()));
+  const frames = await page.evaluate(async () => {
+    // Animation frames that the page itself asks for.
+    let asked = 0;
+    const own = window.requestAnimationFrame;
+    window.requestAnimationFrame = (run) => { asked += 1; return own(run); };
+    await new Promise((done) => setTimeout(done, 4000));
+    window.requestAnimationFrame = own;
+    return asked + document.getAnimations().length;
+  });
+  assert.deepEqual(requests, []);
+  assert.equal(frames, 0);
   await made.close();
 });
 

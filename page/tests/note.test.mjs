@@ -28,6 +28,10 @@ test('links in with their sentence, mentions, the graph, and the offer to write 
   const around = await server.get('note/around?project=main&path=Shop/Billing.md&depth=1');
   const names = await page.locator('.side svg a').evaluateAll((nodes) => nodes.map((node) => node.dataset.title).sort());
   assert.deepEqual(names, around.graph.nodes.map((node) => node.title).sort());
+  // The same notes as the command's drawing, and the same links in as the agent's tool.
+  const drawn = await home.json('show', 'main/Shop/Billing.md', '--graph', '--depth', '1');
+  assert.deepEqual(around.graph.nodes.filter((node) => node.depth > 0).map((node) => node.path).sort(), drawn.notes.map((one) => one.path).sort());
+  assert.deepEqual([...new Set(around.in.map((one) => one.path))].sort(), drawn.notes.filter((one) => one.direction !== 'out' && one.direction !== 'outgoing').map((one) => one.path).sort());
   await page.getByRole('link', { name: 'On-call' }).first().click();
   await page.waitForSelector('.empty');
   assert.match(await page.textContent('.empty'), /nobody has written it/);
@@ -43,8 +47,7 @@ test('the slider shows each version as `show --at` does', async () => {
   assert.ok(items.length >= 2);
   for (const version of items) {
     const told = await server.get(`note?project=main&path=Shop/Billing.md&at=${version.commit}`);
-    const cli = await home.cli('show', 'main/Shop/Billing.md', '--at', version.commit, '--raw').catch(() => home.cli('show', 'main/Shop/Billing.md', '--at', version.commit));
-    assert.ok(cli.includes(told.text.trim().split('\n').at(-1)), version.commit);
+    assert.equal(told.text, await home.cli('show', 'main/Shop/Billing.md', '--at', version.commit, '--raw'), version.commit);
   }
   await page.waitForSelector('.track input');
   await page.focus('.track input');
@@ -81,6 +84,16 @@ test('blame names the writer of every line', async () => {
     }
   }
   assert.equal(named, 5);
+  // Replayed from the log: the first version that has a line names its writer.
+  const { items } = await server.get('note/versions?project=main&path=b/Blamed.md');
+  const seen = new Map();
+  for (const version of items.toReversed()) {
+    const text = await home.cli('show', 'main/b/Blamed.md', '--at', version.commit, '--raw');
+    for (const line of text.split('\n')) if (line && !seen.has(line)) seen.set(line, version.commit);
+  }
+  for (const run of blame.runs) {
+    for (let at = run.first; at < run.first + run.count; at += 1) if (lines[at - 1]) assert.equal(run.commit, seen.get(lines[at - 1]), `line ${at}: ${lines[at - 1]}`);
+  }
   const made = await context(browser);
   const page = await enter(made, server, '#/note/main/b/Blamed.md');
   await page.waitForSelector('article .run');

@@ -50,7 +50,7 @@ test('search as you type: the last query wins and the list never goes bare', asy
 
 test('marks are right for ß, combining marks, emoji and Chinese characters', async () => {
   const made = await context(browser);
-  for (const [query, mark] of [['straße', /stra(ß|ss)e/i], ['rocket', /rocket/], ['東京', /東京/]]) {
+  for (const [query, mark] of [['straße', /stra(ß|ss)e/i], ['cafe\u0301', /Cafe?\u0301|Café/i], ['rocket', /rocket/], ['東京', /東京/]]) {
     const page = await enter(made, server, `#/search?q=${encodeURIComponent(query)}`);
     await page.waitForSelector('main li mark');
     const marks = await page.locator('main li mark').allTextContents();
@@ -99,12 +99,20 @@ test('the reasons equal those of the command line', async () => {
     const row = explained.get(`${hit.project}/${hit.path}`);
     if (!row) continue;
     compared += 1;
+    // Recency changes from one moment to the next; everything else is the same number.
+    const numbers = (why) => Object.fromEntries(why.filter((one) => one.signal !== 'recency').map((one) => [one.signal, one.amount.toFixed(6)]));
+    assert.deepEqual(numbers(hit.why), numbers(row.why), hit.path);
     assert.ok(Math.abs(row.score - hit.score) < 1e-6, `${hit.path}: ${row.score} and ${hit.score}`);
+    assert.ok(Math.abs(row.relevance - hit.relevance) < 1e-6, `${hit.path}: ${row.relevance} and ${hit.relevance}`);
   }
   assert.ok(compared > 0, 'no hit in common');
   await page.locator('main li summary').first().click();
   const table = await page.textContent('main li details table');
   for (const reason of told.hits[0].why) assert.ok(table.includes(reason.signal), `${reason.signal} is not shown: ${table}`);
+  for (const { amount } of told.hits[0].why.filter((one) => one.signal !== 'recency')) {
+    const shown = [...table.matchAll(/-?\d+\.\d+/g)].map(([text]) => Number(text));
+    assert.ok(shown.some((one) => Math.abs(one - amount) < 1e-4), `${amount} is not shown: ${table}`);
+  }
   await made.close();
 });
 
@@ -119,6 +127,25 @@ test('as the agent gets it: byte for byte the tool’s answer', async () => {
   await agent.close();
   assert.equal(asked.text, text);
   assert.equal(shown, text);
+  await made.close();
+});
+
+test('the filter of an agent shows what that agent wrote, also beyond the first hits, and without words', async () => {
+  const made = await context(browser);
+  // 60 runbooks of Claude Code rank before the one note of Cursor.
+  for (const query of ['q=ledger&', '']) {
+    const page = await enter(made, server, `#/search?${query}agent=cursor`);
+    await page.waitForSelector('main li');
+    const titles = (await page.locator('main li .title').allTextContents()).map((title) => title.trim());
+    const log = await home.json('log', '--limit', '200');
+    const last = new Map();
+    for (const commit of log.commits.toReversed()) for (const file of commit.files) last.set(`${file.project}/${file.path}`, commit.client);
+    const { hits } = await server.get(`search?${query}agent=cursor&limit=20`);
+    assert.equal(titles.length, hits.length);
+    assert.ok(titles.includes('Audit 2026'), titles.join());
+    for (const hit of hits) assert.match(last.get(`${hit.project}/${hit.path}`), /^cursor/, hit.path);
+    await page.close();
+  }
   await made.close();
 });
 

@@ -8,6 +8,7 @@ import { dirname, join, resolve } from 'node:path';
 import { createInterface } from 'node:readline';
 import { fileURLToPath } from 'node:url';
 import { promisify } from 'node:util';
+import { crc32, deflateRawSync } from 'node:zlib';
 import { chromium } from 'playwright-core';
 
 const here = dirname(fileURLToPath(import.meta.url));
@@ -16,6 +17,8 @@ export const builtFolder = resolve(here, '../../crates/memoranda-server/src/page
 export const binary = process.env.MEMORANDA_BIN ?? resolve(here, '../../target/debug/memoranda');
 const browserPath = process.env.CHROMIUM ?? ['/usr/bin/chromium', '/usr/bin/chromium-browser', '/usr/bin/google-chrome'].find(existsSync);
 const run = promisify(execFile);
+/** Moves the clock of a process; absent on machines without the package faketime. */
+export const faketime = ['/usr/lib/x86_64-linux-gnu/faketime/libfaketime.so.1', '/usr/lib/aarch64-linux-gnu/faketime/libfaketime.so.1'].find(existsSync);
 
 /** A vault of its own, with a home of its own: no test touches the vault of the person who runs it. */
 export class Home {
@@ -37,9 +40,10 @@ export class Home {
     return JSON.parse(await this.cli(...args, '--json'));
   }
 
-  /** Calls tools as an agent with this client name. */
-  async agent(name, version = '1.0') {
-    const agent = new Agent(spawn(binary, ['mcp', '--toolsets', 'all'], { env: this.env, stdio: ['pipe', 'pipe', 'ignore'] }));
+  /** Calls tools as an agent with this client name; `clock` is a file with the time that the agent sees. */
+  async agent(name, version = '1.0', clock = null) {
+    const moved = clock && { LD_PRELOAD: faketime, FAKETIME_TIMESTAMP_FILE: clock, FAKETIME_NO_CACHE: '1', DONT_FAKE_MONOTONIC: '1', TZ: 'UTC' };
+    const agent = new Agent(spawn(binary, ['mcp', '--toolsets', 'all'], { env: { ...this.env, ...moved }, stdio: ['pipe', 'pipe', 'ignore'] }));
     this.running.push(agent.process);
     await agent.ask('initialize', { protocolVersion: '2025-06-18', capabilities: {}, clientInfo: { name, version } });
     agent.tell('notifications/initialized');
@@ -149,10 +153,11 @@ export async function context(browser, options = {}) {
   const trouble = { console: [], foreign: [], dialogs: [] };
   // While the page is being written: the files as they were built last, with the headers of the server.
   if (process.env.PAGE_FROM_DISK) {
-    await made.route(/^http:\/\/127\.0\.0\.1:\d+\/(page\.js|places\.js|page\.css)?$/, async (route) => {
-      const response = await route.fetch();
+    await made.route(/^http:\/\/127\.0\.0\.1:\d+\/((page|places)\.(js|css))?$/, async (route) => {
+      const shell = await route.fetch({ url: new URL('/', route.request().url()).href });
       const name = new URL(route.request().url()).pathname.slice(1) || 'index.html';
-      await route.fulfill({ response, body: await readFile(join(builtFolder, name)) });
+      const headers = { ...shell.headers(), 'content-type': { js: 'text/javascript', css: 'text/css', html: 'text/html' }[name.split('.')[1]] };
+      await route.fulfill({ status: 200, headers, body: await readFile(join(builtFolder, name)) });
     });
   }
   made.on('page', (page) => {
@@ -198,6 +203,9 @@ export async function routes(server) {
 
 export const PLACES = ['now', 'search', 'note', 'map', 'history', 'facts', 'agents', 'care'];
 
+/** Sets the clock of agents that were started with this file. */
+export const setClock = (file, time) => writeFile(file, new Date(time).toISOString().slice(0, 19).replace('T', ' '));
+
 /** A vault as several agents and a person leave it. */
 export async function fill(home) {
   const claude = await home.agent('claude-code', '2.1.4');
@@ -233,4 +241,64 @@ Parked orders are looked at on Monday mornings by [[On-call]].
   await codex.close();
   await home.file('main/Kitchen.md', '# Kitchen\n\n- [fact] The tap takes cartridge 46374\n');
   await home.cli('scan');
+}
+
+const WORDS = 'ledger billing refund invoice webhook deploy release audit currency rate limit queue worker thread cache index search vector backup restore migration schema token session browser kernel driver garden kitchen compost pear roof heating window thesis chapter survey method corpus figure supervisor defence friend birthday recipe train ticket mountain river coast island harbour'.split(' ');
+
+/** Writes many notes as files, the same on every run, in four projects. */
+export async function writeNotes(home, count) {
+  let seed = 7;
+  const random = (below) => ((seed = (Math.imul(seed, 1664525) + 1013904223) >>> 0) % below);
+  const sentence = (length) => Array.from({ length }, () => WORDS[random(WORDS.length)]).join(' ');
+  const projects = ['main', 'work', 'thesis', 'house'];
+  for (let at = 0; at < count; at += 1) {
+    const folder = join(home.vault, projects[at % 4], `f${at % 50}`);
+    if (at < 200) await mkdir(folder, { recursive: true });
+    await writeFile(join(folder, `note-${at}.md`), `# ${sentence(3)} ${at}\n\n${sentence(40)}.\n${sentence(30)}.\n\n- [fact] ${sentence(6)} ${at}\n- relates_to [[note-${random(at + 1)}]]\n`);
+  }
+}
+
+/** Presses Tab until a control has the focus. */
+export async function tabTo(page, name) {
+  for (let at = 0; at < 250; at += 1) {
+    await page.keyboard.press('Tab');
+    const found = await page.evaluate(() => {
+      const node = document.activeElement;
+      return `${node?.getAttribute('aria-label') ?? ''} ${node?.id ?? ''} ${node?.textContent?.trim().slice(0, 80) ?? ''}`;
+    });
+    if (name.test(found)) return;
+  }
+  throw new Error(`Tab does not reach ${name}`);
+}
+
+/** A zip archive of these entries. */
+export function zip(entries) {
+  const parts = [];
+  const central = [];
+  let offset = 0;
+  for (const { name, bytes } of entries) {
+    const data = deflateRawSync(bytes);
+    const path = Buffer.from(name);
+    const head = Buffer.alloc(26);
+    head.writeUInt16LE(20, 0);
+    head.writeUInt16LE(0x0800, 2);
+    head.writeUInt16LE(8, 4);
+    head.writeUInt32LE(crc32(bytes), 10);
+    head.writeUInt32LE(data.length, 14);
+    head.writeUInt32LE(bytes.length, 18);
+    head.writeUInt16LE(path.length, 22);
+    const end = Buffer.alloc(14);
+    end.writeUInt32LE(offset, 10);
+    central.push(Buffer.concat([Buffer.from('PK\x01\x02\x14\x00', 'latin1'), head, end, path]));
+    parts.push(Buffer.concat([Buffer.from('PK\x03\x04', 'latin1'), head, path, data]));
+    offset += parts.at(-1).length;
+  }
+  const index = Buffer.concat(central);
+  const end = Buffer.alloc(22);
+  end.write('PK\x05\x06', 0, 'latin1');
+  end.writeUInt16LE(entries.length, 8);
+  end.writeUInt16LE(entries.length, 10);
+  end.writeUInt32LE(index.length, 12);
+  end.writeUInt32LE(offset, 16);
+  return Buffer.concat([...parts, index, end]);
 }

@@ -2,7 +2,7 @@
 
 import assert from 'node:assert/strict';
 import { after, before, test } from 'node:test';
-import { context, enter, fill, Home, launch, PLACES } from './support.mjs';
+import { context, enter, fill, Home, launch, PLACES, until } from './support.mjs';
 
 let home, server, browser;
 before(async () => {
@@ -29,6 +29,51 @@ test('the counts of the page equal those of the command line', async () => {
   const cli = await home.cli('status');
   assert.match(cli, new RegExp(`notes +${status.counts.notes}\\b`));
   assert.match(cli, new RegExp(`facts +${status.counts.observations}\\b`));
+  const json = await home.json('status');
+  assert.equal(status.counts.relations, json.relations);
+  assert.equal(status.counts.unresolved, json.unresolved);
+  assert.deepEqual(status.projects.map((one) => [one.name, one.notes]), json.projects.map((one) => [one.name, one.notes]));
+
+  // The doctor of the page finds what the command finds.
+  await page.getByRole('button', { name: 'Check everything' }).click();
+  await until('checked', () => page.getByRole('button', { name: 'Check everything' }).isEnabled(), 30_000);
+  const doctor = await home.json('doctor');
+  assert.ok(doctor.agrees);
+  assert.match(await page.textContent('section[aria-label=Doctor]'), /All is well/);
+  const care = await server.get('care');
+  const lists = Object.fromEntries(care.lists.map((one) => [one.name, one.count]));
+  assert.equal(lists.dead_links, json.unresolved);
+  assert.equal(lists.unreadable, doctor.problems.length);
+
+  // Each agent's writes are those of the log, and of the command.
+  const { agents } = await server.get('agents?days=7');
+  const activity = await home.json('activity');
+  assert.deepEqual(agents.map((one) => [one.agent.key, one.total]).sort(), activity.agents.map((one) => [one.key, one.total]).sort());
+  await page.goto(`${server.base}/#/agents`);
+  await page.waitForSelector('main .cards');
+  for (const one of agents) {
+    const card = await page.locator('main .cards section', { has: page.getByRole('heading', { name: one.agent.name, exact: true }) }).textContent();
+    assert.ok(card.includes(`${one.writes} written`), `${one.agent.name}: ${card}`);
+  }
+
+  // The price of the tools is that of the definitions that an agent gets.
+  const agent = await home.agent('counter');
+  const { tools } = (await agent.ask('tools/list', {})).result;
+  await agent.close();
+  const { toolsets } = await server.get('agents');
+  const priced = new Map(toolsets.flatMap((set) => set.tools.map((tool) => [tool.name, tool.tokens])));
+  let counted = 0;
+  for (const tool of tools) {
+    const tokens = JSON.stringify(tool).length / 4;
+    // Tools of further sets have no price here.
+    if (!priced.has(tool.name)) continue;
+    counted += 1;
+    assert.ok(priced.get(tool.name) > tokens * 0.5 && priced.get(tool.name) < tokens * 2, `${tool.name}: ${priced.get(tool.name)} tokens, about ${tokens.toFixed(0)} counted`);
+  }
+  assert.equal(counted, priced.size, 'every price is that of a tool');
+  const banks = await home.json('bank', 'stats');
+  assert.equal((banks.banks ?? []).length, 0, 'no bank, and no project of banks in the page');
+  assert.ok(!status.projects.some((one) => one.name === 'banks'));
   await made.close();
 });
 
@@ -47,7 +92,7 @@ test('a read-only server: nothing can be written, and the buttons say why', asyn
   await other.kill();
 });
 
-test('300 walks through the places leave heap and nodes as they were', async (t) => {
+test('500 walks and 2,000 live events leave heap and nodes as they were', async (t) => {
   const made = await context(browser);
   const page = await enter(made, server);
   const devtools = await made.newCDPSession(page);
@@ -63,10 +108,25 @@ test('300 walks through the places leave heap and nodes as they were', async (t)
     const { nodes } = await devtools.send('Memory.getDOMCounters');
     return { usedSize, nodes };
   };
+  // Each place was whole once, so that everything it keeps is there.
+  for (const place of PLACES) {
+    await page.evaluate((name) => (location.hash = `#/${name}`), place);
+    await page.waitForTimeout(1500);
+  }
   const first = await walk(60);
-  const second = await walk(300);
+  const second = await walk(500);
   t.diagnostic(`heap ${(first.usedSize / 1e6).toFixed(1)} MB, then ${(second.usedSize / 1e6).toFixed(1)} MB; nodes ${first.nodes}, then ${second.nodes}`);
   assert.ok(second.usedSize < first.usedSize * 1.1 + 500_000, 'the heap grew');
   assert.ok(second.nodes < first.nodes * 1.1 + 200, 'nodes stayed');
+  // 2,000 writes arrive while Care is open.
+  const agents = await Promise.all(Array.from({ length: 4 }, (_, at) => home.agent(`writer-${at}`)));
+  await Promise.all(agents.map(async (agent) => {
+    for (let at = 0; at < 500; at += 1) await agent.call('memory', { command: at ? 'str_replace' : 'create', path: `/memories/${agent.process.pid}.md`, ...(at ? { old_str: `n ${at - 1}.`, new_str: `n ${at}.` } : { file_text: 'n 0.\n' }) });
+  }));
+  await Promise.all(agents.map((agent) => agent.close()));
+  await until('the page has heard of all', async () => (await page.textContent('dl')).replaceAll(/\D/g, '').includes(String((await server.get('status')).counts.commits)), 30_000);
+  const third = await walk(60);
+  t.diagnostic(`after 2,000 writes: heap ${(third.usedSize / 1e6).toFixed(1)} MB, nodes ${third.nodes}`);
+  assert.ok(third.usedSize < second.usedSize * 1.1 + 1_000_000, 'the heap grew with the writes');
   await made.close();
 });

@@ -61,7 +61,7 @@ test('without a session every route of the page refuses, and the shell holds no 
       assert.equal(response.status, 401, `${method} ${path}`);
     }
   }
-  for (const file of ['', 'page.js', 'places.js', 'page.css', 'icon.svg']) {
+  for (const file of ['', 'page.js', 'places.js', 'page.css', 'places.css', 'icon.svg']) {
     const response = await fetch(`${server.base}/${file}`);
     assert.equal(response.status, 200, file);
     const text = await response.text();
@@ -94,7 +94,7 @@ test('a page of another port changes nothing and reads nothing', async () => {
   const made = await context(browser);
   const page = await made.newPage();
   await page.goto(`http://127.0.0.1:${attack.address().port}/`);
-  const targets = [...Object.keys(await routes(server)), '/api/tools/add_memory', '/mcp', '/'];
+  const targets = [...Object.keys(await routes(server)), '/api/tools/add_memory', '/mcp', '/page.js', '/page.css', '/'];
   const readable = await page.evaluate(async ({ base, targets }) => {
     const read = [];
     const attempt = async (name, work) => {
@@ -129,17 +129,20 @@ test('a page of another port changes nothing and reads nothing', async () => {
       sink.remove();
       form.remove();
     }
-    for (const path of ['/page.js', '/api/page/status', '/api/health']) {
-      for (const make of ['img', 'script']) {
-        await new Promise((done) => {
-          const node = document.createElement(make);
-          node.onload = () => { read.push(`${make} ${path}`); done(); };
-          node.onerror = done;
-          node.src = base + path;
-          document.body.append(node);
-        });
-      }
-    }
+    // By element: a picture, a script, a style, an event stream. None may load, whatever the route.
+    await Promise.all(targets.flatMap((path) => ['img', 'script', 'link'].map((make) => new Promise((done) => {
+      const node = document.createElement(make);
+      node.onload = () => { read.push(`${make} ${path}`); done(); };
+      node.onerror = done;
+      if (make === 'link') Object.assign(node, { rel: 'stylesheet', href: base + path });
+      else node.src = base + path;
+      document.body.append(node);
+    }))));
+    await Promise.all(targets.map((path) => new Promise((done) => {
+      const source = new EventSource(base + path);
+      source.onopen = source.onmessage = () => { read.push(`EventSource ${path}`); source.close(); done(); };
+      source.onerror = () => { source.close(); done(); };
+    })));
     const frame = document.createElement('iframe');
     frame.src = `${base}/`;
     document.body.append(frame);
@@ -151,7 +154,7 @@ test('a page of another port changes nothing and reads nothing', async () => {
     }
     return read;
   }, { base: server.base, targets });
-  assert.deepEqual(readable, []);
+  assert.deepEqual(readable.map((one) => one.slice(0, 80)), []);
   const framed = await Promise.all(page.frames().filter((frame) => frame !== page.mainFrame()).map((frame) => frame.content().catch(() => '')));
   assert.ok(!framed.some((text) => text.includes('id="page"')), 'the shell was framed');
   assert.equal(await commits(), beforehand);

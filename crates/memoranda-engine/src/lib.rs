@@ -101,8 +101,8 @@ pub use memoranda_store::{
     OpenOptions, PastFile, PointInTime, Project, ProjectPlace, RelationRow, ScanProgress,
     ScanReport, SearchFilter, SimilarNote, Snapshot, SpaceFreshness, SpaceImportReport,
     SpaceOptions, StoreError, Superseded, TermCorrection, VacuumExtent, VacuumReport,
-    VacuumRequest, VersionConflict, WorkItem, WorkList, clock, exact_key, faults, hash, link_key,
-    remote,
+    VacuumRequest, VersionConflict, WorkItem, WorkList, WriteObstacle, clock, exact_key, faults,
+    hash, link_key, remote,
 };
 
 use std::sync::{Arc, Mutex, PoisonError};

@@ -2,7 +2,7 @@
 
 use std::path::{Path, PathBuf};
 
-use memoranda_store::IndexCounts;
+use memoranda_store::{IndexCounts, Project, WriteObstacle};
 
 use crate::Memory;
 use crate::error::Result;
@@ -41,6 +41,16 @@ impl Memory {
     /// Returns the name of this device in the log.
     pub fn device(&self) -> &str {
         self.store().device()
+    }
+
+    /// Returns the obstacle to writing into the vault now; `None` if the system names none.
+    pub fn write_obstacle(&self) -> Option<WriteObstacle> {
+        self.store().write_obstacle()
+    }
+
+    /// Rejects a project whose folder cannot be reached now.
+    pub fn reach_project(&self, project: &Project) -> Result<()> {
+        Ok(self.store().reach_project(project)?)
     }
 
     /// Returns the state of the vault.

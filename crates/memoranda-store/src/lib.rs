@@ -43,6 +43,7 @@ pub use commit::{CommitOutcome, VersionConflict};
 pub use error::{NotAFileKind, Result, StoreError};
 pub use files::ignore_rules::IgnoreRules;
 pub use files::record_file::FileLockGuard;
+pub use files::write_obstacle::WriteObstacle;
 pub use files::{
     DirEntry, DirEntryKind, DirListing, FileContent, FilePrivacy, FileRules, FileStat,
     HardLinkPolicy, MAX_FILE_BYTES, Subtree, hash,
@@ -170,6 +171,16 @@ impl Store {
     /// Where the vault lies.
     pub fn home(&self) -> &Path {
         &self.inner.vault.home
+    }
+
+    /// Returns the obstacle to writing into the vault now; `None` if the system names none.
+    pub fn write_obstacle(&self) -> Option<WriteObstacle> {
+        files::write_obstacle::write_obstacle(self.home())
+    }
+
+    /// Rejects a project whose folder cannot be reached now.
+    pub fn reach_project(&self, project: &Project) -> Result<()> {
+        self.inner.root(project).map(drop)
     }
 
     /// Where the index lies.

@@ -56,6 +56,8 @@ export async function request(method: string, path: string, init: { body?: unkno
   const code = typeof fields.code === 'string' ? fields.code : `status-${response.status}`;
   const detail = typeof fields.detail === 'string' ? fields.detail : response.statusText || `Status ${response.status}`;
   if (response.status === 401) session.end();
+  // The frame says it once, for all places.
+  if (response.status === 503 || response.status === 507) dispatchEvent(new Event('obstacle'));
   throw new Problem(response.status, code, detail, fields);
 }
 

@@ -8,6 +8,13 @@ import type { Status } from './types';
 export const status = new Loaded<Status>();
 export const readStatus = () => status.load((signal) => get<Status>('status', {}, signal));
 
+const NO_WRITE = ['read-only', 'vault-absent', 'vault-read-only', 'disk-full'];
+/** The sentence why nothing can be written, in a project or at all; empty if it can. */
+export function whyNoWrite(project?: string): string {
+  const problems = status.value?.problems ?? [];
+  return problems.find((one) => NO_WRITE.includes(one.code) || (project !== undefined && one.project === project))?.detail ?? '';
+}
+
 class Announcer {
   text = $state('');
   say(text: string) {

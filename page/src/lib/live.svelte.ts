@@ -132,11 +132,14 @@ class Live {
       this.#head = event.id;
       for (const listener of this.#listeners) listener(event.entry);
     } else if (event.kind === 'ready') {
+      this.index = null;
       // Without a position the server could not resume from: what is on the screen may lack something.
       if (this.#head && !event.resumed) this.stale += 1;
       if (event.head && (!this.#head || !event.resumed)) this.#head = event.head;
     } else {
       this.index = event.state === 'building' ? { done: event.done, total: event.total } : null;
+      // What was read while it was built lacks something.
+      if (!this.index) this.stale += 1;
     }
   }
 }

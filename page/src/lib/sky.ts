@@ -28,6 +28,10 @@ export class Sky {
   links: [number, number][] = [];
   labels: Label[] = [];
   hulls = true;
+  /** How much longer one direction may be drawn than the other, so that the picture fills its box. */
+  maxStretch = Infinity;
+  /** Strength of the lines, from 0 to 1. */
+  linkStrength = 0.28;
   zoom = 1;
   centreX = 0.5;
   centreY = 0.5;
@@ -92,6 +96,9 @@ export class Sky {
       const old = before.get(id);
       if (old === undefined || beforeUpdated[old]! < columns.updated[at]!) fresh.push(at);
     }
+    // Links name points by their places in the columns, which may have moved.
+    const ids = this.#data?.columns.id ?? [];
+    this.links = this.links.map(([from, to]): [number, number] => [this.indexOf(ids[from]!), this.indexOf(ids[to]!)]).filter(([from, to]) => from >= 0 && to >= 0);
     this.#data = data;
     this.count = count;
     this.#x = Float32Array.from(columns.x);
@@ -121,8 +128,8 @@ export class Sky {
     }
     if (right <= left || bottom <= top) [left, top, right, bottom] = [0, 0, 1, 1];
     // Coarse steps, so that one more memory does not shift the picture.
-    const low = (value: number) => Math.floor(value * 20) / 20;
-    const high = (value: number) => Math.ceil(value * 20) / 20;
+    const low = (value: number) => Math.floor(value * 50) / 50;
+    const high = (value: number) => Math.ceil(value * 50) / 50;
     this.#box = { left: low(left), top: low(top), width: high(right) - low(left), height: high(bottom) - low(top) };
   }
 
@@ -188,10 +195,12 @@ export class Sky {
     const width = this.#canvas.clientWidth;
     const height = this.#canvas.clientHeight;
     const pad = Math.min(40, height * 0.11);
+    let kx = ((width - 2 * pad) / this.#box.width) * this.zoom;
+    let ky = ((height - 2 * pad) / this.#box.height) * this.zoom;
+    kx = Math.min(kx, ky * this.maxStretch);
+    ky = Math.min(ky, kx * this.maxStretch);
     return {
-      ratio, width, height,
-      kx: ((width - 2 * pad) / this.#box.width) * this.zoom,
-      ky: ((height - 2 * pad) / this.#box.height) * this.zoom,
+      ratio, width, height, kx, ky,
       ox: width / 2, oy: height / 2,
       cx: this.#box.left + this.centreX * this.#box.width,
       cy: this.#box.top + this.centreY * this.#box.height,
@@ -388,7 +397,7 @@ export class Sky {
     const [red, green, blue] = this.#ink;
     const at = (index: number): [number, number] => [s.ox + (this.#x[index]! - s.cx) * s.kx, s.oy + (this.#y[index]! - s.cy) * s.ky];
     if (this.links.length) {
-      context.strokeStyle = `rgb(${red} ${green} ${blue} / 0.28)`;
+      context.strokeStyle = `rgb(${red} ${green} ${blue} / ${this.linkStrength})`;
       context.lineWidth = 0.8;
       context.beginPath();
       for (const [from, to] of this.links) {
@@ -431,7 +440,15 @@ export class Sky {
       taken.push([left, top, width, height]);
       return true;
     };
+    // A rim in the colour of the ground keeps names readable over points.
+    const write = (text: string, x: number, y: number) => {
+      context.strokeText(text, x, y);
+      context.fillText(text, x, y);
+    };
     context.textBaseline = 'middle';
+    context.lineJoin = 'round';
+    context.lineWidth = 4;
+    context.strokeStyle = `rgb(${this.#ground.join(' ')} / 0.85)`;
     const serif = getComputedStyle(this.#canvas).fontFamily;
     context.font = `italic 15px ${serif}`;
     context.fillStyle = this.#soft;
@@ -443,7 +460,7 @@ export class Sky {
       for (const y of [middle - disc.r * s.ky - 10, middle + disc.r * s.ky + 10, middle - disc.r * s.ky + 12, middle]) {
         const left = Math.min(Math.max(4, x), s.width - width - 4);
         if (fits(left, y - 10, width, 20)) {
-          context.fillText(text, left, y);
+          write(text, left, y);
           break;
         }
       }
@@ -456,7 +473,7 @@ export class Sky {
       const [x, y] = at(label.index);
       const text = label.text.length > 34 ? `${label.text.slice(0, 33)}…` : label.text;
       const width = context.measureText(text).width;
-      if (fits(x + 8, y - 9, width, 18)) context.fillText(text, x + 8, y);
+      if (fits(x + 8, y - 9, width, 18)) write(text, x + 8, y);
     }
   }
 

@@ -71,7 +71,7 @@ export interface Status {
   indexed: boolean;
   index: { state: 'whole' | 'building'; done: number; total: number };
   model?: { id: string; left: number } | null;
-  problems: { code: string; detail: string }[];
+  problems: { code: string; detail: string; project?: string }[];
   agents: (Agent & { writes: number; last: Time })[];
 }
 

@@ -36,6 +36,11 @@ pub(crate) const BUILT_FILES: &[BuiltFile] = &[
         bytes: include_bytes!("built/places.js"),
     },
     BuiltFile {
+        path: "/places.css",
+        content_type: "text/css; charset=utf-8",
+        bytes: include_bytes!("built/places.css"),
+    },
+    BuiltFile {
         path: "/icon.svg",
         content_type: "image/svg+xml",
         bytes: include_bytes!("built/icon.svg"),

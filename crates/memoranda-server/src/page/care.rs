@@ -88,7 +88,7 @@ fn quick_checks(memory: &Memory) -> Result<Value, HttpError> {
     let absent: Vec<String> = status
         .projects
         .iter()
-        .filter(|info| !info.project.path.is_dir())
+        .filter(|info| !info.project.path.is_dir() || memory.reach_project(&info.project).is_err())
         .map(|info| info.project.name.to_string())
         .collect();
     let folders = if absent.is_empty() {
@@ -106,7 +106,12 @@ fn quick_checks(memory: &Memory) -> Result<Value, HttpError> {
     check("watcher", status.watched, watched.to_owned());
     let problems = memory.snapshot()?.problems().map_err(EngineError::from)?;
     let count = problems.len();
-    check("notes", count == 0, format!("{count} notes have a problem"));
+    let notes = match count {
+        0 => "every note can be read".to_owned(),
+        1 => "1 note has a problem".to_owned(),
+        _ => format!("{count} notes have a problem"),
+    };
+    check("notes", count == 0, notes);
     Ok(Value::Array(checks))
 }
 

@@ -127,8 +127,11 @@ async fn send_events(
             }),
         };
         let Some(batch) = events else { continue };
+        let is_built = is_building && !batch.is_building;
         (last, is_building) = (batch.last, batch.is_building);
-        for event in batch.events {
+        let whole = json!({ "state": "whole", "done": 0, "total": 0 });
+        let built = is_built.then(|| event("index", None, &whole));
+        for event in batch.events.into_iter().chain(built) {
             if sender.send(event).await.is_err() {
                 return;
             }

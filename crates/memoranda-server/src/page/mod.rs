@@ -40,6 +40,7 @@ use axum::body::to_bytes;
 use axum::extract::{Request, State};
 use axum::http::StatusCode;
 use axum::response::{IntoResponse as _, Response};
+use memoranda_engine::WriteObstacle;
 use memoranda_tools::{AccessMode, json_object};
 use serde_json::{Map, Value};
 
@@ -154,11 +155,25 @@ async fn run(
     handler: impl FnOnce(&PageRequest<'_>) -> Result<Response, HttpError> + Send + 'static,
 ) -> Response {
     let task = tokio::task::spawn_blocking(move || {
-        handler(&PageRequest { page: &page, query, body }).unwrap_or_else(HttpError::into_response)
+        let request = PageRequest { page: &page, query, body };
+        handler(&request)
+            .unwrap_or_else(|error| unless_vault_is_away(error, &request).into_response())
     });
     task.await.unwrap_or_else(|error| {
         tracing::error!(%error, "a route of the page broke down");
         HttpError::new(StatusCode::INTERNAL_SERVER_ERROR, "The page's request broke down.")
             .into_response()
     })
+}
+
+/// Returns the error of a request, or the absence of the vault if that is why nothing was found.
+fn unless_vault_is_away(error: HttpError, request: &PageRequest<'_>) -> HttpError {
+    let memory = request.vault();
+    match memory.write_obstacle() {
+        Some(away @ WriteObstacle::Absent) if error.status != StatusCode::BAD_REQUEST => {
+            let (code, detail) = status::obstacle_sentence(away, memory);
+            HttpError::coded(StatusCode::SERVICE_UNAVAILABLE, code, detail)
+        }
+        _ => error,
+    }
 }

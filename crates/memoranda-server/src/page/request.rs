@@ -226,6 +226,12 @@ impl From<EngineError> for HttpError {
             EngineError::Store(error) if error.is_disk_full() => {
                 Self::coded(StatusCode::INSUFFICIENT_STORAGE, "disk-full", message)
             }
+            EngineError::Store(error) if error.is_unwritable() => {
+                Self::coded(StatusCode::SERVICE_UNAVAILABLE, "vault-read-only", message)
+            }
+            EngineError::Store(StoreError::ProjectUnavailable { .. }) => {
+                Self::coded(StatusCode::SERVICE_UNAVAILABLE, "project-absent", message)
+            }
             EngineError::Store(error) => {
                 tracing::warn!(%error, "a request of the page failed");
                 Self::new(StatusCode::INTERNAL_SERVER_ERROR, message)

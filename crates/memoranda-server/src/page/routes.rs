@@ -76,6 +76,7 @@ pub(crate) const PAGE_ROUTES: &[HttpRoute] = &[
     shell("/page.js", "script of the page"),
     shell("/page.css", "style of the page"),
     shell("/places.js", "script of the places that are opened later"),
+    shell("/places.css", "style of the places that are opened later"),
     shell("/icon.svg", "icon of the page"),
     HttpRoute {
         method: "POST",

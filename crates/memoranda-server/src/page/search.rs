@@ -2,6 +2,7 @@
 
 use std::ops::Range;
 use std::sync::atomic::AtomicBool;
+use std::time::Duration;
 
 use memoranda_engine::core::id::ProjectName;
 use memoranda_engine::core::note::type_key;
@@ -10,8 +11,9 @@ use memoranda_engine::core::rank::RankSignal;
 use memoranda_engine::core::snippet::extract_snippet;
 use memoranda_engine::core::token_estimate::estimate_tokens;
 use memoranda_engine::{
-    AgentIdentity, EmbeddingSource, EngineError, FileSummary, FilteredList, ListFilter, ListOrder,
-    ListRequest, Memory, SearchFilter, SearchPage, SearchRequest, SearchResult, Superseded,
+    AgentIdentity, EmbeddingSource, EngineError, FileSummary, FilteredList, IndexProgress,
+    ListFilter, ListOrder, ListRequest, Memory, NoteLocation, SearchFilter, SearchPage,
+    SearchRequest, SearchResult, Superseded,
 };
 use memoranda_tools::{CallContext, ClientContext};
 use serde_json::{Value, json};
@@ -23,6 +25,8 @@ use crate::http_error::HttpError;
 const SNIPPET_CHARS: usize = 240;
 /// Number of nearest notes below the threshold.
 const NEAREST: usize = 5;
+/// Number of hits that are searched for those of one agent.
+const MAX_SEARCHED: usize = 200;
 /// Tool whose answer is shown as the agent gets it.
 const AGENT_TOOL: &str = "search_notes";
 
@@ -33,7 +37,7 @@ pub(super) fn search(request: &PageRequest<'_>) -> Result<Value, HttpError> {
     let offset = request.offset()?;
     let text = request.text("q").unwrap_or_default();
     let projects = projects(request)?;
-    let total_notes = memory.snapshot()?.counts().map_err(EngineError::from)?.notes;
+    let total_notes = memory.snapshot()?.note_count().map_err(EngineError::from)?;
     let agent = request.text("agent");
     let tags: Vec<String> = request.query.all("tag").map(str::to_owned).collect();
     let query = Query::parse(text);
@@ -65,13 +69,24 @@ pub(super) fn search(request: &PageRequest<'_>) -> Result<Value, HttpError> {
         snippet_chars: SNIPPET_CHARS,
         ..SearchRequest::default()
     };
-    let page = memory.search(&search)?;
-    let hits = hits(memory, &page, &query, agent)?;
-    let nearest = if page.results.is_empty() && offset == 0 && request.is_set("nearest") {
+    if agent.is_some() {
+        // The index knows no agents: those of one agent are chosen among many.
+        (search.limit, search.offset) = (MAX_SEARCHED, 0);
+    }
+    let mut page = memory.search(&search)?;
+    let mut hits = hits(memory, &page, &query, agent)?;
+    if agent.is_some() {
+        page.has_more = hits.len() > offset + limit;
+        hits = hits.into_iter().skip(offset).take(limit).collect();
+    }
+    let nearest = if hits.is_empty() && offset == 0 && request.is_set("nearest") {
         search.min_relevance = 0.0;
-        search.limit = NEAREST;
+        if agent.is_none() {
+            search.limit = NEAREST;
+        }
         let page = memory.search(&search)?;
-        self::hits(memory, &page, &query, agent)?
+        let nearest = self::hits(memory, &page, &query, agent)?;
+        nearest.into_iter().take(NEAREST).collect()
     } else {
         Vec::new()
     };
@@ -87,11 +102,17 @@ pub(super) fn search(request: &PageRequest<'_>) -> Result<Value, HttpError> {
             json!({ "from": when.from.to_string(), "to": when.to.to_string() })
         }),
         "meaning": meaning_json(&page.meaning),
-        "partial": page.partial,
+        "partial": page.partial || is_being_built(memory),
         "left_out": page.left_out,
         "nearest": nearest,
         "total_notes": total_notes,
     }))
+}
+
+/// Returns true if the index is being built now: a damaged one was perhaps found only by this search.
+fn is_being_built(memory: &Memory) -> bool {
+    let progress = memory.await_index(Duration::ZERO, &|_, _| ());
+    matches!(progress, Ok(IndexProgress::Part { .. }))
 }
 
 /// Returns the projects to search: the requested ones, or the only one that may be shown.
@@ -117,7 +138,8 @@ fn newest(
     (limit, offset): (usize, usize),
     total_notes: u64,
 ) -> Result<Value, HttpError> {
-    let page = memory.list(&ListRequest {
+    let agent = request.text("agent");
+    let mut page = memory.list(&ListRequest {
         filter: ListFilter {
             project: projects.first().cloned(),
             note_type: request.text("type").map(type_key),
@@ -125,9 +147,19 @@ fn newest(
             ..ListFilter::default()
         },
         order: ListOrder::Newest,
-        limit,
-        offset,
+        limit: if agent.is_some() { MAX_SEARCHED } else { limit },
+        offset: if agent.is_some() { 0 } else { offset },
     })?;
+    if agent.is_some() {
+        let mut own = Vec::new();
+        for file in page.notes {
+            if is_by(memory, &NoteLocation::from(&file), agent)? {
+                own.push(file);
+            }
+        }
+        page.has_more = own.len() > offset + limit;
+        page.notes = own.into_iter().skip(offset).take(limit).collect();
+    }
     let hit = |file: &FileSummary| {
         json!({
             "project": file.project.as_str(),
@@ -157,7 +189,7 @@ fn newest(
         "corrections": [],
         "when": null,
         "meaning": { "by": "nothing" },
-        "partial": false,
+        "partial": is_being_built(memory),
         "left_out": 0,
         "nearest": [],
         "total_notes": total_notes,
@@ -172,22 +204,28 @@ fn hits(
 ) -> Result<Vec<Value>, HttpError> {
     let mut hits = Vec::new();
     for result in &page.results {
-        if let Some(key) = agent {
-            let last = memory.revisions(&result.place, 1)?.into_iter().next();
-            let is_own = last.is_some_and(|last| AgentIdentity::of(&last.commit.author).key == key);
-            if !is_own {
-                continue;
-            }
+        if is_by(memory, &result.place, agent)? {
+            hits.push(hit_json(result, query));
         }
-        hits.push(hit_json(result, query));
     }
     Ok(hits)
 }
 
+/// Returns true if an agent wrote a note last, or if any agent will do.
+fn is_by(memory: &Memory, place: &NoteLocation, agent: Option<&str>) -> Result<bool, HttpError> {
+    let Some(key) = agent else { return Ok(true) };
+    let last = memory.revisions(place, 1)?.into_iter().next();
+    Ok(last.is_some_and(|last| AgentIdentity::of(&last.commit.author).key == key))
+}
+
 fn hit_json(result: &SearchResult, query: &Query) -> Value {
     let title = extract_snippet(&result.title, query, usize::MAX);
-    let (snippet, hits) =
-        readable_snippet(&result.snippet.text, &result.snippet.highlights, &result.title);
+    let heading = result.heading.rsplit(" › ").next().unwrap_or_default();
+    let (snippet, hits) = readable_snippet(
+        &result.snippet.text,
+        &result.snippet.highlights,
+        &[&result.title, heading],
+    );
     let why = result.why.iter();
     let why = why.map(|signal| json!({ "signal": signal.name(), "amount": signal.amount() }));
     json!({
@@ -210,18 +248,22 @@ fn hit_json(result: &SearchResult, query: &Query) -> Value {
     })
 }
 
-/// Returns a snippet for people: without the comments of facts, and without the heading that the
-/// title of the hit repeats.
-fn readable_snippet(text: &str, hits: &[Range<usize>], title: &str) -> (String, Vec<Range<usize>>) {
-    let mut cuts: Vec<Range<usize>> = Vec::new();
-    let marks = text.len() - text.trim_start_matches('#').trim_start().len();
+/// Returns a snippet for people: without the comments of facts, without the mark of a list, and
+/// without a heading that the hit shows elsewhere.
+fn readable_snippet(
+    text: &str,
+    hits: &[Range<usize>],
+    headings: &[&str],
+) -> (String, Vec<Range<usize>>) {
+    let mut start = 0;
     if text.starts_with('#') {
-        let rest = text.get(marks..).unwrap_or_default();
-        let said = rest
-            .strip_prefix(title)
-            .map_or(0, |after| title.len() + (after.len() - after.trim_start().len()));
-        cuts.push(0..marks + said);
+        let rest = text.trim_start_matches('#').trim_start();
+        let said = headings.iter().find_map(|heading| rest.strip_prefix(heading));
+        start = text.len() - said.map_or(rest, str::trim_start).len();
     }
+    let rest = text.get(start..).unwrap_or_default();
+    start = text.len() - rest.strip_prefix("- ").unwrap_or(rest).len();
+    let mut cuts: Vec<Range<usize>> = std::iter::once(0..start).collect();
     let mut at = cuts.first().map_or(0, |cut| cut.end);
     while let Some(start) = text.get(at..).and_then(|rest| rest.find("<!--")).map(|n| at + n) {
         // A comment that the snippet cuts off has no end.
@@ -350,13 +392,15 @@ mod tests {
         let check = |text: &str, hit: &str, expected: &str, hits: &[&str]| {
             let found: Vec<Range<usize>> =
                 text.match_indices(hit).map(|(at, _)| at..at + hit.len()).collect();
-            let (shown, moved) = readable_snippet(text, &found, "Straße");
+            let (shown, moved) = readable_snippet(text, &found, &["Straße", "Observations"]);
             assert_eq!(shown, expected);
             let marked: Vec<&str> = moved.iter().map(|range| &shown[range.clone()]).collect();
             assert_eq!(marked, hits, "{text}");
         };
         check("# Straße Die große Straße", "Straße", "Die große Straße", &["Straße"]);
         check("## Other p95 is 80", "p95", "Other p95 is 80", &["p95"]);
+        check("## Observations - [fact] p95 is 80", "p95", "[fact] p95 is 80", &["p95"]);
+        check("- [fact] p95 - 80", "p95", "[fact] p95 - 80", &["p95"]);
         check("[fact] a <!-- obs_A v1 --> b", "b", "[fact] a  b", &["b"]);
         check("[fact] a b <!-- obs_A v1 b", "b", "[fact] a b ", &["b"]);
         check("plain é text", "text", "plain é text", &["text"]);

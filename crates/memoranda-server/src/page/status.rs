@@ -2,7 +2,7 @@
 
 use std::time::Duration;
 
-use memoranda_engine::{HistoryFilter, IndexProgress, Memory, ProjectPlace};
+use memoranda_engine::{HistoryFilter, IndexProgress, Memory, ProjectPlace, WriteObstacle};
 use serde_json::{Value, json};
 
 use super::history_json::agent_json;
@@ -38,9 +38,10 @@ pub(super) fn status(request: &PageRequest<'_>) -> Result<Value, HttpError> {
     {
         let name = info.project.name.as_str();
         let folder = &info.project.path;
-        if !folder.is_dir() {
+        if !folder.is_dir() || memory.reach_project(&info.project).is_err() {
             let detail = format!(
-                "The folder of project {name} cannot be reached ({}): what is known of it stays.",
+                "The folder of project {name} cannot be reached ({}). What is known of it stays; \
+                 nothing can be written there until it is back.",
                 folder.display()
             );
             problems.push(json!({ "code": "project-absent", "project": name, "detail": detail }));
@@ -55,6 +56,10 @@ pub(super) fn status(request: &PageRequest<'_>) -> Result<Value, HttpError> {
     if request.page.is_read_only {
         let detail = "This server is read-only: it was started with --read-only.";
         problems.push(json!({ "code": "read-only", "detail": detail }));
+    }
+    if let Some(obstacle) = memory.write_obstacle() {
+        let (code, detail) = obstacle_sentence(obstacle, memory);
+        problems.push(json!({ "code": code, "detail": detail }));
     }
     let filter = HistoryFilter { project: only.clone(), ..HistoryFilter::default() };
     let head = memory.log(&filter, 1, 0)?.into_iter().next().map(|commit| commit.id.to_string());
@@ -96,6 +101,37 @@ pub(super) fn status(request: &PageRequest<'_>) -> Result<Value, HttpError> {
         "problems": problems,
         "agents": agents.collect::<Vec<_>>(),
     }))
+}
+
+/// Returns the code and the sentence of an obstacle to writing.
+pub(super) fn obstacle_sentence(
+    obstacle: WriteObstacle,
+    memory: &Memory,
+) -> (&'static str, String) {
+    let home = memory.home().display();
+    match obstacle {
+        WriteObstacle::Absent => (
+            "vault-absent",
+            format!(
+                "The folder of the vault cannot be reached ({home}). Is its drive mounted? \
+                 Nothing is lost, and nothing can be written until it is back."
+            ),
+        ),
+        WriteObstacle::ReadOnly => (
+            "vault-read-only",
+            format!(
+                "The folder of the vault is read-only ({home}): everything can be read, and \
+                 nothing can be written."
+            ),
+        ),
+        WriteObstacle::DiskFull => (
+            "disk-full",
+            format!(
+                "The disk of the vault is full ({home}): everything can be read, and nothing can \
+                 be written until there is room."
+            ),
+        ),
+    }
 }
 
 /// Returns the vault by its names.

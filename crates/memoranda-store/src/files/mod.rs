@@ -15,6 +15,7 @@ pub(crate) mod state_file;
 pub(crate) mod state_files;
 pub(crate) mod temp_names;
 mod walk;
+pub(crate) mod write_obstacle;
 
 use std::ffi::OsStr;
 use std::io;

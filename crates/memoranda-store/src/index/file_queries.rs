@@ -557,7 +557,7 @@ impl Snapshot<'_> {
                 Ok(db.query_row(sql, [], |row| row.get::<_, i64>(0))? as u64)
             };
             Ok(IndexCounts {
-                notes: count("SELECT count(*) FROM files WHERE kind = 1")?,
+                notes: count_notes(db)?,
                 passages: super::vectors::count(db)?,
                 // A paragraph with a tag is searched like a fact, but nobody wrote it as one.
                 observations: count(
@@ -569,6 +569,11 @@ impl Snapshot<'_> {
                 commits: count("SELECT count(*) FROM commits")?,
             })
         })
+    }
+
+    /// Returns the number of notes in all projects, without the other counts.
+    pub fn note_count(&self) -> Result<u64> {
+        self.query(count_notes)
     }
 
     /// Returns the number of notes in a project.
@@ -596,4 +601,11 @@ impl Snapshot<'_> {
             Ok(rows.collect::<rusqlite::Result<_>>()?)
         })
     }
+}
+
+/// Counts notes with an index that contains their kind, so that no row of the table is read.
+fn count_notes(db: &Connection) -> Result<u64> {
+    let sql = "SELECT count(*) FROM files INDEXED BY files_of_type WHERE kind = 1";
+    let count: i64 = db.prepare_cached(sql)?.query_row([], |row| row.get(0))?;
+    Ok(count as u64)
 }

@@ -135,14 +135,16 @@ pub(crate) fn import_upload(
     let client = concat!("memoranda ", env!("CARGO_PKG_VERSION"));
     let who =
         Author::new(client, "import", ChangeChannel::Import).with_account(settings.person_name());
-    let mut report = import_source(memory, &who, &input, &target, options, &mut |_| ())?;
-    let note_count = report.notes.len();
-    report.notes.truncate(MAX_NAMED_NOTES);
+    let report = import_source(memory, &who, &input, &target, options, &mut |_| ())?;
     let mut value = report_json(import.is_dry_run, source, &input, &report);
+    // All notes are counted; the first ones are named.
+    if let Some(notes) = value.get_mut("notes").and_then(Value::as_array_mut) {
+        notes.truncate(MAX_NAMED_NOTES);
+    }
     value["from"] = json!(name);
     value["reads"] = json!(source.row().reads);
     value["becomes"] = json!(source.row().becomes);
-    value["note_count"] = json!(note_count);
+    value["note_count"] = json!(report.notes.len());
     if !import.is_dry_run {
         uploads.discard(import.upload);
     }
