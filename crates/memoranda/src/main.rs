@@ -28,6 +28,8 @@ mod rules;
 mod running_server;
 mod server_args;
 mod setup;
+#[cfg(feature = "postgres")]
+mod sign_in_file;
 mod suggest;
 mod table;
 mod time;

@@ -87,6 +87,27 @@ fn account(context: &CommandContext, database: &Database, action: &AccountAction
                 }
             }
         }
+        AccountAction::Password { name, password_file } => {
+            let password = match password_file {
+                Some(file) => {
+                    let text = crate::files::read_text(file)?.unwrap_or_default();
+                    let password = text.trim_end_matches(['\r', '\n']);
+                    database.set_password(&actor, name, password).map_err(database_error)?;
+                    None
+                }
+                None => Some(database.make_password(&actor, name).map_err(database_error)?),
+            };
+            if context.is_json() {
+                return printer.json(&json!({ "account": name, "password": password }));
+            }
+            match password {
+                Some(password) => {
+                    printer.say(format!("Password of {name}, which is shown this once:"));
+                    printer.line(password)
+                }
+                None => printer.done(&json!({}), format!("{name} has the password of the file.")),
+            }
+        }
         AccountAction::Disable { name, dry_run } => {
             let tokens = database.tokens(Some(name)).map_err(database_error)?;
             let tokens = tokens.iter().filter(|token| token.revoked_at.is_none()).count();
@@ -185,15 +206,24 @@ fn member(context: &CommandContext, database: &Database, action: &MemberAction) 
     match action {
         MemberAction::List { space } => listing::members(context, database, space),
         MemberAction::Add { space, account, role } => {
-            let role = match role {
-                RoleName::Reader => SpaceRole::Reader,
-                RoleName::Proposer => SpaceRole::Proposer,
-                RoleName::Editor => SpaceRole::Editor,
-                RoleName::Owner => SpaceRole::Owner,
-            };
+            let role = space_role(*role);
             database.set_member(&actor, space, account, role).map_err(database_error)?;
             let value = json!({ "space": space, "account": account, "role": role.name() });
             printer.done(&value, format!("{account} is {role} in {space}."))
+        }
+        MemberAction::Invite { space, email, role, days } => {
+            let role = space_role(*role);
+            database.invite(&actor, space, email, role, *days).map_err(database_error)?;
+            let value =
+                json!({ "space": space, "email": email, "role": role.name(), "days": days });
+            let said = format!("Invited {email} to {space} as {role}; signing in accepts.");
+            printer.done(&value, said)
+        }
+        MemberAction::Invitations => listing::invitations(context, database),
+        MemberAction::Uninvite { space, email } => {
+            database.withdraw_invitation(&actor, space, email).map_err(database_error)?;
+            let value = json!({ "space": space, "email": email });
+            printer.done(&value, format!("{email} is no longer invited to {space}."))
         }
         MemberAction::Remove { space, account, dry_run } => {
             if *dry_run {
@@ -209,6 +239,15 @@ fn member(context: &CommandContext, database: &Database, action: &MemberAction) 
             let value = json!({ "space": space, "account": account, "dry_run": dry_run });
             printer.done(&value, format!("{would} {account} from {space}."))
         }
+    }
+}
+
+fn space_role(role: RoleName) -> SpaceRole {
+    match role {
+        RoleName::Reader => SpaceRole::Reader,
+        RoleName::Proposer => SpaceRole::Proposer,
+        RoleName::Editor => SpaceRole::Editor,
+        RoleName::Owner => SpaceRole::Owner,
     }
 }
 

@@ -121,6 +121,24 @@ JSON (--json):
         token: Option<String>,
     },
 
+    /// Give an account a password, to sign in where no issuer is set up.
+    ///
+    /// Without --password-file a random one is made, and shown this once.
+    #[command(after_long_help = "\
+Examples:
+  memoranda admin account password anna
+  memoranda admin account password anna --password-file /run/secrets/anna
+
+JSON (--json):
+  {account, password}; password is null if it came from a file")]
+    Password {
+        /// The name.
+        name: String,
+        /// A file that contains the password.
+        #[arg(long, value_name = "FILE")]
+        password_file: Option<PathBuf>,
+    },
+
     /// Disable an account: its tokens stop at once; what it wrote stays.
     #[command(after_long_help = "\
 Examples:
@@ -269,9 +287,53 @@ JSON (--json):
         space: String,
         /// The account.
         account: String,
-        /// What the member may do.
+        /// The role of the member.
         #[arg(long, value_enum, default_value_t = RoleName::Editor)]
         role: RoleName,
+    },
+
+    /// Invite a person by e-mail address; signing in with that address accepts.
+    #[command(after_long_help = "\
+Examples:
+  memoranda admin member invite acme carla@example.org
+  memoranda admin member invite acme carla@example.org --role reader --days 3
+
+JSON (--json):
+  {space, email, role, days}")]
+    Invite {
+        /// The space.
+        space: String,
+        /// The e-mail address, as the issuer knows it.
+        email: String,
+        /// The role of the member.
+        #[arg(long, value_enum, default_value_t = RoleName::Editor)]
+        role: RoleName,
+        /// Days until the invitation expires.
+        #[arg(long, value_name = "N", default_value_t = 14)]
+        days: u32,
+    },
+
+    /// List the invitations that wait.
+    #[command(after_long_help = "\
+Examples:
+  memoranda admin member invitations
+
+JSON (--json):
+  {invitations: [{space, email, role, invited_by, expires_at}]}")]
+    Invitations,
+
+    /// Take an invitation back.
+    #[command(after_long_help = "\
+Examples:
+  memoranda admin member uninvite acme carla@example.org
+
+JSON (--json):
+  {space, email}")]
+    Uninvite {
+        /// The space.
+        space: String,
+        /// The e-mail address.
+        email: String,
     },
 
     /// Remove a member: its tokens no longer reach the space, at once.
@@ -314,7 +376,7 @@ struct TokenArgs {
 
 #[derive(Subcommand)]
 enum TokenAction {
-    /// List the tokens, without their secrets.
+    /// List the tokens, and what people allowed programs by signing in; without their secrets.
     #[command(after_long_help = "\
 Examples:
   memoranda admin token list
