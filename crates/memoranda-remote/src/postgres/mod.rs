@@ -3,6 +3,7 @@
 //! No extension is needed. All names are qualified and nothing is kept in a session, so that a
 //! pooler may hand out connections by transaction.
 
+mod account_removal;
 mod accounts;
 mod authorization;
 mod changes;
@@ -22,6 +23,7 @@ mod stats;
 mod token_grant;
 mod tokens;
 
+pub use account_removal::AccountRemoval;
 pub use accounts::AccountRow;
 pub use authorization::TeamSignIn;
 pub use connection::Database;

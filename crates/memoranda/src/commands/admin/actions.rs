@@ -10,7 +10,7 @@ use serde_json::json;
 
 use super::{
     AccountAction, AdminAction, MemberAction, QuotaLimit, RoleName, SpaceAction, TokenAction,
-    listing,
+    export, listing,
 };
 use crate::commands::serve_team::database_error;
 use crate::context::CommandContext;
@@ -118,6 +118,26 @@ fn account(context: &CommandContext, database: &Database, action: &AccountAction
             let value = json!({ "account": name, "tokens": tokens, "dry_run": dry_run });
             printer.done(&value, format!("{would} {name}: {} stop.", counted(tokens, "token")))
         }
+        AccountAction::Delete { name, dry_run } => {
+            let removal = if *dry_run {
+                database.plan_account_removal(name)
+            } else {
+                database.delete_account(&actor, name)
+            };
+            let removal = removal.map_err(database_error)?;
+            let value = json!({
+                "account": name,
+                "commits": removal.commits,
+                "tokens": removal.tokens,
+                "dry_run": dry_run,
+            });
+            let would = if *dry_run { "Would delete" } else { "Deleted" };
+            let commits = counted(removal.commits as usize, "commit");
+            let tokens = counted(removal.tokens as usize, "token");
+            let said = format!("{would} {name}, its private space ({commits}) and {tokens}.");
+            printer.done(&value, said)
+        }
+        AccountAction::Export { name, folder } => export::account(context, database, name, folder),
         AccountAction::Enable { name } => {
             database.enable_account(&actor, name).map_err(database_error)?;
             printer.done(&json!({ "account": name }), format!("Enabled {name}."))
@@ -145,6 +165,7 @@ fn space(context: &CommandContext, database: &Database, action: &SpaceAction) ->
             };
             printer.done(&json!({ "space": name, "quota_bytes": bytes }), said)
         }
+        SpaceAction::Export { name, folder } => export::space(context, database, name, folder),
         SpaceAction::Import { name, dry_run } => import(context, database, name, *dry_run),
     }
 }
@@ -156,11 +177,7 @@ fn import(
     name: &str,
     is_dry_run: bool,
 ) -> Result<()> {
-    let spaces = database.spaces().map_err(database_error)?;
-    let space = spaces.into_iter().find(|space| space.name == name).ok_or_else(|| {
-        CommandError::new(Exit::NotFound, format!("there is no space {name}"))
-            .hint("`memoranda admin space list` lists them")
-    })?;
+    let space = export::find_space(database, name)?;
     if space.commits > 0 {
         return Err(CommandError::usage(format!("the space {name} has commits already"))
             .hint("a vault can only be brought into an empty space; add another one"));

@@ -3,6 +3,8 @@
 #[cfg(feature = "postgres")]
 mod actions;
 #[cfg(feature = "postgres")]
+mod export;
+#[cfg(feature = "postgres")]
 mod listing;
 
 use std::path::PathBuf;
@@ -155,6 +157,41 @@ JSON (--json):
         dry_run: bool,
     },
 
+    /// Delete an account for good: its private space with the history, its tokens and sign-ins.
+    ///
+    /// What it wrote into shared spaces stays there. Caches of servers keep a copy of the private
+    /// space until they are deleted, and backups until they expire.
+    #[command(after_long_help = "\
+Examples:
+  memoranda admin account export ben ben-export
+  memoranda admin account delete ben --dry-run
+  memoranda admin account delete ben
+
+JSON (--json):
+  {account, commits, tokens, dry_run}; commits is the number of commits of the private space")]
+    Delete {
+        /// The name.
+        name: String,
+        /// Only say what would happen.
+        #[arg(short = 'n', long)]
+        dry_run: bool,
+    },
+
+    /// Export what belongs to an account: its private space with the history, and its data.
+    #[command(after_long_help = "\
+Examples:
+  memoranda admin account export ben ben-export
+
+JSON (--json):
+  {account, folder, commits}")]
+    Export {
+        /// The name.
+        name: String,
+        /// A folder that is empty or does not exist.
+        #[arg(value_name = "DIR")]
+        folder: PathBuf,
+    },
+
     /// Enable an account again.
     #[command(after_long_help = "\
 Examples:
@@ -218,6 +255,22 @@ JSON (--json):
         /// Megabytes, or `none`.
         #[arg(value_name = "MB", value_parser = quota)]
         quota: QuotaLimit,
+    },
+
+    /// Export a space with its history into a vault; `space import` brings it back.
+    #[command(after_long_help = "\
+Examples:
+  memoranda admin space export acme acme-export
+  memoranda --home acme-export admin space import acme-again
+
+JSON (--json):
+  {space, folder, commits}")]
+    Export {
+        /// The name of the space.
+        name: String,
+        /// A folder that is empty or does not exist.
+        #[arg(value_name = "DIR")]
+        folder: PathBuf,
     },
 
     /// Bring the vault of --home with its history into an empty space.
