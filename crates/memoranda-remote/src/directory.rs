@@ -173,8 +173,11 @@ pub struct TokenGrant {
     pub account: String,
     /// Name of the token.
     pub token: String,
-    /// Number of the token.
+    /// Number of the token or of the grant.
     pub token_id: i64,
+    /// Address at which the token is valid; `None` for a personal access token, which is valid
+    /// everywhere.
+    pub audience: Option<String>,
     /// The spaces, the one for calls that name none first.
     pub spaces: Vec<SpaceGrant>,
 }

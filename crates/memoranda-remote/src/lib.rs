@@ -2,11 +2,12 @@
 //!
 //! Two implementers of [`memoranda_store::remote::RemoteLog`]: PostgreSQL for team servers, behind
 //! the feature `postgres`, and HTTP for clones of a space. [`directory`] is the seam by which a
-//! server asks who may do what. Everything here is synchronous.
+//! server asks who may do what, and [`oauth`] the one by which people let programs in. Everything here is synchronous.
 
 pub mod directory;
 pub mod frame_stream;
 mod http;
+pub mod oauth;
 #[cfg(feature = "postgres")]
 pub mod postgres;
 

@@ -25,6 +25,12 @@ pub enum ServerError {
         /// The configured text.
         origin: String,
     },
+    /// The public address is not a scheme, a host and an optional port.
+    #[error("{address:?} is not the address of a server; one looks like https://team.example")]
+    BadPublicUrl {
+        /// The configured text.
+        address: String,
+    },
     /// A token that is too short or has a character that a header cannot carry.
     #[error("the token must be 16 or more visible ASCII characters")]
     BadToken,

@@ -44,7 +44,7 @@ const CONTENT_POLICY: &str = "default-src 'none'; script-src 'self'; style-src '
      trusted-types svelte-trusted-html page";
 
 /// Headers of every response.
-const SAFETY_HEADERS: [(HeaderName, &str); 8] = [
+pub(crate) const SAFETY_HEADERS: [(HeaderName, &str); 8] = [
     (X_CONTENT_TYPE_OPTIONS, "nosniff"),
     (CONTENT_SECURITY_POLICY, CONTENT_POLICY),
     (X_FRAME_OPTIONS, "DENY"),
@@ -113,15 +113,34 @@ impl RequestGuard {
         }
     }
 
-    /// Checks Host, Origin and `Sec-Fetch-Site`: rejects what a foreign page may have sent.
-    fn check_sender(&self, request: &Request) -> Result<RequestOrigin, HttpError> {
-        let headers = request.headers();
-        let host = single(headers, &HOST).map_err(|()| foreign_host())?;
+    /// Checks Host, and returns it.
+    pub(crate) fn check_host<'r>(&self, request: &'r Request) -> Result<&'r str, HttpError> {
+        let host = single(request.headers(), &HOST).map_err(|()| foreign_host())?;
         let host = host.filter(|host| self.is_our_host(host)).ok_or_else(foreign_host)?;
         let target = request.uri().authority();
         if target.is_some_and(|target| !self.is_our_host(target.as_str())) {
             return Err(foreign_host());
         }
+        Ok(host)
+    }
+
+    /// Rejects a form that a page of another origin sent.
+    pub(crate) fn check_own_page(&self, request: &Request) -> Result<(), HttpError> {
+        self.check_sender(request).map(drop)
+    }
+
+    /// Ends a request that takes too long.
+    pub(crate) async fn limit_time(&self, answer: impl Future<Output = Response>) -> Response {
+        tokio::time::timeout(self.request_timeout, answer).await.unwrap_or_else(|_| {
+            let message = "The answer took too long.";
+            HttpError::new(StatusCode::GATEWAY_TIMEOUT, message).into_response()
+        })
+    }
+
+    /// Checks Host, Origin and `Sec-Fetch-Site`: rejects what a foreign page may have sent.
+    fn check_sender(&self, request: &Request) -> Result<RequestOrigin, HttpError> {
+        let headers = request.headers();
+        let host = self.check_host(request)?;
         let origin = match single(headers, &ORIGIN).map_err(|()| foreign_origin())? {
             None => RequestOrigin::Absent,
             Some(origin) if self.is_allowed_origin(origin) => RequestOrigin::Allowed,

@@ -30,4 +30,4 @@ pub use page_services::{
     PageServices, ServiceError, ServiceErrorKind, ServiceResult, UploadImport, UploadPart,
 };
 pub use run::{HttpServer, run_http, run_stdio};
-pub use team::{TEAM_TOOLS, TeamConfig, run_team};
+pub use team::{OAuthConfig, TEAM_TOOLS, TeamConfig, run_team};

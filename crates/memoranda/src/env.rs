@@ -69,6 +69,12 @@ pub(crate) const MEMORANDA_DATABASE: EnvVariable = EnvVariable {
     doc: "The PostgreSQL database of a team server, for `memoranda serve` and `memoranda admin`. \
           `--database` comes before it.",
 };
+/// Public address of a team server.
+pub(crate) const MEMORANDA_PUBLIC_URL: EnvVariable = EnvVariable {
+    name: "MEMORANDA_PUBLIC_URL",
+    doc: "The address by which people and clients call a team server, such as \
+          `https://team.example`. `--public-url` comes before it.",
+};
 /// Host names of the HTTP server.
 pub(crate) const MEMORANDA_ALLOW_HOSTS: EnvVariable = EnvVariable {
     name: "MEMORANDA_ALLOW_HOSTS",
@@ -204,6 +210,7 @@ pub(crate) const TABLE: &[&EnvVariable] = &[
     &MEMORANDA_TOKEN,
     &MEMORANDA_TOKEN_FILE,
     &MEMORANDA_DATABASE,
+    &MEMORANDA_PUBLIC_URL,
     &MEMORANDA_ALLOW_HOSTS,
     &MEMORANDA_ALLOW_ORIGINS,
     &CLAUDE_PROJECT_DIR,

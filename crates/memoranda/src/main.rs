@@ -25,6 +25,8 @@ mod programs;
 mod progress;
 mod running_server;
 mod server_args;
+#[cfg(feature = "postgres")]
+mod sign_in_file;
 mod suggest;
 mod table;
 mod time;

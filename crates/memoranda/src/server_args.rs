@@ -142,6 +142,8 @@ pub(crate) fn server_error(error: ServerError) -> CommandError {
             CommandError::configuration(message)
                 .hint("leave out `--no-token`, or bind to 127.0.0.1")
         }
+        ServerError::BadPublicUrl { .. } => CommandError::configuration(message)
+            .hint("`--public-url` takes a scheme, a host and a port, without a path"),
         ServerError::BadOrigin { .. } => CommandError::configuration(message)
             .hint("`--allow-origin` and `serve.allow_origins` take a scheme, a host and a port"),
         ServerError::BadToken => {

@@ -11,6 +11,7 @@ use super::{Database, DatabaseError, DatabaseResult};
 const MIGRATIONS: &[(&str, &str)] = &[
     ("spaces", include_str!("migrations/0001_spaces.sql")),
     ("proposals", include_str!("migrations/0002_proposals.sql")),
+    ("oauth", include_str!("migrations/0003_oauth.sql")),
 ];
 
 /// Version of the tables that this program uses.

@@ -3,20 +3,31 @@
 //! No extension is needed. All names are qualified and nothing is kept in a session, so that a
 //! pooler may hand out connections by transaction.
 
+mod account_removal;
 mod accounts;
+mod authorization;
 mod changes;
 mod connection;
 mod directory;
+mod invitations;
 mod log;
 mod migrate;
+mod oauth_clients;
+mod oauth_requests;
+mod oauth_secrets;
+mod passwords;
 mod proposals;
+mod sign_in;
 mod spaces;
 mod stats;
 mod token_grant;
 mod tokens;
 
+pub use account_removal::AccountRemoval;
 pub use accounts::AccountRow;
+pub use authorization::TeamSignIn;
 pub use connection::Database;
+pub use invitations::InvitationRow;
 pub use log::PostgresLog;
 pub use migrate::{MigrationReport, SCHEMA_VERSION};
 pub use spaces::{MemberRow, SpaceRow};

@@ -40,7 +40,7 @@ pub struct TokenRow {
     pub account: String,
     /// Name of the token.
     pub name: String,
-    /// Beginning of the token.
+    /// Beginning of the token; for a grant, the client that got it by consent.
     pub hint: String,
     /// Maximum access of the token.
     pub access: TokenAccess,
@@ -59,7 +59,7 @@ pub struct TokenRow {
 impl Database {
     /// Makes a token and returns it. Nobody can see it again.
     pub fn create_token(&self, actor: &str, token: &NewToken) -> DatabaseResult<String> {
-        let secret = new_secret();
+        let secret = new_secret(TOKEN_PREFIX);
         let digest = token_digest(&secret);
         let hint = &secret[..TOKEN_PREFIX.len() + HINT_CHARS];
         check_token_name(&token.name)?;
@@ -108,21 +108,29 @@ impl Database {
             let account_number = account_id(transaction, account)?;
             let update = "update memoranda.tokens set revoked_at = coalesce(revoked_at, now()) \
                           where account = $1 and name = $2";
-            if transaction.execute(update, &[&account_number, &name])? == 0 {
+            let grants = "update memoranda.oauth_grants set revoked_at = coalesce(revoked_at, now()) \
+                          where account = $1 and name = $2";
+            let revoked = transaction.execute(update, &[&account_number, &name])?
+                + transaction.execute(grants, &[&account_number, &name])?;
+            if revoked == 0 {
                 return Err(DatabaseError::Refused(format!("{account} has no token {name:?}")));
             }
             record_audit(transaction, actor, "token revoke", &format!("{account}: {name}"))
         })
     }
 
-    /// Lists the tokens of an account, or of all.
+    /// Lists the tokens of an account, or of all, and what people allowed programs by consent.
     pub fn tokens(&self, account: Option<&str>) -> DatabaseResult<Vec<TokenRow>> {
         let rows = self.read(|client| {
             client.query(
                 "select a.name, t.name, t.hint, t.access, t.created_at, t.expires_at, t.used_at, \
                  t.revoked_at, coalesce((select array_agg(s.name order by s.name) \
-                 from memoranda.spaces s where s.space = any(t.spaces)), '{}') \
-                 from memoranda.tokens t join memoranda.accounts a on a.account = t.account \
+                 from memoranda.spaces s where s.space = any(t.spaces)), '{}') from (\
+                 select account, name, hint, access, spaces, created_at, expires_at, used_at, \
+                 revoked_at from memoranda.tokens union all \
+                 select account, name, client_id, access, spaces, created_at, null, used_at, \
+                 revoked_at from memoranda.oauth_grants) t \
+                 join memoranda.accounts a on a.account = t.account \
                  where $1::text is null or a.name = $1 order by a.name, t.name",
                 &[&account],
             )
@@ -147,10 +155,10 @@ pub fn token_digest(secret: &str) -> [u8; 32] {
     Sha256::digest(secret.as_bytes()).into()
 }
 
-/// Makes a token: 256 random bits in 43 digits.
-fn new_secret() -> String {
+/// Makes a secret: a prefix, and 256 random bits in 43 digits.
+pub(super) fn new_secret(prefix: &str) -> String {
     let mut random = clock::secret();
-    let mut secret = TOKEN_PREFIX.to_owned();
+    let mut secret = prefix.to_owned();
     for _ in 0..43 {
         // Long division of the random number by 62; the remainder is the next digit.
         let mut remainder = 0u32;
@@ -181,7 +189,8 @@ mod tests {
 
     #[test]
     fn tokens_have_a_prefix_and_are_never_equal() {
-        let secrets: std::collections::HashSet<String> = (0..200).map(|_| new_secret()).collect();
+        let secrets: std::collections::HashSet<String> =
+            (0..200).map(|_| new_secret(TOKEN_PREFIX)).collect();
         assert_eq!(secrets.len(), 200);
         for secret in &secrets {
             let random = secret.strip_prefix(TOKEN_PREFIX).unwrap();

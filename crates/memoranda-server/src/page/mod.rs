@@ -29,6 +29,8 @@ mod undo;
 mod way_in;
 mod write;
 
+pub(crate) use built_files::built_file;
+pub(crate) use query_string::QueryString;
 pub(crate) use routes::PAGE_ROUTES;
 pub(crate) use sessions::PageSessions;
 
@@ -49,7 +51,6 @@ use crate::config::ServerConfig;
 use crate::http_error::HttpError;
 use crate::page_services::PageServices;
 use crate::tool_catalog::ToolCatalog;
-use query_string::QueryString;
 use request::PageRequest;
 
 /// State of the page's routes.

@@ -38,8 +38,23 @@ pub(crate) struct RequestAuthorization {
 }
 
 impl TeamState {
-    /// Asks the directory what the token of a request opens. Blocks.
-    pub(crate) fn authorize(&self, headers: &HeaderMap) -> Result<RequestAuthorization, HttpError> {
+    /// Asks the directory what the token of a request opens. A token that is valid elsewhere is
+    /// worth nothing here. Blocks.
+    pub(crate) fn authorize(
+        &self,
+        path: &str,
+        headers: &HeaderMap,
+    ) -> Result<RequestAuthorization, HttpError> {
+        let authorized = self.look_up(headers)?;
+        let is_covered = match (&authorized.grant.audience, &self.oauth) {
+            (None, _) => true,
+            (Some(audience), Some(oauth)) => oauth.public.covers(audience, path),
+            (Some(_), None) => false,
+        };
+        if is_covered { Ok(authorized) } else { Err(no_token()) }
+    }
+
+    fn look_up(&self, headers: &HeaderMap) -> Result<RequestAuthorization, HttpError> {
         let secret = bearer(headers).ok_or_else(no_token)?;
         // A digest of its own: the directory's is its own matter.
         let key = hash(secret.as_bytes()).0;

@@ -73,7 +73,7 @@ async fn named_space(
 ) -> Result<(Arc<TeamState>, String, SpaceGrant), HttpError> {
     let (parts, _) = request.into_parts();
     let task = tokio::task::spawn_blocking(move || {
-        let authorized = team.authorize(&parts.headers)?;
+        let authorized = team.authorize(parts.uri.path(), &parts.headers)?;
         if authorized.as_of.is_some() {
             return Err(unavailable());
         }

@@ -8,6 +8,7 @@ mod authorization;
 mod combined;
 mod log_routes;
 mod metrics;
+mod oauth;
 mod proposals;
 mod rate_limit;
 mod request;
@@ -16,6 +17,7 @@ mod run;
 mod spaces;
 mod team_tools;
 
+pub use oauth::OAuthConfig;
 pub use run::{TeamConfig, run_team};
 pub use team_tools::TEAM_TOOLS;
 
@@ -30,6 +32,7 @@ use memoranda_remote::directory::SpaceDirectory;
 use crate::config::ServerConfig;
 use authorization::KnownToken;
 use metrics::TeamMetrics;
+use oauth::OAuthState;
 use rate_limit::RateLimiter;
 use spaces::OpenSpaces;
 
@@ -39,6 +42,8 @@ pub(crate) struct TeamState {
     pub(crate) spaces: OpenSpaces,
     pub(crate) config: ServerConfig,
     pub(crate) metrics: TeamMetrics,
+    /// Sign-in and authorization; `None` if the server has no public address.
+    oauth: Option<Arc<OAuthState>>,
     limiter: RateLimiter,
     /// Access of tokens when they were last used, by their digests. It is used only while the
     /// directory cannot be reached.

@@ -40,8 +40,12 @@ pub(crate) struct CallChannels<'a> {
 
 impl TeamRequest {
     /// Asks the directory what a request may do. Blocks.
-    pub(crate) fn new(team: &Arc<TeamState>, headers: &HeaderMap) -> Result<Self, HttpError> {
-        let authorized = team.authorize(headers)?;
+    pub(crate) fn new(
+        team: &Arc<TeamState>,
+        path: &str,
+        headers: &HeaderMap,
+    ) -> Result<Self, HttpError> {
+        let authorized = team.authorize(path, headers)?;
         let only = match headers.get(SPACE_HEADER).map(HeaderValue::to_str) {
             None => None,
             Some(Ok(name)) if authorized.grant.space(Some(name)).is_some() => Some(name.to_owned()),

@@ -7,14 +7,15 @@ use std::time::Instant;
 
 use axum::body::Bytes;
 use axum::extract::{DefaultBodyLimit, Path, Request, State};
-use axum::http::header::CONTENT_TYPE;
-use axum::http::{HeaderMap, Method, StatusCode};
+use axum::http::header::{AUTHORIZATION, CONTENT_TYPE, WWW_AUTHENTICATE};
+use axum::http::{HeaderMap, HeaderValue, Method, StatusCode};
 use axum::middleware::Next;
 use axum::response::{IntoResponse as _, Response};
 use axum::routing::{any, get, post};
 use axum::{Json, Router, middleware};
 use serde_json::{Value, json};
 
+use super::oauth::oauth_routes;
 use super::request::TeamRequest;
 use super::spaces::OpenSpace;
 use super::{TeamState, log_routes};
@@ -32,6 +33,7 @@ pub(super) const TOKEN_PREFIX: &str = "/t";
 
 /// Builds the router.
 pub(super) fn router(team: Arc<TeamState>, guards: RequestGuard) -> Router {
+    let guards = Arc::new(guards);
     let mut guarded = Router::new();
     for path in MCP_PATHS {
         guarded = guarded.route(path, any(mcp)).route(&format!("{TOKEN_PREFIX}{path}"), any(mcp));
@@ -47,14 +49,16 @@ pub(super) fn router(team: Arc<TeamState>, guards: RequestGuard) -> Router {
             HttpError::new(StatusCode::METHOD_NOT_ALLOWED, "This route takes another method.")
         })
         .layer(DefaultBodyLimit::disable())
-        .layer(middleware::from_fn_with_state(Arc::new(guards), guard));
+        .layer(middleware::from_fn_with_state(Arc::clone(&guards), guard));
     // Probes come by the address of the machine and without a token; they tell nothing of memory.
     let probes = Router::new()
         .route("/healthz", get(health))
         .route("/readyz", get(ready))
         .route("/metrics", get(metrics));
+    let oauth = team.oauth.as_ref().map(|oauth| oauth_routes(Arc::clone(oauth), guards));
     guarded
         .merge(probes)
+        .merge(oauth.unwrap_or_default())
         .layer(middleware::from_fn_with_state(Arc::clone(&team), measure))
         .with_state(team)
 }
@@ -105,11 +109,12 @@ async fn metrics(State(team): State<Arc<TeamState>>) -> Response {
 /// Authorizes a request and opens its first space, on the blocking pool.
 async fn enter(
     team: Arc<TeamState>,
+    path: String,
     headers: HeaderMap,
     ticket: Option<ConnectionTicket>,
 ) -> Result<(Arc<TeamRequest>, Arc<OpenSpace>), HttpError> {
     let task = tokio::task::spawn_blocking(move || {
-        let entered = TeamRequest::new(&team, &headers)?;
+        let entered = TeamRequest::new(&team, &path, &headers)?;
         if let Some(ticket) = ticket {
             ticket.mark_authenticated();
         }
@@ -128,7 +133,15 @@ async fn mcp(
     mut request: Request,
 ) -> Result<Response, HttpError> {
     let ticket = request.extensions().get::<ConnectionTicket>().cloned();
-    let (entered, open) = enter(team, request.headers().clone(), ticket).await?;
+    let (path, headers) = (request.uri().path().to_owned(), request.headers().clone());
+    let error = headers.contains_key(AUTHORIZATION).then_some("invalid_token");
+    let (entered, open) = match enter(Arc::clone(&team), path.clone(), headers, ticket).await {
+        Ok(entered) => entered,
+        Err(refusal) if refusal.status == StatusCode::UNAUTHORIZED => {
+            return Ok(challenge(&team, &path, error, refusal));
+        }
+        Err(refusal) => return Err(refusal),
+    };
     if request.method() == Method::GET || is_listening(&request) {
         open.follow();
     }
@@ -139,6 +152,16 @@ async fn mcp(
         *request.uri_mut() = path;
     }
     api::mcp(State(Arc::clone(&open.app)), request).await
+}
+
+/// Answers a request without a valid token: a client that can sign in learns where.
+fn challenge(team: &TeamState, path: &str, error: Option<&str>, refusal: HttpError) -> Response {
+    let mut response = refusal.into_response();
+    let challenge = team.oauth.as_ref().and_then(|oauth| oauth.public.challenge(path, error));
+    if let Some(value) = challenge.and_then(|text| HeaderValue::from_str(&text).ok()) {
+        response.headers_mut().insert(WWW_AUTHENTICATE, value);
+    }
+    response
 }
 
 /// Returns true for a request whose answer is a stream of changes.
@@ -154,7 +177,8 @@ async fn tool(
     body: Bytes,
 ) -> Result<Json<Value>, HttpError> {
     let ticket = ticket.map(|axum::Extension(ticket)| ticket);
-    let (entered, open) = enter(team, headers.clone(), ticket).await?;
+    let path = format!("/api/tools/{name}");
+    let (entered, open) = enter(team, path, headers.clone(), ticket).await?;
     api::call_tool(&open.app, &name, &headers, &body, Some(entered)).await
 }
 
@@ -165,6 +189,7 @@ async fn memory_tool(
     body: Bytes,
 ) -> Result<Json<Value>, HttpError> {
     let ticket = ticket.map(|axum::Extension(ticket)| ticket);
-    let (entered, open) = enter(team, headers.clone(), ticket).await?;
+    let path = "/api/memory-tool".to_owned();
+    let (entered, open) = enter(team, path, headers.clone(), ticket).await?;
     api::call_memory_tool(&open.app, &headers, &body, Some(entered)).await
 }

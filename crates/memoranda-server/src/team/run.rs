@@ -9,6 +9,7 @@ use std::time::Duration;
 use memoranda_engine::Memory;
 use memoranda_remote::directory::SpaceDirectory;
 
+use super::oauth::{OAuthConfig, OAuthState, PublicUrl};
 use super::rate_limit::RateLimiter;
 use super::routes::router;
 use super::spaces::OpenSpaces;
@@ -38,6 +39,8 @@ pub struct TeamConfig {
     pub max_open_spaces: usize,
     /// Number of requests that a token may make in a minute on this server.
     pub max_requests_per_minute: u32,
+    /// Sign-in and authorization of people and clients.
+    pub oauth: OAuthConfig,
     /// Prepares a vault that was opened: time zone, default project, embedding model.
     pub prepare: Arc<dyn Fn(Memory) -> Memory + Send + Sync>,
 }
@@ -50,21 +53,40 @@ pub fn run_team(
 ) -> Result<(), ServerError> {
     config.authentication = ClientAuthentication::Directory;
     config.extra.tools = &TEAM_TOOLS;
+    let public = match &team.oauth.public_url {
+        Some(address) => {
+            let bad = || ServerError::BadPublicUrl { address: address.clone() };
+            let public = PublicUrl::parse(address).ok_or_else(bad)?;
+            config.allowed_hosts.push(public.host().to_owned());
+            config.allowed_origins.push(public.to_string());
+            Some(public)
+        }
+        None => None,
+    };
     let server = HttpServer::bind(config)?;
-    listening(server.address());
+    let bound = server.address();
+    let is_local = bound.ip().to_canonical().is_loopback();
+    let public =
+        public.or_else(|| PublicUrl::parse(&format!("http://{bound}")).filter(|_| is_local));
+    listening(bound);
     let runtime = runtime(MAX_TEAM_CALLS)?;
     // The directory may have a runtime of its own, which cannot be dropped inside of this one.
-    let directory = Arc::clone(&team.directory);
-    let served = runtime.block_on(serve(server, team));
+    let directories = (Arc::clone(&team.directory), Arc::clone(&team.oauth.directory));
+    let served = runtime.block_on(serve(server, team, public));
     // Calls that are still running are writes whose log is elsewhere: none of them is half done.
     runtime.shutdown_timeout(Duration::from_millis(500));
-    drop(directory);
+    drop(directories);
     served
 }
 
-async fn serve(server: HttpServer, team: TeamConfig) -> Result<(), ServerError> {
+async fn serve(
+    server: HttpServer,
+    team: TeamConfig,
+    public: Option<PublicUrl>,
+) -> Result<(), ServerError> {
     let (listener, config) = server.into_parts()?;
-    let TeamConfig { directory, cache, lock_patience, max_open_spaces, prepare, .. } = team;
+    let TeamConfig { directory, cache, lock_patience, max_open_spaces, prepare, oauth, .. } = team;
+    let oauth = public.map(|public| Arc::new(OAuthState::new(oauth.directory, public)));
     let sessions = Arc::new(PageSessions::new(None));
     let guards = RequestGuard::new(&config, sessions);
     let limits = ConnectionLimits {
@@ -78,6 +100,7 @@ async fn serve(server: HttpServer, team: TeamConfig) -> Result<(), ServerError> 
         directory,
         spaces,
         config,
+        oauth,
         metrics: Default::default(),
         limiter: RateLimiter::new(team.max_requests_per_minute),
         known_tokens: Default::default(),

@@ -4,7 +4,7 @@ use std::path::PathBuf;
 use std::sync::Arc;
 use std::time::Duration;
 
-use memoranda_engine::remote::{RemoteError, RemoteLog as _};
+use memoranda_engine::remote::{RemoteError, RemoteLog};
 use memoranda_engine::{CloneOrigin, Memory, OpenOptions};
 use memoranda_remote::HttpLog;
 use serde::Serialize;
@@ -63,7 +63,7 @@ pub(crate) fn run(context: &CommandContext, args: &Args) -> Result<Exit> {
     let head = log.head().map_err(remote_error)?;
     let (space, device) = (args.space.clone(), log.device().to_owned());
     let origin = CloneOrigin { url, space, device, epoch: head.epoch };
-    let cloned = pull_into(context, &args.folder, &origin, log)?;
+    let cloned = pull_into(context, &args.folder, &origin, Arc::new(log))?;
     let sentence = format!(
         "Cloned {} with {} commits into {}. It is read-only.",
         cloned.space, cloned.commits, cloned.folder
@@ -78,7 +78,7 @@ pub(crate) fn pull_into(
     context: &CommandContext,
     home: &std::path::Path,
     origin: &CloneOrigin,
-    log: HttpLog,
+    log: Arc<dyn RemoteLog>,
 ) -> Result<ClonedJson> {
     let settings = context.settings()?;
     let options = OpenOptions {
@@ -88,7 +88,7 @@ pub(crate) fn pull_into(
         file_sync: Duration::from_secs(settings.file_sync_seconds()),
         lock_patience: Duration::from_secs(settings.lock_wait_seconds()),
     };
-    let memory = Memory::open_clone(options, origin, Arc::new(log))?;
+    let memory = Memory::open_clone(options, origin, log)?;
     memory.pull()?;
     memory.sync(&mut |_| {})?;
     let commits = memory.copied_commits()?;

@@ -3,6 +3,8 @@
 use std::path::PathBuf;
 
 use memoranda_engine::CloneOrigin;
+use std::sync::Arc;
+
 use memoranda_engine::remote::RemoteLog as _;
 use memoranda_remote::HttpLog;
 
@@ -46,7 +48,7 @@ pub(crate) fn run(context: &CommandContext, args: &Args) -> Result<Exit> {
         ))
         .hint("`memoranda clone` makes another one in a new folder"));
     }
-    let pulled = pull_into(context, &home, &origin, log)?;
+    let pulled = pull_into(context, &home, &origin, Arc::new(log))?;
     let (space, commits) = pulled.summary();
     let sentence = format!("The clone of {space} is current: {commits} commits.");
     context.printer.done(&pulled, sentence)?;

@@ -31,7 +31,8 @@ Examples:
   claude mcp add --transport http memoranda http://127.0.0.1:7337/mcp \\
     --header \"Authorization: Bearer $(memoranda token)\"
   memoranda serve --bind 0.0.0.0:7337 --allow-host notes.example
-  memoranda serve --database postgres://memoranda@db.example/memoranda --allow-host team.example
+  memoranda serve --database postgres://memoranda@db.example/memoranda \
+    --public-url https://team.example
 
 JSON (--json):
   {address, mcp, page, token, token_file}, once it listens; token is true if clients must send one,
@@ -66,6 +67,19 @@ pub(crate) struct Args {
     #[arg(long, value_name = "FILE")]
     database_ca: Option<PathBuf>,
 
+    /// The address by which people and clients call a team server, such as `https://team.example`.
+    /// Clients that sign in need it, unless only this machine can connect.
+    #[arg(long, value_name = "URL")]
+    public_url: Option<String>,
+
+    /// A file with the issuers by which people sign in to a team server.
+    #[arg(long, value_name = "FILE")]
+    sign_in: Option<PathBuf>,
+
+    /// A host with its port whose documents of OAuth clients may be at private addresses.
+    #[arg(long, value_name = "HOST", value_delimiter = ',')]
+    trust_client_host: Vec<String>,
+
     /// Requests that a token of a team may make in a minute on this server.
     #[arg(long, value_name = "N", default_value_t = 3_000)]
     max_requests: u32,
@@ -94,6 +108,9 @@ pub(crate) fn run(context: &CommandContext, args: &Args) -> Result<Exit> {
         let team = super::serve_team::TeamOptions {
             database,
             authority: args.database_ca.clone(),
+            public_url: args.public_url.clone().or_else(|| env::MEMORANDA_PUBLIC_URL.text()),
+            sign_in: args.sign_in.clone(),
+            trusted_client_hosts: args.trust_client_host.clone(),
             max_requests_per_minute: args.max_requests,
         };
         return super::serve_team::run(context, config, &team);

@@ -20,6 +20,12 @@ pub(crate) struct TeamOptions {
     pub(crate) database: String,
     /// File with the certificates that sign the database's.
     pub(crate) authority: Option<PathBuf>,
+    /// Address by which people and clients call the server.
+    pub(crate) public_url: Option<String>,
+    /// File with the issuers by which people sign in.
+    pub(crate) sign_in: Option<PathBuf>,
+    /// Hosts whose documents of OAuth clients may be at private addresses.
+    pub(crate) trusted_client_hosts: Vec<String>,
     /// Requests that a token may make in a minute.
     pub(crate) max_requests_per_minute: u32,
 }
@@ -49,7 +55,9 @@ pub(crate) fn run(
     use std::time::Duration;
 
     use memoranda_engine::Memory;
-    use memoranda_server::TeamConfig;
+    use memoranda_remote::oauth::ClientDocuments;
+    use memoranda_remote::postgres::TeamSignIn;
+    use memoranda_server::{OAuthConfig, TeamConfig};
 
     /// Maximum number of spaces that are open at the same time.
     const MAX_OPEN_SPACES: usize = 256;
@@ -62,6 +70,19 @@ pub(crate) fn run(
         Err(error) => context.printer.warn(format!("{error}; the server starts all the same")),
         Ok(()) => {}
     }
+    let issuers = match &options.sign_in {
+        Some(file) => crate::sign_in_file::read(file)?,
+        None => Vec::new(),
+    };
+    let documents = ClientDocuments::new(options.trusted_client_hosts.clone());
+    let sign_in = TeamSignIn::new(database.clone(), issuers, documents);
+    let is_local = config.bind.ip().to_canonical().is_loopback();
+    if options.public_url.is_none() && !is_local {
+        context.printer.warn(
+            "without --public-url nobody can sign in; clients need tokens of `memoranda admin \
+             token add`",
+        );
+    }
     let default_project = settings.default_project().to_owned();
     let team = TeamConfig {
         directory: Arc::new(database),
@@ -69,15 +90,23 @@ pub(crate) fn run(
         lock_patience: Duration::from_secs(settings.lock_wait_seconds()),
         max_open_spaces: MAX_OPEN_SPACES,
         max_requests_per_minute: options.max_requests_per_minute,
+        oauth: OAuthConfig { directory: Arc::new(sign_in), public_url: options.public_url.clone() },
         prepare: Arc::new(move |memory: Memory| {
             memory.with_zone(crate::time::zone).with_default_project(&default_project)
         }),
     };
     let listening = |address: SocketAddr| {
         let mcp = format!("http://{address}/t/mcp");
-        context.printer.say(format!("Serving a team at {mcp}; Ctrl-C ends it."));
+        let public = options.public_url.clone().or(is_local.then(|| format!("http://{address}")));
+        let sign_in = public.map(|public| format!("{}/mcp", public.trim_end_matches('/')));
+        context.printer.say(format!("Serving a team at {mcp} for clients with a token."));
+        if let Some(sign_in) = &sign_in {
+            context.printer.say(format!("Clients that sign in use {sign_in}."));
+        }
+        context.printer.say("Ctrl-C ends it.");
         if context.is_json() {
-            let value = serde_json::json!({ "address": address.to_string(), "mcp": mcp });
+            let address = address.to_string();
+            let value = serde_json::json!({ "address": address, "mcp": mcp, "sign_in": sign_in });
             context.printer.json(&value).ok();
         }
     };

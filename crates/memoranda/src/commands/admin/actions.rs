@@ -10,7 +10,7 @@ use serde_json::json;
 
 use super::{
     AccountAction, AdminAction, MemberAction, QuotaLimit, RoleName, SpaceAction, TokenAction,
-    listing,
+    export, listing,
 };
 use crate::commands::serve_team::database_error;
 use crate::context::CommandContext;
@@ -87,6 +87,27 @@ fn account(context: &CommandContext, database: &Database, action: &AccountAction
                 }
             }
         }
+        AccountAction::Password { name, password_file } => {
+            let password = match password_file {
+                Some(file) => {
+                    let text = crate::files::read_text(file)?.unwrap_or_default();
+                    let password = text.trim_end_matches(['\r', '\n']);
+                    database.set_password(&actor, name, password).map_err(database_error)?;
+                    None
+                }
+                None => Some(database.make_password(&actor, name).map_err(database_error)?),
+            };
+            if context.is_json() {
+                return printer.json(&json!({ "account": name, "password": password }));
+            }
+            match password {
+                Some(password) => {
+                    printer.say(format!("Password of {name}, which is shown this once:"));
+                    printer.line(password)
+                }
+                None => printer.done(&json!({}), format!("{name} has the password of the file.")),
+            }
+        }
         AccountAction::Disable { name, dry_run } => {
             let tokens = database.tokens(Some(name)).map_err(database_error)?;
             let tokens = tokens.iter().filter(|token| token.revoked_at.is_none()).count();
@@ -97,6 +118,26 @@ fn account(context: &CommandContext, database: &Database, action: &AccountAction
             let value = json!({ "account": name, "tokens": tokens, "dry_run": dry_run });
             printer.done(&value, format!("{would} {name}: {} stop.", counted(tokens, "token")))
         }
+        AccountAction::Delete { name, dry_run } => {
+            let removal = if *dry_run {
+                database.plan_account_removal(name)
+            } else {
+                database.delete_account(&actor, name)
+            };
+            let removal = removal.map_err(database_error)?;
+            let value = json!({
+                "account": name,
+                "commits": removal.commits,
+                "tokens": removal.tokens,
+                "dry_run": dry_run,
+            });
+            let would = if *dry_run { "Would delete" } else { "Deleted" };
+            let commits = counted(removal.commits as usize, "commit");
+            let tokens = counted(removal.tokens as usize, "token");
+            let said = format!("{would} {name}, its private space ({commits}) and {tokens}.");
+            printer.done(&value, said)
+        }
+        AccountAction::Export { name, folder } => export::account(context, database, name, folder),
         AccountAction::Enable { name } => {
             database.enable_account(&actor, name).map_err(database_error)?;
             printer.done(&json!({ "account": name }), format!("Enabled {name}."))
@@ -124,6 +165,7 @@ fn space(context: &CommandContext, database: &Database, action: &SpaceAction) ->
             };
             printer.done(&json!({ "space": name, "quota_bytes": bytes }), said)
         }
+        SpaceAction::Export { name, folder } => export::space(context, database, name, folder),
         SpaceAction::Import { name, dry_run } => import(context, database, name, *dry_run),
     }
 }
@@ -135,11 +177,7 @@ fn import(
     name: &str,
     is_dry_run: bool,
 ) -> Result<()> {
-    let spaces = database.spaces().map_err(database_error)?;
-    let space = spaces.into_iter().find(|space| space.name == name).ok_or_else(|| {
-        CommandError::new(Exit::NotFound, format!("there is no space {name}"))
-            .hint("`memoranda admin space list` lists them")
-    })?;
+    let space = export::find_space(database, name)?;
     if space.commits > 0 {
         return Err(CommandError::usage(format!("the space {name} has commits already"))
             .hint("a vault can only be brought into an empty space; add another one"));
@@ -185,15 +223,24 @@ fn member(context: &CommandContext, database: &Database, action: &MemberAction) 
     match action {
         MemberAction::List { space } => listing::members(context, database, space),
         MemberAction::Add { space, account, role } => {
-            let role = match role {
-                RoleName::Reader => SpaceRole::Reader,
-                RoleName::Proposer => SpaceRole::Proposer,
-                RoleName::Editor => SpaceRole::Editor,
-                RoleName::Owner => SpaceRole::Owner,
-            };
+            let role = space_role(*role);
             database.set_member(&actor, space, account, role).map_err(database_error)?;
             let value = json!({ "space": space, "account": account, "role": role.name() });
             printer.done(&value, format!("{account} is {role} in {space}."))
+        }
+        MemberAction::Invite { space, email, role, days } => {
+            let role = space_role(*role);
+            database.invite(&actor, space, email, role, *days).map_err(database_error)?;
+            let value =
+                json!({ "space": space, "email": email, "role": role.name(), "days": days });
+            let said = format!("Invited {email} to {space} as {role}; signing in accepts.");
+            printer.done(&value, said)
+        }
+        MemberAction::Invitations => listing::invitations(context, database),
+        MemberAction::Uninvite { space, email } => {
+            database.withdraw_invitation(&actor, space, email).map_err(database_error)?;
+            let value = json!({ "space": space, "email": email });
+            printer.done(&value, format!("{email} is no longer invited to {space}."))
         }
         MemberAction::Remove { space, account, dry_run } => {
             if *dry_run {
@@ -209,6 +256,15 @@ fn member(context: &CommandContext, database: &Database, action: &MemberAction) 
             let value = json!({ "space": space, "account": account, "dry_run": dry_run });
             printer.done(&value, format!("{would} {account} from {space}."))
         }
+    }
+}
+
+fn space_role(role: RoleName) -> SpaceRole {
+    match role {
+        RoleName::Reader => SpaceRole::Reader,
+        RoleName::Proposer => SpaceRole::Proposer,
+        RoleName::Editor => SpaceRole::Editor,
+        RoleName::Owner => SpaceRole::Owner,
     }
 }
 

@@ -106,6 +106,40 @@ pub(super) fn members(context: &CommandContext, database: &Database, space: &str
     table::print(&context.printer, &columns, &rows)
 }
 
+pub(super) fn invitations(context: &CommandContext, database: &Database) -> Result<()> {
+    let invitations = database.invitations().map_err(database_error)?;
+    if context.is_json() {
+        let invitations: Vec<_> = invitations
+            .iter()
+            .map(|invitation| {
+                json!({
+                    "space": invitation.space,
+                    "email": invitation.email,
+                    "role": invitation.role.name(),
+                    "invited_by": invitation.invited_by,
+                    "expires_at": invitation.expires_at.to_string(),
+                })
+            })
+            .collect();
+        return context.printer.json(&json!({ "invitations": invitations }));
+    }
+    let rows: Vec<Vec<String>> = invitations
+        .into_iter()
+        .map(|row| {
+            let role = row.role.name().to_owned();
+            vec![row.space, row.email, role, row.invited_by, row.expires_at.to_string()]
+        })
+        .collect();
+    let columns = [
+        TableColumn::word("space", STRONG),
+        TableColumn::text("e-mail", PLAIN),
+        TableColumn::word("role", PLAIN),
+        TableColumn::text("invited by", FAINT),
+        TableColumn::optional("expires", FAINT),
+    ];
+    table::print(&context.printer, &columns, &rows)
+}
+
 pub(super) fn tokens(
     context: &CommandContext,
     database: &Database,

@@ -3,6 +3,8 @@
 #[cfg(feature = "postgres")]
 mod actions;
 #[cfg(feature = "postgres")]
+mod export;
+#[cfg(feature = "postgres")]
 mod listing;
 
 use std::path::PathBuf;
@@ -121,6 +123,24 @@ JSON (--json):
         token: Option<String>,
     },
 
+    /// Give an account a password, to sign in where no issuer is set up.
+    ///
+    /// Without --password-file a random one is made, and shown this once.
+    #[command(after_long_help = "\
+Examples:
+  memoranda admin account password anna
+  memoranda admin account password anna --password-file /run/secrets/anna
+
+JSON (--json):
+  {account, password}; password is null if it came from a file")]
+    Password {
+        /// The name.
+        name: String,
+        /// A file that contains the password.
+        #[arg(long, value_name = "FILE")]
+        password_file: Option<PathBuf>,
+    },
+
     /// Disable an account: its tokens stop at once; what it wrote stays.
     #[command(after_long_help = "\
 Examples:
@@ -135,6 +155,41 @@ JSON (--json):
         /// Only say what would happen.
         #[arg(short = 'n', long)]
         dry_run: bool,
+    },
+
+    /// Delete an account for good: its private space with the history, its tokens and sign-ins.
+    ///
+    /// What it wrote into shared spaces stays there. Caches of servers keep a copy of the private
+    /// space until they are deleted, and backups until they expire.
+    #[command(after_long_help = "\
+Examples:
+  memoranda admin account export ben ben-export
+  memoranda admin account delete ben --dry-run
+  memoranda admin account delete ben
+
+JSON (--json):
+  {account, commits, tokens, dry_run}; commits is the number of commits of the private space")]
+    Delete {
+        /// The name.
+        name: String,
+        /// Only say what would happen.
+        #[arg(short = 'n', long)]
+        dry_run: bool,
+    },
+
+    /// Export what belongs to an account: its private space with the history, and its data.
+    #[command(after_long_help = "\
+Examples:
+  memoranda admin account export ben ben-export
+
+JSON (--json):
+  {account, folder, commits}")]
+    Export {
+        /// The name.
+        name: String,
+        /// A folder that is empty or does not exist.
+        #[arg(value_name = "DIR")]
+        folder: PathBuf,
     },
 
     /// Enable an account again.
@@ -200,6 +255,22 @@ JSON (--json):
         /// Megabytes, or `none`.
         #[arg(value_name = "MB", value_parser = quota)]
         quota: QuotaLimit,
+    },
+
+    /// Export a space with its history into a vault; `space import` brings it back.
+    #[command(after_long_help = "\
+Examples:
+  memoranda admin space export acme acme-export
+  memoranda --home acme-export admin space import acme-again
+
+JSON (--json):
+  {space, folder, commits}")]
+    Export {
+        /// The name of the space.
+        name: String,
+        /// A folder that is empty or does not exist.
+        #[arg(value_name = "DIR")]
+        folder: PathBuf,
     },
 
     /// Bring the vault of --home with its history into an empty space.
@@ -269,9 +340,53 @@ JSON (--json):
         space: String,
         /// The account.
         account: String,
-        /// What the member may do.
+        /// The role of the member.
         #[arg(long, value_enum, default_value_t = RoleName::Editor)]
         role: RoleName,
+    },
+
+    /// Invite a person by e-mail address; signing in with that address accepts.
+    #[command(after_long_help = "\
+Examples:
+  memoranda admin member invite acme carla@example.org
+  memoranda admin member invite acme carla@example.org --role reader --days 3
+
+JSON (--json):
+  {space, email, role, days}")]
+    Invite {
+        /// The space.
+        space: String,
+        /// The e-mail address, as the issuer knows it.
+        email: String,
+        /// The role of the member.
+        #[arg(long, value_enum, default_value_t = RoleName::Editor)]
+        role: RoleName,
+        /// Days until the invitation expires.
+        #[arg(long, value_name = "N", default_value_t = 14)]
+        days: u32,
+    },
+
+    /// List the invitations that wait.
+    #[command(after_long_help = "\
+Examples:
+  memoranda admin member invitations
+
+JSON (--json):
+  {invitations: [{space, email, role, invited_by, expires_at}]}")]
+    Invitations,
+
+    /// Take an invitation back.
+    #[command(after_long_help = "\
+Examples:
+  memoranda admin member uninvite acme carla@example.org
+
+JSON (--json):
+  {space, email}")]
+    Uninvite {
+        /// The space.
+        space: String,
+        /// The e-mail address.
+        email: String,
     },
 
     /// Remove a member: its tokens no longer reach the space, at once.
@@ -314,7 +429,7 @@ struct TokenArgs {
 
 #[derive(Subcommand)]
 enum TokenAction {
-    /// List the tokens, without their secrets.
+    /// List the tokens, and what people allowed programs by signing in; without their secrets.
     #[command(after_long_help = "\
 Examples:
   memoranda admin token list

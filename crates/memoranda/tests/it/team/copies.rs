@@ -1,6 +1,6 @@
 //! Vaults that become spaces, and spaces that become vaults.
 
-use serde_json::json;
+use serde_json::{Value, json};
 
 use super::support::Team;
 use crate::cluster::{DiskForce, skipped};
@@ -58,4 +58,55 @@ fn a_vault_becomes_a_space_with_its_history_and_a_clone_has_it_too() {
     let refused = home.run(&["clone", &url, "anna", "other", "--token-file", token_file]);
     assert!(refused.err.contains("anna"), "{refused:?}");
     home.fails(&["pull", "--token-file", token_file], 2, &["no clone"]);
+}
+
+#[test]
+fn an_account_is_exported_and_deleted_with_everything_of_its_own() {
+    let Some(team) = Team::start(DiskForce::Off) else { return skipped("an_account_is_exported") };
+    let server = team.serve();
+    let ben = team.token("ben", "laptop", &[]);
+    let canary = "canaryk5w9";
+    let note = |space: &str| {
+        json!({
+            "title": format!("Note of {space}"), "folder": "x", "space": space,
+            "content": format!("# Note\n\n{canary} in {space}\n"),
+        })
+    };
+    server.call(&ben, "write_note", &note("ben"));
+    server.call(&ben, "write_note", &note("acme"));
+    let exported = team.admin(&["account", "export", "ben", "ben-export"]);
+    assert!(exported["commits"].as_u64().unwrap() >= 1, "{exported}");
+    let found = team.home.json(&["--home", "ben-export/space", "search", canary]).to_string();
+    assert!(found.contains("Note of ben") && !found.contains("Note of acme"), "{found}");
+    let about = std::fs::read_to_string(team.home.path().join("ben-export/account.json")).unwrap();
+    let about: Value = serde_json::from_str(&about).unwrap();
+    assert_eq!(about["tokens"][0]["name"], json!("laptop"), "{about}");
+    assert!(about["memberships"].to_string().contains("acme"), "{about}");
+    let again = ["admin", "--database", team.address(), "account", "export", "ben", "ben-export"];
+    assert!(team.home.run(&again).err.contains("is not empty"));
+
+    // A space that would have no owner keeps its account.
+    let only = ["admin", "--database", team.address(), "account", "delete", "anna"];
+    assert!(team.home.run(&only).err.contains("only owner of acme"));
+    let planned = team.admin(&["account", "delete", "ben", "--dry-run"]);
+    assert_eq!(server.try_call(&ben, "list_spaces", &json!({})).unwrap().status, 200);
+    let deleted = team.admin(&["account", "delete", "ben"]);
+    assert_eq!(deleted["commits"], planned["commits"]);
+    assert_eq!(deleted["tokens"], json!(1));
+    assert_eq!(server.try_call(&ben, "list_spaces", &json!({})).unwrap().status, 401);
+    let spaces = team.admin(&["space", "list"]).to_string();
+    assert!(!spaces.contains("\"ben\""), "{spaces}");
+    let frames = "select count(*) from memoranda.commits c \
+                  where not exists (select 1 from memoranda.spaces s where s.space = c.space)";
+    assert_eq!(team.cluster.sql("postgres", frames).trim(), "0");
+    // What it wrote for the team stays, and so does its name there.
+    let anna = team.token("anna", "laptop", &[]);
+    let kept = server.call(&anna, "search_notes", &json!({ "query": canary }));
+    assert!(kept.to_string().contains("Note of acme"), "{kept}");
+
+    // The export comes back as a space.
+    team.admin(&["space", "add", "again", "--owner", "anna"]);
+    let args = ["--home", "ben-export/space", "admin", "--database", team.address()];
+    let back = team.home.json(&[&args[..], &["space", "import", "again"]].concat());
+    assert_eq!(back["commits"], exported["commits"], "{back}");
 }

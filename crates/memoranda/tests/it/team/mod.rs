@@ -4,5 +4,8 @@
 mod access;
 mod copies;
 mod failures;
+mod oauth;
+mod oauth_refusals;
+mod oauth_support;
 mod sharing;
 mod support;

@@ -76,10 +76,19 @@ pub(crate) struct TeamServer {
     home: Home,
 }
 
+impl Answer {
+    /// Returns the value of a header.
+    pub(crate) fn header(&self, name: &str) -> Option<&str> {
+        let mut lines = self.head.lines().filter_map(|line| line.split_once(": "));
+        lines.find(|(known, _)| known.eq_ignore_ascii_case(name)).map(|(_, value)| value.trim())
+    }
+}
+
 /// An answer over HTTP.
 #[derive(Debug)]
 pub(crate) struct Answer {
     pub(crate) status: u16,
+    pub(crate) head: String,
     pub(crate) text: String,
     pub(crate) json: Value,
 }
@@ -111,7 +120,13 @@ impl TeamServer {
 
     /// Sends an MCP request of the stateless revision; its result.
     #[track_caller]
-    pub(crate) fn mcp(&self, token: &str, method: &str, mut params: Value) -> Value {
+    pub(crate) fn mcp(&self, token: &str, method: &str, params: Value) -> Value {
+        self.mcp_at("/t/mcp", token, method, params)
+    }
+
+    /// Sends an MCP request to a path; its result.
+    #[track_caller]
+    pub(crate) fn mcp_at(&self, path: &str, token: &str, method: &str, mut params: Value) -> Value {
         params["_meta"] = json!({
             "io.modelcontextprotocol/protocolVersion": "2026-07-28",
             "io.modelcontextprotocol/clientInfo": { "name": "tester", "version": "1.0" },
@@ -128,7 +143,7 @@ impl TeamServer {
         if let Some(name) = &name {
             headers.push(("Mcp-Name", name));
         }
-        let answer = self.request("POST", "/t/mcp", &headers, Some(&body)).unwrap();
+        let answer = self.request("POST", path, &headers, Some(&body)).unwrap();
         assert_eq!(answer.status, 200, "{method}: {answer:?}");
         answer.json["result"].clone()
     }
@@ -145,15 +160,27 @@ impl TeamServer {
         headers: &[(&str, &str)],
         body: Option<&Value>,
     ) -> Option<Answer> {
+        let body = body.map(Value::to_string).unwrap_or_default();
+        let mut headers = headers.to_vec();
+        if !body.is_empty() {
+            headers.push(("Content-Type", "application/json"));
+            headers.push(("Accept", "application/json, text/event-stream"));
+        }
+        self.send(method, path, &headers, &body)
+    }
+
+    /// Sends a request with any body.
+    pub(crate) fn send(
+        &self,
+        method: &str,
+        path: &str,
+        headers: &[(&str, &str)],
+        body: &str,
+    ) -> Option<Answer> {
         let mut request = format!("{method} {path} HTTP/1.1\r\nConnection: close\r\n");
         request.push_str(&format!("Host: {}\r\n", self.address));
         for (name, value) in headers {
             request.push_str(&format!("{name}: {value}\r\n"));
-        }
-        let body = body.map(Value::to_string).unwrap_or_default();
-        if !body.is_empty() {
-            request.push_str("Content-Type: application/json\r\n");
-            request.push_str("Accept: application/json, text/event-stream\r\n");
         }
         request.push_str(&format!("Content-Length: {}\r\n\r\n{body}", body.len()));
         let mut stream = TcpStream::connect(&self.address).ok()?;
@@ -165,7 +192,7 @@ impl TeamServer {
         let (head, text) = reply.split_once("\r\n\r\n")?;
         let status = head.split(' ').nth(1)?.parse().ok()?;
         let json = serde_json::from_str(text).unwrap_or(Value::Null);
-        Some(Answer { status, text: text.to_owned(), json })
+        Some(Answer { status, head: head.to_owned(), text: text.to_owned(), json })
     }
 
     /// Kills the server as a crash would.
