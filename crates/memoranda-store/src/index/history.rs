@@ -13,7 +13,7 @@ use rusqlite::{Connection, OptionalExtension as _, params};
 
 use super::write::{project_id, project_id_of};
 use crate::error::{Result, StoreError};
-use crate::log::chain::{ChainEnd, SeenDevices};
+use crate::log::chain::{ChainEnd, SeenDevices, milliseconds_of};
 use crate::log::{ContentLocation, LogPosition, LoggedRecord, parse_folders, wire_folders};
 use crate::snapshot::Snapshot;
 
@@ -84,9 +84,10 @@ pub(crate) fn add(db: &Connection, device: &str, placed: &LoggedRecord) -> Resul
     let before = read_to(db, device)?;
     let commit = &placed.record.commit;
     let time_ms = commit.time.as_millisecond();
-    let logical_ms = time_ms.max(before.logical_ms);
     let end = ChainEnd { seq: before.seq, clock: before.clock, ..ChainEnd::default() };
     let end = end.advanced_by(&placed.record);
+    // A machine's clock can be set back, and devices of one machine then go by what they have seen.
+    let logical_ms = time_ms.max(before.logical_ms).max(milliseconds_of(end.clock));
     let read = LogCursor { position: placed.end, logical_ms, seq: end.seq, clock: end.clock };
     add_seen(db, device, placed)?;
     if !placed.record.is_commit() {
@@ -236,12 +237,12 @@ fn add_changes(
     for (n, file) in placed.record.commit.files.iter().enumerate() {
         let facts: Vec<_> = file.fact_edits.iter().map(|e| (e.id.as_str(), e.version)).collect();
         let project = project_id(db, &file.project)?;
-        let before = head(db, project, file.moved_from.as_ref().unwrap_or(&file.path))?;
-        let is_late = before.as_ref().is_some_and(|before| before.first_ms > time_ms);
-        let first_ms = before.map_or(time_ms, |before| before.first_ms.min(time_ms));
-        if is_late {
-            known_since(db, project, &file.path, first_ms)?;
-        }
+        // Logs of several devices are read in any order, and each order must give the same times.
+        let from_first_ms = match &file.moved_from {
+            Some(from) => first_recorded(db, project, from, time_ms)?,
+            None => time_ms,
+        };
+        let first_ms = first_recorded(db, project, &file.path, from_first_ms)?;
         change.execute(params![
             commit_row,
             2 * n as i64,
@@ -263,7 +264,7 @@ fn add_changes(
                 commit_row,
                 2 * n as i64 + 1,
                 logical_ms,
-                first_ms,
+                from_first_ms,
                 project,
                 from,
                 none,
@@ -288,8 +289,22 @@ fn add_changes(
     Ok(())
 }
 
+/// Returns the time since which a file is recorded under a name, given the time of another record of
+/// it. If that is earlier, it becomes the time of all.
+fn first_recorded(db: &Connection, project: i64, path: &NotePath, time_ms: i64) -> Result<i64> {
+    match head(db, project, path)?.map(|head| head.first_ms) {
+        Some(first_ms) if first_ms > time_ms => {
+            known_since(db, project, path, time_ms)?;
+            Ok(time_ms)
+        }
+        Some(first_ms) => Ok(first_ms),
+        None => Ok(time_ms),
+    }
+}
+
 /// Updates the first-recorded time in later records of a file, including those under its later
-/// names. These were read earlier, because another device wrote them.
+/// names. These were read earlier, because another device wrote them. A note that states its own date
+/// keeps it.
 fn known_since(db: &Connection, project: i64, path: &NotePath, first_ms: i64) -> Result<()> {
     let mut later = db.prepare_cached(
         "UPDATE changes SET first_ms = ?3 WHERE project = ?1 AND path = ?2 AND first_ms > ?3",
@@ -298,9 +313,15 @@ fn known_since(db: &Connection, project: i64, path: &NotePath, first_ms: i64) ->
         "SELECT DISTINCT moved_to FROM changes \
          WHERE project = ? AND path = ? AND moved_to IS NOT NULL",
     )?;
+    let mut created = db.prepare_cached(
+        "UPDATE files SET created_ms = ?3 WHERE project = ?1 AND path = ?2 AND created_ms > ?3 \
+         AND (NOT json_valid(metadata) \
+           OR coalesce(metadata ->> '$.created', metadata ->> '$.date') IS NULL)",
+    )?;
     let mut paths = vec![path.to_string()];
     while let Some(path) = paths.pop() {
         if later.execute(params![project, path, first_ms])? > 0 {
+            created.execute(params![project, path, first_ms])?;
             let rows = moved.query_map(params![project, path], |row| row.get(0))?;
             paths.extend(rows.collect::<rusqlite::Result<Vec<String>>>()?);
         }

@@ -73,6 +73,7 @@ impl StoreInner {
                     copy(&to, path, &found)?;
                 }
             }
+            force_folder(folder).doing(|| format!("force {} to disk", folder.display()))?;
             let project = self.register(session, name, folder, hard_links)?;
             for path in &held.files {
                 if let Some(folder) = held.root.folder(path)? {
@@ -178,6 +179,20 @@ impl VaultFiles {
     }
 }
 
+/// Forces the name of a folder to disk, and those of the folders above it on the same drive: all may
+/// have been made a moment ago.
+fn force_folder(folder: &Path) -> std::io::Result<()> {
+    let drive = |folder: &Path| state_files::identity(folder).map(|(device, _)| device);
+    for above in folder.ancestors().skip(1).take_while(|above| drive(above) == drive(folder)) {
+        match state_files::sync_dir(above) {
+            // A folder that may only be passed through was not made by this person.
+            Err(e) if e.kind() == ErrorKind::PermissionDenied => break,
+            synced => synced?,
+        }
+    }
+    Ok(())
+}
+
 /// Puts a file into another folder, under the same name and with the same time.
 fn copy(to: &ProjectRoot, path: &NotePath, found: &FileContent) -> Result<()> {
     let folder = to.make_folder(path)?;
@@ -189,6 +204,6 @@ fn copy(to: &ProjectRoot, path: &NotePath, found: &FileContent) -> Result<()> {
         .and_then(|()| folder.sync_file(&temporary))
         .and_then(|()| folder.place(&temporary, path.file_name()))
         .inspect_err(|_| folder.remove_quietly(&temporary))
-        .and_then(|()| folder.sync_names())
-        .doing(|| format!("write {path}"))
+        .doing(|| format!("write {path}"))?;
+    to.force_names(path)
 }
