@@ -16,6 +16,7 @@ use crate::error::{NotAFileKind, Result, StoreError};
 use crate::files::{DirHandle, FileContent, HardLinkPolicy, ProjectRoot, temp_names};
 use crate::log::chain::clock_of;
 use crate::log::{ContentLocation, FileRecord, LogRecord, LoggedRecord, ReadCheck, RecordBody};
+use crate::scan::CLOCK_TICK_NS;
 use crate::{StoreInner, clock};
 
 /// The event that may have left files behind their log.
@@ -114,6 +115,16 @@ impl FileHistory {
     fn is_behind(&self, current: Option<ContentHash>) -> bool {
         let at = self.versions.iter().rposition(|version| *version == current);
         self.has_ours && at.is_some_and(|at| at < self.ours_at)
+    }
+}
+
+impl FileHistory {
+    /// Returns true if a file got its bytes and its name before our last write: a power cut took back
+    /// that write, and brought back an edit that another one had replaced before anybody saw it.
+    fn is_older(&self, found: &FileContent) -> bool {
+        let changed_ns = found.stat.mtime_ns.max(found.stat.ctime_ns);
+        let changed_ms = changed_ns.saturating_add(CLOCK_TICK_NS).div_euclid(1_000_000);
+        self.written_ms.last().is_some_and(|written_ms| changed_ms < *written_ms)
     }
 }
 
@@ -356,7 +367,10 @@ impl<'a> Recovery<'a> {
         let is_version = history.versions.contains(&current);
         let torn = match found {
             Some(found) if !is_version => {
-                if crash <= CrashKind::Remote || !self.is_torn(&found.bytes, history)? {
+                let is_stale = crash == CrashKind::PowerLoss && history.is_older(&found);
+                if crash <= CrashKind::Remote
+                    || !(is_stale || self.is_torn(&found.bytes, history)?)
+                {
                     return Ok(());
                 }
                 Some(found)
@@ -584,6 +598,10 @@ fn read_second_name(
     let Some(folder) = root.folder(path)? else { return Ok(None) };
     let doing = |source| StoreError::Io { doing: format!("look at {path}"), source };
     folder.remove_temporary_links(path.file_name()).map_err(doing)?;
+    match root.read(path) {
+        Err(StoreError::NotAFile { kind: NotAFileKind::HardLink, .. }) => {}
+        read => return read,
+    }
     let found = folder.read(path.file_name(), HardLinkPolicy::Allow).map_err(doing)?;
     Ok(found.filter(|found| history.versions.contains(&Some(found.hash))))
 }

@@ -11,6 +11,7 @@ use memoranda_core::id::{CommitId, ContentHash, ObservationId, ProjectName};
 use memoranda_core::path::NotePath;
 use rusqlite::{Connection, OptionalExtension as _, params};
 
+use super::first_recorded::first_recorded;
 use super::write::{project_id, project_id_of};
 use crate::error::{Result, StoreError};
 use crate::log::chain::{ChainEnd, SeenDevices, milliseconds_of};
@@ -284,46 +285,6 @@ fn add_changes(
                 at.stored as i64,
                 at.raw as i64
             ])?;
-        }
-    }
-    Ok(())
-}
-
-/// Returns the time since which a file is recorded under a name, given the time of another record of
-/// it. If that is earlier, it becomes the time of all.
-fn first_recorded(db: &Connection, project: i64, path: &NotePath, time_ms: i64) -> Result<i64> {
-    match head(db, project, path)?.map(|head| head.first_ms) {
-        Some(first_ms) if first_ms > time_ms => {
-            known_since(db, project, path, time_ms)?;
-            Ok(time_ms)
-        }
-        Some(first_ms) => Ok(first_ms),
-        None => Ok(time_ms),
-    }
-}
-
-/// Updates the first-recorded time in later records of a file, including those under its later
-/// names. These were read earlier, because another device wrote them. A note that states its own date
-/// keeps it.
-fn known_since(db: &Connection, project: i64, path: &NotePath, first_ms: i64) -> Result<()> {
-    let mut later = db.prepare_cached(
-        "UPDATE changes SET first_ms = ?3 WHERE project = ?1 AND path = ?2 AND first_ms > ?3",
-    )?;
-    let mut moved = db.prepare_cached(
-        "SELECT DISTINCT moved_to FROM changes \
-         WHERE project = ? AND path = ? AND moved_to IS NOT NULL",
-    )?;
-    let mut created = db.prepare_cached(
-        "UPDATE files SET created_ms = ?3 WHERE project = ?1 AND path = ?2 AND created_ms > ?3 \
-         AND (NOT json_valid(metadata) \
-           OR coalesce(metadata ->> '$.created', metadata ->> '$.date') IS NULL)",
-    )?;
-    let mut paths = vec![path.to_string()];
-    while let Some(path) = paths.pop() {
-        if later.execute(params![project, path, first_ms])? > 0 {
-            created.execute(params![project, path, first_ms])?;
-            let rows = moved.query_map(params![project, path], |row| row.get(0))?;
-            paths.extend(rows.collect::<rusqlite::Result<Vec<String>>>()?);
         }
     }
     Ok(())

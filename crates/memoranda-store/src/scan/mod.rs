@@ -25,7 +25,7 @@ use crate::{StoreInner, threads};
 
 /// A file changed this shortly before it was looked at may change again within the same tick of
 /// the file system's clock, so its time proves nothing.
-const CLOCK_TICK_NS: i64 = 20_000_000;
+pub(crate) const CLOCK_TICK_NS: i64 = 20_000_000;
 
 /// Result of a scan.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]

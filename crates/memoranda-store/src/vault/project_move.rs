@@ -73,7 +73,6 @@ impl StoreInner {
                     copy(&to, path, &found)?;
                 }
             }
-            force_folder(folder).doing(|| format!("force {} to disk", folder.display()))?;
             let project = self.register(session, name, folder, hard_links)?;
             for path in &held.files {
                 if let Some(folder) = held.root.folder(path)? {
@@ -94,6 +93,8 @@ impl StoreInner {
         folder: &Path,
         hard_links: HardLinkPolicy,
     ) -> Result<Project> {
+        // What is written there from now on is acknowledged, so the folder must not be lost.
+        force_folder(folder).doing(|| format!("force {} to disk", folder.display()))?;
         let before = self.vault.project(name.as_str());
         let project = self.vault.add_project(name, folder, hard_links)?;
         if !before.is_ok_and(|before| before.path == project.path) {
@@ -185,8 +186,16 @@ fn force_folder(folder: &Path) -> std::io::Result<()> {
     let drive = |folder: &Path| state_files::identity(folder).map(|(device, _)| device);
     for above in folder.ancestors().skip(1).take_while(|above| drive(above) == drive(folder)) {
         match state_files::sync_dir(above) {
-            // A folder that may only be passed through was not made by this person.
-            Err(e) if e.kind() == ErrorKind::PermissionDenied => break,
+            // A folder that may only be passed through was not made by this person, and some file
+            // systems cannot force names.
+            Err(e)
+                if matches!(
+                    e.kind(),
+                    ErrorKind::PermissionDenied | ErrorKind::InvalidInput | ErrorKind::Unsupported
+                ) =>
+            {
+                break;
+            }
             synced => synced?,
         }
     }
