@@ -6,7 +6,8 @@ use crate::Result;
 
 const TEST: &str = "simulator::nothing_is_lost_on_a_simulated_machine";
 
-/// Lives through seeds until so many steps are done: `--seed N`, `--steps M`, `--release`.
+/// Lives through seeds until so many steps are done: `--seed N`, `--steps M`, `--without PARTS`,
+/// `--release`.
 pub(crate) fn run(arguments: &[String]) -> Result<()> {
     let request = SimulateRequest::parse(arguments)?;
     let mut cargo = Command::new(env!("CARGO"));
@@ -15,7 +16,7 @@ pub(crate) fn run(arguments: &[String]) -> Result<()> {
         cargo.arg("--release");
     }
     cargo.args(["--", TEST, "--exact", "--nocapture"]);
-    cargo.env("MEMORANDA_SIMULATE_ALL", "1");
+    cargo.env("MEMORANDA_SIMULATE_WITHOUT", request.without);
     cargo.env("MEMORANDA_SIMULATE_SEED", request.seed.to_string());
     cargo.env("MEMORANDA_SIMULATE_STEPS", request.steps.to_string());
     if cargo.status()?.success() { Ok(()) } else { Err("the simulator found a failure".into()) }
@@ -26,12 +27,14 @@ struct SimulateRequest {
     seed: u64,
     /// One life takes more than one step, so 1 is a single life.
     steps: u64,
+    /// Parts of the world that are left out, separated by commas.
+    without: String,
     is_release: bool,
 }
 
 impl SimulateRequest {
     fn parse(arguments: &[String]) -> Result<Self> {
-        let mut request = Self { seed: 1, steps: 1, is_release: false };
+        let mut request = Self { seed: 1, steps: 1, without: String::new(), is_release: false };
         let mut rest = arguments.iter();
         while let Some(argument) = rest.next() {
             let mut number = || -> Result<u64> {
@@ -41,6 +44,9 @@ impl SimulateRequest {
             match argument.as_str() {
                 "--seed" => request.seed = number()?,
                 "--steps" => request.steps = number()?,
+                "--without" => {
+                    request.without = rest.next().ok_or("--without needs a list of parts")?.clone();
+                }
                 "--release" => request.is_release = true,
                 other => return Err(format!("{other} is unknown; try --seed N --steps M").into()),
             }
@@ -59,9 +65,13 @@ mod tests {
             let words: Vec<String> = text.split_whitespace().map(str::to_owned).collect();
             SimulateRequest::parse(&words)
         };
-        let request = parse("--seed 7 --steps 1000 --release").unwrap();
-        assert_eq!(request, SimulateRequest { seed: 7, steps: 1000, is_release: true });
-        assert_eq!(parse("").unwrap(), SimulateRequest { seed: 1, steps: 1, is_release: false });
+        let request = parse("--seed 7 --steps 1000 --without cuts,imports --release").unwrap();
+        let without = "cuts,imports".to_owned();
+        assert_eq!(request, SimulateRequest { seed: 7, steps: 1000, without, is_release: true });
+        let without = String::new();
+        let life = SimulateRequest { seed: 1, steps: 1, without, is_release: false };
+        assert_eq!(parse("").unwrap(), life);
+        assert!(parse("--without").is_err());
         assert!(parse("--seed").is_err());
         assert!(parse("--seed many").is_err());
         assert!(parse("--sead 1").is_err());

@@ -143,20 +143,10 @@ impl<'a> FileOp<'a> {
         folder.sync_file(&self.temporary).map_err(doing)
     }
 
-    /// Forces the names of the file to disk, and those of the folders above it.
+    /// Forces the names of the file to disk.
     pub(crate) fn force_names(&self) -> Result<()> {
-        let doing =
-            |source| StoreError::Io { doing: format!("force {} to disk", self.path), source };
-        for path in [Some(self.path), self.from()].into_iter().flatten() {
-            let mut above = Some(path.clone());
-            while let Some(place) = above {
-                if let Some(folder) = self.root.folder(&place)? {
-                    folder.sync_names().map_err(doing)?;
-                }
-                above = place.parent().and_then(|parent| NotePath::parse(parent).ok());
-            }
-        }
-        Ok(())
+        let paths = [Some(self.path), self.from()];
+        paths.into_iter().flatten().try_for_each(|path| self.root.force_names(path))
     }
 
     pub(crate) fn new(

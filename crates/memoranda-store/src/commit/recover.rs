@@ -12,10 +12,11 @@ use memoranda_core::change::{Author, ChangeChannel, Commit, CommitKind, FileChan
 use memoranda_core::id::{ContentHash, ProjectName};
 use memoranda_core::path::NotePath;
 
-use crate::error::{Result, StoreError};
-use crate::files::{FileContent, HardLinkPolicy, ProjectRoot, temp_names};
+use crate::error::{NotAFileKind, Result, StoreError};
+use crate::files::{DirHandle, FileContent, HardLinkPolicy, ProjectRoot, temp_names};
 use crate::log::chain::clock_of;
 use crate::log::{ContentLocation, FileRecord, LogRecord, LoggedRecord, ReadCheck, RecordBody};
+use crate::scan::CLOCK_TICK_NS;
 use crate::{StoreInner, clock};
 
 /// The event that may have left files behind their log.
@@ -67,6 +68,8 @@ struct FileHistory {
     is_ours: bool,
     /// True if any record is a write of ours, which may not have reached the disk.
     has_ours: bool,
+    /// The place of our last write among the versions.
+    ours_at: usize,
     /// The permalink that the last record gave to the note.
     permalink: Option<String>,
     /// Temporary names that a crash may have left in the file's folder.
@@ -83,6 +86,7 @@ impl FileHistory {
             crash,
             is_ours: false,
             has_ours: false,
+            ours_at: 0,
             permalink: None,
             temporaries: Vec::new(),
         }
@@ -106,6 +110,24 @@ impl FileHistory {
     }
 }
 
+impl FileHistory {
+    /// Returns true if the file has a version from before our last write, which was acknowledged.
+    fn is_behind(&self, current: Option<ContentHash>) -> bool {
+        let at = self.versions.iter().rposition(|version| *version == current);
+        self.has_ours && at.is_some_and(|at| at < self.ours_at)
+    }
+}
+
+impl FileHistory {
+    /// Returns true if a file got its bytes and its name before our last write: a power cut took back
+    /// that write, and brought back an edit that another one had replaced before anybody saw it.
+    fn is_older(&self, found: &FileContent) -> bool {
+        let changed_ns = found.stat.mtime_ns.max(found.stat.ctime_ns);
+        let changed_ms = changed_ns.saturating_add(CLOCK_TICK_NS).div_euclid(1_000_000);
+        self.written_ms.last().is_some_and(|written_ms| changed_ms < *written_ms)
+    }
+}
+
 /// The possible contents of a temporary file.
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum TempFileState {
@@ -116,7 +138,7 @@ enum TempFileState {
     New,
 }
 
-/// A torn file that recovery replaced.
+/// A torn or displaced file in whose place recovery leaves another version.
 struct TornFile {
     project: ProjectName,
     path: NotePath,
@@ -133,6 +155,9 @@ struct Repair {
     current: Option<ContentHash>,
     last: Option<ContentHash>,
     mode: Option<u32>,
+    /// A temporary name that recovery looks at: if it is interrupted, the next one finds there what it
+    /// had displaced.
+    aside: String,
 }
 
 type FileKey = (ProjectName, NotePath);
@@ -145,6 +170,8 @@ pub(crate) struct Recovery<'a> {
     roots: BTreeMap<ProjectName, Option<ProjectRoot>>,
     repairs: Vec<Repair>,
     torn: Vec<TornFile>,
+    /// Temporary files next to a file, to be removed once the log has their bytes.
+    leftovers: Vec<(ProjectName, NotePath, String)>,
 }
 
 impl<'a> Recovery<'a> {
@@ -166,6 +193,7 @@ impl<'a> Recovery<'a> {
             roots: BTreeMap::new(),
             repairs: Vec::new(),
             torn: Vec::new(),
+            leftovers: Vec::new(),
         };
         for record in &records {
             recovery.add(record);
@@ -198,6 +226,7 @@ impl<'a> Recovery<'a> {
                 history.has_ours |= is_ours;
                 history.permalink.clone_from(&permalink);
                 if is_ours {
+                    history.ours_at = history.versions.len() - 1;
                     history.written_ms.push(unapplied.time_ms());
                     let name = temp_names::of_commit(commit.id, n);
                     let displaced = temp_names::of_displaced(&name);
@@ -304,21 +333,44 @@ impl<'a> Recovery<'a> {
         // their drive, and a person may have edited them there.
         let is_forced = self.inner.vault.forces_files(root);
         let crash = if is_forced { history.crash.min(CrashKind::Unknown) } else { history.crash };
+        let displaced = find_displaced(root, path, history, crash)?;
+        let mut mode = displaced.mode;
+        let found = match root.read(path) {
+            Err(StoreError::NotAFile { kind: NotAFileKind::HardLink, .. }) => {
+                match read_second_name(root, path, history)? {
+                    // A person gave the file another name.
+                    None => return Ok(()),
+                    found => found,
+                }
+            }
+            read => read?,
+        };
+        // After the read, so that a save or a removal in between is seen.
         let is_untouched = crash != CrashKind::Unknown || is_untouched(root, path, history)?;
-        let mut mode = put_back_displaced(root, path, history)?;
-        let found = root.read(path)?;
         let current = found.as_ref().map(|found| found.hash);
         let last = history.last();
         if let Some(found) = &found {
             mode = Some(found.mode);
         }
-        if current == last || !history.is_due() || !is_untouched {
+        for (temporary, found) in displaced.overtaken {
+            let (project, path) = (project.clone(), path.clone());
+            self.leftovers.push((project.clone(), path.clone(), temporary));
+            if !self.is_torn(&found.bytes, history)? {
+                let permalink = history.permalink.clone();
+                self.torn.push(TornFile { project, path, found, acknowledged: last, permalink });
+            }
+        }
+        let is_due = history.is_due() || (crash > CrashKind::Remote && history.is_behind(current));
+        if current == last || !is_due || !is_untouched {
             return Ok(());
         }
         let is_version = history.versions.contains(&current);
         let torn = match found {
             Some(found) if !is_version => {
-                if crash <= CrashKind::Remote || !self.is_torn(&found.bytes, history)? {
+                let is_stale = crash == CrashKind::PowerLoss && history.is_older(&found);
+                if crash <= CrashKind::Remote
+                    || !(is_stale || self.is_torn(&found.bytes, history)?)
+                {
                     return Ok(());
                 }
                 Some(found)
@@ -331,7 +383,9 @@ impl<'a> Recovery<'a> {
             self.torn.push(TornFile { project, path, found, acknowledged: last, permalink });
         }
         let (project, path, time_ms) = (project.clone(), path.clone(), history.last_ms);
-        self.repairs.push(Repair { project, path, time_ms, current, last, mode });
+        let known = history.temporaries.last().map(|(name, _)| name.clone());
+        let aside = known.unwrap_or_else(temp_names::of_recovery);
+        self.repairs.push(Repair { project, path, time_ms, current, last, mode, aside });
         Ok(())
     }
 
@@ -396,13 +450,17 @@ impl<'a> Recovery<'a> {
             (LogRecord::new(commit, notes), body)
         };
         vec![
-            record(found, "found torn after the machine was restarted"),
+            record(found, "found torn or displaced after a crash"),
             record(repaired, "restored the acknowledged version"),
         ]
     }
 
     /// Writes and removes files as planned.
     pub(crate) fn perform(&self) -> Result<()> {
+        for (project, path, temporary) in &self.leftovers {
+            let folder = self.root(project).map(|root| root.folder(path)).transpose()?.flatten();
+            folder.iter().for_each(|folder| folder.remove_quietly(temporary));
+        }
         for repair in &self.repairs {
             match self.repair(repair) {
                 Ok(()) | Err(StoreError::NotAFile { .. } | StoreError::ContentGone(_)) => {}
@@ -418,7 +476,7 @@ impl<'a> Recovery<'a> {
         let Some(hash) = repair.last else {
             if let Some(folder) = root.folder(path)? {
                 let doing = |source| StoreError::Io { doing: format!("remove {path}"), source };
-                folder.remove(path.file_name()).map_err(doing)?;
+                set_aside(&folder, path.file_name(), repair).map_err(doing)?;
             }
             return Ok(());
         };
@@ -436,29 +494,69 @@ impl<'a> Recovery<'a> {
         folder
             .write_temporary_of(&temporary, &content, mode, modified)
             .and_then(|()| force(&|| folder.sync_file(&temporary)))
+            // Now it is whole: half a version under this name would count as an edit.
+            .and_then(|()| folder.replace(&temporary, &repair.aside))
             .and_then(|()| match repair.current {
-                Some(_) => folder.swap(&temporary, path.file_name()).map(|_| ()),
-                None => folder.place(&temporary, path.file_name()),
+                Some(_) => swap_found(&folder, path.file_name(), repair),
+                None => folder.place(&repair.aside, path.file_name()),
             })
             .and_then(|()| force(&|| folder.sync_names()))
             .map_err(doing)?;
-        folder.remove_quietly(&temporary);
+        folder.remove_quietly(&repair.aside);
         Ok(())
     }
+}
+
+/// Removes a file, unless somebody has saved there since it was looked at.
+fn set_aside(folder: &DirHandle, name: &str, repair: &Repair) -> std::io::Result<()> {
+    match folder.take(folder, name, &repair.aside) {
+        Err(e) if e.kind() == std::io::ErrorKind::NotFound => return Ok(()),
+        taken => taken?,
+    }
+    if hash_of(folder, &repair.aside)? == repair.current {
+        folder.remove_quietly(&repair.aside);
+        return Ok(());
+    }
+    folder.place(&repair.aside, name)
+}
+
+/// Puts the restored version in the place of a file, unless somebody has saved there since it was
+/// looked at.
+fn swap_found(folder: &DirHandle, name: &str, repair: &Repair) -> std::io::Result<()> {
+    folder.swap(&repair.aside, name)?;
+    if hash_of(folder, &repair.aside)? == repair.current {
+        return Ok(());
+    }
+    folder.swap(&repair.aside, name)
+}
+
+fn hash_of(folder: &DirHandle, name: &str) -> std::io::Result<Option<ContentHash>> {
+    Ok(folder.read(name, HardLinkPolicy::Allow)?.map(|found| found.hash))
+}
+
+/// Files that were found under the temporary names of a change.
+#[derive(Default)]
+struct DisplacedFiles {
+    /// The mode of the new file, if one had been written.
+    mode: Option<u32>,
+    /// Texts that no log has, whose place a later one has: they go into the history.
+    overtaken: Vec<(String, FileContent)>,
 }
 
 /// Puts a displaced file back under its name.
 ///
 /// A crash right after an exchange leaves the old file under its temporary name. If the logs do not
-/// know its content, an editor had saved at the last moment. Returns the mode of the new file, if
-/// one had been written.
-fn put_back_displaced(
+/// know its content, an editor had saved at the last moment, and the change was not acknowledged. It
+/// does not go over a file that somebody has saved since. After a power cut it does not go over
+/// anything: the change may have been acknowledged, and only the removal of the temporary name lost.
+fn find_displaced(
     root: &ProjectRoot,
     path: &NotePath,
     history: &FileHistory,
-) -> Result<Option<u32>> {
-    let mut mode = None;
-    let Some(folder) = root.folder(path)? else { return Ok(mode) };
+    crash: CrashKind,
+) -> Result<DisplacedFiles> {
+    let mut displaced = DisplacedFiles::default();
+    let Some(folder) = root.folder(path)? else { return Ok(displaced) };
     let doing = |source| StoreError::Io { doing: format!("restore {path}"), source };
     for (temporary, state) in &history.temporaries {
         let found = folder.read(temporary, HardLinkPolicy::Allow).map_err(doing)?;
@@ -467,16 +565,45 @@ fn put_back_displaced(
         if *state == TempFileState::New && !is_known {
             continue;
         }
-        mode = Some(found.mode);
-        if !is_known && !found.bytes.is_empty() {
-            let placed = folder.place(temporary, path.file_name());
-            if placed.is_err() {
+        displaced.mode = Some(found.mode);
+        if !is_known && found.bytes.iter().any(|byte| *byte != 0) {
+            let is_overtaken = match folder.read(path.file_name(), HardLinkPolicy::Allow) {
+                _ if crash == CrashKind::PowerLoss => true,
+                Ok(Some(there)) => !history.versions.contains(&Some(there.hash)),
+                Ok(None) => false,
+                Err(e) if e.kind() == std::io::ErrorKind::InvalidInput => true,
+                Err(e) => return Err(doing(e)),
+            };
+            if is_overtaken {
+                displaced.overtaken.push((temporary.clone(), found));
+                continue;
+            }
+            if folder.place(temporary, path.file_name()).is_err() {
                 folder.swap(temporary, path.file_name()).map_err(doing)?;
             }
         }
         folder.remove_quietly(temporary);
     }
-    Ok(mode)
+    Ok(displaced)
+}
+
+/// Reads a version of ours that has two names. Where files cannot be renamed without replacing, a
+/// rename is a link and a removal, and a crash lies in between: a temporary name is removed here, the
+/// old name of a moved file by its own repair.
+fn read_second_name(
+    root: &ProjectRoot,
+    path: &NotePath,
+    history: &FileHistory,
+) -> Result<Option<FileContent>> {
+    let Some(folder) = root.folder(path)? else { return Ok(None) };
+    let doing = |source| StoreError::Io { doing: format!("look at {path}"), source };
+    folder.remove_temporary_links(path.file_name()).map_err(doing)?;
+    match root.read(path) {
+        Err(StoreError::NotAFile { kind: NotAFileKind::HardLink, .. }) => {}
+        read => return read,
+    }
+    let found = folder.read(path.file_name(), HardLinkPolicy::Allow).map_err(doing)?;
+    Ok(found.filter(|found| history.versions.contains(&Some(found.hash))))
 }
 
 /// Returns true if nothing shows that somebody touched the file after our last write.

@@ -24,7 +24,7 @@ use crate::log::{
     RecordBody,
 };
 use crate::machine;
-use crate::vault::boot::{BootId, Restarted};
+use crate::vault::boot::{BootId, MachineRun, Restarted};
 use crate::vault::lock::{AppliedEntry, LockWait, VaultLock, VaultLockGuard};
 
 /// A read waits this long for the lock to bring the index in step; then it answers from the index
@@ -348,9 +348,12 @@ impl StoreInner {
         Ok(tails)
     }
 
-    /// Adds the logs of every device that wrote on this machine in its last run, or on this very
-    /// drive: a power cut took what was not forced from all of them, and perhaps only this device
-    /// comes back.
+    /// Adds the ends of the logs that nobody has applied since the machine was restarted, this
+    /// device's own among them.
+    ///
+    /// Invariant: in each run of the machine, the first holder of the lock applies the logs of *all*
+    /// devices that wrote to these files before, whichever device it is, and only then may any file be
+    /// recorded as an edit. A power cut took what was not forced from all of them alike.
     fn add_unapplied_of_last_run(
         &self,
         held: &VaultLockGuard<'_>,
@@ -363,38 +366,37 @@ impl StoreInner {
             recorded => recorded,
         };
         let last_run = run_of(own)?;
-        let crash = match last_run.map(|run| held.run().restarted_since(run)) {
-            Some(Restarted::Yes) => {
-                // Without the mark only `doctor` knows less.
-                self.mark_unscanned().ok();
-                CrashKind::PowerLoss
-            }
+        let crash_since = |run: Option<MachineRun>| match run {
+            Some(run) if held.run().restarted_since(run) == Restarted::Yes => CrashKind::PowerLoss,
             // The table is lost without a power cut: how far the log was applied is not known, and
             // a person may have touched a file since.
-            Some(Restarted::No | Restarted::Unknown) | None => CrashKind::Unknown,
+            _ => CrashKind::Unknown,
         };
         for device in self.log.devices()? {
-            if device == *own || tails.iter().any(|tail| tail.device == device) {
+            let is_applied =
+                || held.applied(&device).is_some_and(|entry| entry.restarted == Restarted::No);
+            if device == *own || tails.iter().any(|tail| tail.device == device) || is_applied() {
                 continue;
             }
             let run = run_of(&device)?;
+            let crash = crash_since(run);
             let is_of_last_run =
                 run == last_run && last_run.is_some_and(|run| run.boot != BootId::Unknown);
-            // A device that wrote on this very drive and has not come back: the drive was attached
-            // to another machine, or the device was a container that is gone.
-            let is_left_here = !is_of_last_run
-                && run.is_some_and(|run| held.run().restarted_since(run) == Restarted::Yes)
-                && self.log.was_written_here(&device)?;
-            if is_left_here {
-                self.mark_unscanned().ok();
-            }
+            // A device that wrote in this very place: a container, a device that lost its name, or one
+            // of a machine that the drive was attached to.
+            let is_left_here =
+                crash == CrashKind::PowerLoss && self.log.was_written_here(&device)?;
             if is_of_last_run || is_left_here {
                 let from = self.checkpoint(&device)?;
-                let crash = if is_of_last_run { crash } else { CrashKind::Unknown };
                 tails.push(UnappliedTail { device, from, crash });
             }
         }
+        let crash = crash_since(last_run);
         tails.push(UnappliedTail { device: own.clone(), from: self.checkpoint(own)?, crash });
+        if tails.iter().any(|tail| tail.crash == CrashKind::PowerLoss) {
+            // Without the mark only `doctor` knows less.
+            self.mark_unscanned().ok();
+        }
         Ok(())
     }
 
@@ -421,8 +423,12 @@ impl StoreInner {
         let mut recovery = Recovery::new(self, records)?;
         let torn = recovery.plan()?;
         if !torn.is_empty() {
-            // The index is not in step yet, so nothing is known of other devices.
-            writer.append(torn, &SeenDevices::default())?;
+            // The index is not in step yet, so the logs themselves say how late it is elsewhere.
+            let mut seen = SeenDevices::default();
+            for device in self.log.devices()? {
+                seen.clock = seen.clock.max(self.log.last_clock(&device)?);
+            }
+            writer.append(torn, &seen)?;
         }
         recovery.perform()?;
         for (device, end) in ends {
@@ -476,7 +482,12 @@ impl StoreInner {
     fn follow_other_logs(&self, held: &VaultLockGuard<'_>, db: &Connection) -> Result<()> {
         for entry in held.applied_of_others(&self.vault.device) {
             let read = history::read_to(db, &entry.device)?.position;
-            if entry.restarted == Restarted::No && read < entry.position {
+            let is_behind = match entry.restarted {
+                Restarted::No => read < entry.position,
+                // Where the system has no identity for its runs, the log itself has to say.
+                Restarted::Yes | Restarted::Unknown => !self.log.is_end(&entry.device, read),
+            };
+            if is_behind {
                 self.read_log_into_index(db, &entry.device, read)?;
             }
         }
@@ -539,11 +550,12 @@ impl StoreInner {
         Ok((db, identity))
     }
 
-    /// Returns true if the last commit that the index has read lies where it says in the log. A
-    /// vault that was set back to a backup and has grown since has other commits there.
+    /// Returns true if the last commit that the index has read lies where it says in the log, and
+    /// reading can go on behind it. A vault that was set back to a backup and has grown since has other
+    /// commits there, and so has a log that `vacuum` rewrote.
     fn has_read_this_log(&self, db: &Connection, device: &str) -> Result<bool> {
-        let Some((id, at)) = history::last_read(db, device)? else { return Ok(true) };
-        Ok(self.log.commit_at(device, at)?.is_some_and(|commit| commit == id))
+        let Some((commit, at)) = history::last_read(db, device)? else { return Ok(true) };
+        self.log.has_records(device, commit, at, history::read_to(db, device)?.position)
     }
 
     /// Says that the log no longer has commits that it had: what the index knows is not so.
@@ -571,6 +583,10 @@ impl StoreInner {
         let transaction = db.unchecked_transaction()?;
         let mut files = std::collections::BTreeSet::new();
         self.log.read_from(device, from, ReadCheck::Meta, |placed: LoggedRecord| {
+            if placed.record.purge.is_some() && from > LogPosition::default() {
+                // A `vacuum` has rewritten what this index has read of any log.
+                return Err(StoreError::index_damage());
+            }
             history::add(db, device, &placed)?;
             for file in &placed.record.commit.files {
                 files.insert((file.project.clone(), file.path.clone()));

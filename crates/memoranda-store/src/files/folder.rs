@@ -248,6 +248,20 @@ impl DirHandle {
         self.turn().and_then(|()| remove_file(&self.dir, name)).ok();
     }
 
+    /// Removes the temporary names that a file has next to its own.
+    pub(crate) fn remove_temporary_links(&self, name: &str) -> io::Result<()> {
+        self.call()?;
+        let inode = self.dir.symlink_metadata(name)?.ino();
+        for entry in self.dir.entries()? {
+            let entry = entry?;
+            let Ok(other) = entry.file_name().into_string() else { continue };
+            if temp_names::is_temporary(&other) && entry.metadata()?.ino() == inode {
+                self.remove_quietly(&other);
+            }
+        }
+        Ok(())
+    }
+
     /// Removes a folder if nothing is in it.
     pub(super) fn remove_empty_folder(&self, name: &str) {
         if self.turn().and_then(|()| self.dir.remove_dir(name)).is_ok() {

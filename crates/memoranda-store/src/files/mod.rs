@@ -276,6 +276,18 @@ impl ProjectRoot {
         Ok(DirHandle::new(dir))
     }
 
+    /// Forces the name of a file to disk, and those of the folders above it, which may be as new.
+    pub(crate) fn force_names(&self, path: &NotePath) -> Result<()> {
+        let mut above = Some(path.clone());
+        while let Some(place) = above {
+            if let Some(folder) = self.folder(&place)? {
+                folder.sync_names().doing(|| format!("force {path} to disk"))?;
+            }
+            above = place.parent().and_then(|parent| NotePath::parse(parent).ok());
+        }
+        Ok(())
+    }
+
     /// Removes a folder if nothing is left in it.
     pub(crate) fn prune(&self, folder: &NotePath) {
         let Ok(Some(above)) = self.folder(folder) else { return };

@@ -8,6 +8,7 @@ pub(crate) mod extract;
 mod file_queries;
 mod filtered_list;
 mod fingerprint;
+mod first_recorded;
 pub(crate) mod folder_graph;
 mod folders;
 mod fts5_query;

@@ -5,6 +5,8 @@
 //! texts. A purge removes a text and its salt and keeps the digest. The chain then still proves the
 //! order and number of records, and a digest without its salt reveals no short text.
 
+use jiff::Timestamp;
+
 use super::fields::{put_field, put_number, put_varint};
 use super::record::{LogRecord, SaltedText};
 use super::record_fields;
@@ -74,11 +76,11 @@ impl ChainEnd {
         Self { seq: self.seq + 1, clock, hash: self.hash }
     }
 
-    /// Returns the link of the next record.
-    pub(super) fn next_link(&self, seen: &SeenDevices) -> RecordLink {
+    /// Returns the link of the next record, given the time of its commit.
+    pub(super) fn next_link(&self, seen: &SeenDevices, time: Timestamp) -> RecordLink {
         RecordLink {
             seq: self.seq + 1,
-            clock: next_clock(clock_of(clock::now().as_millisecond()), self.clock, seen.clock),
+            clock: next_clock(clock_of(time.as_millisecond()), self.clock, seen.clock),
             seen: seen.changed.clone(),
             previous: self.hash,
         }
@@ -90,11 +92,17 @@ pub(crate) fn clock_of(time_ms: i64) -> u64 {
     u64::try_from(time_ms).unwrap_or(0) << COUNTER_BITS
 }
 
+/// Returns the milliseconds of a hybrid clock, since 1970.
+pub(crate) fn milliseconds_of(clock: u64) -> i64 {
+    (clock >> COUNTER_BITS).cast_signed()
+}
+
 /// Returns the clock of the next record. It is later than the device's own last record. It is later
-/// than those of other devices, too, unless their clocks are more than a day ahead.
+/// than those of other devices, too, by a millisecond at least, unless their clocks are more than a
+/// day ahead: so milliseconds alone are an order of records that have seen each other.
 fn next_clock(now: u64, own: u64, others: u64) -> u64 {
     let limit = now.saturating_add(MAX_AHEAD_MS << COUNTER_BITS);
-    let after_others = others.saturating_add(1).min(limit);
+    let after_others = ((others >> COUNTER_BITS).saturating_add(1) << COUNTER_BITS).min(limit);
     now.max(after_others).max(own.saturating_add(1))
 }
 
@@ -205,7 +213,8 @@ mod tests {
         for (now, own, others, expected) in [
             (at(1_000), 0, 0, at(1_000)),
             (at(1_000), at(1_000), 0, at(1_000) + 1),
-            (at(1_000), 0, at(5_000), at(5_000) + 1),
+            (at(1_000), 0, at(5_000) + 3, at(5_001)),
+            (at(1_000), at(1_001), at(1_001), at(1_002)),
             (at(1_000), 0, at(1_000 + 2 * day), at(1_000 + day)),
             // A clock that was set back never lets the records of one device go back.
             (at(1_000), at(9_000 + day), 0, at(9_000 + day) + 1),

@@ -138,10 +138,14 @@ impl LogFolder {
     }
 
     /// Returns true if a device wrote its log in this very folder, rather than in one that was
-    /// copied here: then the files next to it are those that the log describes.
+    /// copied here: then the files next to it are those that the log describes. A file system without
+    /// an identity is taken for the same on the same machine.
     pub(crate) fn was_written_here(&self, device: &str) -> Result<bool> {
-        let place = self.last_run(device)?.and_then(|last| last.place);
-        Ok(place.is_some() && place == state_files::place(&self.device_dir(device)))
+        let Some(LastRun { machine, place, .. }) = self.last_run(device)? else { return Ok(false) };
+        match (place, state_files::place(&self.device_dir(device))) {
+            (None, None) => Ok(machine.is_some() && machine == machine_id()),
+            (then, now) => Ok(then == now),
+        }
     }
 
     /// Records on disk that a device writes in a run of the machine.
@@ -316,20 +320,38 @@ impl LogFolder {
         Ok(LogReadEnd { end, damage })
     }
 
-    /// Returns the id of the commit whose record begins at a place; `None` if none does.
-    pub(crate) fn commit_at(&self, device: &str, at: LogPosition) -> Result<Option<CommitId>> {
+    /// Returns true if the record of a commit begins at a place, and a record ends at a later one. A
+    /// log that was rewritten or set back has other records there.
+    pub(crate) fn has_records(
+        &self,
+        device: &str,
+        commit: CommitId,
+        at: LogPosition,
+        until: LogPosition,
+    ) -> Result<bool> {
         let doing = || format!("read log segment {device}/{}", at.segment);
         let (mut file, format) = match self.open_segment(device, at.segment) {
             Err(StoreError::Io { source, .. }) if source.kind() == io::ErrorKind::NotFound => {
-                return Ok(None);
+                return Ok(false);
             }
             opened => opened?,
         };
         let len = file.metadata().doing(doing)?.len();
         let check = frame::FrameCheck::Meta;
-        let frame = frame::read(&mut file, format, at.offset, len, check).doing(doing)?;
-        let record = frame.and_then(|frame| segment::decode_record(format, &frame));
-        Ok(record.map(|record| record.commit.id))
+        let Some(first) = frame::read(&mut file, format, at.offset, len, check).doing(doing)?
+        else {
+            return Ok(false);
+        };
+        let record = segment::decode_record(format, &first);
+        let mut end = first.end;
+        while at.segment == until.segment && end < until.offset {
+            match frame::read(&mut file, format, end, len, check).doing(doing)? {
+                Some(next) => end = next.end,
+                None => break,
+            }
+        }
+        let is_end = at.segment != until.segment || end == until.offset;
+        Ok(is_end && record.is_some_and(|record| record.commit.id == commit))
     }
 
     /// Reads a content and proves that it is the one that was asked for.

@@ -630,7 +630,7 @@ mod tests {
         let record = example().0;
         let end = ChainEnd::of(&record);
         let seen = SeenDevices { changed: vec![("a".into(), 9)], clock: 0 };
-        let link = end.next_link(&seen);
+        let link = end.next_link(&seen, record.commit.time);
         assert_eq!((link.seq, &link.seen), (4, &seen.changed));
         assert_eq!(link.previous, record.chain_hash());
         assert!(link.clock > record.link.clock);

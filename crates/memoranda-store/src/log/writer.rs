@@ -210,7 +210,7 @@ impl LogWriter {
         let mut placed = Vec::with_capacity(records.len());
         for (n, (mut record, body)) in records.into_iter().enumerate() {
             let at = start.offset + bytes.len() as u64;
-            let mut link = last.next_link(seen);
+            let mut link = last.next_link(seen, record.commit.time);
             if n > 0 {
                 link.seen.clear();
             }

@@ -25,7 +25,7 @@ use crate::{StoreInner, threads};
 
 /// A file changed this shortly before it was looked at may change again within the same tick of
 /// the file system's clock, so its time proves nothing.
-const CLOCK_TICK_NS: i64 = 20_000_000;
+pub(crate) const CLOCK_TICK_NS: i64 = 20_000_000;
 
 /// Result of a scan.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
@@ -140,13 +140,17 @@ impl StoreInner {
         };
         // The index says what is known while the system is asked about the files.
         let ask = || self.ask(|db| rows(db, &project.name));
-        let (walk, rows) = std::thread::scope(|scope| {
+        let (mut walked, rows) = std::thread::scope(|scope| {
             let asking = threads::start(scope, ask);
             (walk(&root), threads::join_or_run(asking, ask))
         });
-        let mut rows = rows?;
+        if !walked.leftovers.is_empty() {
+            self.remove_leftovers(&root, &walked.leftovers)?;
+            // A file that had such a name next to its own can be read now.
+            walked = walk(&root);
+        }
+        let (walk, mut rows) = (walked, rows?);
         report.seen += walk.files.len();
-        let leftovers = !walk.leftovers.is_empty();
         let suspect = |file: &WalkedFile| {
             let row = rows.remove(file.path.as_str());
             let is_sure = |row: &FileRow| row.kind != FileKind::Known && is_as_seen(row, file.stat);
@@ -169,16 +173,21 @@ impl StoreInner {
         self.remember_unreached(&project.name)?;
         let identity = root.identity().doing(|| format!("look at project {}", project.name))?;
         self.with_session(|session| {
-            if leftovers {
-                // Under the lock no write is under way: what is left belongs to a dead process.
-                for path in &walk.leftovers {
-                    if let Some(folder) = root.folder(path)? {
-                        folder.remove_quietly(path.file_name());
-                    }
-                }
-            }
             self.note_identity(session.db, project, identity)?;
             index::set_scanned(session.db, index::project_id(session.db, &project.name)?, true)
+        })
+    }
+
+    /// Removes temporary files. Under the lock no write is under way: what is left belongs to a dead
+    /// process.
+    fn remove_leftovers(&self, root: &ProjectRoot, leftovers: &[NotePath]) -> Result<()> {
+        self.with_session(|_| {
+            for path in leftovers {
+                if let Some(folder) = root.folder(path)? {
+                    folder.remove_quietly(path.file_name());
+                }
+            }
+            Ok(())
         })
     }
 

@@ -93,6 +93,8 @@ impl StoreInner {
         folder: &Path,
         hard_links: HardLinkPolicy,
     ) -> Result<Project> {
+        // What is written there from now on is acknowledged, so the folder must not be lost.
+        force_folder(folder).doing(|| format!("force {} to disk", folder.display()))?;
         let before = self.vault.project(name.as_str());
         let project = self.vault.add_project(name, folder, hard_links)?;
         if !before.is_ok_and(|before| before.path == project.path) {
@@ -178,6 +180,28 @@ impl VaultFiles {
     }
 }
 
+/// Forces the name of a folder to disk, and those of the folders above it on the same drive: all may
+/// have been made a moment ago.
+fn force_folder(folder: &Path) -> std::io::Result<()> {
+    let drive = |folder: &Path| state_files::identity(folder).map(|(device, _)| device);
+    for above in folder.ancestors().skip(1).take_while(|above| drive(above) == drive(folder)) {
+        match state_files::sync_dir(above) {
+            // A folder that may only be passed through was not made by this person, and some file
+            // systems cannot force names.
+            Err(e)
+                if matches!(
+                    e.kind(),
+                    ErrorKind::PermissionDenied | ErrorKind::InvalidInput | ErrorKind::Unsupported
+                ) =>
+            {
+                break;
+            }
+            synced => synced?,
+        }
+    }
+    Ok(())
+}
+
 /// Puts a file into another folder, under the same name and with the same time.
 fn copy(to: &ProjectRoot, path: &NotePath, found: &FileContent) -> Result<()> {
     let folder = to.make_folder(path)?;
@@ -189,6 +213,6 @@ fn copy(to: &ProjectRoot, path: &NotePath, found: &FileContent) -> Result<()> {
         .and_then(|()| folder.sync_file(&temporary))
         .and_then(|()| folder.place(&temporary, path.file_name()))
         .inspect_err(|_| folder.remove_quietly(&temporary))
-        .and_then(|()| folder.sync_names())
-        .doing(|| format!("write {path}"))
+        .doing(|| format!("write {path}"))?;
+    to.force_names(path)
 }

@@ -87,6 +87,17 @@ impl StoreInner {
             let contents = stand_ins(&purge.hashes);
             let rules = PurgeRules { removed, contents: &contents, names: &own_names };
             let mut total = PurgeReport::default();
+            if !purge.hashes.is_empty() || !names.is_empty() || removed.is_some() {
+                let order = if still_on.is_empty() {
+                    purge_order(&HashSet::new(), &HashMap::new())
+                } else {
+                    purge_order(&purge.hashes, &names)
+                };
+                // Before the first rewrite: an index that meets this record is built again, because
+                // the positions and names that it has read may be others by now.
+                session.log.append(vec![order], &SeenDevices::default())?;
+                session.note_applied();
+            }
             // Every log position in the index is about to change. If this process dies, the next
             // one indexes the history again.
             forget_history(session.db)?;
@@ -106,11 +117,6 @@ impl StoreInner {
                 total.bytes += purged.bytes;
             }
             session.log.move_to(self.log.end(&self.vault.device)?)?;
-            let purges_nothing = purge.hashes.is_empty() && names.is_empty();
-            if !still_on.is_empty() && !purges_nothing {
-                session.log.append(vec![purge_order(&purge, &names)], &SeenDevices::default())?;
-                session.note_applied();
-            }
             self.reread_history(session.db, &devices)?;
             // Old pages of the index may still hold what was deleted.
             session.db.execute_batch("INSERT INTO words(words) VALUES ('optimize')")?;
@@ -259,13 +265,13 @@ fn purged_hashes(db: &Connection, vacuum: &VacuumRequest) -> Result<PurgePlan> {
     Ok(PurgePlan { notes, hashes: going.difference(&staying).copied().collect() })
 }
 
-/// Returns the record that asks the devices of other machines to purge the same.
+/// Returns the record of a purge, which asks the devices of other machines to purge the same.
 fn purge_order(
-    purge: &PurgePlan,
+    hashes: &HashSet<ContentHash>,
     names: &HashMap<(ProjectName, NotePath), NotePath>,
 ) -> (LogRecord, RecordBody) {
     let salt = clock::random_bits().to_le_bytes();
-    let mut contents: Vec<ContentHash> = purge.hashes.iter().copied().collect();
+    let mut contents: Vec<ContentHash> = hashes.iter().copied().collect();
     contents.sort_unstable_by_key(|hash| hash.0);
     let mut digests: Vec<Digest> =
         names.keys().map(|(project, path)| PurgeOrder::name_digest(&salt, project, path)).collect();

@@ -421,3 +421,38 @@ pub(crate) fn write_after_read_only(task: &Task) {
     task.acknowledge("written");
     std::process::exit(0);
 }
+
+/// After a power cut any device may be the first to come back, also one that did not write in the run
+/// that was cut, or that never wrote at all. What the others lost is no edit.
+#[test]
+fn whichever_device_comes_back_first_replays_every_log() {
+    for wreck in WRECKS {
+        for is_new in [false, true] {
+            let context = format!("{wreck:?}, new device: {is_new}");
+            let vault = TestVault::new();
+            if !has_identity(&vault) {
+                return;
+            }
+            let _pretended = Pretended;
+            faults::pretend_boot(PretendedBoot::Number(1));
+            if !is_new {
+                put(&vault.open_as("returning"), "other.md", "of an earlier run");
+            }
+            faults::pretend_boot(PretendedBoot::Number(2));
+            let forced = written_and_died(&vault, "writing");
+            lose_unforced(&vault, &forced, *wreck);
+            // The folder was changed last when the file got its name, after the time of its commit.
+            let main = File::open(vault.home().join("main")).unwrap();
+            main.set_modified(std::time::SystemTime::now()).unwrap();
+            faults::pretend_boot(PretendedBoot::Number(3));
+            let store = vault.open_as("returning");
+            sync(&store);
+            assert_all_there(&vault, &context);
+            let history = store.snapshot().unwrap();
+            let history =
+                history.history(&memoranda_store::HistoryFilter::default(), 100, 0).unwrap();
+            assert!(history.iter().all(|commit| commit.author.client != "person"), "{context}");
+            vault.assert_agrees(&store, &context);
+        }
+    }
+}

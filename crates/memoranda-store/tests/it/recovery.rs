@@ -623,3 +623,118 @@ fn a_check_lists_what_was_acknowledged_and_is_lost() {
         }
     }
 }
+
+/// Where files can only be linked and unlinked, a process that dies in between leaves two names: the old
+/// one of a moved file, or a temporary one.
+#[cfg(unix)]
+#[test]
+fn a_rename_that_ended_half_way_leaves_one_name() {
+    use std::os::unix::fs::MetadataExt as _;
+    let vault = TestVault::new();
+    let store = vault.open();
+    put(&store, "Plan.md", TEXT);
+    let table = vault.lock_table();
+    move_note(&store, "Plan.md", "Archive.md");
+    put(&store, "new.md", TEXT);
+    std::mem::forget(store);
+    let file = |name: &str| vault.home().join("main").join(name);
+    std::fs::hard_link(file("Archive.md"), file("Plan.md")).unwrap();
+    std::fs::hard_link(file("new.md"), file(".memoranda-replay-77")).unwrap();
+    std::fs::write(vault.home().join(".memoranda/lock"), table).unwrap();
+    let store = vault.open();
+    sync(&store);
+    assert_holds(&vault, &[("Archive.md", TEXT)], "after the move");
+    for name in ["Archive.md", "new.md"] {
+        assert_eq!(std::fs::metadata(file(name)).unwrap().nlink(), 1, "{name}");
+        let read = store.read(&main_project(), &path(name)).unwrap().unwrap();
+        assert_eq!(read.bytes, TEXT.as_bytes(), "{name}");
+    }
+    vault.assert_agrees(&store, "after both");
+    // No record names a copy that has a temporary name as well: the scan finds it.
+    std::fs::hard_link(file("new.md"), file(".memoranda-0123456789abcdef")).unwrap();
+    sync(&store);
+    assert_eq!(std::fs::metadata(file("new.md")).unwrap().nlink(), 1);
+    assert_eq!(found(&store, "walrus").len(), 2);
+}
+
+/// A second index of the device has read a log that a `vacuum` rewrites from its first record on, so that
+/// the last commit that it knows still begins where it did.
+#[test]
+fn an_index_forgets_the_names_that_a_vacuum_elsewhere_purged() {
+    for later in 0..3 {
+        let vault = TestVault::new();
+        let store = vault.open();
+        put(&store, "My bank PIN is 4711.md", "");
+        let other = vault.open_as_same_device("other-cache");
+        sync(&other);
+        assert_eq!(paths_in_history(&other), ["My bank PIN is 4711.md"]);
+        drop(other);
+        remove(&store, "My bank PIN is 4711.md");
+        purge_everything(&store);
+        for n in 0..later {
+            put(&store, &format!("later-{n}.md"), "something else");
+        }
+        let other = vault.open_as_same_device("other-cache");
+        sync(&other);
+        let names = paths_in_history(&other);
+        assert!(names.iter().all(|name| !name.contains("4711")), "{later}: {names:?}");
+        vault.assert_agrees(&other, "the other index");
+    }
+}
+
+fn paths_in_history(store: &Store) -> Vec<String> {
+    let commits = store.snapshot().unwrap().history(&HistoryFilter::default(), 100, 0).unwrap();
+    commits.iter().flat_map(|commit| &commit.files).map(|file| file.path.to_string()).collect()
+}
+
+/// A process died right after an exchange that displaced a save. Whatever has the name by now is later,
+/// and after a power cut the change may have been acknowledged: neither is replaced, and the displaced
+/// text is in the history.
+#[test]
+fn a_displaced_save_replaces_nothing_later() {
+    for (later, is_power_cut) in [(Some("a later save"), false), (None, true)] {
+        let vault = TestVault::new();
+        let store = vault.open();
+        put(&store, "Plan.md", "first\n");
+        let table = vault.lock_table();
+        let commit = put(&store, "Plan.md", TEXT);
+        std::mem::forget(store);
+        let displaced = "saved at the last moment";
+        vault.write_by_hand(&format!("main/.memoranda-{}-0", commit.id), displaced);
+        if let Some(text) = later {
+            vault.write_by_hand("main/Plan.md", text);
+        }
+        std::fs::write(vault.home().join(".memoranda/lock"), table).unwrap();
+        if is_power_cut {
+            vault.restart_machine();
+        }
+        let store = vault.open();
+        sync(&store);
+        assert_eq!(vault.text("main/Plan.md").as_deref(), Some(later.unwrap_or(TEXT)));
+        let kept = store.content(memoranda_store::hash(displaced.as_bytes())).unwrap();
+        assert_eq!(kept, displaced.as_bytes(), "power cut: {is_power_cut}");
+        vault.assert_agrees(&store, "after recovery");
+    }
+}
+
+/// A tool deletes a note, a person makes another one there and deletes it by hand, and a power cut brings
+/// the first one back: it is older than what was acknowledged.
+#[test]
+fn a_note_that_was_deleted_twice_does_not_come_back() {
+    let vault = TestVault::new();
+    let store = vault.open();
+    put(&store, "Plan.md", TEXT);
+    store.flush().unwrap();
+    remove(&store, "Plan.md");
+    vault.write_by_hand("main/Plan.md", "by hand");
+    sync(&store);
+    std::fs::remove_file(vault.home().join("main/Plan.md")).unwrap();
+    sync(&store);
+    std::mem::forget(store);
+    vault.write_by_hand("main/Plan.md", TEXT);
+    vault.restart_machine();
+    let store = vault.open();
+    sync(&store);
+    assert_eq!(vault.text("main/Plan.md"), None);
+    vault.assert_agrees(&store, "after the power cut");
+}

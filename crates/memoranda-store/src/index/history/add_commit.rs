@@ -8,11 +8,11 @@ use memoranda_core::id::ProjectName;
 use memoranda_core::path::NotePath;
 use rusqlite::{Connection, OptionalExtension as _, params};
 
-use super::file_heads::head;
 use super::log_cursor::{LogCursor, add_seen, read_to, set_read_to};
 use crate::error::Result;
+use crate::index::first_recorded::first_recorded;
 use crate::index::write::project_id;
-use crate::log::chain::ChainEnd;
+use crate::log::chain::{ChainEnd, milliseconds_of};
 use crate::log::{LoggedRecord, wire_folders};
 
 /// Longest time in milliseconds between two commits of one first scan, in logs without kinds.
@@ -23,9 +23,10 @@ pub(crate) fn add(db: &Connection, device: &str, placed: &LoggedRecord) -> Resul
     let before = read_to(db, device)?;
     let commit = &placed.record.commit;
     let time_ms = commit.time.as_millisecond();
-    let logical_ms = time_ms.max(before.logical_ms);
     let end = ChainEnd { seq: before.seq, clock: before.clock, ..ChainEnd::default() };
     let end = end.advanced_by(&placed.record);
+    // A machine's clock can be set back, and devices of one machine then go by what they have seen.
+    let logical_ms = time_ms.max(before.logical_ms).max(milliseconds_of(end.clock));
     let read = LogCursor { position: placed.end, logical_ms, seq: end.seq, clock: end.clock };
     add_seen(db, device, placed)?;
     if !placed.record.is_commit() {
@@ -118,12 +119,12 @@ fn add_changes(
         let time_ms = commit_ms.min(note.and_then(|note| note.found_time_ms).unwrap_or(commit_ms));
         let facts: Vec<_> = file.fact_edits.iter().map(|e| (e.id.as_str(), e.version)).collect();
         let project = project_id(db, &file.project)?;
-        let before = head(db, project, file.moved_from.as_ref().unwrap_or(&file.path))?;
-        let is_late = before.as_ref().is_some_and(|before| before.first_ms > time_ms);
-        let first_ms = before.map_or(time_ms, |before| before.first_ms.min(time_ms));
-        if is_late {
-            known_since(db, project, &file.path, first_ms)?;
-        }
+        // Logs of several devices are read in any order, and each order must give the same times.
+        let from_first_ms = match &file.moved_from {
+            Some(from) => first_recorded(db, project, from, time_ms)?,
+            None => time_ms,
+        };
+        let first_ms = first_recorded(db, project, &file.path, from_first_ms)?;
         change.execute(params![
             commit_row,
             2 * n as i64,
@@ -145,7 +146,7 @@ fn add_changes(
                 commit_row,
                 2 * n as i64 + 1,
                 logical_ms,
-                first_ms,
+                from_first_ms,
                 project,
                 from,
                 none,
@@ -165,26 +166,6 @@ fn add_changes(
                 at.stored as i64,
                 at.raw as i64
             ])?;
-        }
-    }
-    Ok(())
-}
-
-/// Updates the first-recorded time in later records of a file, including those under its later
-/// names. These were read earlier, because another device wrote them.
-fn known_since(db: &Connection, project: i64, path: &NotePath, first_ms: i64) -> Result<()> {
-    let mut later = db.prepare_cached(
-        "UPDATE changes SET first_ms = ?3 WHERE project = ?1 AND path = ?2 AND first_ms > ?3",
-    )?;
-    let mut moved = db.prepare_cached(
-        "SELECT DISTINCT moved_to FROM changes \
-         WHERE project = ? AND path = ? AND moved_to IS NOT NULL",
-    )?;
-    let mut paths = vec![path.to_string()];
-    while let Some(path) = paths.pop() {
-        if later.execute(params![project, path, first_ms])? > 0 {
-            let rows = moved.query_map(params![project, path], |row| row.get(0))?;
-            paths.extend(rows.collect::<rusqlite::Result<Vec<String>>>()?);
         }
     }
     Ok(())

@@ -400,27 +400,31 @@ impl Disk {
             let path = entry.unwrap().path();
             if path.is_dir() { fs::remove_dir_all(path) } else { fs::remove_file(path) }.unwrap();
         }
-        let mut alive = BTreeSet::from([node]);
-        self.rebuild_folder(&root, node, &mut alive);
-        self.nodes.retain(|id, node| node.drive != drive || alive.contains(id));
+        let mut made = BTreeMap::from([(node, root.clone())]);
+        self.rebuild_folder(&root, node, &mut made);
+        self.nodes.retain(|id, node| node.drive != drive || made.contains_key(id));
     }
 
-    fn rebuild_folder(&mut self, path: &Path, folder: NodeId, alive: &mut BTreeSet<NodeId>) {
+    fn rebuild_folder(
+        &mut self,
+        path: &Path,
+        folder: NodeId,
+        made: &mut BTreeMap<NodeId, PathBuf>,
+    ) {
         for (name, id) in self.names(folder).clone() {
             let place = path.join(&name);
-            alive.insert(id);
             self.nodes.get_mut(&id).unwrap().links += 1;
-            let known = self.by_inode.iter().find(|(_, known)| **known == id).map(|(i, _)| *i);
-            match (&self.nodes[&id].content, known) {
-                // A second name of a file that was made already.
-                (NodeContent::File { now, .. }, _) => fs::write(&place, now).unwrap(),
+            match (&self.nodes[&id].content, made.get(&id)) {
+                (NodeContent::File { .. }, Some(first)) => fs::hard_link(first, &place).unwrap(),
+                (NodeContent::File { now, .. }, None) => fs::write(&place, now).unwrap(),
                 // A moved folder with only one half of the move on disk.
                 (NodeContent::Folder { .. }, Some(_)) => continue,
                 (NodeContent::Folder { .. }, None) => fs::create_dir(&place).unwrap(),
             }
             self.by_inode.insert(fs::metadata(&place).unwrap().ino(), id);
+            made.entry(id).or_insert_with(|| place.clone());
             if place.is_dir() {
-                self.rebuild_folder(&place, id, alive);
+                self.rebuild_folder(&place, id, made);
             }
         }
     }

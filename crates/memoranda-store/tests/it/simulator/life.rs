@@ -21,7 +21,7 @@ use tempfile::TempDir;
 
 use super::chance::Chance;
 use super::model::{Key, Model, Wanted, show};
-use super::rules::{Extent, Rules};
+use super::rules::Rules;
 use super::world::{Killed, Machine, NAMES, Process, ProcessState, World, files_below};
 use crate::support::who;
 
@@ -55,9 +55,9 @@ pub(super) struct Life {
 }
 
 /// Lives through a seed. Fails with what went wrong and how it came to that.
-pub(super) fn live(extent: Extent, seed: u64) -> Result<LifeReport, String> {
+pub(super) fn live(left_out: &str, seed: u64) -> Result<LifeReport, String> {
     let mut chance = Chance::new(seed);
-    let rules = Rules::choose(extent, &mut chance);
+    let rules = Rules::choose(left_out, &mut chance);
     let folder = TempDir::new_in("/dev/shm").or_else(|_| TempDir::new()).unwrap();
     let machine = Machine::new(World::new(rules, chance, folder.path()));
     let mut life = Life { folder, machine, rules, vault: 0, backup: None, checks: 0 };
@@ -80,6 +80,7 @@ pub(super) fn live(extent: Extent, seed: u64) -> Result<LifeReport, String> {
 impl Life {
     fn live(&mut self) -> Result<(), String> {
         self.prepare();
+        self.add_stick()?;
         for epoch in 0..self.rules.epochs {
             self.run_processes()?;
             self.check(&format!("after time {epoch}"))?;
@@ -127,6 +128,17 @@ impl Life {
             world.disk.names_changed(&[stick], now);
             world.disk.force_drive(1);
         }
+    }
+
+    /// Makes the folder on the stick a project, before anything happens to it.
+    fn add_stick(&self) -> Result<(), String> {
+        let Some(stick) = self.machine.world().stick.clone() else { return Ok(()) };
+        let options = self.options(0, 0);
+        let added = self.alone(|| {
+            let (name, notes) = (ProjectName::parse("ext").unwrap(), stick.join("notes"));
+            Store::open(options)?.add_project(&name, &notes, HardLinkPolicy::Refuse).map(drop)
+        })?;
+        added.map_err(|e| format!("the stick cannot be added: {e}"))
     }
 
     /// Lets processes work until they are done, dead, or without power.
@@ -383,12 +395,23 @@ fn files_in(projects: &[(String, PathBuf)]) -> BTreeMap<Key, Vec<u8>> {
     projects.iter().flat_map(|(name, folder)| files_below(folder, name)).collect()
 }
 
-/// Leaves the index as its last checkpoint has it.
+/// Leaves the index as its last checkpoint has it. The files are others, because processes that are dead
+/// may still have the old ones open in this one.
 fn remove_newest_pages(cache: &Path) {
     for entry in fs::read_dir(cache).unwrap() {
         let folder = entry.unwrap().path();
-        for name in ["index.db-wal", "index.db-shm"] {
-            fs::remove_file(folder.join(name)).ok();
+        for entry in fs::read_dir(&folder).unwrap() {
+            let path = entry.unwrap().path();
+            let name = path.file_name().unwrap().to_string_lossy().into_owned();
+            if name.ends_with("-wal") || name.ends_with("-shm") {
+                fs::remove_file(&path).unwrap();
+            } else if path.is_file() {
+                let (copy, time) =
+                    (folder.join("copy"), fs::metadata(&path).unwrap().modified().unwrap());
+                fs::copy(&path, &copy).unwrap();
+                fs::File::options().write(true).open(&copy).unwrap().set_modified(time).unwrap();
+                fs::rename(&copy, &path).unwrap();
+            }
         }
     }
 }
@@ -475,12 +498,6 @@ impl Actor<'_> {
                 if self.below(2) == 0 {
                     store.start_background_without_thread();
                 }
-                let stick = self.life.machine.world().stick.clone();
-                if let (Some(stick), Err(_)) = (stick, store.project("ext")) {
-                    let name = ProjectName::parse("ext").unwrap();
-                    let notes = stick.join("notes");
-                    store.add_project(&name, &notes, HardLinkPolicy::Refuse).ok();
-                }
                 self.store = Some(store);
             }
             Err(e) => self.end_step(&format!("cannot open: {e}")),
@@ -524,22 +541,26 @@ impl Actor<'_> {
         let Some(store) = &self.store else { return };
         let machine = self.life.machine.clone();
         let wanted = std::cell::RefCell::new(Wanted::default());
-        let doubted = Doubt { machine: &machine, wanted: &wanted, is_settled: false.into() };
+        let (process, is_settled) = (self.id, false.into());
+        let doubted = Doubt { machine: &machine, process, wanted: &wanted, is_settled };
         let outcome = store.transact(&who("sim"), |view| {
             let mut wanted = wanted.borrow_mut();
             *wanted = Wanted::default();
             wanted.decided_at = Some(machine.world().model.tick());
-            decide(view, &mut wanted)
+            let decided = decide(view, &mut wanted);
+            machine.world().model.begin_write(process, &wanted);
+            decided
         });
         let result = match &outcome {
             Ok(CommitOutcome::Committed(_) | CommitOutcome::Unchanged) => {
                 let wanted = wanted.borrow();
-                machine.world().model.acknowledge(&wanted);
+                machine.world().model.acknowledge(process, &wanted);
                 doubted.is_settled.set(true);
                 machine.world().count("acknowledged");
                 "acknowledged".to_owned()
             }
             Ok(CommitOutcome::Conflict(_)) => {
+                machine.world().model.refuse(process);
                 doubted.is_settled.set(true);
                 "conflict".to_owned()
             }
@@ -665,6 +686,7 @@ impl<F: FnMut()> Drop for OnEnd<F> {
 /// Tells the model that nobody knows what became of a change, if the process dies.
 struct Doubt<'a> {
     machine: &'a Machine,
+    process: usize,
     wanted: &'a std::cell::RefCell<Wanted>,
     is_settled: std::cell::Cell<bool>,
 }
@@ -674,7 +696,7 @@ impl Drop for Doubt<'_> {
         if !self.is_settled.get()
             && let Ok(wanted) = self.wanted.try_borrow()
         {
-            self.machine.world().model.doubt(&wanted);
+            self.machine.world().model.doubt(self.process, &wanted);
         }
     }
 }

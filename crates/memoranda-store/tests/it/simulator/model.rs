@@ -51,6 +51,10 @@ pub(super) struct Model {
     required: BTreeMap<[u8; 32], (Origin, Key)>,
     /// Changes of several files that were not acknowledged: all or nothing.
     groups: Vec<(u64, Vec<(Key, Value)>)>,
+    /// The files of writes that were decided and are not over, by process.
+    under_way: BTreeMap<usize, BTreeSet<Key>>,
+    /// The files of writes whose process died. The next holder of the lock completes them.
+    left_half_done: BTreeSet<Key>,
     time: u64,
 }
 
@@ -71,6 +75,26 @@ impl Model {
         }
     }
 
+    /// A process has decided on a change, so that nothing is left half done of earlier ones.
+    pub(super) fn begin_write(&mut self, process: usize, wanted: &Wanted) {
+        self.left_half_done.clear();
+        self.under_way.insert(process, wanted.changes.iter().map(|(key, _)| key.clone()).collect());
+    }
+
+    fn end_write(&mut self, process: usize) -> BTreeSet<Key> {
+        self.under_way.remove(&process).unwrap_or_default()
+    }
+
+    /// Returns true if a write is under way that may have displaced what a person saved.
+    fn is_being_written(&self, key: &Key) -> bool {
+        self.left_half_done.contains(key) || self.under_way.values().any(|keys| keys.contains(key))
+    }
+
+    /// Forgets what people saved in a file and the store need not have seen.
+    fn forget_saves(&mut self, key: &Key) {
+        self.required.retain(|_, (origin, of)| *origin != Origin::Person || of != key);
+    }
+
     /// A person gives a file other bytes, or takes it away.
     pub(super) fn edit(&mut self, key: &Key, seen: &Value, value: Value) {
         let now = self.tick();
@@ -82,7 +106,9 @@ impl Model {
             }
         }
         // Of two saves of one file within one write of the store, the later one counts.
-        self.required.retain(|_, (origin, of)| *origin != Origin::Person || of != key);
+        if self.is_being_written(key) {
+            self.forget_saves(key);
+        }
         self.require(&value, Origin::Person, key);
         let file = self.files.entry(key.clone()).or_default();
         file.recent.push(value.clone());
@@ -94,8 +120,9 @@ impl Model {
     }
 
     /// A change was acknowledged.
-    pub(super) fn acknowledge(&mut self, wanted: &Wanted) {
+    pub(super) fn acknowledge(&mut self, process: usize, wanted: &Wanted) {
         let now = self.tick();
+        self.end_write(process);
         let decided_at = wanted.decided_at.unwrap_or(now);
         for (key, value) in &wanted.changes {
             self.require(value, Origin::Acknowledged, key);
@@ -114,8 +141,15 @@ impl Model {
         }
     }
 
+    /// A change was refused.
+    pub(super) fn refuse(&mut self, process: usize) {
+        self.end_write(process);
+    }
+
     /// Nobody knows if a change was made.
-    pub(super) fn doubt(&mut self, wanted: &Wanted) {
+    pub(super) fn doubt(&mut self, process: usize, wanted: &Wanted) {
+        let left = self.end_write(process);
+        self.left_half_done.extend(left);
         let Some(decided_at) = wanted.decided_at else { return };
         let now = self.tick();
         let mut group = Vec::new();
@@ -148,6 +182,11 @@ impl Model {
             }
             self.files.entry(key.clone()).or_default();
         }
+        // What a write had displaced is in no file that anybody sees.
+        let unseen = self.under_way.values().flatten().chain(&self.left_half_done);
+        for key in unseen.filter(|key| is_on_drive(key)).cloned().collect::<Vec<_>>() {
+            self.forget_saves(&key);
+        }
         for (key, file) in self.files.iter_mut().filter(|(key, _)| is_on_drive(key)) {
             if file.is_by_person {
                 file.possible.append(&mut file.recent.clone());
@@ -157,9 +196,12 @@ impl Model {
         }
     }
 
-    /// Whatever is not in a file now may be purged.
+    /// Whatever is not in a file now, and should not be in one, may be purged.
     pub(super) fn purge(&mut self, visible: &BTreeMap<Key, Vec<u8>>) {
-        let here: BTreeSet<[u8; 32]> = visible.values().map(|bytes| hash(bytes).0).collect();
+        let is_sure = |file: &&FileModel| file.possible.is_empty();
+        let last = self.files.values().filter(is_sure).filter_map(|file| file.last.as_ref());
+        let here: BTreeSet<[u8; 32]> =
+            visible.values().chain(last).map(|bytes| hash(bytes).0).collect();
         self.required.retain(|hash, _| here.contains(hash));
     }
 
@@ -198,6 +240,7 @@ impl Model {
             }
         }
         self.groups.clear();
+        self.left_half_done.clear();
         for (key, file) in &mut self.files {
             let found = actual.get(key).cloned();
             if found != file.last {

@@ -61,6 +61,7 @@ pub(super) struct World {
     pids: u32,
     pid_of: Vec<u32>,
     clock_ns: i64,
+    clock_wrong_by_hours: i64,
     moment_ns: u64,
     events: VecDeque<String>,
 }
@@ -92,6 +93,7 @@ impl World {
             pids: 100,
             pid_of: Vec::new(),
             clock_ns: 1_790_000_000_000_000_000,
+            clock_wrong_by_hours: 0,
             moment_ns: 0,
             events: VecDeque::new(),
         }
@@ -196,7 +198,10 @@ impl World {
             self.disk.write_back(&mut self.chance);
         }
         if self.chance.one_in(rules.clock_jump) {
-            let hours = self.chance.below(48) as i64 - 24;
+            // Devices go by each other's clocks as long as those are not a day apart.
+            let wrong_by_hours = self.chance.below(24) as i64 - 12;
+            let hours = wrong_by_hours - self.clock_wrong_by_hours;
+            self.clock_wrong_by_hours = wrong_by_hours;
             self.clock_ns += hours * 3_600_000_000_000;
             self.note(format!("the clock is set by {hours} hours"));
         }
