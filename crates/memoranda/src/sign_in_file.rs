@@ -63,7 +63,7 @@ fn issuer(table: &Table, folder: &Path) -> Result<Issuer, String> {
         (address, _) => address?.trim_end_matches('/').to_owned(),
     };
     let file = folder.join(text("client-secret-file")?);
-    let secret = files::read_text(&file).map_err(|error| error.message)?;
+    let secret = files::read_text(&file).map_err(|error| error.to_string())?;
     let secret = secret.ok_or_else(|| format!("there is no file {}", file.display()))?;
     let domains = table.get("domains").and_then(Item::as_array);
     let domains = domains.map(|domains| {

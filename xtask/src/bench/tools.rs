@@ -396,7 +396,7 @@ mod tests {
 
     #[test]
     fn missed_budgets_are_named() {
-        let samples = |tool: &str, is_reading, cpu_ms, written_kb| {
+        let samples = |tool: &str, is_reading, cpu_ms, written_kb: u64| {
             let spent = ProcessUse { cpu_ms, written_bytes: written_kb * 1024 };
             let burst = CallSamples { calls: 1, spent, ..CallSamples::default() };
             let paused = CallSamples { calls: 1, ..CallSamples::default() };
