@@ -43,6 +43,7 @@ async def main(url):
     storage = Storage()
     returned = []
     asked = 0
+    issued = set()
 
     async def redirect(address):
         nonlocal asked
@@ -54,24 +55,27 @@ async def main(url):
         first = {name: values[0] for name, values in query.items()}
         return AuthorizationCodeResult(code=first["code"], state=first["state"], iss=first["iss"])
 
+    metadata = OAuthClientMetadata(client_name="Python SDK", redirect_uris=[REDIRECT])
+    provider = OAuthClientProvider(url, metadata, storage, redirect, callback)
+
     def target():
-        metadata = OAuthClientMetadata(client_name="Python SDK", redirect_uris=[REDIRECT])
-        provider = OAuthClientProvider(url, metadata, storage, redirect, callback)
         return streamable_http_client(url, http_client=create_mcp_http_client(auth=provider))
 
     for text in ("The Python client signs in", "The Python client refreshes its token"):
         async with Client(target()) as client:
             names = [tool.name for tool in (await client.list_tools()).tools]
             assert "recall" in names and "list_spaces" in names, names
-            result = await client.call_tool("remember", {"content": text})
+            result = await client.call_tool("remember", {"content": text, "scope": "person"})
             assert not result.is_error, result
             result = await client.call_tool("recall", {"query": text})
             assert text in str(result.content), result
         assert asked == 1, asked
-        # The access token is lost: the refresh token must bring another one.
-        before = storage.tokens
-        assert before.refresh_token and before.access_token.startswith("mem_oat_"), before
-        storage.tokens = before.model_copy(update={"access_token": "mem_oat_expired", "expires_in": -1})
+        # The access token counts as expired: the refresh token must bring another one.
+        tokens = storage.tokens
+        assert tokens.refresh_token and tokens.access_token.startswith("mem_oat_"), tokens
+        issued.add(tokens.access_token)
+        provider.context.token_expiry_time = 1
+    assert len(issued) == 2, "the token was not refreshed"
     assert storage.client_info.token_endpoint_auth_method == "none", storage.client_info
     print("python client: ok")
 

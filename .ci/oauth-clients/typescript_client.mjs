@@ -45,7 +45,7 @@ async function connect() {
 const client = await connect();
 const names = (await client.listTools()).tools.map((tool) => tool.name);
 assert.ok(names.includes('recall') && names.includes('list_spaces'), String(names));
-const result = await client.callTool({ name: 'remember', arguments: { content: 'The TypeScript client signs in' } });
+const result = await client.callTool({ name: 'remember', arguments: { content: 'The TypeScript client signs in', scope: 'person' } });
 assert.ok(!result.isError, JSON.stringify(result));
 await client.close();
 
