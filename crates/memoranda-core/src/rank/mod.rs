@@ -9,7 +9,6 @@
 
 mod features;
 mod question_features;
-mod relevance;
 mod scoring;
 mod term_counts;
 mod term_freq;
@@ -24,7 +23,6 @@ use jiff::Timestamp;
 
 pub use features::{FEATURE_COUNT, FeatureValues, FeatureWeights, RankFeature};
 pub use question_features::without_speaker_names;
-pub use relevance::{RELEVANCE_FEATURE_COUNT, RelevanceFeature, RelevanceValues};
 pub use term_freq::{QueryTerms, TermFreqs};
 pub use title::{TitleMatch, TitleQuery};
 pub use tokens::PassageTokens;
@@ -141,8 +139,6 @@ pub struct RankedPassage {
     pub similarity: f64,
     /// Values of the features that were compared.
     pub features: FeatureValues,
-    /// Values from which the relevance was estimated.
-    pub relevance_values: RelevanceValues,
 }
 
 impl RankedPassage {

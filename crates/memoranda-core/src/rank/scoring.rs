@@ -3,19 +3,15 @@
 use jiff::Timestamp;
 
 use super::features::{FEATURE_COUNT, FeatureGroup, FeatureValues, RankFeature};
-use super::relevance::QueryRelevance;
 use super::term_counts::{NoteTermCounts, PassageTermCounts, WINDOW_REACH, neighbours};
 use super::term_freq::{QueryTerms, TermFreqs};
-use super::weights::{RankOptions, TimeWords};
+use super::weights::{self, RankOptions, TimeWords};
 use super::{CandidatePassage, RankCandidate, RankQuery, RankSignal, RankedNote, RankedPassage};
 use super::{TitleMatch, question_features::PassageFeatures};
 use crate::query::TermRequirement;
 
 /// Factor on the relevance of a term that was corrected as a typo.
-const CORRECTED_TERM_FACTOR: f32 = 0.3;
-
-/// Least relevance of a note from the time that the query names, if it names little else.
-const TIME_RELEVANCE: f64 = 0.6;
+const CORRECTED_TERM_FACTOR: f32 = 0.5;
 
 /// If at least this share of the query's IDF weight names a time, treat it as a query about that
 /// time.
@@ -42,7 +38,6 @@ pub(super) struct RankingContext<'r, Id> {
     left_to_meaning: f32,
     /// Additional weight of the time signal, if the query names little else.
     time_alone: f64,
-    query_relevance: QueryRelevance,
 }
 
 /// A note with its word matches.
@@ -97,8 +92,6 @@ impl<'r, Id: Copy> RankingContext<'r, Id> {
         let candidates: Vec<_> = candidates.into_iter().collect();
         let needs: Vec<_> = sought.needs().collect();
         let mut worth = term_worth(asked, sought, options);
-        let mut query_relevance = query_relevance(asked, &worth);
-        normalize(&mut worth);
         let mut timely = if options.uses_time() { asked.time_terms() } else { Vec::new() };
         let any: f32 = asked.generic_terms().filter_map(|term| worth.get(term)).sum();
         let said: f32 = timely.iter().filter_map(|&term| worth.get(term)).sum();
@@ -122,9 +115,6 @@ impl<'r, Id: Copy> RankingContext<'r, Id> {
             let is_then = !timely.is_empty() && asked.is_from_named_time(candidate);
             NoteTermCounts::new(candidate, sought, if is_then { &timely } else { &[] })
         };
-        let first = candidates.iter().filter(|note| note.batch == 0);
-        query_relevance.has_meaning =
-            first.flat_map(|note| &note.passages).any(|passage| passage.similarity != 0.0);
         let counts: Vec<_> = candidates.into_iter().map(count).collect();
         let is_guess = |term| asked.corrected_terms.contains(&term);
         let sure = (0..needs.len())
@@ -139,7 +129,6 @@ impl<'r, Id: Copy> RankingContext<'r, Id> {
             notes: Vec::new(),
             left_to_meaning: 0.0,
             time_alone,
-            query_relevance,
         };
         let means = MeanLengths::new(&counts);
         ranking.notes =
@@ -191,12 +180,6 @@ impl<'r, Id: Copy> RankingContext<'r, Id> {
         let all = candidate.passages.iter().zip(&note.counts.passages).zip(values);
         let all = all.map(|((passage, counts), values)| self.passage(passage, counts, values));
         let mut passages: Vec<_> = all.collect();
-        if self.time_alone > 0.0 && self.asked.is_from_named_time(candidate) {
-            let raise = |passage: &mut RankedPassage| {
-                passage.relevance = passage.relevance.max(TIME_RELEVANCE);
-            };
-            passages.iter_mut().for_each(raise);
-        }
         passages.sort_by(|a, b| b.score.total_cmp(&a.score).then(a.id.cmp(&b.id)));
         let best = *passages.first()?;
         let mut why = Vec::with_capacity(9);
@@ -297,35 +280,29 @@ impl<'r, Id: Copy> RankingContext<'r, Id> {
     fn passage(
         &self,
         passage: &CandidatePassage,
-        counts: &PassageTermCounts,
+        PassageTermCounts { own, .. }: &PassageTermCounts,
         features: FeatureValues,
     ) -> RankedPassage {
-        let covered = self.covered(&counts.own);
-        let relevance_values = self.query_relevance.values(covered, passage.similarity);
-        let mut ranked = RankedPassage {
-            id: passage.id,
-            score: 0.0,
-            relevance: self.query_relevance.relevance(&relevance_values),
-            similarity: f64::from(passage.similarity),
-            features,
-            relevance_values,
-        };
-        ranked.score = ranked.why(self.options).iter().map(|signal| signal.amount()).sum();
-        ranked
-    }
-
-    /// Returns the share of the query whose terms a text contains, by their weights.
-    fn covered(&self, counts: &TermFreqs) -> f32 {
+        let similarity = f64::from(passage.similarity);
         let worth = self.worth.iter().zip(&self.sure).map(|(worth, sure)| worth * sure);
         // One term of a group of alternatives covers the whole group.
-        let groups = self.matched_groups(counts);
-        let terms = counts.terms.iter().zip(&self.asked.query.terms).zip(worth);
+        let groups = self.matched_groups(own);
+        let terms = own.terms.iter().zip(&self.asked.query.terms).zip(worth);
         let held = terms.filter(|((count, term), _)| **count > 0.0 || term.groups & groups != 0);
         // A longer word that only begins with the term is no more certain than a corrected one.
         let sure = |count: f32| {
             if count > 0.0 && count < 1.0 { CORRECTED_TERM_FACTOR } else { 1.0 }
         };
-        held.map(|((count, _), worth)| worth * sure(*count)).sum()
+        let covered: f32 = held.map(|((count, _), worth)| worth * sure(*count)).sum();
+        let mut ranked = RankedPassage {
+            id: passage.id,
+            score: 0.0,
+            relevance: weights::relevance(f64::from(covered), similarity),
+            similarity,
+            features,
+        };
+        ranked.score = ranked.why(self.options).iter().map(|signal| signal.amount()).sum();
+        ranked
     }
 
     /// Computes BM25 as a share of its maximum, 0 to 1.
@@ -353,7 +330,7 @@ impl<'r, Id: Copy> RankingContext<'r, Id> {
     }
 }
 
-/// Returns the weight of each term.
+/// Returns the normalized weight of each term.
 fn term_worth(asked: &RankQuery<'_>, sought: &QueryTerms, options: &RankOptions) -> Vec<f32> {
     let terms = sought.needs().zip(sought.weights()).enumerate();
     let worth = terms.map(|(i, (need, weight))| match need {
@@ -363,19 +340,9 @@ fn term_worth(asked: &RankQuery<'_>, sought: &QueryTerms, options: &RankOptions)
             inverse_doc_freq(holders, asked.passage_count) * weight.powf(options.word_weight as f32)
         }
     });
-    worth.collect()
-}
-
-/// Returns what the terms tell about the relevance of every passage.
-fn query_relevance(asked: &RankQuery<'_>, worth: &[f32]) -> QueryRelevance {
-    let all: f32 = worth.iter().sum();
-    let terms = worth.iter().filter(|worth| **worth > 0.0).count() as f32;
-    let rarest = inverse_doc_freq(1, asked.passage_count.max(1));
-    QueryRelevance {
-        rarity: all / terms.max(1.0) / rarest.max(f32::MIN_POSITIVE),
-        size: (1.0 + asked.passage_count as f32).ln(),
-        has_meaning: false,
-    }
+    let mut worth: Vec<f32> = worth.collect();
+    normalize(&mut worth);
+    worth
 }
 
 /// Divides numbers by their sum.

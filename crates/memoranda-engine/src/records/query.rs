@@ -10,8 +10,7 @@ use super::kind::RecordKind;
 use super::record::{MemoryRecord, PROJECT_NAME, RecordLocation, records_project};
 use super::scope::{RecordScope, VisibleScopes};
 use crate::{
-    EngineError, LOW_RELEVANCE, MIN_RELEVANCE, Memory, NoteLocation, SearchPage, SearchRequest,
-    SearchResult,
+    EngineError, MIN_RELEVANCE, Memory, NoteLocation, SearchPage, SearchRequest, SearchResult,
 };
 
 /// Number of files requested in addition to the limit, because some do not match.
@@ -156,7 +155,7 @@ pub fn search_records(
         limit,
         offset,
         snippet_chars: 0,
-        fill_relevance: FILL_RELEVANCE,
+        fill_relevance: Some(FILL_RELEVANCE),
         relative_cut: 0.0,
         ..SearchRequest::default()
     };
@@ -199,7 +198,7 @@ pub fn search_records(
             // every other reader, and belongs to this answer, too.
             let everywhere = SearchRequest {
                 filter: SearchFilter::default(),
-                fill_relevance: LOW_RELEVANCE,
+                fill_relevance: None,
                 ..request(text, 0, page_size).with_min_relevance(min_relevance)
             };
             let mut all = memory.search(&everywhere)?;

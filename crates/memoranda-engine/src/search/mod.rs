@@ -10,8 +10,7 @@ use jiff::Timestamp;
 use memoranda_core::embed::StaticEmbeddingModel;
 use memoranda_core::query::{Query, QueryTerm, TermRequirement, TimeExpression, TimeRange};
 use memoranda_core::rank::{
-    FeatureValues, RankOptions, RankQuery, RankSignal, RelevanceValues, rank_notes,
-    without_speaker_names,
+    FeatureValues, RankOptions, RankQuery, RankSignal, rank_notes, without_speaker_names,
 };
 use memoranda_core::snippet::Snippet;
 use memoranda_store::{CandidateQuery, CandidateSet, SearchFilter, TermCorrection, clock};
@@ -25,13 +24,18 @@ use crate::search::results::{ResultBuilder, ResultPage};
 
 /// So many notes are compared at a time however few are asked for, so that pages fit together.
 const CANDIDATES: usize = 40;
-/// Relevance that the most relevant result must reach, or nothing is shown, unless a caller chooses
-/// another threshold (`docs/search.md`).
-pub const MIN_RELEVANCE: f64 = 0.25;
-/// Relevance below which a result is noise, even if another one is relevant.
-pub const LOW_RELEVANCE: f64 = 0.05;
-/// Share of the best score below which a result is not shown, unless it is certain.
+/// Relevance below which a result is not shown in a scope of many passages, unless a caller asks for
+/// less. A higher value would hide answers in other words than the question (`docs/search.md`).
+pub const MIN_RELEVANCE: f64 = 0.12;
+/// Relevance below which a result is noise in a small scope, for a hint, and for a search by words
+/// alone.
+pub const LOW_RELEVANCE: f64 = 0.1;
+/// Share of the best score below which a result is not shown in a scope of many passages, unless it
+/// is certain.
 pub const RELATIVE_CUT: f64 = 0.5;
+/// Number of passages up to which a scope is small, and from which on it is large. The best of many
+/// unrelated passages is nearer to a question by chance than the best of few.
+const SCOPE_PASSAGES: (f64, f64) = (30.0, 600.0);
 /// Relevance from which on a result is shown however much better the best one is: its passage
 /// contains all words of the query.
 const CERTAIN_RELEVANCE: f64 = 0.75;
@@ -57,12 +61,11 @@ pub struct SearchRequest {
     pub unit: SearchUnit,
     /// How many further passages of each note are quoted, if a result is a note.
     pub further_passages: usize,
-    /// How likely, from 0 to 1, a result must be to have to do with the question. With its default,
-    /// the most relevant result decides, and the others need only `fill_relevance`.
+    /// How likely, from 0 to 1, a result must be to have to do with the question.
     pub min_relevance: f64,
-    /// Relevance down to which results are shown if the most relevant one reaches the default of
-    /// `min_relevance`.
-    pub fill_relevance: f64,
+    /// Relevance down to which results are added if the best one reaches `min_relevance`, for lists
+    /// with a limit of their own; `None` adds none.
+    pub fill_relevance: Option<f64>,
     /// Share of the best score below which a result is left out, if `min_relevance` has its default;
     /// 0 leaves none out. A query that requires words, and a result with all words, are not cut.
     pub relative_cut: f64,
@@ -101,7 +104,7 @@ impl Default for SearchRequest {
             unit: SearchUnit::Notes,
             further_passages: 0,
             min_relevance: MIN_RELEVANCE,
-            fill_relevance: LOW_RELEVANCE,
+            fill_relevance: None,
             relative_cut: RELATIVE_CUT,
             min_similarity: None,
             options: RankOptions::STANDARD,
@@ -111,7 +114,8 @@ impl Default for SearchRequest {
 }
 
 impl SearchRequest {
-    /// Sets the threshold that a caller chose; without a choice the default stays.
+    /// Sets the threshold that a caller chose; without a choice the default stays, which adapts to
+    /// the size of the scope.
     ///
     /// ```
     /// use memoranda_engine::SearchRequest;
@@ -126,6 +130,12 @@ impl SearchRequest {
     /// Returns true if no other threshold was chosen than the default.
     fn has_default_threshold(&self) -> bool {
         self.min_relevance.to_bits() == MIN_RELEVANCE.to_bits()
+    }
+
+    /// Returns the size of a scope as a share, from 0 for a small to 1 for a large one.
+    fn scope_share(passages: u64) -> f64 {
+        let (small, large) = SCOPE_PASSAGES;
+        ((passages as f64 / small).ln() / (large / small).ln()).clamp(0.0, 1.0)
     }
 }
 
@@ -201,8 +211,6 @@ pub struct SearchResult {
     pub batch: usize,
     /// Ranking features of the best passage.
     pub features: FeatureValues,
-    /// Values from which the relevance of the best passage was estimated.
-    pub relevance_values: RelevanceValues,
 }
 
 /// A further passage of a note that was found.

@@ -384,7 +384,6 @@ mod tests {
             also: Vec::new(),
             batch: 0,
             features: Default::default(),
-            relevance_values: Default::default(),
         }
     }
 

@@ -136,26 +136,24 @@ impl ResultBuilder<'_> {
         if !self.request.has_default_threshold() {
             return RelevanceBar { relevance: min_relevance, score: 0.0 };
         }
-        // The parts of holders are compared next, so each holder that may matter is needed.
-        if self.request.unit == SearchUnit::Holders {
-            return RelevanceBar { relevance: LOW_RELEVANCE, score: 0.0 };
-        }
-        let CandidateSet { query, holders, .. } = self.candidates;
+        let CandidateSet { query, holders, passages, .. } = self.candidates;
         // If no text contains any word of the query, meaning is all there is to go by; if meaning is
-        // not compared, words are.
-        let is_one_sided =
-            holders.iter().all(|held| *held == 0) || self.request.options == RankOptions::WORDS;
-        let least = if is_one_sided { LOW_RELEVANCE } else { min_relevance };
+        // not compared, words are. The parts of holders are compared next.
+        let has_both = holders.iter().any(|held| *held > 0)
+            && self.request.options != RankOptions::WORDS
+            && self.request.unit != SearchUnit::Holders;
+        let share = if has_both { SearchRequest::scope_share(*passages) } else { 0.0 };
+        let least = LOW_RELEVANCE + (min_relevance - LOW_RELEVANCE) * share;
         let first = || ranked.iter().filter(|unit| unit.batch == 0);
         let best_relevance = first().map(|unit| unit.relevance).fold(0.0, f64::max);
-        if best_relevance < least {
-            return RelevanceBar { relevance: least, score: 0.0 };
-        }
         let best_score = first().map(score_without_title).fold(0.0, f64::max);
         let is_cut = !query.is_empty() && !query.has_constraints();
         RelevanceBar {
-            relevance: fill_relevance,
-            score: if is_cut { relative_cut * best_score } else { 0.0 },
+            relevance: match fill_relevance {
+                Some(fill) if best_relevance >= least => fill.min(least),
+                _ => least,
+            },
+            score: if is_cut { share * relative_cut * best_score } else { 0.0 },
         }
     }
 
@@ -280,14 +278,11 @@ impl ResultBuilder<'_> {
                 snippet: self.said(&passage.text),
             });
         }
-        let best_passage = unit.note.passages.first();
-        let features = best_passage.map(|best| best.features).unwrap_or_default();
-        let relevance_values = best_passage.map(|best| best.relevance_values).unwrap_or_default();
+        let features = unit.note.passages.first().map(|best| best.features).unwrap_or_default();
         Ok(Some(SearchResult {
             file: note.note,
             batch: note.batch,
             features,
-            relevance_values,
             created: note.created,
             updated: note.updated,
             score: unit.note.score,

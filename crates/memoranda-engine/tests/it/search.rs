@@ -9,9 +9,8 @@ use memoranda_core::path::NotePath;
 use memoranda_core::porter::porter_stem;
 use memoranda_core::rank::RankOptions;
 use memoranda_engine::{
-    DeleteRequest, EditRequest, MIN_RELEVANCE, Memory, NoteLocation, OpenOptions, RELATIVE_CUT,
-    SearchFilter, SearchPage, SearchRequest, SearchResult, SearchUnit, Superseded, WriteMode,
-    WriteRequest,
+    DeleteRequest, EditRequest, Memory, NoteLocation, OpenOptions, SearchFilter, SearchPage,
+    SearchRequest, SearchResult, SearchUnit, Superseded, WriteMode, WriteRequest,
 };
 use tempfile::TempDir;
 
@@ -113,39 +112,6 @@ fn nothing_is_better_than_noise() {
     // A word of no language has no meaning, even without a threshold.
     let nonsense = SearchRequest { min_relevance: 0.0, ..asked("zzzqqq") };
     assert_eq!(paths(&memory.search(&nonsense).unwrap()), Vec::<String>::new());
-}
-
-#[test]
-fn the_most_relevant_result_decides_about_silence() {
-    let (_folder, memory) = household();
-    for n in 0..40 {
-        let text =
-            format!("# Log {n}\n\nWalk {n} by the river, then soup, a book and an early night.\n");
-        put(&memory, &format!("log/{n}.md"), &text);
-    }
-    let mut silent = 0;
-    for text in [
-        "when is the electricity bill due",
-        "does the cat sleep beside the dog",
-        "a walk by the river and soup",
-        "evening classes in quantum chromodynamics for beginners",
-        "who won the summer election of the parliament in Lisbon",
-    ] {
-        let page = memory.search(&asked(text)).unwrap();
-        let all = memory.search(&SearchRequest { min_relevance: 0.0, limit: 100, ..asked(text) });
-        let all = all.unwrap();
-        assert_eq!(page.results.is_empty(), page.relevance < MIN_RELEVANCE, "{text}");
-        let best = all.results.iter().map(|result| result.score).fold(0.0, f64::max);
-        let is_near = |r: &SearchResult| r.score >= RELATIVE_CUT * best || r.relevance >= 0.75;
-        assert!(page.results.iter().all(is_near), "{text}");
-        assert!(!all.results.is_empty() && page.results.len() < all.results.len(), "{text}");
-        silent += usize::from(page.results.is_empty());
-        // A threshold by choice applies to each result.
-        let strict = asked(text).with_min_relevance(Some(0.6));
-        let strict = memory.search(&strict).unwrap().results;
-        assert!(strict.iter().all(|result| result.relevance >= 0.6), "{text}");
-    }
-    assert_eq!(silent, 2);
 }
 
 #[test]
