@@ -93,8 +93,12 @@ impl StoreInner {
         folder: &Path,
         hard_links: HardLinkPolicy,
     ) -> Result<Project> {
-        // What is written there from now on is acknowledged, so the folder must not be lost.
-        force_folder(folder).doing(|| format!("force {} to disk", folder.display()))?;
+        // What is written there from now on is acknowledged, so the folder must not be lost. A folder
+        // that does not exist is refused below.
+        let folder = &super::absolute(folder)?;
+        if state_files::identity(folder).is_some() {
+            force_folder(folder).doing(|| format!("force {} to disk", folder.display()))?;
+        }
         let before = self.vault.project(name.as_str());
         let project = self.vault.add_project(name, folder, hard_links)?;
         if !before.is_ok_and(|before| before.path == project.path) {
@@ -180,8 +184,8 @@ impl VaultFiles {
     }
 }
 
-/// Forces the name of a folder to disk, and those of the folders above it on the same drive: all may
-/// have been made a moment ago.
+/// Forces the name of an absolute folder to disk, and those of the folders above it on the same drive:
+/// all may have been made a moment ago.
 fn force_folder(folder: &Path) -> std::io::Result<()> {
     let drive = |folder: &Path| state_files::identity(folder).map(|(device, _)| device);
     for above in folder.ancestors().skip(1).take_while(|above| drive(above) == drive(folder)) {

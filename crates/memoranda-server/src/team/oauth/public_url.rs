@@ -77,7 +77,8 @@ impl PublicUrl {
 
 /// Returns true for a path of the Model Context Protocol.
 pub(super) fn is_resource_path(path: &str) -> bool {
-    let parts: Vec<&str> = path.split('/').skip(1).collect();
+    // Without the slash, `:444/mcp` behind our own host would count as one of our paths.
+    let parts: Vec<&str> = path.strip_prefix('/').unwrap_or_default().split('/').collect();
     matches!(parts.as_slice(), ["mcp"] | ["mcp", "readonly"] | ["mcp", "x", _])
         || matches!(parts.as_slice(), ["mcp", "x", _, "readonly"])
 }
@@ -121,6 +122,7 @@ mod tests {
             ("https://team.example/t/mcp", None),
             ("https://team.example/mcp/../t/mcp", None),
             ("https://team.example:444/mcp", None),
+            ("https://team.example.evil.example/mcp", None),
             ("https://evil.example/mcp", None),
             ("", None),
         ] {
