@@ -68,7 +68,10 @@ fn answer_text(answer: &RecallAnswer, request: &RecallRequest) -> String {
     let mut text = String::new();
     if answer.passages.is_empty() {
         text.push_str(match request.query {
-            Some(_) => "Nothing relevant is known.\n",
+            Some(_) => {
+                "Nothing relevant is known.\n[Without a query, recall tells what is known about the \
+                 person and this repository.]\n"
+            }
             None => "Nothing is known yet about the person or this repository.\n",
         });
     }

@@ -109,6 +109,7 @@ fn nothing_relevant_is_said() {
     write_everywhere(&vault);
     let answer = vault.call("recall", &json!({ "query": "zxqv wvut" }));
     assert_eq!(answer.text.lines().next(), Some("Nothing relevant is known."));
+    assert!(answer.text.contains("Without a query, recall tells"), "{}", answer.text);
     assert_eq!(answer.structured["count"], 0);
     let empty = TestVault::new(Wording::Mcp).call("recall", &json!({}));
     assert!(empty.text.starts_with("Nothing is known yet"), "{}", empty.text);
