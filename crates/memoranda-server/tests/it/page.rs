@@ -505,6 +505,10 @@ fn listen(page: &SignedInPage, after: &str) -> Receiver<(String, Value)> {
                 name = event.to_owned();
             } else if let Some(data) = line.strip_prefix("data: ") {
                 let data = serde_json::from_str(data).unwrap();
+                // When the index of a new vault is whole is a matter of time, not of commits.
+                if name == "index" {
+                    continue;
+                }
                 if tell.send((name.clone(), data)).is_err() {
                     return;
                 }
