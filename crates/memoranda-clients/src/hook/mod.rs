@@ -242,7 +242,8 @@ pub struct HookSettings {
     pub zone: fn() -> TimeZone,
 }
 
-/// Handles an event within its time limit. Returns the text for the model; `None` if there is none.
+/// Handles an event within its time limit. Returns the text for the model; `None` for an event
+/// without an answer.
 pub fn run(
     settings: HookSettings,
     client: HookClient,

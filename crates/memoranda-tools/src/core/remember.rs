@@ -226,7 +226,8 @@ fn remember_error(error: RememberError, request: &RememberRequest) -> ToolError 
 
 /// Notice for a statement that may be about a repository, where none is known.
 const REPOSITORY_UNKNOWN: &str = "No repository is known here, so it is kept for the person; to \
-    keep it for one, give project_id (github.com/owner/repo).";
+    keep it for one, name it as github.com/owner/repo (project_id; --repository on the command \
+    line).";
 
 /// Error of a statement whose repository is unknown.
 const NO_REPOSITORY: &str = "This is of a repository, and none is known here: give project_id \

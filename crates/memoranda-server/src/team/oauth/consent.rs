@@ -174,7 +174,7 @@ pub(super) async fn decide(
     }
 }
 
-/// Returns the request of a ticket, or a page that says why there is none.
+/// Returns the request of a ticket, or a page with the reason why it is missing.
 async fn pending(
     oauth: &Arc<OAuthState>,
     ticket: &str,
