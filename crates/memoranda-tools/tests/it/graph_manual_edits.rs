@@ -110,8 +110,8 @@ fn manual_edits_of_observations_have_their_own_times() {
     let versions = history(&reworded["id"]);
     assert_eq!((versions.len(), &versions[1]["timestamp"]), (2, &reworded["timestamp"]));
     // The times have texts of different lengths, so they are compared as times.
-    let time = |n: usize| versions[n]["timestamp"].as_str().unwrap().parse::<Timestamp>().unwrap();
-    assert!(time(1) > time(0), "{versions:?}");
+    let time = |entry: &Value| entry["timestamp"].as_str().unwrap().parse::<Timestamp>().unwrap();
+    assert!(time(&versions[1]) > time(&versions[0]), "{versions:?}");
     let typed = of("Typed by hand");
     assert_eq!(typed["timestamp"], history(&typed["id"])[0]["timestamp"]);
     assert_eq!(of("Author of MCP Memory Server")["timestamp"], facts[1]["timestamp"]);
@@ -127,7 +127,7 @@ fn manual_edits_of_observations_have_their_own_times() {
     let facts = told["entities"][0]["observations"].as_array().unwrap();
     let fact = facts.iter().find(|fact| fact["content"] == "Works at Acme").unwrap();
     assert_eq!(fact["version"], 2);
-    assert!(fact["timestamp"].as_str() > versions[0]["timestamp"].as_str());
+    assert!(time(fact) > time(&versions[0]), "{fact} {versions:?}");
     let gone = json!([{ "entityName": "Andrii", "observations": ["Works at Acme"] }]);
     vault.done("delete_observations", json!({ "threadId": THREAD, "deletions": gone }));
     let ended = history(&reworded["id"])[1]["ended"].clone();
