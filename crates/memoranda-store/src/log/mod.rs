@@ -236,16 +236,13 @@ impl LogFolder {
         Ok(LogPosition { segment, offset: found.map_or(0, |(size, _)| size) })
     }
 
-    /// Returns true if a device's log ends here. Called before every read, so it does not list the
-    /// folder.
+    /// Returns true if a device's log ends here; false too if that cannot be seen. Called before
+    /// every read, so it does not list the folder.
     pub(crate) fn is_end(&self, device: &str, position: LogPosition) -> bool {
-        let size = |segment| match state_files::size_and_mtime(&self.segment_path(device, segment))
-        {
-            Ok(found) => found.map(|(size, _)| size),
-            Err(_) => None,
-        };
-        let here = position.segment == 0 || size(position.segment) == Some(position.offset);
-        here && size(position.segment + 1).is_none()
+        let segment = |number| state_files::size_and_mtime(&self.segment_path(device, number));
+        let ends_here = position.segment == 0
+            || matches!(segment(position.segment), Ok(Some((size, _))) if size == position.offset);
+        ends_here && matches!(segment(position.segment + 1), Ok(None))
     }
 
     /// Returns the hybrid clock of the last record of a device's log.

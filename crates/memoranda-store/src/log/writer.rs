@@ -93,16 +93,15 @@ impl LogWriter {
         self.end
     }
 
-    /// Returns true if the file ends at this writer's position and is still part of the log:
-    /// `vacuum` replaces it.
+    /// Returns true if the log ends at this writer's position, and the open file is still part of
+    /// it: `vacuum` replaces segments, and another process may have begun one.
     pub(crate) fn is_at_end(&self) -> bool {
-        match self.file.as_ref().map(StateFile::metadata) {
-            None => self.end == LogPosition::default(),
-            Some(Ok(metadata)) => {
-                metadata.len() == self.end.offset && !state_files::is_unlinked(&metadata)
-            }
+        let is_in_log = match self.file.as_ref().map(StateFile::metadata) {
+            None => true,
+            Some(Ok(metadata)) => !state_files::is_unlinked(&metadata),
             Some(Err(_)) => false,
-        }
+        };
+        is_in_log && self.folder.is_end(&self.device, self.end)
     }
 
     /// Goes to another place in the log.
@@ -153,14 +152,24 @@ impl LogWriter {
         }
     }
 
-    /// Begins a segment if the last one is full or has an older format.
+    /// Begins a segment if the last one is full or has an older format. Fails if the log does not
+    /// end where this writer is: a record is never written over another one.
     fn begin_segment(&mut self) -> Result<()> {
         let is_older = self.format != FrameFormat::Two;
         if self.end.segment == 0 || self.end.offset > SEGMENT_BYTES || is_older {
             self.end = LogPosition { segment: self.end.segment + 1, offset: 0 };
             self.open_segment()?;
         }
-        Ok(())
+        let Some(file) = &self.file else { return Ok(()) };
+        let length = file.metadata().doing(|| "look at the log".into())?.len();
+        if length == self.end.offset {
+            return Ok(());
+        }
+        let (segment, offset) = (self.end.segment, self.end.offset);
+        let source = io::Error::other(format!(
+            "segment {segment} ends at byte {length}, and not at byte {offset} as expected"
+        ));
+        Err(StoreError::Io { doing: "write to the log".into(), source })
     }
 
     /// Appends frames of a remote log, which has them for good: they are not forced to disk. Returns
@@ -403,6 +412,31 @@ mod tests {
         writer.append(vec![record(2)], &nothing).unwrap();
         writer.retract(start).unwrap();
         writer.append(vec![record(3)], &nothing).unwrap();
+        let (records, damage) = read_all(&folder, "d");
+        assert_eq!((records.len(), damage), (2, Vec::new()));
+        assert_chained(&records);
+    }
+
+    #[test]
+    fn no_record_is_written_over_one_of_another_process() {
+        let place = TempDir::new().unwrap();
+        let folder = LogFolder::new(place.path().join("log"));
+        let nothing = SeenDevices::default();
+        let mut one = folder.writer("d", LogPosition::default()).unwrap();
+        let mut other = folder.writer("d", LogPosition::default()).unwrap();
+        assert!(one.is_at_end() && other.is_at_end());
+        one.append(vec![record(1)], &nothing).unwrap();
+        // The other one has no file open, because there was none.
+        assert!(one.is_at_end() && !other.is_at_end());
+        assert!(other.append(vec![record(2)], &nothing).is_err());
+        assert_eq!(read_all(&folder, "d").0.len(), 1);
+        other.move_to(one.end()).unwrap();
+        other.append(vec![record(2)], &nothing).unwrap();
+        assert!(one.append(vec![record(3)], &nothing).is_err());
+        // A segment that another process has begun is the end of the log, too.
+        let next = folder.segment_path("d", 2);
+        state_files::write_plain(&next, &segment::header(FrameFormat::Two)).unwrap();
+        assert!(!other.is_at_end());
         let (records, damage) = read_all(&folder, "d");
         assert_eq!((records.len(), damage), (2, Vec::new()));
         assert_chained(&records);
