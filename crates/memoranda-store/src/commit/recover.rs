@@ -169,6 +169,9 @@ pub(crate) struct Recovery<'a> {
     contents: HashMap<ContentHash, ContentLocation>,
     roots: BTreeMap<ProjectName, Option<ProjectRoot>>,
     repairs: Vec<Repair>,
+    /// Files that are in place, but perhaps not on a drive that can be pulled: the process died
+    /// before it forced them.
+    in_place: Vec<FileKey>,
     torn: Vec<TornFile>,
     /// Temporary files next to a file, to be removed once the log has their bytes.
     leftovers: Vec<(ProjectName, NotePath, String)>,
@@ -192,6 +195,7 @@ impl<'a> Recovery<'a> {
             contents: HashMap::new(),
             roots: BTreeMap::new(),
             repairs: Vec::new(),
+            in_place: Vec::new(),
             torn: Vec::new(),
             leftovers: Vec::new(),
         };
@@ -360,6 +364,9 @@ impl<'a> Recovery<'a> {
                 self.torn.push(TornFile { project, path, found, acknowledged: last, permalink });
             }
         }
+        if is_forced && current == last {
+            self.in_place.push((project.clone(), path.clone()));
+        }
         let is_due = history.is_due() || (crash > CrashKind::Remote && history.is_behind(current));
         if current == last || !is_due || !is_untouched {
             return Ok(());
@@ -461,6 +468,9 @@ impl<'a> Recovery<'a> {
             let folder = self.root(project).map(|root| root.folder(path)).transpose()?.flatten();
             folder.iter().for_each(|folder| folder.remove_quietly(temporary));
         }
+        for (project, path) in &self.in_place {
+            self.root(project).map_or(Ok(()), |root| root.force(path))?;
+        }
         for repair in &self.repairs {
             match self.repair(repair) {
                 Ok(()) | Err(StoreError::NotAFile { .. } | StoreError::ContentGone(_)) => {}
@@ -478,7 +488,8 @@ impl<'a> Recovery<'a> {
                 let doing = |source| StoreError::Io { doing: format!("remove {path}"), source };
                 set_aside(&folder, path.file_name(), repair).map_err(doing)?;
             }
-            return Ok(());
+            let is_forced = self.inner.vault.forces_files(root);
+            return if is_forced { root.force_names(path) } else { Ok(()) };
         };
         let content = self.content(hash)?;
         let folder = root.make_folder(path)?;
@@ -488,20 +499,19 @@ impl<'a> Recovery<'a> {
         let mode = repair.mode.unwrap_or(root.new_file_mode());
         let modified = Duration::from_millis(u64::try_from(repair.time_ms).unwrap_or(0));
         let is_forced = self.inner.vault.forces_files(root);
-        let force = |forced: &dyn Fn() -> std::io::Result<()>| {
-            if is_forced { forced() } else { Ok(()) }
-        };
         folder
             .write_temporary_of(&temporary, &content, mode, modified)
-            .and_then(|()| force(&|| folder.sync_file(&temporary)))
+            .and_then(|()| if is_forced { folder.sync_file(&temporary) } else { Ok(()) })
             // Now it is whole: half a version under this name would count as an edit.
             .and_then(|()| folder.replace(&temporary, &repair.aside))
             .and_then(|()| match repair.current {
                 Some(_) => swap_found(&folder, path.file_name(), repair),
                 None => folder.place(&repair.aside, path.file_name()),
             })
-            .and_then(|()| force(&|| folder.sync_names()))
             .map_err(doing)?;
+        if is_forced {
+            root.force_names(path)?;
+        }
         folder.remove_quietly(&repair.aside);
         Ok(())
     }

@@ -276,6 +276,14 @@ impl ProjectRoot {
         Ok(DirHandle::new(dir))
     }
 
+    /// Forces a file and its name to disk; only the name of one that does not exist.
+    pub(crate) fn force(&self, path: &NotePath) -> Result<()> {
+        if let Some(folder) = self.folder(path)? {
+            folder.sync_file(path.file_name()).doing(|| format!("force {path} to disk"))?;
+        }
+        self.force_names(path)
+    }
+
     /// Forces the name of a file to disk, and those of the folders above it, which may be as new.
     pub(crate) fn force_names(&self, path: &NotePath) -> Result<()> {
         let mut above = Some(path.clone());

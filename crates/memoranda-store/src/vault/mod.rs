@@ -131,11 +131,15 @@ impl Vault {
 
     /// Returns true if the files of a project are forced to disk before a write is acknowledged: they
     /// lie on another drive than the log, which can be pulled by itself, or all lies on a drive
-    /// that can be pulled, perhaps to be attached to another machine.
+    /// that can be pulled, perhaps to be attached to another machine. A folder that cannot be looked
+    /// at may have been pulled just now.
     pub(crate) fn forces_files(&self, root: &ProjectRoot) -> bool {
-        let own = self.identity.map(|(device, _)| device);
-        self.drive.is_removable
-            || root.identity().is_ok_and(|(device, _)| own.is_some_and(|own| own != device))
+        let is_own_drive = match (self.identity, root.identity()) {
+            (Some((own, _)), Ok((device, _))) => own == device,
+            (None, Ok(_)) => true,
+            (_, Err(_)) => false,
+        };
+        self.drive.is_removable || !is_own_drive
     }
 
     /// All projects, sorted by name. A folder that the person added comes before one of the
