@@ -337,6 +337,10 @@ impl<'a> Recovery<'a> {
         // their drive, and a person may have edited them there.
         let is_forced = self.inner.vault.forces_files(root);
         let crash = if is_forced { history.crash.min(CrashKind::Unknown) } else { history.crash };
+        let seen = match crash {
+            CrashKind::Unknown => look_before_cleaning(root, path, history)?,
+            _ => None,
+        };
         let displaced = find_displaced(root, path, history, crash)?;
         let mut mode = displaced.mode;
         let found = match root.read(path) {
@@ -350,7 +354,10 @@ impl<'a> Recovery<'a> {
             read => read?,
         };
         // After the read, so that a save or a removal in between is seen.
-        let is_untouched = crash != CrashKind::Unknown || is_untouched(root, path, history)?;
+        let is_untouched = match &seen {
+            Some(seen) => is_untouched(root, path, history, seen)?,
+            None => true,
+        };
         let current = found.as_ref().map(|found| found.hash);
         let last = history.last();
         if let Some(found) = &found {
@@ -616,31 +623,55 @@ fn read_second_name(
     Ok(found.filter(|found| history.versions.contains(&Some(found.hash))))
 }
 
+/// State of a file's folder before temporary names are removed from it, which changes the folder.
+struct FolderBefore {
+    has_file: bool,
+    has_temporary: bool,
+    changed_ms: i64,
+}
+
+/// Looks at the folder of a file; `None` if there is no folder.
+fn look_before_cleaning(
+    root: &ProjectRoot,
+    path: &NotePath,
+    history: &FileHistory,
+) -> Result<Option<FolderBefore>> {
+    let Some(folder) = root.folder(path)? else { return Ok(None) };
+    let doing = |source| StoreError::Io { doing: format!("look at {path}"), source };
+    let changed_ms = folder.modified_ns().map_err(doing)?.div_euclid(1_000_000);
+    let mut has_temporary = false;
+    for (temporary, _) in &history.temporaries {
+        has_temporary |= folder.stat(temporary).map_err(doing)?.is_some();
+    }
+    let has_file = folder.stat(path.file_name()).map_err(doing)?.is_some();
+    Ok(Some(FolderBefore { has_file, has_temporary, changed_ms }))
+}
+
 /// Returns true if nothing shows that somebody touched the file after our last write.
 ///
 /// Our files have the time of their commit as the time of last modification, which an edit
 /// changes. A file that is missing was never placed if its folder was not changed since the
-/// commit, or if the temporary file is still there.
-fn is_untouched(root: &ProjectRoot, path: &NotePath, history: &FileHistory) -> Result<bool> {
+/// commit, or if the temporary file was still there.
+fn is_untouched(
+    root: &ProjectRoot,
+    path: &NotePath,
+    history: &FileHistory,
+    before: &FolderBefore,
+) -> Result<bool> {
     let Some(folder) = root.folder(path)? else { return Ok(true) };
     let doing = |source| StoreError::Io { doing: format!("look at {path}"), source };
-    if let Some(stat) = folder.stat(path.file_name()).map_err(doing)? {
-        let modified_ms = stat.mtime_ns.div_euclid(1_000_000);
-        // Some file systems keep whole seconds, or every second one.
-        let is_time_of = |written_ms: &i64| {
-            modified_ms == *written_ms
-                || (modified_ms % 1_000 == 0 && (0..2_000).contains(&(written_ms - modified_ms)))
-        };
-        let is_older = history.written_ms.first().is_some_and(|first| modified_ms < *first);
-        return Ok(is_older || history.written_ms.iter().any(is_time_of));
-    }
-    for (temporary, _) in &history.temporaries {
-        if folder.stat(temporary).map_err(doing)?.is_some() {
-            return Ok(true);
-        }
-    }
-    let changed_ms = folder.modified_ns().map_err(doing)?.div_euclid(1_000_000);
-    Ok(changed_ms < history.last_ms)
+    let Some(stat) = folder.stat(path.file_name()).map_err(doing)? else {
+        let is_unplaced = before.has_temporary || before.changed_ms < history.last_ms;
+        return Ok(!before.has_file && is_unplaced);
+    };
+    let modified_ms = stat.mtime_ns.div_euclid(1_000_000);
+    // Some file systems keep whole seconds, or every second one.
+    let is_time_of = |written_ms: &i64| {
+        modified_ms == *written_ms
+            || (modified_ms % 1_000 == 0 && (0..2_000).contains(&(written_ms - modified_ms)))
+    };
+    let is_older = history.written_ms.first().is_some_and(|first| modified_ms < *first);
+    Ok(is_older || history.written_ms.iter().any(is_time_of))
 }
 
 /// Returns true if the bytes are a shortened or partly zero-filled version.

@@ -204,12 +204,12 @@ impl DirHandle {
     fn swap_by_steps(&self, temporary: &str, name: &str) -> io::Result<()> {
         let displaced = temp_names::of_displaced(temporary);
         self.call()?;
-        rename_over(&self.dir, name, &displaced)?;
+        rename(&self.dir, name, &self.dir, &displaced)?;
         match self.call().and_then(|()| place(&self.dir, temporary, name)) {
             Ok(()) => {
                 // The new file has the name, so that this step must not be left out.
                 machine::turn().ok();
-                rename_over(&self.dir, &displaced, temporary)
+                rename(&self.dir, &displaced, &self.dir, temporary)
             }
             Err(e) => {
                 if place(&self.dir, &displaced, name).is_err() {
@@ -224,7 +224,7 @@ impl DirHandle {
     /// Gives the temporary file its name, whatever had it before.
     pub(crate) fn replace(&self, temporary: &str, name: &str) -> io::Result<()> {
         self.call()?;
-        rename_over(&self.dir, temporary, name)
+        rename(&self.dir, temporary, &self.dir, name)
     }
 
     /// Moves a file here from another folder, where no file has its new name.
@@ -343,12 +343,6 @@ fn set_time(file: &std::fs::File, after: Duration) -> io::Result<()> {
     Ok(())
 }
 
-fn rename_over(dir: &Dir, from: &str, to: &str) -> io::Result<()> {
-    dir.rename(from, dir, to)?;
-    machine::names_changed(&[dir]);
-    Ok(())
-}
-
 fn remove_file(dir: &Dir, name: &str) -> io::Result<()> {
     dir.remove_file(name)?;
     machine::names_changed(&[dir]);
@@ -382,10 +376,15 @@ fn rename_new(from_dir: &Dir, from: &str, to_dir: &Dir, to: &str) -> io::Result<
 /// Renames a file to a name that no file has, where the file system has no call for it: a hard link
 /// fails if the name is taken. Without hard links only a look before the rename is left.
 fn rename_new_by_linking(from_dir: &Dir, from: &str, to_dir: &Dir, to: &str) -> io::Result<()> {
+    if temp_names::is_temporary(to) {
+        // Nobody else uses the name, so that a rename cannot replace anything.
+        return rename(from_dir, from, to_dir, to);
+    }
     match from_dir.hard_link(from, to_dir, to) {
         Ok(()) => {
             machine::names_changed(&[to_dir]);
-            let removed = faults::at(Step::AnyCall).and_then(|()| remove_file(from_dir, from));
+            let removed = faults::at(Step::AnyCall)
+                .and_then(|()| remove_linked(from_dir, from, to_dir.symlink_metadata(to)?.ino()));
             if removed.is_err() {
                 remove_file(to_dir, to).ok();
             }
@@ -395,12 +394,33 @@ fn rename_new_by_linking(from_dir: &Dir, from: &str, to_dir: &Dir, to: &str) -> 
             Err(e)
         }
         Err(_) if to_dir.symlink_metadata(to).is_ok() => Err(io::ErrorKind::AlreadyExists.into()),
-        Err(_) => {
-            from_dir.rename(from, to_dir, to)?;
-            machine::names_changed(&[from_dir, to_dir]);
-            Ok(())
-        }
+        Err(_) => rename(from_dir, from, to_dir, to),
     }
+}
+
+/// Removes the old name of a file that has a second one. An editor may have saved under the old name
+/// since: that file is not removed, but gets its name back.
+fn remove_linked(dir: &Dir, name: &str, inode: u64) -> io::Result<()> {
+    if temp_names::is_temporary(name) {
+        return remove_file(dir, name);
+    }
+    let aside = temp_names::of_copy();
+    match rename(dir, name, dir, &aside) {
+        Err(e) if e.kind() == io::ErrorKind::NotFound => return Ok(()),
+        renamed => renamed?,
+    }
+    if dir.symlink_metadata(&aside)?.ino() == inode {
+        return remove_file(dir, &aside);
+    }
+    dir.hard_link(&aside, dir, name)?;
+    machine::names_changed(&[dir]);
+    remove_file(dir, &aside)
+}
+
+fn rename(from_dir: &Dir, from: &str, to_dir: &Dir, to: &str) -> io::Result<()> {
+    from_dir.rename(from, to_dir, to)?;
+    machine::names_changed(&[from_dir, to_dir]);
+    Ok(())
 }
 
 #[cfg(any(target_os = "linux", target_os = "macos"))]

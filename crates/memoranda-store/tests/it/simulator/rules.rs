@@ -29,7 +29,7 @@ pub(super) struct Rules {
 
 /// The parts of the world that the tests leave out, because the simulator still finds failures with
 /// them: `docs/simulator.md` lists those.
-pub(super) const LEFT_OUT: &str = "clock,cuts,errors,moves,sticks";
+pub(super) const LEFT_OUT: &str = "clock,cuts,moves,sticks";
 
 impl Rules {
     /// Chooses the rules of a life, without some parts of the world, which commas separate.
