@@ -1,6 +1,7 @@
 //! Deletion of an account with everything that is its own.
 
 use super::accounts::account_id;
+use super::spaces::enter_space;
 use super::stats::record_audit;
 use super::{Database, DatabaseError, DatabaseResult};
 
@@ -54,10 +55,13 @@ impl Database {
                            where m.account = $1";
             let spaces: Vec<i64> =
                 transaction.query(private, &[&account])?.iter().map(|row| row.get(0)).collect();
-            // The head goes first: its lock waits for a write that is being made.
-            for table in ["heads", "commits", "contents", "proposals", "members", "spaces"] {
-                let delete = format!("delete from memoranda.{table} where space = any($1)");
-                transaction.execute(&delete, &[&spaces])?;
+            for space in spaces {
+                enter_space(transaction, space)?;
+                // The head goes first: its lock waits for a write that is being made.
+                for table in ["heads", "commits", "contents", "proposals", "members", "spaces"] {
+                    let delete = format!("delete from memoranda.{table} where space = $1");
+                    transaction.execute(&delete, &[&space])?;
+                }
             }
             for table in ["members", "tokens", "accounts"] {
                 let delete = format!("delete from memoranda.{table} where account = $1");

@@ -63,11 +63,7 @@ impl RemoteLog for PostgresLog {
         let (after, max_bytes) = (seq as i64, i64::try_from(max_bytes).unwrap_or(i64::MAX));
         let rows = self.database.read(|client| {
             client.query(
-                "select seq, id, frame from (\
-                 select seq, id, frame, sum(octet_length(frame)) over (order by seq) \
-                 - octet_length(frame) as before from (\
-                 select seq, id, frame from memoranda.commits where space = $1 and seq > $2 \
-                 order by seq limit $4) as next) as summed where before < $3 order by seq",
+                "select seq, id, frame from memoranda.space_frames($1, $2, $3, $4)",
                 &[&self.space, &after, &max_bytes, &MAX_ROWS],
             )
         })?;
@@ -146,10 +142,7 @@ impl RemoteLog for PostgresLog {
     fn content(&self, hash: ContentHash) -> RemoteResult<Option<StoredContent>> {
         let row = self.database.read(|client| {
             client.query_opt(
-                "select substring(c.frame from (l.at + 1)::int for l.stored::int), l.raw \
-                 from memoranda.contents l join memoranda.commits c \
-                 on c.space = l.space and c.seq = l.seq \
-                 where l.space = $1 and l.hash = $2",
+                "select bytes, raw from memoranda.space_content($1, $2)",
                 &[&self.space, &hash.0.as_slice()],
             )
         })?;

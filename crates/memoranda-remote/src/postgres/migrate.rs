@@ -12,6 +12,7 @@ const MIGRATIONS: &[(&str, &str)] = &[
     ("spaces", include_str!("migrations/0001_spaces.sql")),
     ("proposals", include_str!("migrations/0002_proposals.sql")),
     ("oauth", include_str!("migrations/0003_oauth.sql")),
+    ("row security", include_str!("migrations/0004_row_security.sql")),
 ];
 
 /// Version of the tables that this program uses.

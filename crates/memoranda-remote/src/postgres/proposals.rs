@@ -2,6 +2,7 @@
 
 use postgres::Row;
 
+use super::spaces::enter_space;
 use super::stats::record_audit;
 use super::{Database, DatabaseResult};
 use crate::directory::{Proposal, ProposalDecision, ProposedCall};
@@ -13,6 +14,7 @@ impl Database {
     /// Keeps a call until somebody decides on it. Returns its number.
     pub(super) fn insert_proposal(&self, space: i64, call: &ProposedCall) -> DatabaseResult<i64> {
         self.transact(|transaction| {
+            enter_space(transaction, space)?;
             let insert = "insert into memoranda.proposals \
                           (space, account, token, client, tool, arguments, repository) \
                           values ($1, $2, $3, $4, $5, $6, $7) returning proposal";
@@ -29,12 +31,13 @@ impl Database {
 
     /// Lists the calls of a space that wait, the oldest first.
     pub fn waiting_proposals_of(&self, space: i64) -> DatabaseResult<Vec<Proposal>> {
-        let rows = self.read(|client| {
+        let rows = self.transact(|transaction| {
+            enter_space(transaction, space)?;
             let select = format!(
                 "select {COLUMNS} from memoranda.proposals where space = $1 \
                  and state in ('waiting', 'claimed') order by proposal limit 1000"
             );
-            client.query(&select, &[&space])
+            Ok(transaction.query(&select, &[&space])?)
         })?;
         Ok(rows.iter().map(proposal_of).collect())
     }
@@ -48,6 +51,7 @@ impl Database {
         by: &str,
     ) -> DatabaseResult<Option<Proposal>> {
         self.transact(|transaction| {
+            enter_space(transaction, space)?;
             let update = format!(
                 "update memoranda.proposals set state = 'claimed', decided_by = $3, \
                  decided_at = now() where space = $1 and proposal = $2 \
@@ -69,6 +73,7 @@ impl Database {
         decision: ProposalDecision,
     ) -> DatabaseResult<()> {
         self.transact(|transaction| {
+            enter_space(transaction, space)?;
             let update = "update memoranda.proposals set state = $3, decided_by = $4, \
                           decided_at = now() where space = $1 and proposal = $2 \
                           and state = 'claimed'";

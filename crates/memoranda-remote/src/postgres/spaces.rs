@@ -211,3 +211,10 @@ pub(super) fn space_id(
     let row = row.ok_or_else(|| DatabaseError::Refused(format!("there is no space {name}")))?;
     Ok((row.get(0), SpaceKind::parse(row.get(1))))
 }
+
+/// Names the space of a transaction, whose statements see no rows of other spaces.
+pub(super) fn enter_space(transaction: &mut Transaction<'_>, space: i64) -> DatabaseResult<()> {
+    let name = "select set_config('memoranda.space', $1, true)";
+    transaction.query_one(name, &[&space.to_string()])?;
+    Ok(())
+}

@@ -117,6 +117,16 @@ impl Cluster {
         (database, name)
     }
 
+    /// Makes an empty database that belongs to a role without special rights, as an operator would.
+    /// Returns its name and its address for that role.
+    pub(crate) fn plain_database(&self) -> (String, String) {
+        let name = format!("p_{}", unique().replace('-', "_"));
+        self.sql("postgres", &format!("create role {name} login"));
+        self.sql("postgres", &format!("create database {name} owner {name}"));
+        let address = format!("postgres://{name}@127.0.0.1:{}/{name}", self.port);
+        (name, address)
+    }
+
     /// Runs SQL as the owner of a database, and returns the values of all rows.
     pub(crate) fn sql(&self, database: &str, sql: &str) -> String {
         let mut client =

@@ -19,5 +19,6 @@ mod directory;
 mod drop_proxy;
 mod lost_answers;
 mod migrations;
+mod row_security;
 mod spaces;
 mod support;

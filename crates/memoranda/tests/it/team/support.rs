@@ -10,6 +10,15 @@ use crate::client::PATIENCE;
 use crate::cluster::{Cluster, DiskForce};
 use crate::support::Home;
 
+/// Role of the servers in the database.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub(crate) enum DatabaseRole {
+    /// Row-level security does not hold for it.
+    Superuser,
+    /// Owner of its own database, and nothing else.
+    Plain,
+}
+
 /// A database and the command line of its operator.
 pub(crate) struct Team {
     pub(crate) cluster: Cluster,
@@ -21,8 +30,16 @@ impl Team {
     /// Starts a database with the accounts anna and ben, and the space acme that both write to.
     /// `None` if there is no PostgreSQL here.
     pub(crate) fn start(force: DiskForce) -> Option<Self> {
+        Self::start_as(force, DatabaseRole::Superuser)
+    }
+
+    /// Starts the same database for another role of the server.
+    pub(crate) fn start_as(force: DiskForce, role: DatabaseRole) -> Option<Self> {
         let cluster = Cluster::start(force)?;
-        let address = cluster.address("postgres");
+        let address = match role {
+            DatabaseRole::Superuser => cluster.address("postgres"),
+            DatabaseRole::Plain => cluster.plain_database().1,
+        };
         let team = Self { cluster, home: Home::bare(), address };
         team.admin(&["migrate"]);
         team.admin(&["account", "add", "anna"]);
