@@ -73,6 +73,13 @@ impl TeamRequest {
         self.spaces().iter().any(|space| space.access > TokenAccess::Read)
     }
 
+    /// Returns true if the token may only read although its account may write: another scope would
+    /// help.
+    pub(crate) fn lacks_write_scope(&self) -> bool {
+        let spaces = self.spaces();
+        !self.can_write() && spaces.iter().any(|space| space.role.access() > TokenAccess::Read)
+    }
+
     /// Opens the first space of the request.
     pub(crate) fn open_first(&self) -> Result<Arc<OpenSpace>, HttpError> {
         let first = self.spaces().first().copied().ok_or_else(unavailable)?;

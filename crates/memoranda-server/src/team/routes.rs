@@ -5,7 +5,7 @@ use std::sync::Arc;
 use std::sync::atomic::Ordering;
 use std::time::Instant;
 
-use axum::body::Bytes;
+use axum::body::{Bytes, to_bytes};
 use axum::extract::{DefaultBodyLimit, Path, Request, State};
 use axum::http::header::{AUTHORIZATION, CONTENT_TYPE, WWW_AUTHENTICATE};
 use axum::http::{HeaderMap, HeaderValue, Method, StatusCode};
@@ -13,12 +13,13 @@ use axum::middleware::Next;
 use axum::response::{IntoResponse as _, Response};
 use axum::routing::{any, get, post};
 use axum::{Json, Router, middleware};
+use memoranda_tools::ToolDef;
 use serde_json::{Value, json};
 
 use super::oauth::oauth_routes;
 use super::request::TeamRequest;
 use super::spaces::OpenSpace;
-use super::{TeamState, log_routes};
+use super::{TEAM_TOOLS, TeamState, log_routes};
 use crate::api;
 use crate::connections::ConnectionTicket;
 use crate::guard::{RequestGuard, guard};
@@ -30,6 +31,10 @@ const MCP_PATHS: [&str; 4] =
     ["/mcp", "/mcp/readonly", "/mcp/x/{toolset}", "/mcp/x/{toolset}/readonly"];
 /// Prefix of the paths for clients with a token.
 pub(super) const TOKEN_PREFIX: &str = "/t";
+
+/// Challenge for a token without the scope to write, at paths where nobody signs in.
+const PLAIN_SCOPE_CHALLENGE: &str =
+    "Bearer realm=\"memoranda\", error=\"insufficient_scope\", scope=\"memory:read memory:write\"";
 
 /// Builds the router.
 pub(super) fn router(team: Arc<TeamState>, guards: RequestGuard) -> Router {
@@ -142,6 +147,15 @@ async fn mcp(
         }
         Err(refusal) => return Err(refusal),
     };
+    if entered.lacks_write_scope() {
+        let (head, body) = request.into_parts();
+        // The guard has read the body and checked its size.
+        let body = to_bytes(body, usize::MAX).await.unwrap_or_default();
+        if let Some(tool) = called_tool(&body).filter(|tool| !tool.hints.read_only) {
+            return Ok(insufficient_scope(&team, &path, tool));
+        }
+        request = Request::from_parts(head, body.into());
+    }
     if request.method() == Method::GET || is_listening(&request) {
         open.follow();
     }
@@ -164,6 +178,37 @@ fn challenge(team: &TeamState, path: &str, error: Option<&str>, refusal: HttpErr
     response
 }
 
+/// Returns the tool that an MCP message calls; `None` for another message or an unknown tool.
+fn called_tool(body: &[u8]) -> Option<&'static ToolDef> {
+    let message: Value = serde_json::from_slice(body).ok()?;
+    if message["method"] != "tools/call" {
+        return None;
+    }
+    find_tool(message["params"]["name"].as_str()?)
+}
+
+fn find_tool(name: &str) -> Option<&'static ToolDef> {
+    TEAM_TOOLS.iter().find(|tool| tool.name == name).or_else(|| memoranda_tools::tool(name))
+}
+
+/// Answers a writing call with a token that may only read: a client that can sign in asks its person
+/// for more.
+fn insufficient_scope(team: &TeamState, path: &str, tool: &ToolDef) -> Response {
+    let message = format!(
+        "{} writes, and this token may only read. Sign in again and allow writing, or send a token \
+         that may write.",
+        tool.name
+    );
+    let error = "insufficient_scope";
+    let refusal = HttpError::coded(StatusCode::FORBIDDEN, "insufficient-scope", message);
+    let mut response = challenge(team, path, Some(error), refusal);
+    if !response.headers().contains_key(WWW_AUTHENTICATE) {
+        let plain = HeaderValue::from_static(PLAIN_SCOPE_CHALLENGE);
+        response.headers_mut().insert(WWW_AUTHENTICATE, plain);
+    }
+    response
+}
+
 /// Returns true for a request whose answer is a stream of changes.
 fn is_listening(request: &Request) -> bool {
     request.headers().get("mcp-method").is_some_and(|method| method == "subscriptions/listen")
@@ -175,11 +220,17 @@ async fn tool(
     headers: HeaderMap,
     ticket: Option<axum::Extension<ConnectionTicket>>,
     body: Bytes,
-) -> Result<Json<Value>, HttpError> {
+) -> Result<Response, HttpError> {
     let ticket = ticket.map(|axum::Extension(ticket)| ticket);
     let path = format!("/api/tools/{name}");
-    let (entered, open) = enter(team, path, headers.clone(), ticket).await?;
-    api::call_tool(&open.app, &name, &headers, &body, Some(entered)).await
+    let (entered, open) = enter(Arc::clone(&team), path.clone(), headers.clone(), ticket).await?;
+    if let Some(tool) = find_tool(&name).filter(|tool| !tool.hints.read_only)
+        && entered.lacks_write_scope()
+    {
+        return Ok(insufficient_scope(&team, &path, tool));
+    }
+    let answer = api::call_tool(&open.app, &name, &headers, &body, Some(entered)).await?;
+    Ok(answer.into_response())
 }
 
 async fn memory_tool(

@@ -2,7 +2,7 @@
 
 use serde_json::{Value, json};
 
-use super::support::{Team, TeamServer};
+use super::support::{DatabaseRole, Team, TeamServer};
 use crate::cluster::{DiskForce, skipped};
 
 /// Names of the offered tools, and whether each only reads.
@@ -45,7 +45,13 @@ fn every_tool_obeys_role_and_scope() {
             let is_offered = listed.iter().any(|(name, _)| name == tool);
             assert_eq!(is_offered, *reads || may_write || proposes, "{who}");
             let answer = server.try_call(&token, tool, &json!({})).unwrap();
+            let lacks_scope = flags.contains(&"--read-only");
             let is_refused = answer.status == 404 || answer.text.contains("cannot be written");
+            let is_refused = if lacks_scope { answer.status == 403 } else { is_refused };
+            if lacks_scope && !*reads {
+                let challenge = answer.header("www-authenticate").unwrap_or_default();
+                assert!(challenge.contains("error=\"insufficient_scope\""), "{who}: {answer:?}");
+            }
             let is_proposed = answer.text.contains("waits until an editor");
             let is_team_tool = ["promote_note", "decide_proposal"].contains(&tool.as_str());
             if *reads || may_write {
@@ -65,7 +71,14 @@ fn every_tool_obeys_role_and_scope() {
 
 #[test]
 fn no_byte_of_another_team_leaves_its_space() {
-    let Some(team) = Team::start(DiskForce::Off) else { return skipped("no_byte") };
+    // Once without and once with row-level security.
+    for role in [DatabaseRole::Superuser, DatabaseRole::Plain] {
+        let Some(team) = Team::start_as(DiskForce::Off, role) else { return skipped("no_byte") };
+        check_isolation(&team);
+    }
+}
+
+fn check_isolation(team: &Team) {
     let server = team.serve();
     team.admin(&["account", "add", "eve"]);
     let anna = team.token("anna", "laptop", &[]);

@@ -282,3 +282,44 @@ fn documents_of_clients_come_from_public_addresses_or_trusted_hosts() {
     }
     assert_eq!(stand_in.requests.lock().unwrap().len(), reached, "a private address was reached");
 }
+
+#[test]
+fn a_program_that_may_only_read_learns_which_scope_it_lacks() {
+    let Some(team) = Team::start(DiskForce::Off) else { return skipped("a_program_that_may") };
+    let server = team.serve_with(&["--public-url", "https://team.example"]);
+    let made = team.admin(&["account", "password", "anna"]);
+    let password = made["password"].as_str().unwrap();
+    let client = register(&server, &["http://127.0.0.1/cb"]);
+    let mut browser = Browser::default();
+    let person = ("anna", password);
+    let code = browser.allow_access(&server, &client, person, ("read", &["acme"]));
+    let issued = exchange(&server, &client, &code);
+    let access = issued.json["access_token"].as_str().unwrap();
+    let call = |tool: &str| {
+        let note = json!({ "title": "A", "folder": "x", "content": "text", "query": "text" });
+        let params = json!({ "name": tool, "arguments": note });
+        let body = json!({ "jsonrpc": "2.0", "id": 1, "method": "tools/call", "params": params });
+        let authorization = format!("Bearer {access}");
+        let headers =
+            [("Authorization", authorization.as_str()), ("MCP-Protocol-Version", "2025-11-25")];
+        server.request("POST", "/mcp", &headers, Some(&body)).unwrap()
+    };
+    let refused = call("write_note");
+    assert_eq!(refused.status, 403, "{refused:?}");
+    let challenge = refused.header("www-authenticate").unwrap();
+    for part in [
+        "error=\"insufficient_scope\"",
+        "scope=\"memory:read memory:write\"",
+        "resource_metadata=\"https://team.example/.well-known/oauth-protected-resource/mcp\"",
+    ] {
+        assert!(challenge.contains(part), "{part}: {challenge}");
+    }
+    assert!(refused.text.contains("write_note writes"), "{refused:?}");
+    assert_eq!(call("recall").status, 200);
+    // A reader of a space would not be helped by another scope.
+    team.admin(&["account", "add", "dora"]);
+    team.admin(&["member", "add", "acme", "dora", "--role", "reader"]);
+    let dora = team.token("dora", "laptop", &["--space", "acme"]);
+    let answer = server.try_call(&dora, "write_note", &json!({})).unwrap();
+    assert_ne!(answer.status, 403, "{answer:?}");
+}

@@ -73,6 +73,17 @@ impl Browser {
         person: (&str, &str),
         spaces: &[&str],
     ) -> String {
+        self.allow_access(server, client_id, person, ("write", spaces))
+    }
+
+    /// As `allow`, with the access that the person chooses.
+    pub(crate) fn allow_access(
+        &mut self,
+        server: &TeamServer,
+        client_id: &str,
+        person: (&str, &str),
+        (access, spaces): (&str, &[&str]),
+    ) -> String {
         let page = self.get(server, &authorize_path(client_id, REDIRECT, &[]));
         assert_eq!(page.status, 200, "{page:?}");
         let number = request_number(&page);
@@ -80,7 +91,7 @@ impl Browser {
         let signed_in = self.post(server, "/oauth/sign-in", &form);
         assert_eq!(signed_in.header("location"), Some("/oauth/consent"), "{signed_in:?}");
         let mut form =
-            vec![("request", number.as_str()), ("decision", "allow"), ("access", "write")];
+            vec![("request", number.as_str()), ("decision", "allow"), ("access", access)];
         form.extend(spaces.iter().map(|space| ("space", *space)));
         let sent = self.post(server, "/oauth/consent", &form);
         let location = sent.header("location").unwrap_or_else(|| panic!("{sent:?}"));
