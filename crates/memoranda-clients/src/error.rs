@@ -55,9 +55,50 @@ pub enum ClientsError {
         /// Display name of the client.
         title: &'static str,
     },
+    /// The address of a server cannot be used.
+    #[error("{address:?} is not the address of a server: {reason}")]
+    InvalidAddress {
+        /// The address.
+        address: String,
+        /// Reason of the refusal.
+        reason: &'static str,
+    },
+    /// The client takes no address of a server from its file.
+    #[error("{title} takes no address of a server from its file")]
+    NoAddress {
+        /// Display name of the client.
+        title: &'static str,
+        /// Address to type in the client.
+        address: String,
+    },
+    /// The client cannot sign in at a server.
+    #[error("{title} cannot sign in at a server; it needs a token")]
+    NeedsToken {
+        /// Name of the client on the command line.
+        name: &'static str,
+        /// Display name of the client.
+        title: &'static str,
+    },
+    /// Hooks call the server by themselves, and cannot sign in.
+    #[error("hooks of {title} cannot sign in at a server; they need a file with a token")]
+    HooksNeedToken {
+        /// Name of the client on the command line.
+        name: &'static str,
+        /// Display name of the client.
+        title: &'static str,
+    },
+    /// The file of a project is shared, and a token is one person's.
+    #[error("a token would be in a file that others see: the project file of {title} is shared")]
+    SharedToken {
+        /// Display name of the client.
+        title: &'static str,
+    },
     /// No client has this name.
     #[error("there is no client {0:?}")]
     NoClient(String),
+    /// The server of a hook cannot be called, or refused the call.
+    #[error("the server did not answer: {0}")]
+    Server(String),
     /// The vault does not exist.
     #[error("there is no vault at {}", .0.display())]
     NoVault(PathBuf),
@@ -96,11 +137,30 @@ impl ClientsError {
             Self::NoProjectFile { name, .. } => {
                 vec![format!("`memoranda setup {name}` is for you")]
             }
+            Self::InvalidAddress { .. } => {
+                vec!["`memoranda setup --url https://team.example` names a server".to_owned()]
+            }
+            Self::NoAddress { address, .. } => {
+                vec![format!("add it in the client: Settings, Connectors, {address}")]
+            }
+            Self::NeedsToken { name, .. } => {
+                vec![format!("`memoranda setup {name} --url URL --token-file FILE`")]
+            }
+            Self::HooksNeedToken { name, .. } => vec![
+                "add `--token-file FILE`, a file that you alone can read".to_owned(),
+                format!("or go without hooks: `memoranda setup {name} --remove` takes them out"),
+            ],
+            Self::SharedToken { .. } => {
+                vec![
+                    "leave the token out: everybody signs in, or sets up their own file".to_owned(),
+                ]
+            }
             Self::NoClient(_)
             | Self::Io { .. }
             | Self::NoVault(_)
             | Self::InvalidHookInput
             | Self::BriefGiven
+            | Self::Server(_)
             | Self::Engine(_)
             | Self::Record(_) => Vec::new(),
         }

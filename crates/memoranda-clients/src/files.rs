@@ -46,6 +46,17 @@ pub fn replace(path: &Path, bytes: &[u8]) -> Result<()> {
     replace_alike(path, bytes, path)
 }
 
+/// Replaces a file atomically. A new file can be read by the user alone; an existing file keeps its
+/// permissions.
+pub fn replace_private(path: &Path, bytes: &[u8]) -> Result<()> {
+    if path.exists() {
+        return replace(path, bytes);
+    }
+    let mut draft = private_draft(path)?;
+    draft.write_all(bytes).map_err(ClientsError::io("write", path))?;
+    keep(draft, path)
+}
+
 /// Replaces a file with the permissions of another file, so that no additional user can read it.
 pub fn replace_alike(path: &Path, bytes: &[u8], like: &Path) -> Result<()> {
     let mut draft = temp_file_next_to(path, FilePrivacy::Shared)?;

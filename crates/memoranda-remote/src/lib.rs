@@ -2,7 +2,8 @@
 //!
 //! Two implementers of [`memoranda_store::remote::RemoteLog`]: PostgreSQL for team servers, behind
 //! the feature `postgres`, and HTTP for clones of a space. [`directory`] is the seam by which a
-//! server asks who may do what, and [`oauth`] the one by which people let programs in. Everything here is synchronous.
+//! server asks who may do what, and [`oauth`] the one by which people let programs in.
+//! [`ToolClient`] calls the tools of any server. Everything here is synchronous.
 
 pub mod directory;
 pub mod frame_stream;
@@ -10,5 +11,7 @@ mod http;
 pub mod oauth;
 #[cfg(feature = "postgres")]
 pub mod postgres;
+mod tool_client;
 
 pub use http::HttpLog;
+pub use tool_client::ToolClient;

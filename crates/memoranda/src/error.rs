@@ -175,7 +175,13 @@ impl From<ClientsError> for CommandError {
             ClientsError::UnreadableFile { .. }
             | ClientsError::InvalidFile { .. }
             | ClientsError::NoVault(_) => Exit::Configuration,
-            ClientsError::NoProjectFile { .. }
+            ClientsError::Server(_) => Exit::Internal,
+            ClientsError::InvalidAddress { .. }
+            | ClientsError::NoAddress { .. }
+            | ClientsError::NeedsToken { .. }
+            | ClientsError::HooksNeedToken { .. }
+            | ClientsError::SharedToken { .. }
+            | ClientsError::NoProjectFile { .. }
             | ClientsError::NoClient(_)
             | ClientsError::InvalidHookInput
             | ClientsError::BriefGiven

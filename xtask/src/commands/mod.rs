@@ -18,6 +18,7 @@ const SKIPPED_COMMANDS: &[(&str, &str)] = &[
     ("docker ", "needs a daemon"),
     ("memoranda serve", "runs until Ctrl-C; the server's tests start it"),
     ("memoranda admin", "needs a database; `.ci/team` does the same"),
+    ("memoranda setup claude-code --url", "needs a token; `.ci/team` does the same"),
     ("memoranda clone", "needs a team server; `.ci/team` does the same"),
     ("memoranda --home ~/acme", "needs a team server; `.ci/team` does the same"),
     ("memoranda mcp", "is started by clients; the server's tests start it"),

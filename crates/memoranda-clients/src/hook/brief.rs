@@ -26,7 +26,7 @@ const ABOUT_THIS: &str = "What memory holds about this";
 /// Clients take ten thousand characters; the tags and a margin are among them.
 const MAX_BRIEF_CHARS: usize = 9_000;
 /// How many of them rules, reminders and memories may have.
-const MAX_CONTEXT_CHARS: usize = 6_000;
+pub(super) const MAX_CONTEXT_CHARS: usize = 6_000;
 /// How many characters a brief for a question may have.
 const MAX_QUESTION_CHARS: usize = 2_000;
 /// Beginning of the heading of changes since the last brief.
@@ -36,7 +36,7 @@ const MAX_PROMPT_WORDS: usize = 32;
 /// Minimum relevance of a memory that has fewer than two words in common with a question.
 const MIN_MEANING_RELEVANCE: f64 = 0.11;
 /// How old a checkpoint may be to say where things stand, in seconds.
-const MAX_CHECKPOINT_AGE_SECONDS: i64 = 14 * 24 * 3600;
+pub(super) const MAX_CHECKPOINT_AGE_SECONDS: i64 = 14 * 24 * 3600;
 
 /// Returns the brief for the start of a conversation; `None` if nothing is known.
 pub(super) fn at_start(run: &HookRun, memory: &Arc<Memory>) -> Result<Option<String>> {
@@ -49,13 +49,7 @@ pub(super) fn at_start(run: &HookRun, memory: &Arc<Memory>) -> Result<Option<Str
     }
     let known = known(run, memory);
     brief.lead(&known);
-    let heading = if run.is_continued() {
-        "Where this conversation stood"
-    } else {
-        "The last conversation here"
-    };
-    let room = if run.is_continued() { 3500 } else { 1800 };
-    brief.section(heading, &last_checkpoint(run, memory)?, room);
+    brief.conversation(run, &last_checkpoint(run, memory)?);
     if !known.contains(CHANGES_HEADING) {
         brief.section("Changed last", &changed_last(run, memory)?, 1200);
     }
@@ -74,35 +68,57 @@ pub(super) fn out_of_time() -> Option<String> {
 
 /// Returns the brief for a question; `None` if nothing is found.
 pub(super) fn at_prompt(run: &HookRun, memory: &Arc<Memory>) -> Result<Option<String>> {
-    let Some(prompt) = run.input.prompt.as_deref().map(without_briefs) else { return Ok(None) };
-    // Only words: what a person types to a model is no query.
-    let words = prompt.split(|c: char| !c.is_alphanumeric()).filter(|word| !word.is_empty());
-    let words: Vec<String> = words.take(MAX_PROMPT_WORDS).map(str::to_lowercase).collect();
-    let is_content = |word: &&String| word.chars().count() > 3;
-    if words.iter().filter(is_content).count() < 2 || prompt.trim_start().starts_with('/') {
-        return Ok(None);
-    }
+    let Some(words) = PromptWords::of(run) else { return Ok(None) };
     catch_up(run, memory);
-    let held = |text: &str| {
-        let text = text.to_lowercase();
-        let distinct: std::collections::BTreeSet<&String> =
-            words.iter().filter(is_content).collect();
-        distinct.iter().filter(|word| text.contains(word.as_str())).count()
-    };
-    // One word in common is chance; a meaning in common is not.
-    let is_relevant = |text: &str, relevance: Option<f64>| {
-        held(text) >= 2 || relevance.is_none_or(|relevance| relevance >= MIN_MEANING_RELEVANCE)
-    };
     let found = memoranda_tools::question_brief(
         memory,
         &run.settings,
         &brief_request(run, MAX_QUESTION_CHARS),
-        &words.join(" "),
-        &is_relevant,
+        &words.query(),
+        &|text, relevance| words.fit(text, relevance),
     )?;
+    Ok(about_question(&found))
+}
+
+/// Returns the brief with the memories about a question; `None` if there are none.
+pub(super) fn about_question(found: &str) -> Option<String> {
     let mut brief = BriefBuilder::default();
-    brief.section(ABOUT_THIS, &found, MAX_QUESTION_CHARS);
-    Ok(brief.finished())
+    brief.section(ABOUT_THIS, found, MAX_QUESTION_CHARS);
+    brief.finished()
+}
+
+/// Words of a question that are searched for.
+pub(super) struct PromptWords(Vec<String>);
+
+impl PromptWords {
+    /// Returns the words of a question; `None` for a question without enough of them, and for a
+    /// command of the client.
+    pub(super) fn of(run: &HookRun) -> Option<Self> {
+        let prompt = run.input.prompt.as_deref().map(without_briefs)?;
+        // Only words: what a person types to a model is no query.
+        let words = prompt.split(|c: char| !c.is_alphanumeric()).filter(|word| !word.is_empty());
+        let words = Self(words.take(MAX_PROMPT_WORDS).map(str::to_lowercase).collect());
+        let is_asked = words.content().count() >= 2 && !prompt.trim_start().starts_with('/');
+        is_asked.then_some(words)
+    }
+
+    /// Returns the words as a query.
+    pub(super) fn query(&self) -> String {
+        self.0.join(" ")
+    }
+
+    fn content(&self) -> impl Iterator<Item = &String> {
+        self.0.iter().filter(|word| word.chars().count() > 3)
+    }
+
+    /// Returns true if a memory fits: one word in common is chance, a meaning in common is not.
+    /// Records have no relevance.
+    pub(super) fn fit(&self, text: &str, relevance: Option<f64>) -> bool {
+        let text = text.to_lowercase();
+        let distinct: std::collections::BTreeSet<&String> = self.content().collect();
+        distinct.iter().filter(|word| text.contains(word.as_str())).count() >= 2
+            || relevance.is_none_or(|relevance| relevance >= MIN_MEANING_RELEVANCE)
+    }
 }
 
 /// Coverage of the index.
@@ -138,12 +154,12 @@ fn catch_up(run: &HookRun, memory: &Arc<Memory>) -> IndexCoverage {
 
 /// A text that grows by sections and never beyond what clients take.
 #[derive(Default)]
-struct BriefBuilder {
+pub(super) struct BriefBuilder {
     text: String,
 }
 
 impl BriefBuilder {
-    fn lead(&mut self, text: &str) {
+    pub(super) fn lead(&mut self, text: &str) {
         if !text.trim().is_empty() {
             self.text.push_str(&format!("\n{}\n", text.trim()));
         }
@@ -158,7 +174,17 @@ impl BriefBuilder {
         self.text.push_str(&format!("\n## {heading}\n\n{body}\n"));
     }
 
-    fn finished(self) -> Option<String> {
+    /// Adds the state of this conversation, or of the last one.
+    pub(super) fn conversation(&mut self, run: &HookRun, checkpoint: &str) {
+        let (heading, room) = if run.is_continued() {
+            ("Where this conversation stood", 3500)
+        } else {
+            ("The last conversation here", 1800)
+        };
+        self.section(heading, checkpoint, room);
+    }
+
+    pub(super) fn finished(self) -> Option<String> {
         if self.text.is_empty() {
             return None;
         }
@@ -261,7 +287,7 @@ fn written_by(memory: &Memory, place: &NoteLocation) -> String {
 }
 
 /// A note without its frontmatter.
-fn body_of(text: &str) -> String {
+pub(super) fn body_of(text: &str) -> String {
     let body = note::parse(text).body;
     text.get(body).unwrap_or(text).trim().to_owned()
 }

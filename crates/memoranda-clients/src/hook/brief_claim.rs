@@ -10,6 +10,8 @@ use crate::files;
 
 /// File in the state folder with the last briefs, one line each: time in seconds and key.
 const FILE: &str = "briefs";
+/// File in the state folder with the last checkpoints on servers.
+const CHECKPOINT_FILE: &str = "server-checkpoints";
 /// Time in seconds in which a second hook of the same moment stays silent. It is longer than a busy
 /// machine takes to start both, and shorter than a person takes to come back to a conversation.
 const WINDOW_SECONDS: i64 = 10;
@@ -23,9 +25,19 @@ pub(super) fn claim(run: &HookRun, home: &Path, state: &Path) -> bool {
     if !gives_brief || run.input.session.is_empty() {
         return true;
     }
-    let claim = BriefClaim { key: claim_key(run, home), time: clock::now().as_second() };
-    let path = state.join(FILE);
-    files::update_locked(&path, |text| claim.add_to(text)).unwrap_or(true)
+    claim_once(&state.join(FILE), claim_key(run, home), WINDOW_SECONDS)
+}
+
+/// Claims a checkpoint of a running conversation on a server. Returns false if one was kept within
+/// the time, in seconds.
+pub(super) fn claim_checkpoint(run: &HookRun, server: &str, state: &Path, within: i64) -> bool {
+    let key = [server, run.client.name(), &run.input.session].join("\0");
+    claim_once(&state.join(CHECKPOINT_FILE), hash(key.as_bytes()).to_string(), within)
+}
+
+fn claim_once(path: &Path, key: String, window: i64) -> bool {
+    let claim = BriefClaim { key, time: clock::now().as_second(), window };
+    files::update_locked(path, |text| claim.add_to(text)).unwrap_or(true)
 }
 
 /// A brief of one moment.
@@ -33,6 +45,8 @@ struct BriefClaim {
     key: String,
     /// In seconds.
     time: i64,
+    /// Time for which it holds, in seconds.
+    window: i64,
 }
 
 /// Identifies a moment of a conversation: the start after a compaction is another than the first.
@@ -60,7 +74,7 @@ impl BriefClaim {
             let mut fields = line.split(' ');
             Some((fields.next()?.parse().ok()?, fields.next()?.to_owned()))
         };
-        let is_recent = |time: i64| (0..WINDOW_SECONDS).contains(&(self.time - time));
+        let is_recent = |time: i64| (0..self.window).contains(&(self.time - time));
         let lines = text.lines().filter_map(fields).filter(|(time, _)| is_recent(*time));
         let mut lines: Vec<(i64, String)> = lines.collect();
         let is_given = lines.iter().any(|(_, key)| *key == self.key);
@@ -78,7 +92,7 @@ mod tests {
     use super::*;
 
     fn claim(text: &str, key: &str, time: i64) -> (String, bool) {
-        BriefClaim { key: key.to_owned(), time }.add_to(text)
+        BriefClaim { key: key.to_owned(), time, window: WINDOW_SECONDS }.add_to(text)
     }
 
     #[test]

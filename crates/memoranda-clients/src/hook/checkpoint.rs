@@ -17,7 +17,7 @@ use crate::hook::brief::without_briefs;
 /// Folder of checkpoints.
 pub(super) const FOLDER: &str = "sessions";
 /// Minimum time between two checkpoints of a running conversation, in seconds.
-const MIN_INTERVAL_SECONDS: i64 = 600;
+pub(super) const MIN_INTERVAL_SECONDS: i64 = 600;
 /// Heading of the client's summary.
 const SUMMARY: &str = "## Summary by the client";
 
@@ -30,26 +30,8 @@ pub(super) fn keep(run: &HookRun, memory: &Memory) -> Result<()> {
     {
         return Ok(());
     }
-    let mut ending = run.input.transcript.as_deref().map(transcript::read_tail).unwrap_or_default();
-    if let Some(answer) = &run.input.answer {
-        ending.answered = Some(without_briefs(answer));
-    }
-    if let (true, Some(prompt)) = (ending.asked.is_empty(), &run.input.prompt) {
-        ending.asked.push(without_briefs(prompt));
-    }
     let old = old.as_ref().map(|note| note.lossy_text().into_owned()).unwrap_or_default();
-    let summary = match run.input.summary.as_ref().or(ending.summary.as_ref()) {
-        Some(summary) => Some(quoted(&cut(&without_briefs(summary), 6000))),
-        None => old.split_once(SUMMARY).map(|(_, rest)| format!("{}\n", rest.trim())),
-    };
-    if ending == TranscriptTail::default() && run.input.summary.is_none() {
-        return Ok(());
-    }
-    let text = secrets::redact_all(&checkpoint_text(run, &ending, summary.as_deref()));
-    // Gemini CLI sends the end event three times.
-    if is_same_except_time(&text, &old) {
-        return Ok(());
-    }
+    let Some(text) = new_text(run, &old) else { return Ok(()) };
     let request = WriteRequest {
         project: place.project,
         path: place.path,
@@ -61,9 +43,30 @@ pub(super) fn keep(run: &HookRun, memory: &Memory) -> Result<()> {
     Ok(())
 }
 
+/// Returns the new text of a checkpoint. `None` if there is nothing to keep, or nothing new.
+pub(super) fn new_text(run: &HookRun, old: &str) -> Option<String> {
+    let mut ending = run.input.transcript.as_deref().map(transcript::read_tail).unwrap_or_default();
+    if let Some(answer) = &run.input.answer {
+        ending.answered = Some(without_briefs(answer));
+    }
+    if let (true, Some(prompt)) = (ending.asked.is_empty(), &run.input.prompt) {
+        ending.asked.push(without_briefs(prompt));
+    }
+    let summary = match run.input.summary.as_ref().or(ending.summary.as_ref()) {
+        Some(summary) => Some(quoted(&cut(&without_briefs(summary), 6000))),
+        None => old.split_once(SUMMARY).map(|(_, rest)| format!("{}\n", rest.trim())),
+    };
+    if ending == TranscriptTail::default() && run.input.summary.is_none() {
+        return None;
+    }
+    let text = secrets::redact_all(&checkpoint_text(run, &ending, summary.as_deref()));
+    // Gemini CLI sends the end event three times.
+    (!is_same_except_time(&text, old)).then_some(text)
+}
+
 /// Returns true if the checkpoint is periodic. Gemini CLI announces automatic compression with
 /// every question.
-fn is_periodic(run: &HookRun) -> bool {
+pub(super) fn is_periodic(run: &HookRun) -> bool {
     let is_of_itself = run.input.reason.as_deref() == Some("auto");
     match run.event {
         HookEvent::Stop => true,

@@ -4,6 +4,7 @@ mod brief;
 mod brief_claim;
 mod checkpoint;
 mod hook_input;
+mod server;
 mod transcript;
 
 use std::sync::Arc;
@@ -18,6 +19,7 @@ use serde_json::json;
 
 use crate::error::{ClientsError, Result};
 use hook_input::HookInput;
+pub use server::{ServerHookSettings, ToolCaller, run_on_server};
 
 /// Clients that run hooks.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]

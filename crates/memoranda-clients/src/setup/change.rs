@@ -34,6 +34,8 @@ pub struct ClientFileChange {
     backup: BackupAction,
     /// True for a script, which clients execute.
     is_script: bool,
+    /// True if an entry of Memoranda contains a token.
+    pub has_token: bool,
 }
 
 /// Treatment of the backup by a change.
@@ -105,6 +107,7 @@ impl ClientFile {
             after: Some(after),
             backup,
             is_script: self.format == ConfigFormat::Script,
+            has_token: self.entries.iter().any(ConfigEntry::has_token),
         }))
     }
 
@@ -177,6 +180,7 @@ impl ClientFile {
             after,
             backup: BackupAction::Drop,
             is_script: false,
+            has_token: false,
         }))
     }
 }
@@ -201,6 +205,9 @@ impl ClientFileChange {
             created_dirs::record_missing(dirs, &self.path)?;
         }
         match &self.after {
+            Some(after) if self.has_token => {
+                files::replace_private(&self.path, after.as_bytes())?;
+            }
             Some(after) => {
                 files::replace(&self.path, after.as_bytes())?;
                 if self.is_script {

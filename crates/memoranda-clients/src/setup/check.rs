@@ -103,7 +103,7 @@ fn started(
         EntryPart::Server => {
             let entry = format::at(value, &[client.container, NAME])?;
             let text = |key: &str| entry.get(key).and_then(Value::as_str);
-            let address = ["url", "serverUrl", "httpUrl"].into_iter().find_map(text);
+            let address = ["url", "serverUrl", "httpUrl", "uri"].into_iter().find_map(text);
             let listed = || entry.get("command")?.get(0)?.as_str();
             match text("command").or_else(|| text("cmd")).or_else(listed) {
                 Some(program) => Some(judged(program)),

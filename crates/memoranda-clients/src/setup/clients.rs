@@ -5,6 +5,7 @@ use serde_json::{Value, json};
 use crate::hook::HookClient;
 use crate::setup::format::ConfigFormat;
 use crate::setup::locations::{BaseDir, FileLocation};
+use crate::setup::server_address::RemoteShape;
 
 /// A client and the format of its configuration.
 pub struct ClientSpec {
@@ -18,6 +19,10 @@ pub struct ClientSpec {
     pub(crate) container: &'static str,
     /// Shape of a server entry.
     pub(crate) shape: EntryShape,
+    /// Entry of a server that the client calls.
+    pub(crate) remote: RemoteShape,
+    /// Step by which the user signs in at a server; `None` if the client needs a token.
+    pub sign_in: Option<&'static str>,
     /// Candidates of the user's file: the first that exists, else the first with an existing
     /// folder.
     pub(crate) user: &'static [FileLocation],
@@ -104,6 +109,8 @@ pub const CLIENTS: [ClientSpec; 12] = [
         format: ConfigFormat::Json,
         container: "mcpServers",
         shape: EntryShape::Typed,
+        remote: RemoteShape::TypedUrl,
+        sign_in: Some("sign in with `/mcp` in a session"),
         user: &[(BaseDir::ClaudeState, ".claude.json")],
         project: Some((BaseDir::Project, ".mcp.json")),
         signs: &[(BaseDir::ClaudeState, ".claude.json"), (BaseDir::Claude, "")],
@@ -118,6 +125,8 @@ pub const CLIENTS: [ClientSpec; 12] = [
         format: ConfigFormat::Json,
         container: "mcpServers",
         shape: EntryShape::Plain,
+        remote: RemoteShape::None,
+        sign_in: None,
         user: &[(BaseDir::Support, "Claude/claude_desktop_config.json")],
         project: None,
         signs: &[(BaseDir::Support, "Claude")],
@@ -132,6 +141,8 @@ pub const CLIENTS: [ClientSpec; 12] = [
         format: ConfigFormat::Json,
         container: "mcpServers",
         shape: EntryShape::Plain,
+        remote: RemoteShape::Url,
+        sign_in: Some("sign in under MCP in Cursor's settings"),
         user: &[(BaseDir::Home, ".cursor/mcp.json")],
         project: Some((BaseDir::Project, ".cursor/mcp.json")),
         signs: &[(BaseDir::Home, ".cursor")],
@@ -146,6 +157,8 @@ pub const CLIENTS: [ClientSpec; 12] = [
         format: ConfigFormat::Json,
         container: "servers",
         shape: EntryShape::Typed,
+        remote: RemoteShape::TypedUrl,
+        sign_in: Some("VS Code asks to sign in when the server starts"),
         user: &[
             (BaseDir::Support, "Code/User/mcp.json"),
             (BaseDir::Support, "Code - Insiders/User/mcp.json"),
@@ -168,6 +181,8 @@ pub const CLIENTS: [ClientSpec; 12] = [
         format: ConfigFormat::Toml,
         container: "mcp_servers",
         shape: EntryShape::Plain,
+        remote: RemoteShape::HttpHeaders,
+        sign_in: Some("sign in with `codex mcp login memoranda`"),
         user: &[(BaseDir::Codex, "config.toml")],
         project: Some((BaseDir::Project, ".codex/config.toml")),
         signs: &[(BaseDir::Codex, "")],
@@ -182,6 +197,8 @@ pub const CLIENTS: [ClientSpec; 12] = [
         format: ConfigFormat::Json,
         container: "mcpServers",
         shape: EntryShape::Plain,
+        remote: RemoteShape::HttpUrl,
+        sign_in: Some("sign in with `/mcp auth memoranda` in a session"),
         user: &[(BaseDir::Home, ".gemini/settings.json")],
         project: Some((BaseDir::Project, ".gemini/settings.json")),
         signs: &[(BaseDir::Home, ".gemini")],
@@ -197,6 +214,8 @@ pub const CLIENTS: [ClientSpec; 12] = [
         format: ConfigFormat::Json,
         container: "context_servers",
         shape: EntryShape::Plain,
+        remote: RemoteShape::Url,
+        sign_in: Some("sign in at the server in Zed's settings, under AI"),
         user: &[(BaseDir::Config, "zed/settings.json")],
         project: Some((BaseDir::Project, ".zed/settings.json")),
         signs: &[(BaseDir::Config, "zed")],
@@ -211,6 +230,8 @@ pub const CLIENTS: [ClientSpec; 12] = [
         format: ConfigFormat::Json,
         container: "mcpServers",
         shape: EntryShape::Plain,
+        remote: RemoteShape::ServerUrl,
+        sign_in: Some("sign in at the server in Windsurf's MCP settings"),
         user: &[(BaseDir::Home, ".codeium/windsurf/mcp_config.json")],
         project: None,
         signs: &[(BaseDir::Home, ".codeium/windsurf")],
@@ -225,6 +246,8 @@ pub const CLIENTS: [ClientSpec; 12] = [
         format: ConfigFormat::Json,
         container: "mcpServers",
         shape: EntryShape::Plain,
+        remote: RemoteShape::StreamableUrl,
+        sign_in: Some("sign in at the server in Cline's MCP settings"),
         user: &[
             (BaseDir::Home, ".cline/data/settings/cline_mcp_settings.json"),
             (
@@ -249,6 +272,8 @@ pub const CLIENTS: [ClientSpec; 12] = [
         format: ConfigFormat::Yaml,
         container: "extensions",
         shape: EntryShape::Goose,
+        remote: RemoteShape::Goose,
+        sign_in: Some("Goose opens a browser to sign in"),
         user: &[
             (BaseDir::Config, "goose/config.yaml"),
             (BaseDir::Config, "Block/goose/config/config.yaml"),
@@ -266,6 +291,8 @@ pub const CLIENTS: [ClientSpec; 12] = [
         format: ConfigFormat::Json,
         container: "mcp",
         shape: EntryShape::OneList,
+        remote: RemoteShape::Remote,
+        sign_in: Some("sign in with `opencode mcp auth memoranda`"),
         user: &[
             (BaseDir::Config, "opencode/opencode.json"),
             (BaseDir::Config, "opencode/opencode.jsonc"),
@@ -283,6 +310,8 @@ pub const CLIENTS: [ClientSpec; 12] = [
         format: ConfigFormat::Json,
         container: "mcpServers",
         shape: EntryShape::Plain,
+        remote: RemoteShape::Url,
+        sign_in: None,
         user: &[
             (BaseDir::Home, ".lmstudio/mcp.json"),
             (BaseDir::Home, ".cache/lm-studio/mcp.json"),

@@ -34,6 +34,15 @@ pub(crate) enum ConfigEntry {
     },
 }
 
+impl ConfigEntry {
+    /// Returns true if the entry contains a token.
+    pub(crate) fn has_token(&self) -> bool {
+        let Self::Server { entry, .. } = self else { return false };
+        let headers = ["headers", "http_headers"].into_iter().filter_map(|key| entry.get(key));
+        headers.into_iter().any(|headers| headers.get("Authorization").is_some())
+    }
+}
+
 /// State of the entries in a file.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum EntryState {

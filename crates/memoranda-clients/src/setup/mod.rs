@@ -11,6 +11,7 @@ mod json;
 mod locations;
 mod plan;
 mod review;
+mod server_address;
 mod temporary_install;
 mod toml;
 mod yaml;
@@ -25,8 +26,10 @@ pub use format::ConfigSyntaxError;
 pub use locations::{BaseDirs, find_program};
 pub use plan::{ClientAction, ClientPlan, ClientSetup};
 pub use review::{ClientChange, ClientFileDiff, ClientReview};
+pub use server_address::{ServerAddress, ServerToken};
 pub use temporary_install::{PackageRunner, find_runner};
 
+use crate::error::Result;
 use change::ClientFile;
 use entries::{ConfigEntry, NAME};
 
@@ -69,7 +72,7 @@ pub enum HookInstall {
     Without,
 }
 
-/// Command that starts the server.
+/// Command that starts the server, or the address of a server.
 #[derive(Clone, Debug)]
 pub struct ServerProgram {
     /// Path of the program.
@@ -78,6 +81,8 @@ pub struct ServerProgram {
     pub flags: Vec<String>,
     /// Requested tools; `None` for those that fit the client.
     pub tools: Option<RequestedTools>,
+    /// Server that clients call; `None` if they start the program.
+    pub address: Option<ServerAddress>,
 }
 
 /// Tools that the person chose for a client.
@@ -116,6 +121,19 @@ impl ServerProgram {
             None => args.extend(client.tools.flags().iter().map(|flag| (*flag).to_owned())),
         }
         args
+    }
+
+    /// Returns the entry of the server in a client's file; `None` if the client takes no addresses.
+    fn entry(&self, client: &ClientSpec) -> Option<serde_json::Value> {
+        match &self.address {
+            Some(address) => address.entry(client, self.tools.as_ref()),
+            None => Some(client.shape.entry(&self.path, &self.server_args(client))),
+        }
+    }
+
+    /// Returns the flags of hooks.
+    fn hook_flags(&self) -> Vec<String> {
+        self.address.as_ref().map_or_else(|| self.flags.clone(), ServerAddress::hook_flags)
     }
 }
 
@@ -178,8 +196,10 @@ impl ClientSpec {
         with: HookInstall,
         program: &ServerProgram,
     ) -> Vec<ClientFile> {
-        let Some(path) = self.file(dirs, scope) else { return Vec::new() };
-        let entry = self.shape.entry(&program.path, &program.server_args(self));
+        let (Some(path), Some(entry)) = (self.file(dirs, scope), program.entry(self)) else {
+            return Vec::new();
+        };
+        let hook_flags = program.hook_flags();
         let server = ConfigEntry::Server { container: self.container, entry };
         let mut targets = vec![ClientFile { path, format: self.format, entries: vec![server] }];
         let (Some(client), Some(path), HookInstall::With) =
@@ -188,7 +208,7 @@ impl ClientSpec {
             return targets;
         };
         let entries = hooks::hook_spec(client);
-        let scripts = entries.scripts(client, &path, &program.path, &program.flags);
+        let scripts = entries.scripts(client, &path, &program.path, &hook_flags);
         targets.extend(scripts.into_iter().map(|(path, text)| ClientFile {
             path,
             format: format::ConfigFormat::Script,
@@ -201,7 +221,7 @@ impl ClientSpec {
         if entries.has_version() {
             ours.push(ConfigEntry::Version);
         }
-        let entries = entries.entries(client, &program.path, &program.flags);
+        let entries = entries.entries(client, &program.path, &hook_flags);
         ours.extend(entries.into_iter().map(|(event, entry)| ConfigEntry::Hook { event, entry }));
         match targets.iter_mut().find(|target| target.path == path) {
             Some(target) => target.entries.extend(ours),
@@ -213,8 +233,11 @@ impl ClientSpec {
     }
 
     /// Returns a snippet to paste into the file.
-    pub fn snippet(&self, program: &ServerProgram) -> String {
-        let entry = self.shape.entry(&program.path, &program.server_args(self));
-        self.format.snippet(&[self.container, NAME], &entry)
+    pub fn snippet(&self, program: &ServerProgram, scope: SetupScope) -> Result<String> {
+        if let Some(address) = &program.address {
+            address.check(self, scope, HookInstall::Without)?;
+        }
+        let entry = program.entry(self).unwrap_or_default();
+        Ok(self.format.snippet(&[self.container, NAME], &entry))
     }
 }

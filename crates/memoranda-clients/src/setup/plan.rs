@@ -107,6 +107,9 @@ impl ClientSetup {
         if action != ClientAction::Connect || has_hooks {
             plan.with = HookInstall::With;
         }
+        if let (Some(address), true) = (&program.address, action != ClientAction::Disconnect) {
+            address.check(client, *scope, plan.with)?;
+        }
         for target in client.targets(dirs, *scope, plan.with, program) {
             plan.changes.extend(match action {
                 ClientAction::Disconnect => target.disconnect(dirs)?,

@@ -50,7 +50,13 @@ impl From<ClientsError> for HttpError {
                 StatusCode::CONFLICT
             }
             ClientsError::NoClient(_) => StatusCode::NOT_FOUND,
-            ClientsError::UnreadableFile { .. }
+            ClientsError::Server(_) => StatusCode::BAD_GATEWAY,
+            ClientsError::InvalidAddress { .. }
+            | ClientsError::NoAddress { .. }
+            | ClientsError::NeedsToken { .. }
+            | ClientsError::HooksNeedToken { .. }
+            | ClientsError::SharedToken { .. }
+            | ClientsError::UnreadableFile { .. }
             | ClientsError::InvalidFile { .. }
             | ClientsError::NoVault(_)
             | ClientsError::NoProjectFile { .. }

@@ -1,10 +1,14 @@
 //! `memoranda setup`: connect the clients that are on this machine.
 
+use std::path::PathBuf;
+
 use clap_complete::engine::ArgValueCandidates;
 use memoranda_clients::setup::{
     BaseDirs, CLIENTS, ClientAction, ClientFileChange, ClientPlan, ClientSetup, ClientSpec,
-    EntryState, HookInstall, RequestedTools, ServerProgram, SetupScope, client, find_runner,
+    EntryState, HookInstall, RequestedTools, ServerAddress, ServerProgram, ServerToken, SetupScope,
+    client, find_runner,
 };
+use memoranda_engine::GitRepository;
 use memoranda_engine::core::diff::{DiffLabels, unified_diff};
 use serde::Serialize;
 
@@ -15,6 +19,8 @@ use crate::context::CommandContext;
 use crate::diff_color;
 use crate::error::{CommandError, FailureKind, Result};
 use crate::exit::Exit;
+use crate::files;
+use crate::http_token::HttpToken;
 use crate::output::{FAINT, GOOD, OutputFormat, PLACE, STRONG};
 use crate::table::{self, TableColumn};
 
@@ -24,6 +30,10 @@ use crate::table::{self, TableColumn};
 /// of them. With names: shows the change of each file, asks, keeps a backup next to the file, and
 /// writes. Only the key `memoranda` and our hooks are touched; comments, order and all other bytes
 /// stay. A file that cannot be read is left alone. --remove takes every trace out again.
+///
+/// With --url the clients call a server instead of starting this program. With a token
+/// (--token-file, MEMORANDA_TOKEN or MEMORANDA_TOKEN_FILE) they send it; without one the person signs
+/// in, in each client. Hooks cannot sign in and need a token file.
 #[derive(clap::Args)]
 #[command(after_long_help = "\
 Clients:
@@ -38,6 +48,8 @@ Examples:
   memoranda setup vscode --scope project        for everybody who works in this folder
   memoranda setup zed --print                   what to paste by hand
   memoranda setup cursor --tools all            every tool, instead of those that fit Cursor
+  memoranda setup --url https://team.example    a server of a team; people sign in
+  memoranda setup claude-code --url https://team.example --token-file ~/.acme-token --hooks
   memoranda setup --remove --yes                all traces, everywhere
 
 JSON (--json):
@@ -67,8 +79,20 @@ pub(crate) struct Args {
     #[arg(long, aliases = ["toolsets", "toolset"], value_name = "NAMES")]
     tools: Option<String>,
 
+    /// The address of a server to call, instead of starting this program.
+    #[arg(long, value_name = "URL")]
+    url: Option<String>,
+
+    /// A file that contains the token of the server.
+    #[arg(long, value_name = "FILE", requires = "url")]
+    token_file: Option<PathBuf>,
+
+    /// The only space of a team server to use.
+    #[arg(long, value_name = "NAME", requires = "url")]
+    space: Option<String>,
+
     /// Take everything of ours out again, hooks too.
-    #[arg(long, conflicts_with_all = ["print", "tools"])]
+    #[arg(long, conflicts_with_all = ["print", "tools", "url"])]
     remove: bool,
 
     /// Show the changes without making them.
@@ -136,13 +160,40 @@ pub(crate) fn client_setup(
     ClientSetup { dirs, program, scope }
 }
 
+/// Returns the server that clients are to call; `None` if they start this program.
+fn address(
+    context: &CommandContext,
+    args: &Args,
+    dirs: &BaseDirs,
+) -> Result<Option<ServerAddress>> {
+    let Some(url) = &args.url else { return Ok(None) };
+    let mut address = ServerAddress::parse(url)?;
+    // The hooks run in other folders.
+    let absolute = |file: PathBuf| std::path::absolute(&file).unwrap_or(file);
+    let file = args.token_file.clone().map(absolute);
+    let chosen = HttpToken::chosen(&context.printer, file.as_deref())?;
+    if let Some(token) = &chosen {
+        token.bearer()?;
+    }
+    address.token =
+        chosen.map(|token| ServerToken { text: token.text, file: token.file.map(absolute) });
+    address.space = args.space.clone();
+    if args.scope == SetupScope::Project {
+        address.repository = GitRepository::of(&dirs.project).and_then(|found| found.remote);
+    }
+    Ok(Some(address))
+}
+
 /// Shows, or connects, or takes out.
 pub(crate) fn run(context: &CommandContext, args: &Args) -> Result<Exit> {
     let tools = args.tools.as_deref().map(RequestedTools::parse);
-    let setup = client_setup(context.settings()?, args.scope, tools);
+    let mut setup = client_setup(context.settings()?, args.scope, tools);
+    setup.program.address = address(context, args, &setup.dirs)?;
     let ClientSetup { dirs, program, .. } = &setup;
     check_tools(program)?;
-    if let Some(runner) = find_runner(&program.path).filter(|_| !args.remove) {
+    if let Some(runner) =
+        find_runner(&program.path).filter(|_| !args.remove && starts_program(args))
+    {
         let name = runner.name;
         context.printer.warn(format!("clients cannot start this program after {name} deletes it"));
         context.printer.hint(format!("install it first: `{}`", runner.install));
@@ -171,7 +222,7 @@ pub(crate) fn run(context: &CommandContext, args: &Args) -> Result<Exit> {
             continue;
         }
         if client.problem.is_none() {
-            client.problem = apply_plan(context, args, dirs, client).err();
+            client.problem = apply_plan(context, args, &setup, client).err();
         }
         if let Some(problem) = &client.problem {
             let FailureKind::Exit(code) = problem.kind else { return Err(problem.clone()) };
@@ -185,6 +236,11 @@ pub(crate) fn run(context: &CommandContext, args: &Args) -> Result<Exit> {
         context.printer.say("Nothing to do.");
     }
     Ok(exit)
+}
+
+/// Returns true if the written entries start this program.
+fn starts_program(args: &Args) -> bool {
+    args.url.is_none() || args.hooks
 }
 
 fn find_clients(names: &[String]) -> Result<Vec<&'static ClientSpec>> {
@@ -228,7 +284,7 @@ fn program(
         let home = std::path::absolute(&home).unwrap_or(home);
         flags = vec!["--home".to_owned(), home.display().to_string()];
     }
-    ServerProgram { path, flags, tools }
+    ServerProgram { path, flags, tools, address: None }
 }
 
 fn check_tools(program: &ServerProgram) -> Result<()> {
@@ -305,7 +361,7 @@ fn print_overview(
     };
     let row = |PlannedClient { plan, problem, .. }: &PlannedClient| {
         let would = match (problem, action(plan, args)) {
-            (Some(_), _) if plan.file.is_some() => "cannot read it",
+            (Some(_), _) if plan.file.is_some() && plan.server.is_none() => "cannot read it",
             (Some(_), _) => "-",
             (None, "none") => "-",
             (None, action) => action,
@@ -364,9 +420,10 @@ fn print_overview(
 fn apply_plan(
     context: &CommandContext,
     args: &Args,
-    dirs: &BaseDirs,
+    ClientSetup { dirs, program, .. }: &ClientSetup,
     PlannedClient { plan, backups, .. }: &mut PlannedClient,
 ) -> Result<()> {
+    let signs_in = program.address.as_ref().is_some_and(|address| address.token.is_none());
     let printer = &context.printer;
     let client = plan.client;
     let title = client.title;
@@ -406,6 +463,9 @@ fn apply_plan(
             Err(error) => return Err(error),
         }
         let backup = change.apply(dirs)?;
+        if change.has_token && files::is_readable_by_others(&change.path) {
+            printer.warn(format!("others can read the token in {shown}; `chmod 600 {shown}`"));
+        }
         backups.extend(backup.iter().map(|path| dirs.shown(path)));
         if printer.format == OutputFormat::Json {
             continue;
@@ -423,6 +483,9 @@ fn apply_plan(
     }
     if !args.dry_run && !args.remove && is_complete {
         printer.hint(format!("{title}: {}", client.after));
+        if let (Some(step), true) = (client.sign_in, signs_in) {
+            printer.hint(format!("{title}: {step}"));
+        }
         let brings_hooks =
             plan.with == HookInstall::With && plan.hooks != Some(EntryState::Current);
         if let Some(after) = client.after_hooks().filter(|_| brings_hooks) {
@@ -438,14 +501,26 @@ fn print_change(
     change: &ClientFileChange,
 ) -> Result<()> {
     let shown = dirs.shown(&change.path);
-    let before = change.before.as_deref().unwrap_or_default();
-    let after = change.after.as_deref().unwrap_or_default();
+    let before = without_tokens(change.before.as_deref().unwrap_or_default());
+    let after = without_tokens(change.after.as_deref().unwrap_or_default());
     let none = "/dev/null";
     let labels = DiffLabels {
         before: if change.before.is_some() { &shown } else { none },
         after: if change.after.is_some() { &shown } else { none },
     };
-    diff_color::print_diff(&context.printer, &unified_diff(before, after, 3, labels))
+    diff_color::print_diff(&context.printer, &unified_diff(&before, &after, 3, labels))
+}
+
+/// Replaces the tokens of a file, because a terminal keeps what it shows.
+fn without_tokens(text: &str) -> String {
+    let mut parts = text.split("Bearer ");
+    let mut shown = parts.next().unwrap_or_default().to_owned();
+    for part in parts {
+        let is_token = |c: char| c.is_ascii_alphanumeric() || "-._~+/=".contains(c);
+        shown.push_str("Bearer …");
+        shown.push_str(part.trim_start_matches(is_token));
+    }
+    shown
 }
 
 /// Prints snippets to paste by hand.
@@ -468,7 +543,7 @@ fn print_snippets(
             )));
         };
         context.printer.say(format!("{}: into {}", client.title, dirs.shown(&file)));
-        context.printer.bytes(client.snippet(program).as_bytes())?;
+        context.printer.bytes(client.snippet(program, args.scope)?.as_bytes())?;
     }
     Ok(Exit::Success)
 }

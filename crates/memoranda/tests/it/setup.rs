@@ -103,6 +103,171 @@ fn every_client_is_connected_and_left_without_a_trace() {
     assert!(!home.path().join(".copilot").exists(), "and the folders that were made are gone");
 }
 
+/// The entry of a server in each client's file: the key of the address, that of the headers, and the
+/// set of tools.
+const REMOTE: [(&str, &str, &str, &str); 11] = [
+    ("claude-code", "url", "headers", "recommended"),
+    ("cursor", "url", "headers", "recommended"),
+    ("vscode", "url", "headers", "core"),
+    ("codex", "url", "http_headers", "recommended"),
+    ("gemini", "httpUrl", "headers", "core"),
+    ("zed", "url", "headers", "core"),
+    ("windsurf", "serverUrl", "headers", "core"),
+    ("cline", "url", "headers", "core"),
+    ("goose", "uri", "headers", "core"),
+    ("opencode", "url", "headers", "core"),
+    ("lm-studio", "url", "headers", "core"),
+];
+
+#[cfg(target_os = "linux")]
+#[test]
+fn every_client_is_connected_to_a_server_and_left_without_a_trace() {
+    use std::os::unix::fs::PermissionsExt as _;
+    let home = Home::bare();
+    for (_, place, name) in CLIENTS {
+        put(&home, place, &fixture(name));
+    }
+    let secret = "mem_pat_AbCdEf0123456789AbCdEf0123456789AbCdEf01";
+    let token = put(&home, ".acme-token", secret.as_bytes());
+    std::fs::set_permissions(&token, std::fs::Permissions::from_mode(0o600)).unwrap();
+    let before = tree(home.path());
+    // A shown change contains no secret.
+    let shown = home.ok(&[
+        "setup",
+        "cursor",
+        "--url",
+        "https://team.example",
+        "--token-file",
+        ".acme-token",
+        "--dry-run",
+    ]);
+    assert!(shown.contains("https://team.example/t/mcp/x/recommended"), "{shown}");
+    assert!(shown.contains("Bearer …") && !shown.contains(secret), "{shown}");
+    assert_eq!(tree(home.path()), before, "nothing was written");
+    for (flags, path, is_secret) in [
+        (&["--token-file", ".acme-token", "--hooks"][..], "/t/mcp/x/", true),
+        (&["--token-file", ".acme-token", "--space", "acme"], "/t/mcp/x/", true),
+        (&[], "/mcp/x/", false),
+    ] {
+        if !is_secret {
+            // Installed hooks would go on without a token.
+            let args = ["setup", "claude-code", "--url", "https://team.example", "--yes"];
+            home.fails(&args, 2, &["need a file with a token", "--remove"]);
+            home.ok(&["setup", "--remove", "--yes"]);
+        }
+        for (client, address, headers, tools) in REMOTE {
+            if client == "lm-studio" && !is_secret {
+                continue;
+            }
+            let args = ["setup", client, "--url", "https://team.example/mcp", "--yes"];
+            home.ok(&[&args, flags].concat());
+            let (_, place, name) = CLIENTS.iter().find(|row| row.0 == client).unwrap();
+            let text = std::fs::read_to_string(home.path().join(place)).unwrap();
+            assert!(only_grew(&fixture(name), text.as_bytes()), "{client}: {text}");
+            let url = format!("https://team.example{path}{tools}");
+            assert!(text.contains(address) && text.contains(&url), "{client}: {text}");
+            assert_eq!(text.contains(secret), is_secret, "{client}: {text}");
+            assert!(!is_secret || text.contains(headers), "{client}: {text}");
+            assert_eq!(text.contains("Memoranda-Space"), flags.contains(&"--space"), "{client}");
+        }
+        let hooks = std::fs::read_to_string(home.path().join(".claude/settings.json")).ok();
+        if flags.contains(&"--hooks") {
+            let hooks = hooks.unwrap();
+            let file = token.display();
+            let flags = format!("--server https://team.example --token-file {file}");
+            assert!(hooks.contains(&flags) && !hooks.contains(secret), "{hooks}");
+        }
+        let table = home.json(&[&["setup", "--url", "https://team.example"], flags].concat());
+        for row in table["clients"].as_array().unwrap() {
+            let is_wired =
+                !["claude-desktop", "lm-studio"].contains(&row["name"].as_str().unwrap());
+            assert!(!is_wired || row["server"] == "current", "{row}");
+        }
+    }
+    let doctor = home.run(&["doctor"]);
+    assert!(doctor.out.contains("connects to https://team.example/mcp/x/core"), "{doctor:?}");
+    home.ok(&["setup", "--remove", "--yes"]);
+    assert_eq!(tree(home.path()), before, "every byte is as it was");
+}
+
+#[test]
+fn a_server_is_refused_where_it_cannot_be_used() {
+    let home = Home::bare();
+    put(&home, ".token", b"mem_pat_AbCdEf0123456789AbCdEf0123456789AbCdEf01");
+    let url = ["--url", "https://team.example", "--yes"];
+    let before = tree(home.path());
+    for (args, code, words) in [
+        (&["setup", "cursor", "--url", "http://team.example"][..], 2, "in the open"),
+        (&["setup", "cursor", "--url", "team.example/mcp"], 2, "does not begin with https://"),
+        (&["setup", "cursor", "--url", "https://team.example/x"], 2, "a host and a port"),
+        (&["setup", "cursor", "--token-file", ".token"], 2, "--url"),
+        (&["setup", "cursor", "--remove", "--url", "https://team.example"], 2, "--url"),
+    ] {
+        home.fails(args, code, &[words]);
+    }
+    for (args, words) in [
+        (&["setup", "claude-desktop"][..], "Settings, Connectors, https://team.example/mcp"),
+        (&["setup", "lm-studio"], "needs a token"),
+        (&["setup", "claude-code", "--hooks"], "need a file with a token"),
+        (&["setup", "cursor", "--token-file", ".token", "--scope", "project"], "is shared"),
+    ] {
+        home.fails(&[args, &url].concat(), 2, &[words]);
+    }
+    home.fails(
+        &["setup", "cursor", "--url", "https://team.example", "--token-file", "none"],
+        3,
+        &["there is no token file"],
+    );
+    assert_eq!(tree(home.path()), before, "nothing was written");
+}
+
+#[cfg(unix)]
+#[test]
+fn a_new_file_with_a_token_is_for_its_person_alone() {
+    use std::os::unix::fs::PermissionsExt as _;
+    let home = Home::bare();
+    put(&home, ".token", b"mem_pat_AbCdEf0123456789AbCdEf0123456789AbCdEf01");
+    let args = ["--url", "https://team.example", "--token-file", ".token", "--yes"];
+    home.ok(&[&["setup", "cursor"], &args[..]].concat());
+    let mode = |place: &str| {
+        std::fs::metadata(home.path().join(place)).unwrap().permissions().mode() & 0o777
+    };
+    assert_eq!(mode(".cursor/mcp.json"), 0o600);
+    let codex = put(&home, ".codex/config.toml", b"model = \"x\"\n");
+    std::fs::set_permissions(&codex, std::fs::Permissions::from_mode(0o644)).unwrap();
+    let said = home.run(&[&["setup", "codex"], &args[..]].concat());
+    assert!(said.err.contains("chmod 600"), "{said:?}");
+    assert_eq!(mode(".codex/config.toml"), 0o644, "the person's own choice stays");
+}
+
+#[test]
+fn the_file_of_a_project_names_its_repository_to_the_server() {
+    let home = Home::bare();
+    put(&home, "shop/.git/config", b"[remote \"origin\"]\n\turl = git@github.com:acme/shop.git\n");
+    put(&home, "shop/.git/HEAD", b"ref: refs/heads/main\n");
+    let mut command = home.command(&[
+        "setup",
+        "claude-code",
+        "--scope",
+        "project",
+        "--url",
+        "https://team.example",
+        "--yes",
+    ]);
+    let done = command.current_dir(home.path().join("shop")).output().unwrap();
+    assert!(done.status.success(), "{done:?}");
+    let text = std::fs::read_to_string(home.path().join("shop/.mcp.json")).unwrap();
+    let entry: serde_json::Value = serde_json::from_str(&text).unwrap();
+    assert_eq!(
+        entry["mcpServers"]["memoranda"],
+        serde_json::json!({
+            "type": "http",
+            "url": "https://team.example/mcp/x/recommended",
+            "headers": { "X-Memoranda-Repository": "github.com/acme/shop" },
+        })
+    );
+}
+
 #[cfg(target_os = "linux")]
 #[test]
 fn what_others_wrote_meanwhile_stays() {

@@ -4,6 +4,7 @@
 mod access;
 mod copies;
 mod failures;
+mod hooks;
 mod oauth;
 mod oauth_refusals;
 mod oauth_support;
