@@ -220,6 +220,7 @@ install_program() {
   put 644 "$from/completions/memoranda.bash" "$prefix/share/bash-completion/completions/memoranda"
   put 644 "$from/completions/_memoranda" "$prefix/share/zsh/site-functions/_memoranda"
   put 644 "$from/completions/memoranda.fish" "$prefix/share/fish/vendor_completions.d/memoranda.fish"
+  put 644 "$from/completions/memoranda.nu" "$prefix/share/nushell/vendor/autoload/memoranda.nu"
   for file in README.md CHANGELOG.md LICENSE-MIT LICENSE-APACHE THIRD-PARTY-LICENSES.txt; do
     put 644 "$from/$file" "$prefix/share/doc/memoranda/$file"
   done

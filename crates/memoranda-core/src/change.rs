@@ -123,6 +123,29 @@ impl Author {
         self.details.source = source;
         self
     }
+
+    /// Returns the name that people know the author by: the person, the person with their agent, or
+    /// the client.
+    pub fn display_name(&self) -> String {
+        match (&self.details.account, self.channel) {
+            (None, _) => self.client.clone(),
+            (Some(person), ChangeChannel::Mcp | ChangeChannel::Http) => {
+                format!("{person} ({})", self.client)
+            }
+            (Some(person), _) => person.clone(),
+        }
+    }
+
+    /// Returns true if the author is the client of this name in any version, or the person of this
+    /// name. `claude-code` is also `Claude Code`, as hooks write it.
+    pub fn is_called(&self, name: &str) -> bool {
+        let spaced = name.replace('-', " ");
+        let is_version = self.client.strip_prefix(name).is_some_and(|rest| rest.starts_with(' '));
+        self.client == name
+            || is_version
+            || self.client.eq_ignore_ascii_case(&spaced)
+            || self.details.account.as_deref() == Some(name)
+    }
 }
 
 /// Interface through which a change arrives. Set by the program, never by a caller's text.
@@ -275,4 +298,33 @@ pub struct FactEdit {
     pub id: crate::id::ObservationId,
     /// Version number of the new text.
     pub version: u32,
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn authors_are_found_by_the_names_that_people_see() {
+        let hook = Author::new("Claude Code", "hook stop", ChangeChannel::Cli);
+        let agent = Author::new("claude-code 2.1", "remember", ChangeChannel::Mcp);
+        let person = Author::new("memoranda 0.1.0", "add", ChangeChannel::Cli);
+        let person = person.with_account(Some("Ada".to_owned()));
+        for (author, name, expected) in [
+            (&hook, "claude-code", true),
+            (&hook, "Claude Code", true),
+            (&agent, "claude-code", true),
+            (&agent, "claude-code 2.1", true),
+            (&agent, "claude", false),
+            (&person, "Ada", true),
+            (&person, "memoranda", true),
+            (&person, "claude-code", false),
+        ] {
+            assert_eq!(author.is_called(name), expected, "{author:?} as {name}");
+        }
+        assert_eq!(person.display_name(), "Ada");
+        assert_eq!(agent.display_name(), "claude-code 2.1");
+        let agent = agent.with_account(Some("Ada".to_owned()));
+        assert_eq!(agent.display_name(), "Ada (claude-code 2.1)");
+    }
 }

@@ -1,6 +1,7 @@
 //! Context of a command: printer, settings, and access to the vault.
 
 use std::cell::OnceCell;
+use std::path::Path;
 use std::time::Duration;
 
 use memoranda_engine::core::change::{Author, ChangeChannel};
@@ -16,6 +17,7 @@ use crate::config::AppSettings;
 use crate::error::{CommandError, Result, quoted};
 use crate::output::{OutputFormat, Printer};
 use crate::progress::ProgressBar;
+use crate::wrap::with_tilde;
 
 /// State of one run of the program.
 pub(crate) struct CommandContext {
@@ -67,6 +69,14 @@ impl CommandContext {
         .with_account(self.settings().ok().and_then(AppSettings::person_name))
     }
 
+    /// Writes a path for people, with `~` for the home folder. Programs get the whole path.
+    pub(crate) fn shown_path(&self, path: &Path) -> String {
+        match (self.printer.format, self.settings()) {
+            (OutputFormat::Pretty, Ok(settings)) => with_tilde(path, &settings.directories.user),
+            _ => path.display().to_string(),
+        }
+    }
+
     /// Shows the output that follows in the user's pager, if it is for a terminal.
     pub(crate) fn start_pager(&self) {
         if let (false, Ok(settings)) = (self.args.no_pager, self.settings()) {
@@ -105,7 +115,7 @@ impl CommandContext {
     pub(crate) fn open_existing(&self) -> Result<&Memory> {
         if !self.has_vault()? {
             let home = self.settings()?.home();
-            let shown = home.display();
+            let shown = self.shown_path(&home);
             return Err(CommandError::configuration(format!("there is no vault at {shown}"))
                 .hint("`memoranda init` makes it; `--home DIR` names another"));
         }

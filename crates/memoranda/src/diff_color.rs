@@ -31,7 +31,7 @@ pub(crate) fn print_diff(printer: &Printer, unified: &str) -> Result<()> {
 pub(crate) fn print_file_diffs(printer: &Printer, files: &[FileDiff]) -> Result<()> {
     for file in files {
         if let Some(from) = &file.moved_from {
-            printer.line(format!("moved {from} → {}", file.place))?;
+            printer.hanging(format!("moved {from} → {}", file.place), 2)?;
         }
         print_diff(printer, &file.unified)?;
     }

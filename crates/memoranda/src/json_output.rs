@@ -1,7 +1,7 @@
 //! JSON output: stable field names, times as RFC 3339 in UTC.
 
 use jiff::Timestamp;
-use memoranda_engine::core::change::{Author, ChangeChannel, Commit, CommitKind, FileChange};
+use memoranda_engine::core::change::{Commit, CommitKind, FileChange};
 use memoranda_engine::{FileSummary, NoteLocation};
 use serde::Serialize;
 
@@ -63,17 +63,6 @@ impl From<&Commit> for CommitJson {
             kind: commit.kind.map(CommitKind::as_str),
             files: commit.files.iter().map(FileChangeJson::from).collect(),
         }
-    }
-}
-
-/// Returns who made a change: the person if one is known, with the program if it was an agent's.
-pub(crate) fn author_name(author: &Author) -> String {
-    match (&author.details.account, author.channel) {
-        (None, _) => author.client.clone(),
-        (Some(person), ChangeChannel::Mcp | ChangeChannel::Http) => {
-            format!("{person} ({})", author.client)
-        }
-        (Some(person), _) => person.clone(),
     }
 }
 

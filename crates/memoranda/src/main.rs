@@ -30,6 +30,7 @@ mod sign_in_file;
 mod suggest;
 mod table;
 mod time;
+mod wrap;
 
 use std::process::ExitCode;
 

@@ -16,6 +16,7 @@ pub(crate) use memoranda_clients::doctor::counted;
 use crate::env;
 use crate::error::{CommandError, Result};
 use crate::pager::Pager;
+use crate::wrap::{wrap, wrap_text};
 
 /// Style of names and titles.
 pub(crate) const STRONG: Style = Style::new().bold();
@@ -29,6 +30,9 @@ pub(crate) const HIT: Style = AnsiColor::Yellow.on_default().bold();
 pub(crate) const GOOD: Style = AnsiColor::Green.on_default();
 /// Style of deletions and errors.
 pub(crate) const BAD: Style = AnsiColor::Red.on_default();
+
+/// Indentation of the continuation of a sentence.
+const MESSAGE_INDENT: usize = 2;
 
 /// Use of colours.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, ValueEnum)]
@@ -105,6 +109,17 @@ impl Printer {
         Ok(out.write_all(text.as_ref().as_bytes()).and_then(|()| out.write_all(b"\n"))?)
     }
 
+    /// Prints text for people: lines that are too long for the terminal are broken between words.
+    pub(crate) fn text(&self, text: impl AsRef<str>) -> Result<()> {
+        wrap_text(text.as_ref(), self.width()).iter().try_for_each(|line| self.line(line))
+    }
+
+    /// Prints a line of data. If it is too long for the terminal, it continues on further lines with
+    /// an indentation.
+    pub(crate) fn hanging(&self, line: impl AsRef<str>, indent: usize) -> Result<()> {
+        wrap(line.as_ref(), self.width(), indent).iter().try_for_each(|line| self.line(line))
+    }
+
     /// Prints bytes exactly as they are.
     pub(crate) fn bytes(&self, bytes: &[u8]) -> Result<()> {
         let mut out = io::stdout().lock();
@@ -130,22 +145,31 @@ impl Printer {
             OutputFormat::Pretty | OutputFormat::Plain if self.verbosity == Verbosity::Quiet => {
                 Ok(())
             }
-            OutputFormat::Pretty | OutputFormat::Plain => self.line(sentence),
+            OutputFormat::Pretty | OutputFormat::Plain => self.hanging(sentence, MESSAGE_INDENT),
         }
     }
 
     /// Prints a message.
     pub(crate) fn say(&self, text: impl AsRef<str>) {
+        if self.verbosity < Verbosity::Normal {
+            return;
+        }
         // A message next to a pager would be drawn into its screen.
-        if self.verbosity >= Verbosity::Normal && self.page(text.as_ref()).is_none() {
-            self.stderr(text.as_ref());
+        let is_paged = self.pager.borrow().is_some();
+        let width = if is_paged { self.width() } else { self.message_width() };
+        for line in text.as_ref().split('\n') {
+            for line in wrap(line, width, MESSAGE_INDENT) {
+                if self.page(&line).is_none() {
+                    self.stderr(&line);
+                }
+            }
         }
     }
 
     /// Prints a detail if the output is verbose.
     pub(crate) fn detail(&self, text: impl AsRef<str>) {
         if self.verbosity >= Verbosity::Verbose {
-            self.stderr(text.as_ref());
+            self.message(text.as_ref());
         }
     }
 
@@ -161,9 +185,16 @@ impl Printer {
 
     /// Prints an error with its hints.
     pub(crate) fn error(&self, error: &CommandError) {
-        self.stderr(&format!("{BAD}error:{BAD:#} {}", visible(&error.message)));
+        self.message(&format!("{BAD}error:{BAD:#} {}", visible(&error.message)));
         for hint in &error.hints {
-            self.stderr(&format!("{PLACE}hint:{PLACE:#} {}", visible(hint)));
+            self.message(&format!("{PLACE}hint:{PLACE:#} {}", visible(hint)));
+        }
+    }
+
+    /// Prints a line to standard error, broken between words.
+    fn message(&self, line: &str) {
+        for line in wrap(line, self.message_width(), MESSAGE_INDENT) {
+            self.stderr(&line);
         }
     }
 
@@ -208,9 +239,21 @@ impl Printer {
             return None;
         }
         if !io::stdout().is_terminal() {
-            return env::COLUMNS.text()?.parse().ok().filter(|width| *width > 0);
+            return columns_variable();
         }
         let (width, _) = terminal_size::terminal_size_of(io::stdout())?;
+        Some(usize::from(width.0))
+    }
+
+    /// Returns the width of messages on standard error.
+    fn message_width(&self) -> Option<usize> {
+        if self.format != OutputFormat::Pretty {
+            return None;
+        }
+        if !io::stderr().is_terminal() {
+            return columns_variable();
+        }
+        let (width, _) = terminal_size::terminal_size_of(io::stderr())?;
         Some(usize::from(width.0))
     }
 
@@ -233,6 +276,10 @@ impl Printer {
         };
         if wanted { ColorChoice::Always } else { ColorChoice::Never }
     }
+}
+
+fn columns_variable() -> Option<usize> {
+    env::COLUMNS.text()?.parse().ok().filter(|width| *width > 0)
 }
 
 /// Prints a log line to standard error.

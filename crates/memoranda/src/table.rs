@@ -1,10 +1,11 @@
-//! Tables: columns aligned and cut to the terminal, or tab-separated for other programs.
+//! Tables: columns aligned and fitted to the terminal, or tab-separated for other programs.
 
 use anstyle::Style;
 use unicode_width::{UnicodeWidthChar as _, UnicodeWidthStr as _};
 
 use crate::error::Result;
 use crate::output::{FAINT, OutputFormat, Printer, visible};
+use crate::wrap::{shorten_path, wrap};
 
 /// Number of spaces between two columns.
 const COLUMN_GAP: usize = 2;
@@ -44,6 +45,12 @@ pub(crate) enum ColumnFit {
     Cut,
     /// Cut on a narrow terminal, and left out if even that does not fit.
     Optional,
+    /// A path: shortened in its middle on a narrow terminal.
+    Path,
+    /// Continued on further lines on a narrow terminal.
+    Wrap,
+    /// Continued on further lines on a narrow terminal, and left out if that is not readable.
+    WrapOptional,
 }
 
 impl TableColumn {
@@ -60,6 +67,22 @@ impl TableColumn {
     /// Returns a column that is left out on a narrow terminal.
     pub(crate) const fn optional(name: &'static str, style: Style) -> Self {
         Self { name, align: ColumnAlign::Left, fit: ColumnFit::Optional, style }
+    }
+
+    /// Returns a column of paths, which are shortened in their middle.
+    pub(crate) const fn path(name: &'static str, style: Style) -> Self {
+        Self { name, align: ColumnAlign::Left, fit: ColumnFit::Path, style }
+    }
+
+    /// Returns a column whose long values continue on further lines.
+    pub(crate) const fn wrapped(name: &'static str, style: Style) -> Self {
+        Self { name, align: ColumnAlign::Left, fit: ColumnFit::Wrap, style }
+    }
+
+    /// Returns a column whose long values continue on further lines, and which is left out on a
+    /// narrow terminal.
+    pub(crate) const fn optional_wrapped(name: &'static str, style: Style) -> Self {
+        Self { name, align: ColumnAlign::Left, fit: ColumnFit::WrapOptional, style }
     }
 
     /// Returns a column of numbers.
@@ -94,11 +117,35 @@ fn layout(columns: &[TableColumn], rows: &[Vec<String>], width: Option<usize>) -
     let columns: Vec<TableColumn> = shown.iter().filter_map(|&n| columns.get(n).copied()).collect();
     let (columns, rows) = (columns.as_slice(), rows.as_slice());
     let widths = column_widths(columns, rows, width);
-    let heading: Vec<String> = columns.iter().map(|column| column.name.to_owned()).collect();
+    let heading: Vec<String> =
+        columns.iter().zip(&widths).map(|(column, width)| truncate(column.name, *width)).collect();
     let mut lines = Vec::with_capacity(rows.len() + 1);
     lines.push(layout_line(columns, &heading, &widths, Some(FAINT)));
-    lines.extend(rows.iter().map(|row| layout_line(columns, row, &widths, None)));
+    for row in rows {
+        let row = fit_row(columns, row, &widths);
+        lines.extend(row.iter().map(|cells| layout_line(columns, cells, &widths, None)));
+    }
     lines
+}
+
+/// Fits the cells of a row into the widths. Wrapped cells can make several lines of a row.
+fn fit_row(columns: &[TableColumn], row: &[String], widths: &[usize]) -> Vec<Vec<String>> {
+    let fit = |((column, cell), &width): ((&TableColumn, &String), &usize)| {
+        let cell = visible(cell);
+        match column.fit {
+            ColumnFit::Wrap | ColumnFit::WrapOptional => wrap(&cell, Some(width), 0),
+            ColumnFit::Path => vec![shorten_path(&cell, width)],
+            ColumnFit::Whole | ColumnFit::Cut | ColumnFit::Optional => {
+                vec![truncate(&cell, width)]
+            }
+        }
+    };
+    let cells: Vec<Vec<String>> = columns.iter().zip(row).zip(widths).map(fit).collect();
+    let height = cells.iter().map(Vec::len).max().unwrap_or(1);
+    let line = |n: usize| -> Vec<String> {
+        cells.iter().map(|cell| cell.get(n).cloned().unwrap_or_default()).collect()
+    };
+    (0..height).map(line).collect()
 }
 
 /// Returns the width of each column if nothing is cut.
@@ -118,13 +165,14 @@ fn shown_columns(columns: &[TableColumn], rows: &[Vec<String>], most: Option<usi
     let widths = natural_widths(columns, rows);
     let fit = |n: usize| columns.get(n).map(|column| column.fit);
     let needed = |n: usize| match (fit(n), widths.get(n).copied().unwrap_or(0)) {
-        (Some(ColumnFit::Cut | ColumnFit::Optional), width) => width.min(READABLE_WIDTH),
-        (_, width) => width,
+        (Some(ColumnFit::Whole) | None, width) => width,
+        (Some(_), width) => width.min(READABLE_WIDTH),
     };
     loop {
         let gaps = COLUMN_GAP * shown.len().saturating_sub(1);
         let total = shown.iter().map(|&n| needed(n)).sum::<usize>() + gaps;
-        let last = shown.iter().rposition(|&n| fit(n) == Some(ColumnFit::Optional));
+        let is_optional = |fit| matches!(fit, Some(ColumnFit::Optional | ColumnFit::WrapOptional));
+        let last = shown.iter().rposition(|&n| is_optional(fit(n)));
         match last {
             Some(last) if total > most => shown.remove(last),
             _ => return shown,
@@ -155,15 +203,16 @@ fn layout_line(
     style: Option<Style>,
 ) -> String {
     let mut line = String::new();
-    for (n, (column, cell)) in columns.iter().zip(cells).enumerate() {
+    // Empty cells at the end leave no white space behind.
+    let filled = cells.iter().rposition(|cell| !cell.is_empty()).map_or(0, |last| last + 1);
+    for (n, (column, cell)) in columns.iter().zip(cells).take(filled).enumerate() {
         let width = widths.get(n).copied().unwrap_or(0);
-        let cell = truncate(&visible(cell), width);
         let room = " ".repeat(width.saturating_sub(cell.width()));
         let style = style.unwrap_or(column.style);
         if n > 0 {
             line.push_str(&" ".repeat(COLUMN_GAP));
         }
-        let last = n + 1 == columns.len();
+        let last = n + 1 == filled;
         line.push_str(&match column.align {
             ColumnAlign::Right => format!("{room}{style}{cell}{style:#}"),
             ColumnAlign::Left if last => format!("{style}{cell}{style:#}"),
@@ -192,27 +241,6 @@ pub(crate) fn truncate(text: &str, width: usize) -> String {
     cut
 }
 
-/// Breaks a text with colours into lines of at most this width, between words.
-pub(crate) fn wrap(text: &str, width: Option<usize>) -> Vec<String> {
-    let Some(width) = width else { return vec![text.to_owned()] };
-    let mut lines = Vec::new();
-    let (mut line, mut used) = (String::new(), 0);
-    for word in text.split(' ') {
-        let wide = anstream::adapter::strip_str(word).to_string().width();
-        if used > 0 && used + 1 + wide > width {
-            lines.push(std::mem::take(&mut line));
-            used = 0;
-        } else if used > 0 {
-            line.push(' ');
-            used += 1;
-        }
-        line.push_str(word);
-        used += wide;
-    }
-    lines.push(line);
-    lines
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -229,18 +257,6 @@ mod tests {
         let rows = [vec!["1".to_owned(), "write_note".to_owned(), "a".repeat(40)]];
         for (width, expected) in [(None, 3), (Some(60), 3), (Some(41), 3), (Some(39), 2)] {
             assert_eq!(shown_columns(&columns, &rows, width).len(), expected, "{width:?}");
-        }
-    }
-
-    #[test]
-    fn words_are_not_broken() {
-        for (text, width, expected) in [
-            ("the warranty lapses", 12, &["the warranty", "lapses"][..]),
-            ("unbreakable", 5, &["unbreakable"]),
-            ("a \u{1b}[1mbold\u{1b}[0m word", 7, &["a \u{1b}[1mbold\u{1b}[0m", "word"]),
-            ("", 5, &[""]),
-        ] {
-            assert_eq!(wrap(text, Some(width)), expected, "{text}");
         }
     }
 

@@ -14,19 +14,21 @@ use crate::{Result, workspace};
 pub(super) const VERSION: &str = env!("CARGO_PKG_VERSION");
 
 /// Shells with completions, and the file name that each expects.
-const SHELLS: [(&str, &str); 5] = [
+const SHELLS: [(&str, &str); 6] = [
     ("bash", "memoranda.bash"),
     ("zsh", "_memoranda"),
     ("fish", "memoranda.fish"),
     ("powershell", "_memoranda.ps1"),
     ("elvish", "memoranda.elv"),
+    ("nushell", "memoranda.nu"),
 ];
 
 /// Where Unix systems look for completions, below `share/`.
-const COMPLETION_PATHS: [(&str, &str); 3] = [
+const COMPLETION_PATHS: [(&str, &str); 4] = [
     ("memoranda.bash", "bash-completion/completions/memoranda"),
     ("_memoranda", "zsh/site-functions/_memoranda"),
     ("memoranda.fish", "fish/vendor_completions.d/memoranda.fish"),
+    ("memoranda.nu", "nushell/vendor/autoload/memoranda.nu"),
 ];
 
 const LICENCES: [&str; 2] = ["LICENSE-APACHE", "LICENSE-MIT"];

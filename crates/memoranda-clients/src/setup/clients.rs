@@ -205,8 +205,9 @@ pub const CLIENTS: [ClientSpec; 12] = [
         program: Some("gemini"),
         tools: ToolChoice::Core,
         hooks: Some(HookClient::Gemini),
-        after: "start a new session; with `gemini -p` add `--allowed-mcp-server-names memoranda`, \
-                or its tools are left out",
+        after: "start a new session; in a folder that Gemini CLI does not trust the server is \
+                disabled (`/permissions` trusts it); with `gemini -p` add \
+                `--allowed-mcp-server-names memoranda`, or its tools are left out",
     },
     ClientSpec {
         name: "zed",

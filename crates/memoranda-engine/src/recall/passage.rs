@@ -138,7 +138,7 @@ impl RecalledPassage {
         }
     }
 
-    /// Adds the client that wrote the passage last, up to a time if one is given.
+    /// Adds the name of who wrote the passage last, up to a time if one is given.
     pub(super) fn add_author(
         &mut self,
         memory: &Memory,
@@ -146,14 +146,14 @@ impl RecalledPassage {
     ) -> RecordResult<()> {
         let Some(place) = self.places.first() else { return Ok(()) };
         let Some(time) = as_of else {
-            self.author = memory.writing_commit(place)?.map(|commit| commit.author.client);
+            self.author = memory.writing_commit(place)?.map(|commit| commit.author.display_name());
             return Ok(());
         };
         let mut revisions = memory.revisions(place, MAX_REVISIONS)?.into_iter();
         let last = revisions.find(|last| last.commit.time <= time);
         if let Some(last) = last {
             self.updated = last.commit.time;
-            self.author = Some(last.commit.author.client);
+            self.author = Some(last.commit.author.display_name());
         }
         Ok(())
     }

@@ -87,7 +87,12 @@ pub(crate) fn run(context: &CommandContext, args: &Args) -> Result<Exit> {
             printer.line(format!("{name}\t{total}\t{}", counts.join(" ")))?;
             continue;
         }
-        let bars: String = agent.days.iter().map(|count| bar(*count, most.unwrap_or(1))).collect();
+        // Of more days than fit, the last are shown.
+        let room = printer.width().map_or(usize::MAX, |columns| {
+            columns.saturating_sub(width + 4 + total.to_string().len())
+        });
+        let days = agent.days.iter().skip(agent.days.len().saturating_sub(room));
+        let bars: String = days.map(|count| bar(*count, most.unwrap_or(1))).collect();
         printer.line(format!("{STRONG}{name:<width$}{STRONG:#}  {bars}  {total}"))?;
     }
     Ok(Exit::Success)

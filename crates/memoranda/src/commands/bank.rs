@@ -17,7 +17,8 @@ use crate::time;
 /// List and look at memory banks.
 ///
 /// A bank is what an agent's conversation begins with: a folder of notes in the project `banks`,
-/// one for everything (global), one for each project, one for each repository (code).
+/// one for everything (global), one for each project, one for each repository (code). Without a
+/// command: the list.
 #[derive(clap::Args)]
 #[command(after_long_help = "\
 Examples:
@@ -27,7 +28,7 @@ Examples:
   memoranda bank stats")]
 pub(crate) struct Args {
     #[command(subcommand)]
-    action: BankAction,
+    action: Option<BankAction>,
 }
 
 #[derive(Subcommand)]
@@ -145,7 +146,7 @@ pub(crate) fn run(context: &CommandContext, args: &Args) -> Result<Exit> {
     let settings = context.settings()?.tools();
     let memory = context.open_synced()?;
     let (project, cache) = (&settings.banks.project, &settings.banks.cache);
-    match &args.action {
+    match args.action.as_ref().unwrap_or(&BankAction::List { kind: None }) {
         BankAction::List { kind } => {
             let banks = bank_overviews(memory, project, cache, *kind).map_err(bank_error)?;
             list(context, &settings, &banks)

@@ -10,6 +10,7 @@ use crate::exit::Exit;
 use crate::json_output::{PlaceJson, short_id};
 use crate::output::{FAINT, HIT, OutputFormat, STRONG, visible};
 use crate::time;
+use crate::wrap::display_width;
 
 /// Show who wrote each line of a note: commit, agent, tool and age.
 ///
@@ -112,9 +113,10 @@ pub(crate) fn run(context: &CommandContext, args: &Args) -> Result<Exit> {
             }
             let name: String = visible(name).chars().take(width).collect();
             let when = time::ago(run.commit.time, &now);
-            printer.line(format!(
-                "{HIT}{commit}{HIT:#} {STRONG}{name:<width$}{STRONG:#} {FAINT}{when:>14} {line:>4}{FAINT:#} {text}"
-            ))?;
+            let author = format!(
+                "{HIT}{commit}{HIT:#} {STRONG}{name:<width$}{STRONG:#} {FAINT}{when:>14} {line:>4}{FAINT:#} "
+            );
+            printer.hanging(format!("{author}{text}"), display_width(&author))?;
         }
     }
     Ok(Exit::Success)

@@ -34,12 +34,15 @@ pub(crate) struct Args {
 #[derive(Subcommand)]
 enum ConfigAction {
     /// Show every setting.
-    #[command(after_long_help = "\
+    #[command(
+        alias = "list",
+        after_long_help = "\
 Examples:
   memoranda config show --origin
 
 JSON (--json):
-  {settings: [{key, value, origin}]}; origin is a flag, a variable, the file, or `built-in`")]
+  {settings: [{key, value, origin}]}; origin is a flag, a variable, the file, or `built-in`"
+    )]
     Show {
         /// Say where each value came from.
         #[arg(long)]
@@ -138,7 +141,8 @@ pub(crate) fn run(context: &CommandContext, args: &Args) -> Result<Exit> {
                 value: value.to_owned(),
                 origin: SettingOrigin::File,
             };
-            let sentence = format!("Set {} to {value:?} in {}", key.name, path.display());
+            let sentence =
+                format!("Set {} to {value:?} in {}", key.name, context.shown_path(&path));
             printer.done(&setting_json(context, &setting)?, sentence)?;
             if key.name == "memory.guidance" && is_cut(context, value)? {
                 printer.warn(
@@ -160,9 +164,9 @@ pub(crate) fn run(context: &CommandContext, args: &Args) -> Result<Exit> {
             let was_there = ConfigFile::read(&path)?.unset(key)?;
             let now = find_setting(&AppSettings::load(&context.args)?, name)?;
             let sentence = if was_there {
-                format!("Removed {} from {}", key.name, path.display())
+                format!("Removed {} from {}", key.name, context.shown_path(&path))
             } else {
-                format!("{} is not set in {}", key.name, path.display())
+                format!("{} is not set in {}", key.name, context.shown_path(&path))
             };
             printer.done(&setting_json(context, &now)?, sentence)?;
         }

@@ -11,7 +11,7 @@ use crate::complete;
 use crate::context::{CommandContext, NoteOrFolder};
 use crate::error::{CommandError, Result};
 use crate::exit::Exit;
-use crate::json_output::{CommitJson, PlaceJson, author_name, short_id};
+use crate::json_output::{CommitJson, PlaceJson, short_id};
 use crate::output::{FAINT, HIT, STRONG, visible};
 use crate::{diff_color, time};
 
@@ -141,7 +141,7 @@ fn print(context: &CommandContext, diff: &CommitOrNote) -> Result<Exit> {
             "{HIT}{}{HIT:#}  {FAINT}{}{FAINT:#}  {STRONG}{}{STRONG:#}  {}",
             short_id(commit),
             time::local(commit.time),
-            visible(&author_name(&commit.author)),
+            visible(&commit.author.display_name()),
             visible(&commit.author.tool)
         ));
     }

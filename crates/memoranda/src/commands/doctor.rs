@@ -289,20 +289,25 @@ fn print_clients(printer: &Printer, clients: &[InstalledEntry], dirs: &BaseDirs)
     }
 }
 
+/// Column at which the text of a check begins.
+const CHECK_INDENT: usize = 6;
+
 fn print_check(printer: &Printer, well: &str, wrong: &str, found: &[String]) -> Result<()> {
     if found.is_empty() {
         return print_ok(printer, well);
     }
-    printer.line(format!("{BAD}FAIL{BAD:#}  {wrong}:"))?;
-    found.iter().try_for_each(|item| printer.line(format!("      {}", visible(item))))
+    printer.hanging(format!("{BAD}FAIL{BAD:#}  {wrong}:"), CHECK_INDENT)?;
+    found
+        .iter()
+        .try_for_each(|item| printer.hanging(format!("      {}", visible(item)), CHECK_INDENT + 2))
 }
 
 fn print_ok(printer: &Printer, text: &str) -> Result<()> {
-    printer.line(format!("{GOOD}ok{GOOD:#}    {text}"))
+    printer.hanging(format!("{GOOD}ok{GOOD:#}    {text}"), CHECK_INDENT)
 }
 
 fn print_note(printer: &Printer, text: &str) -> Result<()> {
-    printer.line(format!("{HIT}note{HIT:#}  {text}"))
+    printer.hanging(format!("{HIT}note{HIT:#}  {text}"), CHECK_INDENT)
 }
 
 fn problems(check: &CheckReport) -> Vec<(NoteLocation, usize, String)> {

@@ -52,17 +52,17 @@ pub(crate) fn run(context: &CommandContext, args: &Args) -> Result<Exit> {
     } else if let Some(candidates) = forgotten["candidates"].as_array() {
         list_candidates(context, &result.text, candidates)?;
     } else {
-        context.printer.line(visible_lines(&result.text))?;
+        context.printer.text(visible_lines(&result.text))?;
     }
     Ok(if is_empty { Exit::NotFound } else { Exit::Success })
 }
 
 /// Prints the first line of the tool, and each memory that fits with the command that forgets it.
 fn list_candidates(context: &CommandContext, text: &str, candidates: &[Value]) -> Result<()> {
-    context.printer.line(text.lines().next().unwrap_or_default())?;
+    context.printer.text(text.lines().next().unwrap_or_default())?;
     for candidate in candidates {
         let shown = candidate["text"].as_str().unwrap_or_default().replace('\n', " ");
-        context.printer.line(visible_lines(&format!("- {shown}")))?;
+        context.printer.text(visible_lines(&format!("- {shown}")))?;
         let command = match candidate["id"].as_str() {
             Some(id) => format!("memoranda forget --id {id}"),
             None => {

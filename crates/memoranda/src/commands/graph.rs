@@ -2,11 +2,13 @@
 //!
 //! Arrows say in which note a link is written. Links to notes that do not exist yet are dashed.
 
-use memoranda_engine::{NeighbourNode, NoteNeighbourhood};
+use memoranda_engine::{GraphNode, NeighbourNode, NoteNeighbourhood};
 use serde::Serialize;
 
 use crate::error::Result;
 use crate::output::{FAINT, OutputFormat, PLACE, Printer, STRONG, visible};
+use crate::table;
+use crate::wrap::{display_width, shorten_path};
 
 /// The pieces of a drawing.
 struct GraphGlyphs {
@@ -74,7 +76,7 @@ pub(crate) fn print(printer: &Printer, around: &NoteNeighbourhood) -> Result<()>
     }
     let glyphs = if printer.can_draw() { &BOX_GLYPHS } else { &ASCII_GLYPHS };
     for line in draw(around, glyphs) {
-        printer.line(line)?;
+        printer.line(line.fit(printer.width()))?;
     }
     if around.truncated {
         printer.say("There are more; a smaller --depth shows the nearest whole.");
@@ -82,15 +84,48 @@ pub(crate) fn print(printer: &Printer, around: &NoteNeighbourhood) -> Result<()>
     Ok(())
 }
 
+/// A line of the drawing.
+struct DrawnNote {
+    /// Branch and relation, with colours.
+    branch: String,
+    title: String,
+    /// Place of the note; `None` if it is not written yet.
+    place: Option<String>,
+}
+
+impl DrawnNote {
+    fn new(branch: String, node: &GraphNode) -> Self {
+        let place = format!("{}/{}", node.project, visible(node.path.as_str()));
+        Self { branch, title: visible(&node.title).into_owned(), place: Some(place) }
+    }
+
+    /// Writes the line within a width: first the place gives way, then the title.
+    fn fit(&self, width: Option<usize>) -> String {
+        let room = width.map_or(usize::MAX, |w| w.saturating_sub(display_width(&self.branch)));
+        let title = table::truncate(&self.title, room);
+        let left = room.saturating_sub(display_width(&title) + 2);
+        let (branch, place) = (&self.branch, self.place.as_deref());
+        match place.map(|place| shorten_path(place, left)) {
+            // A place without its beginning says no more than the title.
+            Some(place) if left > 0 && !place.starts_with('…') => {
+                format!("{branch}{STRONG}{title}{STRONG:#}  {PLACE}{place}{PLACE:#}")
+            }
+            None if left >= NOT_WRITTEN.len() => {
+                format!("{branch}{title}  {FAINT}{NOT_WRITTEN}{FAINT:#}")
+            }
+            Some(_) => format!("{branch}{STRONG}{title}{STRONG:#}"),
+            None => format!("{branch}{title}"),
+        }
+    }
+}
+
+/// Mark of a link to a note that does not exist.
+const NOT_WRITTEN: &str = "(not written yet)";
+
 /// The drawing, a line a note.
-fn draw(around: &NoteNeighbourhood, glyphs: &GraphGlyphs) -> Vec<String> {
+fn draw(around: &NoteNeighbourhood, glyphs: &GraphGlyphs) -> Vec<DrawnNote> {
     let centre = &around.centre;
-    let mut lines = vec![format!(
-        "{STRONG}{}{STRONG:#}  {PLACE}{}/{}{PLACE:#}",
-        visible(&centre.title),
-        centre.project,
-        visible(centre.path.as_str())
-    )];
+    let mut lines = vec![DrawnNote::new(String::new(), centre)];
     draw_below(around, centre.id, "", glyphs, &mut lines);
     lines
 }
@@ -100,7 +135,7 @@ fn draw_below(
     parent: i64,
     indent: &str,
     glyphs: &GraphGlyphs,
-    lines: &mut Vec<String>,
+    lines: &mut Vec<DrawnNote>,
 ) {
     let children: Vec<&NeighbourNode> =
         around.notes.iter().filter(|note| parent_of(note) == parent).collect();
@@ -111,24 +146,23 @@ fn draw_below(
         let is_last = n + 1 == count;
         let branch = if is_last { glyphs.last } else { glyphs.fork };
         let (before, after) = if child.via.from == parent { glyphs.to } else { glyphs.from };
-        lines.push(format!(
-            "{FAINT}{indent}{branch}{before}{FAINT:#} {} {FAINT}{after}{FAINT:#} {STRONG}{}{STRONG:#}  {PLACE}{}/{}{PLACE:#}",
+        let branch = format!(
+            "{FAINT}{indent}{branch}{before}{FAINT:#} {} {FAINT}{after}{FAINT:#} ",
             visible(&child.via.relation_type),
-            visible(&child.node.title),
-            child.node.project,
-            visible(child.node.path.as_str())
-        ));
+        );
+        lines.push(DrawnNote::new(branch, &child.node));
         let down = if is_last { " " } else { glyphs.down };
         draw_below(around, child.node.id, &format!("{indent}{down}   "), glyphs, lines);
     }
     for (n, (relation_type, target)) in missing.iter().enumerate() {
         let branch = if n + 1 == missing.len() { glyphs.last } else { glyphs.fork };
         let (before, after) = glyphs.missing;
-        lines.push(format!(
-            "{FAINT}{indent}{branch}{before}{FAINT:#} {} {FAINT}{after}{FAINT:#} {}  {FAINT}(not written yet){FAINT:#}",
+        let branch = format!(
+            "{FAINT}{indent}{branch}{before}{FAINT:#} {} {FAINT}{after}{FAINT:#} ",
             visible(relation_type),
-            visible(target)
-        ));
+        );
+        let title = visible(target).into_owned();
+        lines.push(DrawnNote { branch, title, place: None });
     }
 }
 

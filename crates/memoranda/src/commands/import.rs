@@ -276,8 +276,8 @@ fn list(context: &CommandContext) -> Result<Exit> {
     }
     let columns = [
         TableColumn::word("SOURCE", STRONG),
-        TableColumn::text("READS", PLACE),
-        TableColumn::optional("BECOMES", FAINT),
+        TableColumn::wrapped("READS", PLACE),
+        TableColumn::optional_wrapped("BECOMES", FAINT),
     ];
     let row = |row: &memoranda_import::SourceRow| {
         vec![row.name.to_owned(), row.reads.to_owned(), row.becomes.to_owned()]
@@ -320,7 +320,7 @@ fn check_not_in_place(context: &CommandContext, args: &Args, places: &[NamedPath
         else {
             continue;
         };
-        let (shown, name) = (folder.display().to_string(), &info.project.name);
+        let (shown, name) = (context.shown_path(folder), &info.project.name);
         let message =
             format!("{} is the project {name} already; its notes are there", visible(&shown));
         return Err(CommandError::usage(message)
@@ -389,7 +389,7 @@ fn print_report(
         for note in coming {
             let word = if note.outcome == ImportOutcome::Created { "new    " } else { "changed" };
             let place = note.place.to_string();
-            printer.line(format!("{word} {PLACE}{}{PLACE:#}", visible(&place)))?;
+            printer.hanging(format!("{word} {PLACE}{}{PLACE:#}", visible(&place)), 2)?;
         }
     }
     printer.done(&(), sentence(args, source, report))?;

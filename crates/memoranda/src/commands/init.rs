@@ -5,7 +5,7 @@ use serde::Serialize;
 use crate::context::CommandContext;
 use crate::error::Result;
 use crate::exit::Exit;
-use crate::output::PLACE;
+use crate::output::{FAINT, PLACE};
 
 /// Make the vault, and say where it is and what to do next.
 ///
@@ -34,16 +34,18 @@ pub(crate) fn run(context: &CommandContext, _: &Args) -> Result<Exit> {
     let memory = context.open_or_create()?;
     let project = memory.create_project(context.settings()?.default_project())?;
     let home = memory.home().display().to_string();
-    let made =
-        VaultJson { home: home.clone(), project: project.name.to_string(), created: !existed };
+    let made = VaultJson { home, project: project.name.to_string(), created: !existed };
     let verb = if existed { "The vault is at" } else { "Made the vault" };
-    context.printer.done(&made, format!("{verb} {PLACE}{home}{PLACE:#}"))?;
+    let shown = context.shown_path(memory.home());
+    context.printer.done(&made, format!("{verb} {PLACE}{shown}{PLACE:#}"))?;
     context.printer.say("Next:");
-    context.printer.say("  memoranda add 'Something to remember'");
-    context
-        .printer
-        .say("  memoranda project add work ~/Documents/Notes   (a folder you have already)");
-    context.printer.say("  memoranda search something");
-    context.printer.say("  memoranda setup                                (connects your agents)");
+    for (command, purpose) in [
+        ("memoranda setup", "connects your agents"),
+        ("memoranda remember 'I prefer tabs'", "for all of them"),
+        ("memoranda recall", "what is known"),
+        ("memoranda project add work DIR", "a folder you have already"),
+    ] {
+        context.printer.say(format!("  {command:<35} {FAINT}{purpose}{FAINT:#}"));
+    }
     Ok(Exit::Success)
 }

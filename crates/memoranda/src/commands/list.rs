@@ -167,7 +167,7 @@ fn print(context: &CommandContext, page: &ListPage) -> Result<Exit> {
     let now = time::now();
     let columns = [
         TableColumn::text("TITLE", STRONG),
-        TableColumn::text("PLACE", PLACE),
+        TableColumn::path("PLACE", PLACE),
         TableColumn::optional("TYPE", FAINT),
         TableColumn::word("CHANGED", FAINT),
     ];

@@ -12,7 +12,7 @@ use crate::complete;
 use crate::context::{CommandContext, NoteOrFolder};
 use crate::error::{FailureKind, Result};
 use crate::exit::Exit;
-use crate::json_output::{CommitJson, author_name, change_action, short_id};
+use crate::json_output::{CommitJson, change_action, short_id};
 use crate::output::{FAINT, HIT, OutputFormat, PLACE, STRONG, visible};
 use crate::table::{self, TableColumn};
 use crate::{picker, time};
@@ -45,7 +45,8 @@ pub(crate) struct Args {
     #[arg(long, value_name = "TIME")]
     until: Option<String>,
 
-    /// Only what this program did, such as `claude-code`; `person` for edits in the files.
+    /// Only what this program or person did, such as `claude-code` or the name that the log shows;
+    /// `person` for edits in the files.
     #[arg(long, value_name = "NAME")]
     client: Option<String>,
 
@@ -63,6 +64,9 @@ struct LogJson {
     commits: Vec<CommitJson>,
     has_more: bool,
 }
+
+/// Width below which a commit takes two lines: the change is what matters, and a column would cut it.
+const TABLE_WIDTH: usize = 100;
 
 /// More versions of one note than this are not looked at.
 const MAX_REVISIONS: usize = 100_000;
@@ -106,7 +110,7 @@ fn pick(context: &CommandContext, commits: &[Commit]) -> Result<Exit> {
     let line = |commit: &Commit| {
         let when = time::ago(commit.time, &now);
         let what = describe_commit(commit);
-        format!("{}  {when}  {}  {what}", short_id(commit), author_name(&commit.author))
+        format!("{}  {when}  {}  {what}", short_id(commit), commit.author.display_name())
     };
     let width = context.printer.width().map_or(usize::MAX, |width| width.saturating_sub(4));
     let lines: Vec<String> =
@@ -119,13 +123,10 @@ fn pick(context: &CommandContext, commits: &[Commit]) -> Result<Exit> {
 
 fn revisions(memory: &Memory, place: &NoteLocation, filter: &HistoryFilter) -> Result<Vec<Commit>> {
     let commits = memory.revisions(place, MAX_REVISIONS)?.into_iter().map(|found| found.commit);
-    let by = |commit: &Commit, client: &str| {
-        commit.author.client == client || commit.author.client.starts_with(&format!("{client} "))
-    };
     let fits = |commit: &Commit| {
         filter.since.is_none_or(|since| commit.time >= since)
             && filter.until.is_none_or(|until| commit.time <= until)
-            && filter.client.as_deref().is_none_or(|client| by(commit, client))
+            && filter.client.as_deref().is_none_or(|name| commit.author.is_called(name))
     };
     Ok(commits.filter(fits).collect())
 }
@@ -189,24 +190,37 @@ fn print(context: &CommandContext, commits: &[Commit], has_more: bool) -> Result
         return commits.iter().try_for_each(|commit| print_long(context, commit));
     }
     let now = time::now();
-    let columns = [
-        TableColumn::word("COMMIT", HIT),
-        TableColumn::word("WHEN", FAINT),
-        TableColumn::text("WHO", STRONG),
-        TableColumn::optional("TOOL", anstyle::Style::new()),
-        TableColumn::text("WHAT", PLACE),
-    ];
-    let row = |commit: &Commit| {
-        let (id, when) = match printer.format {
-            OutputFormat::Plain => (commit.id.to_string(), commit.time.to_string()),
-            OutputFormat::Pretty | OutputFormat::Json => {
-                (short_id(commit), time::ago(commit.time, &now))
-            }
+    if printer.width().is_some_and(|width| width < TABLE_WIDTH) {
+        for commit in commits {
+            let (id, when) = (short_id(commit), time::ago(commit.time, &now));
+            let who = commit.author.display_name();
+            let (who, what) = (visible(&who), describe_commit(commit));
+            printer.text(format!(
+                "{HIT}{id}{HIT:#}  {FAINT}{when}{FAINT:#}  {STRONG}{who}{STRONG:#}  {}",
+                visible(&commit.author.tool)
+            ))?;
+            printer.text(format!("  {PLACE}{}{PLACE:#}", visible(&what)))?;
+        }
+    } else {
+        let columns = [
+            TableColumn::word("COMMIT", HIT),
+            TableColumn::word("WHEN", FAINT),
+            TableColumn::text("WHO", STRONG),
+            TableColumn::optional("TOOL", anstyle::Style::new()),
+            TableColumn::path("WHAT", PLACE),
+        ];
+        let row = |commit: &Commit| {
+            let (id, when) = match printer.format {
+                OutputFormat::Plain => (commit.id.to_string(), commit.time.to_string()),
+                OutputFormat::Pretty | OutputFormat::Json => {
+                    (short_id(commit), time::ago(commit.time, &now))
+                }
+            };
+            let author = &commit.author;
+            vec![id, when, author.display_name(), author.tool.clone(), describe_commit(commit)]
         };
-        let author = &commit.author;
-        vec![id, when, author_name(author), author.tool.clone(), describe_commit(commit)]
-    };
-    table::print(printer, &columns, &commits.iter().map(row).collect::<Vec<_>>())?;
+        table::print(printer, &columns, &commits.iter().map(row).collect::<Vec<_>>())?;
+    }
     if has_more {
         printer.say("There are more: `-n N` shows more.");
     }
@@ -216,26 +230,28 @@ fn print(context: &CommandContext, commits: &[Commit], has_more: bool) -> Result
 fn print_long(context: &CommandContext, commit: &Commit) -> Result<()> {
     let printer = &context.printer;
     let author = &commit.author;
-    printer.line(format!(
+    let heading = format!(
         "{HIT}{}{HIT:#}  {}  {STRONG}{}{STRONG:#}  {} over {}",
         commit.id,
         time::local(commit.time),
-        visible(&author_name(author)),
+        visible(&author.display_name()),
         visible(&author.tool),
         author.channel.as_str()
-    ))?;
+    );
+    printer.hanging(heading, 2)?;
     if let Some(message) = &commit.message {
-        printer.line(format!("    {}", visible(message)))?;
+        printer.text(format!("    {}", visible(message)))?;
     }
     for file in &commit.files {
         let from = file.moved_from.as_ref().map(|from| format!(" from {from}")).unwrap_or_default();
-        printer.line(format!(
+        let change = format!(
             "    {:<8}{PLACE}{}/{}{PLACE:#}{}",
             change_action(file),
             file.project,
             visible(file.path.as_str()),
             visible(&from)
-        ))?;
+        );
+        printer.hanging(change, 12)?;
     }
     Ok(())
 }

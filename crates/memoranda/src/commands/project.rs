@@ -36,12 +36,15 @@ pub(crate) struct Args {
 #[derive(Subcommand)]
 enum ProjectAction {
     /// List the projects.
-    #[command(after_long_help = "\
+    #[command(
+        alias = "ls",
+        after_long_help = "\
 Examples:
   memoranda project list
 
 JSON (--json):
-  {projects: [{name, path, in_vault, notes}]}")]
+  {projects: [{name, path, in_vault, notes}]}"
+    )]
     List,
 
     /// Make a folder that you have a project; its files stay where and as they are.
@@ -251,7 +254,7 @@ pub(crate) fn offer_default(
 /// A project that is removed, or was before.
 struct ProjectRemoval {
     name: ProjectName,
-    folder: String,
+    folder: PathBuf,
     json: ProjectJson,
     is_registered: bool,
 }
@@ -263,17 +266,16 @@ impl ProjectRemoval {
                 let notes = memory.snapshot()?.notes_in(&project.name)?;
                 let info = ProjectInfo { project, notes };
                 let (name, json) = (info.project.name.clone(), ProjectJson::from(&info));
-                let folder = info.project.path.display().to_string();
+                let folder = info.project.path.clone();
                 Ok(Self { name, folder, json, is_registered: true })
             }
             // Its texts may still be in the history.
             Err(EngineError::Store(StoreError::NoProject {
                 name, was_at: Some(folder), ..
             })) if args.purge => {
-                let folder = folder.display().to_string();
                 let json = ProjectJson {
                     name: name.clone(),
-                    path: folder.clone(),
+                    path: folder.display().to_string(),
                     in_vault: false,
                     notes: 0,
                 };
@@ -288,6 +290,7 @@ impl ProjectRemoval {
 fn remove(context: &CommandContext, args: &RemoveArgs) -> Result<()> {
     let memory = context.open_existing()?;
     let ProjectRemoval { name, folder, json, is_registered } = ProjectRemoval::find(memory, args)?;
+    let folder = context.shown_path(&folder);
     let removed = format!("project {STRONG}{name}{STRONG:#}");
     let plan = if args.purge { Some(memory.plan_purge_project(&name)?) } else { None };
     let purged = plan.as_ref().map(|plan| plan.contents);
@@ -333,7 +336,7 @@ fn print_project(context: &CommandContext, memory: &Memory, name: &str, verb: &s
     let project = memory.project(name)?;
     let notes = memory.snapshot()?.notes_in(&project.name)?;
     let info = ProjectInfo { project, notes };
-    let (name, path) = (&info.project.name, info.project.path.display());
+    let (name, path) = (&info.project.name, context.shown_path(&info.project.path));
     let sentence = format!(
         "{verb} project {STRONG}{name}{STRONG:#} {PLACE}{path}{PLACE:#} {FAINT}({}){FAINT:#}",
         counted(notes as usize, "note")
@@ -350,11 +353,12 @@ pub(crate) fn print(context: &CommandContext, projects: &[ProjectInfo]) -> Resul
     let columns = [
         TableColumn::word("PROJECT", STRONG),
         TableColumn::number("NOTES"),
-        TableColumn::text("FOLDER", PLACE),
+        TableColumn::path("FOLDER", PLACE),
     ];
     let row = |info: &ProjectInfo| {
         let project = &info.project;
-        vec![project.name.to_string(), info.notes.to_string(), project.path.display().to_string()]
+        let folder = context.shown_path(&project.path);
+        vec![project.name.to_string(), info.notes.to_string(), folder]
     };
     table::print(&context.printer, &columns, &projects.iter().map(row).collect::<Vec<_>>())
 }

@@ -84,7 +84,7 @@ fn print_remembered(context: &CommandContext, result: &ToolResult) -> Result<()>
     let remembered = &result.structured;
     let is_known = remembered["effect"] == json!("known");
     for line in result.text.lines().take(if is_known { 1 } else { 2 }) {
-        printer.line(visible_lines(line))?;
+        printer.text(visible_lines(line))?;
     }
     if let Some(warning) = remembered["warning"].as_str() {
         printer.warn(warning);
@@ -95,7 +95,7 @@ fn print_remembered(context: &CommandContext, result: &ToolResult) -> Result<()>
     }
     for candidate in candidates {
         let text = |name: &str| candidate[name].as_str().unwrap_or_default().replace('\n', " ");
-        printer.line(visible_lines(&format!("- {}: {}", text("id"), text("content"))))?;
+        printer.text(visible_lines(&format!("- {}: {}", text("id"), text("content"))))?;
     }
     let id = remembered["id"].as_str().unwrap_or_default();
     if remembered["effect"] == json!("stored") {

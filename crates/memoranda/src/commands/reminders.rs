@@ -148,7 +148,7 @@ pub(crate) fn run(context: &CommandContext, args: &Args) -> Result<Exit> {
     if context.is_json() {
         context.printer.json(&done.structured)?
     } else {
-        context.printer.line(visible_lines(&done.text))?
+        context.printer.text(visible_lines(&done.text))?
     }
     Ok(Exit::Success)
 }

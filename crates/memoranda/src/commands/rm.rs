@@ -116,7 +116,7 @@ fn print_planned(context: &CommandContext, files: &[NoteLocation]) -> Result<Exi
         match printer.format {
             OutputFormat::Plain => printer.line(file.to_string())?,
             OutputFormat::Pretty | OutputFormat::Json => {
-                printer.line(format!("Would delete {file}"))?
+                printer.hanging(format!("Would delete {file}"), 2)?
             }
         }
     }

@@ -16,6 +16,7 @@ use crate::context::CommandContext;
 use crate::error::{Result, quoted};
 use crate::exit::Exit;
 use crate::output::{FAINT, HIT, OutputFormat, PLACE, STRONG, counted, visible};
+use crate::wrap::display_width;
 use crate::{picker, table, time};
 
 /// How much of a note is quoted, in characters.
@@ -389,27 +390,28 @@ fn print_pretty(context: &CommandContext, args: &Args, page: &SearchPage) -> Res
             printer.line("")?;
         }
         let place = format!("{}:{}", result.place, line_of(result));
-        printer.line(format!(
-            "{STRONG}{}{STRONG:#}  {PLACE}{}{PLACE:#}  {FAINT}{}{FAINT:#}",
-            visible(&result.title),
-            visible(&place),
-            time::ago(result.updated, &now),
-        ))?;
-        if !result.heading.is_empty() && result.heading != result.title {
-            printer.line(format!("  {FAINT}{}{FAINT:#}", visible(&result.heading)))?;
+        let title = format!("{STRONG}{}{STRONG:#}", visible(&result.title));
+        let ago = time::ago(result.updated, &now);
+        let place = format!("{PLACE}{}{PLACE:#}  {FAINT}{ago}{FAINT:#}", visible(&place));
+        let heading = format!("{title}  {place}");
+        if printer.width().is_none_or(|width| display_width(&heading) <= width) {
+            printer.line(heading)?;
+        } else {
+            printer.text(title)?;
+            printer.text(format!("  {place}"))?;
         }
-        let width = printer.width().map(|width| width.saturating_sub(2));
+        if !result.heading.is_empty() && result.heading != result.title {
+            printer.text(format!("  {FAINT}{}{FAINT:#}", visible(&result.heading)))?;
+        }
         for line in highlighted(&result.snippet).lines() {
-            for part in table::wrap(line, width) {
-                printer.line(format!("  {part}"))?;
-            }
+            printer.text(format!("  {line}"))?;
         }
         if !result.also.is_empty() {
             let places: Vec<_> = result.also.iter().map(ToString::to_string).collect();
-            printer.line(format!("  {FAINT}also in {}{FAINT:#}", visible(&places.join(", "))))?;
+            printer.text(format!("  {FAINT}also in {}{FAINT:#}", visible(&places.join(", "))))?;
         }
         if args.explain {
-            printer.line(format!("  {FAINT}{}{FAINT:#}", explained(result)))?;
+            printer.text(format!("  {FAINT}{}{FAINT:#}", explained(result)))?;
         }
     }
     if page.has_more {

@@ -23,6 +23,7 @@ use crate::files;
 use crate::http_token::HttpToken;
 use crate::output::{FAINT, GOOD, OutputFormat, PLACE, STRONG};
 use crate::table::{self, TableColumn};
+use crate::wrap::wrap;
 
 /// Connect your clients: Claude Code, Claude Desktop, Cursor, VS Code, Codex and seven more.
 ///
@@ -351,7 +352,7 @@ fn print_overview(
         TableColumn::word("SERVER", plain),
         TableColumn::optional("HOOKS", plain),
         TableColumn::word("ACTION", GOOD),
-        TableColumn::optional("FILE", FAINT),
+        TableColumn::path("FILE", FAINT),
     ];
     let words = |state: Option<EntryState>| match state {
         Some(EntryState::Current) => "yes",
@@ -383,7 +384,7 @@ fn print_overview(
         clients.iter().filter(|c| !is_here(c)).map(|c| c.plan.client.name).collect();
     if !absent.is_empty() {
         let text = format!("not here: {}", absent.join(", "));
-        for line in table::wrap(&text, context.printer.width()) {
+        for line in wrap(&text, context.printer.width(), 0) {
             context.printer.line(format!("{FAINT}{line}{FAINT:#}"))?;
         }
     }
@@ -476,10 +477,8 @@ fn apply_plan(
             (true, Some(_)) => "Removed Memoranda from",
             (false, _) => "Wrote",
         };
-        printer.line(format!(
-            "{verb} {PLACE}{shown}{PLACE:#} for {title}{}",
-            kept.unwrap_or_default()
-        ))?;
+        let sentence = format!("{verb} {PLACE}{shown}{PLACE:#} for {title}");
+        printer.hanging(sentence + &kept.unwrap_or_default(), 2)?;
     }
     if !args.dry_run && !args.remove && is_complete {
         printer.hint(format!("{title}: {}", client.after));

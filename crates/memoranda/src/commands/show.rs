@@ -11,7 +11,6 @@ use crate::complete;
 use crate::context::CommandContext;
 use crate::error::{CommandError, FailureKind, Result, quoted};
 use crate::exit::Exit;
-use crate::json_output::author_name;
 use crate::output::{FAINT, OutputFormat, STRONG, visible, visible_lines};
 use crate::time;
 
@@ -151,7 +150,7 @@ pub(crate) fn run(context: &CommandContext, args: &Args) -> Result<Exit> {
             context.start_pager();
             let text = note.lossy_text();
             let text = visible_lines(&text);
-            printer.line(text.strip_suffix('\n').unwrap_or(&text))?;
+            printer.text(text.strip_suffix('\n').unwrap_or(&text))?;
         }
     }
     Ok(Exit::Success)
@@ -181,7 +180,7 @@ fn deleted(context: &CommandContext, memory: &Memory, name: &str) -> Result<Opti
     let last = memory.revisions(&place, 1)?.into_iter().next();
     let Some(last) = last.filter(|last| last.change.after.is_none()) else { return Ok(None) };
     let when = time::ago(last.commit.time, &time::now());
-    let who = visible(&author_name(&last.commit.author)).into_owned();
+    let who = visible(&last.commit.author.display_name()).into_owned();
     let quoted = quoted(&place.to_string());
     Ok(Some(
         CommandError::new(Exit::NotFound, format!("{place} was deleted {when} by {who}"))
@@ -274,10 +273,9 @@ fn print_info(context: &CommandContext, note: &NoteJson) -> Result<()> {
         match printer.format {
             OutputFormat::Plain => printer.line(format!("{name}\t{}", visible(value)))?,
             OutputFormat::Pretty | OutputFormat::Json => {
-                printer.line(format!(
-                    "{FAINT}{name:<10}{FAINT:#} {STRONG}{}{STRONG:#}",
-                    visible(value)
-                ))?;
+                let value = visible(value);
+                let row = format!("{FAINT}{name:<10}{FAINT:#} {STRONG}{value}{STRONG:#}");
+                printer.hanging(row, 11)?;
             }
         }
     }

@@ -70,9 +70,9 @@ pub(crate) fn run(context: &CommandContext, _: &Args) -> Result<Exit> {
     let watched =
         if status.watched { "watched by a running process" } else { "found by the next command" };
     let rows = [
-        ("vault", status.home.display().to_string()),
-        ("config", config),
-        ("index", status.index.display().to_string()),
+        ("vault", context.shown_path(&status.home)),
+        ("config", context.shown_path(&context.settings()?.directories.config)),
+        ("index", context.shown_path(&status.index)),
         ("notes", counts.notes.to_string()),
         ("facts", counts.observations.to_string()),
         ("links", format!("{} ({} to notes not written yet)", counts.relations, counts.unresolved)),
@@ -84,7 +84,7 @@ pub(crate) fn run(context: &CommandContext, _: &Args) -> Result<Exit> {
         match printer.format {
             OutputFormat::Plain => printer.line(format!("{name}\t{value}"))?,
             OutputFormat::Pretty | OutputFormat::Json => {
-                printer.line(format!("{FAINT}{name:<14}{FAINT:#} {value}"))?;
+                printer.hanging(format!("{FAINT}{name:<14}{FAINT:#} {value}"), 15)?;
             }
         }
     }

@@ -84,7 +84,7 @@ pub(crate) fn run(context: &CommandContext, args: &Args) -> Result<Exit> {
     match context.printer.format {
         OutputFormat::Json => context.printer.json(&json)?,
         OutputFormat::Pretty | OutputFormat::Plain if context.printer.is_terminal() => {
-            context.printer.line(visible_lines(&result.text))?;
+            context.printer.text(visible_lines(&result.text))?;
         }
         OutputFormat::Pretty | OutputFormat::Plain => context.printer.line(&result.text)?,
     }
@@ -98,7 +98,7 @@ pub(super) fn call_verb(context: &CommandContext, name: &str, arguments: Value) 
     if context.is_json() {
         context.printer.json(&result.structured)?;
     } else {
-        context.printer.line(visible_lines(&result.text))?;
+        context.printer.text(visible_lines(&result.text))?;
     }
     Ok(if is_empty { Exit::NotFound } else { Exit::Success })
 }

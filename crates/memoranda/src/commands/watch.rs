@@ -9,7 +9,7 @@ use super::undo::describe_commit;
 use crate::context::CommandContext;
 use crate::error::Result;
 use crate::exit::Exit;
-use crate::json_output::{CommitJson, author_name, short_id};
+use crate::json_output::{CommitJson, short_id};
 use crate::output::{FAINT, HIT, PLACE, STRONG, visible};
 use crate::time;
 
@@ -39,7 +39,7 @@ pub(crate) fn run(context: &CommandContext, _: &Args) -> Result<Exit> {
         HistoryFilter { project: context.requested_project(memory)?, ..HistoryFilter::default() };
     let mut last: Option<CommitId> = memory.log(&filter, 1, 0)?.first().map(|commit| commit.id);
     memory.start_background()?;
-    context.printer.say(format!("Watching {}; Ctrl-C ends it.", memory.home().display()));
+    context.printer.say(format!("Watching {}; Ctrl-C ends it.", context.shown_path(memory.home())));
     loop {
         let newest = memory.log(&filter, 1, 0)?.first().map(|commit| commit.id);
         if newest != last {
@@ -61,11 +61,12 @@ fn print_commit(
     if context.is_json() {
         return context.printer.json(&CommitJson::from(commit));
     }
-    context.printer.line(format!(
+    let line = format!(
         "{HIT}{}{HIT:#}  {FAINT}{}{FAINT:#}  {STRONG}{}{STRONG:#}  {PLACE}{}{PLACE:#}",
         short_id(commit),
         time::local(commit.time),
-        visible(&author_name(&commit.author)),
+        visible(&commit.author.display_name()),
         visible(&describe_commit(commit))
-    ))
+    );
+    context.printer.hanging(line, 2)
 }

@@ -24,7 +24,9 @@ fn bare_commands_show_something() {
     assert!(home.ok(&["diff"]).contains("+The boiler is under warranty."));
     assert!(home.ok(&["project"]).contains("main"));
     assert!(home.ok(&["config"]).contains("default_project"));
+    assert!(home.ok(&["config", "list"]).contains("default_project"));
     assert_eq!(home.json(&["rules"])["rules"].as_array().unwrap().len(), 0);
+    assert_eq!(home.json(&["bank"])["banks"].as_array().unwrap().len(), 0);
 }
 
 #[test]
@@ -59,11 +61,28 @@ fn completions_know_the_vault() {
 }
 
 #[test]
+fn nushell_has_completions() {
+    let script = Home::bare().ok(&["completions", "nushell"]);
+    assert!(script.contains("export extern \"memoranda project add\""), "{script}");
+    assert!(script.contains("--conversation"), "{script}");
+}
+
+#[test]
 fn picking_needs_a_terminal() {
     let home = Home::new();
     home.ok(&["add", "--title", "Plan", "The boiler."]);
     home.fails(&["search", "-i", "boiler"], 2, &["needs a terminal"]);
     home.fails(&["log", "-i"], 2, &["needs a terminal"]);
+}
+
+#[test]
+fn a_client_is_found_in_the_history_as_hooks_and_tools_name_it() {
+    let home = Home::new();
+    let input = br#"{"session_id":"s1","hook_event_name":"PostCompact","trigger":"auto","compact_summary":"We chose Lisbon."}"#;
+    let hook = home.run_fed(input, &["hook", "post-compact", "--client", "claude-code"]);
+    assert_eq!(hook.code, 0, "{hook:?}");
+    let commits = home.json(&["log", "--client", "claude-code"]);
+    assert_eq!(commits["commits"][0]["client"], "Claude Code", "{commits}");
 }
 
 #[test]
@@ -73,4 +92,8 @@ fn the_history_names_the_person() {
     home.ok(&["add", "--title", "Plan", "The boiler."]);
     assert_eq!(home.json(&["log"])["commits"][0]["account"], "Ada");
     assert!(home.ok(&["log"]).contains("Ada"));
+    assert!(home.ok(&["log", "--client", "Ada"]).contains("main/Plan.md"));
+    assert!(home.ok(&["log", "Plan", "--client", "Ada"]).contains("main/Plan.md"));
+    home.ok(&["remember", "I prefer tabs"]);
+    assert!(home.ok(&["recall", "tabs"]).contains("by Ada"));
 }

@@ -25,7 +25,8 @@ pub struct HistoryFilter {
     pub until: Option<Timestamp>,
     /// Only commits before this one.
     pub before: Option<CommitId>,
-    /// Only commits of this client, in any version: `claude-code` or `claude-code 2.1`.
+    /// Only commits of this client, in any version (`claude-code` or `claude-code 2.1`), or of this
+    /// person: those for which [`Author::is_called`] is true.
     pub client: Option<String>,
     /// Only commits of this conversation.
     pub conversation: Option<String>,
@@ -49,7 +50,8 @@ impl Snapshot<'_> {
                      AND project IN (SELECT id FROM projects WHERE ?4 IS NULL OR name = ?4)) c \
                  CROSS JOIN commits k ON k.row = c.commit_row \
                  WHERE (?1 IS NULL OR k.logical_ms >= ?1) AND (?2 IS NULL OR k.logical_ms <= ?2) \
-                   AND (?3 IS NULL OR k.client = ?3 OR substr(k.client, 1, length(?3) + 1) = ?3 || ' ') \
+                   AND (?3 IS NULL OR k.client = ?3 OR substr(k.client, 1, length(?3) + 1) = ?3 || ' ' \
+                     OR lower(k.client) = lower(replace(?3, '-', ' ')) OR k.account = ?3) \
                    AND (?9 IS NULL OR k.conversation = ?9) \
                    AND (?8 IS NULL OR (k.logical_ms, k.device, k.segment, k.offset) < ( \
                      SELECT logical_ms, device, segment, offset FROM commits WHERE id = ?8)) \
@@ -57,7 +59,8 @@ impl Snapshot<'_> {
             } else {
                 "SELECT k.row FROM commits k \
                  WHERE (?1 IS NULL OR k.logical_ms >= ?1) AND (?2 IS NULL OR k.logical_ms <= ?2) \
-                   AND (?3 IS NULL OR k.client = ?3 OR substr(k.client, 1, length(?3) + 1) = ?3 || ' ') AND ?5 IS NULL \
+                   AND (?3 IS NULL OR k.client = ?3 OR substr(k.client, 1, length(?3) + 1) = ?3 || ' ' \
+                     OR lower(k.client) = lower(replace(?3, '-', ' ')) OR k.account = ?3) AND ?5 IS NULL \
                    AND (?9 IS NULL OR k.conversation = ?9) \
                    AND (?4 IS NULL OR EXISTS (SELECT 1 FROM changes c JOIN projects p ON p.id = c.project \
                                               WHERE c.commit_row = k.row AND p.name = ?4)) \

@@ -80,7 +80,7 @@ pub(super) fn add(
         let folder = std::path::absolute(folder).unwrap_or_else(|_| folder.clone());
         let known =
             memory.projects()?.into_iter().find(|info| is_same_folder(&info.project.path, &folder));
-        let shown = visible(&folder.display().to_string()).into_owned();
+        let shown = visible(&context.shown_path(&folder)).into_owned();
         let here = match known {
             Some(info) => {
                 let here = info.project.name.to_string();
@@ -127,7 +127,7 @@ pub(super) fn add(
     for (info, what) in added {
         let notes = memory.snapshot()?.notes_in(&info.project.name)?;
         let info = ProjectInfo { notes, ..info };
-        let (name, path) = (&info.project.name, info.project.path.display());
+        let (name, path) = (&info.project.name, context.shown_path(&info.project.path));
         if !context.is_json() {
             let sentence = format!(
                 "{PLACE}{path}{PLACE:#} {what}: {STRONG}{name}{STRONG:#} {FAINT}({}){FAINT:#}",
@@ -142,7 +142,7 @@ pub(super) fn add(
         context.printer.hint(format!(
             "what {} names is left out by Basic Memory alone; a copy of it in a project's folder \
              does so here",
-            visible(&rules.display().to_string())
+            visible(&context.shown_path(&rules))
         ));
     }
     if context.is_json() {

@@ -130,7 +130,7 @@ pub(super) fn run(
     for (file, line, rule) in &rules {
         let place = format!("{PLACE}{}:{line}{PLACE:#}", visible(file));
         let first = rule.text.lines().next().unwrap_or_default();
-        printer.line(format!("{place} {}", visible(first)))?;
+        printer.hanging(format!("{place} {}", visible(first)), 2)?;
     }
     let verb = if dry_run { "Would make" } else { "Made" };
     let mut sentence =
