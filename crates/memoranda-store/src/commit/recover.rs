@@ -544,7 +544,11 @@ fn swap_found(folder: &DirHandle, name: &str, repair: &Repair) -> std::io::Resul
     if hash_of(folder, &repair.aside)? == repair.current {
         return Ok(());
     }
-    folder.swap(&repair.aside, name)
+    match folder.swap(&repair.aside, name) {
+        // Who saved there has also deleted the file since.
+        Err(e) if e.kind() == std::io::ErrorKind::NotFound => Ok(()),
+        swapped => swapped,
+    }
 }
 
 fn hash_of(folder: &DirHandle, name: &str) -> std::io::Result<Option<ContentHash>> {

@@ -50,6 +50,7 @@ pub use file_queries::{
 };
 pub use filtered_list::FilteredList;
 pub(crate) use fingerprint::fingerprint;
+pub(crate) use first_recorded::set_creation_times;
 pub use folder_graph::{FolderFact, FolderGraph, FolderTotals, NamedNote, NodeRow};
 pub use folders::{FileOrder, FilesBelow, FolderFiles};
 pub use graph::GraphNode;

@@ -10,8 +10,8 @@ use rusqlite::{Connection, OptionalExtension as _, params};
 
 use crate::error::{ErrorContext as _, Result, StoreError};
 use crate::faults::{self, Step};
-use crate::index::OldReaders;
 use crate::index::history::{self, LogCursor};
+use crate::index::{self, OldReaders};
 use crate::log::chain::{Digest, SeenDevices};
 use crate::log::{
     LogPosition, LogRecord, PurgeOrder, PurgeReport, PurgeRules, ReadCheck, RecordBody,
@@ -159,6 +159,7 @@ impl StoreInner {
             let last = history::read_to(db, device)?;
             history::set_read_to(db, device, LogCursor { position: read.end, ..last })?;
         }
+        index::set_creation_times(db)?;
         transaction.commit()?;
         Ok(())
     }
