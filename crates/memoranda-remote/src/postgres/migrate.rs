@@ -13,6 +13,7 @@ const MIGRATIONS: &[(&str, &str)] = &[
     ("proposals", include_str!("migrations/0002_proposals.sql")),
     ("oauth", include_str!("migrations/0003_oauth.sql")),
     ("row security", include_str!("migrations/0004_row_security.sql")),
+    ("token spaces", include_str!("migrations/0005_token_spaces.sql")),
 ];
 
 /// Version of the tables that this program uses.

@@ -7,33 +7,14 @@ use super::tokens::token_digest;
 use super::{Database, DatabaseResult};
 use crate::directory::{SpaceGrant, SpaceKind, SpaceRole, TokenAccess, TokenGrant};
 
-/// The personal access token of a digest.
-const PERSONAL_TOKENS: &str = "select account, name, token, access, spaces, default_space, \
-     coalesce(expires_at, 'infinity') as expires_at, revoked_at, null::text as audience \
-     from memoranda.tokens where sha256 = $1";
-/// The access token of a digest, with what its person consented to.
-const GRANT_TOKENS: &str = "select g.account, g.name, g.grant_id as token, g.access, g.spaces, \
-     g.default_space, o.expires_at, g.revoked_at, g.audience from memoranda.oauth_secrets o \
-     join memoranda.oauth_grants g on g.grant_id = o.grant_id \
-     where o.sha256 = $1 and o.kind = 'access'";
-
 impl Database {
     /// Returns what a token opens. `None` if it is unknown, revoked or expired, or if its account
     /// is disabled or has no space left that the token names.
     pub(super) fn token_grant(&self, secret: &str) -> DatabaseResult<Option<TokenGrant>> {
         let digest = token_digest(secret);
-        let tokens = if secret.starts_with(ACCESS_PREFIX) { GRANT_TOKENS } else { PERSONAL_TOKENS };
-        let select = format!(
-            "select a.name, t.name, t.token, t.access, s.space, s.name, s.kind, s.device, \
-             m.role, h.epoch, h.head, t.audience from ({tokens}) t \
-             join memoranda.accounts a on a.account = t.account \
-             join memoranda.members m on m.account = t.account \
-             join memoranda.spaces s on s.space = m.space \
-             join memoranda.heads h on h.space = m.space \
-             where t.expires_at > now() and t.revoked_at is null and a.disabled_at is null \
-             and (t.spaces is null or m.space = any(t.spaces)) \
-             order by t.default_space is distinct from m.space, s.kind, s.name"
-        );
+        let is_of_grant = secret.starts_with(ACCESS_PREFIX);
+        let function = if is_of_grant { "access_token_spaces" } else { "personal_token_spaces" };
+        let select = format!("select * from memoranda.{function}($1)");
         let rows = self.read(|client| {
             client.query_typed(&select, &[(&digest.as_slice(), postgres::types::Type::BYTEA)])
         })?;
