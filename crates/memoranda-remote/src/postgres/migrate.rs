@@ -61,6 +61,12 @@ impl Database {
         Ok(MigrationReport { from, to: SCHEMA_VERSION })
     }
 
+    /// Returns true if row-level security does not hold for the role of this address: a superuser.
+    pub fn bypasses_row_security(&self) -> DatabaseResult<bool> {
+        let select = "select rolsuper or rolbypassrls from pg_roles where rolname = current_user";
+        Ok(self.read(|client| client.query_one(select, &[]))?.get(0))
+    }
+
     /// Rejects a database whose tables are missing, older or newer.
     pub fn check_schema(&self) -> DatabaseResult<()> {
         match self.read(version)? {

@@ -75,8 +75,11 @@ impl TwoSpaces {
 #[test]
 fn a_forgetful_statement_sees_its_own_space_alone() {
     let Some(cluster) = shared() else { return skipped("a_forgetful_statement") };
-    let (_, address) = cluster.plain_database();
+    let (name, address) = cluster.plain_database();
     let team = TwoSpaces::new(&address);
+    assert!(!team.database.bypasses_row_security().unwrap());
+    let superuser = Database::new(&cluster.address(&name), None).unwrap();
+    assert!(superuser.bypasses_row_security().unwrap());
     team.write_canaries();
     let own = team.frames_of_eve();
     let mut client = Client::connect(&address, NoTls).unwrap();

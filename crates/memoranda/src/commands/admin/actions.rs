@@ -39,6 +39,14 @@ pub(super) fn run(
 
 fn migrate(context: &CommandContext, database: &Database) -> Result<()> {
     let report = database.migrate().map_err(database_error)?;
+    if database.bypasses_row_security().map_err(database_error)? {
+        context
+            .printer
+            .warn("this role is a superuser, for which row-level security does not hold");
+        context
+            .printer
+            .hint("use a role that only owns its database: `createuser`, `createdb --owner`");
+    }
     let sentence = match (report.from, report.to) {
         (0, to) => format!("Made the tables of schema {to}."),
         (from, to) if from == to => format!("The tables have schema {to} already."),
