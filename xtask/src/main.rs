@@ -32,6 +32,8 @@ Usage: cargo xtask <chore>
                              measure against the raw limits, write docs/benchmarks.md
   bench tools [--quick] [--sizes 100,1000,10000] [--only=TOOL]
                              measure every tool over stdio, write its section of docs/benchmarks.md
+  bench team [--quick] [--sizes 1000,10000] [--binary FILE]
+                             measure a team server on a PostgreSQL that is started for it (Linux)
   bench retrieval FILE [--ranked FILE] [--ablation] [-n N] [--json]
                              measure how well search finds, on questions with known evidence
   bench statements FILE      measure how well kind and scope are guessed, on the facts of BEAM

@@ -13,6 +13,10 @@ mod report;
 mod retrieval;
 mod samples;
 mod size;
+#[cfg(target_os = "linux")]
+mod team;
+#[cfg(target_os = "linux")]
+mod team_database;
 mod tool_cases;
 mod tools;
 
@@ -33,6 +37,8 @@ pub(crate) fn run(arguments: &[String]) -> Result<()> {
             "retrieval" => return retrieval::run(rest),
             "statements" => return crate::statements::run(&workspace::root()?, rest),
             "tools" => return tools::run(rest),
+            #[cfg(target_os = "linux")]
+            "team" => return team::run(rest),
             _ => {}
         }
     }

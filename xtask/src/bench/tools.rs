@@ -59,8 +59,8 @@ struct CallSamples {
 
 /// Resources that a process has used so far.
 #[derive(Clone, Copy, Default)]
-struct ProcessUse {
-    cpu_ms: f64,
+pub(super) struct ProcessUse {
+    pub(super) cpu_ms: f64,
     written_bytes: u64,
 }
 
@@ -108,7 +108,7 @@ pub(super) fn run(arguments: &[String]) -> Result<()> {
 }
 
 /// Returns the load average of the last minute: times mean little on a busy machine.
-fn load() -> String {
+pub(super) fn load() -> String {
     let loads = std::fs::read_to_string("/proc/loadavg").unwrap_or_default();
     loads.split(' ').next().filter(|load| !load.is_empty()).unwrap_or("unknown").to_owned()
 }
@@ -246,7 +246,7 @@ impl ToolRun<'_> {
 
 impl ProcessUse {
     /// Reads what a process has used; zero on systems that do not report it.
-    fn of(process: u32) -> Self {
+    pub(super) fn of(process: u32) -> Self {
         const TICKS_PER_SECOND: f64 = 100.0;
         let read = |name: &str| std::fs::read_to_string(format!("/proc/{process}/{name}"));
         let (stat, io) = (read("stat").unwrap_or_default(), read("io").unwrap_or_default());
