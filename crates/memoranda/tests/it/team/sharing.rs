@@ -1,9 +1,10 @@
 //! Two people on two servers: each finds what the other wrote, in the spaces that both hold.
 
-use serde_json::json;
+use serde_json::{Value, json};
 
 use super::support::Team;
 use crate::cluster::{DiskForce, skipped};
+use crate::support::Home;
 
 #[test]
 fn what_one_person_writes_the_other_finds_at_once_on_another_server() {
@@ -78,4 +79,70 @@ fn a_note_is_promoted_with_its_origin_and_only_where_the_person_may_write() {
         &json!({ "identifier": "Plan", "to": "ben" }),
         "no space",
     );
+}
+
+/// Words of the notes in the test of the order.
+const WORDS: [&str; 24] = [
+    "deploy", "kitchen", "garden", "invoice", "pnpm", "postgres", "latency", "holiday", "printer",
+    "wombat", "backup", "mirror", "ticket", "harbour", "violin", "saddle", "compass", "lantern",
+    "orchard", "thimble", "quarry", "meadow", "ferry", "anvil",
+];
+
+/// Returns the notes of an answer with their scores, in order.
+fn ranked(answer: &Value) -> Vec<(String, f64)> {
+    let results = answer["structured"]["results"].as_array().unwrap();
+    let row = |result: &Value| {
+        (result["permalink"].as_str().unwrap().to_owned(), result["score"].as_f64().unwrap())
+    };
+    results.iter().map(row).collect()
+}
+
+#[test]
+fn the_order_of_results_is_that_of_a_vault_on_warm_and_cold_servers() {
+    let Some(team) = Team::start(DiskForce::Off) else { return skipped("the_order_of_results") };
+    let vault = Home::new();
+    for n in 0..60_usize {
+        let word = |step: usize| WORDS[(n * step + step) % WORDS.len()];
+        let text = format!(
+            "# {} {} {n}\n\n- [fact] The {} is near the {} #{}\n\nA {} and a {}, then the {}.\n",
+            word(1),
+            word(5),
+            word(7),
+            word(11),
+            word(13),
+            word(3),
+            word(17),
+            word(19)
+        );
+        vault.write(&format!("main/n{n}.md"), text);
+    }
+    vault.ok(&["scan"]);
+    team.admin(&["space", "add", "ordered", "--owner", "anna"]);
+    let address = team.address().to_owned();
+    vault.ok(&["admin", "--database", &address, "space", "import", "ordered"]);
+    let token = team.token("anna", "ordered", &["--space", "ordered"]);
+    let warm = team.serve();
+    warm.call(&token, "search_notes", &json!({ "query": "wombat" }));
+    let cold = team.serve();
+    let mut found = 0;
+    for n in 0..40_usize {
+        let (one, two) = (WORDS[n % WORDS.len()], WORDS[(n * 5 + 3) % WORDS.len()]);
+        let question = json!({ "query": format!("{one} near the {two}"), "page_size": 60 });
+        let local = vault.json(&["tool", "search_notes", &question.to_string()]);
+        let expected = ranked(&local);
+        found += expected.len();
+        for (name, server) in [("warm", &warm), ("cold", &cold)] {
+            let got = ranked(&server.call(&token, "search_notes", &question));
+            let of_note = |id: &str| expected.iter().find(|(known, _)| known == id);
+            assert_eq!(got.len(), expected.len(), "{name}: {question}");
+            for ((id, score), (_, at_place)) in got.iter().zip(&expected) {
+                let (_, own) = of_note(id).unwrap_or_else(|| panic!("{name}: {id}: {question}"));
+                // Recency is part of a score, and time passes between the answers; equal notes may
+                // change places.
+                let is_equal = (score - own).abs() < 0.01 && (own - at_place).abs() < 0.01;
+                assert!(is_equal, "{name}: {id} {score} {own} {at_place}: {question}");
+            }
+        }
+    }
+    assert!(found > 200, "{found}");
 }
