@@ -13,7 +13,7 @@ use crate::support::{TestSpace, change, commit, found, put, rounds, text_of, try
 
 #[test]
 fn servers_on_one_database_have_one_log_and_equal_indexes() {
-    const SERVERS: usize = 4;
+    const SERVERS: usize = 8;
     let Some(cluster) = shared() else { return skipped("servers_on_one_database") };
     let space = TestSpace::new(cluster);
     let address = cluster.address(&space.database_name);
