@@ -1,6 +1,6 @@
 //! A server that clients call over HTTP, and its entry in each client's file.
 
-use std::path::{Path, PathBuf};
+use std::path::PathBuf;
 
 use serde_json::{Map, Value, json};
 
@@ -31,8 +31,8 @@ pub struct ServerAddress {
 pub struct ServerToken {
     /// The token.
     pub text: String,
-    /// The file with the token; `None` if it came from a variable.
-    pub file: Option<PathBuf>,
+    /// The file with the token.
+    pub file: PathBuf,
 }
 
 /// Entry of a server in the file of a client that calls it.
@@ -171,9 +171,8 @@ impl ServerAddress {
     /// Returns the flags of hooks that call the server.
     pub(crate) fn hook_flags(&self) -> Vec<String> {
         let mut flags = vec!["--server".to_owned(), self.origin.clone()];
-        let file = self.token.as_ref().and_then(|token| token.file.as_deref());
-        if let Some(file) = file.map(Path::display) {
-            flags.extend(["--token-file".to_owned(), file.to_string()]);
+        if let Some(token) = &self.token {
+            flags.extend(["--token-file".to_owned(), token.file.display().to_string()]);
         }
         if let Some(space) = &self.space {
             flags.extend(["--space".to_owned(), space.clone()]);
@@ -192,22 +191,14 @@ impl ServerAddress {
         if client.remote == RemoteShape::None {
             return Err(ClientsError::NoAddress { title, address: self.mcp_url() });
         }
-        let Some(token) = &self.token else {
-            if client.sign_in.is_none() {
-                return Err(ClientsError::NeedsToken { name, title });
+        match (&self.token, scope) {
+            (None, _) if client.sign_in.is_none() => Err(ClientsError::NeedsToken { name, title }),
+            (None, _) if with == HookInstall::With => {
+                Err(ClientsError::HooksNeedToken { name, title })
             }
-            if with == HookInstall::With {
-                return Err(ClientsError::HooksNeedToken { name, title });
-            }
-            return Ok(());
-        };
-        if scope == SetupScope::Project {
-            return Err(ClientsError::SharedToken { title });
+            (Some(_), SetupScope::Project) => Err(ClientsError::SharedToken { title }),
+            _ => Ok(()),
         }
-        if with == HookInstall::With && token.file.is_none() {
-            return Err(ClientsError::HooksNeedToken { name, title });
-        }
-        Ok(())
     }
 }
 
@@ -263,7 +254,7 @@ mod tests {
         let cursor = CLIENTS.iter().find(|client| client.name == "cursor").unwrap();
         let mut address = ServerAddress::parse("http://localhost:7337").unwrap();
         let text = "memoranda_0123".to_owned();
-        address.token = Some(ServerToken { text, file: None });
+        address.token = Some(ServerToken { text, file: PathBuf::from("token") });
         let entry = address.entry(cursor, None).unwrap();
         assert_eq!(entry["url"], "http://localhost:7337/mcp/x/recommended");
     }

@@ -32,9 +32,8 @@ use crate::wrap::wrap;
 /// writes. Only the key `memoranda` and our hooks are touched; comments, order and all other bytes
 /// stay. A file that cannot be read is left alone. --remove takes every trace out again.
 ///
-/// With --url the clients call a server instead of starting this program. With a token
-/// (--token-file, MEMORANDA_TOKEN or MEMORANDA_TOKEN_FILE) they send it; without one the person signs
-/// in, in each client. Hooks cannot sign in and need a token file.
+/// With --url the clients call a server instead of starting this program. With --token-file they send
+/// its token; without it the person signs in, in each client. Hooks cannot sign in and need the file.
 #[derive(clap::Args)]
 #[command(after_long_help = "\
 Clients:
@@ -169,15 +168,15 @@ fn address(
 ) -> Result<Option<ServerAddress>> {
     let Some(url) = &args.url else { return Ok(None) };
     let mut address = ServerAddress::parse(url)?;
-    // The hooks run in other folders.
-    let absolute = |file: PathBuf| std::path::absolute(&file).unwrap_or(file);
-    let file = args.token_file.clone().map(absolute);
-    let chosen = HttpToken::chosen(&context.printer, file.as_deref())?;
-    if let Some(token) = &chosen {
-        token.bearer()?;
+    // A variable may hold the token of another server, so only a named file counts.
+    if let Some(file) = &args.token_file {
+        // The hooks run in other folders.
+        let file = std::path::absolute(file).unwrap_or_else(|_| file.clone());
+        if let Some(token) = HttpToken::chosen(&context.printer, Some(&file))? {
+            token.bearer()?;
+            address.token = Some(ServerToken { text: token.text, file });
+        }
     }
-    address.token =
-        chosen.map(|token| ServerToken { text: token.text, file: token.file.map(absolute) });
     address.space = args.space.clone();
     if args.scope == SetupScope::Project {
         address.repository = GitRepository::of(&dirs.project).and_then(|found| found.remote);

@@ -213,6 +213,10 @@ fn a_server_is_refused_where_it_cannot_be_used() {
     ] {
         home.fails(&[args, &url].concat(), 2, &[words]);
     }
+    // A variable is for the commands that call a server; it may hold the token of another one.
+    let variable = [("MEMORANDA_TOKEN", "mem_pat_AbCdEf0123456789AbCdEf0123456789AbCdEf01")];
+    let said = home.run_with(&variable, &["setup", "lm-studio", "--url", "https://team.example"]);
+    assert!(said.code == 2 && said.err.contains("needs a token"), "{said:?}");
     home.fails(
         &["setup", "cursor", "--url", "https://team.example", "--token-file", "none"],
         3,
