@@ -36,7 +36,7 @@ impl CloneOrigin {
     /// Reads the origin of a vault; `None` if it is no clone, or if there is no vault.
     pub fn of_vault(home: &Path) -> Result<Option<Self>> {
         let path = home.join(".memoranda").join(CLONE_FILE);
-        let doing = || "read from where the vault was cloned".to_owned();
+        let doing = || format!("look into the vault {}", home.display());
         let Some(bytes) = state_files::read(&path).doing(doing)? else { return Ok(None) };
         let text = String::from_utf8_lossy(&bytes);
         let mut lines = text.lines().map(str::to_owned);

@@ -14,6 +14,7 @@ use memoranda_engine::{
 
 use crate::cli::GlobalArgs;
 use crate::config::AppSettings;
+use crate::env;
 use crate::error::{CommandError, Result, quoted};
 use crate::output::{OutputFormat, Printer};
 use crate::progress::ProgressBar;
@@ -72,7 +73,10 @@ impl CommandContext {
     /// Writes a path for people, with `~` for the home folder. Programs get the whole path.
     pub(crate) fn shown_path(&self, path: &Path) -> String {
         match (self.printer.format, self.settings()) {
-            (OutputFormat::Pretty, Ok(settings)) => with_tilde(path, &settings.directories.user),
+            // Without the variable, `~` would not say whose home folder it is.
+            (OutputFormat::Pretty, Ok(settings)) if env::is_home_set() => {
+                with_tilde(path, &settings.directories.user)
+            }
             _ => path.display().to_string(),
         }
     }
@@ -96,6 +100,12 @@ impl CommandContext {
     /// Opens an owned handle of the vault and creates the vault if it is missing.
     pub(crate) fn open_memory(&self) -> Result<Memory> {
         let settings = self.settings()?;
+        if !env::is_home_set() && settings.is_default_home() && !self.has_vault()? {
+            self.printer.warn(format!(
+                "HOME is not set; the vault is made in the home folder of this account: {}",
+                settings.home().display()
+            ));
+        }
         let memory = Memory::open(OpenOptions {
             home: settings.home(),
             cache: settings.directories.cache.clone(),

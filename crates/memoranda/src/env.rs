@@ -258,7 +258,7 @@ pub(crate) const TABLE: &[&EnvVariable] = &[
               `~/.local/state`; `%APPDATA%` on Windows).",
     },
     &EnvVariable { name: "TZ", doc: "The time zone in which times are shown and understood." },
-    &EnvVariable { name: "HOME", doc: "The person's own folder." },
+    &HOME,
 ];
 
 impl EnvVariable {
@@ -308,6 +308,15 @@ pub(crate) fn this_program() -> Option<PathBuf> {
 /// Returns true if the arguments contain `--`.
 pub(crate) fn has_end_of_flags() -> bool {
     std::env::args_os().any(|word| word == "--")
+}
+
+/// Home folder of the user.
+const HOME: EnvVariable = EnvVariable { name: "HOME", doc: "The person's own folder." };
+
+/// Returns true if the home folder is the one that the user's shell knows. Services may have none, and
+/// then the folder of the account is used.
+pub(crate) fn is_home_set() -> bool {
+    cfg!(windows) || HOME.get().is_some_and(|home| !home.is_empty())
 }
 
 /// Returns true if the locale uses UTF-8.

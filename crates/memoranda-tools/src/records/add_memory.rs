@@ -1,8 +1,10 @@
 //! `add_memory`.
 
+use memoranda_core::statement::{StatementScope, guess_statement};
 use memoranda_engine::clock;
 use memoranda_engine::records::{
-    AddedRecord, MemoryLayer, NewRecord, RecordExpiry, RecordKind, add_records, single_line,
+    AddedRecord, MemoryLayer, NewRecord, RecordExpiry, RecordKind, RecordScope, add_records,
+    single_line,
 };
 use serde_json::json;
 
@@ -31,6 +33,7 @@ pub(super) fn run(call: &CallContext<'_>, args: &ToolArgs) -> RecordToolResult<T
     let mut screen = SecretScreen::new(call);
     screen.record(&mut record);
     let warning = screen.finish()?;
+    let notice = person_notice(args, &record)?;
     let (added, commit) = add_records(call.memory, &call.who, std::slice::from_ref(&record), None)?;
     let Some(AddedRecord { id, place }) = added.into_iter().next() else {
         return Err(RecordToolError::new("Nothing was stored."));
@@ -48,6 +51,11 @@ pub(super) fn run(call: &CallContext<'_>, args: &ToolArgs) -> RecordToolResult<T
         text.push_str(&format!("\n{old} is superseded and no longer shown."));
     }
     push_warning(&mut text, warning.as_deref());
+    push_warning(&mut text, notice.as_deref());
+    let warning = match (warning, notice) {
+        (Some(warning), Some(notice)) => Some(format!("{warning} {notice}")),
+        (warning, notice) => warning.or(notice),
+    };
     let structured = json!({
         "id": id,
         "type": kind.as_str(),
@@ -57,4 +65,23 @@ pub(super) fn run(call: &CallContext<'_>, args: &ToolArgs) -> RecordToolResult<T
         "warning": warning,
     });
     Ok(ToolResult::ok(text, structured))
+}
+
+/// Says that a statement about the person was stored for one repository alone, as the interface asks
+/// for calls that name no scope. `None` if the caller chose the scope or the statement is not about the
+/// person.
+fn person_notice(args: &ToolArgs, record: &NewRecord) -> RecordToolResult<Option<String>> {
+    let RecordScope::Project(_) = &record.scope else { return Ok(None) };
+    let is_scope_given =
+        args.flag("global")?.is_some() || args.optional_text("project_id")?.is_some();
+    let repository = record.scope.name();
+    let guess = guess_statement(&record.content, &[repository]);
+    if is_scope_given || guess.scope == StatementScope::Repository {
+        return Ok(None);
+    }
+    let call = json!({ "content": single_line(&record.content, 200), "scope": "person" });
+    Ok(Some(format!(
+        "This reads as a statement about the person, and was stored for {repository} alone. For every \
+         repository: remember {call}, or add_memory with global=true."
+    )))
 }

@@ -148,6 +148,11 @@ impl AppSettings {
         self.value("default_project")
     }
 
+    /// Returns true if nothing names the vault, so that it is in the home folder.
+    pub(crate) fn is_default_home(&self) -> bool {
+        self.all.iter().any(|s| s.key == "home" && s.origin == SettingOrigin::BuiltIn)
+    }
+
     /// Returns the name of the user; `None` if it is unknown.
     pub(crate) fn person_name(&self) -> Option<String> {
         Some(self.value("name").trim()).filter(|name| !name.is_empty()).map(str::to_owned)

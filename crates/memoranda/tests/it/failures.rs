@@ -132,6 +132,13 @@ fn a_read_only_folder_is_said_in_a_sentence() {
     std::fs::set_permissions(&folder, std::fs::Permissions::from_mode(0o755)).unwrap();
 }
 
+#[test]
+fn a_vault_that_cannot_be_read_is_named() {
+    let home = Home::bare();
+    home.write(".memoranda/clone/file", "a folder in place of a file");
+    home.fails(&["add", "x"], 5, &["look into the vault ", "memoranda"]);
+}
+
 /// Files that are skipped because of a link are no failure, but the report names them.
 #[cfg(unix)]
 #[test]

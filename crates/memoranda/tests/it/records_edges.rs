@@ -497,3 +497,22 @@ fn the_project_is_the_one_that_git_names() {
         assert_eq!(said(json!({ "project_id": "global" })), "Scope: global (as asked)", "{text}");
     }
 }
+
+#[test]
+fn a_statement_about_the_person_says_where_it_is_known() {
+    let home = home();
+    let mut client = records(&home);
+    for (arguments, is_noticed) in [
+        (json!({ "content": "I prefer tabs" }), true),
+        (json!({ "content": "I prefer blanks", "type": "fact" }), true),
+        (json!({ "content": "I prefer spaces", "global": false }), false),
+        (json!({ "content": "I prefer dots", "global": true }), false),
+        (json!({ "content": "This repo uses pnpm" }), false),
+    ] {
+        let (text, structured) = done(&mut client, "add_memory", arguments.clone());
+        let notice = "For every repository: remember {";
+        assert_eq!(text.contains(notice), is_noticed, "{arguments}: {text}");
+        let warning = structured["warning"].as_str().unwrap_or_default();
+        assert_eq!(warning.contains(notice), is_noticed, "{arguments}: {warning}");
+    }
+}
