@@ -1,5 +1,6 @@
-//! Hooks, fed with what each client really sends: recorded from Codex 0.166.0, Gemini CLI 0.61.0 and
-//! Claude Code 2.1.197, with other names and ids, and with long texts cut. What stands for VS Code
+//! Hooks, fed with what each client really sends: recorded from Codex 0.166.0, Gemini CLI 0.61.0,
+//! Claude Code 2.1.197 and our plugin in OpenCode 1.18.33 (`.ci/opencode/check.py` records again), with
+//! other names and ids, and with long texts cut. What stands for VS Code
 //! and Cursor is written after their documentation.
 
 use std::io::Write as _;
@@ -87,7 +88,7 @@ fn every_client_gets_its_brief() {
         name.strip_suffix(".json").filter(|name| name.contains("-session-start")).map(str::to_owned)
     });
     let inputs: Vec<String> = inputs.collect();
-    assert_eq!(inputs.len(), 14, "{inputs:?}");
+    assert_eq!(inputs.len(), 15, "{inputs:?}");
     for input in inputs {
         let (client, _) = input.split_once("-session-start").unwrap();
         let told = recorded(&home, &input);
@@ -514,7 +515,7 @@ fn equal_commands_that_run_at_once_give_one_brief() {
     }
 }
 
-/// The inputs of these clients are written after their documentation.
+/// The inputs of Cline and Windsurf are written after their documentation.
 #[test]
 fn clients_with_scripts_get_what_their_events_allow() {
     let home = lived_in();
@@ -538,13 +539,13 @@ fn clients_with_scripts_get_what_their_events_allow() {
         home.run_fed(answered.to_string().as_bytes(), &["hook", "stop", "--client", "windsurf"]);
     assert_eq!((said.code, said.out.as_str()), (0, ""));
     assert!(kept(&home, "windsurf-traj42").contains("> The discount is in cart.rs."));
-    let idle = serde_json::json!({
-        "session_id": "ses_1", "cwd": shop, "prompt": "Add a discount",
-        "last_assistant_message": "It is in.",
-    });
-    home.run_fed(idle.to_string().as_bytes(), &["hook", "stop", "--client", "opencode"]);
-    let trace = kept(&home, "opencode-ses1");
-    assert!(trace.contains("> Add a discount") && trace.contains("> It is in."), "{trace}");
+    let idle = hook(&home, "opencode", "stop");
+    assert_eq!((idle.code, idle.out.as_str()), (0, ""));
+    let sessions = std::fs::read_dir(home.file("memories/sessions")).unwrap();
+    let names = sessions.map(|entry| entry.unwrap().file_name().into_string().unwrap());
+    let name = names.into_iter().find(|name| name.starts_with("opencode-")).unwrap();
+    let trace = kept(&home, name.strip_suffix(".md").unwrap());
+    assert!(trace.contains("Which editor do I use?") && trace.contains("> Done."), "{trace}");
 }
 
 #[cfg(unix)]
