@@ -24,7 +24,9 @@ impl ProgressBar {
 
     /// Shows the progress of a scan.
     pub(crate) fn update(&mut self, progress: ScanProgress) {
-        let counted = "{msg} {bar:30} {pos}/{len}";
+        // A scan is recorded in parts, so that an interrupted one is not lost.
+        let counted = "{msg} {bar:30} {pos}/{len}\n\
+                       Ctrl-C stops; the next command goes on from there";
         self.draw("Reading notes", counted, progress.done as u64, progress.total as u64);
     }
 

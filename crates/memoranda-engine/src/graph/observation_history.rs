@@ -328,7 +328,8 @@ pub fn observation_timeline(
     let current: HashSet<&ObservationId> = facts.map(|fact| &fact.id).collect();
     let mut versions: Vec<&ObservationVersion> =
         history.versions.iter().filter(|version| chain.contains(&version.id)).collect();
-    versions.sort_by_key(|version| version.version);
+    // Another program may have written equal numbers; then the time decides.
+    versions.sort_by_key(|version| (version.version, version.time));
     if versions.is_empty() {
         let Some(entity) = &entity else {
             let (name, id) = (name.to_owned(), id.clone());

@@ -156,3 +156,30 @@ fn statistics_tell_how_often_saving_fails_validation() {
     assert_eq!(found["errorRate"], 0.5);
     assert!(said.contains("0.5"), "{said}");
 }
+
+#[test]
+fn observations_with_equal_version_numbers_are_in_order_of_time() {
+    let home = Home::new();
+    let (old, new) = ("obs_3BBKGW1B9066ZZAY7H39T6KPHR", "obs_5FV786Q68Z5Q24A0NN2ZB2KJC9");
+    let text = format!(
+        "---\ntitle: A\ntype: x\n---\n## Observations\n\
+         - [fact] New fact <!-- {new} v1 2026-01-02T00:00:00Z supersedes {old} -->\n\n## History\n\
+         - [fact] ~~Old fact~~ <!-- {old} v1 2026-01-01T00:00:00Z by {new} -->\n"
+    );
+    home.write("graph/t/A.md", text);
+    home.ok(&["scan"]);
+    let mut client = Client::open(&home, ERA, SET);
+    let asked = json!({ "threadId": "t", "entityName": "A", "observationId": new });
+    let history = call(&mut client, "get_observation_history", &asked)["history"].clone();
+    let chain: Vec<(&Value, &Value)> = history
+        .as_array()
+        .unwrap()
+        .iter()
+        .map(|entry| (&entry["content"], &entry["current"]))
+        .collect();
+    assert_eq!(
+        chain,
+        [(&json!("Old fact"), &json!(false)), (&json!("New fact"), &json!(true))],
+        "{history:#}"
+    );
+}
