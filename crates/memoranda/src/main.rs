@@ -49,14 +49,21 @@ fn main() -> ExitCode {
     match parse(Cli::command()).or_else(|_| parse(full_command())) {
         Ok((cli, matches)) => run(cli, matches.subcommand_name().unwrap_or_default()).into(),
         Err(error) => {
+            // The settings are not read for a command line that is not valid.
+            let is_plain = env::NO_COLOR.text().is_some_and(|value| !value.is_empty());
+            let color = if is_plain { ColorWhen::Never } else { ColorWhen::Auto };
+            let printer = Printer::new(OutputFormat::Pretty, Verbosity::Normal, color);
             if let Some(error) = suggest::unknown_command(&error) {
-                Printer::new(OutputFormat::Pretty, Verbosity::Normal, ColorWhen::Auto)
-                    .error(&error);
+                printer.error(&error);
                 return Exit::Usage.into();
             }
-            // A closed pipe is ignored.
+            if error.use_stderr() {
+                printer.usage_error(&error);
+                return Exit::Usage.into();
+            }
+            // Help that was asked for. A closed pipe is ignored.
             error.print().ok();
-            if error.use_stderr() { Exit::Usage } else { Exit::Success }.into()
+            Exit::Success.into()
         }
     }
 }

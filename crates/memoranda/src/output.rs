@@ -191,6 +191,13 @@ impl Printer {
         }
     }
 
+    /// Prints an error of the command line with its usage.
+    pub(crate) fn usage_error(&self, error: &clap::Error) {
+        for line in error.render().ansi().to_string().lines() {
+            self.message(line);
+        }
+    }
+
     /// Prints a line to standard error, broken between words.
     fn message(&self, line: &str) {
         for line in wrap(line, self.message_width(), MESSAGE_INDENT) {

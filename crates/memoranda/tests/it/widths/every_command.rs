@@ -1,4 +1,5 @@
-//! No command prints a line that is wider than the terminal.
+//! No command prints a line that is wider than the terminal. The lines of diffs and of files to paste
+//! stay as they are: they are copied, and applied by programs.
 
 use std::collections::BTreeSet;
 
@@ -17,7 +18,7 @@ const LONG_NAME: &str =
     "A note that nobody has written down yet, with quite a long title of its own";
 
 /// What is run, errors included. The order matters: later commands see what earlier ones did.
-const RUN: [&[&str]; 54] = [
+const RUN: [&[&str]; 56] = [
     &["init"],
     &["status"],
     &["setup"],
@@ -81,6 +82,8 @@ const RUN: [&[&str]; 54] = [
     &["expire", "--days", "90"],
     &["vacuum", "--dry-run"],
     &["export", "vault.tar"],
+    &["hook", "nothing"],
+    &["serve", "--bind", "nowhere"],
 ];
 
 #[test]
