@@ -85,7 +85,7 @@ pub use search::fragments::{NoteFragment, ResolvedQuery};
 pub use search::pack::{PackRequest, PackedNote, PackedPage, PackedPassage};
 pub use search::{
     FurtherPassage, LOW_RELEVANCE, MIN_RELEVANCE, RELATIVE_CUT, SearchPage, SearchRequest,
-    SearchResult, SearchUnit,
+    SearchResult, SearchUnit, TypedWords,
 };
 pub use status::VaultStatus;
 pub use visits::{ChangesSinceVisit, VisitRegister, VisitingClient};

@@ -33,8 +33,9 @@ const MAX_QUESTION_CHARS: usize = 2_000;
 const CHANGES_HEADING: &str = "## Changed Since";
 /// How many words of a question are searched for.
 const MAX_PROMPT_WORDS: usize = 32;
-/// Minimum relevance of a memory that has fewer than two words in common with a question.
-const MIN_MEANING_RELEVANCE: f64 = 0.11;
+/// Relevance of a memory that has fewer than two words in common with a question: what nobody asked
+/// for must be likelier than not.
+const MIN_UNASKED_RELEVANCE: f64 = 0.5;
 /// How old a checkpoint may be to say where things stand, in seconds.
 pub(super) const MAX_CHECKPOINT_AGE_SECONDS: i64 = 14 * 24 * 3600;
 
@@ -117,7 +118,7 @@ impl PromptWords {
         let text = text.to_lowercase();
         let distinct: std::collections::BTreeSet<&String> = self.content().collect();
         distinct.iter().filter(|word| text.contains(word.as_str())).count() >= 2
-            || relevance.is_none_or(|relevance| relevance >= MIN_MEANING_RELEVANCE)
+            || relevance.is_none_or(|relevance| relevance > MIN_UNASKED_RELEVANCE)
     }
 }
 

@@ -9,6 +9,7 @@
 
 mod features;
 mod question_features;
+mod relevance;
 mod scoring;
 mod term_counts;
 mod term_freq;
@@ -23,6 +24,9 @@ use jiff::Timestamp;
 
 pub use features::{FEATURE_COUNT, FeatureValues, FeatureWeights, RankFeature};
 pub use question_features::without_speaker_names;
+pub use relevance::{
+    RELEVANCE_FEATURE_COUNT, RELEVANCE_THRESHOLD, RelevanceFeature, RelevanceValues,
+};
 pub use term_freq::{QueryTerms, TermFreqs};
 pub use title::{TitleMatch, TitleQuery};
 pub use tokens::PassageTokens;
@@ -69,6 +73,9 @@ pub struct RankCandidate<Id> {
     pub updated: Timestamp,
     /// Importance of the most important fact, 0 to 1; `None` if no fact has one.
     pub importance: Option<f64>,
+    /// Number of passages with which the note is compared as an answer, if it is not the number of
+    /// all passages in the index: a short list of facts beside a large collection of notes.
+    pub corpus_passages: Option<u64>,
     /// Passages in order. A gap in the ids means that passages were left out.
     pub passages: Vec<CandidatePassage>,
 }
@@ -118,6 +125,8 @@ pub struct RankedNote<Id> {
     pub score: f64,
     /// Estimated probability that the note answers the query, 0 to 1.
     pub relevance: f64,
+    /// True if it contains a word of the query as it was typed.
+    pub has_typed_word: bool,
     /// Similarity of the most similar passage, 0 to 1.
     pub similarity: f64,
     /// Passages, best first.
@@ -135,10 +144,14 @@ pub struct RankedPassage {
     pub score: f64,
     /// Estimated probability that the passage answers the query, 0 to 1.
     pub relevance: f64,
+    /// True if it contains a word of the query as it was typed.
+    pub has_typed_word: bool,
     /// Embedding similarity to the query, 0 to 1.
     pub similarity: f64,
     /// Values of the features that were compared.
     pub features: FeatureValues,
+    /// Values from which the relevance was estimated.
+    pub relevance_values: RelevanceValues,
 }
 
 impl RankedPassage {
@@ -261,6 +274,7 @@ pub fn rank_passages<Id: Copy>(
             batch: note.batch,
             score: why.iter().map(|signal| signal.amount()).sum(),
             relevance: passage.relevance,
+            has_typed_word: passage.has_typed_word,
             similarity: passage.similarity,
             passages: vec![*passage],
             why,

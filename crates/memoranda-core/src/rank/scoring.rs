@@ -3,15 +3,22 @@
 use jiff::Timestamp;
 
 use super::features::{FEATURE_COUNT, FeatureGroup, FeatureValues, RankFeature};
+use super::relevance::{RelevanceEvidence, WordEvidence, chance_similarity};
 use super::term_counts::{NoteTermCounts, PassageTermCounts, WINDOW_REACH, neighbours};
 use super::term_freq::{QueryTerms, TermFreqs};
-use super::weights::{self, RankOptions, TimeWords};
+use super::weights::{RankOptions, TimeWords};
 use super::{CandidatePassage, RankCandidate, RankQuery, RankSignal, RankedNote, RankedPassage};
 use super::{TitleMatch, question_features::PassageFeatures};
 use crate::query::TermRequirement;
 
 /// Factor on the relevance of a term that was corrected as a typo.
 const CORRECTED_TERM_FACTOR: f32 = 0.5;
+
+/// Least relevance of a note from the time that the query names, if it names little else.
+const TIME_RELEVANCE: f64 = 0.6;
+
+/// Similarity from which on the advantage of a small corpus counts fully.
+const LIKELY_SIMILARITY: f32 = 0.3;
 
 /// If at least this share of the query's IDF weight names a time, treat it as a query about that
 /// time.
@@ -38,6 +45,8 @@ pub(super) struct RankingContext<'r, Id> {
     left_to_meaning: f32,
     /// Additional weight of the time signal, if the query names little else.
     time_alone: f64,
+    /// Evidence from which the relevance is estimated.
+    evidence: RelevanceEvidence,
 }
 
 /// A note with its word matches.
@@ -115,6 +124,11 @@ impl<'r, Id: Copy> RankingContext<'r, Id> {
             let is_then = !timely.is_empty() && asked.is_from_named_time(candidate);
             NoteTermCounts::new(candidate, sought, if is_then { &timely } else { &[] })
         };
+        let first = candidates.iter().filter(|note| note.batch == 0);
+        let has_meaning =
+            first.flat_map(|note| &note.passages).any(|passage| passage.similarity != 0.0);
+        let evidence =
+            if has_meaning { RelevanceEvidence::WordsAndMeaning } else { RelevanceEvidence::Words };
         let counts: Vec<_> = candidates.into_iter().map(count).collect();
         let is_guess = |term| asked.corrected_terms.contains(&term);
         let sure = (0..needs.len())
@@ -129,6 +143,7 @@ impl<'r, Id: Copy> RankingContext<'r, Id> {
             notes: Vec::new(),
             left_to_meaning: 0.0,
             time_alone,
+            evidence,
         };
         let means = MeanLengths::new(&counts);
         ranking.notes =
@@ -178,8 +193,16 @@ impl<'r, Id: Copy> RankingContext<'r, Id> {
         }
         let values = self.feature_values(note);
         let all = candidate.passages.iter().zip(&note.counts.passages).zip(values);
-        let all = all.map(|((passage, counts), values)| self.passage(passage, counts, values));
+        let corpus = candidate.corpus_passages.unwrap_or(self.asked.passage_count);
+        let all =
+            all.map(|((passage, counts), values)| self.passage(passage, counts, values, corpus));
         let mut passages: Vec<_> = all.collect();
+        if self.time_alone > 0.0 && self.asked.is_from_named_time(candidate) {
+            let raise = |passage: &mut RankedPassage| {
+                passage.relevance = passage.relevance.max(TIME_RELEVANCE);
+            };
+            passages.iter_mut().for_each(raise);
+        }
         passages.sort_by(|a, b| b.score.total_cmp(&a.score).then(a.id.cmp(&b.id)));
         let best = *passages.first()?;
         let mut why = Vec::with_capacity(9);
@@ -212,6 +235,7 @@ impl<'r, Id: Copy> RankingContext<'r, Id> {
             batch: candidate.batch,
             score: why.iter().map(|signal| signal.amount()).sum(),
             relevance,
+            has_typed_word: passages.iter().any(|passage| passage.has_typed_word),
             similarity: passages.iter().map(|passage| passage.similarity).fold(0.0, f64::max),
             passages,
             why,
@@ -223,8 +247,14 @@ impl<'r, Id: Copy> RankingContext<'r, Id> {
     fn feature_values(&self, note: &MatchedNote<'r, Id>) -> Vec<FeatureValues> {
         let candidate = note.counts.candidate;
         let passages = &candidate.passages;
+        // In a corpus of its own a note competes with fewer passages that are near by chance.
+        let all = self.asked.passage_count;
+        let chance = chance_similarity(all, candidate.corpus_passages.unwrap_or(all));
         // A negative similarity counts as no similarity.
-        let similarity = |at: usize| passages.get(at).map_or(0.0, |p| p.similarity.max(0.0));
+        let similarity = |at: usize| {
+            let similarity = passages.get(at).map_or(0.0, |p| p.similarity.max(0.0));
+            similarity + chance * (similarity / LIKELY_SIMILARITY).min(1.0)
+        };
         let words = |at: usize| note.counts.passages.get(at).map_or(0.0, |p| p.own.words);
         let half = self.options.short_passage_half as f32;
         let scale = self.options.short_passage_scale() as f32;
@@ -280,29 +310,53 @@ impl<'r, Id: Copy> RankingContext<'r, Id> {
     fn passage(
         &self,
         passage: &CandidatePassage,
-        PassageTermCounts { own, .. }: &PassageTermCounts,
+        counts: &PassageTermCounts,
         features: FeatureValues,
+        corpus_passages: u64,
     ) -> RankedPassage {
-        let similarity = f64::from(passage.similarity);
-        let worth = self.worth.iter().zip(&self.sure).map(|(worth, sure)| worth * sure);
-        // One term of a group of alternatives covers the whole group.
-        let groups = self.matched_groups(own);
-        let terms = own.terms.iter().zip(&self.asked.query.terms).zip(worth);
-        let held = terms.filter(|((count, term), _)| **count > 0.0 || term.groups & groups != 0);
-        // A longer word that only begins with the term is no more certain than a corrected one.
-        let sure = |count: f32| {
-            if count > 0.0 && count < 1.0 { CORRECTED_TERM_FACTOR } else { 1.0 }
-        };
-        let covered: f32 = held.map(|((count, _), worth)| worth * sure(*count)).sum();
+        let words = self.word_evidence(&counts.own);
+        let relevance_values =
+            RelevanceEvidence::values(&words, passage.similarity, corpus_passages);
         let mut ranked = RankedPassage {
             id: passage.id,
             score: 0.0,
-            relevance: weights::relevance(f64::from(covered), similarity),
-            similarity,
+            relevance: self.evidence.relevance(&relevance_values),
+            has_typed_word: words.exact > 0,
+            similarity: f64::from(passage.similarity),
             features,
+            relevance_values,
         };
         ranked.score = ranked.why(self.options).iter().map(|signal| signal.amount()).sum();
         ranked
+    }
+
+    /// Returns which part of the query a text contains.
+    fn word_evidence(&self, counts: &TermFreqs) -> WordEvidence {
+        // One term of a group of alternatives covers the whole group.
+        let groups = self.matched_groups(counts);
+        let mut evidence = WordEvidence::default();
+        let terms = counts.terms.iter().zip(&self.asked.query.terms);
+        for (at, ((&count, term), (&worth, &sure))) in
+            terms.zip(self.worth.iter().zip(&self.sure)).enumerate()
+        {
+            // Excluded terms and those that name the time of the note are no evidence.
+            if worth <= 0.0 {
+                continue;
+            }
+            evidence.terms += 1;
+            if count <= 0.0 && term.groups & groups == 0 {
+                continue;
+            }
+            evidence.found += 1;
+            // A longer word that only begins with the term is no more certain than a corrected one.
+            let is_beginning = count > 0.0 && count < 1.0;
+            if !is_beginning && !self.asked.corrected_terms.contains(&at) {
+                evidence.exact += 1;
+            }
+            evidence.covered +=
+                worth * sure * if is_beginning { CORRECTED_TERM_FACTOR } else { 1.0 };
+        }
+        evidence
     }
 
     /// Computes BM25 as a share of its maximum, 0 to 1.

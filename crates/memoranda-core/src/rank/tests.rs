@@ -24,6 +24,7 @@ fn note(number: u64, texts: &[&str]) -> RankCandidate<u64> {
         created: at(NOW - 100 * DAY),
         updated: at(NOW - 100 * DAY),
         importance: None,
+        corpus_passages: None,
         passages: passages.collect(),
     }
 }
@@ -170,10 +171,17 @@ fn each_passage_says_why_for_itself() {
 
 #[test]
 fn higher_ranks_are_at_least_as_relevant() {
-    // The first matches by its embedding, the second by one word of three, the last not at all.
+    // The first has all words in three passages, the second one word and little else, the last none.
     let notes = [
-        note(1, &["Doctor Nguyen is my dentist and has a surgery beside the town hall in Kiel"]),
-        note(2, &["called"]),
+        note(
+            1,
+            &[
+                "The tooth of the old garden rake is bent and rusty since the winter",
+                "My ache in the back is worse after the long drive to the coast",
+                "I shall call the plumber about the kitchen sink again on Monday",
+            ],
+        ),
+        note(2, &["ache"]),
         note(3, &["goats"]),
     ];
     let found = ranked("tooth ache whom to call", &notes);
@@ -185,8 +193,27 @@ fn higher_ranks_are_at_least_as_relevant() {
 }
 
 #[test]
+fn a_fact_is_compared_with_the_facts_of_its_corpus() {
+    let note = note(1, &["The cleaning lady comes every second Friday"]);
+    let fact = RankCandidate { corpus_passages: Some(20), ..note.clone() };
+    let best = |candidate: RankCandidate<u64>| {
+        let found = ranked("when does the housekeeper visit", &[candidate]);
+        (found[0].relevance, found[0].score)
+    };
+    let (of_note, of_fact) = (best(note), best(fact));
+    assert!(of_note.0 < RELEVANCE_THRESHOLD && of_fact.0 >= RELEVANCE_THRESHOLD, "{of_fact:?}");
+    assert!(of_fact.1 > of_note.1, "{of_fact:?} {of_note:?}");
+}
+
+#[test]
 fn corrected_terms_lower_the_relevance() {
-    let notes = [note(1, &["the wooden bridge over the river"])];
+    let notes = [note(
+        1,
+        &[
+            "On Sunday we walked with the children to the old mill, had cake in the garden, crossed \
+           the bridge and came home late because of the rain",
+        ],
+    )];
     let relevance = |guessed: &[usize]| ranked_with("bridge", guessed, &notes)[0].relevance;
     assert!(relevance(&[0]) + 0.2 < relevance(&[]));
     assert!(relevance(&[0]) > 0.1);

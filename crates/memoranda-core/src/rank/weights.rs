@@ -153,13 +153,6 @@ const fn columns(
     (passages, notes)
 }
 
-/// Estimates the probability that a passage answers a query from the covered share of term weight
-/// and from embedding similarity. Logistic regression, fitted on questions about matching and other
-/// conversations (`docs/search.md`).
-pub(super) fn relevance(covered: f64, similarity: f64) -> f64 {
-    1.0 / (1.0 + (3.0 - 4.4 * covered - 2.7 * similarity).exp())
-}
-
 impl Default for RankOptions {
     fn default() -> Self {
         Self::STANDARD

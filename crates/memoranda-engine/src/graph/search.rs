@@ -14,7 +14,7 @@ use super::error::GraphResult;
 use super::query::FoundEntity;
 use super::read::read_entity;
 use super::thread::GraphThread;
-use crate::{EngineError, LOW_RELEVANCE, Memory, SearchRequest};
+use crate::{EngineError, Memory, SearchRequest};
 
 /// Maximum number of entities of a large thread that are found by type or by words of their names.
 const MAX_BY_NAME: usize = 50;
@@ -129,7 +129,7 @@ fn add_by_words(
         // A similar meaning is not a match for a name.
         options: RankOptions::WORDS,
         // Each entity is tested for the text below.
-        min_relevance: LOW_RELEVANCE,
+        min_relevance: 0.0,
         ..SearchRequest::default()
     };
     let page = match memory.search(&request) {

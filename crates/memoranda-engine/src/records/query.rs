@@ -10,16 +10,14 @@ use super::kind::RecordKind;
 use super::record::{MemoryRecord, PROJECT_NAME, RecordLocation, records_project};
 use super::scope::{RecordScope, VisibleScopes};
 use crate::{
-    EngineError, MIN_RELEVANCE, Memory, NoteLocation, SearchPage, SearchRequest, SearchResult,
+    EngineError, LOW_RELEVANCE, MIN_RELEVANCE, Memory, NoteLocation, SearchPage, SearchRequest,
+    SearchResult,
 };
 
 /// Number of files requested in addition to the limit, because some do not match.
 const EXTRA_FILES: usize = 8;
 /// Number of files requested per further page.
 const PAGE_FILES: usize = 256;
-/// Relevance down to which records fill a list whose best record is relevant. A record is one
-/// short text, and the list has a limit of its own.
-const FILL_RELEVANCE: f64 = 0.06;
 /// Number of search results requested in addition to the limit, because some do not match.
 const EXTRA_RESULTS: usize = 10;
 
@@ -155,7 +153,7 @@ pub fn search_records(
         limit,
         offset,
         snippet_chars: 0,
-        fill_relevance: Some(FILL_RELEVANCE),
+        fill_relevance: LOW_RELEVANCE,
         relative_cut: 0.0,
         ..SearchRequest::default()
     };
@@ -198,7 +196,7 @@ pub fn search_records(
             // every other reader, and belongs to this answer, too.
             let everywhere = SearchRequest {
                 filter: SearchFilter::default(),
-                fill_relevance: None,
+                fill_relevance: LOW_RELEVANCE,
                 ..request(text, 0, page_size).with_min_relevance(min_relevance)
             };
             let mut all = memory.search(&everywhere)?;

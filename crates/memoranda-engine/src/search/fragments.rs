@@ -78,6 +78,7 @@ impl ResolvedQuery {
             created: part.created,
             updated: part.updated,
             importance: None,
+            corpus_passages: None,
             passages: vec![CandidatePassage {
                 similarity,
                 ..CandidatePassage::new(&part.kind, &part.text)

@@ -8,9 +8,11 @@ pub(crate) mod results;
 
 use jiff::Timestamp;
 use memoranda_core::embed::StaticEmbeddingModel;
+use memoranda_core::id::ProjectName;
 use memoranda_core::query::{Query, QueryTerm, TermRequirement, TimeExpression, TimeRange};
 use memoranda_core::rank::{
-    FeatureValues, RankOptions, RankQuery, RankSignal, rank_notes, without_speaker_names,
+    FeatureValues, RELEVANCE_THRESHOLD, RankOptions, RankQuery, RankSignal, RelevanceValues,
+    rank_notes, without_speaker_names,
 };
 use memoranda_core::snippet::Snippet;
 use memoranda_store::{CandidateQuery, CandidateSet, SearchFilter, TermCorrection, clock};
@@ -24,21 +26,23 @@ use crate::search::results::{ResultBuilder, ResultPage};
 
 /// So many notes are compared at a time however few are asked for, so that pages fit together.
 const CANDIDATES: usize = 40;
-/// Relevance below which a result is not shown in a scope of many passages, unless a caller asks for
-/// less. A higher value would hide answers in other words than the question (`docs/search.md`).
-pub const MIN_RELEVANCE: f64 = 0.12;
-/// Relevance below which a result is noise in a small scope, for a hint, and for a search by words
-/// alone.
-pub const LOW_RELEVANCE: f64 = 0.1;
+/// Relevance that the most relevant result must reach, or nothing is shown, unless a caller chooses
+/// another threshold (`docs/search.md`).
+pub const MIN_RELEVANCE: f64 = RELEVANCE_THRESHOLD;
+/// Relevance below which a result is noise, even if another one is relevant.
+pub const LOW_RELEVANCE: f64 = 0.15;
 /// Share of the best score below which a result is not shown in a scope of many passages, unless it
 /// is certain.
 pub const RELATIVE_CUT: f64 = 0.5;
-/// Number of passages up to which a scope is small, and from which on it is large. The best of many
-/// unrelated passages is nearer to a question by chance than the best of few.
-const SCOPE_PASSAGES: (f64, f64) = (30.0, 600.0);
+/// Numbers of passages at which a scope begins to be cut, and from which on it is cut fully.
+const CUT_PASSAGES: (f64, f64) = (30.0, 600.0);
 /// Relevance from which on a result is shown however much better the best one is: its passage
 /// contains all words of the query.
 const CERTAIN_RELEVANCE: f64 = 0.75;
+
+/// Projects of what agents were told to remember, one fact at a time. These facts are compared with
+/// each other: a thousand notes beside them do not make a match with one of them less relevant.
+const MEMORY_PROJECTS: [&str; 4] = ["banks", "graph", "memories", "records"];
 
 /// Search request. Start with the default and set what differs.
 #[derive(Clone, Debug)]
@@ -61,20 +65,34 @@ pub struct SearchRequest {
     pub unit: SearchUnit,
     /// How many further passages of each note are quoted, if a result is a note.
     pub further_passages: usize,
-    /// How likely, from 0 to 1, a result must be to have to do with the question.
+    /// How likely, from 0 to 1, a result must be to have to do with the question. With its default,
+    /// the most relevant result decides, and the others need only `fill_relevance`.
     pub min_relevance: f64,
-    /// Relevance down to which results are added if the best one reaches `min_relevance`, for lists
-    /// with a limit of their own; `None` adds none.
-    pub fill_relevance: Option<f64>,
+    /// Relevance down to which results are shown if the most relevant one reaches the default of
+    /// `min_relevance`.
+    pub fill_relevance: f64,
     /// Share of the best score below which a result is left out, if `min_relevance` has its default;
     /// 0 leaves none out. A query that requires words, and a result with all words, are not cut.
     pub relative_cut: f64,
+    /// Treatment of results with a word of the query whose relevance is too low.
+    pub typed_words: TypedWords,
     /// How alike, from 0 to 1, a result must be to the question in meaning if its words say nothing.
     pub min_similarity: Option<f64>,
     /// Weights of the ranking signals.
     pub options: RankOptions,
     /// Reference time of words like "yesterday"; `None` for now.
     pub now: Option<Timestamp>,
+}
+
+/// Treatment of results that contain a word of the query as it was typed, if `min_relevance` has its
+/// default.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
+pub enum TypedWords {
+    /// They must be relevant like others: a model asks in sentences and believes what it gets.
+    #[default]
+    ByRelevance,
+    /// They are shown: a person who types a word expects the notes that contain it.
+    Always,
 }
 
 /// Unit of one result.
@@ -104,8 +122,9 @@ impl Default for SearchRequest {
             unit: SearchUnit::Notes,
             further_passages: 0,
             min_relevance: MIN_RELEVANCE,
-            fill_relevance: None,
+            fill_relevance: LOW_RELEVANCE,
             relative_cut: RELATIVE_CUT,
+            typed_words: TypedWords::ByRelevance,
             min_similarity: None,
             options: RankOptions::STANDARD,
             now: None,
@@ -114,8 +133,7 @@ impl Default for SearchRequest {
 }
 
 impl SearchRequest {
-    /// Sets the threshold that a caller chose; without a choice the default stays, which adapts to
-    /// the size of the scope.
+    /// Sets the threshold that a caller chose; without a choice the default stays.
     ///
     /// ```
     /// use memoranda_engine::SearchRequest;
@@ -132,10 +150,22 @@ impl SearchRequest {
         self.min_relevance.to_bits() == MIN_RELEVANCE.to_bits()
     }
 
-    /// Returns the size of a scope as a share, from 0 for a small to 1 for a large one.
-    fn scope_share(passages: u64) -> f64 {
-        let (small, large) = SCOPE_PASSAGES;
+    /// Returns the part of the relative cut that applies to a scope, from 0 for a small to 1 for a large
+    /// one.
+    fn cut_share(passages: u64) -> f64 {
+        let (small, large) = CUT_PASSAGES;
         ((passages as f64 / small).ln() / (large / small).ln()).clamp(0.0, 1.0)
+    }
+
+    /// Returns the filter of the facts among what is searched; `None` if nothing else is searched, or
+    /// no facts are.
+    fn memory_filter(&self) -> Option<SearchFilter> {
+        let asked = &self.filter.projects;
+        let memories = MEMORY_PROJECTS.iter().filter_map(|name| ProjectName::parse(name).ok());
+        let projects: Vec<_> =
+            memories.filter(|name| asked.is_empty() || asked.contains(name)).collect();
+        let is_part = asked.is_empty() || projects.len() < asked.len();
+        (is_part && !projects.is_empty()).then(|| SearchFilter { projects, ..self.filter.clone() })
     }
 }
 
@@ -211,6 +241,8 @@ pub struct SearchResult {
     pub batch: usize,
     /// Ranking features of the best passage.
     pub features: FeatureValues,
+    /// Values from which the relevance of the best passage was estimated.
+    pub relevance_values: RelevanceValues,
 }
 
 /// A further passage of a note that was found.
@@ -265,10 +297,12 @@ impl Memory {
         if asked.model.is_none() && !says_something {
             asked.meant = None;
         }
+        let memories = request.memory_filter();
         let question = CandidateQuery {
             text: &request.text,
             query: &query,
             filter: &request.filter,
+            corpus: memories.as_ref(),
             vector: asked.meant.as_ref(),
             model: asked.model.as_deref(),
             when,

@@ -384,6 +384,7 @@ mod tests {
             also: Vec::new(),
             batch: 0,
             features: Default::default(),
+            relevance_values: Default::default(),
         }
     }
 

@@ -16,6 +16,7 @@ use memoranda_store::{
 use crate::links::resolve::NoteLocation;
 use crate::search::{
     CERTAIN_RELEVANCE, FurtherPassage, LOW_RELEVANCE, SearchRequest, SearchResult, SearchUnit,
+    TypedWords,
 };
 
 /// Shorter passages may well be the same by chance.
@@ -136,25 +137,31 @@ impl ResultBuilder<'_> {
         if !self.request.has_default_threshold() {
             return RelevanceBar { relevance: min_relevance, score: 0.0 };
         }
-        let CandidateSet { query, holders, passages, .. } = self.candidates;
-        // If no text contains any word of the query, meaning is all there is to go by; if meaning is
-        // not compared, words are. The parts of holders are compared next.
-        let has_both = holders.iter().any(|held| *held > 0)
-            && self.request.options != RankOptions::WORDS
-            && self.request.unit != SearchUnit::Holders;
-        let share = if has_both { SearchRequest::scope_share(*passages) } else { 0.0 };
-        let least = LOW_RELEVANCE + (min_relevance - LOW_RELEVANCE) * share;
+        // The parts of holders are compared next, so each holder that may matter is needed.
+        if self.request.unit == SearchUnit::Holders {
+            return RelevanceBar { relevance: LOW_RELEVANCE, score: 0.0 };
+        }
+        let CandidateSet { query, passages, .. } = self.candidates;
         let first = || ranked.iter().filter(|unit| unit.batch == 0);
         let best_relevance = first().map(|unit| unit.relevance).fold(0.0, f64::max);
         let best_score = first().map(score_without_title).fold(0.0, f64::max);
         let is_cut = !query.is_empty() && !query.has_constraints();
         RelevanceBar {
-            relevance: match fill_relevance {
-                Some(fill) if best_relevance >= least => fill.min(least),
-                _ => least,
+            relevance: if best_relevance < min_relevance { min_relevance } else { fill_relevance },
+            score: if is_cut {
+                SearchRequest::cut_share(*passages) * relative_cut * best_score
+            } else {
+                0.0
             },
-            score: if is_cut { share * relative_cut * best_score } else { 0.0 },
         }
+    }
+
+    /// Returns true if a word of the query is reason enough to show a result. It is in a search by
+    /// words alone.
+    fn shows_typed_words(&self) -> bool {
+        self.request.has_default_threshold()
+            && (self.request.typed_words == TypedWords::Always
+                || self.request.options == RankOptions::WORDS)
     }
 
     /// Returns true if a note or passage is relevant and similar enough to be shown.
@@ -167,7 +174,7 @@ impl ResultBuilder<'_> {
         let is_alike = least.is_none_or(|least| ranked.similarity >= least);
         let is_near_best =
             ranked.relevance >= CERTAIN_RELEVANCE || score_without_title(ranked) >= bar.score;
-        ranked.relevance >= bar.relevance
+        (ranked.relevance >= bar.relevance || ranked.has_typed_word && self.shows_typed_words())
             && is_near_best
             && (is_alike || ranked.why.iter().any(by_words))
     }
@@ -278,11 +285,14 @@ impl ResultBuilder<'_> {
                 snippet: self.said(&passage.text),
             });
         }
-        let features = unit.note.passages.first().map(|best| best.features).unwrap_or_default();
+        let best_passage = unit.note.passages.first();
+        let features = best_passage.map(|best| best.features).unwrap_or_default();
+        let relevance_values = best_passage.map(|best| best.relevance_values).unwrap_or_default();
         Ok(Some(SearchResult {
             file: note.note,
             batch: note.batch,
             features,
+            relevance_values,
             created: note.created,
             updated: note.updated,
             score: unit.note.score,

@@ -9,8 +9,9 @@ use memoranda_core::path::NotePath;
 use memoranda_core::porter::porter_stem;
 use memoranda_core::rank::RankOptions;
 use memoranda_engine::{
-    DeleteRequest, EditRequest, Memory, NoteLocation, OpenOptions, SearchFilter, SearchPage,
-    SearchRequest, SearchResult, SearchUnit, Superseded, WriteMode, WriteRequest,
+    DeleteRequest, EditRequest, MIN_RELEVANCE, Memory, NoteLocation, OpenOptions, RELATIVE_CUT,
+    SearchFilter, SearchPage, SearchRequest, SearchResult, SearchUnit, Superseded, TypedWords,
+    WriteMode, WriteRequest,
 };
 use tempfile::TempDir;
 
@@ -115,6 +116,60 @@ fn nothing_is_better_than_noise() {
 }
 
 #[test]
+fn the_most_relevant_result_decides_about_silence() {
+    let (_folder, memory) = household();
+    for n in 0..600 {
+        let text =
+            format!("# Log {n}\n\nWalk {n} by the river, then soup, a book and an early night.\n");
+        put(&memory, &format!("log/{n}.md"), &text);
+    }
+    let mut silent = Vec::new();
+    for text in [
+        "when is the electricity bill due",
+        "does the cat sleep beside the dog",
+        "a walk by the river and soup",
+        "evening classes in quantum chromodynamics for beginners",
+        "who won the summer election of the parliament in Lisbon",
+    ] {
+        let page = memory.search(&asked(text)).unwrap();
+        let all = memory.search(&SearchRequest { min_relevance: 0.0, limit: 100, ..asked(text) });
+        let all = all.unwrap();
+        assert_eq!(page.results.is_empty(), page.relevance < MIN_RELEVANCE, "{text}");
+        let best = all.results.iter().map(|result| result.score).fold(0.0, f64::max);
+        let is_near = |r: &SearchResult| r.score >= RELATIVE_CUT * best || r.relevance >= 0.75;
+        assert!(page.results.iter().all(is_near), "{text}");
+        assert!(!all.results.is_empty() && page.results.len() < all.results.len(), "{text}");
+        silent.extend(page.results.is_empty().then_some(text));
+        // A threshold by choice applies to each result.
+        let strict = asked(text).with_min_relevance(Some(0.6));
+        let strict = memory.search(&strict).unwrap().results;
+        assert!(strict.iter().all(|result| result.relevance >= 0.6), "{text}");
+    }
+    let unknown = [
+        "evening classes in quantum chromodynamics for beginners",
+        "who won the summer election of the parliament in Lisbon",
+    ];
+    assert_eq!(silent, unknown);
+}
+
+#[test]
+fn a_person_finds_a_word_as_it_was_typed() {
+    let (_folder, memory) = household();
+    for n in 0..600 {
+        put(&memory, &format!("log/{n}.md"), &format!("Walk {n} by the river, then soup.\n"));
+    }
+    put(&memory, "air.md", "In the attic lies a box with a model, a zeppelin, and old stamps.\n");
+    let text = "which committee of the parliament discussed zeppelin taxes and budgets";
+    assert_eq!(paths(&memory.search(&asked(text)).unwrap()), Vec::<String>::new());
+    let typed = SearchRequest { typed_words: TypedWords::Always, ..asked(text) };
+    assert_eq!(paths(&memory.search(&typed).unwrap()), ["air.md"]);
+    // One word, or all of them, is never silenced.
+    for text in ["zeppelin", "zeppelin stamps attic", "zeppelin taxes"] {
+        assert_eq!(paths(&memory.search(&asked(text)).unwrap())[0], "air.md", "{text}");
+    }
+}
+
+#[test]
 fn what_the_table_cannot_read_is_found_by_its_words() {
     let folder = TempDir::new().unwrap();
     let memory = open(&folder);
@@ -150,7 +205,8 @@ fn slips_and_beginnings_are_understood() {
     let page = memory.search(&asked("orgnisation")).unwrap();
     assert_eq!(paths(&page), ["plan.md"]);
     assert_eq!(page.corrections[0].meant, "organisations");
-    assert!(page.relevance < 0.75, "{}", page.relevance);
+    let typed = memory.search(&asked("organisation")).unwrap();
+    assert!(page.relevance < typed.relevance, "{} {}", page.relevance, typed.relevance);
     // With one letter too many nothing begins, and yet a longer word has that stem.
     put(&memory, "dogs.md", "# Walks\n\nThe terrier barks.\n");
     let page = memory.search(&asked("terrierr")).unwrap();
@@ -469,6 +525,7 @@ fn words_are_counted_alike_whether_few_or_many_hold_them() {
         text,
         query: &query,
         filter: &SearchFilter::default(),
+        corpus: None,
         vector: None,
         model: None,
         when: None,

@@ -13,7 +13,7 @@ use memoranda_engine::core::token_estimate::estimate_tokens;
 use memoranda_engine::{
     AgentIdentity, EmbeddingSource, EngineError, FileSummary, FilteredList, IndexProgress,
     ListFilter, ListOrder, ListRequest, Memory, NoteLocation, SearchFilter, SearchPage,
-    SearchRequest, SearchResult, Superseded,
+    SearchRequest, SearchResult, Superseded, TypedWords,
 };
 use memoranda_tools::{CallContext, ClientContext};
 use serde_json::{Value, json};
@@ -67,6 +67,7 @@ pub(super) fn search(request: &PageRequest<'_>) -> Result<Value, HttpError> {
         limit,
         offset,
         snippet_chars: SNIPPET_CHARS,
+        typed_words: TypedWords::Always,
         ..SearchRequest::default()
     };
     if agent.is_some() {

@@ -7,7 +7,7 @@ use memoranda_engine::core::rank::RankOptions;
 use memoranda_engine::core::snippet::Snippet;
 use memoranda_engine::{
     EmbeddingSource, Memory, SearchFilter, SearchPage, SearchRequest, SearchResult, SearchUnit,
-    Superseded,
+    Superseded, TypedWords,
 };
 use serde::Serialize;
 
@@ -260,6 +260,7 @@ fn search_request(context: &CommandContext, memory: &Memory, args: &Args) -> Res
         limit,
         offset: limit * (args.page as usize - 1),
         snippet_chars: SNIPPET_CHARS,
+        typed_words: TypedWords::Always,
         max_tokens: args.max_tokens,
         unit: if args.passages { SearchUnit::Passages } else { SearchUnit::Notes },
         options: if args.words { RankOptions::WORDS } else { RankOptions::STANDARD },

@@ -175,7 +175,7 @@ fn cost(note: &PackedNote) -> usize {
 
 fn ask(question: &BenchQuestion, foreign: &[&BenchQuestion]) -> Result<QuestionAnswers> {
     let folder = tempfile::tempdir()?;
-    let notes = write_notes(folder.path(), &question.sessions)?;
+    let notes = write_notes(folder.path(), question.sessions.iter())?;
     let memory = Memory::open(OpenOptions {
         home: folder.path().join("home"),
         cache: folder.path().join("cache"),

@@ -75,7 +75,7 @@ fn error(values: &[f64]) -> f64 {
 }
 
 /// Hashes a number (SplitMix64), so that halves look random and are the same in every run.
-fn hashed(number: u64) -> u64 {
+pub(super) fn hashed(number: u64) -> u64 {
     let number = number.wrapping_add(0x9e37_79b9_7f4a_7c15);
     let number = (number ^ (number >> 30)).wrapping_mul(0xbf58_476d_1ce4_e5b9);
     let number = (number ^ (number >> 27)).wrapping_mul(0x94d0_49bb_1331_11eb);

@@ -137,9 +137,7 @@ impl FitItems {
 impl TextKind {
     /// Asks the questions of a file and keeps the features of what is compared.
     pub(super) fn read(path: &Path, questions: &[BenchQuestion]) -> Result<Self> {
-        let name = path.file_name().map(|name| name.to_string_lossy().into_owned());
-        let name = name.unwrap_or_default();
-        let name = name.split('.').next().unwrap_or_default().to_owned();
+        let name = super::kind_of(path);
         let answerable: Vec<_> = questions.iter().filter(|question| !question.abstention).collect();
         let mut kept = Vec::with_capacity(answerable.len());
         each_in_vault(&answerable, |question, vault| {

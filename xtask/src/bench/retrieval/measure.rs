@@ -108,8 +108,7 @@ pub(super) fn each_in_vault(
         if done > 0 && done % 10 == 0 {
             eprintln!("bench: {done} of {} questions", questions.len());
         }
-        let is_same = |vault: &BenchVault| Rc::ptr_eq(&vault.sessions, &question.sessions);
-        let vault = match open.take().filter(is_same) {
+        let vault = match open.take().filter(|vault| vault.is_of(&question.sessions)) {
             Some(vault) => vault,
             None => BenchVault::new(&question.sessions)?,
         };
@@ -128,9 +127,15 @@ pub(super) struct BenchVault {
 }
 
 impl BenchVault {
-    fn new(sessions: &Rc<[Conversation]>) -> Result<Self> {
+    pub(super) fn new(sessions: &Rc<[Conversation]>) -> Result<Self> {
+        Self::of_part(sessions, &(0..sessions.len()).collect::<Vec<_>>())
+    }
+
+    /// Makes a vault of some of the conversations.
+    pub(super) fn of_part(sessions: &Rc<[Conversation]>, part: &[usize]) -> Result<Self> {
         let folder = tempfile::tempdir()?;
-        let notes = write_notes(folder.path(), sessions)?;
+        let chosen = part.iter().filter_map(|at| sessions.get(*at));
+        let notes = write_notes(folder.path(), chosen)?;
         let memory = Memory::open(OpenOptions {
             home: folder.path().join("home"),
             cache: folder.path().join("cache"),
@@ -140,6 +145,11 @@ impl BenchVault {
         })?;
         memory.sync(&mut |_| ())?;
         Ok(Self { memory, notes, sessions: Rc::clone(sessions), _folder: folder })
+    }
+
+    /// Returns true if the vault was made of these conversations.
+    pub(super) fn is_of(&self, sessions: &Rc<[Conversation]>) -> bool {
+        Rc::ptr_eq(&self.sessions, sessions)
     }
 
     /// Searches for the text of a question; other fields as in the request.
@@ -236,12 +246,12 @@ impl ConversationNote {
 }
 
 /// Writes the conversations of a question as notes and returns them by path.
-pub(super) fn write_notes(
+pub(super) fn write_notes<'c>(
     folder: &Path,
-    sessions: &[Conversation],
+    sessions: impl IntoIterator<Item = &'c Conversation>,
 ) -> Result<BTreeMap<String, ConversationNote>> {
     let mut notes = BTreeMap::new();
-    for (number, conversation) in sessions.iter().enumerate() {
+    for (number, conversation) in sessions.into_iter().enumerate() {
         let path = format!("{number:04}.md");
         let (text, turns) = note_text(conversation);
         let project = folder.join("home").join(DEFAULT_PROJECT);

@@ -9,6 +9,7 @@ mod cross_validation;
 mod fit;
 mod measure;
 mod questions;
+mod relevance;
 mod report;
 
 use std::path::{Path, PathBuf};
@@ -18,6 +19,7 @@ use memoranda_engine::core::rank::{FeatureWeights, RankFeature, RankOptions, Tim
 use self::fit::TextKind;
 use self::measure::{Measurement, RankMethod, measure};
 use self::questions::BenchQuestion;
+use self::relevance::QuestionFile;
 use super::rerun_optimised;
 use crate::Result;
 
@@ -25,10 +27,12 @@ const USAGE: &str = "\
 Usage: cargo xtask bench retrieval FILE [--ranked FILE] [--ablation] [-n N] [--json]
        cargo xtask bench retrieval FILE --answers [-n N] [--json]
        cargo xtask bench retrieval --fit FILE... [--features FILE] [-n N]
+       cargo xtask bench retrieval --relevance FILE FILE... [-n N]
 
   FILE           questions, one JSON object a line (.xz is unpacked; `-` is standard input)
   --fit          learn the weights of the ranking from files of several kinds of text
   --features FILE  also write the features of all candidates, one JSON object a question
+  --relevance FILE  only write what fit_relevance.py learns the relevance from
   --answers      measure what answers within a token budget contain, and when they are silent
   --ranked FILE  write the ranking of each question to this file, one JSON object a line
   --ablation     also measure the search without each of its parts, and cross-validate
@@ -41,6 +45,7 @@ struct RetrievalOptions {
     files: Vec<PathBuf>,
     fit: bool,
     features: Option<PathBuf>,
+    relevance: Option<PathBuf>,
     ranked: Option<PathBuf>,
     ablation: bool,
     answers: bool,
@@ -54,9 +59,12 @@ pub(super) fn run(arguments: &[String]) -> Result<()> {
     if cfg!(debug_assertions) {
         return rerun_optimised("retrieval", arguments);
     }
-    for path in [&options.ranked, &options.features].into_iter().flatten() {
+    for path in [&options.ranked, &options.features, &options.relevance].into_iter().flatten() {
         // Checked first, because a run can take an hour.
         check_folder_of(path)?;
+    }
+    if let Some(path) = &options.relevance {
+        return write_relevance(&options, path);
     }
     if options.fit {
         return fit_weights(&options);
@@ -87,6 +95,22 @@ pub(super) fn run(arguments: &[String]) -> Result<()> {
     Ok(())
 }
 
+/// Writes what the relevance is learned from.
+fn write_relevance(options: &RetrievalOptions, path: &Path) -> Result<()> {
+    let read = |file: &PathBuf| -> Result<QuestionFile> {
+        let kind = kind_of(file);
+        Ok(QuestionFile { kind, questions: spread(questions::read(file)?, options.limit) })
+    };
+    let files = options.files.iter().map(read).collect::<Result<Vec<_>>>()?;
+    relevance::write_searches(&files, path)
+}
+
+/// Returns the name of a file up to its first dot.
+fn kind_of(file: &Path) -> String {
+    let name = file.file_name().unwrap_or_default().to_string_lossy();
+    name.split('.').next().unwrap_or_default().to_owned()
+}
+
 /// Learns the weights and prints them.
 fn fit_weights(options: &RetrievalOptions) -> Result<()> {
     let mut kinds = Vec::new();
@@ -111,6 +135,7 @@ fn parse(arguments: &[String]) -> Result<RetrievalOptions> {
         match argument.as_str() {
             "--ranked" => options.ranked = Some(value()?.into()),
             "--features" => options.features = Some(value()?.into()),
+            "--relevance" => options.relevance = Some(value()?.into()),
             "--fit" => options.fit = true,
             "--ablation" => options.ablation = true,
             "--answers" => options.answers = true,
@@ -281,14 +306,15 @@ mod tests {
             files: vec!["q.jsonl".into()],
             fit: true,
             features: Some("f.jsonl".into()),
+            relevance: Some("s.jsonl".into()),
             ranked: Some("r.jsonl".into()),
             ablation: true,
             answers: true,
             limit: Some(3),
             json: true,
         };
-        let all =
-            "q.jsonl --fit --features f.jsonl --ranked r.jsonl --ablation --answers -n 3 --json";
+        let all = "q.jsonl --fit --features f.jsonl --relevance s.jsonl --ranked r.jsonl \
+                   --ablation --answers -n 3 --json";
         let all: Vec<&str> = all.split(' ').collect();
         assert_eq!(parsed(&all).unwrap(), expected);
         for wrong in [&[][..], &["q.jsonl", "-n", "0"], &["q.jsonl", "-n"], &["q", "--fast"]] {

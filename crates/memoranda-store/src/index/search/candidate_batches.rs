@@ -13,7 +13,7 @@ use super::candidates::{CandidateQuery, CandidateSet, SelectedFiles, WordMatches
 use super::filter_sql::{FileMatcher, FilterSql};
 use super::scope::SearchScope;
 use crate::error::Result;
-use crate::index::write::PASSAGES_PER_FILE;
+use crate::index::write::{PASSAGES_PER_FILE, first_passage};
 
 /// The candidates collected so far.
 pub struct CandidateBatches<'c> {
@@ -23,6 +23,8 @@ pub struct CandidateBatches<'c> {
     caches: &'c SearchCaches<'c>,
     question: &'c CandidateQuery<'c>,
     scope: Arc<SearchScope>,
+    /// The files that are a corpus of their own.
+    corpus: Option<Arc<SearchScope>>,
     condition: FilterSql,
     /// Passages with the words, best first, and passages with a similar meaning, nearest first.
     best: Vec<(i64, f64)>,
@@ -51,6 +53,12 @@ impl<'c> CandidateBatches<'c> {
         let filter = FilterSql::new(&Query::default(), question.filter);
         let filter = filter.without_redundant_projects(db)?;
         let scope = caches.scopes.scope(db, caches.now, &filter)?;
+        let corpus = question.corpus.map(|corpus| {
+            let corpus =
+                FilterSql::new(&Query::default(), corpus).without_redundant_projects(db)?;
+            caches.scopes.scope(db, caches.now, &corpus)
+        });
+        let corpus = corpus.transpose()?;
         let match_words = || match_words(db, caches, question, &scope, &condition);
         let (near, match_words) = match question.vector {
             Some(vector) if question.query.allows_semantic_match() => {
@@ -77,6 +85,7 @@ impl<'c> CandidateBatches<'c> {
             caches,
             question,
             scope,
+            corpus,
             condition,
             best,
             near,
@@ -166,6 +175,10 @@ impl<'c> CandidateBatches<'c> {
                 (None, Some(found)) => reader.note(*file, found, NoteLength::Any)?,
                 (known, _) => known,
             };
+            let corpus = self.corpus.as_ref();
+            let corpus = corpus.filter(|corpus| corpus.covers(first_passage(*file)));
+            let corpus_passages = corpus.map(|corpus| corpus.passages());
+            let note = note.map(|note| RankCandidate { corpus_passages, ..note });
             self.found.notes.extend(note);
         }
         self.read = self.chosen.files.len();

@@ -86,6 +86,7 @@ impl<'r> CandidateLoader<'r> {
             created: kept.created,
             updated: kept.updated,
             importance: kept.importance,
+            corpus_passages: None,
             passages,
         }))
     }

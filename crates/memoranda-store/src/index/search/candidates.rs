@@ -34,6 +34,8 @@ pub struct CandidateQuery<'q> {
     pub query: &'q Query,
     /// Restricts the notes.
     pub filter: &'q SearchFilter,
+    /// The notes within the filter that are a corpus of their own for the relevance of a match.
+    pub corpus: Option<&'q SearchFilter>,
     /// Embedding of the query; `None` if meaning is not compared.
     pub vector: Option<&'q QueryEmbedding>,
     /// The configured embedding model; `None` if only static embeddings are used.
