@@ -474,6 +474,30 @@ pub(super) fn without_comments(text: &str) -> Cow<'_, str> {
     kept.into()
 }
 
+/// Returns the text of a fact without its category; `None` if a line is no fact with a category.
+fn fact_of(line: &str) -> Option<&str> {
+    let (category, fact) = line.trim_start().strip_prefix("- [")?.split_once("] ")?;
+    // A box to tick has one character, and a link a second bracket.
+    let is_category = category.chars().count() > 1 && !category.starts_with('[');
+    is_category.then_some(fact)
+}
+
+/// Returns what a passage says, without comments, the headings above all lists of facts, and the marks
+/// of a fact. They are the same for every fact, and a short fact would be similar to them.
+fn meaning_text(text: &str) -> Cow<'_, str> {
+    let text = without_comments(text);
+    let is_list_heading = |line: &str| {
+        let name = line.trim_start_matches('#');
+        name.len() < line.len() && matches!(name.trim(), "Observations" | "Relations")
+    };
+    if !text.lines().any(|line| is_list_heading(line) || fact_of(line).is_some()) {
+        return text;
+    }
+    let lines = text.lines().filter(|line| !is_list_heading(line));
+    let said: Vec<&str> = lines.map(|line| fact_of(line).unwrap_or(line)).collect();
+    said.join("\n").into()
+}
+
 /// Returns the first words of a text: enough for a phrase, also in scripts without spaces.
 fn first_words(text: &str) -> &str {
     let is_enough = |(count, word): &(usize, WordToken<'_>)| {
@@ -528,8 +552,7 @@ impl ExtractedPassage {
 
     /// Returns the static embedding, computed on first use.
     pub(crate) fn vector(&self) -> &StaticVector {
-        self.vector
-            .get_or_init(|| StaticEmbeddingModel::bundled().embed(&without_comments(&self.text)))
+        self.vector.get_or_init(|| StaticEmbeddingModel::bundled().embed(&meaning_text(&self.text)))
     }
 
     /// Returns the tokens, computed on first use.
@@ -557,6 +580,23 @@ impl ExtractedPassage {
                 (heading, index_text(&body).into_owned().into())
             }
             None => (heading, index_text(&self.text)),
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_marks_of_a_fact_have_no_meaning() {
+        let plan = "## Plan\n- [ ] call Tom\n- [[Tom]] is a vet";
+        for (text, expected) in [
+            ("## Observations\n- [fact] Tom is a vet <!-- obs_1 v1 -->", "Tom is a vet "),
+            (plan, plan),
+            ("Tom is a vet", "Tom is a vet"),
+        ] {
+            assert_eq!(meaning_text(text), expected);
         }
     }
 }
