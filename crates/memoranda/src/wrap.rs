@@ -19,7 +19,7 @@ pub(crate) fn wrap(line: &str, width: Option<usize>, indent: usize) -> Vec<Strin
         return vec![line.to_owned()];
     }
     let room = width - indent;
-    let lead = leading_spaces(line).min(room);
+    let lead = leading_spaces(line).min(room.saturating_sub(WIDEST_CHARACTER));
     let mut lines = WrappedLines { lines: Vec::new(), current: " ".repeat(lead), used: lead };
     let mut is_at_start = true;
     for word in words(line.trim_start_matches(' '), room) {
@@ -219,6 +219,7 @@ mod tests {
             ("for given main/house/a.md", 14, 2, &["for given", "  main/house/", "  a.md"]),
             ("a \u{1b}[1mbold\u{1b}[0m word", 7, 0, &["a \u{1b}[1mbold\u{1b}[0m", "word"]),
             ("日本語 日本語", 7, 0, &["日本語", "日本語"]),
+            ("  /", 2, 0, &["/"]),
             ("short", 60, 0, &["short"]),
             ("", 5, 0, &[""]),
         ] {
