@@ -62,14 +62,15 @@ fn list_candidates(context: &CommandContext, text: &str, candidates: &[Value]) -
     context.printer.text(text.lines().next().unwrap_or_default())?;
     for candidate in candidates {
         let shown = candidate["text"].as_str().unwrap_or_default().replace('\n', " ");
-        context.printer.text(visible_lines(&format!("- {shown}")))?;
-        let command = match candidate["id"].as_str() {
-            Some(id) => format!("memoranda forget --id {id}"),
+        let (remark, command) = match candidate["id"].as_str() {
+            Some(id) => ("", format!("memoranda forget --id {id}")),
             None => {
                 let place = candidate["places"][0].as_str().unwrap_or_default();
-                format!("memoranda forget --name '{place}'  (the whole note)")
+                (" (with its whole note)", format!("memoranda forget --name '{place}'"))
             }
         };
+        context.printer.text(visible_lines(&format!("- {shown}{remark}")))?;
+        // Not broken, so that it can be copied.
         context.printer.line(visible_lines(&format!("  {command}")))?;
     }
     Ok(())

@@ -123,8 +123,10 @@ fn every_command_is_run_or_named() {
 fn check(home: &Home, columns: usize, args: &[&str]) {
     let said = run_at(home, columns, args);
     let text = said.out + &said.err;
-    // The help of clap does not break single words, such as addresses.
-    let is_wide = |line: &&str| line.width() > columns && line.trim().contains(' ');
+    // The help of clap does not break single words, such as addresses. A command is one line, so
+    // that it can be copied.
+    let is_broken = |line: &&str| line.trim().contains(' ') && !line.starts_with("  memoranda ");
+    let is_wide = |line: &&str| line.width() > columns && is_broken(line);
     let wide: Vec<&str> = text.lines().filter(is_wide).collect();
     assert!(wide.is_empty(), "{args:?} at {columns} columns: {wide:#?}");
 }

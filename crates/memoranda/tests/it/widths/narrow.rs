@@ -65,7 +65,7 @@ fn outputs_at_60_columns() {
             of/the/heat-exchanger-of-the-boiler-2031.pdf
           (note · main/house/heating/central-heating-system/Boiler
           warranty and maintenance contract.md · just now · by
-          memoranda 0.1.0 · relevance 0.xx)
+          memoranda 0.1.0 · relevance 1.00)
 
         $ memoranda recall
         ## The Person

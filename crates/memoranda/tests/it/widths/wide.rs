@@ -53,7 +53,7 @@ fn outputs_at_160_columns() {
         - The warranty of the boiler lapses in March 2031 if the yearly maintenance is not recorded.
 
           - [manual] The boiler is in https://example.org/manuals/of/the/heat-exchanger-of-the-boiler-2031.pdf
-          (note · main/house/heating/central-heating-system/Boiler warranty and maintenance contract.md · just now · by memoranda 0.1.0 · relevance 0.xx)
+          (note · main/house/heating/central-heating-system/Boiler warranty and maintenance contract.md · just now · by memoranda 0.1.0 · relevance 1.00)
 
         $ memoranda recall
         ## The Person
