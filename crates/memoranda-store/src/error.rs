@@ -98,6 +98,15 @@ pub enum StoreError {
         /// The file that says so.
         mark: PathBuf,
     },
+    /// The vault's folder is not there now. What is known of it stays.
+    #[error(
+        "the folder of the vault cannot be reached ({}); nothing was changed. Mount its drive, or put the folder back",
+        .home.display()
+    )]
+    VaultUnreachable {
+        /// The place of the vault.
+        home: PathBuf,
+    },
     /// The vault was made by a later version.
     #[error(
         "this vault has format {found}, and this program knows formats up to {known}; use a newer memoranda; nothing was changed"
@@ -279,10 +288,11 @@ impl StoreError {
         ))
     }
 
-    /// Returns true if nothing can be written: the disk is full or read-only. Reading goes on.
+    /// Returns true if nothing can be written: the disk is full, read-only or away. Reading goes on.
     pub fn is_unwritable(&self) -> bool {
         use rusqlite::ErrorCode::{CannotOpen, DiskFull, ReadOnly};
         match self {
+            Self::VaultUnreachable { .. } => true,
             Self::Io { source, .. } => matches!(
                 source.kind(),
                 io::ErrorKind::StorageFull

@@ -214,7 +214,8 @@ impl From<StoreError> for CommandError {
             }
             StoreError::NewerFormat { .. }
             | StoreError::NewerLog { .. }
-            | StoreError::VaultAway { .. } => of(Exit::Configuration),
+            | StoreError::VaultAway { .. }
+            | StoreError::VaultUnreachable { .. } => of(Exit::Configuration),
             StoreError::OtherVectors { .. } => {
                 of(Exit::Conflict).hint("`memoranda embed --rebuild` makes all of them again")
             }

@@ -226,6 +226,9 @@ impl From<EngineError> for HttpError {
             EngineError::Store(error) if error.is_disk_full() => {
                 Self::coded(StatusCode::INSUFFICIENT_STORAGE, "disk-full", message)
             }
+            EngineError::Store(StoreError::VaultUnreachable { .. }) => {
+                Self::coded(StatusCode::SERVICE_UNAVAILABLE, "vault-absent", message)
+            }
             EngineError::Store(error) if error.is_unwritable() => {
                 Self::coded(StatusCode::SERVICE_UNAVAILABLE, "vault-read-only", message)
             }

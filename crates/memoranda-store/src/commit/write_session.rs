@@ -231,6 +231,7 @@ impl StoreInner {
         work: impl FnOnce(&mut WriteSession<'_>) -> Result<R, E>,
     ) -> Result<R, E> {
         let writer = &mut *guard;
+        self.vault.check_reachable()?;
         if let Some(lock) = writer.lock.reopened()? {
             // The drive was away, or the vault was replaced: what this process had open is gone.
             *writer = VaultWriter::new(lock);
@@ -240,6 +241,9 @@ impl StoreInner {
             return Err(StoreError::Halted(reason.clone()).into());
         }
         let held = writer.lock.acquire(wait)?;
+        // An open lock file can be locked without its drive. The log would then count as empty, and
+        // the index as one of a history that is gone.
+        self.vault.check_reachable()?;
         if !writer.lock.has_its_name() {
             // It was replaced during the wait, so that it excludes nobody.
             return Err(StoreError::Busy { holder: 0, is_suspended: false, seconds: 0 }.into());

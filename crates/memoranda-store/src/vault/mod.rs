@@ -105,6 +105,15 @@ impl Vault {
         Ok(Self { home, identity, state, device, drive, is_outdated })
     }
 
+    /// Fails if the vault's folder is not there now, perhaps because its drive is not mounted: an
+    /// absent log is not an empty one.
+    pub(crate) fn check_reachable(&self) -> Result<()> {
+        if state_files::is_dir(&self.state) {
+            return Ok(());
+        }
+        Err(StoreError::VaultUnreachable { home: self.home.clone() })
+    }
+
     /// Returns true if the vault has an older format, as far as this process knows.
     pub(crate) fn is_outdated(&self) -> bool {
         self.is_outdated.load(Ordering::Relaxed)

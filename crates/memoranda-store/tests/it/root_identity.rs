@@ -496,10 +496,20 @@ fn a_vault_that_is_away_has_lost_nothing() {
         put_there(&vault.home());
         // It may fail; it may not believe that all is gone.
         store.sync(&mut |_| {}).ok();
+        assert_eq!(store.snapshot().unwrap().counts().unwrap().commits, commits);
+        assert_eq!(found(&store, "siskin").len(), 2);
+        let refused = write(&store, &main_project(), "new.md", "new").unwrap_err();
+        assert!(matches!(refused, StoreError::VaultUnreachable { .. }), "{refused}");
     }
+    // A person edits on another machine. No earlier commit is applied again over the edit.
+    let edited = aside.join("work/note.md");
+    assert!(edited.exists());
+    std::fs::write(&edited, "edited elsewhere: siskin\n").unwrap();
     std::fs::remove_dir_all(vault.home()).unwrap();
     std::fs::rename(&aside, vault.home()).unwrap();
     assert_eq!(sync(&store).removed, 0);
-    assert_eq!(store.snapshot().unwrap().counts().unwrap().commits, commits);
+    let note = std::fs::read_to_string(vault.home().join("work/note.md")).unwrap();
+    assert_eq!(note, "edited elsewhere: siskin\n");
+    assert_eq!(store.snapshot().unwrap().counts().unwrap().commits, commits + 1);
     assert_eq!(found(&store, "siskin").len(), 2);
 }

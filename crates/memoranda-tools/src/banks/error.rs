@@ -56,9 +56,11 @@ impl BankErrorCode {
     /// Returns an error of the vault. Failures of the disk have a code of their own.
     pub(super) fn of_engine(self, error: &EngineError) -> ToolError {
         let code = match error {
-            EngineError::Store(StoreError::Io { .. } | StoreError::ProjectUnavailable { .. }) => {
-                Self::DiskSyncFailed
-            }
+            EngineError::Store(
+                StoreError::Io { .. }
+                | StoreError::ProjectUnavailable { .. }
+                | StoreError::VaultUnreachable { .. },
+            ) => Self::DiskSyncFailed,
             EngineError::NotText(_) => Self::CacheLoadFailed,
             _ => self,
         };

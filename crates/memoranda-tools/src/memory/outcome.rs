@@ -268,7 +268,7 @@ impl MemoryError {
                               that it leads to";
                 Self::System { doing, reason }
             }
-            StoreError::ProjectUnavailable { .. } => {
+            StoreError::ProjectUnavailable { .. } | StoreError::VaultUnreachable { .. } => {
                 Self::System { doing, reason: "the memory folder cannot be reached now" }
             }
             _ => Self::System { doing, reason: "the store failed; `memoranda doctor` tells more" },

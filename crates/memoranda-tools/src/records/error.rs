@@ -210,7 +210,9 @@ fn engine_error_text(error: &EngineError) -> String {
             std::io::ErrorKind::ReadOnlyFilesystem => "the folder is read-only",
             _ => "the system refused",
         },
-        StoreError::ProjectUnavailable { .. } => "the folder of the records cannot be reached now",
+        StoreError::ProjectUnavailable { .. } | StoreError::VaultUnreachable { .. } => {
+            "the folder of the records cannot be reached now"
+        }
         StoreError::ContentGone(_) => {
             "its content was purged by a vacuum and can no longer be restored"
         }
