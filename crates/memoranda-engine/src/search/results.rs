@@ -242,7 +242,7 @@ impl ResultBuilder<'_> {
     }
 
     /// Returns the quoted text of a passage and its lines. A phrase at the boundary of two passages
-    /// quotes both.
+    /// quotes both, and a heading is quoted with the text below it, because it says nothing alone.
     fn quoted(
         &self,
         note: &RankCandidate<i64>,
@@ -250,9 +250,12 @@ impl ResultBuilder<'_> {
         shown: &PassageDisplay,
     ) -> StoreResult<((usize, usize), Snippet)> {
         let said = self.said(&shown.text);
+        let next = note.passages.iter().find(|next| next.id == passage.id + 1);
+        if self.request.unit == SearchUnit::Notes && has_headings_alone(&shown.text) {
+            return self.quoted_below(note, passage, shown);
+        }
         let has_phrase =
             self.candidates.query.wanted_terms().any(|term| term.kind == TermKind::Phrase);
-        let next = note.passages.iter().find(|next| next.id == passage.id + 1);
         let next = next.filter(|next| next.start == PassageStart::ContinuesBlock && has_phrase);
         let Some(next) = next.filter(|_| said.highlights.is_empty()) else {
             return Ok((shown.lines, said));
@@ -265,6 +268,25 @@ impl ResultBuilder<'_> {
         } else {
             Ok(((shown.lines.0, next.lines.1), across))
         }
+    }
+
+    /// Quotes a passage of headings with the text below it, as far as a snippet has room.
+    fn quoted_below(
+        &self,
+        note: &RankCandidate<i64>,
+        passage: &CandidatePassage,
+        shown: &PassageDisplay,
+    ) -> StoreResult<((usize, usize), Snippet)> {
+        let (mut lines, mut text) = (shown.lines, shown.text.clone());
+        let mut id = passage.id;
+        while text.len() < self.request.snippet_chars {
+            id += 1;
+            let Some(next) = note.passages.iter().find(|next| next.id == id) else { break };
+            let Some(below) = self.shown.passage(next.id)? else { break };
+            lines.1 = below.lines.1;
+            text = format!("{text}\n{}", below.text);
+        }
+        Ok((lines, self.said(&text)))
     }
 
     fn result(&self, unit: ResultUnit) -> StoreResult<Option<SearchResult>> {
@@ -310,6 +332,13 @@ impl ResultBuilder<'_> {
             place: NoteLocation { project: shown.project, path: shown.path },
         }))
     }
+}
+
+/// Returns whether a text consists of Markdown headings.
+fn has_headings_alone(text: &str) -> bool {
+    let mut lines = text.lines().map(str::trim).filter(|line| !line.is_empty()).peekable();
+    lines.peek().is_some()
+        && lines.all(|line| line.trim_start_matches('#').starts_with(' ') && line.starts_with('#'))
 }
 
 fn place(note: NoteDisplay) -> NoteLocation {

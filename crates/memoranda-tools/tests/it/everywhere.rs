@@ -77,6 +77,22 @@ fn records_come_first_and_the_rest_behind_them_with_its_place() {
 }
 
 #[test]
+fn a_heading_that_matches_is_quoted_with_the_text_below_it() {
+    let vault = vault();
+    let text = "---\ntitle: Editor\n---\n# Editor\n## Observations\n\
+                - [preference] Uses Neovim with dark mode #editor\n- [tool] Types on a split keyboard\n";
+    let file =
+        json!({ "command": "create", "path": "/memories/user/editor.md", "file_text": text });
+    vault.done("memory", file);
+    for tool in ["search_memories", "get_context"] {
+        let text = vault.call(tool, &json!({ "query": "which editor" })).text;
+        let line = text.lines().find(|line| line.contains("memories/user/editor.md (Editor)"));
+        let line = line.unwrap_or_else(|| panic!("{tool}: {text}"));
+        assert!(line.contains("Uses Neovim") && line.contains("split keyboard"), "{tool}: {text}");
+    }
+}
+
+#[test]
 fn what_no_longer_holds_is_left_out() {
     let vault = vault();
     let old = json!({ "content": "Deploys happen on Tuesday", "type": "fact" });
