@@ -19,6 +19,7 @@ pub(crate) mod links;
 pub(crate) mod map_rows;
 mod mentions;
 mod metadata;
+mod outlines;
 mod passage_reuse;
 mod passage_tokens;
 mod passages;
@@ -56,6 +57,7 @@ pub use folders::{FileOrder, FilesBelow, FolderFiles};
 pub use graph::GraphNode;
 pub use history::{ChangedFile, CurrentPath, DeletedFile, HistoryFilter, PastFile, PointInTime};
 pub(crate) use links::resolve_relation;
+pub use outlines::OutlineRow;
 pub(crate) use projects::{
     KnownFolder, KnownTimes, folders, has_files, is_scanned, leaving, note_within, set_leaving,
     set_scanned, take_times, times,
