@@ -3,7 +3,7 @@
 //! process was watching.
 
 use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
-use std::sync::{Arc, Mutex, PoisonError};
+use std::sync::{Arc, Mutex, PoisonError, mpsc};
 use std::time::{Duration, Instant};
 
 use memoranda_store::Store;
@@ -41,6 +41,8 @@ pub(crate) struct InitialScan {
     is_over: AtomicBool,
     /// Somebody has looked at the folders that concerned an answer.
     has_glanced: AtomicBool,
+    /// A scan for edits from before this process was started.
+    has_scanned: AtomicBool,
     /// The moment from which on the process that watches is asked again.
     next_watcher_check: Mutex<Option<Instant>>,
     done: AtomicUsize,
@@ -123,11 +125,35 @@ impl Memory {
                     break;
                 }
             }
+            let left = until.saturating_duration_since(Instant::now());
+            let is_scanned = self.scan_before_watching(left);
             self.start_background()?;
-            std::thread::sleep(PAUSE);
+            if !is_scanned {
+                std::thread::sleep(PAUSE);
+            }
         }
         self.scan_for_silent_watcher();
         Ok(())
+    }
+
+    /// Scans the files for edits from before this process, once, and waits for the end of the scan
+    /// no longer than `patience`. The watcher scans, too, but registers every folder before that,
+    /// which takes as long again. Returns true if the scan has ended.
+    fn scan_before_watching(&self, patience: Duration) -> bool {
+        if self.first_look.has_scanned.swap(true, Ordering::SeqCst) {
+            return false;
+        }
+        let (look, store) = (Arc::clone(&self.first_look), Arc::clone(&self.store));
+        let (ended, end) = mpsc::channel();
+        let started = std::thread::Builder::new().spawn(move || {
+            // After a failure the scan of the watcher counts.
+            if store.sync(&mut |_| {}).is_ok() {
+                look.is_over.store(true, Ordering::Relaxed);
+            }
+            // Nobody waits any more if the patience was shorter.
+            ended.send(()).ok();
+        });
+        started.is_ok() && end.recv_timeout(patience).is_ok()
     }
 
     /// Scans the files if another process is the one that watches them and does not answer, perhaps

@@ -58,8 +58,9 @@ pub use index::{
     DeletedFile, EmbeddingCoverage, FileKind, FileOrder, FileProblems, FileSummary, FilesBelow,
     FilteredList, FolderFact, FolderFiles, FolderGraph, FolderTotals, GraphNode, HistoryFilter,
     IndexCounts, ListFilter, ListOrder, NameField, NamedNote, NodeRow, NoteDisplay, ObservationRow,
-    PassageDisplay, PastFile, PendingText, PointInTime, RelationRow, ResultReader, SearchFilter,
-    SearchHit, SearchHits, SimilarNote, Superseded, TermCorrection, TextKey, VectorForm, WholeLink,
+    OutlineRow, PassageDisplay, PastFile, PendingText, PointInTime, RelationRow, ResultReader,
+    SearchFilter, SearchHit, SearchHits, SimilarNote, Superseded, TermCorrection, TextKey,
+    VectorForm, WholeLink,
 };
 pub use log::{LogDamage, PurgeReport};
 pub use scan::change_feed::ChangeSubscription;

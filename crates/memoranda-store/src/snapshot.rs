@@ -9,7 +9,7 @@ use std::rc::{Rc, Weak};
 
 use rusqlite::Connection;
 
-use crate::commit::index_update::UnindexedFile;
+use crate::commit::unindexed::UnindexedFile;
 use crate::error::Result;
 use crate::files::ProjectRoot;
 use crate::index::ReadTransaction;
@@ -43,6 +43,10 @@ impl Store {
     /// While a thread holds a snapshot, its further snapshots have the same state. So one call
     /// sees one state if its first function holds one. A write of the thread ends this: the next
     /// snapshot contains the write.
+    ///
+    /// The index need not have caught up with the commits of this process until a query that they
+    /// may concern; only this query waits for it. The snapshot then moves to the state at that time:
+    /// [`Snapshot::settle`] fixes it before.
     pub fn snapshot(&self) -> Result<Snapshot<'_>> {
         let inner = &*self.inner;
         let is_own = |read: &SharedRead| read.borrow().is_of(&inner.index);
@@ -50,7 +54,7 @@ impl Store {
         if let Some(read) = held {
             return Ok(Snapshot { inner, source: SnapshotSource::Reader(read) });
         }
-        let snapshot = inner.fresh_snapshot()?;
+        let snapshot = inner.lookup_snapshot()?;
         if let SnapshotSource::Reader(read) = &snapshot.source {
             HELD.with_borrow_mut(|held| {
                 held.retain(|read| read.strong_count() > 0);
@@ -62,6 +66,12 @@ impl Store {
 }
 
 impl StoreInner {
+    /// Begins a read that may lack pending commits of this process, whatever the thread holds.
+    pub(crate) fn lookup_snapshot(&self) -> Result<Snapshot<'_>> {
+        let read = Rc::new(RefCell::new(self.begin_lookup()?));
+        Ok(Snapshot { inner: self, source: SnapshotSource::Reader(read) })
+    }
+
     /// Begins a consistent read of the current state, whatever the thread holds.
     pub(crate) fn fresh_snapshot(&self) -> Result<Snapshot<'_>> {
         let read = Rc::new(RefCell::new(self.begin_read()?));
@@ -83,13 +93,18 @@ impl<'s> Snapshot<'s> {
         Self { inner, source: SnapshotSource::Writer(db) }
     }
 
+    /// Makes all queries of the snapshot see one state, whichever they are.
+    pub fn settle(&self) -> Result<()> {
+        self.query(|_| Ok(()))
+    }
+
     /// Runs a query that any pending commit may concern.
     pub(crate) fn query<R>(&self, run: impl Fn(&Connection) -> Result<R>) -> Result<R> {
         self.query_about(|_| true, run)
     }
 
-    /// Runs a query that only some pending commits concern. Under the vault lock these are indexed
-    /// first; a reader's index contains them already.
+    /// Runs a query that only some pending commits concern. If one does, the commits are indexed first,
+    /// unless the state of a reader has them already.
     pub(crate) fn query_about<R>(
         &self,
         concerns: impl Fn(&UnindexedFile) -> bool,
@@ -101,6 +116,14 @@ impl<'s> Snapshot<'s> {
                 run(db)
             }
             SnapshotSource::Reader(reader) => {
+                let lacking = reader.borrow().lacking();
+                if lacking.is_some_and(|span| self.inner.pending().may_concern(span, concerns)) {
+                    match reader.try_borrow_mut() {
+                        Ok(mut reader) => *reader = self.inner.begin_read()?,
+                        // A query inside a query leaves the state to the outer one.
+                        Err(_) => return self.inner.begin_read()?.run(&run),
+                    }
+                }
                 let result = reader.borrow().run(&run);
                 match result {
                     Err(e) if e.is_index_damage() => {

@@ -10,6 +10,7 @@ mod options;
 mod process;
 mod product;
 mod report;
+mod restarts;
 mod retrieval;
 mod samples;
 mod size;

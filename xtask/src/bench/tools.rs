@@ -11,6 +11,7 @@ use serde_json::Value;
 use super::mcp::BenchServer;
 use super::options::{self, BenchEffort};
 use super::report::{number, time};
+use super::restarts::{self, RestartSamples};
 use super::samples::TimeSamples;
 use super::tool_cases::{CASES, CaseInput, CaseRepeat, ToolCase};
 use super::{PAGE, ScratchFolder, executable, machine, rerun_optimised, target_folder};
@@ -38,8 +39,22 @@ const MAX_GROWTH: f64 = 1.5;
 /// Maximum kilobytes that a writing call writes, back to back and with pauses.
 const MAX_WRITTEN_KB: (f64, f64) = (40.0, 120.0);
 
+/// Reasons for missed budgets, behind the tables.
+const EXPLANATIONS: &str = "\nThe writes of a burst are indexed together, up to 32 in one transaction of the index, which writes some \
+forty pages.\nA query in between that one of them may concern indexes them at once. `remember` and `forget` search for \
+statements\nthat say the same, and `move_note` looks for every link to the note, so each of their calls waits for the \
+index of the\ncall before. `schema_validate` reads every note of the type from its file. After `create_memory_project` \
+and\n`delete_project` the watcher scans all files once.\n";
+
 /// A schema, for the tools that compare notes with one.
 const SCHEMA_NOTE: &str = "---\ntype: schema\nentity: person\nschema:\n  fact: string\n---\n";
+
+/// Measurements in one vault.
+struct VaultSamples {
+    notes: usize,
+    tools: Vec<ToolSamples>,
+    restarts: RestartSamples,
+}
 
 /// Measurements of one tool in one vault.
 struct ToolSamples {
@@ -88,7 +103,7 @@ pub(super) fn run(arguments: &[String]) -> Result<()> {
         println!("bench tools: {notes} notes");
         let folder = scratch.0.join(notes.to_string());
         let only = only.as_deref();
-        sizes.push((notes, measure_vault(&binary, &folder, notes, options.effort, only)?));
+        sizes.push(measure_vault(&binary, &folder, notes, options.effort, only)?);
         std::fs::remove_dir_all(&folder)?;
     }
     let command = options.command().replacen("bench", "bench tools", 1);
@@ -142,7 +157,7 @@ fn measure_vault(
     notes: usize,
     effort: BenchEffort,
     only: Option<&str>,
-) -> Result<Vec<ToolSamples>> {
+) -> Result<VaultSamples> {
     let home = folder.join("home");
     xtask::vault::write(&home.join("main"), notes)?;
     std::fs::create_dir_all(home.join("main/schemas"))?;
@@ -162,6 +177,8 @@ fn measure_vault(
     };
     workspace::output(program().arg("init"))?;
     workspace::output(program().arg("status"))?;
+    let restarts = restarts::measure(effort, &home.join("main"), notes, program, only)?;
+    print!("{}", restarts::render(&[(notes, &restarts)]));
     let mut command = program();
     command.env("MEMORANDA_TOOLSETS", "all");
     let mut server = BenchServer::start_initialized(command)?;
@@ -177,7 +194,7 @@ fn measure_vault(
         }
     }
     server.end()?;
-    Ok(measured)
+    Ok(VaultSamples { notes, tools: measured, restarts })
 }
 
 /// Fails if a tool has no case, or a case no tool.
@@ -297,7 +314,7 @@ fn progress_line(samples: &ToolSamples) -> String {
 }
 
 /// Renders the section.
-fn render(sizes: &[(usize, Vec<ToolSamples>)], measured: &str) -> String {
+fn render(sizes: &[VaultSamples], measured: &str) -> String {
     let mut page = format!(
         "{HEADING}\n\n{measured}\n\
          One client over stdio, toolset `all`, in vaults of linked notes with tags and facts. Times are p50 / p95\n\
@@ -312,36 +329,38 @@ fn render(sizes: &[(usize, Vec<ToolSamples>)], measured: &str) -> String {
         MAX_WRITTEN_KB.0,
         MAX_WRITTEN_KB.1,
     );
-    let (Some((_, smallest)), Some((most, largest))) = (sizes.first(), sizes.last()) else {
-        return page;
-    };
+    let (Some(smallest), Some(largest)) = (sizes.first(), sizes.last()) else { return page };
     for is_reading in [false, true] {
         let kind = if is_reading { "Reading" } else { "Writing" };
         let _ = write!(page, "\n### {kind}\n\n| Tool |");
-        for (notes, _) in sizes {
-            let _ = write!(page, " {} notes | CPU |", number(*notes));
+        for size in sizes {
+            let _ = write!(page, " {} notes | CPU |", number(size.notes));
         }
         page.push_str(" Written | Growth | Missed |\n|---|");
         page.push_str(&"---|".repeat(2 * sizes.len() + 3));
         page.push('\n');
-        for (n, last) in largest.iter().enumerate().filter(|(_, s)| s.is_reading == is_reading) {
+        let of_kind = |(_, samples): &(usize, &ToolSamples)| samples.is_reading == is_reading;
+        for (n, last) in largest.tools.iter().enumerate().filter(of_kind) {
             let _ = write!(page, "| `{}` |", last.tool);
-            for (_, tools) in sizes {
-                let samples = tools.get(n).map(|samples| &samples.burst);
+            for size in sizes {
+                let samples = size.tools.get(n).map(|samples| &samples.burst);
                 let times = samples.map(CallSamples::p50_and_p95).unwrap_or_default();
                 let cpu = samples.map(CallSamples::cpu_ms).unwrap_or_default();
                 let _ = write!(page, " {times} | {cpu:.1} ms |");
             }
-            let growth = smallest.get(n).map_or(1.0, |first| last.growth(first));
+            let growth = smallest.tools.get(n).map_or(1.0, |first| last.growth(first));
             let _ = writeln!(
                 page,
                 " {:.0} / {:.0} KB | {growth:.1} | {} |",
                 last.burst.written_kb(),
                 last.paused.written_kb(),
-                last.missed_budgets(*most, growth).join(", "),
+                last.missed_budgets(largest.notes, growth).join(", "),
             );
         }
     }
+    page.push_str(EXPLANATIONS);
+    let restarts: Vec<_> = sizes.iter().map(|size| (size.notes, &size.restarts)).collect();
+    page.push_str(&restarts::render(&restarts));
     page
 }
 

@@ -139,8 +139,8 @@ pub fn update_bank(
         TransactOutcome::Unchanged => None,
         TransactOutcome::Conflict(_) => return Err(BankError::Conflict),
     };
-    let summary = memory.snapshot()?.file(&place.project, &place.path).ok().flatten();
-    let permalink = summary.map(|summary| summary.permalink);
+    let names = memory.title_and_permalink(&place).ok().flatten();
+    let permalink = names.map(|(_, permalink)| permalink);
     Ok(UpdateReport { decision, place, permalink, commit, is_new_section })
 }
 

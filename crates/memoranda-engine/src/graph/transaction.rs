@@ -14,7 +14,7 @@ use memoranda_core::note::{
     render_relation,
 };
 use memoranda_core::path::NotePath;
-use memoranda_store::{ListOrder, ObservationRow, RelationRow, clock};
+use memoranda_store::{ObservationRow, RelationRow, clock};
 
 use super::entity::{
     DEFAULT_CONFIDENCE, DEFAULT_IMPORTANCE, DEFAULT_RELATION_IMPORTANCE, EntityRelation,
@@ -545,7 +545,7 @@ impl<'a, 'd> GraphTransaction<'a, 'd> {
             return Ok(());
         }
         let folder = NotePath::parse(&self.thread.folder).map_err(EngineError::from)?;
-        if self.desk.list(&self.thread.filter(), ListOrder::Path, 1, 0)?.is_empty() {
+        if !self.desk.folder(&self.thread.project, &self.thread.folder).had_notes()? {
             for other in self.desk.folders(&self.thread.project)? {
                 let twin = NotePath::parse(&other.folder)
                     .is_ok_and(|other| other != folder && other.key() == folder.key());

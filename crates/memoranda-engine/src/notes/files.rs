@@ -66,6 +66,15 @@ impl Memory {
         Ok(self.store().set_modified(files)?)
     }
 
+    /// Returns title and permalink of a note; `None` if it does not exist.
+    pub fn title_and_permalink(&self, place: &NoteLocation) -> Result<Option<(String, String)>> {
+        if let Some(names) = self.store().unindexed_names(&place.project, &place.path) {
+            return Ok(Some(names));
+        }
+        let file = self.snapshot()?.file(&place.project, &place.path)?;
+        Ok(file.map(|file| (file.title, file.permalink)))
+    }
+
     /// Returns the targets of a note's relations that no note resolves.
     pub fn unresolved_links(
         &self,

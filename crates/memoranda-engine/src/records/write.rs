@@ -9,7 +9,7 @@ use serde_json::{Map, Value};
 use super::error::{RecordError, RecordResult};
 use super::expiry::RecordExpiry;
 use super::kind::RecordKind;
-use super::query::{find_record, kind_folder, record_at};
+use super::query::{find_record, kind_folder};
 use super::record::{
     MemoryRecord, NewRecord, list_value, metadata_value, record_location, records_project,
     remove_key, set_key, title_of,
@@ -119,6 +119,23 @@ impl RecordChanges {
             && self.expires.is_none()
     }
 
+    /// Returns a record after the changes, from the record before and that of the new text.
+    fn edited(&self, before: MemoryRecord, text: MemoryRecord) -> MemoryRecord {
+        MemoryRecord {
+            id: text.id,
+            kind: text.kind,
+            content: text.content,
+            updated: text.updated,
+            place: text.place,
+            tags: if self.tags.is_some() { text.tags } else { before.tags },
+            paths: if self.paths.is_some() { text.paths } else { before.paths },
+            category: if self.category.is_some() { text.category } else { before.category },
+            metadata: if self.metadata.is_some() { text.metadata } else { before.metadata },
+            expires: if self.expires.is_some() { text.expires } else { before.expires },
+            ..before
+        }
+    }
+
     /// Applies the changes to the text of a file.
     pub(crate) fn apply(&self, text: &str, now: Timestamp) -> RecordResult<String> {
         let mut text = text.to_owned();
@@ -199,11 +216,13 @@ pub fn edit_record(
 ) -> RecordResult<EditedRecord> {
     let record = find_record(memory, id)?;
     let (from, to) = (record.place.clone(), moved_location(&record, changes.kind)?);
+    let mut written = String::new();
     let outcome = memory.transact(who, None, |desk| -> RecordResult<Vec<FileOperation>> {
         let Some((text, _)) = desk.text(&from)? else {
             return Err(RecordError::Vanished { id: id.to_owned() });
         };
         let text = changes.apply(&text, clock::now())?;
+        written.clone_from(&text);
         if from == to {
             return Ok(vec![FileOperation::put(from.clone(), text)]);
         }
@@ -220,7 +239,12 @@ pub fn edit_record(
             return Err(RecordError::RecordChanged { id: id.to_owned() });
         }
     };
-    let record = record_at(memory, &to)?.unwrap_or(record);
+    let time = commit.as_ref().map(|commit| commit.time);
+    let edited = time.and_then(|time| MemoryRecord::of_version(&to, &written, time));
+    let record = match edited {
+        Some(edited) => changes.edited(record, edited),
+        None => record,
+    };
     Ok(EditedRecord { record, commit })
 }
 

@@ -25,8 +25,8 @@ use crate::log::{LogPosition, ReadCheck};
 
 /// A write larger than this is forced to disk at once.
 const LARGE_WRITE_BYTES: usize = 1 << 20;
-/// Time without a write after which the background updates the index.
-const QUIET_BEFORE_INDEX: Duration = Duration::from_millis(10);
+/// Time without a write after which the background updates the index. A query does not wait for it.
+const QUIET_BEFORE_INDEX: Duration = Duration::from_millis(50);
 
 impl StoreInner {
     fn checkpoint_path(&self, device: &str) -> std::path::PathBuf {

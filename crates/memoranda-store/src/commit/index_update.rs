@@ -13,6 +13,7 @@ use memoranda_core::note::Relation;
 use memoranda_core::path::NotePath;
 use rusqlite::Connection;
 
+use super::unindexed::{self, UnindexedFile};
 use crate::error::{Result, StoreError};
 use crate::faults::{self, Step};
 use crate::files::FileStat;
@@ -23,10 +24,6 @@ use crate::{Store, StoreInner};
 
 /// Number of pending commits that are indexed at once. One write in so many waits for it.
 const MAX_PENDING_COMMITS: usize = 32;
-/// Maximum size in bytes of a file whose names are read before the commit is acknowledged.
-const MAX_NAMED_BYTES: usize = 32 << 10;
-/// Maximum number of files in a commit whose names are read before the commit is acknowledged.
-const MAX_NAMED_FILES: usize = 8;
 
 /// One commit.
 pub(crate) struct PendingIndexUpdate {
@@ -36,7 +33,7 @@ pub(crate) struct PendingIndexUpdate {
     pub(crate) placed: Vec<LoggedRecord>,
     /// The files of the last record, in its order.
     pub(crate) files: Vec<FileUpdate>,
-    /// The new files; `None` if the commit may change the result of any query.
+    /// The changed files; `None` if the commit may change the result of any query.
     names: Option<Vec<UnindexedFile>>,
 }
 
@@ -49,6 +46,13 @@ pub(crate) struct FileUpdate {
     pub(crate) now: Option<FileState>,
 }
 
+impl FileUpdate {
+    /// Returns true if the file exists where it was, or is new.
+    fn is_put(&self) -> bool {
+        self.from.is_none() && self.now.is_some()
+    }
+}
+
 /// A file that exists.
 pub(crate) struct FileState {
     pub(crate) hash: ContentHash,
@@ -57,7 +61,7 @@ pub(crate) struct FileState {
     pub(crate) checked_ns: i64,
     pub(crate) content: Vec<u8>,
     /// The parsed content; `None` if it is parsed when the file is indexed.
-    extracted: Option<ExtractedFile>,
+    pub(super) extracted: Option<ExtractedFile>,
 }
 
 impl FileState {
@@ -71,55 +75,44 @@ impl FileState {
     }
 }
 
-/// The names of a new file that the index does not contain yet.
-pub(crate) struct UnindexedFile {
-    pub(crate) project: ProjectName,
-    pub(crate) path: NotePath,
-    pub(crate) title: String,
-    pub(crate) permalink: String,
-    pub(crate) hash: ContentHash,
-    path_key: String,
-    keys: Vec<String>,
-}
-
-impl UnindexedFile {
-    /// Returns true if a system could not distinguish the path from this one.
-    pub(crate) fn has_path_key(&self, project: &ProjectName, path: &NotePath) -> bool {
-        self.project == *project && self.path_key == path.key()
-    }
-
-    /// Returns true if a link with this key can refer to the file.
-    pub(crate) fn has_key(&self, project: &ProjectName, key: &str) -> bool {
-        self.project == *project && self.keys.iter().any(|own| own == key)
-    }
-
-    /// Returns true if the permalink starts with this one: a number may be appended to it.
-    pub(crate) fn has_permalink_like(&self, project: &ProjectName, permalink: &str) -> bool {
-        self.project == *project && self.permalink.starts_with(permalink)
-    }
-}
-
 impl PendingIndexUpdate {
     pub(crate) fn new(
+        db: &Connection,
         from: LogPosition,
         placed: Vec<LoggedRecord>,
         mut files: Vec<FileUpdate>,
     ) -> Self {
-        let names = read_names(&placed, &mut files);
+        // Without the names, the commit is indexed before the next query.
+        let names = unindexed::read_names(db, &placed, &mut files).ok().flatten();
         Self { from, placed, files, names }
+    }
+
+    /// Returns true if the next state of a file is another content at the same path.
+    fn puts(&self, file: &FileUpdate) -> bool {
+        self.files.iter().any(|next| {
+            next.is_put() && next.project_row == file.project_row && next.path == file.path
+        })
     }
 
     fn end(&self) -> LogPosition {
         self.placed.last().map_or(self.from, |placed| placed.end)
     }
 
-    /// Adds the commit to the index.
-    fn add(&self, db: &Connection, device: &str, batch: &mut IndexBatch<'_>) -> Result<()> {
+    /// Adds the commit to the index, except the states of files that `later` commits replace.
+    fn add(
+        &self,
+        db: &Connection,
+        device: &str,
+        batch: &mut IndexBatch<'_>,
+        later: &[Self],
+    ) -> Result<()> {
         for placed in &self.placed {
             history::add(db, device, placed)?;
         }
         let notes = self.placed.last().map(|placed| placed.record.notes.as_slice());
-        for (n, file) in self.files.iter().enumerate() {
+        let is_replaced =
+            |file: &FileUpdate| file.is_put() && later.iter().any(|update| update.puts(file));
+        for (n, file) in self.files.iter().enumerate().filter(|(_, file)| !is_replaced(file)) {
             let parsed;
             let extracted = match &file.now {
                 Some(FileState { extracted: Some(extracted), .. }) => Some(extracted),
@@ -155,40 +148,6 @@ impl PendingIndexUpdate {
     }
 }
 
-/// Reads the names of new files. `None` for other changes, for many files and for large ones.
-fn read_names(placed: &[LoggedRecord], files: &mut [FileUpdate]) -> Option<Vec<UnindexedFile>> {
-    let [LoggedRecord { record, .. }] = placed else { return None };
-    let is_new = |file: &memoranda_core::change::FileChange| {
-        file.before.is_none() && file.after.is_some() && file.moved_from.is_none()
-    };
-    let changes = &record.commit.files;
-    if files.len() > MAX_NAMED_FILES
-        || changes.len() != files.len()
-        || record.commit.folders.is_some()
-        || !changes.iter().all(is_new)
-    {
-        return None;
-    }
-    let mut names = Vec::with_capacity(files.len());
-    for (n, (file, change)) in files.iter_mut().zip(changes).enumerate() {
-        let now = file.now.as_mut().filter(|now| now.content.len() <= MAX_NAMED_BYTES)?;
-        let extracted = extract(&file.path, &now.content);
-        let given = record.notes.get(n).and_then(|note| note.permalink.clone());
-        let permalink = given.unwrap_or_else(|| extracted.address.permalink.clone());
-        names.push(UnindexedFile {
-            project: change.project.clone(),
-            path: file.path.clone(),
-            title: extracted.title.clone(),
-            hash: now.hash,
-            path_key: file.path.key(),
-            keys: extracted.keys(change.project.as_str(), &file.path, &permalink),
-            permalink,
-        });
-        now.extracted = Some(extracted);
-    }
-    Some(names)
-}
-
 /// The pending commits of this process, in log order.
 #[derive(Default)]
 pub(crate) struct PendingUpdates {
@@ -220,31 +179,53 @@ impl PendingUpdates {
     }
 
     /// Returns the positions in the log before and after the commits; `None` if there are none.
-    fn span(&self) -> Option<(LogPosition, LogPosition)> {
+    pub(crate) fn span(&self) -> Option<(LogPosition, LogPosition)> {
         let (first, last) = (self.updates.first()?, self.updates.last()?);
         Some((first.from, last.end()))
     }
 
     /// Returns true if a commit may concern a query.
     fn concern(&self, concerns: impl Fn(&UnindexedFile) -> bool) -> bool {
-        self.updates.iter().any(|update| match &update.names {
-            Some(names) => names.iter().any(&concerns),
-            None => true,
-        })
+        is_concerned(&self.updates, concerns)
     }
 
-    /// Returns the span of the commits if none of them concerns a query.
-    pub(crate) fn span_beside(
+    /// Returns true if a commit of a span may concern a query. Commits that are not pending any more
+    /// may: their names are not known.
+    pub(crate) fn may_concern(
         &self,
+        (from, end): (LogPosition, LogPosition),
         concerns: impl Fn(&UnindexedFile) -> bool,
-    ) -> Option<(LogPosition, LogPosition)> {
-        self.span().filter(|_| !self.concern(concerns))
+    ) -> bool {
+        let is_there = self.updates.first().is_some_and(|first| first.from == from);
+        let until = self.updates.iter().position(|update| update.end() == end);
+        match until.and_then(|last| self.updates.get(..=last)).filter(|_| is_there) {
+            Some(updates) => is_concerned(updates, concerns),
+            None => true,
+        }
     }
 
-    /// Returns the new files.
+    /// Returns the pending state of a file; `None` if no pending commit names its path.
+    pub(crate) fn newest(&self, project: &ProjectName, path: &NotePath) -> Option<&UnindexedFile> {
+        let names = self.updates.iter().filter_map(|update| update.names.as_deref()).flatten();
+        names.filter(|file| file.project == *project && file.is_at(path)).last()
+    }
+
+    /// Returns true if the log has this content since a pending commit.
+    pub(crate) fn has_content(&self, hash: ContentHash) -> bool {
+        self.files().any(|file| file.version == Some(hash))
+    }
+
+    /// Returns the changed files.
     pub(crate) fn files(&self) -> impl Iterator<Item = &UnindexedFile> {
         self.updates.iter().filter_map(|update| update.names.as_deref()).flatten()
     }
+}
+
+fn is_concerned(updates: &[PendingIndexUpdate], concerns: impl Fn(&UnindexedFile) -> bool) -> bool {
+    updates.iter().any(|update| match &update.names {
+        Some(names) => names.iter().any(&concerns),
+        None => true,
+    })
 }
 
 impl StoreInner {
@@ -278,8 +259,9 @@ impl StoreInner {
         faults::at(Step::Index).map_err(doing)?;
         let transaction = db.unchecked_transaction()?;
         let mut batch = IndexBatch::new(db);
-        for update in updates {
-            update.add(db, &self.vault.device, &mut batch)?;
+        for (n, update) in updates.iter().enumerate() {
+            let later = updates.get(n + 1..).unwrap_or_default();
+            update.add(db, &self.vault.device, &mut batch, later)?;
         }
         batch.finish()?;
         transaction.commit()?;
@@ -289,6 +271,17 @@ impl StoreInner {
 }
 
 impl Store {
+    /// Returns title and permalink of a note that this process wrote and has not indexed yet.
+    pub fn unindexed_names(
+        &self,
+        project: &ProjectName,
+        path: &NotePath,
+    ) -> Option<(String, String)> {
+        let pending = self.inner.pending();
+        let note = pending.newest(project, path).filter(|file| file.stays_at(path))?;
+        note.title_and_permalink().map(|(title, permalink)| (title.into(), permalink.into()))
+    }
+
     /// Returns the targets of a note's relations that neither the index nor a pending commit resolves.
     pub fn unresolved_links(
         &self,
@@ -302,11 +295,11 @@ impl Store {
         let keys: HashSet<String> = {
             let pending = self.inner.pending();
             let files = pending.files().filter(|file| file.project == *project);
-            files.flat_map(|file| file.keys.iter().cloned()).collect()
+            files.flat_map(|file| file.keys().iter().cloned()).collect()
         };
-        // Links to pending notes are resolved by their keys, so no pending commit has to be indexed.
+        // Links to pending notes are resolved by their keys. Only names that are gone are settled.
         self.inner.ask_beside(
-            |_| false,
+            |pending| pending.project == *project && pending.loses_names(),
             |db| {
                 let row = index::project_id_of(db, project)?;
                 let mut unresolved = Vec::new();
@@ -337,17 +330,18 @@ impl Store {
         let mut notes: Vec<(f64, SimilarNote)> = {
             let pending = self.inner.pending();
             let files = pending.files().filter(|file| file.project == *project);
-            let note = |file: &UnindexedFile| SimilarNote {
-                path: file.path.clone(),
-                title: file.title.clone(),
-                permalink: file.permalink.clone(),
+            let note = |file: &UnindexedFile| {
+                let (title_now, permalink) = file.title_and_permalink()?;
+                let overlap = index::title_overlap(title, title_now);
+                let (title, permalink) = (title_now.to_owned(), permalink.to_owned());
+                Some((overlap, SimilarNote { path: file.path.clone(), title, permalink }))
             };
-            let overlap =
-                |file: &UnindexedFile| (index::title_overlap(title, &file.title), note(file));
-            files.map(overlap).filter(|(overlap, _)| *overlap > 0.0).collect()
+            files.filter_map(note).filter(|(overlap, _)| *overlap > 0.0).collect()
         };
         let indexed = |db: &Connection| index::similar_notes(db, project, title, limit);
-        for note in self.inner.ask_beside(|_| false, indexed)? {
+        let concerns =
+            |pending: &UnindexedFile| pending.project == *project && pending.loses_names();
+        for note in self.inner.ask_beside(concerns, indexed)? {
             if notes.iter().all(|(_, known)| known.path != note.path) {
                 notes.push((index::title_overlap(title, &note.title), note));
             }

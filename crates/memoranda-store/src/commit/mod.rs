@@ -12,6 +12,7 @@ pub(crate) mod file_op;
 pub(crate) mod index_update;
 pub(crate) mod lost_files;
 pub(crate) mod recover;
+pub(crate) mod unindexed;
 mod untracked;
 pub(crate) mod write_session;
 
@@ -29,6 +30,7 @@ use memoranda_core::path::NotePath;
 use crate::clock;
 use crate::commit::file_op::{FileOp, FileOpKind, FileOpOutcome, FolderHandles};
 use crate::commit::index_update::{FileState, FileUpdate, PendingIndexUpdate};
+use crate::commit::unindexed::UnindexedFile;
 use crate::commit::write_session::WriteSession;
 use crate::error::{ErrorContext as _, NotAFileKind, Result, StoreError};
 use crate::faults::{self, Step};
@@ -186,10 +188,6 @@ fn try_once(
             read == path && spelt.get(named).unwrap_or(named) == project && *was != hash
         })
     };
-    let is_put = |operation: &ChangeOperation| matches!(operation.action, FileAction::Put(_));
-    if !change.operations.iter().all(is_put) {
-        session.inner.settle_pending(session.db, |_| true)?;
-    }
     let batch = IndexBatch::new(session.db);
     let mut steps = Vec::with_capacity(change.operations.len());
     let mut conflicts = Vec::new();
@@ -310,8 +308,11 @@ fn observe_unrecorded(
             _ => None,
         };
         for (path, found) in here.into_iter().chain(there) {
+            if session.has_pending_version(&step.operation.project, path, found.hash) {
+                continue;
+            }
             session.inner.settle_pending(session.db, |pending| {
-                pending.path == *path || pending.hash == found.hash
+                pending.is_at(path) || pending.version == Some(found.hash)
             })?;
             let known =
                 history::head(session.db, step.project_row, path)?.and_then(|head| head.after);
@@ -380,7 +381,8 @@ fn plan<'a>(
                 check_reserved(session, step, author)?;
                 check_size(path, content)?;
                 let hash = files::hash(content);
-                let in_log = history::content_at(session.db, hash)?.is_some();
+                let in_log = session.inner.pending().has_content(hash)
+                    || history::content_at(session.db, hash)?.is_some();
                 if !in_log {
                     note.blob = Some(body.add(content));
                 }
@@ -392,11 +394,13 @@ fn plan<'a>(
         };
         if let Some(address) = &address {
             let held_by = moved_from.as_ref().unwrap_or(path);
-            session.inner.settle_pending(session.db, |pending| {
-                pending.path == *held_by
-                    || pending.has_permalink_like(&operation.project, &address.permalink)
-            })?;
-            let current = batch.current_permalink(step.project_row, held_by)?;
+            let current = current_permalink(session, batch, step, held_by)?;
+            if current.as_ref() != Some(&address.permalink) {
+                session.inner.settle_pending(session.db, |pending| {
+                    !pending.is_at(held_by)
+                        && pending.has_permalink_like(&operation.project, &address.permalink)
+                })?;
+            }
             let given = batch.permalink(step.project_row, held_by, address, current.as_deref())?;
             note.permalink = (given != address.permalink).then_some(given);
         }
@@ -428,6 +432,25 @@ fn plan<'a>(
     };
     let record = LogRecord::new(commit, notes);
     Ok(Some(CommitPlan { record, body, file_ops, project_rows }))
+}
+
+/// Returns the permalink that a note has now, by a pending commit or by the index.
+fn current_permalink(
+    session: &WriteSession<'_>,
+    batch: &IndexBatch<'_>,
+    step: &CheckedOperation<'_>,
+    path: &NotePath,
+) -> Result<Option<String>> {
+    let is_gone = |pending: &UnindexedFile| pending.is_at(path) && !pending.stays_at(path);
+    session.inner.settle_pending(session.db, is_gone)?;
+    let pending = session.inner.pending().newest(&step.operation.project, path).and_then(|file| {
+        let (_, permalink) = file.title_and_permalink()?;
+        Some(permalink.to_owned())
+    });
+    match pending {
+        Some(permalink) => Ok(path.is_markdown().then_some(permalink)),
+        None => batch.current_permalink(step.project_row, path),
+    }
 }
 
 fn check_size(path: &NotePath, content: &[u8]) -> Result<()> {
@@ -592,7 +615,7 @@ fn write_and_publish<'a>(
     session.note_applied();
     let commit = placed.last().map(|placed| placed.record.commit.clone());
     let files = news_of(&file_ops, &folders, &project_rows, checked_ns);
-    let update = PendingIndexUpdate::new(start, placed, files);
+    let update = PendingIndexUpdate::new(session.db, start, placed, files);
     if session.inner.is_long_lived() {
         session.inner.pending().push(update);
     } else {
@@ -606,6 +629,18 @@ fn write_and_publish<'a>(
 }
 
 impl WriteSession<'_> {
+    /// Returns true if the last pending commit that names a path left this content there.
+    fn has_pending_version(
+        &self,
+        project: &ProjectName,
+        path: &NotePath,
+        hash: ContentHash,
+    ) -> bool {
+        let pending = self.inner.pending();
+        let newest = pending.newest(project, path);
+        newest.is_some_and(|file| file.path == *path && file.version == Some(hash))
+    }
+
     /// Takes back what the log has after `start`. What a remote log has acknowledged stays: the next
     /// holder of the lock applies it to the files again.
     fn take_back(&mut self, start: LogPosition) -> Result<()> {

@@ -100,7 +100,7 @@ impl WriteSession<'_> {
                         Some(commit) => Some(*commit),
                         // The files of a first scan have no history.
                         None if commit.kind == Some(CommitKind::FirstScan) => None,
-                        None => history::last_commit(self.db, &file.project, path)?,
+                        None => self.last_commit(&file.project, path)?,
                     };
                     let path = (path != source).then(|| path.clone());
                     parents.extend(last.map(|commit| FileVersionId { commit, path }));
@@ -110,6 +110,15 @@ impl WriteSession<'_> {
             }
         }
         Ok(())
+    }
+
+    /// Returns the commit that changed a path last, by a pending commit or by the index.
+    fn last_commit(&self, project: &ProjectName, path: &NotePath) -> Result<Option<CommitId>> {
+        let pending = self.inner.pending().newest(project, path).map(|file| file.commit);
+        match pending {
+            Some(commit) => Ok(Some(commit)),
+            None => history::last_commit(self.db, project, path),
+        }
     }
 
     /// Records that everything in this device's log is applied to the files. If that fails, the

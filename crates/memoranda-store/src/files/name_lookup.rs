@@ -65,9 +65,7 @@ impl StoreInner {
             } else {
                 let key = format!("{}/", here.key());
                 let known = self.ask_beside(
-                    |pending| {
-                        pending.has_path_key(project, &here) || pending.path.key().starts_with(&key)
-                    },
+                    |pending| pending.has_path_key(project, &here) || pending.is_below_key(&key),
                     |db| like(db, &root, project, &here),
                 )?;
                 match (known, look) {

@@ -10,6 +10,7 @@ use rusqlite::{Connection, OptionalExtension as _, Row, params, params_from_iter
 use super::extract::{FileKind, target_key};
 use super::project_id_of;
 use super::search::has_tag;
+use crate::commit::unindexed::UnindexedFile;
 use crate::error::Result;
 use crate::snapshot::Snapshot;
 
@@ -245,18 +246,19 @@ impl Snapshot<'_> {
 
     /// Returns the index row of a file by its number.
     pub fn file_by_id(&self, id: i64) -> Result<Option<FileSummary>> {
-        self.query_about(|_| false, |db| by_id(db, id))
+        self.query_about(|pending| pending.is_row(id), |db| by_id(db, id))
     }
 
     /// Returns the index rows of files by their numbers; missing ones are omitted.
     pub fn files_by_id(&self, ids: &[i64]) -> Result<Vec<FileSummary>> {
-        self.query_about(|_| false, |db| by_ids(db, ids))
+        let concerns = |pending: &UnindexedFile| ids.iter().any(|id| pending.is_row(*id));
+        self.query_about(concerns, |db| by_ids(db, ids))
     }
 
     /// Returns a file by its path.
     pub fn file(&self, project: &ProjectName, path: &NotePath) -> Result<Option<FileSummary>> {
         self.query_about(
-            |pending| pending.path == *path,
+            |pending| pending.is_at(path),
             |db| {
                 let sql = format!(
                     "SELECT {COLUMNS} FROM files f JOIN projects p ON p.id = f.project \
@@ -360,7 +362,7 @@ pub struct ObservationRow {
 impl Snapshot<'_> {
     /// Returns the facts of a file.
     pub fn observations(&self, file: i64) -> Result<Vec<ObservationRow>> {
-        self.query_about(|_| false, |db| {
+        self.query_about(|pending| pending.is_row(file), |db| {
             let mut query = db.prepare_cached(
                 "SELECT file, observation_id, category, text, context, line, version, \
                  struck = 0 AND superseded_by IS NULL FROM observations WHERE file = ? ORDER BY line",
@@ -445,7 +447,10 @@ impl Snapshot<'_> {
 
     /// Returns the relations to a file.
     pub fn relations_to(&self, file: i64) -> Result<Vec<RelationRow>> {
-        self.query(|db| relations(db, "WHERE r.target_file = ? ORDER BY r.file, r.n", [file]))
+        self.query_about(
+            |pending| pending.changes_relations_to(file),
+            |db| relations(db, "WHERE r.target_file = ? ORDER BY r.file, r.n", [file]),
+        )
     }
 }
 

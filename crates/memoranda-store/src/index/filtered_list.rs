@@ -188,7 +188,7 @@ impl Snapshot<'_> {
         project: &ProjectName,
         permalink: &str,
     ) -> Result<Vec<FileSummary>> {
-        self.query_about(|pending| pending.permalink == permalink, |db| {
+        self.query_about(|pending| pending.has_permalink(permalink), |db| {
             let sql = format!(
                 // To avoid sorting, SQLite would read the whole project in the order of paths.
                 "SELECT {COLUMNS} FROM projects p CROSS JOIN files f INDEXED BY files_by_permalink \

@@ -19,7 +19,7 @@ use super::filtered_list::title_expression;
 use super::history;
 use super::write::PASSAGES_PER_FILE;
 use super::{links, project_id_of};
-use crate::commit::index_update::UnindexedFile;
+use crate::commit::unindexed::UnindexedFile;
 use crate::error::{Result, StoreError};
 use crate::snapshot::Snapshot;
 
@@ -90,7 +90,7 @@ impl FolderGraph<'_> {
     /// Returns the notes with exactly this title, the shortest path first.
     pub fn titled(&self, title: &str) -> Result<Vec<LinkCandidate<i64>>> {
         let key = exact_key(&self.folder, title);
-        let concerns = |pending: &UnindexedFile| pending.has_key(&self.project, &key);
+        let concerns = |pending: &UnindexedFile| pending.changes_key(&self.project, &key);
         let mut found = self.snapshot.query_about(concerns, |db| {
             links::candidates(db, project_id_of(db, &self.project)?, &key)
         })?;
@@ -169,6 +169,16 @@ impl FolderGraph<'_> {
             )?;
             Ok(query.exists(params![project, folder, skipped])?)
         })
+    }
+
+    /// Returns true if there are notes, or were before the pending commits of this process.
+    pub fn had_notes(&self) -> Result<bool> {
+        let find = |db: &Connection| {
+            let mut query =
+                db.prepare_cached("SELECT 1 FROM nodes WHERE project = ? AND folder = ? LIMIT 1")?;
+            Ok(query.exists(params![project_id_of(db, &self.project)?, self.folder])?)
+        };
+        Ok(self.snapshot.query_about(|_| false, find)? || self.snapshot.query(find)?)
     }
 
     /// Returns the number of notes of each type, as written in their frontmatter.

@@ -14,7 +14,7 @@ use rusqlite::{Connection, params};
 
 use super::extract::{exact_key, link_key, link_keys, states_permalink, target_key};
 use super::{FileSummary, project_id_of};
-use crate::commit::index_update::UnindexedFile;
+use crate::commit::unindexed::UnindexedFile;
 use crate::error::Result;
 use crate::snapshot::Snapshot;
 
@@ -387,7 +387,7 @@ impl Snapshot<'_> {
         name: &str,
     ) -> Result<Vec<LinkCandidate<i64>>> {
         let key = link_key(name);
-        let concerns = |pending: &UnindexedFile| pending.has_key(project, &key);
+        let concerns = |pending: &UnindexedFile| pending.changes_key(project, &key);
         self.query_about(concerns, |db| candidates(db, project_id_of(db, project)?, &key))
     }
 }
@@ -414,6 +414,15 @@ pub fn named_at(file: &FileSummary, path: &NotePath) -> (LinkCandidate<i64>, Vec
     let is_permalink_kept = is_kept(path, &permalink, &file.metadata);
     let path = path.clone();
     (LinkCandidate { id: file.id, path, permalink, within, title, is_permalink_kept }, keys)
+}
+
+/// Returns the files that the relations of a file refer to.
+pub(crate) fn targets_of(db: &Connection, file: i64) -> Result<Vec<i64>> {
+    let mut query = db.prepare_cached(
+        "SELECT target_file FROM relations WHERE file = ? AND target_file IS NOT NULL",
+    )?;
+    let rows = query.query_map([file], |row| row.get(0))?;
+    Ok(rows.collect::<rusqlite::Result<_>>()?)
 }
 
 /// Returns the files that a key can refer to, the shortest path first.

@@ -19,6 +19,7 @@ pub(crate) mod links;
 pub(crate) mod map_rows;
 mod mentions;
 mod metadata;
+mod outlines;
 mod passage_reuse;
 mod passage_tokens;
 mod passages;
@@ -35,7 +36,7 @@ use std::sync::{Arc, Mutex};
 use rusqlite::Connection;
 
 use crate::StoreInner;
-use crate::commit::index_update::UnindexedFile;
+use crate::commit::unindexed::UnindexedFile;
 use crate::error::{Result, StoreError};
 use crate::log::LogPosition;
 
@@ -56,6 +57,7 @@ pub use folders::{FileOrder, FilesBelow, FolderFiles};
 pub use graph::GraphNode;
 pub use history::{ChangedFile, CurrentPath, DeletedFile, HistoryFilter, PastFile, PointInTime};
 pub(crate) use links::resolve_relation;
+pub use outlines::OutlineRow;
 pub(crate) use projects::{
     KnownFolder, KnownTimes, folders, has_files, is_scanned, leaving, note_within, set_leaving,
     set_scanned, take_times, times,
@@ -66,8 +68,8 @@ pub use search::{
 };
 pub(crate) use search::{SearchCaches, similar_notes, title_overlap};
 pub(crate) use write::{
-    FileRow, IndexBatch, IndexedFile, all_rows, forget_project, project_id, project_id_of,
-    put_known, row, rows_at_or_below, unreached,
+    FileNames, FileRow, IndexBatch, IndexedFile, all_rows, file_names, forget_project, project_id,
+    project_id_of, put_known, row, rows_at_or_below, unreached,
 };
 
 /// Maximum number of attempts of a query if the index is damaged or was removed.
@@ -109,9 +111,16 @@ pub(crate) struct ReadTransaction {
     /// `None` only while it is dropped.
     reader: Option<PooledReader>,
     has_failed: Cell<bool>,
+    /// Positions in the log before and after the pending commits that the state lacks.
+    lacking: Option<(LogPosition, LogPosition)>,
 }
 
 impl ReadTransaction {
+    /// Returns the positions in the log before and after the commits that the state lacks.
+    pub(crate) fn lacking(&self) -> Option<(LogPosition, LogPosition)> {
+        self.lacking
+    }
+
     /// Returns true if it reads this index.
     pub(crate) fn is_of(&self, index: &Arc<VaultIndex>) -> bool {
         Arc::ptr_eq(&self.index, index)
@@ -240,6 +249,7 @@ impl VaultIndex {
             index: Arc::clone(self),
             reader: Some(reader),
             has_failed: Cell::new(false),
+            lacking: None,
         })
     }
 
@@ -317,23 +327,28 @@ impl StoreInner {
         concerns: impl Fn(&UnindexedFile) -> bool,
         question: impl Fn(&Connection) -> Result<R>,
     ) -> Result<R> {
-        let span = self.pending().span_beside(concerns);
+        self.lookup_snapshot()?.query_about(concerns, question)
+    }
+
+    /// Begins a read transaction on an index that may lack the pending commits of this process.
+    pub(crate) fn begin_lookup(&self) -> Result<ReadTransaction> {
+        let span = self.pending().span();
         if let Some((from, end)) = span
             && self.is_index_sound()?
         {
             let device = &self.vault.device;
-            let answer = self.index.with_reader(|db| {
-                let read = history::read_to(db, device)?.position;
-                let is_there = (read == from || read == end)
+            let mut read = self.index.begin_read()?;
+            let is_there = read.run(|db| {
+                Ok(history::read_to(db, device)?.position == from
                     && self.log.is_end(device, end)
-                    && !self.has_unfinished_removal(db)?;
-                if is_there { question(db).map(Some) } else { Ok(None) }
+                    && !self.has_unfinished_removal(db)?)
             });
-            if let Ok(Some(answer)) = answer {
-                return Ok(answer);
+            if matches!(is_there, Ok(true)) {
+                read.lacking = Some((from, end));
+                return Ok(read);
             }
         }
-        self.ask(question)
+        self.begin_read()
     }
 
     /// Queries the index in its current state. Does nothing if it is missing or damaged.

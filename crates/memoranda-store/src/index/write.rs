@@ -40,6 +40,27 @@ struct LinkNames {
     keys: Vec<String>,
 }
 
+/// The row number of a file and the names by which it is found.
+pub(crate) struct FileNames {
+    pub(crate) id: i64,
+    pub(crate) title: String,
+    pub(crate) permalink: String,
+    pub(crate) is_permalink_kept: bool,
+    pub(crate) keys: Vec<String>,
+}
+
+/// Returns the names of a file; `None` if the index does not contain it.
+pub(crate) fn file_names(
+    db: &Connection,
+    project: i64,
+    path: &NotePath,
+) -> Result<Option<FileNames>> {
+    let Some(FileRow { id, .. }) = row(db, project, path)? else { return Ok(None) };
+    let LinkNames { title, permalink, is_permalink_kept, keys } =
+        IndexBatch::new(db).names_of(id)?;
+    Ok(Some(FileNames { id, title, permalink, is_permalink_kept, keys }))
+}
+
 /// The row of a file.
 #[derive(Clone, Debug)]
 pub(crate) struct FileRow {

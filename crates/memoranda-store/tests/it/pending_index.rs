@@ -112,3 +112,130 @@ fn the_bytes_that_a_note_takes_in_the_index_do_not_grow_with_the_vault() {
     // A single note takes about forty pages of the index; in a burst they are shared.
     assert!(many < 60_000, "{many} bytes a note in a burst");
 }
+
+fn move_to(from: &str, to: &str, text: &str) -> memoranda_core::change::ChangeOperation {
+    let action = FileAction::MoveFrom { from: path(from), content: text.into() };
+    operation(to, ExpectedContent::Anything, action)
+}
+
+fn make(store: &Store, operations: Vec<memoranda_core::change::ChangeOperation>) {
+    let made =
+        store.transact(&who("test"), |_| Ok::<_, StoreError>(change(operations.clone()))).unwrap();
+    assert!(matches!(made, CommitOutcome::Committed(_)), "{made:?}");
+}
+
+#[test]
+fn every_query_sees_edits_moves_and_removals_that_are_not_indexed_yet() {
+    let vault = TestVault::new();
+    let (store, other) = (served(&vault), vault.open());
+    for n in 0..12 {
+        put(&store, &format!("a/{n}.md"), &format!("first{n} about [[{}]]\n", n + 1));
+    }
+    for round in 0..6 {
+        for n in 0..12 {
+            let (here, there) = (format!("a/{n}.md"), format!("b/{n}.md"));
+            let text = format!("round{round}n{n} about [[{}]]\n", n + 1);
+            match (n + round) % 4 {
+                0 | 1 => drop(put(&store, &here, &text)),
+                2 => {
+                    make(&store, vec![move_to(&here, &there, &text)]);
+                    make(&store, vec![move_to(&there, &here, &text)]);
+                }
+                _ => {
+                    let gone = operation(&here, ExpectedContent::Anything, FileAction::Remove);
+                    make(&store, vec![gone]);
+                    assert_eq!(summary(&store, &here), None);
+                    put(&store, &here, &text);
+                }
+            }
+            let seen = if n % 3 == 0 { &other } else { &store };
+            match n % 4 {
+                0 => assert_eq!(
+                    found(seen, &format!("round{round}n{n}")),
+                    [format!("main/{here}")],
+                    "round {round}"
+                ),
+                1 => assert_eq!(summary(seen, &here).unwrap().size, text.len() as u64),
+                _ => {}
+            }
+        }
+    }
+    drop(store);
+    vault.assert_agrees(&other, "after edits, moves and removals");
+}
+
+#[test]
+fn an_edit_has_the_pending_version_before_it_as_its_parent() {
+    let vault = TestVault::new();
+    let store = served(&vault);
+    put(&store, "a.md", "one\n");
+    put(&store, "a.md", "two\n");
+    make(&store, vec![move_to("a.md", "b.md", "two\n")]);
+    put(&store, "b.md", "three\n");
+    let filter = memoranda_store::HistoryFilter::default();
+    let commits = store.snapshot().unwrap().history(&filter, 10, 0).unwrap();
+    let kinds: Vec<_> = commits.iter().map(|commit| commit.kind).collect();
+    assert_eq!(commits.len(), 4, "an edit by hand was recorded: {kinds:?}");
+    for pair in commits.windows(2) {
+        assert_eq!(pair[0].files[0].before, pair[1].files[0].after);
+    }
+    vault.assert_agrees(&store, "after edits of one note");
+}
+
+#[test]
+fn permalinks_of_pending_moves_and_removals_are_kept_apart() {
+    let vault = TestVault::new();
+    let store = served(&vault);
+    put(&store, "a.md", "---\npermalink: same\n---\none\n");
+    make(&store, vec![move_to("a.md", "b.md", "---\npermalink: same\n---\none\n")]);
+    put(&store, "a.md", "---\npermalink: same\n---\ntwo\n");
+    make(&store, vec![operation("b.md", ExpectedContent::Anything, FileAction::Remove)]);
+    put(&store, "c.md", "---\npermalink: same\n---\nthree\n");
+    assert_eq!(summary(&store, "a.md").unwrap().permalink, "same-1");
+    assert_eq!(summary(&store, "c.md").unwrap().permalink, "same");
+    vault.assert_agrees(&store, "after moves and removals");
+}
+
+#[test]
+fn a_query_that_no_pending_commit_concerns_leaves_them_pending() {
+    let vault = TestVault::new();
+    let store = served(&vault);
+    put(&store, "a.md", "one\n");
+    put(&store, "b.md", "see [[a]]\n");
+    store.flush().unwrap();
+    let log = store.index_path().with_extension("db-wal");
+    let size = || std::fs::metadata(&log).map_or(0, |data| data.len());
+    // On a loaded machine the background may be faster than the queries.
+    let stays = (0..20).any(|n| {
+        assert!(summary(&store, "b.md").is_some());
+        let before = size();
+        put(&store, "a.md", &format!("edit {n}\n"));
+        assert_eq!(summary(&store, "b.md").unwrap().title, "b");
+        assert_eq!(
+            store.snapshot().unwrap().link_candidates(&main_project(), "a").unwrap().len(),
+            1
+        );
+        let is_pending = size() == before;
+        assert_eq!(summary(&store, "a.md").unwrap().size, format!("edit {n}\n").len() as u64);
+        is_pending && size() > before
+    });
+    assert!(stays, "every query indexed the pending commit");
+}
+
+#[test]
+fn the_edits_of_a_burst_are_indexed_together() {
+    let vault = TestVault::new();
+    for n in 0..96 {
+        vault.write_by_hand(&format!("main/{n}.md"), format!("The text {n} #tag\n"));
+    }
+    let store = served(&vault);
+    store.flush().unwrap();
+    let log = store.index_path().with_extension("db-wal");
+    let before = std::fs::metadata(&log).map_or(0, |data| data.len());
+    for n in 0..96 {
+        put(&store, &format!("{n}.md"), &format!("The text {n} #tag\n\n- [fact] it is {n}\n"));
+    }
+    assert!(summary(&store, "3.md").is_some());
+    let bytes = (std::fs::metadata(&log).unwrap().len() - before) / 96;
+    assert!(bytes < 60_000, "{bytes} bytes an edit in a burst");
+}

@@ -4,7 +4,7 @@ use std::collections::BTreeSet;
 
 use memoranda_core::id::ProjectName;
 use memoranda_core::note::edit::render_frontmatter;
-use memoranda_core::note::{MetaValue, Note, one_line, type_key};
+use memoranda_core::note::{self, MetaValue, Note, one_line, type_key};
 use memoranda_core::schema::{
     FieldOccurrence, NoteOutline, NoteSchema, SchemaReport, ValidationMode, infer_fields,
     render_field,
@@ -23,6 +23,8 @@ use crate::registry::{CallContext, Param, ParamTable, ToolArgs, ToolError, ToolR
 const MAX_NOTES: usize = 5000;
 /// Maximum number of notes read from the index in one call.
 const MAX_OUTLINES: usize = 100_000;
+/// Number of notes that are read from the index between two reports of progress.
+const OUTLINES_AT_ONCE: usize = 512;
 /// Maximum number of listed notes.
 const MAX_LISTED: usize = 50;
 /// Minimum share of notes with a field, by default.
@@ -82,19 +84,18 @@ fn outlines_of_type(
     let files = files_of_type(call, project, kind, MAX_OUTLINES)?;
     let total = files.len() as u64;
     let mut outlines = Vec::with_capacity(files.len());
-    for (n, file) in files.into_iter().enumerate() {
+    let ids: Vec<i64> = files.iter().map(|file| file.id).collect();
+    for (n, ids) in ids.chunks(OUTLINES_AT_ONCE).enumerate() {
         if call.is_cancelled() {
             return Err(ToolError::new("CANCELLED", "The call was cancelled."));
         }
-        (call.progress)(n as u64, total, "looking at notes");
-        let mut outline = NoteOutline::default();
-        for fact in snapshot.observations(file.id)?.iter().filter(|fact| fact.is_current) {
-            outline.add_fact(fact.category.as_deref());
+        (call.progress)((n * OUTLINES_AT_ONCE) as u64, total, "looking at notes");
+        for row in snapshot.outlines(ids)? {
+            let mut outline = NoteOutline::default();
+            row.categories.iter().for_each(|category| outline.add_fact(category.as_deref()));
+            row.relation_types.iter().for_each(|kind| outline.add_relation(kind));
+            outlines.push(outline);
         }
-        for link in snapshot.relations_from(file.id)? {
-            outline.add_relation(&link.relation_type);
-        }
-        outlines.push(outline);
     }
     Ok(outlines)
 }
@@ -123,10 +124,9 @@ fn parse_note(
     file: FileSummary,
 ) -> Result<Option<(FileSummary, Note)>, ToolError> {
     let place = NoteLocation { project: file.project.clone(), path: file.path.clone() };
-    let Ok(read) = call.memory.read_at(&place) else { return Ok(None) };
-    let Ok(text) = read.parse() else { return Ok(None) };
-    let note = text.note;
-    Ok(Some((file, note)))
+    let Ok(Some(read)) = call.memory.read_file(&place) else { return Ok(None) };
+    let Ok(text) = std::str::from_utf8(&read.bytes) else { return Ok(None) };
+    Ok(Some((file, note::parse(text))))
 }
 
 pub(super) fn validate(call: &CallContext<'_>, args: &ToolArgs) -> Result<ToolResult, ToolError> {

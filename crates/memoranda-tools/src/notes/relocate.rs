@@ -363,7 +363,8 @@ fn render_move(
     is_directory: bool,
 ) -> Result<ToolResult, ToolError> {
     let commit = renamed.commit.as_ref().map(|commit| commit.id.to_string());
-    let summary = call.memory.snapshot()?.file(&from.project, to)?;
+    let place = NoteLocation { project: from.project.clone(), path: to.clone() };
+    let names = call.memory.title_and_permalink(&place)?;
     let heading = match (is_directory, renamed.files.is_empty()) {
         (_, true) => "Links updated",
         (true, _) => "Folder moved",
@@ -381,14 +382,15 @@ fn render_move(
         "file_path": to.as_str(),
         "commit": commit,
     });
-    if let Some(file) = &summary {
+    if let Some((title, permalink)) = &names {
         // Only a note keeps its permalink. Other files are addressed by path.
         if to.is_markdown() {
-            text.push_str(&format!("permalink: {} (kept)\n", file.permalink));
+            text.push_str(&format!("permalink: {permalink} (kept)\n"));
         }
-        structured["title"] = json!(file.title);
-        structured["permalink"] = json!(file.permalink);
-        structured["checksum"] = json!(file.hash.map(|hash| hash.to_string()));
+        let file = call.memory.read_file(&place)?;
+        structured["title"] = json!(title);
+        structured["permalink"] = json!(permalink);
+        structured["checksum"] = json!(file.map(|file| file.hash.to_string()));
     }
     if is_directory {
         text.push_str(&format!("files: {}\n", renamed.files.len()));

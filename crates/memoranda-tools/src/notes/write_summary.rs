@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 
 use memoranda_core::change::Commit;
 use memoranda_core::id::ContentHash;
-use memoranda_core::note::{self, Note};
+use memoranda_core::note::{self, Note, Relation};
 use memoranda_engine::{Memory, NoteLocation, SimilarNote};
 use serde_json::{Value, json};
 
@@ -49,7 +49,7 @@ impl WriteSummary {
                 let unresolved = call.memory.unresolved_links(&self.place, &note.relations)?;
                 (title, permalink, unresolved)
             }
-            _ => self.indexed_names(call)?,
+            _ => self.indexed_names(call, &note.relations)?,
         };
         let commit = self.commit.as_ref().map(|commit| commit.id.to_string());
         let mut text = format!(
@@ -104,22 +104,30 @@ impl WriteSummary {
 }
 
 impl WriteSummary {
-    /// Returns title, permalink and unresolved links from the index.
+    /// Returns title, permalink and unresolved links.
     fn indexed_names(
         &self,
         call: &CallContext<'_>,
+        relations: &[Relation],
     ) -> Result<(String, String, Vec<String>), ToolError> {
-        let snapshot = call.memory.snapshot()?;
-        let Some(file) = snapshot.file(&self.place.project, &self.place.path)? else {
+        let Some((title, permalink)) = call.memory.title_and_permalink(&self.place)? else {
             return Ok((self.place.path.stem().to_owned(), String::new(), Vec::new()));
         };
+        let is_note = self.place.path.is_markdown();
+        if call.settings.notes.only_project.is_none() && is_note {
+            let unresolved = call.memory.unresolved_links(&self.place, relations)?;
+            return Ok((title, permalink, unresolved));
+        }
+        let snapshot = call.memory.snapshot()?;
+        let file = snapshot.file(&self.place.project, &self.place.path)?;
+        let links = file.map(|file| snapshot.relations_from(file.id)).transpose()?;
         let mut unresolved = Vec::new();
-        for relation in snapshot.relations_from(file.id)? {
+        for relation in links.unwrap_or_default() {
             if scope::is_unresolved(call, &relation)? {
                 unresolved.push(relation.target);
             }
         }
-        Ok((file.title, file.permalink, unresolved))
+        Ok((title, permalink, unresolved))
     }
 }
 

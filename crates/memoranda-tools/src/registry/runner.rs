@@ -28,6 +28,9 @@ pub fn call(tool: &ToolDef, call: &CallContext<'_>, arguments: Value) -> ToolRes
     }
     // A tool that reads sees one state of the index from beginning to end. Errors are left to it.
     let snapshot = tool.reads_index_only().then(|| call.memory.snapshot());
+    if let Some(Ok(snapshot)) = &snapshot {
+        snapshot.settle().ok();
+    }
     let mut result = run(tool, call, arguments);
     drop(snapshot);
     truncate(&mut result, tool.max_chars);

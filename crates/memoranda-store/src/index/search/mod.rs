@@ -31,6 +31,7 @@ use rusqlite::{Connection, params_from_iter};
 use super::extract::link_key;
 use super::passages;
 use super::write::{PASSAGES_PER_FILE, first_passage};
+use crate::commit::unindexed::UnindexedFile;
 use crate::error::Result;
 use crate::snapshot::Snapshot;
 use filter_sql::PassageScore;
@@ -289,7 +290,8 @@ impl Snapshot<'_> {
     /// Returns the texts of short files without their frontmatter; `None` for a longer file, which
     /// has to be read.
     pub fn bodies(&self, files: &[i64]) -> Result<Vec<Option<String>>> {
-        self.query(|db| files.iter().map(|file| body(db, *file)).collect())
+        let concerns = |pending: &UnindexedFile| files.iter().any(|file| pending.is_row(*file));
+        self.query_about(concerns, |db| files.iter().map(|file| body(db, *file)).collect())
     }
 }
 

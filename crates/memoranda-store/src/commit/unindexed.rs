@@ -1,0 +1,202 @@
+//! The names of files whose last change is not in the index yet.
+//!
+//! They tell if a pending commit can change the result of a query: a query by name, path or row
+//! number is concerned only by commits that change a file of this name, path or row.
+
+use memoranda_core::id::{CommitId, ContentHash, ProjectName};
+use memoranda_core::path::NotePath;
+use rusqlite::{Connection, params};
+
+use crate::commit::index_update::FileUpdate;
+use crate::error::Result;
+use crate::index::extract::extract;
+use crate::index::{self, FileNames};
+use crate::log::LoggedRecord;
+
+/// Maximum size in bytes of a file whose names are read before the commit is acknowledged.
+const MAX_NAMED_BYTES: usize = 32 << 10;
+/// Maximum number of files in a commit whose names are read before the commit is acknowledged.
+const MAX_NAMED_FILES: usize = 8;
+
+/// A file whose last change is not in the index yet.
+pub(crate) struct UnindexedFile {
+    pub(crate) project: ProjectName,
+    pub(crate) path: NotePath,
+    /// Earlier path of a moved file.
+    from: Option<NotePath>,
+    /// The commit that changed it.
+    pub(crate) commit: CommitId,
+    /// Content of the version in the history; `None` if the file was removed.
+    pub(crate) version: Option<ContentHash>,
+    /// Names of the new state; `None` if the file is gone, or ignored by the index.
+    now: Option<CurrentNames>,
+    /// Names in the index, of the file at this path or at its earlier one.
+    indexed: Vec<FileNames>,
+    path_keys: Vec<String>,
+    /// True if links refer to the file as before, and to no other one.
+    keeps_names: bool,
+    /// True if another file has one of the names that changed, so that its links may change, too.
+    shares_names: bool,
+    /// Row numbers of the files that its relations refer to, in the index and now.
+    targets: Vec<i64>,
+}
+
+struct CurrentNames {
+    title: String,
+    permalink: String,
+    is_permalink_kept: bool,
+    keys: Vec<String>,
+}
+
+impl CurrentNames {
+    fn equal(&self, indexed: &FileNames) -> bool {
+        self.title == indexed.title
+            && self.permalink == indexed.permalink
+            && self.is_permalink_kept == indexed.is_permalink_kept
+            && self.keys == indexed.keys
+    }
+}
+
+impl UnindexedFile {
+    /// Returns true if the file is or was at this path, in any project.
+    pub(crate) fn is_at(&self, path: &NotePath) -> bool {
+        self.path == *path || self.from.as_ref() == Some(path)
+    }
+
+    /// Returns true if the index will contain the file at this path.
+    pub(crate) fn stays_at(&self, path: &NotePath) -> bool {
+        self.path == *path && self.now.is_some()
+    }
+
+    /// Returns true if the file has this row number in the index.
+    pub(crate) fn is_row(&self, id: i64) -> bool {
+        self.indexed.iter().any(|names| names.id == id)
+    }
+
+    /// Returns true if the relations to the file in a row may have changed.
+    pub(crate) fn changes_relations_to(&self, id: i64) -> bool {
+        self.shares_names || self.is_row(id) || self.targets.contains(&id)
+    }
+
+    /// Returns true if a system could not distinguish the path from this one.
+    pub(crate) fn has_path_key(&self, project: &ProjectName, path: &NotePath) -> bool {
+        self.project == *project && self.path_keys.contains(&path.key())
+    }
+
+    /// Returns true if the path begins with a folder, given by its key with a slash behind it.
+    pub(crate) fn is_below_key(&self, folder: &str) -> bool {
+        self.path_keys.iter().any(|key| key.starts_with(folder))
+    }
+
+    /// Returns true if a link with this key may refer to another file than the index says.
+    pub(crate) fn changes_key(&self, project: &ProjectName, key: &str) -> bool {
+        let mut indexed = self.indexed.iter().flat_map(|names| &names.keys).chain(self.keys());
+        self.project == *project && !self.keeps_names && indexed.any(|own| own == key)
+    }
+
+    /// Returns true if the file has or had this permalink.
+    pub(crate) fn has_permalink(&self, permalink: &str) -> bool {
+        self.permalinks().any(|own| own == permalink)
+    }
+
+    /// Returns true if a permalink of the file starts with this one: a number may be appended to it.
+    pub(crate) fn has_permalink_like(&self, project: &ProjectName, permalink: &str) -> bool {
+        self.project == *project && self.permalinks().any(|own| own.starts_with(permalink))
+    }
+
+    /// Returns true if a link that referred to the file may not do so any more.
+    pub(crate) fn loses_names(&self) -> bool {
+        let mut indexed = self.indexed.iter().flat_map(|names| &names.keys);
+        indexed.any(|key| !self.keys().contains(key))
+    }
+
+    /// Returns the keys of all names by which a link refers to the new state.
+    pub(crate) fn keys(&self) -> &[String] {
+        self.now.as_ref().map_or(&[], |now| now.keys.as_slice())
+    }
+
+    /// Returns title and permalink of the new state; `None` if the index will not contain the file.
+    pub(crate) fn title_and_permalink(&self) -> Option<(&str, &str)> {
+        self.now.as_ref().map(|now| (now.title.as_str(), now.permalink.as_str()))
+    }
+
+    fn permalinks(&self) -> impl Iterator<Item = &str> {
+        let indexed = self.indexed.iter().map(|names| names.permalink.as_str());
+        self.now.iter().map(|now| now.permalink.as_str()).chain(indexed)
+    }
+}
+
+/// Reads the names of changed files. `None` for many files, for large ones, and for a commit that
+/// was recorded together with edits by hand.
+pub(super) fn read_names(
+    db: &Connection,
+    placed: &[LoggedRecord],
+    files: &mut [FileUpdate],
+) -> Result<Option<Vec<UnindexedFile>>> {
+    let [LoggedRecord { record, .. }] = placed else { return Ok(None) };
+    let changes = &record.commit.files;
+    if files.len() > MAX_NAMED_FILES || changes.len() != files.len() {
+        return Ok(None);
+    }
+    let mut unindexed = Vec::with_capacity(files.len());
+    let mut is_shared = db.prepare_cached(
+        "SELECT 1 FROM link_keys WHERE key = ? AND project = ? AND file <> ? LIMIT 1",
+    )?;
+    for (n, (file, change)) in files.iter_mut().zip(changes).enumerate() {
+        let mut targets = Vec::new();
+        let now = match &mut file.now {
+            Some(now) if now.content.len() > MAX_NAMED_BYTES => return Ok(None),
+            Some(now) => {
+                let extracted = extract(&file.path, &now.content);
+                let given = record.notes.get(n).and_then(|note| note.permalink.clone());
+                let permalink = given.unwrap_or_else(|| extracted.address.permalink.clone());
+                let title = extracted.title.clone();
+                let is_permalink_kept =
+                    index::links::is_kept(&file.path, &permalink, &extracted.metadata);
+                let keys = extracted.keys(change.project.as_str(), &file.path, &permalink);
+                for relation in &extracted.relations {
+                    let link = index::resolve_relation(db, file.project_row, &file.path, relation)?;
+                    targets.extend(link.target);
+                }
+                now.extracted = Some(extracted);
+                Some(CurrentNames { title, permalink, is_permalink_kept, keys })
+            }
+            None => None,
+        };
+        let paths = || [&file.path].into_iter().chain(&file.from);
+        let mut indexed = Vec::new();
+        for path in paths() {
+            indexed.extend(index::file_names(db, file.project_row, path)?);
+        }
+        let mut shares_names = false;
+        let keys_now = now.as_ref().map_or(&[][..], |now| now.keys.as_slice());
+        let keys_before = || indexed.iter().flat_map(|names| &names.keys);
+        let lost = keys_before().filter(|key| !keys_now.contains(key));
+        let gained = keys_now.iter().filter(|key| !keys_before().any(|before| before == *key));
+        let row = indexed.first().map_or(0, |names| names.id);
+        for key in lost.chain(gained) {
+            shares_names |= is_shared.exists(params![key, file.project_row, row])?;
+        }
+        for names in &indexed {
+            targets.extend(index::links::targets_of(db, names.id)?);
+        }
+        let keeps_names = match (&now, indexed.as_slice()) {
+            (Some(now), [indexed]) => file.from.is_none() && now.equal(indexed),
+            _ => false,
+        };
+        unindexed.push(UnindexedFile {
+            project: change.project.clone(),
+            path: file.path.clone(),
+            from: file.from.clone(),
+            commit: record.commit.id,
+            version: change.after,
+            now,
+            indexed,
+            path_keys: paths().map(NotePath::key).collect(),
+            keeps_names,
+            shares_names,
+            targets,
+        });
+    }
+    Ok(Some(unindexed))
+}
