@@ -1,6 +1,7 @@
 //! Embeddings by the built-in model or by a model that the user configured. Only embeddings of the
 //! same model are compared.
 
+use super::StaticEmbeddingModel;
 use super::vector::StaticVector;
 
 /// Unrelated sentences. The average similarity that a model assigns to them is its baseline for
@@ -82,6 +83,11 @@ impl QueryEmbedding {
         Self { static_vector, model: None }
     }
 
+    /// Returns the vector of the built-in model without the form of a question.
+    pub fn subject(&self) -> StaticVector {
+        StaticEmbeddingModel::bundled().without_question_form(&self.static_vector)
+    }
+
     /// Computes the similarity of a query and a passage: 1 for equal texts, about 0 for unrelated
     /// ones, on the same scale for every model.
     pub fn similarity(&self, passage: &Embedding) -> f32 {
@@ -147,7 +153,6 @@ mod tests {
     use proptest::prelude::*;
 
     use super::*;
-    use crate::embed::StaticEmbeddingModel;
 
     fn wide(floats: &[f32]) -> QuantizedVector {
         QuantizedVector::from_floats(floats).unwrap()

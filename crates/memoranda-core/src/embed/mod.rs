@@ -28,6 +28,30 @@ const MAX_BYTES: usize = 16 << 10;
 const MIN_WORD_WEIGHT: f32 = 0.3;
 const MAX_WORD_WEIGHT: f32 = 2.0;
 
+/// Questions about nothing in particular: what their vectors have in common is the form of a question.
+const PLAIN_QUESTIONS: [&str; 20] = [
+    "What is the name of my new neighbour?",
+    "How many times did we go out last month?",
+    "When does the shop on our street open?",
+    "Which of the two phones did you buy?",
+    "Where did I put the keys yesterday?",
+    "Who told her about the job?",
+    "How long does it take to get there?",
+    "What do they want to do on the weekend?",
+    "Why was the meeting cancelled?",
+    "How much did he pay for the chair?",
+    "Can you tell me how to use this tool?",
+    "What should I know before I start?",
+    "Is there anything that we still need?",
+    "Which version are they using now?",
+    "How do I change the settings of the program?",
+    "Do you remember what I said about the plan?",
+    "What happened to the old one?",
+    "When will the work be done?",
+    "Who is the person in charge of it?",
+    "What is the difference between the first and the second?",
+];
+
 static TABLE: &[u8] = include_bytes!("../../model/table.bin");
 static VOCABULARY: &str = include_str!("../../model/vocab.txt");
 
@@ -50,6 +74,23 @@ impl StaticEmbeddingModel {
     /// Embeds a text; the zero vector if the text contains no known word.
     pub fn embed(&self, text: &str) -> StaticVector {
         StaticVector::from_floats(&normalize(self.sum(text)))
+    }
+
+    /// Returns the vector of a question without the direction that questions have in common. Short
+    /// statements are near to any question in that direction.
+    pub fn without_question_form(&self, question: &StaticVector) -> StaticVector {
+        static FORM: std::sync::OnceLock<[f32; STATIC_VECTOR_DIMS]> = std::sync::OnceLock::new();
+        let form = FORM.get_or_init(|| {
+            let mut sum = [0.0; STATIC_VECTOR_DIMS];
+            for vector in PLAIN_QUESTIONS.map(|text| normalize(self.sum(text))) {
+                sum.iter_mut().zip(vector).for_each(|(sum, x)| *sum += x);
+            }
+            normalize(sum)
+        });
+        let mut rest = question.numbers.map(|number| f32::from(number) * question.scale);
+        let shared: f32 = rest.iter().zip(form).map(|(x, form)| x * form).sum();
+        rest.iter_mut().zip(form).for_each(|(x, form)| *x -= shared * form);
+        StaticVector::from_floats(&normalize(rest))
     }
 
     /// Returns the weight of a word: about 1 for most words, 0.5 for stop words, 1.5 for names of
@@ -155,6 +196,21 @@ mod tests {
         assert!(near(asked, "deployment of the application") > near(asked, "a recipe for soup"));
         assert!((near(asked, asked) - 1.0).abs() < 0.02);
         assert_eq!(near("", "anything"), 0.0);
+    }
+
+    #[test]
+    fn the_form_of_a_question_is_removed() {
+        let model = StaticEmbeddingModel::bundled();
+        let fact = model.embed("She goes swimming every Thursday before work");
+        let [near, far] = ["what sport does she do", "how many times did I call you"].map(|text| {
+            let question = model.embed(text);
+            let subject = model.without_question_form(&question);
+            assert!((subject.similarity(&subject) - 1.0).abs() < 0.02, "{text}");
+            (question.similarity(&fact), subject.similarity(&fact))
+        });
+        assert!(near.1 - far.1 > near.0 - far.0, "{near:?} {far:?}");
+        let nothing = model.embed("");
+        assert!(model.without_question_form(&nothing).is_zero());
     }
 
     #[test]

@@ -73,8 +73,8 @@ pub struct RankCandidate<Id> {
     pub updated: Timestamp,
     /// Importance of the most important fact, 0 to 1; `None` if no fact has one.
     pub importance: Option<f64>,
-    /// Number of passages with which the note is compared as an answer, if it is not the number of
-    /// all passages in the index: a short list of facts beside a large collection of notes.
+    /// Number of passages with which the note is compared as an answer, if it belongs to the facts that
+    /// agents keep: a short list beside a large collection of notes.
     pub corpus_passages: Option<u64>,
     /// Passages in order. A gap in the ids means that passages were left out.
     pub passages: Vec<CandidatePassage>,
@@ -127,6 +127,8 @@ pub struct RankedNote<Id> {
     pub relevance: f64,
     /// True if it contains a word of the query as it was typed.
     pub has_typed_word: bool,
+    /// True if it belongs to the facts that agents keep.
+    pub is_fact: bool,
     /// Similarity of the most similar passage, 0 to 1.
     pub similarity: f64,
     /// Passages, best first.
@@ -193,6 +195,8 @@ pub enum RankSignal {
     Importance(f64),
     /// The note changed recently.
     Recency(f64),
+    /// It is a fact that is more relevant than the notes that it ranks before.
+    Fact(f64),
 }
 
 impl RankSignal {
@@ -215,7 +219,8 @@ impl RankSignal {
             | Self::Place(amount)
             | Self::Time(amount)
             | Self::Importance(amount)
-            | Self::Recency(amount) => amount,
+            | Self::Recency(amount)
+            | Self::Fact(amount) => amount,
         }
     }
 
@@ -233,6 +238,7 @@ impl RankSignal {
             Self::Time(_) => "time",
             Self::Importance(_) => "importance",
             Self::Recency(_) => "recency",
+            Self::Fact(_) => "fact",
         }
     }
 }
@@ -252,6 +258,7 @@ pub fn rank_notes<'r, Id: Copy + Eq + Hash + 'r>(
         by_score.then(b.updated.cmp(&a.updated)).then_with(|| a.path.cmp(b.path))
     });
     let mut ranked: Vec<_> = notes.into_iter().map(|note| note.ranked).collect();
+    move_facts_before_notes(&mut ranked);
     align_relevance_with_rank(&mut ranked);
     ranked
 }
@@ -275,6 +282,7 @@ pub fn rank_passages<Id: Copy>(
             score: why.iter().map(|signal| signal.amount()).sum(),
             relevance: passage.relevance,
             has_typed_word: passage.has_typed_word,
+            is_fact: note.is_fact,
             similarity: passage.similarity,
             passages: vec![*passage],
             why,
@@ -283,8 +291,32 @@ pub fn rank_passages<Id: Copy>(
     let all = notes.iter().flat_map(|note| note.passages.iter().map(move |p| of_note(note, p)));
     let mut passages: Vec<_> = all.collect();
     passages.sort_by(|a, b| a.batch.cmp(&b.batch).then(b.score.total_cmp(&a.score)));
+    move_facts_before_notes(&mut passages);
     align_relevance_with_rank(&mut passages);
     passages
+}
+
+/// Moves each relevant fact before the notes of its batch that are less relevant. A passage of many
+/// sentences scores higher than a fact of one: the nearest of ten thousand notes is near by chance,
+/// and the relevance takes that into account.
+fn move_facts_before_notes<Id>(ranked: &mut [RankedNote<Id>]) {
+    for at in 0..ranked.len() {
+        let Some((before, [fact, ..])) = ranked.split_at_mut_checked(at) else { return };
+        if !fact.is_fact || fact.relevance < RELEVANCE_THRESHOLD {
+            continue;
+        }
+        let is_behind = |note: &RankedNote<Id>| {
+            note.batch == fact.batch && !note.is_fact && note.relevance < fact.relevance
+        };
+        let Some(place) = before.iter().position(is_behind) else { continue };
+        // Scores fall along the list, also where a cut relative to the best one is made.
+        let advance = before.get(place).map_or(0.0, |note| note.score - fact.score);
+        fact.score += advance;
+        fact.why.push(RankSignal::Fact(advance));
+        if let Some(moved) = ranked.get_mut(place..=at) {
+            moved.rotate_right(1);
+        }
+    }
 }
 
 /// Raises the relevance of every note that ranks above the most relevant one to that relevance. The

@@ -18,6 +18,13 @@ const FEW_TERMS: usize = 2;
 /// the nearest of few.
 const MEANING_ALONE: (f64, f64) = (0.215, 0.025);
 
+/// The same for facts that agents keep, one statement each, compared by the subject of the question.
+/// Few short statements are near by chance, many are nearer than passages of notes.
+const FACT_MEANING_ALONE: (f64, f64) = (0.055, 0.05);
+
+/// Number of facts below which a corpus of facts counts as one of so many.
+const MIN_FACTS: u64 = 20;
+
 /// Number of passages below which a corpus counts as one of so many: a few notes do not make a match
 /// by chance less likely than the small vaults do from which the table was learned.
 const MIN_PASSAGES: u64 = 30;
@@ -79,6 +86,27 @@ pub(super) fn chance_similarity(all: u64, corpus: u64) -> f32 {
     (MEANING_ALONE.1 * (size(all) - size(corpus)).max(0.0)) as f32
 }
 
+/// The texts among which a passage is compared, and their number of passages.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub(super) enum Corpus {
+    Notes(u64),
+    Facts(u64),
+}
+
+impl Corpus {
+    pub(super) fn passages(self) -> u64 {
+        let (Self::Notes(passages) | Self::Facts(passages)) = self;
+        passages
+    }
+
+    /// Returns the similarity that is relevant without any word; `None` if it is that of notes.
+    fn fact_similarity(self) -> Option<f64> {
+        let Self::Facts(facts) = self else { return None };
+        let (least, growth) = FACT_MEANING_ALONE;
+        Some(least + growth * (1.0 + facts.max(MIN_FACTS) as f64).ln())
+    }
+}
+
 /// Words of the query in a passage.
 #[derive(Clone, Copy, Default, Debug)]
 pub(super) struct WordEvidence {
@@ -108,10 +136,10 @@ pub(super) enum RelevanceEvidence {
 }
 
 impl RelevanceEvidence {
-    /// Computes the features of a passage that is compared with `passages` others.
-    pub(super) fn values(words: &WordEvidence, similarity: f32, passages: u64) -> RelevanceValues {
+    /// Computes the features of a passage of a corpus.
+    pub(super) fn values(words: &WordEvidence, similarity: f32, corpus: Corpus) -> RelevanceValues {
         let covered = words.covered;
-        let size = (1.0 + passages.max(MIN_PASSAGES) as f32).ln();
+        let size = (1.0 + corpus.passages().max(MIN_PASSAGES) as f32).ln();
         let mut values = [0.0; RELEVANCE_FEATURE_COUNT];
         let mut set = |feature: RelevanceFeature, value: f32| values[feature as usize] = value;
         set(RelevanceFeature::Constant, 1.0);
@@ -124,7 +152,7 @@ impl RelevanceEvidence {
     }
 
     /// Estimates the probability that a passage has to do with the query.
-    pub(super) fn relevance(self, values: &RelevanceValues) -> f64 {
+    pub(super) fn relevance(self, values: &RelevanceValues, corpus: Corpus) -> f64 {
         let weight = |(_, with_meaning, words_alone): &(RelevanceFeature, f64, f64)| match self {
             Self::WordsAndMeaning => *with_meaning,
             Self::Words => *words_alone,
@@ -134,7 +162,13 @@ impl RelevanceEvidence {
         let value = |feature: RelevanceFeature| f64::from(values[feature as usize]);
         let (least, growth) = MEANING_ALONE;
         let similarity = value(RelevanceFeature::Similarity);
-        let distance = similarity - least - growth * value(RelevanceFeature::Size);
+        let least = least + growth * value(RelevanceFeature::Size);
+        // A fact that is not near enough is no more relevant than a passage of a note.
+        let least = corpus
+            .fact_similarity()
+            .filter(|least| similarity >= *least)
+            .map_or(least, |of_facts| least.min(of_facts));
+        let distance = similarity - least;
         let threshold = (RELEVANCE_THRESHOLD / (1.0 - RELEVANCE_THRESHOLD)).ln();
         let by_meaning = match self {
             Self::WordsAndMeaning => threshold + MEANING_SLOPE * distance,
@@ -152,8 +186,26 @@ mod tests {
 
     fn relevance(covered: f32, similarity: f32, passages: u64) -> f64 {
         let words = WordEvidence { covered, ..WordEvidence::default() };
-        let values = RelevanceEvidence::values(&words, similarity, passages);
-        RelevanceEvidence::WordsAndMeaning.relevance(&values)
+        let corpus = Corpus::Notes(passages);
+        let values = RelevanceEvidence::values(&words, similarity, corpus);
+        RelevanceEvidence::WordsAndMeaning.relevance(&values, corpus)
+    }
+
+    #[test]
+    fn few_facts_need_less_similarity_than_few_passages() {
+        let of_facts = |similarity: f32, facts: u64| {
+            let corpus = Corpus::Facts(facts);
+            let values = RelevanceEvidence::values(&WordEvidence::default(), similarity, corpus);
+            RelevanceEvidence::WordsAndMeaning.relevance(&values, corpus)
+        };
+        assert!(
+            of_facts(0.22, 20) > RELEVANCE_THRESHOLD
+                && relevance(0.0, 0.22, 20) < RELEVANCE_THRESHOLD
+        );
+        assert!(of_facts(0.22, 200) < RELEVANCE_THRESHOLD);
+        // What is not near enough is not brought nearer, so that it does not fill a list.
+        assert_eq!(of_facts(0.15, 20), relevance(0.0, 0.15, 20));
+        assert_eq!(of_facts(0.5, 100_000), relevance(0.0, 0.5, 100_000));
     }
 
     #[test]
@@ -182,9 +234,10 @@ mod tests {
             (0, 0, 0, false),
         ] {
             let words = WordEvidence { covered: 0.0, exact, found, terms };
-            let values = RelevanceEvidence::values(&words, 0.0, 1_000_000);
+            let corpus = Corpus::Notes(1_000_000);
+            let values = RelevanceEvidence::values(&words, 0.0, corpus);
             for evidence in [RelevanceEvidence::WordsAndMeaning, RelevanceEvidence::Words] {
-                let relevance = evidence.relevance(&values);
+                let relevance = evidence.relevance(&values, corpus);
                 assert_eq!(relevance >= RELEVANCE_THRESHOLD, is_certain, "{exact} of {terms}");
             }
         }

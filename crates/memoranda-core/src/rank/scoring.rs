@@ -3,7 +3,7 @@
 use jiff::Timestamp;
 
 use super::features::{FEATURE_COUNT, FeatureGroup, FeatureValues, RankFeature};
-use super::relevance::{RelevanceEvidence, WordEvidence, chance_similarity};
+use super::relevance::{Corpus, RelevanceEvidence, WordEvidence, chance_similarity};
 use super::term_counts::{NoteTermCounts, PassageTermCounts, WINDOW_REACH, neighbours};
 use super::term_freq::{QueryTerms, TermFreqs};
 use super::weights::{RankOptions, TimeWords};
@@ -193,7 +193,8 @@ impl<'r, Id: Copy> RankingContext<'r, Id> {
         }
         let values = self.feature_values(note);
         let all = candidate.passages.iter().zip(&note.counts.passages).zip(values);
-        let corpus = candidate.corpus_passages.unwrap_or(self.asked.passage_count);
+        let notes = Corpus::Notes(self.asked.passage_count);
+        let corpus = candidate.corpus_passages.map_or(notes, Corpus::Facts);
         let all =
             all.map(|((passage, counts), values)| self.passage(passage, counts, values, corpus));
         let mut passages: Vec<_> = all.collect();
@@ -236,6 +237,7 @@ impl<'r, Id: Copy> RankingContext<'r, Id> {
             score: why.iter().map(|signal| signal.amount()).sum(),
             relevance,
             has_typed_word: passages.iter().any(|passage| passage.has_typed_word),
+            is_fact: candidate.corpus_passages.is_some(),
             similarity: passages.iter().map(|passage| passage.similarity).fold(0.0, f64::max),
             passages,
             why,
@@ -312,15 +314,14 @@ impl<'r, Id: Copy> RankingContext<'r, Id> {
         passage: &CandidatePassage,
         counts: &PassageTermCounts,
         features: FeatureValues,
-        corpus_passages: u64,
+        corpus: Corpus,
     ) -> RankedPassage {
         let words = self.word_evidence(&counts.own);
-        let relevance_values =
-            RelevanceEvidence::values(&words, passage.similarity, corpus_passages);
+        let relevance_values = RelevanceEvidence::values(&words, passage.similarity, corpus);
         let mut ranked = RankedPassage {
             id: passage.id,
             score: 0.0,
-            relevance: self.evidence.relevance(&relevance_values),
+            relevance: self.evidence.relevance(&relevance_values, corpus),
             has_typed_word: words.exact > 0,
             similarity: f64::from(passage.similarity),
             features,

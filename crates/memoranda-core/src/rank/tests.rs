@@ -45,6 +45,16 @@ fn ranked_with(
         let said = passage.source.as_ref().map(|said| embed(&said.text));
         passage.similarity = said.map_or(0.0, |said| embed(&query.free_text).similarity(&said));
     }
+    ranked_as_given(asked, guessed, &candidates)
+}
+
+/// Ranks candidates with the similarities that they have.
+fn ranked_as_given(
+    asked: &str,
+    guessed: &[usize],
+    candidates: &[RankCandidate<u64>],
+) -> Vec<RankedNote<u64>> {
+    let query = Query::parse(asked);
     let named = TimeExpression::find(asked, &at(NOW).to_zoned(jiff::tz::TimeZone::UTC));
     let asked = RankQuery {
         query: &query,
@@ -54,7 +64,7 @@ fn ranked_with(
         time: named.as_ref(),
         now: at(NOW),
     };
-    rank_notes(&candidates, &asked, &RankOptions::STANDARD)
+    rank_notes(candidates, &asked, &RankOptions::STANDARD)
 }
 
 fn check(asked: &str, candidates: &[RankCandidate<u64>], expected: &[u64]) {
@@ -203,6 +213,30 @@ fn a_fact_is_compared_with_the_facts_of_its_corpus() {
     let (of_note, of_fact) = (best(note), best(fact));
     assert!(of_note.0 < RELEVANCE_THRESHOLD && of_fact.0 >= RELEVANCE_THRESHOLD, "{of_fact:?}");
     assert!(of_fact.1 > of_note.1, "{of_fact:?} {of_note:?}");
+}
+
+#[test]
+fn a_relevant_fact_ranks_before_notes_that_are_near_by_chance() {
+    let mut notes: Vec<_> = (2..6)
+        .map(|id| {
+            let text = "The museum closes at six on Tuesday. The choir meets in the hall on Sunday \
+                        and goes home when the last train leaves at night.";
+            note(id, &[text])
+        })
+        .collect();
+    let mut fact = note(1, &["The cleaning lady comes every second Friday"]);
+    fact.corpus_passages = Some(20);
+    fact.passages[0].similarity = 0.3;
+    for other in &mut notes {
+        other.passages[0].similarity = 0.42;
+    }
+    notes.push(fact);
+    let found = ranked_as_given("when does the housekeeper visit", &[], &notes);
+    assert_eq!(found[0].note, 1);
+    assert!(found.is_sorted_by(|a, b| a.score >= b.score), "{found:?}");
+    assert!(found[1].relevance < found[0].relevance);
+    let sum: f64 = found[0].why.iter().map(|signal| signal.amount()).sum();
+    assert!((sum - found[0].score).abs() < 1e-9, "{found:?}");
 }
 
 #[test]

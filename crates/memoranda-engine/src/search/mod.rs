@@ -157,15 +157,13 @@ impl SearchRequest {
         ((passages as f64 / small).ln() / (large / small).ln()).clamp(0.0, 1.0)
     }
 
-    /// Returns the filter of the facts among what is searched; `None` if nothing else is searched, or
-    /// no facts are.
+    /// Returns the filter of the facts among what is searched; `None` if no facts are.
     fn memory_filter(&self) -> Option<SearchFilter> {
         let asked = &self.filter.projects;
         let memories = MEMORY_PROJECTS.iter().filter_map(|name| ProjectName::parse(name).ok());
         let projects: Vec<_> =
             memories.filter(|name| asked.is_empty() || asked.contains(name)).collect();
-        let is_part = asked.is_empty() || projects.len() < asked.len();
-        (is_part && !projects.is_empty()).then(|| SearchFilter { projects, ..self.filter.clone() })
+        (!projects.is_empty()).then(|| SearchFilter { projects, ..self.filter.clone() })
     }
 }
 

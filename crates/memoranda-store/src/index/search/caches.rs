@@ -20,6 +20,8 @@ use crate::index::write::first_passage;
 const MAX_SIMILAR_PASSAGES: usize = 1000;
 /// Number of similar passages searched at first, which is usually enough.
 const FIRST_SIMILAR_PASSAGES: usize = 200;
+/// Number of nearest facts that are always candidates.
+const NEAREST_FACTS: usize = 10;
 
 /// In-memory caches for one search.
 pub(crate) struct SearchCaches<'c> {
@@ -99,6 +101,22 @@ impl SearchCaches<'_> {
         vectors::nearest_that_fit(db, (&asked.static_vector, MAX_SIMILAR_PASSAGES), condition)
     }
 
+    /// Returns the facts of a corpus nearest to the subject of a query, by static embeddings.
+    pub(super) fn nearest_facts(
+        &self,
+        db: &Connection,
+        asked: &QueryEmbedding,
+        (corpus, condition): (&SearchScope, &FilterSql),
+    ) -> Result<Vec<(i64, f32)>> {
+        let subject = asked.subject();
+        let asked = (&subject, NEAREST_FACTS);
+        // A process that answers one search reads only the vectors that it compares.
+        if !self.table.is_used() {
+            return vectors::nearest_that_fit(db, asked, condition);
+        }
+        Ok(self.table.nearest_while(db, self.now, asked, (corpus, condition), || ())?.0)
+    }
+
     /// Sets the similarity to a query for the passages of some notes.
     pub(super) fn add_similarities(
         &self,
@@ -108,9 +126,11 @@ impl SearchCaches<'_> {
     ) -> Result<()> {
         let kept = self.table.place(self.now);
         let probe = StaticQueryVector::new(&meant.static_vector);
+        let subject = StaticQueryVector::new(&meant.subject());
         let mut by_table = Vec::new();
         for note in notes {
-            self.table.similarities(db, kept, note.note, &probe, &mut by_table)?;
+            let probe = if note.corpus_passages.is_some() { &subject } else { &probe };
+            self.table.similarities(db, kept, note.note, probe, &mut by_table)?;
             let first = first_passage(note.note) as u64;
             for passage in &mut note.passages {
                 let chosen = self.chosen.as_ref().and_then(|cache| cache.sense(passage.id as i64));

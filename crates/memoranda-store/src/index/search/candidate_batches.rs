@@ -15,6 +15,19 @@ use super::scope::SearchScope;
 use crate::error::Result;
 use crate::index::write::{PASSAGES_PER_FILE, first_passage};
 
+/// So many times as many passages as facts must be searched for the nearest facts to be looked up
+/// apart.
+const FACTS_AMONG_OTHERS: u64 = 2;
+
+/// A list of passages by similarity.
+#[derive(Clone, Copy)]
+enum NearList {
+    /// Those of all notes, from one on.
+    Passages(usize),
+    /// Those of the facts.
+    Facts,
+}
+
 /// The candidates collected so far.
 pub struct CandidateBatches<'c> {
     /// The candidates.
@@ -29,6 +42,8 @@ pub struct CandidateBatches<'c> {
     /// Passages with the words, best first, and passages with a similar meaning, nearest first.
     best: Vec<(i64, f64)>,
     near: Vec<(i64, f32)>,
+    /// The facts nearest to the query, which belong to the first batch.
+    facts: Vec<(i64, f32)>,
     check: Option<FileMatcher<'c>>,
     chosen: SelectedFiles,
     /// Number of selected files that were loaded.
@@ -53,12 +68,20 @@ impl<'c> CandidateBatches<'c> {
         let filter = FilterSql::new(&Query::default(), question.filter);
         let filter = filter.without_redundant_projects(db)?;
         let scope = caches.scopes.scope(db, caches.now, &filter)?;
-        let corpus = question.corpus.map(|corpus| {
-            let corpus =
-                FilterSql::new(&Query::default(), corpus).without_redundant_projects(db)?;
-            caches.scopes.scope(db, caches.now, &corpus)
-        });
-        let corpus = corpus.transpose()?;
+        let (mut corpus, mut facts) = (None, Vec::new());
+        if let Some(filter) = question.corpus {
+            let filter =
+                FilterSql::new(&Query::default(), filter).without_redundant_projects(db)?;
+            let held = caches.scopes.scope(db, caches.now, &filter)?;
+            // Where most passages are facts, the nearest of all are facts.
+            if let Some(vector) = question.vector
+                && question.query.allows_semantic_match()
+                && held.passages() * FACTS_AMONG_OTHERS <= scope.passages()
+            {
+                facts = caches.nearest_facts(db, vector, (&held, &filter))?;
+            }
+            corpus = Some(held);
+        }
         let match_words = || match_words(db, caches, question, &scope, &condition);
         let (near, match_words) = match question.vector {
             Some(vector) if question.query.allows_semantic_match() => {
@@ -89,6 +112,7 @@ impl<'c> CandidateBatches<'c> {
             condition,
             best,
             near,
+            facts,
             check: None,
             chosen,
             read: 0,
@@ -122,7 +146,7 @@ impl<'c> CandidateBatches<'c> {
     /// Completes a batch by notes of similar meaning; `before` files were selected earlier.
     fn look(&mut self, before: usize) -> Result<()> {
         let most = self.chosen.files.len() + self.question.round.div_ceil(2);
-        self.choose_by_meaning(0, most)?;
+        self.choose_by_meaning(NearList::Passages(0), most)?;
         if let Some(vector) = self.question.vector
             && self.chosen.files.len() < most
         {
@@ -130,24 +154,29 @@ impl<'c> CandidateBatches<'c> {
             let first = self.near.len();
             let near = std::mem::take(&mut self.near);
             self.near = caches.all_near(db, vector, (&self.scope, &self.condition), near)?;
-            self.choose_by_meaning(first, most)?;
+            self.choose_by_meaning(NearList::Passages(first), most)?;
             if !self.has_looked_there && self.chosen.files.len() < most {
                 self.has_looked_there = true;
                 let first = self.near.len();
                 let there = caches.nearest_there(db, vector, &self.condition, &self.near)?;
                 self.near.extend(there);
-                self.choose_by_meaning(first, most)?;
+                self.choose_by_meaning(NearList::Passages(first), most)?;
             }
+        }
+        if self.next == 0 {
+            self.choose_by_meaning(NearList::Facts, usize::MAX)?;
         }
         self.next += 1;
         self.is_over = self.chosen.files.len() == before;
         Ok(())
     }
 
-    /// Adds the notes of the nearest matching passages, from one passage on, up to a number of
-    /// files. The matcher is created on first use, because this is expensive for some conditions.
-    fn choose_by_meaning(&mut self, from: usize, most: usize) -> Result<()> {
-        let near = self.near.get(from..).unwrap_or_default();
+    /// Adds the notes of the nearest matching passages, up to a number of files. The matcher is created on first use, because this is expensive for some conditions.
+    fn choose_by_meaning(&mut self, list: NearList, most: usize) -> Result<()> {
+        let near = match list {
+            NearList::Passages(from) => self.near.get(from..).unwrap_or_default(),
+            NearList::Facts => &self.facts,
+        };
         if near.is_empty() {
             return Ok(());
         }

@@ -34,7 +34,8 @@ pub struct CandidateQuery<'q> {
     pub query: &'q Query,
     /// Restricts the notes.
     pub filter: &'q SearchFilter,
-    /// The notes within the filter that are a corpus of their own for the relevance of a match.
+    /// The notes within the filter that hold the facts of agents: a corpus of its own for the
+    /// relevance of a match. The facts of the most similar meaning are always candidates.
     pub corpus: Option<&'q SearchFilter>,
     /// Embedding of the query; `None` if meaning is not compared.
     pub vector: Option<&'q QueryEmbedding>,
