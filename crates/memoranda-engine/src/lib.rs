@@ -41,12 +41,13 @@ pub use history::activity::{AgentActivity, VaultActivity};
 pub use history::agent::AgentIdentity;
 pub use history::blame::{BlameRun, NoteBlame};
 pub use history::conversation::CommitConversation;
-pub use history::facts_as_of::{FactAsOf, NoteAsOf};
+pub use history::facts_as_of::FactAsOf;
 pub use history::ledger::{LedgerEntry, LedgerFile, LedgerFilter, LedgerPage};
 pub use history::log::{CommitDiff, FileDiff, NoteRevision};
 pub use history::moments::MomentChange;
 pub use history::undo::{RedoStep, UndoOutcome, UndoneCommit};
 pub use history::undo_set::{PlannedFile, SkippedCommit, UndoPlan, UndoSelection, UndoSetOutcome};
+pub use history::versions_at::{VersionAt, VersionsAt};
 pub use initial_scan::IndexProgress;
 pub use links::around::{LinkSentence, NoteSurroundings};
 pub use links::neighbourhood::{

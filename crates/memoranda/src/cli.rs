@@ -23,11 +23,11 @@ use crate::output::{ColorWhen, OutputFormat, Verbosity};
     after_help = "`memoranda COMMAND --help` has examples.",
     after_long_help = "\
 Examples:
-  memoranda init                                  make the vault
-  memoranda add 'The API limit is 50 requests/s'  remember something
-  memoranda search api limit                      find it
-  memoranda log                                   see what changed, when, by whom
-  memoranda undo                                  take the last change back
+  memoranda remember 'I prefer tabs'  for all of your agents
+  memoranda recall tabs               find it again
+  memoranda setup                     connect your agents
+  memoranda log                       see who changed what
+  memoranda undo                      take the last change back
 
 Exit codes:
   0 done; 1 not found, or a check failed; 2 usage; 3 configuration; 4 conflict; 5 failure;

@@ -26,7 +26,7 @@ pub(crate) fn projects() -> Vec<CompletionCandidate> {
     })
 }
 
-/// Returns the places of the notes that begin with a text, the last changed first.
+/// Returns the places and the titles of the notes that begin with a text, the last changed first.
 pub(crate) fn notes(typed: &OsStr) -> Vec<CompletionCandidate> {
     let Some(typed) = typed.to_str() else { return Vec::new() };
     with_vault(|context| {
@@ -43,11 +43,15 @@ pub(crate) fn notes(typed: &OsStr) -> Vec<CompletionCandidate> {
             offset: 0,
         };
         let notes = context.open_existing().ok()?.list(&request).ok()?.notes.into_iter();
-        let places = notes.map(|note| (format!("{}/{}", note.project, note.path), note.title));
-        let fitting = places.filter(|(place, _)| place.starts_with(typed)).take(MAX_NOTES);
-        let candidate = |(place, title): (String, String)| {
-            CompletionCandidate::new(place).help(Some(title.into()))
-        };
+        let names = notes.flat_map(|note| {
+            let place = format!("{}/{}", note.project, note.path);
+            // Without a beginning, the titles would repeat what the places say.
+            let title = (!typed.is_empty()).then(|| (note.title.clone(), place.clone()));
+            [Some((place, note.title)), title].into_iter().flatten()
+        });
+        let fitting = names.filter(|(name, _)| name.starts_with(typed)).take(MAX_NOTES);
+        let candidate =
+            |(name, help): (String, String)| CompletionCandidate::new(name).help(Some(help.into()));
         Some(fitting.map(candidate).collect())
     })
 }

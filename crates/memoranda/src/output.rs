@@ -208,7 +208,8 @@ impl Printer {
     /// Asks a yes-or-no question on the terminal.
     pub(crate) fn ask(&self, question: &str) -> Result<bool> {
         let mut err = AutoStream::new(io::stderr(), self.choice(io::stderr().is_terminal()));
-        write!(err, "{question} [y/N] ").and_then(|()| err.flush())?;
+        let lines = wrap(&format!("{question} [y/N]"), self.message_width(), MESSAGE_INDENT);
+        write!(err, "{} ", lines.join("\n")).and_then(|()| err.flush())?;
         let mut answer = String::new();
         io::stdin().read_line(&mut answer).map_err(|e| CommandError::io("read the answer", &e))?;
         Ok(matches!(answer.trim().to_lowercase().as_str(), "y" | "yes"))

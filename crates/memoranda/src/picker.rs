@@ -29,6 +29,8 @@ pub(crate) fn pick(
         .items(lines)
         .default(0)
         .max_length(MAX_SHOWN)
+        // The answer says which line it was; behind the prompt it may be wider than the terminal.
+        .report(false)
         .interact_opt();
     picked.map_err(|e| CommandError::new(Exit::Internal, format!("cannot read the terminal: {e}")))
 }

@@ -162,10 +162,12 @@ fn words(line: &str, room: usize) -> Vec<String> {
             None => words.push(part.to_owned()),
             Some(begun) => {
                 let whole = format!("{begun} {part}");
-                match is_mark {
-                    false => quoted = Some(whole),
-                    true if display_width(&whole) <= room => words.push(whole),
-                    true => words.extend(whole.split(' ').map(str::to_owned)),
+                if !is_mark {
+                    quoted = Some(whole);
+                } else if display_width(&whole) <= room {
+                    words.push(whole);
+                } else {
+                    words.extend(whole.split(' ').map(str::to_owned));
                 }
             }
         }

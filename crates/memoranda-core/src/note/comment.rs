@@ -31,6 +31,19 @@ pub(crate) fn split(line: &str) -> (&str, Option<ObservationComment>) {
     (text, Some(comment))
 }
 
+/// Removes the metadata comments of observations and relations at the ends of lines. Other comments
+/// stay, and so does the number of lines.
+pub fn without_metadata(text: &str) -> Cow<'_, str> {
+    if !text.contains("<!--") {
+        return Cow::Borrowed(text);
+    }
+    let lines = text.split('\n').map(|line| match split(line) {
+        (text, Some(_)) => text,
+        (line, None) => super::relation_meta::split(line).0,
+    });
+    Cow::Owned(lines.collect::<Vec<_>>().join("\n"))
+}
+
 /// Returns the text before a trailing `obs_` comment, and the content of the comment.
 fn find(line: &str) -> Option<(&str, &str)> {
     let inner = line.trim_end().strip_suffix("-->")?;
@@ -162,6 +175,16 @@ mod tests {
             }
             None => assert_eq!((text, ""), (line.as_str(), written)),
         }
+    }
+
+    #[test]
+    fn text_without_metadata_keeps_other_comments_and_all_lines() {
+        let id = "obs_01J9ZQ4M0N8B7V6C5X4Z3A2S1D";
+        let text = format!(
+            "- [fact] Uses gas <!-- {id} v2 c=1.0 -->\n- uses [[Tap]] <!-- rel c=0.5 -->\nsaid <!-- mine -->\n"
+        );
+        let shown = "- [fact] Uses gas\n- uses [[Tap]]\nsaid <!-- mine -->\n";
+        assert_eq!(without_metadata(&text), shown);
     }
 
     #[test]

@@ -29,6 +29,7 @@ use crate::id::ObservationId;
 use crate::problem::ParseProblem;
 
 pub use canvas::rewrite_canvas_links;
+pub use comment::without_metadata;
 pub use escape::{observation_content, observation_from_text, plain_text};
 pub use frontmatter::{one_line, tag_key, type_key};
 pub use observation::{NewObservation, render_observation};

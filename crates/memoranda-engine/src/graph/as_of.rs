@@ -63,9 +63,9 @@ impl<'t> GraphAt<'t> {
         progress: &dyn Fn(u64, u64) -> bool,
     ) -> GraphResult<Self> {
         let mut changed = BTreeMap::new();
-        let since = memory.snapshot()?.changed_since(&thread.project, PointInTime::Time(time))?;
+        let since = memory.versions_at([thread.project.clone()], PointInTime::Time(time))?.files;
         let total = since.len() as u64;
-        let own = since.into_iter().filter(|file| thread.owns(&file.path));
+        let own = since.into_iter().filter(|file| thread.owns(&file.place.path));
         for (n, file) in own.enumerate() {
             if !progress(n as u64, total) {
                 return Err(GraphError::Cancelled);
@@ -74,7 +74,7 @@ impl<'t> GraphAt<'t> {
             if let Some(then) = &file.then {
                 earlier = entity_at(memory, thread, then, time)?;
             }
-            changed.insert(file.path, earlier);
+            changed.insert(file.place.path, earlier);
         }
         Ok(Self { thread, changed })
     }

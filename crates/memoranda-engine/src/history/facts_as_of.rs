@@ -3,26 +3,13 @@
 //! The index knows the present. Notes that have not changed since are taken from it; only notes that
 //! were different are read from the log.
 
-use std::collections::HashSet;
-
 use memoranda_core::id::ProjectName;
 use memoranda_core::note::{self, Observation};
-use memoranda_store::{FactFilter, PastFile, PointInTime};
+use memoranda_store::{FactFilter, PointInTime};
 
 use crate::Memory;
 use crate::error::Result;
 use crate::links::resolve::NoteLocation;
-
-/// A note that was different at a moment.
-#[derive(Clone, Debug)]
-pub struct NoteAsOf {
-    /// The file.
-    pub place: NoteLocation,
-    /// Its text at that moment; `None` if it did not exist.
-    pub text: Option<String>,
-    /// Number of the present note in the index; `None` if it does not exist.
-    pub now: Option<i64>,
-}
 
 /// A fact that was in force at a moment.
 #[derive(Clone, Debug)]
@@ -38,40 +25,19 @@ pub struct FactAsOf {
 }
 
 impl Memory {
-    /// Returns the text of a file at a point in time; `None` if it was purged from the log.
-    pub(crate) fn text_as_of(&self, file: &PastFile) -> Option<String> {
-        let bytes = self.store().content(file.hash).ok()?;
-        Some(String::from_utf8_lossy(&bytes).into_owned())
-    }
-
-    /// Returns the notes of a project that were different at a moment, by path.
-    pub fn notes_as_of(&self, project: &ProjectName, moment: PointInTime) -> Result<Vec<NoteAsOf>> {
-        let mut notes = Vec::new();
-        for changed in self.snapshot()?.changed_since(project, moment)? {
-            let text = changed.then.as_ref().and_then(|then| self.text_as_of(then));
-            let place = NoteLocation { project: project.clone(), path: changed.path };
-            notes.push(NoteAsOf { place, text, now: changed.now });
-        }
-        Ok(notes)
-    }
-
     /// Returns the facts that were in force at a moment, by title and line.
     pub fn facts_as_of(&self, moment: PointInTime, filter: &FactFilter) -> Result<Vec<FactAsOf>> {
         let projects = self.store().projects()?.into_iter().map(|project| project.name);
         let is_asked = |name: &ProjectName| filter.project.as_ref().is_none_or(|only| only == name);
-        let mut hidden: HashSet<i64> = HashSet::new();
+        let past = self.versions_at(projects.filter(is_asked), moment)?;
         let mut facts = Vec::new();
-        for project in projects.filter(is_asked) {
-            for past in self.notes_as_of(&project, moment)? {
-                hidden.extend(past.now);
-                let is_note = past.place.path.is_markdown();
-                if let Some(text) = past.text.filter(|_| is_note) {
-                    facts.extend(facts_of(&past.place, &text, filter));
-                }
+        for version in past.files.iter().filter(|version| version.place.path.is_markdown()) {
+            if let Some(text) = version.text(self) {
+                facts.extend(facts_of(&version.place, &text, filter));
             }
         }
         for row in self.snapshot()?.fact_list(filter, (i64::MAX as usize, 0))? {
-            if let (false, Some(line)) = (hidden.contains(&row.file), row.line) {
+            if let (false, Some(line)) = (past.hidden.contains(&row.file), row.line) {
                 let place = NoteLocation { project: row.project, path: row.path };
                 facts.push(FactAsOf { place, title: row.title, line, text: None });
             }

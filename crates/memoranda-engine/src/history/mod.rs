@@ -12,3 +12,4 @@ pub(crate) mod moments;
 pub(crate) mod project_at;
 pub(crate) mod undo;
 pub(crate) mod undo_set;
+pub(crate) mod versions_at;

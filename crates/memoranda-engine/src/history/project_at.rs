@@ -137,17 +137,18 @@ impl<'m> ProjectAt<'m> {
             own_key: link_key(project.as_str()),
             project,
         };
-        for changed in store.snapshot()?.changed_since(&past.project, moment)? {
-            past.hidden.extend(changed.now);
-            let Some(then) = changed.then else { continue };
+        let versions = memory.versions_at([past.project.clone()], moment)?;
+        past.hidden = versions.hidden;
+        for version in versions.files {
             // A file that is ignored today is not shown as it was, either.
-            let ignored = || store.ignored_by(&past.project, &changed.path);
-            if changed.now.is_none() && matches!(ignored(), Ok(Some(_))) {
+            let ignored = || store.ignored_by(&past.project, &version.place.path);
+            if version.now.is_none() && matches!(ignored(), Ok(Some(_))) {
                 continue;
             }
-            let Some(text) = memory.text_as_of(&then) else { continue };
+            let text = version.text(memory);
+            let (Some(text), Some(then)) = (text, version.then) else { continue };
             let (past_note, note) =
-                NoteVersion::read(changed.path, &text, then.hash, then.permalink);
+                NoteVersion::read(version.place.path, &text, then.hash, then.permalink);
             let NoteVersion { path, title, permalink, .. } = &past_note;
             let keys = keys_of(past.project.as_str(), path, &note, title, permalink);
             for key in keys {

@@ -4,14 +4,16 @@
 use jiff::Timestamp;
 use memoranda_core::id::ProjectName;
 use memoranda_core::note;
+use memoranda_store::PointInTime;
 
-use super::earlier_versions::{EarlierVersion, EarlierVersions};
 use super::passage::{RecalledPassage, merge_same};
 use super::query::{passages, search_packed};
 use super::{RecallAnswer, RecallRequest};
 use crate::records::{MemoryRecord, RecordResult};
-use crate::{EngineError, Memory, NoteFragment};
+use crate::{EngineError, Memory, NoteFragment, NoteLocation};
 
+/// Maximum number of earlier versions that are read from the log.
+const MAX_VERSIONS: usize = 2_000;
 /// Maximum length of a part of an earlier version, in characters.
 const PART_CHARS: usize = 1_200;
 
@@ -30,20 +32,21 @@ pub(super) fn search(
             projects.into_iter().map(|project| project.name).collect()
         }
     };
-    let earlier = EarlierVersions::load(memory, &projects, time)?;
+    let earlier = memory.versions_at(projects, PointInTime::Time(time))?;
     let mut present = packed.notes;
-    present.retain(|note| note.created <= time && !earlier.changed.contains(&note.file));
+    present.retain(|note| note.created <= time && !earlier.hidden.contains(&note.file));
     let mut found = passages(memory, request, &present)?;
     let then = time.to_zoned(memory.local_now().time_zone().clone());
     let (mut fragments, mut parts) = (Vec::new(), Vec::new());
-    for version in &earlier.versions {
-        for passage in version_passages(version, time) {
+    let texts = earlier.files.iter().filter_map(|file| Some((&file.place, file.text(memory)?)));
+    for (place, text) in texts.take(MAX_VERSIONS) {
+        for passage in version_passages(place, &text, time) {
             if !passage.record.as_ref().is_none_or(|record| record.is_active(&then)) {
                 continue;
             }
             fragments.push(NoteFragment {
                 round: 0,
-                path: version.place.path.clone(),
+                path: place.path.clone(),
                 title: passage.recalled.title.clone(),
                 kind: String::new(),
                 text: passage.recalled.text.clone(),
@@ -72,12 +75,11 @@ struct EarlierPassage {
 }
 
 /// Returns the passages of an earlier version: the record, or each paragraph of a note.
-fn version_passages(version: &EarlierVersion, time: Timestamp) -> Vec<EarlierPassage> {
-    if let Some(record) = MemoryRecord::of_version(&version.place, &version.text, time) {
+fn version_passages(place: &NoteLocation, text: &str, time: Timestamp) -> Vec<EarlierPassage> {
+    if let Some(record) = MemoryRecord::of_version(place, text, time) {
         let recalled = RecalledPassage::of_record(&record);
         return vec![EarlierPassage { record: Some(record), recalled }];
     }
-    let (text, place) = (&version.text, &version.place);
     let parsed = note::parse(text);
     let title = parsed.title().unwrap_or_else(|| place.path.stem().to_owned());
     let body = text.get(parsed.body.clone()).unwrap_or_default();

@@ -5,11 +5,11 @@ use memoranda_core::id::ProjectName;
 use memoranda_core::note;
 use memoranda_core::path::NotePath;
 use memoranda_core::statement::StatementKind;
-use memoranda_store::{ListFilter, ListOrder};
+use memoranda_store::{ListFilter, ListOrder, PointInTime};
 
-use super::earlier_versions::{EarlierVersion, EarlierVersions};
 use super::passage::{RecalledPassage, RecalledSubject, merge_same};
 use super::{RecallAnswer, RecallRequest};
+use crate::history::versions_at::{VersionAt, VersionsAt};
 use crate::records::{
     MemoryRecord, RecordKind, RecordResult, RecordScope, VisibleScopes, newest_records,
     records_project,
@@ -74,13 +74,13 @@ fn load_earlier(
     memory: &Memory,
     request: &RecallRequest,
     time: Timestamp,
-) -> RecordResult<EarlierVersions> {
+) -> RecordResult<VersionsAt> {
     let store = memory.store();
     let projects = [records_project(), person_project()?].into_iter().filter(|project| {
         let is_reached = request.project.as_ref().is_none_or(|only| only == project);
         is_reached && store.project(project.as_str()).is_ok()
     });
-    EarlierVersions::load(memory, &projects.collect::<Vec<_>>(), time)
+    Ok(memory.versions_at(projects, PointInTime::Time(time))?)
 }
 
 fn person_project() -> RecordResult<ProjectName> {
@@ -92,7 +92,7 @@ struct KnownSource<'a> {
     memory: &'a Memory,
     request: &'a RecallRequest,
     /// Versions that differ from the present ones; `None` for the present.
-    earlier: Option<&'a EarlierVersions>,
+    earlier: Option<&'a VersionsAt>,
 }
 
 impl KnownSource<'_> {
@@ -133,9 +133,8 @@ impl KnownSource<'_> {
         let (mut records, _) =
             newest_records(self.memory, &visible, &RecordKind::ALL, MAX_RECORDS, &fits)?;
         if let (Some(earlier), Some(time)) = (self.earlier, request.as_of) {
-            let versions = earlier.versions.iter();
-            let then = versions.filter_map(|version| {
-                MemoryRecord::of_version(&version.place, &version.text, time)
+            let then = earlier.files.iter().filter_map(|version| {
+                MemoryRecord::of_version(&version.place, &version.text(self.memory)?, time)
             });
             records.extend(then.filter(|record| record.scope == *scope && holds(record)));
         }
@@ -180,17 +179,19 @@ impl KnownSource<'_> {
             let text = body.unwrap_or_default();
             passages.extend(file_passage(&place, &file.title, &text, file.updated));
         }
-        let versions = self.earlier.map_or(&[][..], |earlier| &earlier.versions);
-        let within = |version: &&EarlierVersion| {
+        let versions = self.earlier.map_or(&[][..], |earlier| &earlier.files);
+        let within = |version: &&VersionAt| {
             version.place.project.as_str() == PERSON_FILES.0
                 && version.place.path.is_within(folder.as_str())
         };
-        for version in versions.iter().filter(within).take(MAX_FILES) {
-            let parsed = note::parse(&version.text);
-            let title = parsed.title().unwrap_or_else(|| version.place.path.stem().to_owned());
-            let body = version.text.get(parsed.body).unwrap_or_default();
+        let texts = versions.iter().filter(within);
+        let texts = texts.filter_map(|version| Some((&version.place, version.text(self.memory)?)));
+        for (place, text) in texts.take(MAX_FILES) {
+            let parsed = note::parse(&text);
+            let title = parsed.title().unwrap_or_else(|| place.path.stem().to_owned());
+            let body = text.get(parsed.body).unwrap_or_default();
             let time = request.as_of.unwrap_or_default();
-            passages.extend(file_passage(&version.place, &title, body, time));
+            passages.extend(file_passage(place, &title, body, time));
         }
         Ok(passages)
     }

@@ -2,7 +2,6 @@
 //! budget, each with its places, age, author and kind.
 
 mod as_of;
-mod earlier_versions;
 mod known;
 mod observations;
 mod passage;

@@ -2,6 +2,7 @@
 
 use std::collections::HashMap;
 
+use memoranda_core::note::without_metadata;
 use memoranda_core::passage::PassageStart;
 use memoranda_core::query::TermKind;
 use memoranda_core::rank::{
@@ -236,9 +237,12 @@ impl ResultBuilder<'_> {
         Some((note, note.passages.iter().find(|passage| passage.id == best)?))
     }
 
-    /// The piece of a text that answers best.
+    /// The piece of a text that answers best. Only a whole passage keeps its metadata, for callers that
+    /// parse it.
     fn said(&self, text: &str) -> Snippet {
-        extract_snippet(text, &self.candidates.query, self.request.snippet_chars)
+        let max_chars = self.request.snippet_chars;
+        let text = if max_chars == usize::MAX { text.into() } else { without_metadata(text) };
+        extract_snippet(&text, &self.candidates.query, max_chars)
     }
 
     /// Returns the quoted text of a passage and its lines. A phrase at the boundary of two passages

@@ -1,14 +1,12 @@
 //! Rules by scope, now or at a moment, with the files that they become; reminders.
 
-use std::collections::HashSet;
-
 use memoranda_clients::rules::{RuleFileForm, generated_files};
 use memoranda_engine::core::id::ProjectName;
 use memoranda_engine::records::{
     MemoryRecord, RecordKind, RecordScope, Reminder, VisibleScopes, acknowledge_reminder,
     active_rules, known_scopes, list_reminders, record_of_version, records_project,
 };
-use memoranda_engine::{Memory, NoteLocation, PointInTime};
+use memoranda_engine::{Memory, PointInTime};
 use serde_json::{Value, json};
 
 use super::contradictions::record_problem;
@@ -47,14 +45,13 @@ fn as_of(
     scopes: &mut Vec<(RecordScope, Vec<MemoryRecord>)>,
 ) -> Result<(), HttpError> {
     let time = memory.moment_time(moment)?;
-    let past = memory.notes_as_of(&records_project(), moment)?;
-    let other: HashSet<&NoteLocation> = past.iter().map(|past| &past.place).collect();
+    let past = memory.versions_at([records_project()], moment)?;
     for (_, rules) in scopes.iter_mut() {
-        rules.retain(|rule| !other.contains(&rule.place));
+        rules.retain(|rule| past.is_unchanged(&rule.place));
     }
-    for past in &past {
-        let text = past.text.as_deref();
-        let record = text.and_then(|text| record_of_version(&past.place, text, time));
+    for version in &past.files {
+        let text = version.text(memory);
+        let record = text.and_then(|text| record_of_version(&version.place, &text, time));
         let in_force = |record: &MemoryRecord| {
             record.kind == RecordKind::Rule && record.superseded_by.is_none()
         };

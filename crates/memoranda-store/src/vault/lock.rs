@@ -96,7 +96,7 @@ impl VaultLock {
             Err(e) if is_forbidden(e.kind()) => (state_files::open_read(path), true),
             opened => (opened, false),
         };
-        let file = file.doing(|| "open the vault's lock".into())?;
+        let file = file.doing(|| format!("open the vault's lock {}", path.display()))?;
         let run = MachineRun::current(path.parent().unwrap_or(path));
         let (path, has_held) = (path.to_owned(), AtomicBool::new(false));
         Ok(Self { path, file, run, is_read_only, has_held })
@@ -256,7 +256,7 @@ impl VaultLockGuard<'_> {
         }
         table += END;
         table += "\n";
-        let doing = || "write the vault's lock file".to_owned();
+        let doing = || format!("write the vault's lock file {}", self.lock.path.display());
         if self.lock.is_read_only {
             return Err(io::Error::from(io::ErrorKind::ReadOnlyFilesystem)).doing(doing);
         }

@@ -102,7 +102,12 @@ fn answer_text(answer: &RecallAnswer, request: &RecallRequest) -> String {
 /// Renders a passage: the text as a list item, then its source.
 pub(super) fn passage_text(passage: &RecalledPassage, now: Timestamp) -> String {
     let mut lines = passage.text.lines();
-    let mut text = format!("- {}\n", lines.next().unwrap_or_default());
+    let mut first = lines.next().unwrap_or_default();
+    // A single list item needs no second mark.
+    if lines.clone().next().is_none() {
+        first = first.strip_prefix("- ").unwrap_or(first);
+    }
+    let mut text = format!("- {first}\n");
     for line in lines {
         text.push_str(if line.is_empty() { "\n" } else { "  " });
         if !line.is_empty() {

@@ -66,6 +66,19 @@ fn everything_is_found_whoever_wrote_it() {
 }
 
 #[test]
+fn a_fact_is_one_item_of_the_list() {
+    let vault = vault_in_repository();
+    let entities =
+        json!([{ "name": "Heating", "entityType": "Device", "observations": ["Burns gas"] }]);
+    vault.done("create_entities", json!({ "entities": entities }));
+    let answer = vault.call("recall", &json!({ "query": "heating burns gas" }));
+    assert!(answer.text.starts_with("- [fact] Burns gas\n"), "{}", answer.text);
+    let elsewhere = vault.call("search_memories", &json!({ "query": "heating burns gas" }));
+    assert!(elsewhere.text.contains("Burns gas"), "{}", elsewhere.text);
+    assert!(!elsewhere.text.contains("<!--"), "{}", elsewhere.text);
+}
+
+#[test]
 fn other_words_of_another_client_find_it() {
     let vault = vault_in_repository();
     write_everywhere(&vault);

@@ -98,6 +98,7 @@ pub(crate) fn run(context: &CommandContext, args: &Args) -> Result<Exit> {
         printer.json(&BlameJson { place, hash, lines: json })?;
         return Ok(Exit::Success);
     }
+    context.start_pager();
     let now = time::now();
     let names: Vec<String> =
         blame.runs.iter().map(|run| AgentIdentity::of(&run.commit.author).name).collect();

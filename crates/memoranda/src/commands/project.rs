@@ -329,6 +329,12 @@ fn remove(context: &CommandContext, args: &RemoveArgs) -> Result<()> {
             "the history keeps its texts; `memoranda project remove {name} --purge` purges them"
         ));
     }
+    if context.settings()?.default_project() == name.as_str() {
+        context.printer.warn(format!(
+            "new notes still go to a project {name}, in the vault; `memoranda project default main` \
+             changes that"
+        ));
+    }
     Ok(())
 }
 

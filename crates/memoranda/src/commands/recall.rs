@@ -2,10 +2,11 @@
 
 use serde_json::{Map, Value, json};
 
-use super::tool::call_verb;
+use super::tool::verb_result;
 use crate::context::CommandContext;
 use crate::error::Result;
 use crate::exit::Exit;
+use crate::output::visible_lines;
 
 /// Recall what is known, as an agent gets it: passages with their source, age and author.
 ///
@@ -64,5 +65,13 @@ pub(crate) fn run(context: &CommandContext, args: &Args) -> Result<Exit> {
     add("since", args.since.as_ref().map(|time| json!(time)));
     add("as_of", args.as_of.as_ref().map(|time| json!(time)));
     add("min_relevance", args.min_relevance.map(|least| json!(least)));
-    call_verb(context, "recall", Value::Object(arguments))
+    let result = verb_result(context, "recall", Value::Object(arguments))?;
+    let is_empty = result.structured["count"] == json!(0);
+    if context.is_json() {
+        context.printer.json(&result.structured)?;
+    } else {
+        context.start_pager();
+        context.printer.text(visible_lines(&result.text))?;
+    }
+    Ok(if is_empty { Exit::NotFound } else { Exit::Success })
 }

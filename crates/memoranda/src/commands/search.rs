@@ -384,6 +384,9 @@ fn print_plain(context: &CommandContext, page: &SearchPage) -> Result<()> {
 }
 
 fn print_pretty(context: &CommandContext, args: &Args, page: &SearchPage) -> Result<()> {
+    if !page.results.is_empty() {
+        context.start_pager();
+    }
     let printer = &context.printer;
     let now = time::now();
     for (n, result) in page.results.iter().enumerate() {

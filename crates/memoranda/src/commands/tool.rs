@@ -91,18 +91,6 @@ pub(crate) fn run(context: &CommandContext, args: &Args) -> Result<Exit> {
     Ok(if result.is_error { Exit::NotFound } else { Exit::Success })
 }
 
-/// Calls a verb of the core for a command of its own, and prints the answer or its structure.
-pub(super) fn call_verb(context: &CommandContext, name: &str, arguments: Value) -> Result<Exit> {
-    let result = verb_result(context, name, arguments)?;
-    let is_empty = result.structured["count"] == json!(0);
-    if context.is_json() {
-        context.printer.json(&result.structured)?;
-    } else {
-        context.printer.text(visible_lines(&result.text))?;
-    }
-    Ok(if is_empty { Exit::NotFound } else { Exit::Success })
-}
-
 /// Calls a verb of the core. An error result becomes the error of the command.
 pub(super) fn verb_result(
     context: &CommandContext,

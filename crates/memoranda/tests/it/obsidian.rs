@@ -45,6 +45,9 @@ fn a_vault_is_offered_as_the_default() {
     let home = vault();
     let said = home.run(&["import", "obsidian", "Vault"]);
     assert!(said.err.contains("`memoranda project default vault`"), "{said:?}");
+    assert!(said.err.contains("`memoranda setup` connects your agents"), "{said:?}");
+    let again = home.run(&["import", "obsidian", "Vault"]);
+    assert!(!again.err.contains("memoranda setup"), "{again:?}");
     // A default that has notes, or that the person chose, stays without a word.
     home.ok(&["add", "in the default project"]);
     let again = home.run(&["project", "add", "two", "Vault/Templates"]);

@@ -41,6 +41,21 @@ fn the_default_project_is_chosen_by_command() {
 }
 
 #[test]
+fn removing_the_default_project_says_where_new_notes_go() {
+    let home = Home::new();
+    std::fs::create_dir(home.path().join("folder")).unwrap();
+    home.ok(&["project", "add", "work", "folder"]);
+    home.ok(&["project", "default", "work"]);
+    let said = home.run(&["project", "remove", "work"]);
+    assert!(said.err.contains("new notes still go to a project work"), "{said:?}");
+    assert!(said.err.contains("`memoranda project default main`"), "{said:?}");
+    home.ok(&["project", "add", "work", "folder"]);
+    home.ok(&["project", "default", "main"]);
+    let said = home.run(&["project", "remove", "work"]);
+    assert!(!said.err.contains("new notes"), "{said:?}");
+}
+
+#[test]
 fn completions_know_the_vault() {
     let home = Home::new();
     home.ok(&["add", "--title", "Plan", "The boiler."]);
@@ -55,6 +70,7 @@ fn completions_know_the_vault() {
     };
     assert!(complete(&["list", "-p", ""]).contains("work"));
     assert!(complete(&["show", "ma"]).contains("main/Plan.md"));
+    assert_eq!(complete(&["show", "Pl"]), "Plan");
     assert!(complete(&["setup", "cl"]).contains("claude-code"));
     assert!(complete(&["config", "get", "def"]).contains("default_project"));
     assert!(!complete(&["config", "get", "def"]).contains("editor"));

@@ -16,6 +16,8 @@ use crate::exit::Exit;
 use crate::output::{FAINT, PLACE, STRONG, counted, visible};
 use crate::progress::ProgressBar;
 
+/// The words for a folder that became a project.
+const ADDED: &str = "is a project now";
 /// So many files that are left out are named.
 const MAX_NAMED_FILES: usize = 20;
 
@@ -100,7 +102,7 @@ pub(super) fn add(
                     // One that holds nothing gives way.
                     memory.remove_project(&here).ok();
                     let project = memory.add_project(&here, &folder, HardLinkPolicy::Refuse)?;
-                    added.push((ProjectInfo { project, notes: 0 }, "is a project now"));
+                    added.push((ProjectInfo { project, notes: 0 }, ADDED));
                 }
                 here
             }
@@ -123,6 +125,7 @@ pub(super) fn add(
         }
         left_out.extend(files);
     }
+    let is_new = added.iter().any(|(_, what)| *what == ADDED);
     let mut projects = Vec::new();
     for (info, what) in added {
         let notes = memory.snapshot()?.notes_in(&info.project.name)?;
@@ -150,6 +153,8 @@ pub(super) fn add(
         let (source, dry_run) = (source.name(), args.dry_run);
         let json = InPlaceJson { source, from, dry_run, default_project, projects, left_out };
         context.printer.json(&json)?;
+    } else if is_new {
+        context.hint_after("`memoranda setup` connects your agents to it");
     }
     Ok(exit)
 }
