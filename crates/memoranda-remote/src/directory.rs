@@ -58,6 +58,9 @@ pub enum DirectoryError {
     /// The directory cannot be reached.
     #[error("the database cannot be reached: {0}")]
     Away(String),
+    /// The change cannot be made.
+    #[error("{0}")]
+    Refused(String),
     /// The directory rejected the call.
     #[error("{0}")]
     Failed(String),

@@ -15,6 +15,7 @@ impl From<DatabaseError> for DirectoryError {
     fn from(error: DatabaseError) -> Self {
         match error {
             DatabaseError::Away { reason, .. } => Self::Away(reason),
+            DatabaseError::Refused(reason) => Self::Refused(reason),
             error => Self::Failed(error.to_string()),
         }
     }

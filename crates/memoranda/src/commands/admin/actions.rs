@@ -5,7 +5,8 @@ use std::time::Duration;
 
 use memoranda_engine::{Memory, SpaceOptions};
 use memoranda_remote::directory::{SpaceRole, TokenAccess};
-use memoranda_remote::postgres::{Database, NewToken, PostgresLog};
+use memoranda_remote::postgres::{Database, PostgresLog};
+use memoranda_remote::self_service::NewToken;
 use serde_json::json;
 
 use super::{
