@@ -1,6 +1,6 @@
 // A team server on a real PostgreSQL of its own, on loopback.
 
-import { execFile, spawn } from 'node:child_process';
+import { execFile, spawn, spawnSync } from 'node:child_process';
 import { existsSync, readdirSync } from 'node:fs';
 import { chmod, chown, mkdir, mkdtemp, rm } from 'node:fs/promises';
 import { createServer } from 'node:net';
@@ -16,6 +16,13 @@ const NOBODY = 65534;
 /** Programs of PostgreSQL; undefined if there is none. */
 export const postgres = process.env.MEMORANDA_TEST_PG_BIN ??
   (existsSync(DEBIAN) ? readdirSync(DEBIAN).filter((name) => existsSync(join(DEBIAN, name, 'bin/initdb'))).map((name) => join(DEBIAN, name, 'bin')).at(-1) : undefined);
+
+/** Why there can be no team server here; false if there can. */
+export function whyNoTeam() {
+  if (!postgres) return 'there is no PostgreSQL';
+  const said = spawnSync(binary, ['admin', '--database', 'postgres://nobody@127.0.0.1:1/none', 'stats'], { encoding: 'utf8' });
+  return said.stderr.includes('no team server') ? 'this build has no team server' : false;
+}
 
 async function freePort() {
   const probe = createServer();

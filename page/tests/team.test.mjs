@@ -3,9 +3,9 @@
 import assert from 'node:assert/strict';
 import { after, before, test } from 'node:test';
 import { context, launch, until } from './support.mjs';
-import { postgres, TeamServer } from './team-server.mjs';
+import { TeamServer, whyNoTeam } from './team-server.mjs';
 
-const skip = postgres ? false : 'there is no PostgreSQL';
+const skip = whyNoTeam();
 let team, browser;
 const people = {};
 

@@ -1,4 +1,4 @@
-//! What a person sees and changes of a team without an operator: own spaces and their members, own
+//! The part of a team that a person looks after without an operator: own spaces and their members, own
 //! tokens, and the part of the audit that concerns them.
 
 use jiff::Timestamp;

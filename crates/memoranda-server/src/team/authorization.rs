@@ -55,7 +55,7 @@ impl TeamState {
         self.check_audience(path, authorized)
     }
 
-    /// The same for a request that goes on, which counts for no limit. Blocks.
+    /// Asks again for a request that goes on, which counts for no limit. Blocks.
     pub(crate) fn authorize_again(
         &self,
         path: &str,

@@ -48,7 +48,7 @@ impl TeamRequest {
         Self::authorized(team, headers, team.authorize(path, headers)?)
     }
 
-    /// The same for a request that goes on, which counts for no limit. Blocks.
+    /// Asks the directory again for a request that goes on, which counts for no limit. Blocks.
     pub(crate) fn unlimited(
         team: &Arc<TeamState>,
         path: &str,
