@@ -13,7 +13,9 @@ pub mod oauth;
 #[cfg(feature = "postgres")]
 pub mod postgres;
 pub mod self_service;
+mod staged_log;
 mod tool_client;
 
 pub use http::HttpLog;
+pub use staged_log::{StagedFrames, StagedLog};
 pub use tool_client::ToolClient;

@@ -34,6 +34,10 @@ impl SpaceDirectory for Database {
         Arc::new(PostgresLog::new(self.clone(), space.id, &*space.device))
     }
 
+    fn space_epochs(&self) -> DirectoryResult<Vec<(String, u32)>> {
+        Ok(self.epochs()?)
+    }
+
     fn check_ready(&self) -> DirectoryResult<()> {
         Ok(self.check_schema()?)
     }

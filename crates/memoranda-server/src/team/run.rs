@@ -24,6 +24,8 @@ use crate::run::{HttpServer, runtime, wait_for_interrupt};
 
 /// Maximum number of concurrent calls of a team server.
 const MAX_TEAM_CALLS: usize = 64;
+/// Time between two looks for caches of spaces that were purged or deleted.
+const SWEEP_INTERVAL: Duration = Duration::from_secs(20);
 /// Maximum time for running requests to end after the server was stopped.
 const DRAIN_TIMEOUT: Duration = Duration::from_secs(10);
 
@@ -113,6 +115,7 @@ async fn serve(
         known_tokens: Default::default(),
         is_ending: Default::default(),
     });
+    let sweeping = tokio::spawn(sweep(Arc::clone(&team)));
     let router = router(Arc::clone(&team), guards);
     let stop = async {
         wait_for_interrupt().await;
@@ -120,5 +123,16 @@ async fn serve(
         tracing::info!("stopping: running requests end first");
     };
     serve_connections(&listener, router, limits, stop).await;
+    sweeping.abort();
     Ok(())
+}
+
+/// Removes caches of spaces that were purged or deleted, again and again.
+async fn sweep(team: Arc<TeamState>) {
+    let mut interval = tokio::time::interval(SWEEP_INTERVAL);
+    loop {
+        interval.tick().await;
+        let team = Arc::clone(&team);
+        tokio::task::spawn_blocking(move || team.spaces.remove_stale()).await.ok();
+    }
 }
