@@ -31,7 +31,7 @@ fn rows_with(team: &Team, text: &str) -> String {
 
 #[test]
 fn a_purged_text_is_nowhere_afterwards() {
-    let Some(mut team) = Team::start(DiskForce::Off) else { return skipped("a_purged_text") };
+    let Some(team) = Team::start(DiskForce::Off) else { return skipped("a_purged_text") };
     team.admin(&["account", "add", "carla"]);
     team.admin(&["member", "add", "acme", "carla", "--role", "proposer"]);
     let all = ["--toolsets", "all"];
@@ -99,7 +99,6 @@ fn a_purged_text_is_nowhere_afterwards() {
     let log = team.home.ok(&["--home", "again", "log"]);
     assert!(log.contains("purged") && !log.contains(NAME), "{log}");
     assert!(team.home.ok(&["--home", "again", "search", "purge"]).contains("After"));
-    team.cluster.kill();
 }
 
 #[test]
