@@ -103,7 +103,7 @@ pub use memoranda_store::{
     ScanReport, SearchFilter, SimilarNote, Snapshot, SpaceFreshness, SpaceImportReport,
     SpaceOptions, StoreError, Superseded, TermCorrection, VacuumExtent, VacuumReport,
     VacuumRequest, VersionConflict, WorkItem, WorkList, WriteObstacle, clock, exact_key, faults,
-    hash, link_key, remote,
+    hash, link_key, remote, remove_stale_caches,
 };
 
 use std::sync::{Arc, Mutex, PoisonError};

@@ -16,12 +16,23 @@ impl Memory {
     /// Purges; what is purged can no longer be restored.
     pub fn vacuum(&self, who: &Author, vacuum: &VacuumRequest) -> Result<VacuumReport> {
         let report = self.store().vacuum(vacuum)?;
+        self.record_vacuum(who, &report)?;
+        Ok(report)
+    }
+
+    /// Purges the copy of a space's log alone, to replace the remote log by it.
+    pub fn purge_copy(&self, vacuum: &VacuumRequest) -> Result<VacuumReport> {
+        Ok(self.store().purge_copy(vacuum)?)
+    }
+
+    /// Adds a line about a vacuum to the history.
+    pub fn record_vacuum(&self, who: &Author, report: &VacuumReport) -> Result<()> {
         if report.contents > 0 {
             let versions = counted(report.contents, "version");
             let notes = counted(report.notes.len() as u64, "deleted note");
             self.record_purge(who, &format!("purged {versions} ({notes})"))?;
         }
-        Ok(report)
+        Ok(())
     }
 
     /// Adds a line about a purge to the history.

@@ -21,6 +21,10 @@ pub trait SpaceDirectory: Send + Sync {
     /// Returns the log of a space. Nothing is read yet.
     fn space_log(&self, space: &SpaceGrant) -> Arc<dyn RemoteLog>;
 
+    /// Lists all spaces as devices of the log, with the epoch of each. A copy of any other is of no
+    /// use, and contains what somebody wanted to be gone.
+    fn space_epochs(&self) -> DirectoryResult<Vec<(String, u32)>>;
+
     /// Fails if the directory cannot be reached, or has another version than this program.
     fn check_ready(&self) -> DirectoryResult<()>;
 
@@ -58,6 +62,9 @@ pub enum DirectoryError {
     /// The directory cannot be reached.
     #[error("the database cannot be reached: {0}")]
     Away(String),
+    /// The change cannot be made.
+    #[error("{0}")]
+    Refused(String),
     /// The directory rejected the call.
     #[error("{0}")]
     Failed(String),

@@ -66,7 +66,7 @@ pub use log::{LogDamage, PurgeReport};
 pub use scan::change_feed::ChangeSubscription;
 pub use scan::{ScanProgress, ScanReport};
 pub use snapshot::Snapshot;
-pub use space::{SpaceFreshness, SpaceOptions};
+pub use space::{SpaceFreshness, SpaceOptions, remove_stale_caches};
 pub use space_import::SpaceImportReport;
 pub use transaction::Transaction;
 pub use vault::archive::{ExportReport, ImportReport};
@@ -451,6 +451,12 @@ impl Store {
     /// Really removes contents that are no longer needed, from the log too.
     pub fn vacuum(&self, vacuum: &VacuumRequest) -> Result<VacuumReport> {
         self.inner.vacuum(vacuum)
+    }
+
+    /// Purges the copy of a space's log alone, to replace the remote log by it. Until then the copy
+    /// is behind no head, and must not be written to.
+    pub fn purge_copy(&self, vacuum: &VacuumRequest) -> Result<VacuumReport> {
+        self.inner.purge_log(vacuum)
     }
 
     /// Returns a hash of each table of the index: equal for equal files and log.

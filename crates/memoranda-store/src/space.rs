@@ -186,6 +186,31 @@ impl StoreInner {
     }
 }
 
+/// Removes the caches in a folder whose space, by its name as a device, has a later epoch or does
+/// not exist any more. `spaces` lists all; `None` if nobody knows them now. Returns how many were
+/// removed.
+pub fn remove_stale_caches(
+    root: &Path,
+    spaces: impl FnOnce() -> Option<Vec<(String, u32)>>,
+) -> Result<usize> {
+    let doing = || "look for caches of spaces".to_owned();
+    let names = state_files::names(root).doing(doing)?;
+    // Asked after the look at the folder: the cache of a new space is not there yet, or is known.
+    let Some(spaces) = spaces() else { return Ok(0) };
+    let mut removed = 0;
+    for name in names {
+        let mut parts = name.splitn(3, '-');
+        let (Some(device), Some(epoch)) = (parts.next(), parts.next()) else { continue };
+        // A folder that is no cache stays.
+        let Ok(epoch) = epoch.parse::<u32>() else { continue };
+        if !spaces.iter().any(|(known, current)| known == device && *current <= epoch) {
+            state_files::remove_tree(&root.join(&name)).doing(doing)?;
+            removed += 1;
+        }
+    }
+    Ok(removed)
+}
+
 /// Names the cache by what makes it valid, and removes those of the same space that are not.
 fn cache_folder(root: &Path, device: &str, epoch: u32) -> Result<PathBuf> {
     let run = match BootId::current() {

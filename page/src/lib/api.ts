@@ -29,8 +29,10 @@ export function queryString(query: Query): string {
 }
 
 export async function request(method: string, path: string, init: { body?: unknown; signal?: AbortSignal } = {}): Promise<Response> {
+  const key = session.key;
   const headers: Record<string, string> = { Accept: 'application/json, application/problem+json' };
   if (session.key) headers.Authorization = `Bearer ${session.key}`;
+  if (session.space) headers['Memoranda-Space'] = session.space;
   if (init.body !== undefined) headers['Content-Type'] = 'application/json';
   let response: Response;
   try {
@@ -55,7 +57,12 @@ export async function request(method: string, path: string, init: { body?: unkno
   }
   const code = typeof fields.code === 'string' ? fields.code : `status-${response.status}`;
   const detail = typeof fields.detail === 'string' ? fields.detail : response.statusText || `Status ${response.status}`;
-  if (response.status === 401) session.end();
+  if (response.status === 401) {
+    // An access token of a team lives for an hour.
+    if (key && (await session.renew(key))) return request(method, path, init);
+    session.end();
+  }
+  if (code === 'no-such-space') session.leaveSpace();
   // The frame says it once, for all places.
   if (response.status === 503 || response.status === 507) dispatchEvent(new Event('obstacle'));
   throw new Problem(response.status, code, detail, fields);

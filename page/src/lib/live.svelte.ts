@@ -49,13 +49,15 @@ class Live {
     if (!first) this.stale += 1;
     const stop = new AbortController();
     this.#stop = stop;
-    this.#channel = new BroadcastChannel('memoranda-live');
+    // Tabs that show another space of a team have a stream of their own.
+    const name = `memoranda-live${session.space ? `-${session.space}` : ''}`;
+    this.#channel = new BroadcastChannel(name);
     this.#channel.onmessage = (event: MessageEvent<LiveEvent>) => this.#hear(event.data);
     // Without a secure context there are no locks: then each visible tab reads its own stream.
     if (!navigator.locks) void this.#read(stop.signal);
     else {
       navigator.locks
-        .request('memoranda-live', { signal: stop.signal }, () => this.#read(stop.signal))
+        .request(name, { signal: stop.signal }, () => this.#read(stop.signal))
         .catch(() => undefined);
     }
   }

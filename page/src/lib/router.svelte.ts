@@ -1,6 +1,6 @@
 // The address of a place is the fragment: it reaches neither a server nor a log.
 
-export const PLACES = ['now', 'search', 'note', 'map', 'history', 'facts', 'agents', 'care'] as const;
+export const PLACES = ['now', 'search', 'note', 'map', 'history', 'facts', 'agents', 'care', 'team'] as const;
 export type PlaceName = (typeof PLACES)[number];
 
 function isPlace(name: string): name is PlaceName {

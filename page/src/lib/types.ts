@@ -20,6 +20,8 @@ export interface Entry {
   commit: string;
   time: Time;
   agent: Agent;
+  account?: string | null;
+  token?: string | null;
   client: string;
   tool: string;
   channel: string;
@@ -56,10 +58,36 @@ export interface FileDiff extends Place {
   too_large: boolean;
 }
 
+export type WayIn = { kind: 'vault' } | { kind: 'team'; origin: string | null };
+export type Role = 'reader' | 'proposer' | 'editor' | 'owner';
+export interface Space { name: string; kind: 'private' | 'shared'; role: Role; access: 'read' | 'propose' | 'write' }
+export interface Team { account: string; can_manage: boolean; spaces: Space[]; as_of?: Time | null }
+export interface SpaceDetails extends Space {
+  commits: number;
+  bytes: number;
+  quota_bytes?: number | null;
+  members: { account: string; role: Role; since: Time }[];
+  invitations: { email: string; role: Role; invited_by: string; expires_at: Time }[];
+}
+export interface Token {
+  name: string;
+  hint: string;
+  access: 'read' | 'write';
+  spaces: string[];
+  created_at: Time;
+  expires_at?: Time | null;
+  used_at?: Time | null;
+  revoked_at?: Time | null;
+}
+export interface TeamAnswer { account: string; can_manage: boolean; spaces: SpaceDetails[]; tokens?: Token[] }
+export interface AuditEntry { at: Time; actor: string; action: string; target: string }
+export interface Proposal { proposal: number; space: string; tool: string; arguments: Record<string, unknown>; account: string; client: string; proposed_at: Time }
+
 export interface SessionAnswer { session: string; vault: Vault; read_only: boolean; can_manage: boolean; version: string }
 
 export interface Status {
   vault: Vault;
+  team?: Team | null;
   version: string;
   read_only: boolean;
   can_manage: boolean;

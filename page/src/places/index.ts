@@ -6,4 +6,5 @@ export { default as Facts } from './Facts.svelte';
 export { default as History } from './History.svelte';
 export { default as MapPlace } from './MapPlace.svelte';
 export { default as NotePlace } from './NotePlace.svelte';
+export { default as Team } from './Team.svelte';
 export { default as Contradictions } from '../parts/Contradictions.svelte';

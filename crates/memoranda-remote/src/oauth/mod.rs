@@ -208,10 +208,22 @@ pub struct SpaceChoice {
 pub struct Consent {
     /// Maximum access.
     pub access: TokenAccess,
-    /// Names of the spaces.
-    pub spaces: Vec<String>,
-    /// Name of the space for calls that name none; `None` for the first.
-    pub default_space: Option<String>,
+    /// The spaces.
+    pub spaces: ConsentedSpaces,
+}
+
+/// The spaces of a consent.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub enum ConsentedSpaces {
+    /// Every space of the account, also later ones.
+    All,
+    /// Some of them.
+    Named {
+        /// Names.
+        names: Vec<String>,
+        /// Name of the space for calls that name none; `None` for the first.
+        default: Option<String>,
+    },
 }
 
 /// A code with the proof that it belongs to the client.

@@ -15,6 +15,7 @@ impl From<DatabaseError> for DirectoryError {
     fn from(error: DatabaseError) -> Self {
         match error {
             DatabaseError::Away { reason, .. } => Self::Away(reason),
+            DatabaseError::Refused(reason) => Self::Refused(reason),
             error => Self::Failed(error.to_string()),
         }
     }
@@ -31,6 +32,10 @@ impl SpaceDirectory for Database {
 
     fn space_log(&self, space: &SpaceGrant) -> Arc<dyn RemoteLog> {
         Arc::new(PostgresLog::new(self.clone(), space.id, &*space.device))
+    }
+
+    fn space_epochs(&self) -> DirectoryResult<Vec<(String, u32)>> {
+        Ok(self.epochs()?)
     }
 
     fn check_ready(&self) -> DirectoryResult<()> {

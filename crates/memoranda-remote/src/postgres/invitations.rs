@@ -1,27 +1,12 @@
 //! Invitations to spaces by e-mail address. The person accepts one by signing in.
 
-use jiff::Timestamp;
 use postgres::Transaction;
 
 use super::spaces::space_id;
 use super::stats::record_audit;
 use super::{Database, DatabaseError, DatabaseResult};
 use crate::directory::{SpaceKind, SpaceRole};
-
-/// An invitation that was not accepted yet.
-#[derive(Clone, PartialEq, Eq, Debug)]
-pub struct InvitationRow {
-    /// Name of the space.
-    pub space: String,
-    /// E-mail address, in lower case.
-    pub email: String,
-    /// Role in the space.
-    pub role: SpaceRole,
-    /// Who invited.
-    pub invited_by: String,
-    /// Time of expiry.
-    pub expires_at: Timestamp,
-}
+use crate::self_service::InvitationRow;
 
 impl Database {
     /// Invites the person of an e-mail address to a space, or renews the invitation.
@@ -33,43 +18,14 @@ impl Database {
         role: SpaceRole,
         days: u32,
     ) -> DatabaseResult<()> {
-        let email = email.trim().to_lowercase();
-        let is_address = email.split_once('@').is_some_and(|(person, domain)| {
-            !person.is_empty() && domain.contains('.') && !email.contains(char::is_whitespace)
-        });
-        if !is_address {
-            return Err(DatabaseError::Refused(format!("{email:?} is not an e-mail address")));
-        }
         self.transact(|transaction| {
-            let (id, kind) = space_id(transaction, space)?;
-            if kind == SpaceKind::Private {
-                return Err(DatabaseError::Refused(format!(
-                    "{space} is the private space of an account; nobody can be invited to it"
-                )));
-            }
-            let upsert = "insert into memoranda.invitations \
-                          (space, email, role, invited_by, expires_at) \
-                          values ($1, $2, $3, $4, now() + $5 * interval '1 day') \
-                          on conflict (space, email) do update set role = excluded.role, \
-                          invited_by = excluded.invited_by, expires_at = excluded.expires_at";
-            let days = f64::from(days);
-            transaction.execute(upsert, &[&id, &email, &role.name(), &actor, &days])?;
-            let target = format!("{space}: {email} as {role}");
-            record_audit(transaction, actor, "member invite", &target)
+            put_invitation(transaction, actor, &NewInvitation { space, email, role, days })
         })
     }
 
     /// Takes an invitation back.
     pub fn withdraw_invitation(&self, actor: &str, space: &str, email: &str) -> DatabaseResult<()> {
-        let email = email.trim().to_lowercase();
-        self.transact(|transaction| {
-            let (id, _) = space_id(transaction, space)?;
-            let delete = "delete from memoranda.invitations where space = $1 and email = $2";
-            if transaction.execute(delete, &[&id, &email])? == 0 {
-                return Err(DatabaseError::Refused(format!("{email} is not invited to {space}")));
-            }
-            record_audit(transaction, actor, "member uninvite", &format!("{space}: {email}"))
-        })
+        self.transact(|transaction| delete_invitation(transaction, actor, space, email))
     }
 
     /// Lists the invitations that wait, by space and address.
@@ -89,6 +45,57 @@ impl Database {
         };
         Ok(rows.iter().map(invitation).collect())
     }
+}
+
+/// An invitation to be made.
+pub(super) struct NewInvitation<'a> {
+    pub(super) space: &'a str,
+    pub(super) email: &'a str,
+    pub(super) role: SpaceRole,
+    pub(super) days: u32,
+}
+
+pub(super) fn put_invitation(
+    transaction: &mut Transaction<'_>,
+    actor: &str,
+    invitation: &NewInvitation<'_>,
+) -> DatabaseResult<()> {
+    let NewInvitation { space, email, role, days } = invitation;
+    let email = email.trim().to_lowercase();
+    let is_address = email.split_once('@').is_some_and(|(person, domain)| {
+        !person.is_empty() && domain.contains('.') && !email.contains(char::is_whitespace)
+    });
+    if !is_address {
+        return Err(DatabaseError::Refused(format!("{email:?} is not an e-mail address")));
+    }
+    let (id, kind) = space_id(transaction, space)?;
+    if kind == SpaceKind::Private {
+        return Err(DatabaseError::Refused(format!(
+            "{space} is the private space of an account; nobody can be invited to it"
+        )));
+    }
+    let upsert = "insert into memoranda.invitations (space, email, role, invited_by, expires_at) \
+                  values ($1, $2, $3, $4, now() + $5 * interval '1 day') \
+                  on conflict (space, email) do update set role = excluded.role, \
+                  invited_by = excluded.invited_by, expires_at = excluded.expires_at";
+    let days = f64::from(*days);
+    transaction.execute(upsert, &[&id, &email, &role.name(), &actor, &days])?;
+    record_audit(transaction, actor, "member invite", &format!("{space}: {email} as {role}"))
+}
+
+pub(super) fn delete_invitation(
+    transaction: &mut Transaction<'_>,
+    actor: &str,
+    space: &str,
+    email: &str,
+) -> DatabaseResult<()> {
+    let email = email.trim().to_lowercase();
+    let (id, _) = space_id(transaction, space)?;
+    let delete = "delete from memoranda.invitations where space = $1 and email = $2";
+    if transaction.execute(delete, &[&id, &email])? == 0 {
+        return Err(DatabaseError::Refused(format!("{email} is not invited to {space}")));
+    }
+    record_audit(transaction, actor, "member uninvite", &format!("{space}: {email}"))
 }
 
 /// Returns true if an address is invited somewhere.

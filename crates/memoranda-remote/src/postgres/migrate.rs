@@ -14,6 +14,7 @@ const MIGRATIONS: &[(&str, &str)] = &[
     ("oauth", include_str!("migrations/0003_oauth.sql")),
     ("row security", include_str!("migrations/0004_row_security.sql")),
     ("token spaces", include_str!("migrations/0005_token_spaces.sql")),
+    ("page", include_str!("migrations/0006_page.sql")),
 ];
 
 /// Version of the tables that this program uses.

@@ -11,12 +11,14 @@ mod connection;
 mod directory;
 mod invitations;
 mod log;
+mod log_replacement;
 mod migrate;
 mod oauth_clients;
 mod oauth_requests;
 mod oauth_secrets;
 mod passwords;
 mod proposals;
+mod self_service;
 mod sign_in;
 mod spaces;
 mod stats;
@@ -27,12 +29,12 @@ pub use account_removal::AccountRemoval;
 pub use accounts::AccountRow;
 pub use authorization::TeamSignIn;
 pub use connection::Database;
-pub use invitations::InvitationRow;
 pub use log::PostgresLog;
+pub use log_replacement::LogReplacement;
 pub use migrate::{MigrationReport, SCHEMA_VERSION};
-pub use spaces::{MemberRow, SpaceRow};
-pub use stats::{AuditRow, DatabaseStats};
-pub use tokens::{NewToken, TOKEN_PREFIX, TokenRow, token_digest};
+pub use spaces::SpaceRow;
+pub use stats::DatabaseStats;
+pub use tokens::{TOKEN_PREFIX, token_digest};
 
 /// A failure of the database. No text of it contains a password or a token.
 #[derive(Debug, thiserror::Error)]

@@ -8,7 +8,8 @@ use super::tokens::{new_secret, token_digest};
 use super::{Database, DatabaseResult};
 use crate::directory::{SpaceKind, SpaceRole, TokenAccess};
 use crate::oauth::{
-    AuthorizationRequest, AuthorizationTicket, Consent, PendingAuthorization, SpaceChoice,
+    AuthorizationRequest, AuthorizationTicket, Consent, ConsentedSpaces, PendingAuthorization,
+    SpaceChoice,
 };
 
 /// Columns of a request, in the order of [`request_of`].
@@ -135,14 +136,22 @@ impl Database {
             };
             let (request, account, person) =
                 (request_of(&row), row.get::<_, i64>(8), row.get::<_, String>(9));
-            let chosen = "select s.space from memoranda.members m \
-                          join memoranda.spaces s on s.space = m.space \
-                          where m.account = $1 and s.name = any($2) \
-                          order by s.name is distinct from $3, s.kind, s.name";
-            let rows =
-                transaction.query(chosen, &[&account, &consent.spaces, &consent.default_space])?;
-            let spaces: Vec<i64> = rows.iter().map(|row| row.get(0)).collect();
-            let Some(default) = spaces.first() else { return Ok(None) };
+            let spaces = match &consent.spaces {
+                ConsentedSpaces::All => None,
+                ConsentedSpaces::Named { names, default } => {
+                    let chosen = "select s.space from memoranda.members m \
+                                  join memoranda.spaces s on s.space = m.space \
+                                  where m.account = $1 and s.name = any($2) \
+                                  order by s.name is distinct from $3, s.kind, s.name";
+                    let rows = transaction.query(chosen, &[&account, names, default])?;
+                    let spaces: Vec<i64> = rows.iter().map(|row| row.get(0)).collect();
+                    if spaces.is_empty() {
+                        return Ok(None);
+                    }
+                    Some(spaces)
+                }
+            };
+            let default = spaces.as_ref().and_then(|spaces| spaces.first());
             let delete = "delete from memoranda.oauth_requests where sha256 = $1";
             transaction.execute(delete, &[&digest.as_slice()])?;
             let name = free_grant_name(transaction, account, &request.client_name)?;
@@ -158,7 +167,7 @@ impl Database {
                     &name,
                     &access.name(),
                     &spaces,
-                    default,
+                    &default,
                     &request.resource,
                 ],
             )?;

@@ -1,12 +1,12 @@
 //! Spaces and their members.
 
-use jiff::Timestamp;
 use postgres::Transaction;
 
 use super::accounts::{account_id, check_name, new_device};
 use super::stats::record_audit;
 use super::{Database, DatabaseError, DatabaseResult};
 use crate::directory::{SpaceKind, SpaceRole};
+use crate::self_service::MemberRow;
 
 /// A space.
 #[derive(Clone, PartialEq, Eq, Debug)]
@@ -27,17 +27,6 @@ pub struct SpaceRow {
     pub quota_bytes: Option<u64>,
     /// Number of members.
     pub members: u64,
-}
-
-/// A member of a space.
-#[derive(Clone, PartialEq, Eq, Debug)]
-pub struct MemberRow {
-    /// Name of the account.
-    pub account: String,
-    /// Role.
-    pub role: SpaceRole,
-    /// Time since which it is a member.
-    pub since: Timestamp,
 }
 
 impl Database {
@@ -82,50 +71,19 @@ impl Database {
         account: &str,
         role: SpaceRole,
     ) -> DatabaseResult<()> {
-        self.transact(|transaction| {
-            let (id, kind) = space_id(transaction, space)?;
-            if kind == SpaceKind::Private {
-                return Err(DatabaseError::Refused(format!(
-                    "{space} is the private space of an account; share one of `memoranda admin \
-                     space add`"
-                )));
-            }
-            let member = account_id(transaction, account)?;
-            insert_member(transaction, id, member, role)?;
-            check_owned(transaction, id, space)?;
-            let target = format!("{space}: {account} is {role}");
-            record_audit(transaction, actor, "member add", &target)
-        })
+        self.transact(|transaction| put_member(transaction, actor, space, account, role))
     }
 
     /// Removes a member. Its tokens no longer reach the space.
     pub fn remove_member(&self, actor: &str, space: &str, account: &str) -> DatabaseResult<()> {
-        self.transact(|transaction| {
-            let (id, _) = space_id(transaction, space)?;
-            let member = account_id(transaction, account)?;
-            let delete = "delete from memoranda.members where space = $1 and account = $2";
-            if transaction.execute(delete, &[&id, &member])? == 0 {
-                return Err(DatabaseError::Refused(format!("{account} is no member of {space}")));
-            }
-            check_owned(transaction, id, space)?;
-            record_audit(transaction, actor, "member remove", &format!("{space}: {account}"))
-        })
+        self.transact(|transaction| delete_member(transaction, actor, space, account))
     }
 
     /// Lists the members of a space by name.
     pub fn members(&self, space: &str) -> DatabaseResult<Vec<MemberRow>> {
         self.transact(|transaction| {
             let (id, _) = space_id(transaction, space)?;
-            let select = "select a.name, m.role, m.created_at from memoranda.members m \
-                          join memoranda.accounts a on a.account = m.account \
-                          where m.space = $1 order by a.name";
-            let rows = transaction.query(select, &[&id])?;
-            let member = |row: &postgres::Row| MemberRow {
-                account: row.get(0),
-                role: SpaceRole::parse(row.get(1)),
-                since: row.get(2),
-            };
-            Ok(rows.iter().map(member).collect())
+            members_of(transaction, id)
         })
     }
 
@@ -152,6 +110,59 @@ impl Database {
         };
         Ok(rows.iter().map(space).collect())
     }
+}
+
+pub(super) fn put_member(
+    transaction: &mut Transaction<'_>,
+    actor: &str,
+    space: &str,
+    account: &str,
+    role: SpaceRole,
+) -> DatabaseResult<()> {
+    let (id, kind) = space_id(transaction, space)?;
+    if kind == SpaceKind::Private {
+        return Err(DatabaseError::Refused(format!(
+            "{space} is the private space of an account; share one of `memoranda admin space add`"
+        )));
+    }
+    let member = account_id(transaction, account)?;
+    insert_member(transaction, id, member, role)?;
+    check_owned(transaction, id, space)?;
+    let target = format!("{space}: {account} is {role}");
+    record_audit(transaction, actor, "member add", &target)
+}
+
+pub(super) fn delete_member(
+    transaction: &mut Transaction<'_>,
+    actor: &str,
+    space: &str,
+    account: &str,
+) -> DatabaseResult<()> {
+    let (id, _) = space_id(transaction, space)?;
+    let member = account_id(transaction, account)?;
+    let delete = "delete from memoranda.members where space = $1 and account = $2";
+    if transaction.execute(delete, &[&id, &member])? == 0 {
+        return Err(DatabaseError::Refused(format!("{account} is no member of {space}")));
+    }
+    check_owned(transaction, id, space)?;
+    record_audit(transaction, actor, "member remove", &format!("{space}: {account}"))
+}
+
+/// Lists the members of a space by name.
+pub(super) fn members_of(
+    transaction: &mut Transaction<'_>,
+    space: i64,
+) -> DatabaseResult<Vec<MemberRow>> {
+    let select = "select a.name, m.role, m.created_at from memoranda.members m \
+                  join memoranda.accounts a on a.account = m.account \
+                  where m.space = $1 order by a.name";
+    let rows = transaction.query(select, &[&space])?;
+    let member = |row: &postgres::Row| MemberRow {
+        account: row.get(0),
+        role: SpaceRole::parse(row.get(1)),
+        since: row.get(2),
+    };
+    Ok(rows.iter().map(member).collect())
 }
 
 pub(super) fn insert_space(

@@ -1,9 +1,9 @@
 //! Figures and the audit, for the operator.
 
-use jiff::Timestamp;
 use postgres::Transaction;
 
 use super::{Database, DatabaseResult};
+use crate::self_service::AuditRow;
 
 /// Figures of the whole database.
 #[derive(Clone, PartialEq, Eq, Debug)]
@@ -22,19 +22,6 @@ pub struct DatabaseStats {
     pub log_bytes: u64,
     /// Size of the database, in bytes.
     pub database_bytes: u64,
-}
-
-/// An entry of the audit.
-#[derive(Clone, PartialEq, Eq, Debug)]
-pub struct AuditRow {
-    /// Time.
-    pub at: Timestamp,
-    /// Who did it.
-    pub actor: String,
-    /// The recorded action.
-    pub action: String,
-    /// To what.
-    pub target: String,
 }
 
 impl Database {

@@ -1,6 +1,5 @@
 //! Personal access tokens. The database has only their digests; a token is shown once.
 
-use jiff::Timestamp;
 use memoranda_store::clock;
 use sha2::{Digest as _, Sha256};
 
@@ -9,6 +8,7 @@ use super::spaces::space_id;
 use super::stats::record_audit;
 use super::{Database, DatabaseError, DatabaseResult};
 use crate::directory::TokenAccess;
+use crate::self_service::{NewToken, TokenRow};
 
 /// First characters of every personal access token, by which secret scanners recognise it.
 pub const TOKEN_PREFIX: &str = "mem_pat_";
@@ -17,44 +17,6 @@ pub const TOKEN_PREFIX: &str = "mem_pat_";
 const DIGITS: &[u8; 62] = b"0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz";
 /// Number of characters of a hint, the random part's first ones.
 const HINT_CHARS: usize = 4;
-
-/// A token to be made.
-#[derive(Clone, Debug)]
-pub struct NewToken {
-    /// Name of the account.
-    pub account: String,
-    /// Name of the token, for the history.
-    pub name: String,
-    /// Maximum access of the token. The role of the account limits it further.
-    pub access: TokenAccess,
-    /// Names of the spaces that it reaches; empty for all of the account's.
-    pub spaces: Vec<String>,
-    /// Days until it expires; `None` if it does not.
-    pub days: Option<u32>,
-}
-
-/// A token without its secret.
-#[derive(Clone, PartialEq, Eq, Debug)]
-pub struct TokenRow {
-    /// Name of the account.
-    pub account: String,
-    /// Name of the token.
-    pub name: String,
-    /// Beginning of the token; for a grant, the client that got it by consent.
-    pub hint: String,
-    /// Maximum access of the token.
-    pub access: TokenAccess,
-    /// Names of the spaces that it reaches; empty for all of the account's.
-    pub spaces: Vec<String>,
-    /// Time of creation.
-    pub created_at: Timestamp,
-    /// Time of expiry.
-    pub expires_at: Option<Timestamp>,
-    /// Last use, to the minute.
-    pub used_at: Option<Timestamp>,
-    /// Time of revocation.
-    pub revoked_at: Option<Timestamp>,
-}
 
 impl Database {
     /// Makes a token and returns it. Nobody can see it again.

@@ -48,6 +48,34 @@ impl Cluster {
         Some(cluster)
     }
 
+    /// Starts a standby of this server, whose commits wait for it from now on.
+    pub(crate) fn start_standby(&self) -> Self {
+        let folder = std::env::temp_dir().join(format!("memoranda-pg-{}", unique()));
+        std::fs::create_dir_all(&folder).unwrap();
+        if is_root() {
+            std::os::unix::fs::chown(&folder, Some(NOBODY), Some(NOBODY)).unwrap();
+        }
+        let mut backup = command(&self.bin.join("pg_basebackup"), &folder);
+        backup.args(["--host=127.0.0.1", "--username=memoranda", "--write-recovery-conf"]);
+        backup.args(["--wal-method=stream", "--checkpoint=fast", "--no-sync"]);
+        backup.arg(format!("--port={}", self.port)).arg("--pgdata").arg(folder.join("data"));
+        let made = backup.output().unwrap();
+        assert!(made.status.success(), "{}", String::from_utf8_lossy(&made.stderr));
+        let (bin, force) = (self.bin.clone(), self.force);
+        let mut standby = Self { bin, folder, port: free_port(), force, running: None };
+        standby.run();
+        self.sql("postgres", "alter system set synchronous_standby_names = '*'");
+        self.sql("postgres", "alter system set synchronous_commit = 'remote_apply'");
+        self.sql("postgres", "select pg_reload_conf()");
+        let started = Instant::now();
+        let attached = "select count(*) from pg_stat_replication where sync_state = 'sync'";
+        while self.sql("postgres", attached) != "1" {
+            assert!(started.elapsed() < Duration::from_secs(60), "no standby was attached");
+            std::thread::sleep(Duration::from_millis(50));
+        }
+        standby
+    }
+
     /// Starts the server on the folder that it had before.
     pub(crate) fn run(&mut self) {
         // The shell ends the server when the test process is gone, however it ended.

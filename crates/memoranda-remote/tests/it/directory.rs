@@ -3,7 +3,8 @@
 use memoranda_remote::directory::{
     ProposalDecision, ProposedCall, SpaceDirectory as _, SpaceRole, TokenAccess, TokenGrant,
 };
-use memoranda_remote::postgres::{Database, NewToken};
+use memoranda_remote::postgres::Database;
+use memoranda_remote::self_service::NewToken;
 
 use crate::cluster::{shared, skipped};
 

@@ -17,6 +17,7 @@ mod cluster;
 mod database_loss;
 mod directory;
 mod drop_proxy;
+mod failover;
 mod lost_answers;
 mod migrations;
 mod row_security;

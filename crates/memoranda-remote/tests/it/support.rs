@@ -24,7 +24,14 @@ pub(crate) struct TestSpace {
 impl TestSpace {
     /// Makes the space `acme` with its owner `anna`.
     pub(crate) fn new(cluster: &Cluster) -> Self {
-        let (database, database_name) = cluster.new_database();
+        let (_, database_name) = cluster.new_database();
+        Self::in_database(cluster, &database_name)
+    }
+
+    /// Makes the same in a database that has tables already.
+    pub(crate) fn in_database(cluster: &Cluster, name: &str) -> Self {
+        let database_name = name.to_owned();
+        let database = Database::new(&cluster.address(name), None).unwrap();
         database.create_account("test", "anna", None).unwrap();
         database.create_space("test", "acme", "anna", None).unwrap();
         Self { database, database_name, folder: TempDir::new().unwrap() }
@@ -37,7 +44,17 @@ impl TestSpace {
 
     /// Opens a cache of the space as another server would: with connections of its own.
     pub(crate) fn open(&self, cache: &str, address: &str) -> Store {
-        let space = self.row("acme");
+        self.open_row(cache, address, self.row("acme"))
+    }
+
+    /// Opens a cache of the space in another database that has it too, such as a promoted standby.
+    pub(crate) fn open_at(&self, cache: &str, address: &str, cluster: &Cluster) -> Store {
+        let database = Database::new(&cluster.address(&self.database_name), None).unwrap();
+        let mut spaces = database.spaces().unwrap().into_iter();
+        self.open_row(cache, address, spaces.find(|space| space.name == "acme").unwrap())
+    }
+
+    fn open_row(&self, cache: &str, address: &str, space: SpaceRow) -> Store {
         let database = Database::new(address, None).unwrap();
         let log = PostgresLog::new(database, space.id, space.device);
         let options = SpaceOptions {

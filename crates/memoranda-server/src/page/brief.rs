@@ -29,7 +29,8 @@ struct BriefSource {
 /// Returns the brief that a client in a folder would get, line by line.
 pub(super) fn client_brief(request: &PageRequest<'_>) -> Result<Value, HttpError> {
     let memory = request.memory();
-    let folder = request.text("folder").map(PathBuf::from);
+    // A folder is one of the person's machine, which a team server is not.
+    let folder = request.text("folder").filter(|_| request.team.is_none()).map(PathBuf::from);
     let settings = &request.page.catalog.settings;
     // Looking at a brief is not a visit of the client.
     let asked = BriefRequest {

@@ -28,7 +28,7 @@ pub(super) fn care(request: &PageRequest<'_>) -> Result<Value, HttpError> {
     let project = request.project()?;
     let begun = Instant::now();
     let checks = match &request.page.services {
-        Some(_) if request.is_set("doctor") => full_checks(memory)?,
+        Some(_) if request.is_set("doctor") && request.team.is_none() => full_checks(memory)?,
         _ => quick_checks(memory)?,
     };
     let mut lists = Vec::new();

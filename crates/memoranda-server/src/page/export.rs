@@ -18,6 +18,7 @@ use super::query_string::QueryString;
 use super::request::PageRequest;
 use crate::http_error::HttpError;
 use crate::page_services::PageServices;
+use crate::team::TeamRequest;
 
 /// Size of the pieces that are sent, in bytes.
 const PIECE_BYTES: usize = 64 << 10;
@@ -42,10 +43,17 @@ const FORMS: [DownloadFormat; 3] = [
 ];
 
 /// Answers with the bytes of an export.
-pub(super) async fn export(page: Arc<PageState>, query: QueryString) -> Response {
+pub(super) async fn export(
+    page: Arc<PageState>,
+    query: QueryString,
+    team: Option<Arc<TeamRequest>>,
+) -> Response {
     let checked = tokio::task::spawn_blocking(move || {
-        let request = PageRequest { page: &page, query, body: Map::new() };
+        let request = PageRequest { page: &page, team, query, body: Map::new() };
         let (form, project, services) = check(&request)?;
+        if let Some(team) = &request.team {
+            team.record_export()?;
+        }
         Ok::<_, HttpError>((form, project, services, Arc::clone(&page)))
     });
     match checked.await {

@@ -28,6 +28,8 @@ pub(super) fn entry_json(entry: &LedgerEntry) -> Value {
         "commit": commit.id.as_str(),
         "time": commit.time.to_string(),
         "agent": agent_json(&entry.agent),
+        "account": commit.author.details.account,
+        "token": commit.author.details.token,
         "client": commit.author.client,
         "tool": commit.author.tool,
         "channel": commit.author.channel.as_str(),

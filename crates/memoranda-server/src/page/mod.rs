@@ -47,9 +47,10 @@ use memoranda_tools::{AccessMode, json_object};
 use serde_json::{Map, Value};
 
 use crate::api::ApiState;
-use crate::config::ServerConfig;
+use crate::config::{ClientAuthentication, ServerConfig};
 use crate::http_error::HttpError;
 use crate::page_services::PageServices;
+use crate::team::TeamRequest;
 use crate::tool_catalog::ToolCatalog;
 use request::PageRequest;
 
@@ -77,8 +78,10 @@ impl PageState {
             catalog,
             sessions,
             is_read_only: config.selection.access == AccessMode::ReadOnly,
-            // A server with other names or origins is behind a proxy, which others may reach.
-            is_local: config.binds_to_loopback()
+            // A server with other names or origins is behind a proxy, which others may reach, and a
+            // directory lets in others than the owner of this machine.
+            is_local: !matches!(config.authentication, ClientAuthentication::Directory)
+                && config.binds_to_loopback()
                 && config.allowed_hosts.is_empty()
                 && config.allowed_origins.is_empty(),
             services: config.page_services.clone(),
@@ -117,25 +120,27 @@ impl PageEndpoint {
         let (head, body) = request.into_parts();
         let query = QueryString::parse(head.uri.query().unwrap_or_default());
         let page = Arc::clone(&app.page);
+        let team = head.extensions.get::<Arc<TeamRequest>>().cloned();
+        if let Self::Writes(_) = self
+            && let Some(refusal) = write_refusal(&page, team.as_deref())
+        {
+            return refusal.into_response();
+        }
         let handler = match self {
             Self::BuiltFile => return built_files::built_file(head.uri.path(), &head.headers),
             Self::Events => return events::stream(page, &query, &head.headers),
-            Self::Export => return export::export(page, query).await,
-            Self::FileBytes => return run(page, query, Map::new(), note::file_bytes).await,
-            Self::Reads(handler) => handler,
-            Self::Writes(_) if page.is_read_only => {
-                let message = "This server is read-only: it was started with --read-only.";
-                return HttpError::coded(StatusCode::FORBIDDEN, "read-only", message)
-                    .into_response();
+            Self::Export => return export::export(page, query, team).await,
+            Self::FileBytes => {
+                return run(page, team, query, Map::new(), note::file_bytes).await;
             }
-            Self::Writes(handler) => handler,
+            Self::Reads(handler) | Self::Writes(handler) => handler,
         };
         // The guard has read the body and checked its size.
         let body = to_bytes(body, usize::MAX).await.unwrap_or_default();
         let body = if body.trim_ascii().is_empty() { Ok(Map::new()) } else { json_object(&body) };
         match body {
             Ok(body) => {
-                run(page, query, body, move |request| {
+                run(page, team, query, body, move |request| {
                     handler(request).map(|value| Json(value).into_response())
                 })
                 .await
@@ -148,15 +153,25 @@ impl PageEndpoint {
     }
 }
 
+/// Returns the reason why a request can change nothing; `None` if it can.
+fn write_refusal(page: &PageState, team: Option<&TeamRequest>) -> Option<HttpError> {
+    if page.is_read_only {
+        let message = "This server is read-only: it was started with --read-only.";
+        return Some(HttpError::coded(StatusCode::FORBIDDEN, "read-only", message));
+    }
+    team.and_then(TeamRequest::page_write_refusal)
+}
+
 /// Runs a handler on the blocking pool.
 async fn run(
     page: Arc<PageState>,
+    team: Option<Arc<TeamRequest>>,
     query: QueryString,
     body: Map<String, Value>,
     handler: impl FnOnce(&PageRequest<'_>) -> Result<Response, HttpError> + Send + 'static,
 ) -> Response {
     let task = tokio::task::spawn_blocking(move || {
-        let request = PageRequest { page: &page, query, body };
+        let request = PageRequest { page: &page, team, query, body };
         handler(&request)
             .unwrap_or_else(|error| unless_vault_is_away(error, &request).into_response())
     });
@@ -172,7 +187,7 @@ fn unless_vault_is_away(error: HttpError, request: &PageRequest<'_>) -> HttpErro
     let memory = request.vault();
     match memory.write_obstacle() {
         Some(away @ WriteObstacle::Absent) if error.status != StatusCode::BAD_REQUEST => {
-            let (code, detail) = status::obstacle_sentence(away, memory);
+            let (code, detail) = status::obstacle_sentence(away, request);
             HttpError::coded(StatusCode::SERVICE_UNAVAILABLE, code, detail)
         }
         _ => error,

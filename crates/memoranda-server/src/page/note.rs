@@ -156,7 +156,7 @@ fn note_json(request: &PageRequest<'_>, read: &ReadNote) -> Result<Value, HttpEr
         "secrets": secrets.iter()
             .map(|secret| json!({ "line": secret.line, "kind": secret.kind }))
             .collect::<Vec<_>>(),
-        "read_only": request.page.is_read_only,
+        "read_only": request.write_refusal().is_some(),
     }))
 }
 

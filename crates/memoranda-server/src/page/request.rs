@@ -1,5 +1,6 @@
 //! A request of the page: its parameters, checked, and the vault.
 
+use std::sync::Arc;
 use std::time::Duration;
 
 use axum::http::StatusCode;
@@ -12,9 +13,10 @@ use memoranda_engine::{
 };
 use serde_json::{Map, Value, json};
 
-use super::PageState;
 use super::query_string::QueryString;
+use super::{PageState, write_refusal};
 use crate::http_error::HttpError;
+use crate::team::TeamRequest;
 
 /// Maximum time that a request waits for an index or for edits from before this process.
 const INDEX_TIMEOUT: Duration = Duration::from_millis(1500);
@@ -26,6 +28,8 @@ const MAX_ITEMS: usize = 200;
 /// A request of the page.
 pub(crate) struct PageRequest<'a> {
     pub(crate) page: &'a PageState,
+    /// Person and space of the request; `None` on a server of one vault.
+    pub(crate) team: Option<Arc<TeamRequest>>,
     pub(crate) query: QueryString,
     pub(crate) body: Map<String, Value>,
 }
@@ -49,7 +53,16 @@ impl PageRequest<'_> {
 
     /// Returns the author of the page's changes.
     pub(crate) fn author(&self, tool: &str) -> Author {
-        Author::new("page", tool, ChangeChannel::Page)
+        let author = Author::new("page", tool, ChangeChannel::Page);
+        match &self.team {
+            Some(team) => team.author(author),
+            None => author,
+        }
+    }
+
+    /// Returns the reason why this request can change nothing; `None` if it can.
+    pub(crate) fn write_refusal(&self) -> Option<HttpError> {
+        write_refusal(self.page, self.team.as_deref())
     }
 
     /// Returns a parameter of the query string, or a text of the body.

@@ -79,6 +79,10 @@ pub(crate) const PAGE_ROUTES: &[HttpRoute] = &[
     shell("/places.css", "style of the places that are opened later"),
     shell("/icon.svg", "icon of the page"),
     HttpRoute {
+        access: RouteAccess::Public,
+        ..reads("/api/page/way-in", "how people come in", &[], way_in::way_in)
+    },
+    HttpRoute {
         method: "POST",
         path: "/api/page/code",
         summary: "make a one-time code, for `memoranda open`",

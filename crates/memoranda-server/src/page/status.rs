@@ -1,8 +1,9 @@
 //! Status of the vault.
 
+use std::path::Path;
 use std::time::Duration;
 
-use memoranda_engine::{HistoryFilter, IndexProgress, Memory, ProjectPlace, WriteObstacle};
+use memoranda_engine::{HistoryFilter, IndexProgress, ProjectPlace, WriteObstacle};
 use serde_json::{Value, json};
 
 use super::history_json::agent_json;
@@ -39,26 +40,26 @@ pub(super) fn status(request: &PageRequest<'_>) -> Result<Value, HttpError> {
         let name = info.project.name.as_str();
         let folder = &info.project.path;
         if !folder.is_dir() || memory.reach_project(&info.project).is_err() {
+            let shown = shown_folder(request, folder);
             let detail = format!(
-                "The folder of project {name} cannot be reached ({}). What is known of it stays; \
-                 nothing can be written there until it is back.",
-                folder.display()
+                "The folder of project {name} cannot be reached{shown}. What is known of it stays; \
+                 nothing can be written there until it is back."
             );
             problems.push(json!({ "code": "project-absent", "project": name, "detail": detail }));
         }
         projects.push(json!({
             "name": name,
             "notes": info.notes,
-            "folder": folder.display().to_string(),
+            "folder": if request.team.is_none() { folder.display().to_string() } else { String::new() },
             "outside": info.project.place != ProjectPlace::Vault,
         }));
     }
-    if request.page.is_read_only {
-        let detail = "This server is read-only: it was started with --read-only.";
-        problems.push(json!({ "code": "read-only", "detail": detail }));
+    let refusal = request.write_refusal();
+    if let Some(refusal) = &refusal {
+        problems.push(json!({ "code": refusal.code, "detail": refusal.message }));
     }
     if let Some(obstacle) = memory.write_obstacle() {
-        let (code, detail) = obstacle_sentence(obstacle, memory);
+        let (code, detail) = obstacle_sentence(obstacle, request);
         problems.push(json!({ "code": code, "detail": detail }));
     }
     let filter = HistoryFilter { project: only.clone(), ..HistoryFilter::default() };
@@ -79,9 +80,10 @@ pub(super) fn status(request: &PageRequest<'_>) -> Result<Value, HttpError> {
         Err(reason) => json!({ "id": model.model, "reason": reason }),
     });
     Ok(json!({
-        "vault": vault_json(memory),
+        "vault": vault_json(request),
+        "team": request.team.as_ref().map(|team| team.page_json()),
         "version": request.page.catalog.version,
-        "read_only": request.page.is_read_only,
+        "read_only": refusal.is_some(),
         "can_manage": request.page.is_local && !request.page.is_read_only,
         "head": head,
         "projects": projects,
@@ -106,36 +108,46 @@ pub(super) fn status(request: &PageRequest<'_>) -> Result<Value, HttpError> {
 /// Returns the code and the sentence of an obstacle to writing.
 pub(super) fn obstacle_sentence(
     obstacle: WriteObstacle,
-    memory: &Memory,
+    request: &PageRequest<'_>,
 ) -> (&'static str, String) {
-    let home = memory.home().display();
+    let home = shown_folder(request, request.vault().home());
     match obstacle {
         WriteObstacle::Absent => (
             "vault-absent",
             format!(
-                "The folder of the vault cannot be reached ({home}). Is its drive mounted? \
+                "The folder of the vault cannot be reached{home}. Is its drive mounted? \
                  Nothing is lost, and nothing can be written until it is back."
             ),
         ),
         WriteObstacle::ReadOnly => (
             "vault-read-only",
             format!(
-                "The folder of the vault is read-only ({home}): everything can be read, and \
+                "The folder of the vault is read-only{home}: everything can be read, and \
                  nothing can be written."
             ),
         ),
         WriteObstacle::DiskFull => (
             "disk-full",
             format!(
-                "The disk of the vault is full ({home}): everything can be read, and nothing can \
+                "The disk of the vault is full{home}: everything can be read, and nothing can \
                  be written until there is room."
             ),
         ),
     }
 }
 
+/// Returns a folder in brackets. Folders of a team server are the operator's matter.
+fn shown_folder(request: &PageRequest<'_>, folder: &Path) -> String {
+    if request.team.is_some() { String::new() } else { format!(" ({})", folder.display()) }
+}
+
 /// Returns the vault by its names.
-pub(super) fn vault_json(memory: &Memory) -> Value {
+pub(super) fn vault_json(request: &PageRequest<'_>) -> Value {
+    let memory = request.vault();
+    if let Some(team) = &request.team {
+        let space = team.spaces().first().map(|space| space.name.clone()).unwrap_or_default();
+        return json!({ "name": space, "home": "", "device": memory.device() });
+    }
     let home = memory.home();
     let name = home.file_name().map(|name| name.to_string_lossy().into_owned());
     json!({

@@ -29,7 +29,7 @@ pub(super) fn preview(request: &PageRequest<'_>) -> Result<Value, HttpError> {
         Some("Something was changed since.")
     } else if plan.commits.is_empty() || plan.files.is_empty() {
         Some("There is nothing to undo.")
-    } else if request.page.is_read_only {
+    } else if request.write_refusal().is_some() {
         Some("This server is read-only.")
     } else {
         None

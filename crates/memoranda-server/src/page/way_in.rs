@@ -7,6 +7,11 @@ use super::sessions::CODE_LIFETIME;
 use super::status::vault_json;
 use crate::http_error::HttpError;
 
+/// Says how people come in: by a link of the command line, or by signing in to a team.
+pub(super) fn way_in(_request: &PageRequest<'_>) -> Result<Value, HttpError> {
+    Ok(json!({ "kind": "vault" }))
+}
+
 /// Makes a one-time code. The guard has checked the server's token.
 pub(super) fn issue_code(request: &PageRequest<'_>) -> Result<Value, HttpError> {
     let code = request.page.sessions.issue_code();
@@ -26,7 +31,7 @@ pub(super) fn open_session(request: &PageRequest<'_>) -> Result<Value, HttpError
     };
     Ok(json!({
         "session": session,
-        "vault": vault_json(request.vault()),
+        "vault": vault_json(request),
         "version": request.page.catalog.version,
         "read_only": request.page.is_read_only,
         "can_manage": request.page.is_local && !request.page.is_read_only,

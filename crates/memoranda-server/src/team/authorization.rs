@@ -46,6 +46,29 @@ impl TeamState {
         headers: &HeaderMap,
     ) -> Result<RequestAuthorization, HttpError> {
         let authorized = self.look_up(headers)?;
+        if authorized.as_of.is_none()
+            && let Err(wait) = self.limiter.take(authorized.grant.token_id, Instant::now())
+        {
+            self.metrics.count_rate_limited();
+            return Err(too_many(wait));
+        }
+        self.check_audience(path, authorized)
+    }
+
+    /// Asks again for a request that goes on, which counts for no limit. Blocks.
+    pub(crate) fn authorize_again(
+        &self,
+        path: &str,
+        headers: &HeaderMap,
+    ) -> Result<RequestAuthorization, HttpError> {
+        self.check_audience(path, self.look_up(headers)?)
+    }
+
+    fn check_audience(
+        &self,
+        path: &str,
+        authorized: RequestAuthorization,
+    ) -> Result<RequestAuthorization, HttpError> {
         let is_covered = match (&authorized.grant.audience, &self.oauth) {
             (None, _) => true,
             (Some(audience), Some(oauth)) => oauth.public.covers(audience, path),
@@ -60,10 +83,6 @@ impl TeamState {
         let key = hash(secret.as_bytes()).0;
         match self.directory.authorize(secret) {
             Ok(Some(grant)) => {
-                if let Err(wait) = self.limiter.take(grant.token_id, Instant::now()) {
-                    self.metrics.count_rate_limited();
-                    return Err(too_many(wait));
-                }
                 let grant = Arc::new(grant);
                 if self.remember_token(key, &grant) {
                     self.directory.record_token_use(grant.token_id).ok();

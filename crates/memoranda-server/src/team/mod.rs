@@ -9,9 +9,12 @@ mod combined;
 mod log_routes;
 mod metrics;
 mod oauth;
+mod page_routes;
+mod page_team;
 mod proposals;
 mod rate_limit;
 mod request;
+mod revocable_body;
 mod routes;
 mod run;
 mod spaces;
@@ -28,6 +31,7 @@ use std::sync::atomic::AtomicBool;
 use std::sync::{Arc, Mutex};
 
 use memoranda_remote::directory::SpaceDirectory;
+use memoranda_remote::self_service::SelfService;
 
 use crate::config::ServerConfig;
 use authorization::KnownToken;
@@ -39,6 +43,8 @@ use spaces::OpenSpaces;
 /// State of a team server, shared by all requests.
 pub(crate) struct TeamState {
     pub(crate) directory: Arc<dyn SpaceDirectory>,
+    /// The part of the team that people look after by themselves.
+    pub(crate) people: Arc<dyn SelfService>,
     pub(crate) spaces: OpenSpaces,
     pub(crate) config: ServerConfig,
     pub(crate) metrics: TeamMetrics,

@@ -12,7 +12,7 @@ use memoranda_tools::{SideOutput, ToolDef, ToolResult, remembered_scope};
 use serde_json::{Map, Value, json};
 use tokio::sync::mpsc;
 
-use super::authorization::{SPACE_HEADER, unavailable};
+use super::authorization::{RequestAuthorization, SPACE_HEADER, unavailable};
 use super::spaces::{OpenSpace, SpaceError};
 use super::{TeamState, team_tools};
 use crate::http_error::HttpError;
@@ -45,7 +45,23 @@ impl TeamRequest {
         path: &str,
         headers: &HeaderMap,
     ) -> Result<Self, HttpError> {
-        let authorized = team.authorize(path, headers)?;
+        Self::authorized(team, headers, team.authorize(path, headers)?)
+    }
+
+    /// Asks the directory again for a request that goes on, which counts for no limit. Blocks.
+    pub(crate) fn unlimited(
+        team: &Arc<TeamState>,
+        path: &str,
+        headers: &HeaderMap,
+    ) -> Result<Self, HttpError> {
+        Self::authorized(team, headers, team.authorize_again(path, headers)?)
+    }
+
+    fn authorized(
+        team: &Arc<TeamState>,
+        headers: &HeaderMap,
+        authorized: RequestAuthorization,
+    ) -> Result<Self, HttpError> {
         let only = match headers.get(SPACE_HEADER).map(HeaderValue::to_str) {
             None => None,
             Some(Ok(name)) if authorized.grant.space(Some(name)).is_some() => Some(name.to_owned()),
@@ -54,7 +70,7 @@ impl TeamRequest {
                     "This token opens no space of the name in {SPACE_HEADER}. It opens: {}.",
                     names(&authorized.grant.spaces.iter().collect::<Vec<_>>())
                 );
-                return Err(HttpError::new(StatusCode::FORBIDDEN, message));
+                return Err(HttpError::coded(StatusCode::FORBIDDEN, "no-such-space", message));
             }
         };
         let (grant, as_of) = (authorized.grant, authorized.as_of);

@@ -17,7 +17,9 @@ use memoranda_tools::ToolDef;
 use serde_json::{Value, json};
 
 use super::oauth::oauth_routes;
+use super::page_routes::with_page;
 use super::request::TeamRequest;
+use super::revocable_body::end_with_token;
 use super::spaces::OpenSpace;
 use super::{TEAM_TOOLS, TeamState, log_routes};
 use crate::api;
@@ -43,7 +45,7 @@ pub(super) fn router(team: Arc<TeamState>, guards: RequestGuard) -> Router {
     for path in MCP_PATHS {
         guarded = guarded.route(path, any(mcp)).route(&format!("{TOKEN_PREFIX}{path}"), any(mcp));
     }
-    let guarded = guarded
+    let guarded = with_page(guarded)
         .route("/api/tools/{name}", post(tool))
         .route("/api/memory-tool", post(memory_tool))
         .route("/api/health", get(health))
@@ -112,7 +114,7 @@ async fn metrics(State(team): State<Arc<TeamState>>) -> Response {
 }
 
 /// Authorizes a request and opens its first space, on the blocking pool.
-async fn enter(
+pub(super) async fn enter(
     team: Arc<TeamState>,
     path: String,
     headers: HeaderMap,
@@ -156,16 +158,19 @@ async fn mcp(
         }
         request = Request::from_parts(head, body.into());
     }
-    if request.method() == Method::GET || is_listening(&request) {
+    let is_stream = request.method() == Method::GET || is_listening(&request);
+    if is_stream {
         open.follow();
     }
+    let sent = request.headers().clone();
     request.extensions_mut().insert(entered);
     if let Some(path) = request.uri().path().strip_prefix(TOKEN_PREFIX)
         && let Ok(path) = path.parse()
     {
         *request.uri_mut() = path;
     }
-    api::mcp(State(Arc::clone(&open.app)), request).await
+    let answer = api::mcp(State(Arc::clone(&open.app)), request).await?;
+    Ok(if is_stream { end_with_token(answer, team, path, sent) } else { answer })
 }
 
 /// Answers a request without a valid token: a client that can sign in learns where.

@@ -8,6 +8,7 @@ use std::time::Duration;
 
 use memoranda_engine::Memory;
 use memoranda_remote::directory::SpaceDirectory;
+use memoranda_remote::self_service::SelfService;
 
 use super::oauth::{OAuthConfig, OAuthState, PublicUrl};
 use super::rate_limit::RateLimiter;
@@ -23,6 +24,8 @@ use crate::run::{HttpServer, runtime, wait_for_interrupt};
 
 /// Maximum number of concurrent calls of a team server.
 const MAX_TEAM_CALLS: usize = 64;
+/// Time between two looks for caches of spaces that were purged or deleted.
+const SWEEP_INTERVAL: Duration = Duration::from_secs(20);
 /// Maximum time for running requests to end after the server was stopped.
 const DRAIN_TIMEOUT: Duration = Duration::from_secs(10);
 
@@ -30,6 +33,8 @@ const DRAIN_TIMEOUT: Duration = Duration::from_secs(10);
 pub struct TeamConfig {
     /// Accounts, spaces and tokens.
     pub directory: Arc<dyn SpaceDirectory>,
+    /// The part of a team that people look after by themselves.
+    pub people: Arc<dyn SelfService>,
     /// Folder of the vaults of spaces. It belongs to this machine alone, and can be deleted while no
     /// server runs.
     pub cache: PathBuf,
@@ -71,7 +76,8 @@ pub fn run_team(
     listening(bound);
     let runtime = runtime(MAX_TEAM_CALLS)?;
     // The directory may have a runtime of its own, which cannot be dropped inside of this one.
-    let directories = (Arc::clone(&team.directory), Arc::clone(&team.oauth.directory));
+    let directories =
+        (Arc::clone(&team.directory), Arc::clone(&team.people), Arc::clone(&team.oauth.directory));
     let served = runtime.block_on(serve(server, team, public));
     // Calls that are still running are writes whose log is elsewhere: none of them is half done.
     runtime.shutdown_timeout(Duration::from_millis(500));
@@ -85,7 +91,9 @@ async fn serve(
     public: Option<PublicUrl>,
 ) -> Result<(), ServerError> {
     let (listener, config) = server.into_parts()?;
-    let TeamConfig { directory, cache, lock_patience, max_open_spaces, prepare, oauth, .. } = team;
+    let TeamConfig {
+        directory, people, cache, lock_patience, max_open_spaces, prepare, oauth, ..
+    } = team;
     let oauth = public.map(|public| Arc::new(OAuthState::new(oauth.directory, public)));
     let sessions = Arc::new(PageSessions::new(None));
     let guards = RequestGuard::new(&config, sessions);
@@ -98,6 +106,7 @@ async fn serve(
         OpenSpaces::new(Arc::clone(&directory), cache, lock_patience, max_open_spaces, prepare);
     let team = Arc::new(TeamState {
         directory,
+        people,
         spaces,
         config,
         oauth,
@@ -106,6 +115,7 @@ async fn serve(
         known_tokens: Default::default(),
         is_ending: Default::default(),
     });
+    let sweeping = tokio::spawn(sweep(Arc::clone(&team)));
     let router = router(Arc::clone(&team), guards);
     let stop = async {
         wait_for_interrupt().await;
@@ -113,5 +123,16 @@ async fn serve(
         tracing::info!("stopping: running requests end first");
     };
     serve_connections(&listener, router, limits, stop).await;
+    sweeping.abort();
     Ok(())
+}
+
+/// Removes caches of spaces that were purged or deleted, again and again.
+async fn sweep(team: Arc<TeamState>) {
+    let mut interval = tokio::time::interval(SWEEP_INTERVAL);
+    loop {
+        interval.tick().await;
+        let team = Arc::clone(&team);
+        tokio::task::spawn_blocking(move || team.spaces.remove_stale()).await.ok();
+    }
 }

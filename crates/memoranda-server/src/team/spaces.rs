@@ -6,7 +6,9 @@ use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError, Weak};
 use std::time::Duration;
 
-use memoranda_engine::{EngineError, Memory, SpaceFreshness, SpaceOptions, StoreError, clock};
+use memoranda_engine::{
+    EngineError, Memory, SpaceFreshness, SpaceOptions, StoreError, clock, remove_stale_caches,
+};
 use memoranda_remote::directory::{SpaceDirectory, SpaceGrant};
 use memoranda_tools::SelectionError;
 
@@ -28,6 +30,7 @@ pub(crate) type PrepareMemory = Arc<dyn Fn(Memory) -> Memory + Send + Sync>;
 pub(crate) struct OpenSpace {
     pub(crate) memory: Arc<Memory>,
     pub(crate) app: Arc<ApiState>,
+    device: String,
     epoch: u32,
     used: AtomicU64,
     is_followed: AtomicBool,
@@ -136,6 +139,7 @@ impl OpenSpaces {
         let open = Arc::new(OpenSpace {
             memory,
             app: Arc::new(app),
+            device: grant.device.clone(),
             epoch: grant.head.epoch,
             used: AtomicU64::new(now),
             is_followed: AtomicBool::new(false),
@@ -144,6 +148,31 @@ impl OpenSpaces {
         drop(place);
         self.close_unused();
         Ok(open)
+    }
+
+    /// Closes spaces that were purged or deleted, and removes their caches, also those that nobody
+    /// asks for any more.
+    pub(crate) fn remove_stale(&self) {
+        let current = || match self.directory.space_epochs() {
+            Ok(spaces) => {
+                let is_current = |open: &OpenSpace| {
+                    let mut named = spaces.iter().filter(|(device, _)| *device == open.device);
+                    named.any(|(_, epoch)| *epoch <= open.epoch)
+                };
+                self.slots().retain(|_, slot| match slot.0.try_lock() {
+                    Ok(open) => open.as_ref().is_none_or(|open| is_current(open)),
+                    // It is being opened just now.
+                    Err(_) => true,
+                });
+                Some(spaces)
+            }
+            Err(_) => None,
+        };
+        match remove_stale_caches(&self.root, current) {
+            Ok(0) => {}
+            Ok(removed) => tracing::info!(removed, "removed caches of purged or deleted spaces"),
+            Err(error) => tracing::warn!(%error, "caches of spaces cannot be looked through"),
+        }
     }
 
     /// Closes a space. Calls that still use its vault end as they began.

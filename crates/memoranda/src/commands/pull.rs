@@ -43,10 +43,10 @@ pub(crate) fn run(context: &CommandContext, args: &Args) -> Result<Exit> {
     let head = log.head().map_err(remote_error)?;
     if log.device() != origin.device || head.epoch != origin.epoch {
         return Err(CommandError::usage(format!(
-            "the log of the space {} was rewritten on its server, so this clone cannot go on",
+            "something was purged from the space {}, and this clone has it still",
             origin.space
         ))
-        .hint("`memoranda clone` makes another one in a new folder"));
+        .hint("delete the folder of this clone, and make another one with `memoranda clone`"));
     }
     let pulled = pull_into(context, &home, &origin, Arc::new(log))?;
     let (space, commits) = pulled.summary();

@@ -47,7 +47,7 @@ pub(crate) fn without_postgres() -> CommandError {
 #[cfg(feature = "postgres")]
 pub(crate) fn run(
     context: &CommandContext,
-    config: ServerConfig,
+    mut config: ServerConfig,
     options: &TeamOptions,
 ) -> Result<Exit> {
     use std::net::SocketAddr;
@@ -83,8 +83,11 @@ pub(crate) fn run(
              token add`",
         );
     }
+    // The page of a team exports spaces; what is about this machine it leaves alone.
+    config.page_services = super::page_services(context);
     let default_project = settings.default_project().to_owned();
     let team = TeamConfig {
+        people: Arc::new(database.clone()),
         directory: Arc::new(database),
         cache: settings.directories.cache.join("spaces"),
         lock_patience: Duration::from_secs(settings.lock_wait_seconds()),
@@ -98,10 +101,14 @@ pub(crate) fn run(
     let listening = |address: SocketAddr| {
         let mcp = format!("http://{address}/t/mcp");
         let public = options.public_url.clone().or(is_local.then(|| format!("http://{address}")));
-        let sign_in = public.map(|public| format!("{}/mcp", public.trim_end_matches('/')));
+        let sign_in = public.as_ref().map(|public| format!("{}/mcp", public.trim_end_matches('/')));
         context.printer.say(format!("Serving a team at {mcp} for clients with a token."));
         if let Some(sign_in) = &sign_in {
             context.printer.say(format!("Clients that sign in use {sign_in}."));
+        }
+        if let Some(public) = &public {
+            let page = public.trim_end_matches('/');
+            context.printer.say(format!("People sign in to the page at {page}/."));
         }
         context.printer.say("Ctrl-C ends it.");
         if context.is_json() {

@@ -15,7 +15,7 @@ use memoranda_remote::oauth::{
 
 use super::form::{FormFields, with_parameters};
 use super::pages::{error_page, sign_in_page};
-use super::{OAuthState, SCOPE_READ, SCOPE_WRITE};
+use super::{OAuthState, PAGE_CLIENT, SCOPE_READ, SCOPE_WRITE};
 
 /// Maximum length of a client's state, in bytes.
 const MAX_STATE_BYTES: usize = 4_096;
@@ -70,6 +70,7 @@ async fn find_client(
         return Err(refuse("The program that sent you here did not say who it is (client_id)."));
     };
     let asked = match oauth.limit_strangers() {
+        Ok(()) if let Some(page) = oauth.page_client(&client_id) => Ok(Ok(page)),
         Ok(()) => oauth.ask(move |directory| directory.find_client(&client_id)).await,
         Err(error) => Err(error),
     };
@@ -123,6 +124,7 @@ fn read_request(
         get("code_challenge")?.and_then(|text| BASE64_URL_SAFE_NO_PAD.decode(text).ok());
     let challenge = challenge.and_then(|bytes| bytes.try_into().ok()).ok_or_else(no_pkce)?;
     let resource = match get("resource")? {
+        _ if client.client_id == PAGE_CLIENT => oauth.public.page_resource(),
         None => oauth.public.default_resource(),
         Some(address) => oauth
             .public

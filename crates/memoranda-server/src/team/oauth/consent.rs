@@ -8,12 +8,14 @@ use axum::http::header::{LOCATION, SET_COOKIE};
 use axum::http::{HeaderMap, StatusCode};
 use axum::response::{IntoResponse as _, Response};
 use memoranda_remote::directory::TokenAccess;
-use memoranda_remote::oauth::{Consent, IssuerAnswer, PendingAuthorization, SignInRefusal};
+use memoranda_remote::oauth::{
+    Consent, ConsentedSpaces, IssuerAnswer, PendingAuthorization, SignInRefusal,
+};
 
 use super::authorize::redirect;
 use super::form::{FormFields, with_parameters};
 use super::pages::{consent_page, error_page, reload_page, sign_in_page};
-use super::{OAUTH_PATH, OAuthState};
+use super::{OAUTH_PATH, OAuthState, PAGE_CLIENT};
 use crate::http_error::HttpError;
 
 const EXPIRED: &str = "This sign-in is over: it took more than ten minutes, or was decided already. \
@@ -32,6 +34,11 @@ pub(super) async fn show(State(oauth): State<Arc<OAuthState>>, headers: HeaderMa
         let issuers = oauth.directory.issuer_names();
         return sign_in_page(&pending.request, pending.number, &issuers, None).into_response();
     };
+    if pending.request.client_id == PAGE_CLIENT {
+        // Signing in to the page is the consent: it gives nothing to another program.
+        let consent = Consent { access: TokenAccess::Write, spaces: ConsentedSpaces::All };
+        return approve(&oauth, ticket, consent).await;
+    }
     match oauth.ask(move |directory| directory.spaces_of_ticket(&ticket)).await {
         Ok(spaces) => {
             consent_page(&pending.request, pending.number, account, &spaces).into_response()
@@ -161,13 +168,18 @@ pub(super) async fn decide(
         Some("write") => TokenAccess::Write,
         _ => TokenAccess::Read,
     };
-    let default_space = fields.single("default").map(str::to_owned);
-    let consent = Consent { access, spaces: fields.all("space"), default_space };
+    let default = fields.single("default").map(str::to_owned);
+    let spaces = ConsentedSpaces::Named { names: fields.all("space"), default };
+    approve(&oauth, ticket, Consent { access, spaces }).await
+}
+
+/// Records a consent, and sends the browser back to the program with a code.
+async fn approve(oauth: &Arc<OAuthState>, ticket: String, consent: Consent) -> Response {
     match oauth.ask(move |directory| directory.approve(&ticket, &consent)).await {
         Ok(Some((code, request))) => {
             let state = request.state.as_deref();
-            let sent = redirect(&oauth, &request.redirect_uri, state, &[("code", &code)]);
-            without_cookie(&oauth, sent)
+            let sent = redirect(oauth, &request.redirect_uri, state, &[("code", &code)]);
+            without_cookie(oauth, sent)
         }
         Ok(None) => refuse("Choose one space at least. Go back, and choose again."),
         Err(error) => failed(&error),

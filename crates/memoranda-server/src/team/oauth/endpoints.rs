@@ -216,7 +216,8 @@ fn refused(refusal: TokenRefusal) -> OAuthError {
 /// Rejects a client that is not registered, so that it registers again. The document of a client
 /// was checked when its person consented, and the code is bound to it.
 async fn check_client(oauth: &Arc<OAuthState>, client_id: &str) -> Result<(), OAuthError> {
-    if client_id.starts_with("https://") || client_id.starts_with("http://") {
+    let is_document = client_id.starts_with("https://") || client_id.starts_with("http://");
+    if is_document || oauth.page_client(client_id).is_some() {
         return Ok(());
     }
     let client_id = client_id.to_owned();

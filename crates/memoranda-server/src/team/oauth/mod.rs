@@ -18,7 +18,7 @@ use std::time::{Duration, Instant};
 use axum::http::StatusCode;
 use memoranda_engine::hash;
 use memoranda_remote::directory::{DirectoryError, DirectoryResult};
-use memoranda_remote::oauth::AuthorizationDirectory;
+use memoranda_remote::oauth::{AuthorizationDirectory, OAuthClient};
 
 use super::authorization::unavailable;
 use super::rate_limit::RateLimiter;
@@ -33,6 +33,10 @@ pub(super) const OAUTH_PATH: &str = "/oauth";
 const SCOPE_READ: &str = "memory:read";
 /// Scope of tokens that read and write.
 const SCOPE_WRITE: &str = "memory:write";
+/// Identifier of this server's own page as a client. Registered clients have a prefix.
+pub(super) const PAGE_CLIENT: &str = "memoranda-page";
+/// Name of the page in lists of tokens.
+const PAGE_CLIENT_NAME: &str = "Web page";
 /// Maximum number of passwords that can be tried for one account in a minute, on this server.
 const MAX_SIGN_INS_PER_MINUTE: u32 = 10;
 /// Maximum number of requests without a person in a minute, on this server: registrations,
@@ -66,6 +70,16 @@ impl OAuthState {
         }
     }
 
+    /// Returns the page of this server as a client of its own authorization server. `None` if the
+    /// identifier is that of another client.
+    fn page_client(&self, client_id: &str) -> Option<OAuthClient> {
+        (client_id == PAGE_CLIENT).then(|| OAuthClient {
+            client_id: PAGE_CLIENT.to_owned(),
+            name: PAGE_CLIENT_NAME.to_owned(),
+            redirect_uris: vec![format!("{}/", self.public)],
+        })
+    }
+
     /// Asks the directory, on the blocking pool.
     async fn ask<T: Send + 'static>(
         self: &Arc<Self>,
@@ -79,7 +93,7 @@ impl OAuthState {
                 tracing::warn!(%error, "the directory cannot be asked");
                 match error {
                     DirectoryError::Away(_) => Err(unavailable()),
-                    DirectoryError::Failed(_) => Err(broken()),
+                    DirectoryError::Refused(_) | DirectoryError::Failed(_) => Err(broken()),
                 }
             }
             Err(error) => {

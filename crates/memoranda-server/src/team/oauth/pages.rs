@@ -6,6 +6,7 @@ use axum::response::{IntoResponse, Response};
 use memoranda_remote::directory::{SpaceKind, SpaceRole, TokenAccess};
 use memoranda_remote::oauth::{AuthorizationRequest, SpaceChoice};
 
+use super::PAGE_CLIENT;
 use super::form::with_parameters;
 
 /// A page with the headers that it needs.
@@ -78,11 +79,15 @@ pub(super) fn sign_in_page(
     issuers: &[String],
     wrong: Option<&str>,
 ) -> OAuthPage {
-    let mut body = format!(
-        "<p><strong>{}</strong> asks for access to your memory. {}</p>\n",
-        escape(&request.client_name),
-        returns_to(&request.redirect_uri)
-    );
+    let mut body = if request.client_id == PAGE_CLIENT {
+        "<p>Sign in to see your memory, and that of your teams.</p>\n".to_owned()
+    } else {
+        format!(
+            "<p><strong>{}</strong> asks for access to your memory. {}</p>\n",
+            escape(&request.client_name),
+            returns_to(&request.redirect_uri)
+        )
+    };
     for name in issuers {
         let parameters = [("name", name.as_str()), ("request", &number.to_string())];
         body.push_str(&format!(

@@ -8,6 +8,8 @@ use crate::guard::parse_origin;
 
 /// Path of the MCP server. Access tokens are valid there.
 const RESOURCE_PATH: &str = "/mcp";
+/// Path of the page's data. Access tokens of the page are valid there.
+const PAGE_PATH: &str = "/api/page";
 /// Path before which that of a resource is put, for the metadata of the resource.
 pub(super) const RESOURCE_METADATA_PATH: &str = "/.well-known/oauth-protected-resource";
 
@@ -52,6 +54,11 @@ impl PublicUrl {
     /// Returns the address of the MCP server.
     pub(super) fn default_resource(&self) -> String {
         format!("{}{RESOURCE_PATH}", self.0)
+    }
+
+    /// Returns the address of the page's data, the audience of the page's tokens.
+    pub(crate) fn page_resource(&self) -> String {
+        format!("{}{PAGE_PATH}", self.0)
     }
 
     /// Returns true if a token for an audience is valid at a path of this server.

@@ -3,9 +3,10 @@
 use std::sync::Arc;
 use std::time::Duration;
 
-use memoranda_engine::{Memory, SpaceOptions};
+use memoranda_engine::{Memory, SpaceOptions, VacuumExtent, VacuumRequest};
 use memoranda_remote::directory::{SpaceRole, TokenAccess};
-use memoranda_remote::postgres::{Database, NewToken, PostgresLog};
+use memoranda_remote::postgres::{Database, PostgresLog};
+use memoranda_remote::self_service::NewToken;
 use serde_json::json;
 
 use super::{
@@ -56,7 +57,7 @@ fn migrate(context: &CommandContext, database: &Database) -> Result<()> {
 }
 
 /// Returns who works on the database, for the audit.
-fn actor(context: &CommandContext) -> String {
+pub(super) fn actor(context: &CommandContext) -> String {
     let person = context.author().details.account;
     person.map_or_else(|| "admin".to_owned(), |person| format!("admin {person}"))
 }
@@ -174,6 +175,13 @@ fn space(context: &CommandContext, database: &Database, action: &SpaceAction) ->
             printer.done(&json!({ "space": name, "quota_bytes": bytes }), said)
         }
         SpaceAction::Export { name, folder } => export::space(context, database, name, folder),
+        SpaceAction::Vacuum { name, older_than, versions, dry_run } => {
+            let what =
+                if *versions { VacuumExtent::DeletedAndVersions } else { VacuumExtent::Deleted };
+            let before = crate::time::parse(older_than)?;
+            let vacuum = VacuumRequest { project: None, before, what };
+            super::vacuum::space(context, database, name, &vacuum, *dry_run)
+        }
         SpaceAction::Import { name, dry_run } => import(context, database, name, *dry_run),
     }
 }

@@ -6,6 +6,8 @@ mod actions;
 mod export;
 #[cfg(feature = "postgres")]
 mod listing;
+#[cfg(feature = "postgres")]
+mod vacuum;
 
 use std::path::PathBuf;
 
@@ -159,8 +161,8 @@ JSON (--json):
 
     /// Delete an account for good: its private space with the history, its tokens and sign-ins.
     ///
-    /// What it wrote into shared spaces stays there. Caches of servers keep a copy of the private
-    /// space until they are deleted, and backups until they expire.
+    /// What it wrote into shared spaces stays there. Running servers remove their copies of the
+    /// private space; backups keep it until they expire.
     #[command(after_long_help = "\
 Examples:
   memoranda admin account export ben ben-export
@@ -271,6 +273,32 @@ JSON (--json):
         /// A folder that is empty or does not exist.
         #[arg(value_name = "DIR")]
         folder: PathBuf,
+    },
+
+    /// Purge what was deleted from the history of a space, for good.
+    ///
+    /// Servers throw their copies away, and clones are made again. The space can be written to
+    /// meanwhile. Backups keep what was purged until they expire.
+    #[command(after_long_help = "\
+Examples:
+  memoranda admin space vacuum acme --dry-run
+  memoranda admin space vacuum acme --older-than now --versions
+
+JSON (--json):
+  {space, notes, contents, bytes, dry_run}; notes and contents are numbers, bytes is by how much the
+  log shrank")]
+    Vacuum {
+        /// The name of the space.
+        name: String,
+        /// Only what was deleted or replaced before then.
+        #[arg(long, value_name = "TIME", default_value = "30d")]
+        older_than: String,
+        /// Earlier versions of existing notes too.
+        #[arg(long)]
+        versions: bool,
+        /// Only say what would be purged.
+        #[arg(short = 'n', long)]
+        dry_run: bool,
     },
 
     /// Bring the vault of --home with its history into an empty space.

@@ -110,3 +110,58 @@ fn an_account_is_exported_and_deleted_with_everything_of_its_own() {
     let back = team.home.json(&[&args[..], &["space", "import", "again"]].concat());
     assert_eq!(back["commits"], exported["commits"], "{back}");
 }
+
+#[test]
+fn a_clone_that_is_killed_goes_on_where_it_was() {
+    const NOTES: usize = 120;
+    let Some(team) = Team::start(DiskForce::Off) else { return skipped("a_clone_that_is_killed") };
+    let server = team.serve();
+    let anna = team.token("anna", "laptop", &["--space", "acme"]);
+    let write = |n: usize| {
+        let content = format!("pangolin number {n} {}", "with some words ".repeat(40));
+        let note = json!({ "title": format!("Note {n}"), "folder": "x", "content": content });
+        server.call(&anna, "write_note", &note);
+    };
+    (0..NOTES).for_each(write);
+    let home = &team.home;
+    let token_file = home.path().join("token");
+    std::fs::write(&token_file, &anna).unwrap();
+    let token_file = token_file.to_str().unwrap();
+    let url = format!("http://{}/", server.address);
+    let clone = ["clone", &url, "acme", "copy", "--token-file", token_file];
+    let pull = ["--home", "copy", "pull", "--token-file", token_file];
+    // Killed a little later each time, until a run comes to its end.
+    let mut kills = 0;
+    for pause in (0..).map(|n| std::time::Duration::from_millis(20 + 40 * n)) {
+        let is_begun = home.path().join("copy/.memoranda/clone").exists();
+        let args: &[&str] = if is_begun { &pull } else { &clone };
+        if !is_begun {
+            std::fs::remove_dir_all(home.path().join("copy")).ok();
+        }
+        let mut command = home.command(args);
+        command.stdout(std::process::Stdio::null()).stderr(std::process::Stdio::null());
+        let mut child = command.spawn().unwrap();
+        std::thread::sleep(pause);
+        if child.try_wait().unwrap().is_some_and(|status| status.success()) {
+            break;
+        }
+        child.kill().unwrap();
+        child.wait().unwrap();
+        kills += 1;
+        assert!(kills < 500, "the clone never came to its end");
+    }
+    assert!(kills > 0);
+    write(NOTES);
+    home.ok(&pull);
+    let log = home.json(&["--home", "copy", "log", "--limit", "1000"]);
+    let commits = log["commits"].as_array().unwrap();
+    let ids: std::collections::BTreeSet<String> =
+        commits.iter().map(|commit| commit["id"].to_string()).collect();
+    assert_eq!((commits.len(), ids.len()), (NOTES + 1, NOTES + 1), "a commit is missing or twice");
+    for n in [0, NOTES / 2, NOTES] {
+        let file = home.path().join(format!("copy/main/x/Note {n}.md"));
+        let text = std::fs::read_to_string(file).unwrap();
+        assert!(text.contains(&format!("pangolin number {n} ")), "{text}");
+    }
+    assert!(home.ok(&["--home", "copy", "doctor"]).contains("ok"));
+}

@@ -10,3 +10,4 @@ mod oauth_refusals;
 mod oauth_support;
 mod sharing;
 mod support;
+mod vacuum;
