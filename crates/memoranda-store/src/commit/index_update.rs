@@ -204,10 +204,16 @@ impl PendingUpdates {
         }
     }
 
-    /// Returns the pending state of a file; `None` if no pending commit names its path.
+    /// Returns the pending state of a file; `None` if no pending commit names its path, or if not all
+    /// names are known.
     pub(crate) fn newest(&self, project: &ProjectName, path: &NotePath) -> Option<&UnindexedFile> {
-        let names = self.updates.iter().filter_map(|update| update.names.as_deref()).flatten();
-        names.filter(|file| file.project == *project && file.is_at(path)).last()
+        let mut newest = None;
+        for update in &self.updates {
+            let files = update.names.as_ref()?.iter();
+            newest =
+                files.filter(|f| f.project == *project && f.is_at(path)).next_back().or(newest);
+        }
+        newest
     }
 
     /// Returns true if the log has this content since a pending commit.

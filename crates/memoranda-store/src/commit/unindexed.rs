@@ -35,9 +35,10 @@ pub(crate) struct UnindexedFile {
     path_keys: Vec<String>,
     /// True if links refer to the file as before, and to no other one.
     keeps_names: bool,
-    /// True if another file has one of the names that changed, so that its links may change, too.
+    /// True if another file has one of the names that changed, so that its links may change, too, and
+    /// for a new file, whose links are not resolved before the commit is acknowledged.
     shares_names: bool,
-    /// Row numbers of the files that its relations refer to, in the index and now.
+    /// Row numbers of the files that the relations of a file in the index refer to, there and now.
     targets: Vec<i64>,
 }
 
@@ -143,7 +144,6 @@ pub(super) fn read_names(
         "SELECT 1 FROM link_keys WHERE key = ? AND project = ? AND file <> ? LIMIT 1",
     )?;
     for (n, (file, change)) in files.iter_mut().zip(changes).enumerate() {
-        let mut targets = Vec::new();
         let now = match &mut file.now {
             Some(now) if now.content.len() > MAX_NAMED_BYTES => return Ok(None),
             Some(now) => {
@@ -154,10 +154,6 @@ pub(super) fn read_names(
                 let is_permalink_kept =
                     index::links::is_kept(&file.path, &permalink, &extracted.metadata);
                 let keys = extracted.keys(change.project.as_str(), &file.path, &permalink);
-                for relation in &extracted.relations {
-                    let link = index::resolve_relation(db, file.project_row, &file.path, relation)?;
-                    targets.extend(link.target);
-                }
                 now.extracted = Some(extracted);
                 Some(CurrentNames { title, permalink, is_permalink_kept, keys })
             }
@@ -168,17 +164,24 @@ pub(super) fn read_names(
         for path in paths() {
             indexed.extend(index::file_names(db, file.project_row, path)?);
         }
-        let mut shares_names = false;
-        let keys_now = now.as_ref().map_or(&[][..], |now| now.keys.as_slice());
-        let keys_before = || indexed.iter().flat_map(|names| &names.keys);
-        let lost = keys_before().filter(|key| !keys_now.contains(key));
-        let gained = keys_now.iter().filter(|key| !keys_before().any(|before| before == *key));
-        let row = indexed.first().map_or(0, |names| names.id);
-        for key in lost.chain(gained) {
-            shares_names |= is_shared.exists(params![key, file.project_row, row])?;
-        }
-        for names in &indexed {
-            targets.extend(index::links::targets_of(db, names.id)?);
+        let (mut targets, mut shares_names) = (Vec::new(), indexed.is_empty());
+        if !shares_names {
+            let keys_now = now.as_ref().map_or(&[][..], |now| now.keys.as_slice());
+            let keys_before = || indexed.iter().flat_map(|names| &names.keys);
+            let lost = keys_before().filter(|key| !keys_now.contains(key));
+            let gained = keys_now.iter().filter(|key| !keys_before().any(|before| before == *key));
+            let row = indexed.first().map_or(0, |names| names.id);
+            for key in lost.chain(gained) {
+                shares_names |= is_shared.exists(params![key, file.project_row, row])?;
+            }
+            for names in &indexed {
+                targets.extend(index::links::targets_of(db, names.id)?);
+            }
+            let state = file.now.as_ref().and_then(|now| now.extracted.as_ref());
+            for relation in state.iter().flat_map(|extracted| &extracted.relations) {
+                let link = index::resolve_relation(db, file.project_row, &file.path, relation)?;
+                targets.extend(link.target);
+            }
         }
         let keeps_names = match (&now, indexed.as_slice()) {
             (Some(now), [indexed]) => file.from.is_none() && now.equal(indexed),
