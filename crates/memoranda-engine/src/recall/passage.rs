@@ -138,6 +138,18 @@ impl RecalledPassage {
         }
     }
 
+    /// Cuts a number of tokens from the end of the text. Returns false if it has no more than a few.
+    pub fn cut_by(&mut self, tokens: usize) -> bool {
+        let whole = estimate_tokens(&self.text);
+        // The mark of the cut takes a token itself.
+        let kept = whole.saturating_sub(tokens + 1);
+        if kept == 0 {
+            return false;
+        }
+        self.text = truncate_to_tokens(&self.text, kept).trim_end().to_owned() + "…";
+        estimate_tokens(&self.text) < whole
+    }
+
     /// Adds the name of who wrote the passage last, up to a time if one is given.
     pub(super) fn add_author(
         &mut self,

@@ -1,10 +1,12 @@
 //! Packs ranked passages into a token budget: whole passages in rank order, the passages of one
 //! note joined in reading order.
 //!
-//! Packing stops at the first passage that does not fit. A smaller budget therefore gives a subset of
-//! the passages of a larger one, and the notes keep their order.
+//! Packing stops at the first passage that does not fit, which is cut at the end of a sentence if most
+//! of it fits. A smaller budget therefore gives a subset of the passages of a larger one, and the notes
+//! keep their order.
 
 use jiff::Timestamp;
+use memoranda_core::fact::sentences;
 use memoranda_core::rank::RankSignal;
 use memoranda_core::token_estimate::{estimate_tokens, truncate_to_tokens};
 
@@ -19,6 +21,10 @@ const MIN_PASSAGE_TOKENS: usize = 25;
 const PASSAGES_READ: (usize, usize) = (40, 200);
 /// Text between two passages of one note if lines between them are left out.
 const GAP: &str = "\n[…]\n";
+/// Text at the end of a passage that is cut.
+const CUT: &str = " […]";
+/// Part of a passage that must fit for its beginning to be packed, as a fraction.
+const LEAST_PART: (usize, usize) = (2, 3);
 
 /// A search whose answer is packed into a token budget.
 ///
@@ -153,6 +159,14 @@ impl PackedNote {
             passages: vec![passage],
             also: result.also,
         }
+    }
+
+    /// Returns the note with the passages that were packed of it before.
+    fn joined_to(self, held: Option<&Self>) -> Self {
+        let Some(held) = held else { return self };
+        let mut joined = held.clone();
+        joined.add(self);
+        joined
     }
 
     /// Adds the passages of the same note that another packed note contains.
@@ -307,6 +321,29 @@ struct PackedPassages {
     left_out: usize,
 }
 
+/// Returns the longest beginning of a passage that fits, up to the end of a sentence, joined with the
+/// passages of its note; `None` if it lacks too much of the passage.
+fn beginning_that_fits(
+    passage: &SearchResult,
+    open: Option<&PackedNote>,
+    fits: &dyn Fn(&PackedNote) -> bool,
+) -> Option<PackedNote> {
+    let text = passage.snippet.text.trim_end();
+    let mut end = 0;
+    let mut ends = Vec::new();
+    for sentence in sentences(text) {
+        end += text.get(end..)?.find(sentence)? + sentence.len();
+        ends.push(end);
+    }
+    let (part, whole) = LEAST_PART;
+    let long = |end: &usize| *end < text.len() && end * whole >= text.len() * part;
+    ends.into_iter().rev().filter(long).find_map(|end| {
+        let mut beginning = passage.clone();
+        beginning.snippet.text = format!("{}{CUT}", text.get(..end)?);
+        Some(PackedNote::new(beginning).joined_to(open)).filter(fits)
+    })
+}
+
 /// Packs passages in rank order until one does not fit. The first passage is always packed, cut if
 /// necessary.
 fn pack_passages(
@@ -315,31 +352,36 @@ fn pack_passages(
 ) -> PackedPassages {
     let mut notes: Vec<(PackedNote, usize)> = Vec::new();
     let (mut spent, mut left_out) = (0, 0);
+    let mut is_full = false;
     for result in ranked {
-        if left_out > 0 {
+        if is_full {
             left_out += 1;
             continue;
         }
-        let mut added = PackedNote::new(result);
-        let open = notes.iter().position(|(note, _)| note.file == added.file);
-        let before = open.and_then(|open| notes.get(open)).map_or(0, |(_, tokens)| *tokens);
-        if let Some((note, _)) = open.and_then(|open| notes.get(open)) {
-            if note.passages.len() >= request.max_passages_per_note {
-                continue;
-            }
-            let mut joined = note.clone();
-            joined.add(added);
-            added = joined;
+        let open = notes.iter().position(|(note, _)| note.file == result.file);
+        let (held, before) = match open.and_then(|open| notes.get(open)) {
+            Some((note, tokens)) => (Some(note), *tokens),
+            None => (None, 0),
+        };
+        if held.is_some_and(|note| note.passages.len() >= request.max_passages_per_note) {
+            continue;
         }
+        let mut added = PackedNote::new(result.clone()).joined_to(held);
         let mut tokens = (request.cost)(&added);
         if let Some(most) = request.max_tokens
             && spent - before + tokens > most
         {
-            if !notes.is_empty() {
-                left_out = 1;
-                continue;
+            if notes.is_empty() {
+                added.shrink(most, request.cost);
+            } else {
+                is_full = true;
+                let fits = |note: &PackedNote| spent - before + (request.cost)(note) <= most;
+                let Some(part) = beginning_that_fits(&result, held, &fits) else {
+                    left_out += 1;
+                    continue;
+                };
+                added = part;
             }
-            added.shrink(most, request.cost);
             tokens = (request.cost)(&added);
         }
         spent = spent - before + tokens;
@@ -429,6 +471,24 @@ mod tests {
     }
 
     #[test]
+    fn the_last_passage_is_cut_at_the_end_of_a_sentence() {
+        let sentences = "The ferry is late today because of the fog. Nobody knows why. \
+                         The boats wait outside.";
+        let ranked = [passage(1, 1, "short"), passage(1, 9, sentences), passage(2, 1, "more")];
+        let whole = pack(&ranked[..2], None).notes[0].tokens();
+        let packed = pack(&ranked, Some(whole - 3));
+        let text = packed.notes[0].text();
+        assert_eq!(packed.left_out, 1);
+        assert_eq!(
+            text,
+            "short\n[…]\nThe ferry is late today because of the fog. Nobody knows why. […]"
+        );
+        // Too little of the passage fits.
+        let packed = pack(&ranked, Some(whole - 14));
+        assert_eq!((packed.notes[0].text().as_str(), packed.left_out), ("short", 2));
+    }
+
+    #[test]
     fn the_number_of_passages_of_a_note_is_limited() {
         let ranked: Vec<_> = (0..9).map(|line| passage(1, line * 5 + 1, "a passage")).collect();
         let search = SearchRequest::default();
@@ -443,7 +503,7 @@ mod tests {
             ranked in prop::collection::vec((1i64..6, 1usize..60, 1usize..60), 1..30),
             budgets in (1usize..900, 1usize..900),
         ) {
-            let text = |words: usize| "passage ".repeat(words);
+            let text = |words: usize| "A passage. ".repeat(words);
             let ranked: Vec<_> =
                 ranked.into_iter().map(|(file, line, words)| passage(file, line, &text(words))).collect();
             let [small, large] = [budgets.0.min(budgets.1), budgets.0.max(budgets.1)];

@@ -104,3 +104,37 @@ fn a_note_is_found_by_each_of_its_names() {
         assert_eq!(paths(&memory.search(&asked(name)).unwrap())[0], "machine.md", "{name}");
     }
 }
+
+#[test]
+fn facts_of_agents_are_found_by_meaning_among_many_notes() {
+    let days = ["Monday", "Tuesday", "Wednesday", "Saturday", "Sunday"];
+    let text = |n: usize| {
+        let (day, other) = (days[n % 5], days[n / 5 % 5]);
+        format!(
+            "The museum closes at six on {day}. The choir meets on {other} in hall {n}. The \
+             mirror costs {n}. Rain all {day}; the fern liked it.\n"
+        )
+    };
+    let notes = (0..600).map(|n| (format!("n{n}.md"), text(n)));
+    let facts = [
+        ("clean.md", "The cleaning lady comes every second Friday\n"),
+        ("coffee.md", "I take my coffee without sugar\n"),
+        ("bike.md", "My bicycle has a carbon frame and hydraulic brakes\n"),
+        ("rent.md", "The rent goes up by forty euros in June\n"),
+    ];
+    let facts = facts.map(|(name, text)| (format!("../memories/{name}"), text.to_owned()));
+    let (_folder, memory) = vault(notes.chain(facts));
+    // The first search of a process reads its vectors in another way than later ones.
+    for _ in 0..2 {
+        for (question, expected) in [
+            ("when does the housekeeper visit", "clean.md"),
+            ("how much more will the flat cost from summer on", "rent.md"),
+            ("what is her bike made of", "bike.md"),
+        ] {
+            let page = memory.search(&asked(question)).unwrap();
+            assert_eq!(paths(&page).first().map(String::as_str), Some(expected), "{question}");
+        }
+        let page = memory.search(&asked("which planets have rings")).unwrap();
+        assert!(page.results.is_empty(), "{:?}", paths(&page));
+    }
+}

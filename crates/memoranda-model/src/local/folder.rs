@@ -157,7 +157,7 @@ fn check_modules(modules: &Value) -> Result<(), String> {
     for kind in kinds {
         let last = kind.rsplit('.').next().unwrap_or_default();
         // `Normalize` changes the length of a vector, and only directions are compared.
-        if !["Transformer", "PoolingMode", "Normalize"].contains(&last) {
+        if !["Transformer", "Pooling", "Normalize"].contains(&last) {
             return Err(format!("the step {kind} is not supported"));
         }
     }
@@ -231,7 +231,9 @@ mod tests {
         check(json!({ "pooling_mode_max_tokens": true }), Err("max_tokens"));
         check(json!({}), Err("only by mean"));
         let step = |kind: &str| check_modules(&json!([{ "type": kind }]));
-        assert_eq!(step("sentence_transformers.models.Normalize"), Ok(()));
+        for usual in ["Transformer", "Pooling", "Normalize"] {
+            assert_eq!(step(&format!("sentence_transformers.models.{usual}")), Ok(()), "{usual}");
+        }
         assert!(step("sentence_transformers.models.Dense").is_err());
     }
 }

@@ -50,6 +50,19 @@ pub(crate) struct FurtherRequest<'a> {
     pub(crate) spent: usize,
 }
 
+/// A line of a section, with the tokens of the longer of text and structure.
+struct SectionLine {
+    text: String,
+    tokens: usize,
+}
+
+impl SectionLine {
+    fn new(text: String, item: &Value) -> Self {
+        let tokens = estimate_tokens(&text).max(estimate_tokens(&item.to_string())) + 1;
+        Self { text, tokens }
+    }
+}
+
 /// A section that takes lines until its room is full.
 struct SectionWriter {
     text: String,
@@ -58,7 +71,7 @@ struct SectionWriter {
 
 impl SectionWriter {
     /// Writes a section of lines into a share of the room. Returns the number of written lines.
-    fn section(&mut self, heading: &str, lines: &[String], share: usize, more: &str) -> usize {
+    fn section(&mut self, heading: &str, lines: &[SectionLine], share: usize, more: &str) -> usize {
         if lines.is_empty() {
             return 0;
         }
@@ -67,11 +80,11 @@ impl SectionWriter {
         let mut written = 0;
         let mut body = String::new();
         for line in lines {
-            spent += estimate_tokens(line) + 1;
-            if spent > room {
+            if spent + line.tokens > room {
                 break;
             }
-            body.push_str(line);
+            spent += line.tokens;
+            body.push_str(&line.text);
             body.push('\n');
             written += 1;
         }
@@ -106,20 +119,24 @@ impl FurtherSections {
             writer.section("## About the Person", &lines, person_share, "recall without query");
         sections.person = items.into_iter().take(written).collect();
         let more = "list_reminders";
-        writer.section("## Due Reminders", &request.due, 100 * due_share / rest, more);
+        let due = request.due.iter().map(|line| SectionLine::new(line.clone(), &Value::Null));
+        let due: Vec<_> = due.collect();
+        writer.section("## Due Reminders", &due, 100 * due_share / rest, more);
         let files = context.memory_files.iter();
         sections.memory_files = files.map(|file| format!("/memories/{}", file.path)).collect();
-        let lines: Vec<String> =
-            sections.memory_files.iter().map(|path| format!("- {path}")).collect();
+        let line = |path: &String| SectionLine::new(format!("- {path}"), &json!(path));
+        let lines: Vec<_> = sections.memory_files.iter().map(line).collect();
         let share = 100 * files_share / after_due;
         let more = "memory view /memories";
-        writer.section("## Memory Files", &lines, share, more);
+        let written = writer.section("## Memory Files", &lines, share, more);
+        sections.memory_files.truncate(written);
         if let Some(changes) = &context.changes {
             let heading = changes_heading(changes, &settings.records);
             let only = settings.notes.only_project.as_deref();
-            let lines = change_lines(changes, request.visible, only);
+            let lines = change_lines(changes, request.visible, only).into_iter();
+            let lines: Vec<_> = lines.map(|line| SectionLine::new(line, &Value::Null)).collect();
             let written = writer.section(&heading, &lines, 100, "recent_activity");
-            let shown = lines.iter().take(written).map(|line| line.trim_start_matches("- "));
+            let shown = lines.iter().take(written).map(|line| line.text.trim_start_matches("- "));
             sections.changes = json!({
                 "since": changes.since.to_string(),
                 "commits": lines.len(),
@@ -131,7 +148,10 @@ impl FurtherSections {
     }
 }
 
-fn person_lines(context: &TaskContext, request: &FurtherRequest<'_>) -> (Vec<String>, Vec<Value>) {
+fn person_lines(
+    context: &TaskContext,
+    request: &FurtherRequest<'_>,
+) -> (Vec<SectionLine>, Vec<Value>) {
     let is_new = |id: Option<&str>| id.is_none_or(|id| !request.shown.contains(&id));
     let found = context.person.iter().filter(|passage| is_new(passage.id.as_deref()));
     found
@@ -142,7 +162,7 @@ fn person_lines(context: &TaskContext, request: &FurtherRequest<'_>) -> (Vec<Str
             };
             let text = single_line(&passage.text, LINE_CHARS);
             let item = json!({ "id": passage.id, "kind": passage.kind.as_str(), "text": text });
-            (format!("- {text} ({source})"), item)
+            (SectionLine::new(format!("- {text} ({source})"), &item), item)
         })
         .unzip()
 }
@@ -193,7 +213,8 @@ mod tests {
 
     #[test]
     fn a_section_is_cut_to_its_share() {
-        let lines: Vec<String> = (0..10).map(|n| format!("- line number {n}")).collect();
+        let line = |n| SectionLine::new(format!("- line number {n}"), &Value::Null);
+        let lines: Vec<_> = (0..10).map(line).collect();
         let mut writer = SectionWriter { text: String::new(), left: 100 };
         assert_eq!(writer.section("## Empty", &[], 50, "x"), 0);
         assert!(writer.text.is_empty());

@@ -2,6 +2,7 @@
 
 use jiff::{Timestamp, Zoned};
 use memoranda_core::timeframe::{TimeframeError, parse_timeframe, parse_until};
+use memoranda_core::token_estimate::estimate_tokens;
 use memoranda_engine::MIN_RELEVANCE;
 use memoranda_engine::recall::{
     RECALL_TOKENS, RecallAnswer, RecallRequest, RecalledPassage, RecalledSubject, recall,
@@ -28,11 +29,32 @@ pub(super) fn run(call: &CallContext<'_>, args: &ToolArgs) -> Result<ToolResult,
     match (asked, failed) {
         // A project that one of several spaces lacks is no error.
         (Some(request), _) => {
-            let answer = RecallAnswer::joined(answers, request.max_tokens);
-            Ok(ToolResult::ok(answer_text(&answer, &request), answer_json(&answer, &request)))
+            Ok(fitting_answer(RecallAnswer::joined(answers, request.max_tokens), &request))
         }
         (None, Some(error)) => Err(error),
         (None, None) => Ok(ToolResult::error("There is nothing to search.")),
+    }
+}
+
+/// Renders the passages of which text and structure each stay within the budget. The first passage is
+/// always part of the answer, cut if necessary.
+fn fitting_answer(mut answer: RecallAnswer, request: &RecallRequest) -> ToolResult {
+    loop {
+        let (text, structure) = (answer_text(&answer, request), answer_json(&answer, request));
+        let tokens = estimate_tokens(&text).max(estimate_tokens(&structure.to_string()));
+        let excess = tokens.saturating_sub(request.max_tokens);
+        let is_cut = match answer.passages.as_mut_slice() {
+            [only] if excess > 0 => only.cut_by(excess),
+            [_, .., _] if excess > 0 => {
+                answer.passages.pop();
+                answer.left_out += 1;
+                true
+            }
+            _ => false,
+        };
+        if !is_cut {
+            return ToolResult::ok(text, structure);
+        }
     }
 }
 

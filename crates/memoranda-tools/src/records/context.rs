@@ -19,6 +19,9 @@ use crate::registry::{
     CallContext, ToolArgs, ToolResult, Toolset, abbreviate_query, project_constrained,
 };
 
+/// Reserve in tokens for the frame of an answer: scopes, and the names of the structure's fields.
+const FRAME_TOKENS: usize = 50;
+
 /// Returns the query of a call; `None` if only rules are requested.
 pub(super) fn query(args: &ToolArgs) -> RecordToolResult<Option<String>> {
     let query = args.optional_text("query")?.filter(|query| !query.trim().is_empty());
@@ -76,18 +79,21 @@ pub(super) fn get_context(call: &CallContext<'_>, args: &ToolArgs) -> RecordTool
     let mut found = context.relevant.as_slice();
     let mut elsewhere = ElsewhereSection::new(&context.elsewhere);
     let mut cut = 0;
+    // Text and structure each stay within the budget.
+    let rules_json = estimate_tokens(&json!(page.to_json()).to_string());
+    let mut spent = estimate_tokens(&text).max(rules_json) + FRAME_TOKENS;
     if let Some(query) = &query {
         text.push_str("\n## Relevant Memories\n");
         let mut lines = Vec::new();
-        let mut spent = estimate_tokens(&text);
+        spent += estimate_tokens("\n## Relevant Memories\n");
         for record in found {
             let line = list_line(record, LINE_CHARS);
-            // Text and structure each stay within the budget.
             let json = record_json(record).to_string();
-            spent += estimate_tokens(&line).max(estimate_tokens(&json));
-            if budget.is_some_and(|budget| spent > budget) {
+            let cost = estimate_tokens(&line).max(estimate_tokens(&json)) + 1;
+            if budget.is_some_and(|budget| spent + cost > budget) {
                 break;
             }
+            spent += cost;
             lines.push(line);
         }
         cut = found.len() - lines.len();
@@ -103,8 +109,9 @@ pub(super) fn get_context(call: &CallContext<'_>, args: &ToolArgs) -> RecordTool
         }
         if let Some(budget) = budget {
             let left = budget.saturating_sub(spent);
-            cut += elsewhere.cut_to(left);
+            cut += elsewhere.cut_to(if cut > 0 { 0 } else { left });
         }
+        spent += elsewhere.tokens();
         text.push_str(&elsewhere.text());
         if cut > 0 {
             text.push_str(&format!(
@@ -125,7 +132,7 @@ pub(super) fn get_context(call: &CallContext<'_>, args: &ToolArgs) -> RecordTool
             shown: found.iter().map(|record| record.id.as_str()).collect(),
             due,
             budget,
-            spent: estimate_tokens(&text),
+            spent: spent.max(estimate_tokens(&text)),
         },
     );
     text.push_str(&further.text);

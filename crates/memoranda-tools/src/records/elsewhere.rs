@@ -79,11 +79,12 @@ impl ElsewhereSection {
         self.items.is_empty()
     }
 
-    /// Removes the last memories that exceed a number of tokens. Returns the number of removed ones.
+    /// Removes the last memories that exceed a number of tokens as lines or as structures. Returns the
+    /// number of removed ones.
     pub(super) fn cut_to(&mut self, mut tokens: usize) -> usize {
         let total = self.lines.len();
-        let fitting = self.lines.iter().take_while(|line| {
-            let cost = estimate_tokens(line);
+        let fitting = self.lines.iter().zip(&self.items).take_while(|(line, item)| {
+            let cost = estimate_tokens(line).max(estimate_tokens(&item.to_string()) + 1);
             let fits = cost <= tokens;
             tokens = tokens.saturating_sub(cost);
             fits
@@ -92,6 +93,13 @@ impl ElsewhereSection {
         self.lines.truncate(kept);
         self.items.truncate(kept);
         total - kept
+    }
+
+    /// Returns the tokens of the section, of the longer of text and structure.
+    pub(super) fn tokens(&self) -> usize {
+        let items: usize =
+            self.items.iter().map(|item| estimate_tokens(&item.to_string()) + 1).sum();
+        estimate_tokens(&self.text()).max(items)
     }
 
     /// Renders the section. Empty if nothing was found.

@@ -1,5 +1,6 @@
 //! `search_memories` and `list_memories`.
 
+use memoranda_core::token_estimate::estimate_tokens;
 use memoranda_engine::EngineError;
 use memoranda_engine::records::{
     MemoryRecord, RecordError, RecordKind, RecordQuery, RecordScope, VisibleScopes, find_exact,
@@ -15,6 +16,8 @@ use super::render::{
 };
 use crate::registry::{CallContext, QueryFeedback, ToolArgs, ToolResult, abbreviate_query};
 
+/// Reserve in tokens for the frame of an answer.
+const FRAME_TOKENS: usize = 60;
 /// Maximum number of characters of one memory in an answer.
 const READ_CHARS: usize = 50_000;
 
@@ -52,13 +55,13 @@ pub(super) fn search(call: &CallContext<'_>, args: &ToolArgs) -> RecordToolResul
     let min_relevance = args.optional_decimal("min_relevance")?;
     let asked_for = RecordQuery { text: &query, limit, min_relevance };
     let searched = search_records(call.memory, &visible, &kinds, asked_for, &fits);
-    let found = match searched {
+    let mut found = match searched {
         Err(RecordError::Engine(EngineError::Invalid(reason))) => {
             return Err(RecordToolError::new(format!("{reason}.")));
         }
         other => other?,
     };
-    let hint = found.has_more.then(|| match limit {
+    let mut hint = found.has_more.then(|| match limit {
         100.. => "[there are more; narrow the query]".to_owned(),
         _ => {
             let call = json!({ "query": query, "limit": (limit * 2).min(100) });
@@ -67,11 +70,23 @@ pub(super) fn search(call: &CallContext<'_>, args: &ToolArgs) -> RecordToolResul
     });
     // Kinds and layers are attributes of records.
     let is_filtered = kinds.len() < RecordKind::ALL.len() || layer.is_some();
-    let elsewhere = if is_filtered {
+    let mut elsewhere = if is_filtered {
         ElsewhereSection::default()
     } else {
         ElsewhereSection::search(call, &visible, other_repositories(args)?, &query, limit)?
     };
+    if let Some(budget) = args.optional_integer("max_tokens")? {
+        let (kept, mut left) = fitting_records(&found.records, budget.saturating_sub(FRAME_TOKENS));
+        let mut cut = found.records.len() - kept;
+        found.records.truncate(kept);
+        if cut > 0 {
+            left = 0;
+        }
+        cut += elsewhere.cut_to(left);
+        if cut > 0 {
+            hint = Some(format!("[{cut} more did not fit max_tokens]"));
+        }
+    }
     let nothing = if elsewhere.is_empty() {
         format!("No memories match {asked:?}.")
     } else {
@@ -87,6 +102,20 @@ pub(super) fn search(call: &CallContext<'_>, args: &ToolArgs) -> RecordToolResul
         feedback.add_to(&mut result.structured);
     }
     Ok(result)
+}
+
+/// Returns how many records fit into a number of tokens, as lines and as structures, and the tokens
+/// that are left.
+fn fitting_records(records: &[MemoryRecord], mut left: usize) -> (usize, usize) {
+    let fits = |record: &&MemoryRecord| {
+        let (line, json) = (list_line(record, LINE_CHARS), record_json(record).to_string());
+        let cost = estimate_tokens(&line).max(estimate_tokens(&json)) + 1;
+        let fits = cost <= left;
+        left -= if fits { cost } else { 0 };
+        fits
+    };
+    let kept = records.iter().take_while(fits).count();
+    (kept, left)
 }
 
 /// Renders one memory that was requested by id, line by line.

@@ -49,7 +49,9 @@ pub(super) const GET_CONTEXT: ParamTable = ParamTable::new(&[&[
         .hide_max()
         .default_integer(5),
     Param::texts("files", "Files you work on"),
-    Param::integer("budget_tokens", 1, 1_000_000, "Default 1500").hide_max(),
+    Param::integer("budget_tokens", 1, 1_000_000, "Default 1500")
+        .hide_max()
+        .aliases(&["max_tokens"]),
     MIN_RELEVANCE.hidden(),
     Param::texts("entityNames", "Graph entities: their neighbourhood instead").keep_empty(),
     Param::text("threadId", "Thread of the entities").hidden(),
@@ -92,6 +94,9 @@ pub(super) const SEARCH_MEMORIES: ParamTable = ParamTable::new(&[&[
     MIN_RELEVANCE,
     Param::integer("offset", 0, u32::MAX as u64, "With an id: characters to skip")
         .default_integer(0),
+    Param::integer("max_tokens", 1, 1_000_000, "Token budget of the answer")
+        .hidden()
+        .aliases(&["budget_tokens"]),
     TYPES,
     LAYER,
 ]]);

@@ -135,6 +135,32 @@ fn lists_of_memories_are_filled_up_to_their_limit() {
 }
 
 #[test]
+fn every_searching_tool_keeps_text_and_structure_within_the_budget() {
+    let notes = harbour();
+    for n in 0..12 {
+        let fact = format!("I pay the harbour fee of boat {n} in May, and the mooring in June");
+        notes.ok("remember", json!({ "content": fact }));
+        let path = format!("/memories/harbour/boat {n}.md");
+        let text = format!("The harbour fee of boat {n} was raised last year.\n");
+        notes.ok("memory", json!({ "command": "create", "path": path, "file_text": text }));
+    }
+    for tool in ["search_notes", "recall", "get_context", "search_memories"] {
+        let mut most = 0;
+        for budget in [200, 300, 500, 1_000, 2_000] {
+            let asked = json!({ "query": "harbour fee", "max_tokens": budget });
+            let found = notes.ok(tool, asked);
+            let structure = found.structured.to_string();
+            assert!(estimate_tokens(&found.text) <= budget, "{tool} {budget}: {}", found.text);
+            assert!(estimate_tokens(&structure) <= budget, "{tool} {budget}: {structure}");
+            let count = found.text.matches("harbour fee").count();
+            assert!(count >= most, "{tool} {budget}: {}", found.text);
+            most = count;
+        }
+        assert!(most > 5, "{tool}: {most}");
+    }
+}
+
+#[test]
 fn each_line_of_feedback_is_a_line_of_its_own() {
     let notes = Notes::new();
     remember(

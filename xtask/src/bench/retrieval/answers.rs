@@ -153,11 +153,8 @@ fn cost(note: &PackedNote) -> usize {
     let content = note.text();
     let item = json!({
         "title": note.title,
-        "type": "entity",
-        "score": (note.score * 1000.0).round() / 1000.0,
         "permalink": note.permalink,
         "project": note.place.project.as_str(),
-        "file_path": note.place.path.as_str(),
         "content": content,
         "lines": note.line_ranges(),
         "relevance": (note.relevance * 100.0).round() / 100.0,
