@@ -20,7 +20,7 @@ const UNLIKELY: f32 = 0.2;
 const POSSIBLE: f32 = 0.65;
 const LIKELY: f32 = 0.8;
 
-/// What a statement says about its scope.
+/// Scope that the words of a statement speak for.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(super) enum ScopeEvidence {
     Person,

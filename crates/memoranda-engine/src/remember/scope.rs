@@ -61,7 +61,7 @@ fn resolve_scope(
         return Ok((RecordScope::Global, ScopeOrigin::Guessed));
     }
     let Some(workspace) = &request.workspace else {
-        // What only sounds like a repository is kept for the person rather than refused.
+        // A statement that only sounds like a repository is kept for the person rather than refused.
         let is_doubtful = is_guessed && !guess.needs_repository;
         return if is_doubtful {
             Ok((RecordScope::Global, ScopeOrigin::RepositoryUnknown))

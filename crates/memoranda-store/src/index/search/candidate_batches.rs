@@ -11,9 +11,11 @@ use super::caches::SearchCaches;
 use super::candidate_loader::{CandidateLoader, NoteLength};
 use super::candidates::{CandidateQuery, CandidateSet, SelectedFiles, WordMatches, match_words};
 use super::filter_sql::{FileMatcher, FilterSql};
+use super::hydrate::ResultReader;
 use super::scope::SearchScope;
 use crate::error::Result;
 use crate::index::write::{PASSAGES_PER_FILE, first_passage};
+use crate::snapshot::Snapshot;
 
 /// So many times as many passages as facts must be searched for the nearest facts to be looked up
 /// apart.
@@ -54,6 +56,23 @@ pub struct CandidateBatches<'c> {
     has_looked_there: bool,
     /// True if the last batch was empty.
     is_over: bool,
+}
+
+impl Snapshot<'_> {
+    /// Calls `choose` with the notes that may answer a question.
+    pub fn compare<T>(
+        &self,
+        question: &CandidateQuery<'_>,
+        choose: impl Fn(CandidateBatches<'_>, &ResultReader<'_>) -> Result<T>,
+    ) -> Result<T> {
+        self.query(|db| {
+            let caches = self.inner.index.caches(db, question.model)?;
+            choose(
+                CandidateBatches::new(db, &caches, question)?,
+                &ResultReader { db, caches: &caches },
+            )
+        })
+    }
 }
 
 impl<'c> CandidateBatches<'c> {

@@ -266,21 +266,6 @@ fn hits(
 }
 
 impl Snapshot<'_> {
-    /// Calls `choose` with the notes that may answer a question.
-    pub fn compare<T>(
-        &self,
-        question: &CandidateQuery<'_>,
-        choose: impl Fn(CandidateBatches<'_>, &ResultReader<'_>) -> Result<T>,
-    ) -> Result<T> {
-        self.query(|db| {
-            let caches = self.inner.index.caches(db, question.model)?;
-            choose(
-                CandidateBatches::new(db, &caches, question)?,
-                &ResultReader { db, caches: &caches },
-            )
-        })
-    }
-
     /// Returns the texts of passages that a search found; empty for one that changed since.
     pub fn passage_texts(&self, passages: &[i64]) -> Result<Vec<String>> {
         let text = |db: &_, passage: &i64| Ok(passage_text(db, *passage)?.unwrap_or_default());
