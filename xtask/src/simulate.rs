@@ -7,7 +7,7 @@ use crate::Result;
 const TEST: &str = "simulator::nothing_is_lost_on_a_simulated_machine";
 
 /// Lives through seeds until so many steps are done: `--seed N`, `--steps M`, `--without PARTS`,
-/// `--release`.
+/// `--go-on`, `--release`.
 pub(crate) fn run(arguments: &[String]) -> Result<()> {
     let request = SimulateRequest::parse(arguments)?;
     let mut cargo = Command::new(env!("CARGO"));
@@ -19,7 +19,17 @@ pub(crate) fn run(arguments: &[String]) -> Result<()> {
     cargo.env("MEMORANDA_SIMULATE_WITHOUT", request.without);
     cargo.env("MEMORANDA_SIMULATE_SEED", request.seed.to_string());
     cargo.env("MEMORANDA_SIMULATE_STEPS", request.steps.to_string());
+    if request.after_failure == AfterFailure::GoOn {
+        cargo.env("MEMORANDA_SIMULATE_GO_ON", "1");
+    }
     if cargo.status()?.success() { Ok(()) } else { Err("the simulator found a failure".into()) }
+}
+
+/// What follows the failure of a life.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum AfterFailure {
+    Stop,
+    GoOn,
 }
 
 #[derive(Debug, PartialEq, Eq)]
@@ -29,12 +39,14 @@ struct SimulateRequest {
     steps: u64,
     /// Parts of the world that are left out, separated by commas.
     without: String,
+    after_failure: AfterFailure,
     is_release: bool,
 }
 
 impl SimulateRequest {
     fn parse(arguments: &[String]) -> Result<Self> {
-        let mut request = Self { seed: 1, steps: 1, without: String::new(), is_release: false };
+        let (without, after_failure) = (String::new(), AfterFailure::Stop);
+        let mut request = Self { seed: 1, steps: 1, without, after_failure, is_release: false };
         let mut rest = arguments.iter();
         while let Some(argument) = rest.next() {
             let mut number = || -> Result<u64> {
@@ -47,6 +59,7 @@ impl SimulateRequest {
                 "--without" => {
                     request.without = rest.next().ok_or("--without needs a list of parts")?.clone();
                 }
+                "--go-on" => request.after_failure = AfterFailure::GoOn,
                 "--release" => request.is_release = true,
                 other => return Err(format!("{other} is unknown; try --seed N --steps M").into()),
             }
@@ -65,11 +78,14 @@ mod tests {
             let words: Vec<String> = text.split_whitespace().map(str::to_owned).collect();
             SimulateRequest::parse(&words)
         };
-        let request = parse("--seed 7 --steps 1000 --without cuts,imports --release").unwrap();
-        let without = "cuts,imports".to_owned();
-        assert_eq!(request, SimulateRequest { seed: 7, steps: 1000, without, is_release: true });
-        let without = String::new();
-        let life = SimulateRequest { seed: 1, steps: 1, without, is_release: false };
+        let request =
+            parse("--seed 7 --steps 1000 --without cuts,imports --go-on --release").unwrap();
+        let (without, after_failure) = ("cuts,imports".to_owned(), AfterFailure::GoOn);
+        let expected =
+            SimulateRequest { seed: 7, steps: 1000, without, after_failure, is_release: true };
+        assert_eq!(request, expected);
+        let (without, after_failure) = (String::new(), AfterFailure::Stop);
+        let life = SimulateRequest { seed: 1, steps: 1, without, after_failure, is_release: false };
         assert_eq!(parse("").unwrap(), life);
         assert!(parse("--without").is_err());
         assert!(parse("--seed").is_err());

@@ -63,7 +63,7 @@ impl StoreInner {
         if from >= end {
             return Ok(());
         }
-        self.force_files(from, end)?;
+        self.force_files(device, from, end)?;
         let noted = self.with_session(|session| {
             // A `vacuum` that ran meanwhile has moved every position, and set the checkpoint itself.
             if segment.is_current() {
@@ -74,10 +74,15 @@ impl StoreInner {
         self.forget_if_damaged(noted)
     }
 
-    /// Forces to disk the files that this device's log names between two places.
-    fn force_files(&self, from: LogPosition, to: LogPosition) -> Result<()> {
+    /// Forces to disk the files that a device's log names between two places.
+    pub(crate) fn force_files(
+        &self,
+        device: &str,
+        from: LogPosition,
+        to: LogPosition,
+    ) -> Result<()> {
         let mut touched: BTreeMap<ProjectName, Vec<NotePath>> = BTreeMap::new();
-        self.log.read_from(&self.vault.device, from, ReadCheck::Meta, |placed| {
+        self.log.read_from(device, from, ReadCheck::Meta, |placed| {
             // An edit by hand that was recorded is forced, too: if a power cut took it back, an older
             // version would be found that the records after the checkpoint do not name. The files of
             // a first scan were there before.

@@ -143,10 +143,14 @@ impl<'a> FileOp<'a> {
         folder.sync_file(&self.temporary).map_err(doing)
     }
 
-    /// Forces the names of the file to disk.
+    /// Forces the names of the file to disk. A file that was only renamed has bytes that perhaps nobody
+    /// has forced yet.
     pub(crate) fn force_names(&self) -> Result<()> {
-        let paths = [Some(self.path), self.from()];
-        paths.into_iter().flatten().try_for_each(|path| self.root.force_names(path))
+        match self.done {
+            FileOpProgress::Moved => self.root.force(self.path)?,
+            _ => self.root.force_names(self.path)?,
+        }
+        self.from().map_or(Ok(()), |from| self.root.force_names(from))
     }
 
     pub(crate) fn new(

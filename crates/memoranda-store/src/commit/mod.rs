@@ -219,6 +219,7 @@ fn try_once(
     let plan = plan(session, &batch, &steps, author, &change)?;
     let Some(plan) = plan else {
         settle_folders(&change, &roots)?;
+        keep_unchanged(session, &steps, observed)?;
         return Ok(CommitAttempt::Finished(CommitOutcome::Unchanged));
     };
     write_and_publish(session, &change, &roots, observed, plan)
@@ -327,6 +328,49 @@ fn observe_unrecorded(
         }
     }
     Ok(first_scan.into_record().into_iter().chain(observation.into_record()).collect())
+}
+
+/// Makes durable what a change found to be so already. Perhaps an edit by hand has made it so, which is
+/// neither recorded nor forced: a power cut would bring back what was before.
+fn keep_unchanged(
+    session: &mut WriteSession<'_>,
+    steps: &[CheckedOperation<'_>],
+    mut observed: Vec<(LogRecord, RecordBody)>,
+) -> Result<()> {
+    if session.inner.space.is_some() {
+        return Ok(());
+    }
+    let mut removed = external_edits::ExternalEdits::default();
+    let mut edited = Vec::new();
+    for CheckedOperation { operation, root, project_row, found, .. } in steps {
+        let ChangeOperation { project, path, .. } = operation;
+        let found = found.as_ref().map(|found| found.hash);
+        let last = history::last_version(session.db, *project_row, path)?;
+        if last.is_some_and(|(after, channel)| after == found && channel != ChangeChannel::Disk) {
+            continue;
+        }
+        if let (None, Some((Some(known), _))) = (found, last) {
+            removed.remove(project, path, known);
+        }
+        root.force(path)?;
+        edited.push((project, path));
+    }
+    observed.extend(removed.into_record());
+    if observed.is_empty() {
+        return Ok(());
+    }
+    // The history in the index goes on behind the commits that it lacks.
+    session.inner.settle_pending(session.db, |_| true)?;
+    let placed = session.append(observed)?;
+    session.note_applied();
+    for placed in &placed {
+        history::add(session.db, &session.inner.vault.device, placed)?;
+    }
+    let mut batch = IndexBatch::new(session.db);
+    for (project, path) in edited {
+        session.inner.refresh(&mut batch, project, path)?;
+    }
+    batch.finish()
 }
 
 /// Plan of a commit: the log record, and the operation on each file.

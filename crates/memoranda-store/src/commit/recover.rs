@@ -5,19 +5,31 @@
 //! empty, shortened or zero-filled version that was written after the last checkpoint. Its bytes
 //! enter the history before the acknowledged version replaces them.
 
-use std::collections::{BTreeMap, HashMap};
+mod evidence;
+
+use std::collections::{BTreeMap, BTreeSet, HashMap};
 use std::time::Duration;
 
 use memoranda_core::change::{Author, ChangeChannel, Commit, CommitKind, FileChange};
 use memoranda_core::id::{ContentHash, ProjectName};
 use memoranda_core::path::NotePath;
 
+use crate::commit::recover::evidence::{
+    find_displaced, is_untouched, look_before_cleaning, read_second_name,
+};
 use crate::error::{NotAFileKind, Result, StoreError};
 use crate::files::{DirHandle, FileContent, HardLinkPolicy, ProjectRoot, temp_names};
 use crate::log::chain::clock_of;
-use crate::log::{ContentLocation, FileRecord, LogRecord, LoggedRecord, ReadCheck, RecordBody};
+use crate::log::{
+    ContentLocation, FileRecord, LogPosition, LogRecord, LoggedRecord, ReadCheck, RecordBody,
+};
 use crate::scan::CLOCK_TICK_NS;
 use crate::{StoreInner, clock};
+
+/// The author of what recovery records: as client, and as tool for the acknowledged version that it puts in
+/// the place of another. That is a write of ours, which the next power cut may take back.
+const RECOVERY: &str = "memoranda";
+const RESTORES: &str = "restore after a crash";
 
 /// The event that may have left files behind their log.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Debug)]
@@ -72,6 +84,8 @@ struct FileHistory {
     ours_at: usize,
     /// The permalink that the last record gave to the note.
     permalink: Option<String>,
+    /// The other place of the file, if the last record moved it here or away from here.
+    moved: Option<NotePath>,
     /// Temporary names that a crash may have left in the file's folder.
     temporaries: Vec<(String, TempFileState)>,
 }
@@ -88,8 +102,14 @@ impl FileHistory {
             has_ours: false,
             ours_at: 0,
             permalink: None,
+            moved: None,
             temporaries: Vec::new(),
         }
+    }
+
+    /// Returns the version of our last write; `None` if it was a removal.
+    fn our_last(&self) -> Option<ContentHash> {
+        self.versions.get(self.ours_at).copied().flatten().filter(|_| self.has_ours)
     }
 
     fn last(&self) -> Option<ContentHash> {
@@ -172,6 +192,11 @@ pub(crate) struct Recovery<'a> {
     /// Files that are in place, but perhaps not on a drive that can be pulled: the process died
     /// before it forced them.
     in_place: Vec<FileKey>,
+    /// Files that are missing and stay so, because somebody may have removed them.
+    left_missing: BTreeSet<FileKey>,
+    /// Temporary names that are known as those of new versions: the old place of a moved file has not
+    /// been displaced to them.
+    claimed: BTreeSet<String>,
     torn: Vec<TornFile>,
     /// Temporary files next to a file, to be removed once the log has their bytes.
     leftovers: Vec<(ProjectName, NotePath, String)>,
@@ -180,7 +205,12 @@ pub(crate) struct Recovery<'a> {
 impl<'a> Recovery<'a> {
     /// Reads records of one or more devices. Records of different devices are ordered by their hybrid
     /// clocks: under the vault's lock, the later one has seen the earlier one.
-    pub(crate) fn new(inner: &'a StoreInner, mut records: Vec<UnappliedRecord>) -> Result<Self> {
+    /// `replayed` has the place from which the log of each device was read.
+    pub(crate) fn new(
+        inner: &'a StoreInner,
+        mut records: Vec<UnappliedRecord>,
+        replayed: &BTreeMap<String, LogPosition>,
+    ) -> Result<Self> {
         let mut clocks: HashMap<String, u64> = HashMap::new();
         for record in &mut records {
             // Records of format 1 follow each other as they lie in the log.
@@ -196,6 +226,8 @@ impl<'a> Recovery<'a> {
             roots: BTreeMap::new(),
             repairs: Vec::new(),
             in_place: Vec::new(),
+            left_missing: BTreeSet::new(),
+            claimed: BTreeSet::new(),
             torn: Vec::new(),
             leftovers: Vec::new(),
         };
@@ -203,9 +235,7 @@ impl<'a> Recovery<'a> {
             recovery.add(record);
         }
         if let Some(first) = records.first() {
-            let mut devices: Vec<&str> = records.iter().map(|record| &*record.device).collect();
-            devices.dedup();
-            recovery.leave_later_writes_of_others(&devices, first.clock)?;
+            recovery.leave_later_writes(replayed, first.clock)?;
         }
         Ok(recovery)
     }
@@ -213,50 +243,67 @@ impl<'a> Recovery<'a> {
     fn add(&mut self, unapplied: &UnappliedRecord) {
         let UnappliedRecord { device, placed, crash, clock } = unapplied;
         let commit = &placed.record.commit;
-        let is_ours = commit.author.channel != ChangeChannel::Disk;
+        let is_ours = commit.author.channel != ChangeChannel::Disk
+            || (commit.author.client == RECOVERY && commit.author.tool == RESTORES);
         for (n, file) in commit.files.iter().enumerate() {
             if let (Some(hash), Some(at)) = (file.after, placed.content_at(device, n)) {
                 self.contents.insert(hash, at);
             }
             let permalink = placed.record.notes.get(n).and_then(|note| note.permalink.clone());
-            let mut extend = |path: &NotePath, before, after, temporary| {
-                let key = (file.project.clone(), path.clone());
-                let history = self.files.entry(key).or_insert_with(|| FileHistory::new(*crash));
-                history.versions.extend([before, after]);
-                history.last_ms = unapplied.time_ms();
-                history.last_clock = *clock;
-                history.crash = history.crash.max(*crash);
-                history.is_ours = is_ours;
-                history.has_ours |= is_ours;
-                history.permalink.clone_from(&permalink);
-                if is_ours {
-                    history.ours_at = history.versions.len() - 1;
-                    history.written_ms.push(unapplied.time_ms());
-                    let name = temp_names::of_commit(commit.id, n);
-                    let displaced = temp_names::of_displaced(&name);
-                    history.temporaries.push((name, temporary));
-                    history.temporaries.push((displaced, TempFileState::NewOrDisplaced));
-                }
-            };
+            let mut extend =
+                |path: &NotePath, before, after, temporary, moved: Option<&NotePath>| {
+                    let key = (file.project.clone(), path.clone());
+                    let history = self.files.entry(key).or_insert_with(|| FileHistory::new(*crash));
+                    history.versions.extend([before, after]);
+                    history.last_ms = unapplied.time_ms();
+                    history.last_clock = *clock;
+                    history.crash = history.crash.max(*crash);
+                    history.is_ours = is_ours;
+                    history.has_ours |= is_ours;
+                    history.permalink.clone_from(&permalink);
+                    history.moved = moved.cloned();
+                    if is_ours {
+                        history.ours_at = history.versions.len() - 1;
+                        history.written_ms.push(unapplied.time_ms());
+                        let name = temp_names::of_commit(commit.id, n);
+                        let displaced = temp_names::of_displaced(&name);
+                        history.temporaries.push((name, temporary));
+                        history.temporaries.push((displaced, TempFileState::NewOrDisplaced));
+                    }
+                };
             match &file.moved_from {
                 Some(from) => {
-                    extend(from, file.before, None, TempFileState::NewOrDisplaced);
-                    extend(&file.path, None, file.after, TempFileState::New);
+                    let (path, displaced) = (&file.path, TempFileState::NewOrDisplaced);
+                    extend(from, file.before, None, displaced, Some(path));
+                    extend(path, None, file.after, TempFileState::New, Some(from));
                 }
-                None => extend(&file.path, file.before, file.after, TempFileState::NewOrDisplaced),
+                None => {
+                    let displaced = TempFileState::NewOrDisplaced;
+                    extend(&file.path, file.before, file.after, displaced, None);
+                }
             }
         }
     }
 
-    /// Leaves out the files that another device wrote later: that device saw our version, so its
-    /// own log decides.
-    fn leave_later_writes_of_others(&mut self, replayed: &[&str], since: u64) -> Result<()> {
+    /// Leaves out the files for which another log has a later record that is not replayed: one of a
+    /// device whose own log decides, or one before a checkpoint, which is on disk.
+    fn leave_later_writes(
+        &mut self,
+        replayed: &BTreeMap<String, LogPosition>,
+        since: u64,
+    ) -> Result<()> {
         let inner = self.inner;
         for device in inner.log.devices()? {
-            if replayed.contains(&device.as_str()) || inner.log.last_clock(&device)? < since {
+            let until = replayed.get(&device).copied();
+            // Within one log, whatever lies before the replayed part is earlier.
+            let is_only_one = until.is_some() && replayed.len() == 1;
+            if is_only_one || inner.log.last_clock(&device)? < since {
                 continue;
             }
             inner.log.read_from(&device, Default::default(), ReadCheck::Meta, |placed| {
+                if until.is_some_and(|until| placed.at >= until) {
+                    return Ok(());
+                }
                 let clock = clock_of_record(&placed.record);
                 let commit = placed.record.commit;
                 for file in commit.files.into_iter().filter(|_| clock >= since) {
@@ -341,7 +388,9 @@ impl<'a> Recovery<'a> {
             CrashKind::Unknown => look_before_cleaning(root, path, history)?,
             _ => None,
         };
-        let displaced = find_displaced(root, path, history, crash)?;
+        // A drive that was pulled may have torn what was displaced, also if only a process died.
+        let doubt = if is_forced { crash.max(CrashKind::Unknown) } else { crash };
+        let displaced = find_displaced(root, path, history, doubt, &self.claimed)?;
         let mut mode = displaced.mode;
         let found = match root.read(path) {
             Err(StoreError::NotAFile { kind: NotAFileKind::HardLink, .. }) => {
@@ -363,6 +412,10 @@ impl<'a> Recovery<'a> {
         if let Some(found) = &found {
             mode = Some(found.mode);
         }
+        for temporary in displaced.known {
+            self.claimed.insert(temporary.clone());
+            self.leftovers.push((project.clone(), path.clone(), temporary));
+        }
         for (temporary, found) in displaced.overtaken {
             let (project, path) = (project.clone(), path.clone());
             self.leftovers.push((project.clone(), path.clone(), temporary));
@@ -376,12 +429,21 @@ impl<'a> Recovery<'a> {
         }
         let is_due = history.is_due() || (crash > CrashKind::Remote && history.is_behind(current));
         if current == last || !is_due || !is_untouched {
+            if current.is_none() && current != last {
+                self.left_missing.insert((project.clone(), path.clone()));
+            }
+            return Ok(());
+        }
+        // The new places were looked at first. A file that did not get there stays where it is.
+        let target = history.moved.clone().map(|moved| (project.clone(), moved));
+        if last.is_none() && target.is_some_and(|target| self.left_missing.contains(&target)) {
             return Ok(());
         }
         let is_version = history.versions.contains(&current);
         let torn = match found {
             Some(found) if !is_version => {
-                let is_stale = crash == CrashKind::PowerLoss && history.is_older(&found);
+                let is_stale = crash == CrashKind::PowerLoss
+                    && (displaced.has_last_version || history.is_older(&found));
                 if crash <= CrashKind::Remote
                     || !(is_stale || self.is_torn(&found.bytes, history)?)
                 {
@@ -450,8 +512,8 @@ impl<'a> Recovery<'a> {
             repaired.0.push(change(Some(torn.found.hash), torn.acknowledged));
             repaired.1.push(note);
         }
-        let record = |(files, notes, body), message: &str| {
-            let author = Author::new("memoranda", "recover", ChangeChannel::Disk);
+        let record = |(files, notes, body), tool: &str, message: &str| {
+            let author = Author::new(RECOVERY, tool, ChangeChannel::Disk);
             let commit = Commit {
                 id: clock::new_commit_id(),
                 time: clock::now(),
@@ -464,17 +526,13 @@ impl<'a> Recovery<'a> {
             (LogRecord::new(commit, notes), body)
         };
         vec![
-            record(found, "found torn or displaced after a crash"),
-            record(repaired, "restored the acknowledged version"),
+            record(found, "recover", "found torn or displaced after a crash"),
+            record(repaired, RESTORES, "restored the acknowledged version"),
         ]
     }
 
     /// Writes and removes files as planned.
     pub(crate) fn perform(&self) -> Result<()> {
-        for (project, path, temporary) in &self.leftovers {
-            let folder = self.root(project).map(|root| root.folder(path)).transpose()?.flatten();
-            folder.iter().for_each(|folder| folder.remove_quietly(temporary));
-        }
         for (project, path) in &self.in_place {
             self.root(project).map_or(Ok(()), |root| root.force(path))?;
         }
@@ -483,6 +541,10 @@ impl<'a> Recovery<'a> {
                 Ok(()) | Err(StoreError::NotAFile { .. } | StoreError::ContentGone(_)) => {}
                 Err(e) => return Err(e),
             }
+        }
+        for (project, path, temporary) in &self.leftovers {
+            let folder = self.root(project).map(|root| root.folder(path)).transpose()?.flatten();
+            folder.iter().for_each(|folder| folder.remove_quietly(temporary));
         }
         Ok(())
     }
@@ -526,6 +588,8 @@ impl<'a> Recovery<'a> {
 
 /// Removes a file, unless somebody has saved there since it was looked at.
 fn set_aside(folder: &DirHandle, name: &str, repair: &Repair) -> std::io::Result<()> {
+    // The log has what a crash left under this name.
+    folder.remove_quietly(&repair.aside);
     match folder.take(folder, name, &repair.aside) {
         Err(e) if e.kind() == std::io::ErrorKind::NotFound => return Ok(()),
         taken => taken?,
@@ -553,129 +617,6 @@ fn swap_found(folder: &DirHandle, name: &str, repair: &Repair) -> std::io::Resul
 
 fn hash_of(folder: &DirHandle, name: &str) -> std::io::Result<Option<ContentHash>> {
     Ok(folder.read(name, HardLinkPolicy::Allow)?.map(|found| found.hash))
-}
-
-/// Files that were found under the temporary names of a change.
-#[derive(Default)]
-struct DisplacedFiles {
-    /// The mode of the new file, if one had been written.
-    mode: Option<u32>,
-    /// Texts that no log has, whose place a later one has: they go into the history.
-    overtaken: Vec<(String, FileContent)>,
-}
-
-/// Puts a displaced file back under its name.
-///
-/// A crash right after an exchange leaves the old file under its temporary name. If the logs do not
-/// know its content, an editor had saved at the last moment, and the change was not acknowledged. It
-/// does not go over a file that somebody has saved since. After a power cut it does not go over
-/// anything: the change may have been acknowledged, and only the removal of the temporary name lost.
-fn find_displaced(
-    root: &ProjectRoot,
-    path: &NotePath,
-    history: &FileHistory,
-    crash: CrashKind,
-) -> Result<DisplacedFiles> {
-    let mut displaced = DisplacedFiles::default();
-    let Some(folder) = root.folder(path)? else { return Ok(displaced) };
-    let doing = |source| StoreError::Io { doing: format!("restore {path}"), source };
-    for (temporary, state) in &history.temporaries {
-        let found = folder.read(temporary, HardLinkPolicy::Allow).map_err(doing)?;
-        let Some(found) = found else { continue };
-        let is_known = history.versions.contains(&Some(found.hash));
-        if *state == TempFileState::New && !is_known {
-            continue;
-        }
-        displaced.mode = Some(found.mode);
-        if !is_known && found.bytes.iter().any(|byte| *byte != 0) {
-            let is_overtaken = match folder.read(path.file_name(), HardLinkPolicy::Allow) {
-                _ if crash == CrashKind::PowerLoss => true,
-                Ok(Some(there)) => !history.versions.contains(&Some(there.hash)),
-                Ok(None) => false,
-                Err(e) if e.kind() == std::io::ErrorKind::InvalidInput => true,
-                Err(e) => return Err(doing(e)),
-            };
-            if is_overtaken {
-                displaced.overtaken.push((temporary.clone(), found));
-                continue;
-            }
-            if folder.place(temporary, path.file_name()).is_err() {
-                folder.swap(temporary, path.file_name()).map_err(doing)?;
-            }
-        }
-        folder.remove_quietly(temporary);
-    }
-    Ok(displaced)
-}
-
-/// Reads a version of ours that has two names. Where files cannot be renamed without replacing, a
-/// rename is a link and a removal, and a crash lies in between: a temporary name is removed here, the
-/// old name of a moved file by its own repair.
-fn read_second_name(
-    root: &ProjectRoot,
-    path: &NotePath,
-    history: &FileHistory,
-) -> Result<Option<FileContent>> {
-    let Some(folder) = root.folder(path)? else { return Ok(None) };
-    let doing = |source| StoreError::Io { doing: format!("look at {path}"), source };
-    folder.remove_temporary_links(path.file_name()).map_err(doing)?;
-    match root.read(path) {
-        Err(StoreError::NotAFile { kind: NotAFileKind::HardLink, .. }) => {}
-        read => return read,
-    }
-    let found = folder.read(path.file_name(), HardLinkPolicy::Allow).map_err(doing)?;
-    Ok(found.filter(|found| history.versions.contains(&Some(found.hash))))
-}
-
-/// State of a file's folder before temporary names are removed from it, which changes the folder.
-struct FolderBefore {
-    has_file: bool,
-    has_temporary: bool,
-    changed_ms: i64,
-}
-
-/// Looks at the folder of a file; `None` if there is no folder.
-fn look_before_cleaning(
-    root: &ProjectRoot,
-    path: &NotePath,
-    history: &FileHistory,
-) -> Result<Option<FolderBefore>> {
-    let Some(folder) = root.folder(path)? else { return Ok(None) };
-    let doing = |source| StoreError::Io { doing: format!("look at {path}"), source };
-    let changed_ms = folder.modified_ns().map_err(doing)?.div_euclid(1_000_000);
-    let mut has_temporary = false;
-    for (temporary, _) in &history.temporaries {
-        has_temporary |= folder.stat(temporary).map_err(doing)?.is_some();
-    }
-    let has_file = folder.stat(path.file_name()).map_err(doing)?.is_some();
-    Ok(Some(FolderBefore { has_file, has_temporary, changed_ms }))
-}
-
-/// Returns true if nothing shows that somebody touched the file after our last write.
-///
-/// Our files have the time of their commit as the time of last modification, which an edit
-/// changes. A file that is missing was never placed if its folder was not changed since the
-/// commit, or if the temporary file was still there.
-fn is_untouched(
-    root: &ProjectRoot,
-    path: &NotePath,
-    history: &FileHistory,
-    before: &FolderBefore,
-) -> Result<bool> {
-    let Some(folder) = root.folder(path)? else { return Ok(true) };
-    let doing = |source| StoreError::Io { doing: format!("look at {path}"), source };
-    let Some(stat) = folder.stat(path.file_name()).map_err(doing)? else {
-        let is_unplaced = before.has_temporary || before.changed_ms < history.last_ms;
-        return Ok(!before.has_file && is_unplaced);
-    };
-    let modified_ms = stat.mtime_ns.div_euclid(1_000_000);
-    // Some file systems keep whole seconds, or every second one.
-    let is_time_of = |written_ms: &i64| {
-        modified_ms == *written_ms
-            || (modified_ms % 1_000 == 0 && (0..2_000).contains(&(written_ms - modified_ms)))
-    };
-    let is_older = history.written_ms.first().is_some_and(|first| modified_ms < *first);
-    Ok(is_older || history.written_ms.iter().any(is_time_of))
 }
 
 /// Returns true if the bytes are a shortened or partly zero-filled version.

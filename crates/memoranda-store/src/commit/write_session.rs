@@ -3,7 +3,7 @@
 //! The holder of the lock first completes what a dead process left half done, and reads into
 //! the index what others wrote. After that the three agree, and stay so until the lock is let go.
 
-use std::collections::HashMap;
+use std::collections::{BTreeMap, HashMap};
 use std::sync::atomic::Ordering;
 use std::sync::{MutexGuard, TryLockError};
 use std::time::Duration;
@@ -79,7 +79,12 @@ impl WriteSession<'_> {
     ) -> Result<Vec<LoggedRecord>> {
         self.add_parents(&mut records)?;
         records.iter_mut().for_each(|(record, _)| self.inner.mark_after_restart(record));
-        let seen = history::seen_devices(self.db, &self.inner.vault.device)?;
+        let device = &self.inner.vault.device;
+        let mut seen = history::seen_devices(self.db, device)?;
+        if !index::is_complete(self.db)? {
+            // A new index has not read every log, and a record must be later than all others.
+            seen.clock = seen.clock.max(self.inner.log.latest_clock_of_others(device)?);
+        }
         match &self.inner.space {
             Some(space) => self.append_to_space(space, records, &seen),
             None => self.log.append(records, &seen),
@@ -422,25 +427,32 @@ impl StoreInner {
     ) -> Result<()> {
         let own = &self.vault.device;
         let mut records = Vec::new();
-        let mut ends = Vec::new();
+        let (mut ends, mut replayed) = (Vec::new(), BTreeMap::new());
         for tail in tails {
-            let read = self.read_tail(tail, &mut records)?;
+            let first = records.len();
+            let (from, read) = self.read_tail(tail, &mut records)?;
+            replayed.insert(tail.device.clone(), from);
             if tail.device == *own {
                 writer.cut_tail(read.end)?;
             } else if let Ok(mut theirs) = self.log.writer(&tail.device, read.end) {
                 // If this fails, the device cuts its own torn record when it comes back.
                 theirs.cut_tail(read.end).ok();
             }
+            // The process may have died before it forced its last record. What that record replaces is
+            // perhaps in no other place.
+            if matches!(tail.crash, CrashKind::Process | CrashKind::Unknown)
+                && records.len() > first
+            {
+                self.log.force(&tail.device, read.end)?;
+            }
             ends.push((&tail.device, read.end));
         }
-        let mut recovery = Recovery::new(self, records)?;
+        let mut recovery = Recovery::new(self, records, &replayed)?;
         let torn = recovery.plan()?;
         if !torn.is_empty() {
             // The index is not in step yet, so the logs themselves say how late it is elsewhere.
-            let mut seen = SeenDevices::default();
-            for device in self.log.devices()? {
-                seen.clock = seen.clock.max(self.log.last_clock(&device)?);
-            }
+            let clock = self.log.latest_clock_of_others(own)?;
+            let seen = SeenDevices { clock, ..SeenDevices::default() };
             writer.append(torn, &seen)?;
         }
         recovery.perform()?;
@@ -457,14 +469,15 @@ impl StoreInner {
         Ok(())
     }
 
-    /// Reads the records of a log's end. If a position means nothing in this log, everything is
-    /// read.
+    /// Reads the records of a log's end, and returns where it began and ended. If a position means
+    /// nothing in this log, everything is read.
     fn read_tail(
         &self,
         tail: &UnappliedTail,
         records: &mut Vec<UnappliedRecord>,
-    ) -> Result<LogReadEnd> {
+    ) -> Result<(LogPosition, LogReadEnd)> {
         let UnappliedTail { device, from, crash } = tail;
+        let mut start = *from;
         let mut found = Vec::new();
         let mut read = self.log.read_from(device, *from, ReadCheck::Whole, |placed| {
             found.push(placed);
@@ -479,7 +492,7 @@ impl StoreInner {
                     Ok(())
                 })?;
             if whole.end != read.end {
-                (found, read) = (all, whole);
+                (start, found, read) = (LogPosition::default(), all, whole);
             }
         }
         records.extend(found.into_iter().map(|placed| UnappliedRecord {
@@ -488,7 +501,7 @@ impl StoreInner {
             placed,
             crash: *crash,
         }));
-        Ok(read)
+        Ok((start, read))
     }
 
     /// Reads into the index what other devices of this machine have written.

@@ -235,9 +235,13 @@ pub(crate) fn remove_durably(path: &Path) -> io::Result<()> {
     let removed = fs::remove_file(path);
     machine::names_changed_at(&[path]);
     match removed {
+        // An earlier removal may have failed before the folder was forced.
+        Err(e) if e.kind() != io::ErrorKind::NotFound => return Err(e),
+        _ => {}
+    }
+    match path.parent().map_or(Ok(()), sync_dir) {
         Err(e) if e.kind() == io::ErrorKind::NotFound => Ok(()),
-        Err(e) => Err(e),
-        Ok(()) => path.parent().map_or(Ok(()), sync_dir),
+        synced => synced,
     }
 }
 

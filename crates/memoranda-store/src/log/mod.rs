@@ -245,6 +245,15 @@ impl LogFolder {
         ends_here && matches!(segment(position.segment + 1), Ok(None))
     }
 
+    /// Returns the greatest clock of the last records of all devices but one.
+    pub(crate) fn latest_clock_of_others(&self, own: &str) -> Result<u64> {
+        let mut latest = 0;
+        for device in self.devices()?.into_iter().filter(|device| device != own) {
+            latest = latest.max(self.last_clock(&device)?);
+        }
+        Ok(latest)
+    }
+
     /// Returns the hybrid clock of the last record of a device's log.
     pub(crate) fn last_clock(&self, device: &str) -> Result<u64> {
         Ok(self.chain_end(device, self.end(device)?)?.clock)
@@ -355,7 +364,10 @@ impl LogFolder {
     pub(crate) fn content(&self, at: &ContentLocation, hash: ContentHash) -> Result<Vec<u8>> {
         let gone = || StoreError::ContentGone(hash);
         let path = self.segment_path(&at.device, at.segment);
-        let mut file = state_files::open_read(&path).map_err(|_| gone())?;
+        let mut file = match state_files::open_read(&path) {
+            Err(e) if e.kind() == io::ErrorKind::NotFound => return Err(gone()),
+            opened => opened.doing(|| "read the log".into())?,
+        };
         let len = file.metadata().doing(|| "read the log".into())?.len();
         if at.offset.saturating_add(at.stored) > len || at.raw > files::MAX_FILE_BYTES {
             return Err(gone());
@@ -365,6 +377,16 @@ impl LogFolder {
         file.read_exact(&mut stored).doing(|| "read the log".into())?;
         let content = record::restore(stored, at.raw).ok_or_else(gone)?;
         if files::hash(&content) == hash { Ok(content) } else { Err(gone()) }
+    }
+
+    /// Forces to disk the segment that a log ends in. Earlier ones were forced before it was begun.
+    pub(crate) fn force(&self, device: &str, end: LogPosition) -> Result<()> {
+        if end.segment == 0 {
+            return Ok(());
+        }
+        state_files::open_read(&self.segment_path(device, end.segment))
+            .and_then(|file| file.sync_data())
+            .doing(|| "force the log to disk".into())
     }
 
     /// Opens the segment of a position, to see later if it was rewritten.

@@ -298,15 +298,16 @@ impl LogWriter {
         let mut file = state_files::open_private(&path).doing(doing)?;
         if file.metadata().doing(doing)?.len() < HEADER_BYTES {
             self.format = FrameFormat::Two;
-            file.set_len(0)
-                .and_then(|()| file.write_all(&segment::header(FrameFormat::Two)))
-                .and_then(|()| file.sync_all())
-                .doing(doing)?;
-            // The folders may be as new as the segment: the log's own, and the vault's.
+            // The folders may be as new as the segment: the log's own, and the vault's. The header comes
+            // last: a segment that has one has a name on disk, also if an earlier attempt failed.
             let folder = self.folder.device_dir(&self.device);
             for folder in folder.ancestors().take(4) {
                 state_files::sync_dir(folder).doing(doing)?;
             }
+            file.set_len(0)
+                .and_then(|()| file.write_all(&segment::header(FrameFormat::Two)))
+                .and_then(|()| file.sync_all())
+                .doing(doing)?;
         } else {
             let name = format!("{}/{:08}.log", self.device, self.end.segment);
             self.format = segment::read_format(&mut file, &name)?;

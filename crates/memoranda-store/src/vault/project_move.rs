@@ -101,6 +101,8 @@ impl StoreInner {
         }
         let before = self.vault.project(name.as_str());
         let project = self.vault.add_project(name, folder, hard_links)?;
+        // The vault may be as new as its list of projects.
+        force_folder(&self.vault.state).doing(|| "force the list of projects to disk".into())?;
         if !before.is_ok_and(|before| before.path == project.path) {
             let root =
                 ProjectRoot::open(&project.path, project.rules).and_then(|root| root.identity());

@@ -10,7 +10,7 @@ use std::io;
 use std::sync::{Mutex, PoisonError};
 
 use jiff::Timestamp;
-use memoranda_core::id::ProjectName;
+use memoranda_core::id::{ContentHash, ProjectName};
 use memoranda_core::path::NotePath;
 use rusqlite::{Connection, OptionalExtension as _, params};
 
@@ -236,7 +236,9 @@ fn knows_only_other(
     };
     if !index::is_complete(db)? {
         let known = history::living(db, project, after)?;
-        return Ok(!known.is_empty() && !known.iter().any(|(path, _, _)| is_there(path)));
+        return Ok(!known.is_empty()
+            && !known.iter().any(|(path, ..)| is_there(path))
+            && !has_renamed(root, &known));
     }
     let mut query = db.prepare_cached("SELECT path FROM files WHERE project = ?")?;
     let mut rows = query.query([project])?;
@@ -248,4 +250,14 @@ fn knows_only_other(
         }
     }
     Ok(is_any_known)
+}
+
+/// Returns true if a folder has the text of a known note under another name: somebody renamed it. A few
+/// files tell enough.
+fn has_renamed(root: &ProjectRoot, known: &[(String, ContentHash, Option<String>)]) -> bool {
+    const MOST_READ: usize = 64;
+    let is_known = |hash| known.iter().any(|(_, version, _)| *version == hash);
+    let files = walk(root).files;
+    let mut found = files.iter().take(MOST_READ).filter_map(|file| root.read(&file.path).ok()?);
+    found.any(|found| is_known(found.hash))
 }

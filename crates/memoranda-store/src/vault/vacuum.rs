@@ -74,7 +74,7 @@ impl StoreInner {
 
     /// Purges the log of this vault, and indexes it again.
     pub(crate) fn purge_log(&self, vacuum: &VacuumRequest) -> Result<VacuumReport> {
-        // Forced files need not be replayed from contents that are about to be purged.
+        // Most files are forced before the vault is held.
         self.make_checkpoint()?;
         let devices = self.log.devices()?;
         let report = self.with_session(|session| {
@@ -103,11 +103,18 @@ impl StoreInner {
                 session.log.append(vec![order], &SeenDevices::default())?;
                 session.note_applied();
             }
+            // A power cut must not bring back a version that is about to be purged: nobody could tell it
+            // from an edit by hand. What was written since the checkpoints is forced, too.
+            let mut ends = Vec::new();
+            for device in devices.iter().filter(|device| !still_on.contains(device)) {
+                let end = self.log.end(device)?;
+                self.force_files(device, self.checkpoint(device)?, end)?;
+                ends.push((device, end));
+            }
             // Every log position in the index is about to change. If this process dies, the next
             // one indexes the history again.
             forget_history(session.db)?;
-            for device in devices.iter().filter(|device| !still_on.contains(device)) {
-                let mut checkpoint = self.checkpoint(device)?;
+            for (device, mut checkpoint) in ends {
                 // In between no position is right: if this process dies, everything is replayed.
                 self.remove_checkpoint(device)?;
                 let purged = self.log.purge(device, &rules, &mut checkpoint)?;

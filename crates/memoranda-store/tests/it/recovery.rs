@@ -428,10 +428,11 @@ fn vacuum_moves_the_checkpoints_of_every_device() {
     remove(&host, "doomed.md");
     put(&host, "note.md", "first\n");
     host.flush().unwrap();
-    put(&host, "late.md", "written after the checkpoint");
+    put(&host, "early.md", "forced by the vacuum");
     let server = vault.open();
     sync(&server);
     purge_everything(&server);
+    put(&host, "late.md", "written after the checkpoint");
     put(&host, "note.md", TEXT);
     let log = vault.home().join(".memoranda/log");
     let device = std::fs::read_to_string(vault.folder().join("state-host/device")).unwrap();

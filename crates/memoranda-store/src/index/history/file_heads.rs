@@ -43,6 +43,26 @@ pub(crate) fn head(db: &Connection, project: i64, path: &NotePath) -> Result<Opt
     Ok(found)
 }
 
+/// Returns the last version of a path and the channel that it came by; `None` if the history does not
+/// contain the path.
+pub(crate) fn last_version(
+    db: &Connection,
+    project: i64,
+    path: &NotePath,
+) -> Result<Option<(Option<ContentHash>, ChangeChannel)>> {
+    let found = db
+        .prepare_cached(
+            "SELECT c.after, k.channel FROM changes c JOIN commits k ON k.row = c.commit_row \
+             WHERE c.project = ? AND c.path = ? \
+             ORDER BY c.logical_ms DESC, c.commit_row DESC, c.n DESC LIMIT 1",
+        )?
+        .query_row(params![project, path.as_str()], |row| {
+            Ok((row.get::<_, Option<[u8; 32]>>(0)?.map(ContentHash), row.get::<_, String>(1)?))
+        })
+        .optional()?;
+    Ok(found.and_then(|(after, channel)| Some((after, ChangeChannel::parse(&channel)?))))
+}
+
 /// Returns the commit that changed a path last; `None` if the history does not contain the path.
 pub(crate) fn last_commit(
     db: &Connection,

@@ -18,13 +18,16 @@ use super::chance::Chance;
 /// Bytes of a page: small, so that short notes have several.
 const PAGE: usize = 64;
 
+/// The drive of the machine itself, which is never pulled.
+const SYSTEM_DRIVE: usize = 0;
+
 pub(super) type NodeId = u64;
 type Names = BTreeMap<String, NodeId>;
 
 #[derive(Clone)]
 enum NodeContent {
     File { forced: Vec<u8>, now: Vec<u8> },
-    Folder { forced: Names, now: Names },
+    Folder { forced: Names, now: Names, forced_ns: i64 },
 }
 
 #[derive(Clone)]
@@ -34,10 +37,28 @@ struct Node {
     links: usize,
     mtime_ns: i64,
     ctime_ns: i64,
+    /// When its bytes were written.
+    written: DiskEvent,
+    /// When a change of its name was made that has reached the disk.
+    named: DiskEvent,
 }
 
-/// Names that changed in one step: folder, name, and what has the name since.
-type NameChange = Vec<(NodeId, String, Option<NodeId>)>;
+/// A change of a file. Clocks can be set back, so that its number tells the order.
+#[derive(Clone, Copy, Default, PartialEq, Eq, PartialOrd, Ord)]
+struct DiskEvent {
+    number: u64,
+    at_ns: i64,
+}
+
+/// A name that changed: folder, name, and what has the name since.
+type ChangedName = (NodeId, String, Option<NodeId>);
+
+/// Names that changed in one step.
+struct NameChange {
+    names: Vec<ChangedName>,
+    /// The folders have this time since.
+    event: DiskEvent,
+}
 
 struct Drive {
     root: PathBuf,
@@ -45,6 +66,10 @@ struct Drive {
     device: u64,
     is_pulled: bool,
     unforced: Vec<NameChange>,
+}
+
+fn empty_folder(now_ns: i64) -> NodeContent {
+    NodeContent::Folder { forced: Names::new(), now: Names::new(), forced_ns: now_ns }
 }
 
 /// The drives of a machine.
@@ -56,6 +81,7 @@ pub(super) struct Disk {
     drives: Vec<Drive>,
     next_node: NodeId,
     next_device: u64,
+    events: u64,
 }
 
 impl Disk {
@@ -68,16 +94,22 @@ impl Disk {
             drives: Vec::new(),
             next_node: 100,
             next_device: 10,
+            events: 0,
         };
         for (drive, root) in roots.iter().enumerate() {
             fs::create_dir_all(root).unwrap();
-            let content = NodeContent::Folder { forced: Names::new(), now: Names::new() };
+            let content = empty_folder(0);
             let node = disk.add_node(drive, content, 0);
             disk.by_inode.insert(fs::metadata(root).unwrap().ino(), node);
             let (root, device) = (root.clone(), disk.next_device());
             disk.drives.push(Drive { root, node, device, is_pulled: false, unforced: Vec::new() });
         }
         disk
+    }
+
+    fn next_event(&mut self, at_ns: i64) -> DiskEvent {
+        self.events += 1;
+        DiskEvent { number: self.events, at_ns }
     }
 
     fn next_device(&mut self) -> u64 {
@@ -87,7 +119,9 @@ impl Disk {
 
     fn add_node(&mut self, drive: usize, content: NodeContent, now_ns: i64) -> NodeId {
         self.next_node += 1;
-        let node = Node { drive, content, links: 0, mtime_ns: now_ns, ctime_ns: now_ns };
+        let (mtime_ns, ctime_ns, written) = (now_ns, now_ns, self.next_event(now_ns));
+        let named = DiskEvent::default();
+        let node = Node { drive, content, links: 0, mtime_ns, ctime_ns, written, named };
         self.nodes.insert(self.next_node, node);
         self.next_node
     }
@@ -113,7 +147,7 @@ impl Disk {
 
     /// Records that names may have changed in these folders, given by their real paths.
     pub(super) fn names_changed(&mut self, folders: &[PathBuf], now_ns: i64) {
-        let mut change = NameChange::new();
+        let mut change = Vec::new();
         let mut seen = BTreeSet::new();
         let mut drive = None;
         // What left one folder may have come to another, so links are counted at the end.
@@ -174,7 +208,8 @@ impl Disk {
             };
         }
         if !change.is_empty() {
-            self.drives[drive].unforced.push(change);
+            let event = self.next_event(now_ns);
+            self.drives[drive].unforced.push(NameChange { names: change, event });
         }
     }
 
@@ -205,10 +240,10 @@ impl Disk {
         path: &Path,
         metadata: &fs::Metadata,
         now_ns: i64,
-        change: &mut NameChange,
+        change: &mut Vec<ChangedName>,
     ) -> NodeId {
         let content = if metadata.is_dir() {
-            NodeContent::Folder { forced: Names::new(), now: Names::new() }
+            empty_folder(now_ns)
         } else {
             NodeContent::File { forced: Vec::new(), now: fs::read(path).unwrap_or_default() }
         };
@@ -231,11 +266,11 @@ impl Disk {
     pub(super) fn written(&mut self, path: &Path, now_ns: i64) {
         let Some(node) = self.file_at(path) else { return };
         let bytes = fs::read(path).unwrap_or_default();
+        let event = self.next_event(now_ns);
         let node = self.nodes.get_mut(&node).unwrap();
         if let NodeContent::File { now, .. } = &mut node.content {
             *now = bytes;
-            node.mtime_ns = now_ns;
-            node.ctime_ns = now_ns;
+            (node.mtime_ns, node.ctime_ns, node.written) = (now_ns, now_ns, event);
         }
     }
 
@@ -273,7 +308,8 @@ impl Disk {
     fn force_names(&mut self, folder: NodeId, count: usize) {
         let drive = self.nodes[&folder].drive;
         let unforced = std::mem::take(&mut self.drives[drive].unforced);
-        let touches = |change: &NameChange, folder| change.iter().any(|(of, ..)| *of == folder);
+        let touches =
+            |change: &NameChange, folder| change.names.iter().any(|(of, ..)| *of == folder);
         let own = unforced.iter().enumerate().filter(|(_, change)| touches(change, folder));
         let Some((last, _)) = own.take(count).last() else {
             self.drives[drive].unforced = unforced;
@@ -282,8 +318,8 @@ impl Disk {
         // A change of two folders needs everything before it in both.
         let mut until: BTreeMap<NodeId, usize> = BTreeMap::from([(folder, last)]);
         for (n, change) in unforced.iter().enumerate().rev() {
-            if change.iter().any(|(of, ..)| until.get(of).is_some_and(|until| n <= *until)) {
-                for (of, ..) in change {
+            if change.names.iter().any(|(of, ..)| until.get(of).is_some_and(|until| n <= *until)) {
+                for (of, ..) in &change.names {
                     let known = until.entry(*of).or_insert(n);
                     *known = n.max(*known);
                 }
@@ -291,7 +327,7 @@ impl Disk {
         }
         let mut left = Vec::new();
         for (n, change) in unforced.into_iter().enumerate() {
-            if change.iter().any(|(of, ..)| until.get(of).is_some_and(|until| n <= *until)) {
+            if change.names.iter().any(|(of, ..)| until.get(of).is_some_and(|until| n <= *until)) {
                 self.apply_forced(change);
             } else {
                 left.push(change);
@@ -301,10 +337,14 @@ impl Disk {
     }
 
     fn apply_forced(&mut self, change: NameChange) {
-        for (folder, name, after) in change {
-            if let Some(NodeContent::Folder { forced, .. }) =
+        for (folder, name, after) in change.names {
+            if let Some(node) = after.and_then(|after| self.nodes.get_mut(&after)) {
+                node.named = change.event;
+            }
+            if let Some(NodeContent::Folder { forced, forced_ns, .. }) =
                 self.nodes.get_mut(&folder).map(|node| &mut node.content)
             {
+                *forced_ns = change.event.at_ns;
                 match after {
                     Some(after) => forced.insert(name, after),
                     None => forced.remove(&name),
@@ -349,8 +389,7 @@ impl Disk {
                 *forced = mix(forced, now, chance);
             }
         } else {
-            let folders: Vec<NodeId> =
-                self.drives[drive].unforced.iter().flatten().map(|(of, ..)| *of).collect();
+            let folders: Vec<NodeId> = self.unforced_names(drive).map(|(of, ..)| *of).collect();
             if !folders.is_empty() {
                 let folder = folders[chance.below(folders.len())];
                 let count = chance.below(4) + 1;
@@ -359,17 +398,21 @@ impl Disk {
         }
     }
 
+    fn unforced_names(&self, drive: usize) -> impl Iterator<Item = &ChangedName> {
+        self.drives[drive].unforced.iter().flat_map(|change| &change.names)
+    }
+
     /// Takes the power away from a drive: what was not forced is as chance has it.
     pub(super) fn cut(&mut self, drive: usize, chance: &mut Chance) {
         let unforced = std::mem::take(&mut self.drives[drive].unforced);
         let likely = [0, 50, 90, 100][chance.below(4)];
         let mut stopped = BTreeSet::new();
         for change in unforced {
-            let is_free = change.iter().all(|(of, ..)| !stopped.contains(of));
+            let is_free = change.names.iter().all(|(of, ..)| !stopped.contains(of));
             if is_free && chance.below(100) < likely {
                 self.apply_forced(change);
             } else {
-                stopped.extend(change.iter().map(|(of, ..)| *of));
+                stopped.extend(change.names.iter().map(|(of, ..)| *of));
             }
         }
         let own = self.nodes.iter().filter(|(_, node)| node.drive == drive);
@@ -379,9 +422,32 @@ impl Disk {
             match &mut node.content {
                 NodeContent::File { forced, now } => {
                     let left = mix(forced, now, chance);
+                    if left != *now && drive != SYSTEM_DRIVE {
+                        // Its size and time would be those of the lost bytes otherwise, and only a look
+                        // at every byte could tell: a limit of every scan.
+                        node.mtime_ns -= 1;
+                    }
                     (*forced, *now) = (left.clone(), left);
+                    // A lost change of a name has left no time, either.
+                    node.ctime_ns = node.written.max(node.named).at_ns;
                 }
-                NodeContent::Folder { forced, now } => now.clone_from(forced),
+                NodeContent::Folder { forced, now, forced_ns } => {
+                    now.clone_from(forced);
+                    (node.mtime_ns, node.ctime_ns) = (*forced_ns, *forced_ns);
+                }
+            }
+        }
+        self.rebuild(drive);
+    }
+
+    /// Takes the power away from a drive, and with it everything that was not forced.
+    pub(super) fn forget_unforced(&mut self, drive: usize) {
+        self.drives[drive].unforced.clear();
+        for node in self.nodes.values_mut().filter(|node| node.drive == drive) {
+            node.links = 0;
+            match &mut node.content {
+                NodeContent::File { forced, now } => now.clone_from(forced),
+                NodeContent::Folder { forced, now, .. } => now.clone_from(forced),
             }
         }
         self.rebuild(drive);

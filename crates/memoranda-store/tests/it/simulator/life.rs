@@ -25,6 +25,9 @@ use super::rules::Rules;
 use super::world::{Killed, Machine, NAMES, Process, ProcessState, World, files_below};
 use crate::support::who;
 
+/// The folder that the project `work` moves into.
+const MOVED_WORK: &str = "moved-work";
+
 /// What a life came to.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub(super) struct LifeReport {
@@ -52,6 +55,9 @@ pub(super) struct Life {
     vault: usize,
     backup: Option<Backup>,
     checks: usize,
+    /// True once a new index refused the folder on the stick, because none of the notes that it knew
+    /// was left there. Nothing is changed then, and a person has to say if it is the right folder.
+    is_refused: bool,
 }
 
 /// Lives through a seed. Fails with what went wrong and how it came to that.
@@ -60,7 +66,8 @@ pub(super) fn live(left_out: &str, seed: u64) -> Result<LifeReport, String> {
     let rules = Rules::choose(left_out, &mut chance);
     let folder = TempDir::new_in("/dev/shm").or_else(|_| TempDir::new()).unwrap();
     let machine = Machine::new(World::new(rules, chance, folder.path()));
-    let mut life = Life { folder, machine, rules, vault: 0, backup: None, checks: 0 };
+    let mut life =
+        Life { folder, machine, rules, vault: 0, backup: None, checks: 0, is_refused: false };
     let lived = life.live();
     let world = life.machine.world();
     match lived {
@@ -84,6 +91,9 @@ impl Life {
         for epoch in 0..self.rules.epochs {
             self.run_processes()?;
             self.check(&format!("after time {epoch}"))?;
+            if self.is_refused {
+                break;
+            }
             self.go_elsewhere()?;
         }
         Ok(())
@@ -217,17 +227,17 @@ impl Life {
     }
 
     fn folders_of(&self, world: &World) -> Vec<(String, PathBuf)> {
-        let mut folders = vec![
-            ("main".to_owned(), world.home.join("main")),
-            ("work".to_owned(), world.home.join("work")),
-            ("work".to_owned(), self.moved_work()),
-        ];
+        let list = fs::read_to_string(world.home.join(".memoranda/projects.toml"));
+        let is_moved = list.is_ok_and(|list| list.contains(MOVED_WORK));
+        let work = if is_moved { self.moved_work() } else { world.home.join("work") };
+        let mut folders =
+            vec![("main".to_owned(), world.home.join("main")), ("work".to_owned(), work)];
         folders.extend(world.stick.clone().map(|stick| ("ext".to_owned(), stick.join("notes"))));
         folders
     }
 
     fn moved_work(&self) -> PathBuf {
-        self.folder.path().join("disk/moved-work")
+        self.folder.path().join("disk").join(MOVED_WORK)
     }
 
     /// Looks at everything with a process of its own.
@@ -246,14 +256,19 @@ impl Life {
         let looked = self.alone(|| self.look(options, is_thorough.then_some(&*scratch)))?;
         fs::remove_dir_all(&scratch).ok();
         let failed = |e: String| format!("{when}: {e}");
+        if self.rules.has_stick && matches!(&looked, Err(StoreError::ProjectUnavailable { .. })) {
+            self.machine.world().count("refused folders");
+            self.is_refused = true;
+            return Ok(());
+        }
         let (actual, missing, disagreement) =
             looked.map_err(|e| failed(format!("the vault cannot be used: {e}")))?;
         let mut world = self.machine.world();
         world.count("checks");
         world.note(format!("checked {when}: {} files", actual.len()));
         world.model.settle(&actual).map_err(failed)?;
-        if let Some(missing) = missing.first() {
-            return Err(failed(format!("lost for good: {missing}")));
+        if !missing.is_empty() {
+            return Err(failed(format!("lost for good: {}", missing.join("; "))));
         }
         disagreement.map_or(Ok(()), |report| Err(failed(report)))
     }
@@ -547,6 +562,7 @@ impl Actor<'_> {
             let mut wanted = wanted.borrow_mut();
             *wanted = Wanted::default();
             wanted.decided_at = Some(machine.world().model.tick());
+            wanted.decided_ns = machine.world().time_of_day_ns();
             let decided = decide(view, &mut wanted);
             machine.world().model.begin_write(process, &wanted);
             decided
@@ -600,7 +616,9 @@ impl Actor<'_> {
     }
 
     fn put_several(&mut self) {
-        let keys: BTreeSet<Key> = (0..3).map(|_| self.any_key()).collect();
+        // A change of one project: its files are on one drive.
+        let (project, _) = self.any_key();
+        let keys: BTreeSet<Key> = (0..3).map(|_| (project.clone(), self.any_key().1)).collect();
         let texts: Vec<(Key, Vec<u8>)> =
             keys.into_iter().map(|key| (key, self.life.machine.world().text("m"))).collect();
         let named: Vec<&Key> = texts.iter().map(|(key, _)| key).collect();

@@ -21,6 +21,15 @@ struct FileModel {
     recent: Vec<Value>,
     /// When a person last touched it.
     edited_at: u64,
+    /// The time of the file after that.
+    edited_ns: i64,
+    /// The time of day at which the last acknowledged change was decided.
+    decided_ns: i64,
+    /// Writes of dead processes that a person's save has put off. If the person takes that file away
+    /// again, they may still be completed.
+    put_off: Vec<Value>,
+    /// Where a move has brought the file that was here, and when.
+    moved_to: Option<(Key, u64)>,
     /// When anything last happened to it.
     touched_at: u64,
     /// True if a person did the last thing that is known.
@@ -36,23 +45,38 @@ enum Origin {
     Person,
 }
 
+/// A version that must not be lost.
+#[derive(Clone, Debug)]
+struct RequiredVersion {
+    origin: Origin,
+    key: Key,
+    /// How its text begins, for the report of a failure.
+    shown: String,
+}
+
 /// A change that the store was asked for, with what its last decision saw.
 #[derive(Clone, Default, Debug)]
 pub(super) struct Wanted {
     pub(super) changes: Vec<(Key, Value)>,
     /// When it was decided; `None` if it never was.
     pub(super) decided_at: Option<u64>,
+    /// The time of day then.
+    pub(super) decided_ns: i64,
 }
+
+/// Of two changes within this time nobody can tell by the times of files which is later: two ticks of
+/// the clock of a file system, and the milliseconds of a commit.
+const INDISTINCT_NS: i64 = 11_000_000;
 
 /// The knowledge that the store is checked against.
 #[derive(Clone, Default)]
 pub(super) struct Model {
     files: BTreeMap<Key, FileModel>,
-    required: BTreeMap<[u8; 32], (Origin, Key)>,
+    required: BTreeMap<[u8; 32], RequiredVersion>,
     /// Changes of several files that were not acknowledged: all or nothing.
     groups: Vec<(u64, Vec<(Key, Value)>)>,
-    /// The files of writes that were decided and are not over, by process.
-    under_way: BTreeMap<usize, BTreeSet<Key>>,
+    /// The writes that were decided and are not over, by process.
+    under_way: BTreeMap<usize, Vec<(Key, Value)>>,
     /// The files of writes whose process died. The next holder of the lock completes them.
     left_half_done: BTreeSet<Key>,
     time: u64,
@@ -68,40 +92,69 @@ impl Model {
     fn require(&mut self, value: &Value, origin: Origin, key: &Key) {
         if let Some(bytes) = value {
             let ContentHash(hash) = hash(bytes);
-            let known = self.required.entry(hash).or_insert_with(|| (origin, key.clone()));
+            let known = self.required.entry(hash).or_insert_with(|| RequiredVersion {
+                origin,
+                key: key.clone(),
+                shown: show(value),
+            });
             if origin == Origin::Acknowledged {
-                known.0 = origin;
+                known.origin = origin;
             }
         }
     }
 
     /// A process has decided on a change, so that nothing is left half done of earlier ones.
     pub(super) fn begin_write(&mut self, process: usize, wanted: &Wanted) {
-        self.left_half_done.clear();
-        self.under_way.insert(process, wanted.changes.iter().map(|(key, _)| key.clone()).collect());
+        for key in std::mem::take(&mut self.left_half_done) {
+            self.files.entry(key).or_default().put_off.clear();
+        }
+        self.under_way.insert(process, wanted.changes.clone());
     }
 
-    fn end_write(&mut self, process: usize) -> BTreeSet<Key> {
-        self.under_way.remove(&process).unwrap_or_default()
+    fn end_write(&mut self, process: usize) -> Vec<Key> {
+        let changes = self.under_way.remove(&process).unwrap_or_default();
+        changes.into_iter().map(|(key, _)| key).collect()
+    }
+
+    fn keys_under_way(&self) -> impl Iterator<Item = &Key> {
+        self.under_way.values().flatten().map(|(key, _)| key)
+    }
+
+    /// A person took away a file that a move had just brought there, so that it cannot go back.
+    fn follow_moved(&mut self, key: &Key, seen: &Value) {
+        let is_it = |changes: &&Vec<(Key, Value)>| {
+            seen.is_some() && changes.iter().any(|(at, value)| at == key && value == seen)
+        };
+        let sources = self.under_way.values().filter(is_it).flatten();
+        let sources =
+            sources.filter(|(_, value)| value.is_none()).map(|(source, _)| source.clone());
+        for source in sources.collect::<Vec<_>>() {
+            self.files.entry(source).or_default().possible.push(None);
+        }
     }
 
     /// Returns true if a write is under way that may have displaced what a person saved.
     fn is_being_written(&self, key: &Key) -> bool {
-        self.left_half_done.contains(key) || self.under_way.values().any(|keys| keys.contains(key))
+        self.left_half_done.contains(key) || self.keys_under_way().any(|other| other == key)
+    }
+
+    fn is_by_person(&self, hash: &[u8; 32]) -> bool {
+        self.required.get(hash).is_some_and(|version| version.origin == Origin::Person)
     }
 
     /// Forgets what people saved in a file and the store need not have seen.
     fn forget_saves(&mut self, key: &Key) {
-        self.required.retain(|_, (origin, of)| *origin != Origin::Person || of != key);
+        self.required.retain(|_, version| version.origin != Origin::Person || version.key != *key);
     }
 
     /// A person gives a file other bytes, or takes it away.
-    pub(super) fn edit(&mut self, key: &Key, seen: &Value, value: Value) {
+    pub(super) fn edit(&mut self, key: &Key, seen: &Value, value: Value, file_ns: i64) {
         let now = self.tick();
+        self.follow_moved(key, seen);
         if let Some(bytes) = seen {
             let ContentHash(hash) = hash(bytes);
             // What nobody but the person had seen is the person's to throw away.
-            if self.required.get(&hash).is_some_and(|(origin, _)| *origin == Origin::Person) {
+            if self.is_by_person(&hash) {
                 self.required.remove(&hash);
             }
         }
@@ -110,12 +163,18 @@ impl Model {
             self.forget_saves(key);
         }
         self.require(&value, Origin::Person, key);
+        let is_half_done = self.left_half_done.contains(key);
         let file = self.files.entry(key.clone()).or_default();
         file.recent.push(value.clone());
-        if value.is_some() {
+        if value.is_none() {
+            file.possible.append(&mut file.put_off);
+        } else if is_half_done {
+            file.put_off.append(&mut file.possible);
+        } else {
             file.possible.clear();
         }
         (file.last, file.edited_at, file.touched_at) = (value, now, now);
+        file.edited_ns = file_ns;
         file.is_by_person = true;
     }
 
@@ -124,10 +183,14 @@ impl Model {
         let now = self.tick();
         self.end_write(process);
         let decided_at = wanted.decided_at.unwrap_or(now);
+        if let [(from, None), (to, Some(_))] = wanted.changes.as_slice() {
+            self.files.entry(from.clone()).or_default().moved_to = Some((to.clone(), now));
+        }
         for (key, value) in &wanted.changes {
             self.require(value, Origin::Acknowledged, key);
             let file = self.files.entry(key.clone()).or_default();
             file.touched_at = now;
+            file.decided_ns = wanted.decided_ns;
             // Who saved after the decision may have the last word, or be in the history.
             if file.edited_at > decided_at {
                 file.recent.push(value.clone());
@@ -177,21 +240,34 @@ impl Model {
     ) {
         for (key, bytes) in seen.iter().filter(|(key, _)| is_on_drive(key)) {
             let ContentHash(hash) = hash(bytes);
-            if self.required.get(&hash).is_some_and(|(origin, _)| *origin == Origin::Person) {
+            if self.is_by_person(&hash) {
                 self.required.remove(&hash);
             }
             self.files.entry(key.clone()).or_default();
         }
         // What a write had displaced is in no file that anybody sees.
-        let unseen = self.under_way.values().flatten().chain(&self.left_half_done);
+        let unseen = self.keys_under_way().chain(&self.left_half_done);
         for key in unseen.filter(|key| is_on_drive(key)).cloned().collect::<Vec<_>>() {
             self.forget_saves(&key);
         }
+        // An edit of a moved file may come back under the old name, if the move is lost.
+        let is_edited_since =
+            |(to, at): &(Key, u64)| self.files.get(to).is_some_and(|file| file.edited_at > *at);
+        let came_back: BTreeSet<Key> = self
+            .files
+            .iter()
+            .filter(|(_, file)| file.moved_to.as_ref().is_some_and(is_edited_since))
+            .map(|(key, _)| key.clone())
+            .collect();
         for (key, file) in self.files.iter_mut().filter(|(key, _)| is_on_drive(key)) {
             if file.is_by_person {
                 file.possible.append(&mut file.recent.clone());
                 file.possible.push(image.get(key).cloned());
                 file.possible.push(None);
+            } else if file.edited_ns + INDISTINCT_NS >= file.decided_ns || came_back.contains(key) {
+                // The edit came back with the cut, perhaps torn, and may be the later one. The history
+                // has the acknowledged version, which stays required.
+                file.possible.push(image.get(key).cloned());
             }
         }
     }
@@ -248,14 +324,17 @@ impl Model {
                 file.last = found;
             }
             file.possible.clear();
+            file.put_off.clear();
+            file.moved_to = None;
         }
         Ok(())
     }
 
     /// The versions that must be in a file or in the log, with the file that had them.
     pub(super) fn required(&self) -> Vec<(ContentHash, String)> {
-        let name = |(hash, (origin, key)): (&[u8; 32], &(Origin, Key))| {
-            (ContentHash(*hash), format!("{origin:?} version of {}/{}", key.0, key.1))
+        let name = |(hash, version): (&[u8; 32], &RequiredVersion)| {
+            let RequiredVersion { origin, key, shown } = version;
+            (ContentHash(*hash), format!("{origin:?} version of {}/{}, {shown}", key.0, key.1))
         };
         self.required.iter().map(name).collect()
     }

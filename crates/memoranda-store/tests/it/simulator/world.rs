@@ -23,7 +23,7 @@ pub(super) const NAMES: [&str; 5] = ["a.md", "b.md", "f/c.md", "g/h/d.md", "e.tx
 /// Clocks of file systems go by such ticks.
 const TICK_NS: i64 = 4_000_000;
 /// Number of events that a failure shows.
-const SHOWN_EVENTS: usize = 60;
+const SHOWN_EVENTS: usize = 100;
 /// Numbers of errors: EIO, EMFILE, ENOSPC.
 const ERRORS: [i32; 3] = [5, 24, 28];
 
@@ -37,6 +37,13 @@ pub(super) enum ProcessState {
     Dead,
     /// It has ended, and what is dropped of it has no effect.
     Ended,
+}
+
+/// What a test lets happen at one call.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub(super) enum PlannedFault {
+    Error,
+    Death,
 }
 
 /// Everything that the seed decides about.
@@ -57,6 +64,8 @@ pub(super) struct World {
     pub(super) home: PathBuf,
     pub(super) stick: Option<PathBuf>,
     pub(super) counts: BTreeMap<&'static str, u64>,
+    /// What happens to a process that is alone, after so many calls.
+    pub(super) planned: Option<(usize, PlannedFault)>,
     texts: u64,
     pids: u32,
     pid_of: Vec<u32>,
@@ -89,6 +98,7 @@ impl World {
             home,
             stick,
             counts: BTreeMap::new(),
+            planned: None,
             texts: 0,
             pids: 100,
             pid_of: Vec::new(),
@@ -127,6 +137,16 @@ impl World {
         self.clock_ns - self.clock_ns.rem_euclid(TICK_NS)
     }
 
+    /// Sets the clock.
+    pub(super) fn set_clock(&mut self, by_hours: i64) {
+        self.clock_ns += by_hours * 3_600_000_000_000;
+    }
+
+    /// The time of day.
+    pub(super) fn time_of_day_ns(&self) -> i64 {
+        self.clock_ns
+    }
+
     /// A text that nobody wrote before.
     pub(super) fn text(&mut self, who: &str) -> Vec<u8> {
         self.texts += 1;
@@ -153,6 +173,13 @@ impl World {
         let ns = 50_000 + self.chance.below(1_000_000) as i64;
         self.clock_ns += ns;
         self.moment_ns += ns as u64;
+    }
+
+    /// Counts the calls before a planned fault; returns it if it is due.
+    fn planned_fault(&mut self) -> Option<PlannedFault> {
+        let (left, fault) = self.planned?;
+        self.planned = left.checked_sub(1).map(|left| (left, fault));
+        self.planned.is_none().then_some(fault)
     }
 
     fn runnable(&self) -> Vec<usize> {
@@ -197,12 +224,15 @@ impl World {
         if self.chance.one_in(rules.write_back) {
             self.disk.write_back(&mut self.chance);
         }
-        if self.chance.one_in(rules.clock_jump) {
+        // Without an identity of its runs, a machine goes by the clock, which may be set back or forth,
+        // but not both between two writes.
+        let can_set = rules.knows_boot || self.clock_wrong_by_hours == 0;
+        if self.chance.one_in(rules.clock_jump) && can_set {
             // Devices go by each other's clocks as long as those are not a day apart.
             let wrong_by_hours = self.chance.below(24) as i64 - 12;
             let hours = wrong_by_hours - self.clock_wrong_by_hours;
             self.clock_wrong_by_hours = wrong_by_hours;
-            self.clock_ns += hours * 3_600_000_000_000;
+            self.set_clock(hours);
             self.note(format!("the clock is set by {hours} hours"));
         }
         if self.chance.one_in(rules.kill) {
@@ -279,7 +309,7 @@ impl World {
                 }
                 fs::remove_file(&place).unwrap();
                 self.disk.names_changed(&above, now);
-                self.model.edit(&key, &seen, None);
+                self.model.edit(&key, &seen, None, now);
                 self.note(format!("a person deletes {project}/{name}"));
             }
             1 => {
@@ -298,8 +328,8 @@ impl World {
                         .map(Path::to_owned),
                 );
                 self.disk.names_changed(&all, now);
-                self.model.edit(&key, &seen, None);
-                self.model.edit(&(project.into(), other.into()), &None, seen);
+                self.model.edit(&key, &seen, None, now);
+                self.model.edit(&(project.into(), other.into()), &None, seen, now);
                 self.note(format!("a person moves {project}/{name} to {other}"));
             }
             2..=4 => {
@@ -308,7 +338,7 @@ impl World {
                 fs::write(&place, &text).unwrap();
                 self.disk.names_changed(&above, now);
                 self.disk.written(&place, now);
-                self.model.edit(&key, &seen, Some(text.clone()));
+                self.model.edit(&key, &seen, Some(text.clone()), now);
                 self.note(format!("a person writes {project}/{name}: {}", show(&Some(text))));
             }
             _ => {
@@ -318,7 +348,7 @@ impl World {
                 fs::write(&swap, &text).unwrap();
                 fs::rename(&swap, &place).unwrap();
                 self.disk.names_changed(&above, now);
-                self.model.edit(&key, &seen, Some(text.clone()));
+                self.model.edit(&key, &seen, Some(text.clone()), now);
                 self.note(format!("a person saves {project}/{name}: {}", show(&Some(text))));
             }
         }
@@ -431,6 +461,14 @@ impl SimulatedMachine for Process {
         }
         world.tick();
         if !world.is_busy {
+            match world.planned_fault() {
+                Some(PlannedFault::Error) => return Err(io::Error::from_raw_os_error(ERRORS[0])),
+                Some(PlannedFault::Death) => {
+                    world.processes[self.id] = ProcessState::Dead;
+                    Self::die(world);
+                }
+                None => {}
+            }
             let is_missing = step == Step::Exchange && !world.rules.has_exchange;
             return if is_missing { Err(io::ErrorKind::Unsupported.into()) } else { Ok(()) };
         }

@@ -1,0 +1,159 @@
+//! What a file, its folder and its temporary names tell about a crash: which version had its name, and
+//! if somebody touched it since.
+
+use std::collections::BTreeSet;
+
+use memoranda_core::path::NotePath;
+
+use super::{CrashKind, FileHistory, TempFileState};
+use crate::clock;
+use crate::error::{NotAFileKind, Result, StoreError};
+use crate::files::{FileContent, HardLinkPolicy, ProjectRoot};
+
+/// Files that were found under the temporary names of a change.
+#[derive(Default)]
+pub(super) struct DisplacedFiles {
+    /// The mode of the new file, if one had been written.
+    pub(super) mode: Option<u32>,
+    /// True if our last version still has its temporary name. Then the exchange did not reach the
+    /// disk, and neither did anything that somebody saved in its place afterwards.
+    pub(super) has_last_version: bool,
+    /// Texts that no log has, whose place a later one has: they go into the history.
+    pub(super) overtaken: Vec<(String, FileContent)>,
+    /// Temporary names that are to be removed. They stay until the file is repaired: if recovery is
+    /// interrupted, they show that a version had not been placed.
+    pub(super) known: Vec<String>,
+}
+
+/// Puts a displaced file back under its name.
+///
+/// A crash right after an exchange leaves the old file under its temporary name. If the logs do not
+/// know its content, an editor had saved at the last moment, and the change was not acknowledged. It
+/// does not go over a file that somebody has saved since. If there may have been a power cut, or a drive
+/// was away, it does not go over anything: the change may have been acknowledged, and only the removal of
+/// the temporary name lost.
+pub(super) fn find_displaced(
+    root: &ProjectRoot,
+    path: &NotePath,
+    history: &FileHistory,
+    crash: CrashKind,
+    claimed: &BTreeSet<String>,
+) -> Result<DisplacedFiles> {
+    let mut displaced = DisplacedFiles::default();
+    let Some(folder) = root.folder(path)? else { return Ok(displaced) };
+    let doing = |source| StoreError::Io { doing: format!("restore {path}"), source };
+    for (temporary, state) in history.temporaries.iter().filter(|(name, _)| !claimed.contains(name))
+    {
+        let found = folder.read(temporary, HardLinkPolicy::Allow).map_err(doing)?;
+        let Some(found) = found else { continue };
+        let is_known = history.versions.contains(&Some(found.hash));
+        displaced.has_last_version |= history.our_last() == Some(found.hash);
+        if *state == TempFileState::New && !is_known {
+            continue;
+        }
+        displaced.mode = Some(found.mode);
+        if !is_known && found.bytes.iter().any(|byte| *byte != 0) {
+            let is_overtaken = match folder.read(path.file_name(), HardLinkPolicy::Allow) {
+                _ if crash > CrashKind::Remote => true,
+                Ok(Some(there)) => !history.versions.contains(&Some(there.hash)),
+                Ok(None) => false,
+                Err(e) if e.kind() == std::io::ErrorKind::InvalidInput => true,
+                Err(e) => return Err(doing(e)),
+            };
+            if is_overtaken {
+                displaced.overtaken.push((temporary.clone(), found));
+                continue;
+            }
+            if folder.place(temporary, path.file_name()).is_err() {
+                folder.swap(temporary, path.file_name()).map_err(doing)?;
+            }
+        }
+        displaced.known.push(temporary.clone());
+    }
+    Ok(displaced)
+}
+
+/// Reads a version of ours that has two names. Where files cannot be renamed without replacing, a
+/// rename is a link and a removal, and a crash lies in between: a temporary name is removed here, the
+/// old name of a moved file by its own repair.
+pub(super) fn read_second_name(
+    root: &ProjectRoot,
+    path: &NotePath,
+    history: &FileHistory,
+) -> Result<Option<FileContent>> {
+    let Some(folder) = root.folder(path)? else { return Ok(None) };
+    let doing = |source| StoreError::Io { doing: format!("look at {path}"), source };
+    folder.remove_temporary_links(path.file_name()).map_err(doing)?;
+    match root.read(path) {
+        Err(StoreError::NotAFile { kind: NotAFileKind::HardLink, .. }) => {}
+        read => return read,
+    }
+    let found = folder.read(path.file_name(), HardLinkPolicy::Allow).map_err(doing)?;
+    let Some(found) = found else { return Ok(None) };
+    // A power cut may have torn the version, but it still has both names of its move.
+    let other = history.moved.as_ref().map(|moved| root.stat(moved)).transpose()?.flatten();
+    let is_moved = other.is_some_and(|other| other.inode == found.stat.inode);
+    Ok(Some(found).filter(|found| is_moved || history.versions.contains(&Some(found.hash))))
+}
+
+/// State of a file's folder before temporary names are removed from it, which changes the folder.
+pub(super) struct FolderBefore {
+    has_file: bool,
+    has_temporary: bool,
+    /// True if a moved file is still in its old place.
+    has_source: bool,
+    changed_ms: i64,
+}
+
+/// Looks at the folder of a file; `None` if there is no folder.
+pub(super) fn look_before_cleaning(
+    root: &ProjectRoot,
+    path: &NotePath,
+    history: &FileHistory,
+) -> Result<Option<FolderBefore>> {
+    let Some(folder) = root.folder(path)? else { return Ok(None) };
+    let doing = |source| StoreError::Io { doing: format!("look at {path}"), source };
+    let changed_ms = folder.modified_ns().map_err(doing)?.div_euclid(1_000_000);
+    let mut has_temporary = false;
+    for (temporary, _) in &history.temporaries {
+        has_temporary |= folder.stat(temporary).map_err(doing)?.is_some();
+    }
+    let has_file = folder.stat(path.file_name()).map_err(doing)?.is_some();
+    let source = match &history.moved {
+        Some(source) if !has_file && history.last().is_some() => root.read(source).ok().flatten(),
+        _ => None,
+    };
+    let has_source = source.is_some_and(|source| history.versions.contains(&Some(source.hash)));
+    Ok(Some(FolderBefore { has_file, has_temporary, has_source, changed_ms }))
+}
+
+/// Returns true if nothing shows that somebody touched the file after our last write.
+///
+/// Our files have the time of their commit as the time of last modification, which an edit
+/// changes. A file that is missing was never placed if its folder was not changed since the
+/// commit, or if the temporary file was still there. While the clock is behind the commit it was set back,
+/// and an earlier time tells nothing.
+pub(super) fn is_untouched(
+    root: &ProjectRoot,
+    path: &NotePath,
+    history: &FileHistory,
+    before: &FolderBefore,
+) -> Result<bool> {
+    let Some(folder) = root.folder(path)? else { return Ok(true) };
+    let doing = |source| StoreError::Io { doing: format!("look at {path}"), source };
+    let is_set_back = clock::now().as_millisecond() < history.last_ms;
+    let Some(stat) = folder.stat(path.file_name()).map_err(doing)? else {
+        let is_unplaced = before.has_temporary || before.changed_ms < history.last_ms;
+        let is_unplaced =
+            is_unplaced && (!is_set_back || before.has_temporary || before.has_source);
+        return Ok(!before.has_file && is_unplaced);
+    };
+    let modified_ms = stat.mtime_ns.div_euclid(1_000_000);
+    // Some file systems keep whole seconds, or every second one.
+    let is_time_of = |written_ms: &i64| {
+        modified_ms == *written_ms
+            || (modified_ms % 1_000 == 0 && (0..2_000).contains(&(written_ms - modified_ms)))
+    };
+    let is_older = history.written_ms.first().is_some_and(|first| modified_ms < *first);
+    Ok((is_older && !is_set_back) || history.written_ms.iter().any(is_time_of))
+}
