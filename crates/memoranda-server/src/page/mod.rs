@@ -103,6 +103,8 @@ pub(crate) enum PageEndpoint {
     Events,
     /// With the bytes of a file.
     FileBytes,
+    /// With the columns of the map.
+    Map,
     /// With the vault or a project as a file.
     Export,
 }
@@ -122,6 +124,7 @@ impl PageEndpoint {
             Self::Events => return events::stream(page, &query, &head.headers),
             Self::Export => return export::export(page, query).await,
             Self::FileBytes => return run(page, query, Map::new(), note::file_bytes).await,
+            Self::Map => return run(page, query, Map::new(), map::map).await,
             Self::Reads(handler) => handler,
             Self::Writes(_) if page.is_read_only => {
                 let message = "This server is read-only: it was started with --read-only.";
