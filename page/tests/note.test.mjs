@@ -101,6 +101,17 @@ test('blame names the writer of every line', async () => {
   await made.close();
 });
 
+test('writing begins at the line that was asked for', async () => {
+  const made = await context(browser);
+  const page = await enter(made, server, '#/note/main/Shop/Billing.md?edit=1&line=12');
+  await page.waitForSelector('textarea');
+  const before = async () => page.evaluate(() => document.querySelector('textarea').value.slice(0, document.querySelector('textarea').selectionStart));
+  await until('the caret is there', async () => (await before()).split('\n').length === 12);
+  await page.goto(`${server.base}/#/note/main/Shop/Currency.md?edit=1`);
+  await until('at the beginning otherwise', async () => (await page.inputValue('textarea')).includes('Currency') && (await before()) === '');
+  await made.close();
+});
+
 test('an edit of one word keeps every other byte, and the log says page', async () => {
   const before = Buffer.from('\ufeff# Windows\r\n\r\nfirst line  \r\n- [fact] Old word here #x <!-- obs_1 v1 2026-01-01T00:00:00Z -->\r\n\ttab\r\n\r\nlast without end', 'utf8');
   await home.file('main/Windows.md', before);

@@ -54,6 +54,7 @@ test('the counts of the page equal those of the command line', async () => {
   for (const one of agents) {
     const card = await page.locator('main .cards section', { has: page.getByRole('heading', { name: one.agent.name, exact: true }) }).textContent();
     assert.ok(card.includes(`${one.writes} written`), `${one.agent.name}: ${card}`);
+    assert.equal(one.tools_used.reduce((sum, tool) => sum + tool.count, 0), one.writes, `the tools of ${one.agent.name}`);
   }
 
   // The price of the tools is that of the definitions that an agent gets.

@@ -40,7 +40,7 @@ test('from the ledger: u takes back, u again brings back', async () => {
   await made.close();
 });
 
-test('from the history and from the note', async () => {
+test('from the history: u takes back, u again brings back; and from the note', async () => {
   const agent = await home.agent('cursor');
   await agent.call('memory', { command: 'create', path: '/memories/history.md', file_text: 'one\n' });
   const one = await home.read('memories/history.md');
@@ -52,11 +52,19 @@ test('from the history and from the note', async () => {
   await page.waitForSelector('main [data-row]');
   await page.keyboard.press('j');
   await page.waitForSelector('.detail figure');
-  await page.keyboard.press('u');
+  // What the key will do is shown before it is pressed.
   await page.waitForSelector('.detail button.primary:enabled');
+  assert.match(await page.textContent('.detail section'), /Taking it back will.*1 file/s);
   assert.deepEqual(await home.read('memories/history.md'), two);
   await page.keyboard.press('u');
   await until('taken back', async () => (await home.read('memories/history.md')).equals(one));
+  const isReady = async (words) => words.test(await page.textContent('.detail')) && (await page.locator('.detail button.primary:enabled').count()) === 1;
+  await until('the way back is shown', () => isReady(/Bringing it back will/));
+  await page.keyboard.press('u');
+  await until('brought back', async () => (await home.read('memories/history.md')).equals(two));
+  await until('it can be taken back again', () => isReady(/Taking it back will/));
+  await page.keyboard.press('u');
+  await until('taken back again', async () => (await home.read('memories/history.md')).equals(one));
 
   await page.goto(`${server.base}/#/note/memories/history.md`);
   await page.waitForSelector('article');

@@ -78,6 +78,17 @@ export function briefDate(time: string | number, now = Date.now()): string {
   return monthAndYear.format(at);
 }
 
+/** The time of a field of the browser, as the server reads it; null if it is none. */
+export function utcTime(local: string): string | null {
+  const at = new Date(local);
+  return local && !Number.isNaN(at.getTime()) ? at.toISOString() : null;
+}
+
+/** A moment as a `datetime-local` field of the browser has it. */
+export function localMinute(time: number): string {
+  return new Date(time - new Date(time).getTimezoneOffset() * MINUTE).toISOString().slice(0, 16);
+}
+
 export function moment(time: string | number): string {
   const at = new Date(time);
   return Number.isNaN(at.getTime()) ? '' : full.format(at);

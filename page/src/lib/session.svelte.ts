@@ -54,7 +54,7 @@ class Session {
     if (code) {
       // Out of the address bar and of the history before anything else happens.
       history.replaceState(null, '', `${location.pathname}#/now`);
-      await this.exchange({ code: decodeURIComponent(code) });
+      await this.exchange({ code });
       if (!this.key) await this.#find();
     } else {
       const signedIn = await endSignIn();

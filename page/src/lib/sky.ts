@@ -357,20 +357,25 @@ export class Sky {
         return (255 << 24) | (blue! << 16) | (green! << 8) | red!;
       }),
     );
-    const size = Math.max(1, Math.round(this.#radius() * s.ratio * 0.9));
-    const half = size >> 1;
-    for (let at = 0; at < this.count; at += 1) {
-      if (this.#created[at]! > this.until) continue;
+    // The picture keeps its strength: points share a tenth of the area, and grow with the zoom.
+    const room = Math.sqrt((0.1 * width * height) / this.count) * Math.min(2.4, Math.sqrt(this.zoom));
+    const size = Math.max(1, Math.min(Math.round(6 * s.ratio), Math.round(room)));
+    const paint = (at: number, side: number, mix: number) => {
+      if (this.#created[at]! > this.until) return;
+      const half = side >> 1;
       const x = Math.round((s.ox + (this.#x[at]! - s.cx) * s.kx) * s.ratio) - half;
       const y = Math.round((s.oy + (this.#y[at]! - s.cy) * s.ky) * s.ratio) - half;
-      if (x < 0 || y < 0 || x + size > width || y + size > height) continue;
-      const mix = this.lit && !this.lit[at] ? 2 : this.#alpha[at]! > 200 ? 0 : 1;
+      if (x < 0 || y < 0 || x + side > width || y + side > height) return;
       const colour = mixes[mix]![this.#colour[at]!]!;
-      for (let row = 0; row < size; row += 1) {
+      for (let row = 0; row < side; row += 1) {
         const start = (y + row) * width + x;
-        for (let column = 0; column < size; column += 1) pixels[start + column] = colour;
+        for (let column = 0; column < side; column += 1) pixels[start + column] = colour;
       }
-    }
+    };
+    const { lit } = this;
+    for (let at = 0; at < this.count; at += 1) if (!lit?.[at]) paint(at, size, lit ? 2 : this.#alpha[at]! > 200 ? 0 : 1);
+    // What is lit lies above the rest, and is larger.
+    if (lit) for (let at = 0; at < this.count; at += 1) if (lit[at]) paint(at, size + Math.round(3 * s.ratio), 0);
     this.#context.putImageData(this.#image, 0, 0);
     this.#drawHulls(s);
   }

@@ -93,6 +93,8 @@ export interface Status {
   can_manage: boolean;
   head?: string | null;
   projects: { name: string; notes: number; folder: string; outside: boolean }[];
+  /** The project that new notes go to. */
+  default_project: string;
   counts: { notes: number; passages: number; observations: number; relations: number; unresolved: number; commits: number };
   log_bytes: number;
   watched: boolean;
@@ -361,10 +363,9 @@ export interface AgentsAnswer {
   agents: {
     agent: Agent;
     clients: string[];
-    first?: Time | null;
     last: Time;
     writes: number;
-    total?: number;
+    total: number;
     reads?: number | null;
     tools_used: { tool: string; count: number }[];
     installed?: boolean | null;

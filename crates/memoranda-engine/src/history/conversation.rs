@@ -6,6 +6,7 @@
 
 use std::collections::HashMap;
 
+use jiff::Timestamp;
 use memoranda_core::change::Commit;
 use memoranda_core::id::CommitId;
 use memoranda_store::HistoryFilter;
@@ -46,7 +47,8 @@ impl Memory {
         }
         let mut commits = self.commits_after(&commit)?;
         commits.push(commit.clone());
-        commits.extend(self.commits_before(&commit)?);
+        let read = |filter: &HistoryFilter| self.log(filter, PAGE_SIZE, 0);
+        commits.extend(commits_before(&commit, read)?);
         let id = commits.last().map_or(commit.id, |first| first.id).to_string();
         Ok(CommitConversation { id, agent: AgentIdentity::of(&commit.author), commits })
     }
@@ -62,7 +64,7 @@ impl Memory {
     /// Returns the conversation of each of some commits, which are ordered newest first.
     pub(crate) fn conversations_of(&self, commits: &[Commit]) -> Result<Vec<String>> {
         // The first commit so far of the conversation of each client, from the oldest on.
-        let mut open: HashMap<String, (Commit, CommitId)> = HashMap::new();
+        let mut open: HashMap<String, (&Commit, CommitId)> = HashMap::new();
         let mut ids = Vec::with_capacity(commits.len());
         for commit in commits.iter().rev() {
             if let Some(id) = &commit.author.details.conversation {
@@ -71,42 +73,18 @@ impl Memory {
             }
             let key = speaker(commit);
             let id = match open.get(&key) {
-                Some((last, id)) if is_continued(last, commit) => *id,
+                Some((last, id)) if is_continued(last.time, commit.time) => *id,
                 Some(_) => commit.id,
-                None => self.commits_before(commit)?.last().map_or(commit.id, |first| first.id),
+                None => {
+                    let read = |filter: &HistoryFilter| self.log_heads(filter, PAGE_SIZE);
+                    commits_before(commit, read)?.last().map_or(commit.id, |first| first.id)
+                }
             };
-            open.insert(key, (commit.clone(), id));
+            open.insert(key, (commit, id));
             ids.push(id.to_string());
         }
         ids.reverse();
         Ok(ids)
-    }
-
-    /// Returns the earlier commits of the same conversation, newest first.
-    fn commits_before(&self, commit: &Commit) -> Result<Vec<Commit>> {
-        let mut found = Vec::new();
-        let mut last = commit.clone();
-        let mut filter =
-            HistoryFilter { client: Some(commit.author.client.clone()), ..Default::default() };
-        filter.before = Some(commit.id);
-        loop {
-            let page = self.log(&filter, PAGE_SIZE, 0)?;
-            let is_last_page = page.len() < PAGE_SIZE;
-            for earlier in page {
-                filter.before = Some(earlier.id);
-                if speaker(&earlier) != speaker(commit) {
-                    continue;
-                }
-                if !is_continued(&earlier, &last) || found.len() >= MAX_COMMITS {
-                    return Ok(found);
-                }
-                found.push(earlier.clone());
-                last = earlier;
-            }
-            if is_last_page {
-                return Ok(found);
-            }
-        }
     }
 
     /// Returns the later commits of the same conversation, newest first.
@@ -119,16 +97,16 @@ impl Memory {
         let later = self.log(&filter, MAX_COMMITS, 0)?;
         let position = later.iter().position(|later| later.id == commit.id);
         let mut found = Vec::new();
-        let mut last = commit.clone();
+        let mut last = commit.time;
         for next in later.iter().take(position.unwrap_or(0)).rev() {
             if speaker(next) != speaker(commit) {
                 continue;
             }
-            if !is_continued(&last, next) {
+            if !is_continued(last, next.time) {
                 break;
             }
             found.push(next.clone());
-            last = next.clone();
+            last = next.time;
         }
         found.reverse();
         Ok(found)
@@ -141,8 +119,38 @@ fn speaker(commit: &Commit) -> String {
     format!("{} {} {named}", commit.author.channel.as_str(), commit.author.client)
 }
 
+/// Returns the earlier commits of the same conversation, newest first.
+fn commits_before(
+    commit: &Commit,
+    read: impl Fn(&HistoryFilter) -> Result<Vec<Commit>>,
+) -> Result<Vec<Commit>> {
+    let mut found = Vec::new();
+    let mut last = commit.time;
+    let mut filter =
+        HistoryFilter { client: Some(commit.author.client.clone()), ..Default::default() };
+    filter.before = Some(commit.id);
+    loop {
+        let page = read(&filter)?;
+        let is_last_page = page.len() < PAGE_SIZE;
+        for earlier in page {
+            filter.before = Some(earlier.id);
+            if speaker(&earlier) != speaker(commit) {
+                continue;
+            }
+            if !is_continued(earlier.time, last) || found.len() >= MAX_COMMITS {
+                return Ok(found);
+            }
+            last = earlier.time;
+            found.push(earlier);
+        }
+        if is_last_page {
+            return Ok(found);
+        }
+    }
+}
+
 /// Returns true if a commit continues the conversation of an earlier one.
-fn is_continued(earlier: &Commit, later: &Commit) -> bool {
-    let pause = later.time.as_second() - earlier.time.as_second();
+fn is_continued(earlier: Timestamp, later: Timestamp) -> bool {
+    let pause = later.as_second() - earlier.as_second();
     pause <= MAX_PAUSE_SECONDS
 }

@@ -10,7 +10,7 @@ use memoranda_core::note;
 use memoranda_store::HistoryFilter;
 
 use crate::Memory;
-use crate::error::Result;
+use crate::error::{EngineError, Result};
 use crate::history::agent::AgentIdentity;
 use crate::history::undo::reversal_targets;
 use crate::links::resolve::NoteLocation;
@@ -53,7 +53,7 @@ pub struct LedgerPage {
 /// One line of the ledger.
 #[derive(Clone, Debug)]
 pub struct LedgerEntry {
-    /// The commit.
+    /// The commit, with its first files.
     pub commit: Commit,
     /// Who made it.
     pub agent: AgentIdentity,
@@ -67,6 +67,8 @@ pub struct LedgerEntry {
     pub line: Option<usize>,
     /// First files.
     pub files: Vec<LedgerFile>,
+    /// Number of all files.
+    pub file_count: usize,
     /// The undo that took it back; `None` if it is in force.
     pub undone_by: Option<CommitId>,
     /// Reason why it cannot be taken back; `None` if it can.
@@ -98,24 +100,39 @@ struct EntrySentence {
 impl Memory {
     /// Returns a page of the ledger, newest first.
     pub fn ledger(&self, filter: &LedgerFilter, limit: usize) -> Result<LedgerPage> {
-        let (commits, next) = self.ledger_commits(filter, limit)?;
-        let entries = self.ledger_entries(&commits)?;
-        Ok(LedgerPage { entries, next })
+        let read = |history: &HistoryFilter, limit| self.log_heads(history, limit);
+        let (mut commits, next) = ledger_commits(filter, limit, read)?;
+        // A scan has thousands of files, of which an entry names the first.
+        let mut counts = Vec::with_capacity(commits.len());
+        for commit in &mut commits {
+            let (files, count) = self.snapshot()?.first_files(commit.id, MAX_FILES)?;
+            commit.files = files;
+            counts.push(count);
+        }
+        Ok(LedgerPage { entries: self.entries_of(&commits, &counts)?, next })
     }
 
     /// Counts the commits that a ledger would list, up to a limit.
     pub fn ledger_count(&self, filter: &LedgerFilter, limit: usize) -> Result<usize> {
-        Ok(self.ledger_commits(filter, limit)?.0.len())
+        let read = |history: &HistoryFilter, limit| self.log_heads(history, limit);
+        Ok(ledger_commits(filter, limit, read)?.0.len())
     }
 
     /// Returns the entries of some commits, which are ordered newest first.
     pub fn ledger_entries(&self, commits: &[Commit]) -> Result<Vec<LedgerEntry>> {
+        let counts: Vec<usize> = commits.iter().map(|commit| commit.files.len()).collect();
+        self.entries_of(commits, &counts)
+    }
+
+    fn entries_of(&self, commits: &[Commit], counts: &[usize]) -> Result<Vec<LedgerEntry>> {
         let undone = self.undone_commits()?;
         let conversations = self.conversations_of(commits)?;
-        let entry = |(commit, conversation): (&Commit, String)| {
-            self.ledger_entry(commit, conversation, undone.get(&commit.id).copied())
-        };
-        commits.iter().zip(conversations).map(entry).collect()
+        let mut entries = Vec::with_capacity(commits.len());
+        for ((commit, file_count), conversation) in commits.iter().zip(counts).zip(conversations) {
+            let undone_by = undone.get(&commit.id).copied();
+            entries.push(self.ledger_entry(commit, *file_count, conversation, undone_by)?);
+        }
+        Ok(entries)
     }
 
     /// Returns the commits that are taken back at present, each with the undo that did it.
@@ -137,50 +154,14 @@ impl Memory {
         Ok(undone)
     }
 
-    fn ledger_commits(
-        &self,
-        filter: &LedgerFilter,
-        limit: usize,
-    ) -> Result<(Vec<Commit>, Option<CommitId>)> {
-        let mut history = filter.history.clone();
-        let mut found: Vec<Commit> = Vec::new();
-        let mut scanned = 0;
-        loop {
-            let page_size = PAGE_SIZE.min(limit.saturating_add(1));
-            let page = self.log(&history, page_size, 0)?;
-            let is_last_page = page.len() < page_size;
-            for commit in page {
-                scanned += 1;
-                history.before = Some(commit.id);
-                if filter.after == Some(commit.id) {
-                    return Ok((found, None));
-                }
-                if !filter.fits(&commit) {
-                    continue;
-                }
-                if found.len() == limit {
-                    let next = found.last().map(|commit| commit.id);
-                    return Ok((found, next));
-                }
-                found.push(commit);
-            }
-            if is_last_page {
-                return Ok((found, None));
-            }
-            if scanned >= MAX_SCANNED {
-                // The next page goes on where this one stopped to look.
-                return Ok((found, history.before));
-            }
-        }
-    }
-
     fn ledger_entry(
         &self,
         commit: &Commit,
+        file_count: usize,
         conversation: String,
         undone_by: Option<CommitId>,
     ) -> Result<LedgerEntry> {
-        let EntrySentence { sentence, label, line } = self.sentence_of(commit);
+        let EntrySentence { sentence, label, line } = self.sentence_of(commit, file_count);
         let mut files = Vec::new();
         for file in commit.files.iter().take(MAX_FILES) {
             files.push(self.ledger_file(file)?);
@@ -188,7 +169,13 @@ impl Memory {
         let why_not = if commit.files.is_empty() {
             Some("it changed no file".to_owned())
         } else {
-            self.check_undoable(commit).err().map(|error| error.to_string())
+            let refusal = self.check_undoable(commit).err().map(|error| match error {
+                EngineError::FirstScan { commit, project, is_in_vault, .. } => {
+                    EngineError::FirstScan { commit, project, files: file_count, is_in_vault }
+                }
+                other => other,
+            });
+            refusal.map(|error| error.to_string())
         };
         Ok(LedgerEntry {
             agent: AgentIdentity::of(&commit.author),
@@ -198,6 +185,7 @@ impl Memory {
             label,
             line,
             files,
+            file_count,
             undone_by,
             why_not,
         })
@@ -222,14 +210,13 @@ impl Memory {
     }
 
     /// Returns the line that stands for a commit: the first text that it wrote.
-    fn sentence_of(&self, commit: &Commit) -> EntrySentence {
+    fn sentence_of(&self, commit: &Commit, file_count: usize) -> EntrySentence {
         let plain = |sentence: String| EntrySentence { sentence, label: None, line: None };
         if commit.kind == Some(CommitKind::FirstScan) {
             let project = commit.files.first().map(|file| file.project.to_string());
-            let count = commit.files.len();
-            let files = if count == 1 { "file" } else { "files" };
+            let files = if file_count == 1 { "file" } else { "files" };
             return plain(format!(
-                "Began to follow {} ({count} {files})",
+                "Began to follow {} ({file_count} {files})",
                 project.unwrap_or_default()
             ));
         }
@@ -252,6 +239,44 @@ impl Memory {
             (None, None) => None,
         };
         found.unwrap_or_else(|| plain(file_title(&place)))
+    }
+}
+
+/// Returns the commits that fit, newest first, and the one before which the next page begins.
+fn ledger_commits(
+    filter: &LedgerFilter,
+    limit: usize,
+    read: impl Fn(&HistoryFilter, usize) -> Result<Vec<Commit>>,
+) -> Result<(Vec<Commit>, Option<CommitId>)> {
+    let mut history = filter.history.clone();
+    let mut found: Vec<Commit> = Vec::new();
+    let mut scanned = 0;
+    loop {
+        let page_size = PAGE_SIZE.min(limit.saturating_add(1));
+        let page = read(&history, page_size)?;
+        let is_last_page = page.len() < page_size;
+        for commit in page {
+            scanned += 1;
+            history.before = Some(commit.id);
+            if filter.after == Some(commit.id) {
+                return Ok((found, None));
+            }
+            if !filter.fits(&commit) {
+                continue;
+            }
+            if found.len() == limit {
+                let next = found.last().map(|commit| commit.id);
+                return Ok((found, next));
+            }
+            found.push(commit);
+        }
+        if is_last_page {
+            return Ok((found, None));
+        }
+        if scanned >= MAX_SCANNED {
+            // The next page goes on where this one stopped to look.
+            return Ok((found, history.before));
+        }
     }
 }
 

@@ -52,6 +52,11 @@ impl Memory {
         Ok(self.snapshot()?.history(filter, limit, offset)?)
     }
 
+    /// Returns the newest commits that match, newest first, without their files.
+    pub(crate) fn log_heads(&self, filter: &HistoryFilter, limit: usize) -> Result<Vec<Commit>> {
+        Ok(self.snapshot()?.history_heads(filter, limit, 0)?)
+    }
+
     /// Returns a fresh id for a conversation whose client does not name it.
     pub fn new_conversation_id(&self) -> String {
         memoranda_store::clock::new_commit_id().to_string()

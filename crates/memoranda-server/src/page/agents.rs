@@ -2,6 +2,7 @@
 
 use std::collections::BTreeMap;
 
+use jiff::tz::TimeZone;
 use memoranda_engine::core::token_estimate::estimate_tokens;
 use memoranda_engine::{AgentIdentity, HistoryFilter};
 use serde_json::{Value, json};
@@ -11,8 +12,8 @@ use super::request::PageRequest;
 use crate::http_error::HttpError;
 use crate::mcp::tool_definition;
 
-/// Maximum number of commits by which used tools are counted.
-const MAX_COMMITS: usize = 5_000;
+/// Maximum number of commits of the requested days by which used tools are counted.
+const MAX_COMMITS: usize = 100_000;
 
 /// Returns the agents and the tools.
 pub(super) fn agents(request: &PageRequest<'_>) -> Result<Value, HttpError> {
@@ -22,7 +23,9 @@ pub(super) fn agents(request: &PageRequest<'_>) -> Result<Value, HttpError> {
     let activity = memory.activity(3650, project.as_ref())?;
     let recent = memory.activity(days, project.as_ref())?;
     let mut tools_used: BTreeMap<AgentIdentity, BTreeMap<String, usize>> = BTreeMap::new();
-    let filter = HistoryFilter { project, ..HistoryFilter::default() };
+    // The same days as the number of writes, so that the tools add up to it.
+    let since = recent.from.to_zoned(TimeZone::UTC).map(|start| start.timestamp()).ok();
+    let filter = HistoryFilter { project, since, ..HistoryFilter::default() };
     for commit in memory.log(&filter, MAX_COMMITS, 0)? {
         let agent = AgentIdentity::of(&commit.author);
         *tools_used.entry(agent).or_default().entry(commit.author.tool).or_default() += 1;

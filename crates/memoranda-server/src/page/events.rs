@@ -207,8 +207,14 @@ fn new_events(
     let only = page.catalog.settings.notes.only_project.as_deref();
     for entry in found.entries.iter().rev() {
         last = Some(entry.commit.id);
-        let is_shown = only
-            .is_none_or(|only| entry.commit.files.iter().all(|file| file.project.as_str() == only));
+        let is_shown = match only {
+            None => true,
+            // An entry has only the first files of its commit.
+            Some(only) => {
+                let whole = memory.commit(entry.commit.id.as_str())?;
+                whole.files.iter().all(|file| file.project.as_str() == only)
+            }
+        };
         if is_shown {
             events.push(event("commit", Some(entry.commit.id), &entry_json(entry)));
         }

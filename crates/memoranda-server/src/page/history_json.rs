@@ -40,7 +40,7 @@ pub(super) fn entry_json(entry: &LedgerEntry) -> Value {
         "label": entry.label,
         "line": entry.line,
         "files": entry.files.iter().map(file_json).collect::<Vec<_>>(),
-        "file_count": commit.files.len(),
+        "file_count": entry.file_count,
         "undone": entry.undone_by.is_some(),
         "undone_by": entry.undone_by.map(|id| id.to_string()),
         "can_undo": can_undo,

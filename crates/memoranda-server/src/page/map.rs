@@ -2,7 +2,10 @@
 
 use std::collections::HashMap;
 
+use axum::Json;
+use axum::response::{IntoResponse, Response};
 use memoranda_engine::{AgentIdentity, EngineError, MapPoint};
+use serde::Serialize;
 use serde_json::{Value, json};
 
 use super::history_json::agent_json;
@@ -14,8 +17,32 @@ const MAX_IDS: usize = 500;
 /// Maximum number of links that are sent at once.
 const MAX_LINKS: usize = 5_000;
 
+/// The map as it is sent. A tree of JSON values would take thirty times the memory of its numbers.
+#[derive(Serialize)]
+struct MapAnswer {
+    version: String,
+    count: usize,
+    projects: Vec<Value>,
+    agents: Vec<Value>,
+    columns: MapColumns,
+}
+
+/// The points, column by column.
+#[derive(Serialize)]
+struct MapColumns {
+    id: Vec<i64>,
+    x: Vec<f64>,
+    y: Vec<f64>,
+    project: Vec<usize>,
+    agent: Vec<usize>,
+    created: Vec<i64>,
+    updated: Vec<i64>,
+    read: Vec<i64>,
+    degree: Vec<u32>,
+}
+
 /// Returns every note as a point, in columns.
-pub(super) fn map(request: &PageRequest<'_>) -> Result<Value, HttpError> {
+pub(super) fn map(request: &PageRequest<'_>) -> Result<Response, HttpError> {
     let map = request.memory().map(request.project()?.as_ref())?;
     let mut agents: Vec<AgentIdentity> = Vec::new();
     let mut agent_numbers: HashMap<AgentIdentity, usize> = HashMap::new();
@@ -35,7 +62,7 @@ pub(super) fn map(request: &PageRequest<'_>) -> Result<Value, HttpError> {
         });
         writers.push(agent);
     }
-    let column = |value: fn(&MapPoint) -> Value| map.notes.iter().map(value).collect::<Vec<_>>();
+    let times = |time: fn(&MapPoint) -> i64| map.notes.iter().map(time).collect::<Vec<_>>();
     // Rounded by the layout; a JSON number of an f32 would have more digits.
     let place = |value: f32| (f64::from(value) * 10_000.0).round() / 10_000.0;
     let discs = map.discs.iter().zip(counts).map(|((name, disc), count)| {
@@ -49,24 +76,28 @@ pub(super) fn map(request: &PageRequest<'_>) -> Result<Value, HttpError> {
     });
     let xs: Vec<f64> = map.notes.iter().map(|note| place(note.x)).collect();
     let ys: Vec<f64> = map.notes.iter().map(|note| place(note.y)).collect();
-    let version = blake3::hash(format!("{xs:?}{ys:?}").as_bytes()).to_hex();
-    Ok(json!({
-        "version": version.get(..16),
-        "count": map.notes.len(),
-        "projects": discs.collect::<Vec<_>>(),
-        "agents": agents.iter().map(agent_json).collect::<Vec<_>>(),
-        "columns": {
-            "id": column(|note| json!(note.file)),
-            "x": xs,
-            "y": ys,
-            "project": projects,
-            "agent": writers,
-            "created": column(|note| json!(note.created.as_second())),
-            "updated": column(|note| json!(note.updated.as_second())),
-            "read": column(|note| json!(note.last_read.map_or(0, jiff::Timestamp::as_second))),
-            "degree": column(|note| json!(note.degree)),
+    let mut hasher = blake3::Hasher::new();
+    for coordinate in xs.iter().chain(&ys) {
+        hasher.update(&coordinate.to_le_bytes());
+    }
+    let answer = MapAnswer {
+        version: hasher.finalize().to_hex().chars().take(16).collect(),
+        count: map.notes.len(),
+        projects: discs.collect(),
+        agents: agents.iter().map(agent_json).collect(),
+        columns: MapColumns {
+            id: map.notes.iter().map(|note| note.file).collect(),
+            x: xs,
+            y: ys,
+            project: projects,
+            agent: writers,
+            created: times(|note| note.created.as_second()),
+            updated: times(|note| note.updated.as_second()),
+            read: times(|note| note.last_read.map_or(0, jiff::Timestamp::as_second)),
+            degree: map.notes.iter().map(|note| note.degree).collect(),
         },
-    }))
+    };
+    Ok(Json(answer).into_response())
 }
 
 /// Returns the titles of some notes.

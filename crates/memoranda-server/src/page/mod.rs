@@ -106,6 +106,8 @@ pub(crate) enum PageEndpoint {
     Events,
     /// With the bytes of a file.
     FileBytes,
+    /// With the columns of the map.
+    Map,
     /// With the vault or a project as a file.
     Export,
 }
@@ -133,6 +135,7 @@ impl PageEndpoint {
             Self::FileBytes => {
                 return run(page, team, query, Map::new(), note::file_bytes).await;
             }
+            Self::Map => return run(page, team, query, Map::new(), map::map).await,
             Self::Reads(handler) | Self::Writes(handler) => handler,
         };
         // The guard has read the body and checked its size.

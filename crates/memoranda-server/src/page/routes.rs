@@ -299,7 +299,14 @@ pub(crate) const PAGE_ROUTES: &[HttpRoute] = &[
         &[PROJECT, LIMIT, CURSOR],
         history::deleted,
     ),
-    reads("/api/page/map", "every note as a point, in columns", &[PROJECT], map::map),
+    HttpRoute {
+        method: "GET",
+        path: "/api/page/map",
+        summary: "every note as a point, in columns",
+        access: RouteAccess::Session,
+        parameters: &[PROJECT],
+        endpoint: RouteEndpoint::Page(PageEndpoint::Map),
+    },
     reads(
         "/api/page/map/titles",
         "titles of points",

@@ -249,8 +249,8 @@ fn hit_json(result: &SearchResult, query: &Query) -> Value {
     })
 }
 
-/// Returns a snippet for people: without the comments of facts, without the mark of a list, and
-/// without a heading that the hit shows elsewhere.
+/// Returns a snippet for people: without the comments of facts, the mark of a list, the brackets of
+/// links, and a heading that the hit shows elsewhere.
 fn readable_snippet(
     text: &str,
     hits: &[Range<usize>],
@@ -272,6 +272,15 @@ fn readable_snippet(
         at = end.map_or(text.len(), |n| start + n + 3);
         cuts.push(start..at);
     }
+    for brackets in ["[[", "]]"] {
+        let found = text.match_indices(brackets).map(|(at, found)| at..at + found.len());
+        let is_shown = |place: &Range<usize>| {
+            !cuts.iter().any(|cut| place.start < cut.end && cut.start < place.end)
+        };
+        let found: Vec<Range<usize>> = found.filter(is_shown).collect();
+        cuts.extend(found);
+    }
+    cuts.sort_unstable_by_key(|cut| cut.start);
     let mut shown = String::new();
     let mut last = 0;
     for cut in &cuts {
@@ -404,6 +413,8 @@ mod tests {
         check("- [fact] p95 - 80", "p95", "[fact] p95 - 80", &["p95"]);
         check("[fact] a <!-- obs_A v1 --> b", "b", "[fact] a  b", &["b"]);
         check("[fact] a b <!-- obs_A v1 b", "b", "[fact] a b ", &["b"]);
+        check("see [[2026-05-21]] <!-- [[x]] -->", "2026", "see 2026-05-21 ", &["2026"]);
+        check("see [[Straße|the road]]]", "[[Straße|the", "see Straße|the road]", &["Straße|the"]);
         check("plain é text", "text", "plain é text", &["text"]);
         check("#", "#", "", &[]);
     }

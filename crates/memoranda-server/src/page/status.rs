@@ -3,7 +3,8 @@
 use std::path::Path;
 use std::time::Duration;
 
-use memoranda_engine::{HistoryFilter, IndexProgress, ProjectPlace, WriteObstacle};
+use memoranda_engine::core::id::ProjectName;
+use memoranda_engine::{HistoryFilter, IndexProgress, Memory, ProjectPlace, WriteObstacle};
 use serde_json::{Value, json};
 
 use super::history_json::agent_json;
@@ -72,6 +73,8 @@ pub(super) fn status(request: &PageRequest<'_>) -> Result<Value, HttpError> {
         agent["clients"] = json!(activity.clients);
         agent
     });
+    let default_project = &request.page.catalog.settings.notes.default_project;
+    let default_project = only.as_ref().map_or(default_project.as_str(), ProjectName::as_str);
     let model = status.model.as_ref().map(|model| match &model.coverage {
         Ok(coverage) => {
             let left = coverage.passages.saturating_sub(coverage.covered);
@@ -87,6 +90,7 @@ pub(super) fn status(request: &PageRequest<'_>) -> Result<Value, HttpError> {
         "can_manage": request.page.is_local && !request.page.is_read_only,
         "head": head,
         "projects": projects,
+        "default_project": default_project,
         "counts": {
             "notes": status.counts.notes,
             "passages": status.counts.passages,

@@ -486,7 +486,9 @@ fn a_server_of_one_project_shows_no_other() {
     let note = "/api/page/note?project=main&path=hidden.md";
     assert_eq!(page.problem("GET", note, &Value::Null).0, 404);
     assert_eq!(page.problem("GET", "/api/page/history?project=main", &Value::Null).0, 404);
-    assert!(!page.get("/api/page/status").to_string().contains("\"main\""));
+    let status = page.get("/api/page/status");
+    assert!(!status.to_string().contains("\"main\""));
+    assert_eq!(status["default_project"], "work");
 }
 
 /// Opens the stream of events.

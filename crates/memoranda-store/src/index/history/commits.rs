@@ -41,9 +41,35 @@ impl Snapshot<'_> {
         offset: usize,
     ) -> Result<Vec<Commit>> {
         self.query(|db| {
-            // With a file or project, SQLite starts from its changes, otherwise from the newest commit.
-            let sql = if filter.path.is_some() {
-                "SELECT k.row FROM ( \
+            let rows = matching_rows(db, filter, limit, offset)?;
+            rows.into_iter().map(|row| commit(db, row)).collect()
+        })
+    }
+
+    /// Returns the newest commits that match, newest first, without their files: a scan has thousands.
+    pub fn history_heads(
+        &self,
+        filter: &HistoryFilter,
+        limit: usize,
+        offset: usize,
+    ) -> Result<Vec<Commit>> {
+        self.query(|db| {
+            let rows = matching_rows(db, filter, limit, offset)?;
+            rows.into_iter().map(|row| commit_head(db, row)).collect()
+        })
+    }
+}
+
+/// Returns the rows of the newest commits that match, newest first.
+fn matching_rows(
+    db: &Connection,
+    filter: &HistoryFilter,
+    limit: usize,
+    offset: usize,
+) -> Result<Vec<i64>> {
+    // With a file or project, SQLite starts from its changes, otherwise from the newest commit.
+    let sql = if filter.path.is_some() {
+        "SELECT k.row FROM ( \
                    SELECT commit_row FROM changes WHERE path = ?5 \
                      AND project IN (SELECT id FROM projects WHERE ?4 IS NULL OR name = ?4) \
                    UNION SELECT commit_row FROM changes WHERE path > ?5 || '/' AND path < ?5 || '0' \
@@ -56,8 +82,8 @@ impl Snapshot<'_> {
                    AND (?8 IS NULL OR (k.logical_ms, k.device, k.segment, k.offset) < ( \
                      SELECT logical_ms, device, segment, offset FROM commits WHERE id = ?8)) \
                  ORDER BY k.logical_ms DESC, k.device DESC, k.segment DESC, k.offset DESC LIMIT ?6 OFFSET ?7"
-            } else {
-                "SELECT k.row FROM commits k \
+    } else {
+        "SELECT k.row FROM commits k \
                  WHERE (?1 IS NULL OR k.logical_ms >= ?1) AND (?2 IS NULL OR k.logical_ms <= ?2) \
                    AND (?3 IS NULL OR k.client = ?3 OR substr(k.client, 1, length(?3) + 1) = ?3 || ' ' \
                      OR lower(k.client) = lower(replace(?3, '-', ' ')) OR k.account = ?3) AND ?5 IS NULL \
@@ -67,32 +93,43 @@ impl Snapshot<'_> {
                    AND (?8 IS NULL OR (k.logical_ms, k.device, k.segment, k.offset) < ( \
                      SELECT logical_ms, device, segment, offset FROM commits WHERE id = ?8)) \
                  ORDER BY k.logical_ms DESC, k.device DESC, k.segment DESC, k.offset DESC LIMIT ?6 OFFSET ?7"
-            };
-            let mut query = db.prepare_cached(sql)?;
-            let rows = query.query_map(
-                params![
-                    filter.since.map(Timestamp::as_millisecond),
-                    filter.until.map(Timestamp::as_millisecond),
-                    filter.client,
-                    filter.project.as_ref().map(ProjectName::as_str),
-                    filter.path.as_ref().map(NotePath::as_str),
-                    limit as i64,
-                    offset as i64,
-                    filter.before.as_ref().map(CommitId::as_str),
-                    filter.conversation
-                ],
-                |row| row.get::<_, i64>(0),
-            )?;
-            let rows = rows.collect::<rusqlite::Result<Vec<_>>>()?;
-            rows.into_iter().map(|row| commit(db, row)).collect()
-        })
-    }
+    };
+    let mut query = db.prepare_cached(sql)?;
+    let rows = query.query_map(
+        params![
+            filter.since.map(Timestamp::as_millisecond),
+            filter.until.map(Timestamp::as_millisecond),
+            filter.client,
+            filter.project.as_ref().map(ProjectName::as_str),
+            filter.path.as_ref().map(NotePath::as_str),
+            limit as i64,
+            offset as i64,
+            filter.before.as_ref().map(CommitId::as_str),
+            filter.conversation
+        ],
+        |row| row.get::<_, i64>(0),
+    )?;
+    Ok(rows.collect::<rusqlite::Result<Vec<_>>>()?)
 }
 
 impl Snapshot<'_> {
     /// Returns a commit by its id or a prefix of it.
     pub fn find_commit(&self, given: &str) -> Result<Commit> {
         self.query(|db| find(db, given))
+    }
+
+    /// Returns the first files of a commit, and the number of all of them.
+    pub fn first_files(&self, commit: CommitId, limit: usize) -> Result<(Vec<FileChange>, usize)> {
+        self.query(|db| {
+            let mut select = db.prepare_cached("SELECT row FROM commits WHERE id = ?")?;
+            let row = select.query_row([commit.as_str()], |row| row.get(0))?;
+            let mut count = db.prepare_cached(
+                "SELECT count(*) FROM changes WHERE commit_row = ? AND moved_to IS NULL",
+            )?;
+            let count: i64 = count.query_row([row], |row| row.get(0))?;
+            let limit = i64::try_from(limit).unwrap_or(i64::MAX);
+            Ok((files_of(db, row, limit)?, usize::try_from(count).unwrap_or(0)))
+        })
     }
 
     /// Returns the time of a project's first commit.
@@ -144,11 +181,17 @@ fn folders_of(json: &str) -> Option<Box<FolderChanges>> {
 
 fn commit(db: &Connection, row: i64) -> Result<Commit> {
     let mut commit = commit_head(db, row)?;
+    commit.files = files_of(db, row, i64::MAX)?;
+    Ok(commit)
+}
+
+/// Loads the first files of a commit.
+fn files_of(db: &Connection, row: i64, limit: i64) -> Result<Vec<FileChange>> {
     let mut changes = db.prepare_cached(
         "SELECT p.name, c.path, c.moved_from, c.before, c.after, c.facts FROM changes c \
-         JOIN projects p ON p.id = c.project WHERE c.commit_row = ? AND c.moved_to IS NULL ORDER BY c.n",
+         JOIN projects p ON p.id = c.project WHERE c.commit_row = ? AND c.moved_to IS NULL ORDER BY c.n LIMIT ?",
     )?;
-    let rows = changes.query_map([row], |row| {
+    let rows = changes.query_map([row, limit], |row| {
         let facts: Option<String> = row.get(5)?;
         Ok((
             row.get::<_, String>(0)?,
@@ -159,12 +202,13 @@ fn commit(db: &Connection, row: i64) -> Result<Commit> {
             facts,
         ))
     })?;
+    let mut files = Vec::new();
     for row in rows {
         let (project, path, from, before, after, facts) = row?;
         let (Ok(project), Ok(path)) = (ProjectName::parse(&project), NotePath::parse(&path)) else {
             continue;
         };
-        commit.files.push(FileChange {
+        files.push(FileChange {
             project,
             path,
             moved_from: from.and_then(|from| NotePath::parse(&from).ok()),
@@ -173,7 +217,7 @@ fn commit(db: &Connection, row: i64) -> Result<Commit> {
             fact_edits: facts.map(|facts| fact_edits(&facts)).unwrap_or_default(),
         });
     }
-    Ok(commit)
+    Ok(files)
 }
 
 /// Loads a commit without its files.
