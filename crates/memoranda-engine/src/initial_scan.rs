@@ -13,6 +13,8 @@ use crate::{Memory, SyncScope};
 
 /// How often one who waits looks whether it is done.
 const PAUSE: Duration = Duration::from_millis(10);
+/// Time after the first scan until the files are watched.
+const WATCH_DELAY: Duration = Duration::from_millis(100);
 /// How often the process that watches is asked if it still does.
 const WATCHER_CHECK: Duration = Duration::from_secs(1);
 /// While it does not answer, no more than one part in so many of the time is spent on scans.
@@ -126,9 +128,8 @@ impl Memory {
                 }
             }
             let left = until.saturating_duration_since(Instant::now());
-            let is_scanned = self.scan_before_watching(left);
-            self.start_background()?;
-            if !is_scanned {
+            if !self.scan_before_watching(left) {
+                self.start_background()?;
                 std::thread::sleep(PAUSE);
             }
         }
@@ -152,6 +153,13 @@ impl Memory {
             }
             // Nobody waits any more if the patience was shorter.
             ended.send(()).ok();
+            // The answer needs the processors first. A process that ends meanwhile watches nothing.
+            let store = Arc::downgrade(&store);
+            std::thread::sleep(WATCH_DELAY);
+            if store.upgrade().is_some_and(|store| store.start_background().is_err()) {
+                // The next call tries again, and reports the failure.
+                look.is_over.store(false, Ordering::Relaxed);
+            }
         });
         started.is_ok() && end.recv_timeout(patience).is_ok()
     }
