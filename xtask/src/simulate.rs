@@ -25,7 +25,7 @@ pub(crate) fn run(arguments: &[String]) -> Result<()> {
     if cargo.status()?.success() { Ok(()) } else { Err("the simulator found a failure".into()) }
 }
 
-/// What follows the failure of a life.
+/// The reaction to a life that fails.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum AfterFailure {
     Stop,

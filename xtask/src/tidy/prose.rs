@@ -32,7 +32,7 @@ const GENERATED_PAGES: &str = "docs/reference/";
 
 /// Maximum number of findings in the product's crates, whose comments are not all rewritten yet.
 /// The numbers may only shrink. All other folders have no findings.
-const ALLOWANCE: Allowance = Allowance { banned_words: 6, doc_openings: 20 };
+const ALLOWANCE: Allowance = Allowance { banned_words: 5, doc_openings: 0 };
 
 /// Maximum number of findings to list.
 const MAX_LISTED: usize = 40;

@@ -18,7 +18,7 @@ const FEW_TERMS: usize = 2;
 /// the nearest of few.
 const MEANING_ALONE: (f64, f64) = (0.215, 0.025);
 
-/// The same for facts that agents keep, one statement each, compared by the subject of the question.
+/// Least similarity of facts that agents keep, one statement each, compared by the subject of the question.
 /// Few short statements are near by chance, many are nearer than passages of notes.
 const FACT_MEANING_ALONE: (f64, f64) = (0.055, 0.05);
 

@@ -1,4 +1,4 @@
-//! What the page makes this machine do: settings, set-up of clients, import and vacuum. Only a page
+//! Actions of the page on this machine: settings, set-up of clients, import and vacuum. Only a page
 //! of a server that no other machine reaches may do it.
 
 use axum::http::StatusCode;

@@ -4,7 +4,7 @@ use std::path::Path;
 use std::time::Duration;
 
 use memoranda_engine::core::id::ProjectName;
-use memoranda_engine::{HistoryFilter, IndexProgress, Memory, ProjectPlace, WriteObstacle};
+use memoranda_engine::{HistoryFilter, IndexProgress, ProjectPlace, WriteObstacle};
 use serde_json::{Value, json};
 
 use super::history_json::agent_json;

@@ -209,9 +209,8 @@ impl PendingUpdates {
     pub(crate) fn newest(&self, project: &ProjectName, path: &NotePath) -> Option<&UnindexedFile> {
         let mut newest = None;
         for update in &self.updates {
-            let files = update.names.as_ref()?.iter();
-            newest =
-                files.filter(|f| f.project == *project && f.is_at(path)).next_back().or(newest);
+            let mut files = update.names.as_ref()?.iter();
+            newest = files.rfind(|f| f.project == *project && f.is_at(path)).or(newest);
         }
         newest
     }

@@ -1,4 +1,4 @@
-//! What many notes consist of, in one query: the categories of their facts and the types of their
+//! Outlines of many notes in one query: the categories of their facts and the types of their
 //! relations.
 
 use rusqlite::Row;

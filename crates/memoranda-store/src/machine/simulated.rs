@@ -48,7 +48,7 @@ pub trait SimulatedMachine {
     fn boot(&self) -> PretendedBoot;
 }
 
-/// What a simulated machine says of a file or folder.
+/// Metadata of a file or folder on a simulated machine.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct SimulatedNode {
     /// The drive.

@@ -43,7 +43,7 @@ fn of_system(folder: &Path) -> Drive {
     drive
 }
 
-/// macOS mounts every volume but its own below `/Volumes`. It has no number for attachments.
+/// Finds the drive on macOS, which mounts every volume except its own below `/Volumes`. It has no number for attachments.
 #[cfg(target_os = "macos")]
 fn of_system(folder: &Path) -> Drive {
     let folder = folder.canonicalize().unwrap_or_else(|_| folder.to_owned());

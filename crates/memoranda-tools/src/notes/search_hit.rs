@@ -264,13 +264,12 @@ impl NoteHit {
     fn essential_item(&self) -> Value {
         let mut item = json!({
             "title": self.title,
+            "type": self.kind,
             "permalink": self.permalink,
             "project": self.place.project.as_str(),
+            "file_path": self.place.path.as_str(),
             "content": self.content,
         });
-        if self.kind != "entity" {
-            item["type"] = json!(self.kind);
-        }
         if let Some(space) = &self.space {
             item["space"] = json!(space);
         }

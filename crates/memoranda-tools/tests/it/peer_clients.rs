@@ -1,4 +1,4 @@
-//! What clients of other memory servers rely on: shapes of answers, spellings of arguments.
+//! Expectations of clients of other memory servers: shapes of answers, spellings of arguments.
 
 use memoranda_tools::Wording;
 use serde_json::{Value, json};

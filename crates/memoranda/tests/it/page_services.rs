@@ -1,4 +1,4 @@
-//! What the web page makes the machine do, with the real server: set-up, settings, import, export.
+//! Actions of the web page on the machine, with the real server: set-up, settings, import, export.
 
 use std::io::{Read as _, Write as _};
 use std::net::TcpStream;

@@ -1,4 +1,4 @@
-//! What a file, its folder and its temporary names tell about a crash: which version had its name, and
+//! Evidence of a crash in a file, its folder and its temporary names: which version had its name, and
 //! if somebody touched it since.
 
 use std::collections::BTreeSet;

@@ -28,7 +28,7 @@ use crate::support::who;
 /// The folder that the project `work` moves into.
 const MOVED_WORK: &str = "moved-work";
 
-/// What a life came to.
+/// The counts of a life.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub(super) struct LifeReport {
     pub(super) steps: u64,
@@ -441,7 +441,7 @@ fn names_of((project, path): &Key) -> (ProjectName, NotePath) {
     (ProjectName::parse(project).unwrap(), NotePath::parse(path).unwrap())
 }
 
-/// What a process does: one call of the store after the other.
+/// The work of a process: one call of the store after the other.
 struct Actor<'a> {
     life: &'a Life,
     id: usize,

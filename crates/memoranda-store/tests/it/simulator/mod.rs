@@ -21,7 +21,7 @@ use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 /// simulate` does not.
 const OPEN_SEEDS: [u64; 2] = [254, 286];
 
-/// What follows the failure of a life.
+/// The reaction to a life that fails.
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum AfterFailure {
     Stop,

@@ -1,4 +1,4 @@
-//! What was acknowledged, what people did, and what may be seen of both.
+//! The model: acknowledged changes, edits by people, and the states of a file that they allow.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -10,12 +10,12 @@ pub(super) type Key = (String, String);
 /// The bytes of a file; `None` if it does not exist.
 pub(super) type Value = Option<Vec<u8>>;
 
-/// What is known of one file.
+/// Knowledge about one file.
 #[derive(Clone, Default, Debug)]
 struct FileModel {
-    /// What the file holds after the last acknowledged change or the last edit of a person.
+    /// Content after the last acknowledged change or the last edit of a person.
     last: Value,
-    /// What it may hold as well: changes that were not acknowledged, and edits that a cut took.
+    /// Other allowed contents: changes that were not acknowledged, and edits that a cut took.
     possible: Vec<Value>,
     /// The last acknowledged value, and what people made of it since.
     recent: Vec<Value>,

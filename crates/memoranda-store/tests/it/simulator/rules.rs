@@ -1,4 +1,4 @@
-//! What a seed decides about a whole life of a vault.
+//! Decisions of a seed about a whole life of a vault.
 
 use super::chance::Chance;
 

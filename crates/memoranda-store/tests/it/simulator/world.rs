@@ -27,7 +27,7 @@ const SHOWN_EVENTS: usize = 100;
 /// Numbers of errors: EIO, EMFILE, ENOSPC.
 const ERRORS: [i32; 3] = [5, 24, 28];
 
-/// What unwinds the thread of a process that is killed.
+/// Unwinds the thread of a process that is killed.
 pub(super) struct Killed;
 
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -39,7 +39,7 @@ pub(super) enum ProcessState {
     Ended,
 }
 
-/// What a test lets happen at one call.
+/// An event that a test plans for one call.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(super) enum PlannedFault {
     Error,
@@ -64,7 +64,7 @@ pub(super) struct World {
     pub(super) home: PathBuf,
     pub(super) stick: Option<PathBuf>,
     pub(super) counts: BTreeMap<&'static str, u64>,
-    /// What happens to a process that is alone, after so many calls.
+    /// Planned event of a process that is alone, after so many calls.
     pub(super) planned: Option<(usize, PlannedFault)>,
     texts: u64,
     pids: u32,
@@ -215,7 +215,7 @@ impl World {
         if self.stick.is_some() { vec!["main", "ext"] } else { vec!["main"] }
     }
 
-    /// What people and fate do between two calls.
+    /// Lets people and chance act between two calls.
     fn happen(&mut self) {
         let rules = self.rules;
         if self.chance.one_in(rules.edit) {

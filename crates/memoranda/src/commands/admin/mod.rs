@@ -445,7 +445,7 @@ enum RoleName {
     Proposer,
     /// Reads and writes, and decides on proposals.
     Editor,
-    /// The same, and owns the space.
+    /// Does all that an editor does, and owns the space.
     Owner,
 }
 

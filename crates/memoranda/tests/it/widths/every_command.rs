@@ -17,7 +17,7 @@ const NOT_RUN: [&str; 8] = ["admin", "clone", "mcp", "open", "pull", "serve", "w
 const LONG_NAME: &str =
     "A note that nobody has written down yet, with quite a long title of its own";
 
-/// What is run, errors included. The order matters: later commands see what earlier ones did.
+/// The commands to run, errors included. The order matters: later commands see what earlier ones did.
 const RUN: [&[&str]; 56] = [
     &["init"],
     &["status"],
