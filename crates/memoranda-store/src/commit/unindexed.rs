@@ -127,8 +127,9 @@ impl UnindexedFile {
     }
 }
 
-/// Reads the names of changed files. `None` for many files, for large ones, and for a commit that
-/// was recorded together with edits by hand.
+/// Reads the names of changed files. `None` for many files, for large ones, for a commit that was
+/// recorded together with edits by hand, and for one without files, such as a purge: it has no names
+/// by which a query could miss it.
 pub(super) fn read_names(
     db: &Connection,
     placed: &[LoggedRecord],
@@ -136,7 +137,7 @@ pub(super) fn read_names(
 ) -> Result<Option<Vec<UnindexedFile>>> {
     let [LoggedRecord { record, .. }] = placed else { return Ok(None) };
     let changes = &record.commit.files;
-    if files.len() > MAX_NAMED_FILES || changes.len() != files.len() {
+    if files.is_empty() || files.len() > MAX_NAMED_FILES || changes.len() != files.len() {
         return Ok(None);
     }
     let mut unindexed = Vec::with_capacity(files.len());

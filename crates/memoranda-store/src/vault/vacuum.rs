@@ -177,7 +177,6 @@ impl StoreInner {
     }
 }
 
-/// Returns the time of the last purge that an agent asked for.
 impl Snapshot<'_> {
     /// Returns the time of the last purge that an agent asked for.
     pub fn last_agent_purge(&self) -> Result<Option<Timestamp>> {
