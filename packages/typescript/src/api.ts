@@ -899,6 +899,7 @@ export interface ServerStatus {
   agents: { key: string; last: string; name: string; writes: number }[];
   can_manage: boolean;
   counts: { commits: number; notes: number; observations: number; passages: number; relations: number; unresolved: number };
+  default_project: string;
   head?: string | null;
   index: { done: number; state: "whole" | "building"; total: number };
   indexed: boolean;
@@ -2975,5 +2976,10 @@ export class PageCalls {
   /** purge what was shown; nothing brings it back */
   async vacuumPost(args: PageVacuumPostArguments): Promise<VacuumReport> {
     return (await this.#request("POST", "/api/page/vacuum", args)) as VacuumReport;
+  }
+
+  /** how people come in */
+  async wayIn(): Promise<Record<string, unknown>> {
+    return (await this.#request("GET", "/api/page/way-in", {})) as Record<string, unknown>;
   }
 }

@@ -1271,6 +1271,7 @@ class _ServerStatusRequired(TypedDict):
     agents: List[ServerStatusAgentsItem]
     can_manage: bool
     counts: ServerStatusCounts
+    default_project: str
     index: ServerStatusIndex
     indexed: bool
     log_bytes: int
@@ -2497,6 +2498,10 @@ class PageCalls:
         """purge what was shown; nothing brings it back"""
         return cast("VacuumReport", self._request("POST", "/api/page/vacuum", {"before": before, "contents": contents, "project": project, "versions": versions}, ["before", "contents"]))
 
+    def way_in(self) -> Dict[str, Any]:
+        """how people come in"""
+        return cast("Dict[str, Any]", self._request("GET", "/api/page/way-in", {}, []))
+
 
 class AsyncToolCalls:
     """Every tool, by its name."""
@@ -3059,3 +3064,7 @@ class AsyncPageCalls:
     async def vacuum_post(self, before: str, contents: int, *, project: Optional[str] = None, versions: Optional[bool] = None) -> VacuumReport:
         """purge what was shown; nothing brings it back"""
         return cast("VacuumReport", await self._request("POST", "/api/page/vacuum", {"before": before, "contents": contents, "project": project, "versions": versions}, ["before", "contents"]))
+
+    async def way_in(self) -> Dict[str, Any]:
+        """how people come in"""
+        return cast("Dict[str, Any]", await self._request("GET", "/api/page/way-in", {}, []))
