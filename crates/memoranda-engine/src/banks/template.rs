@@ -108,6 +108,10 @@ pub(super) fn completed(kind: BankType, path: &str, stored: Option<&str>) -> Opt
         Some((about, _)) => about,
         None => about.trim_end(),
     });
+    // A further section was written by an update: the record of a bank has only the first.
+    if about.is_some_and(|about| headings(about).iter().any(|heading| heading.level == 2)) {
+        return None;
+    }
     let new_bank = NewBank { name, description: about, remote };
     (record_text(section, &new_bank) == stored).then(|| text(file, &new_bank))
 }

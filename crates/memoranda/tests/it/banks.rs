@@ -615,6 +615,28 @@ fn a_file_is_stored_with_its_first_content() {
 }
 
 #[test]
+fn further_updates_add_no_section_again() {
+    let home = Home::bare();
+    let mut client = Client::open(&home, ERA, FLAGS);
+    let bank = json!({ "bank_type": "project", "bank_id": "shop",
+        "project_name": "Shop", "project_description": "A tea shop" });
+    ok(&mut client, "activate", bank);
+    for update in [
+        json!({ "content": "We sell tea to hotels" }),
+        json!({ "content": "The stakeholders are the hotel managers" }),
+        json!({ "content": "Goal: ship in May", "target_file": "readme.md", "operation": "append" }),
+    ] {
+        let mut call = json!({ "bank_type": "project", "bank_id": "shop" });
+        call.as_object_mut().unwrap().extend(update.as_object().unwrap().clone());
+        ok(&mut client, "update", call);
+    }
+    let readme = String::from_utf8(home.read("banks/projects/shop/readme.md")).unwrap();
+    for section in ["## Project Overview", "## Goals", "## Stakeholders"] {
+        assert_eq!(readme.matches(section).count(), 1, "{readme}");
+    }
+}
+
+#[test]
 fn calls_of_the_later_specification_find_their_bank() {
     let home = Home::bare();
     let shop = repository(&home, "shop", Some("git@github.com:acme/shop.git"));
