@@ -106,7 +106,7 @@ pub(super) fn run_vacuum(call: &CallContext<'_>, _: &ToolArgs) -> RecordToolResu
         Some(bytes) => format!("{message}\nThe history shrank by {bytes} bytes."),
         None => format!(
             "{message}\nNo tool shows them any more. The person can restore them for {days} days \
-             (`memoranda restore`) or remove them at once (`memoranda vacuum`)."
+             (`memoranda restore`) or remove them at once (`memoranda vacuum --older-than now`)."
         ),
     };
     let structured =

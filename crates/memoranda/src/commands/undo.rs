@@ -2,8 +2,9 @@
 
 use memoranda_engine::core::change::{Commit, CommitKind, FileChange};
 use memoranda_engine::core::diff::{DiffLabels, unified_diff};
+use memoranda_engine::core::id::ProjectName;
 use memoranda_engine::core::listed::shortened_list;
-use memoranda_engine::{CommitDiff, FileDiff, NoteLocation, UndoOutcome};
+use memoranda_engine::{CommitDiff, FileDiff, HistoryFilter, Memory, NoteLocation, UndoOutcome};
 use serde::Serialize;
 
 use crate::context::CommandContext;
@@ -66,10 +67,21 @@ pub(crate) fn run(context: &CommandContext, args: &Args) -> Result<Exit> {
     let commit = match &args.commit {
         Some(id) => memory.commit(id)?,
         None => {
-            memory.next_undo(context.requested_project(memory)?.as_ref())?.ok_or_else(|| {
-                CommandError::new(Exit::NotFound, "there is nothing to undo")
-                    .hint("`memoranda log` lists the commits")
-            })?
+            let project = context.requested_project(memory)?;
+            let newest = newest_commit(memory, project.as_ref())?;
+            let next = memory.next_undo(project.as_ref())?.ok_or_else(|| {
+                let hint = newest
+                    .as_ref()
+                    .and_then(passed_over)
+                    .unwrap_or_else(|| "`memoranda log` lists the commits".to_owned());
+                CommandError::new(Exit::NotFound, "there is nothing to undo").hint(hint)
+            })?;
+            if let Some(hint) =
+                newest.filter(|newest| newest.id != next.id).as_ref().and_then(passed_over)
+            {
+                context.hint_after(&hint);
+            }
+            next
         }
     };
     memory.check_undoable(&commit)?;
@@ -104,6 +116,28 @@ pub(crate) fn run(context: &CommandContext, args: &Args) -> Result<Exit> {
             let since = format!("commit {}; nothing was undone", short_id(&commit));
             Err(changed_since(&places, &since))
         }
+    }
+}
+
+fn newest_commit(memory: &Memory, project: Option<&ProjectName>) -> Result<Option<Commit>> {
+    let filter = HistoryFilter { project: project.cloned(), ..HistoryFilter::default() };
+    Ok(memory.log(&filter, 1, 0)?.into_iter().next())
+}
+
+/// Returns the hint for a newest commit that an undo without an id passes over: edits in the files, and
+/// files that were there when a folder became a project.
+fn passed_over(newest: &Commit) -> Option<String> {
+    match newest.kind? {
+        CommitKind::Scan => Some(format!(
+            "edits by hand are passed over; `memoranda undo {}` undoes the last: {}",
+            short_id(newest),
+            describe_commit(newest)
+        )),
+        CommitKind::FirstScan => {
+            let project = newest.files.first().map(|file| file.project.clone())?;
+            Some(format!("`memoranda project remove {project}` stops following its folder"))
+        }
+        CommitKind::Undo(_) | CommitKind::Redo(_) | CommitKind::Purge => None,
     }
 }
 

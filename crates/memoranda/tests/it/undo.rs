@@ -46,6 +46,19 @@ fn undo_goes_further_back_and_redo_forward() {
 }
 
 #[test]
+fn an_undo_names_the_edit_by_hand_that_it_passes_over() {
+    let home = Home::new();
+    home.ok(&["add", "--title", "Plan", "one"]);
+    home.ok(&["add", "--title", "Tap", "two"]);
+    std::fs::remove_file(home.file("main/Plan.md")).unwrap();
+    home.ok(&["scan"]);
+    let said = home.run(&["undo"]);
+    assert!(said.out.contains("added main/Tap.md"), "{said:?}");
+    assert!(said.err.contains("edits by hand are passed over"), "{said:?}");
+    assert!(said.err.contains("deleted main/Plan.md"), "{said:?}");
+}
+
+#[test]
 fn the_first_scan_of_a_folder_is_not_undone() {
     let home = Home::new();
     home.ok(&["add", "mine"]);
@@ -57,7 +70,8 @@ fn the_first_scan_of_a_folder_is_not_undone() {
     for args in [&["undo", &first] as &[&str], &["undo", "-n", &first], &["undo", "-y", &first]] {
         home.fails(args, 2, &["work", "40 files", "`memoranda project remove work`"]);
     }
-    home.fails(&["undo", "-p", "work"], 1, &["there is nothing to undo"]);
+    let hint = "`memoranda project remove work`";
+    home.fails(&["undo", "-p", "work"], 1, &["there is nothing to undo", hint]);
     let undone = home.json(&["undo"]);
     assert_eq!(undone["undone"]["tool"], "add");
     assert_eq!(std::fs::read_dir(&folder).unwrap().count(), 40);
