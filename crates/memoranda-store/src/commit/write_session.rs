@@ -154,6 +154,7 @@ struct UnappliedTail {
 }
 
 /// State of the end of the log, compared with the last write of this process.
+#[derive(Clone, Copy, PartialEq, Eq)]
 enum LogState {
     /// Unchanged since the last write of this process.
     AsLeft,
@@ -263,19 +264,20 @@ impl StoreInner {
             return Err(StoreError::Busy { holder: 0, is_suspended: false, seconds: 0 }.into());
         }
         self.upgrade_format(&held)?;
-        if let LogState::Unknown = self.follow_log(&held, &mut writer.log)? {
+        let state = self.follow_log(&held, &mut writer.log)?;
+        if state == LogState::Unknown {
             self.pending().clear();
         }
         let Some(log) = &mut writer.log else {
             return Err(StoreError::Halted("the log cannot be opened".into()).into());
         };
-        if let Err(e) = self.follow_index(&held, &mut writer.db, log.end(), follow) {
+        if let Err(e) = self.follow_index(&held, &mut writer.db, log.end(), follow, state) {
             if !e.is_index_damage() {
                 return Err(e.into());
             }
             writer.db = None;
             self.index.create()?;
-            self.follow_index(&held, &mut writer.db, log.end(), IndexFollow::Whole)?;
+            self.follow_index(&held, &mut writer.db, log.end(), IndexFollow::Whole, state)?;
         }
         let Some((db, _)) = &writer.db else {
             return Err(StoreError::Halted("the index cannot be opened".into()).into());
@@ -505,7 +507,12 @@ impl StoreInner {
     }
 
     /// Reads into the index what other devices of this machine have written.
-    fn follow_other_logs(&self, held: &VaultLockGuard<'_>, db: &Connection) -> Result<()> {
+    fn follow_other_logs(
+        &self,
+        held: &VaultLockGuard<'_>,
+        db: &Connection,
+        state: LogState,
+    ) -> Result<()> {
         for entry in held.applied_of_others(&self.vault.device) {
             let read = history::read_to(db, &entry.device)?.position;
             let is_behind = match entry.restarted {
@@ -515,6 +522,8 @@ impl StoreInner {
             };
             if is_behind {
                 self.read_log_into_index(db, &entry.device, read)?;
+            } else if state == LogState::Unknown {
+                self.check_read_log(db, &entry.device)?;
             }
         }
         Ok(())
@@ -527,6 +536,7 @@ impl StoreInner {
         db: &mut Option<(Connection, Option<(u64, u64)>)>,
         end: LogPosition,
         follow: IndexFollow,
+        mut state: LogState,
     ) -> Result<()> {
         let identity = self.index.identity();
         if db.as_ref().is_some_and(|(_, opened)| *opened != identity) {
@@ -534,12 +544,16 @@ impl StoreInner {
         }
         if db.is_none() {
             *db = Some(self.open_index()?);
+            state = LogState::Unknown;
         }
         let Some((db, _)) = db else { return Ok(()) };
         let read = history::read_to(db, &self.vault.device)?;
         if read.position > end {
             self.warn_set_back();
             return Err(StoreError::index_damage());
+        }
+        if state == LogState::Unknown && read.position == end {
+            self.check_read_log(db, &self.vault.device)?;
         }
         let pending = {
             let mut pending = self.pending();
@@ -558,7 +572,7 @@ impl StoreInner {
             }
             Some(_) | None => {}
         }
-        self.follow_other_logs(held, db)
+        self.follow_other_logs(held, db, state)
     }
 
     fn open_index(&self) -> Result<(Connection, Option<(u64, u64)>)> {
@@ -576,12 +590,17 @@ impl StoreInner {
         Ok((db, identity))
     }
 
-    /// Returns true if the last commit that the index has read lies where it says in the log, and
+    /// Checks that the last commit that the index has read lies where it says in the log, and that
     /// reading can go on behind it. A vault that was set back to a backup and has grown since has other
-    /// commits there, and so has a log that `vacuum` rewrote.
-    fn has_read_this_log(&self, db: &Connection, device: &str) -> Result<bool> {
-        let Some((commit, at)) = history::last_read(db, device)? else { return Ok(true) };
-        self.log.has_records(device, commit, at, history::read_to(db, device)?.position)
+    /// commits there, and so has a log that `vacuum` rewrote, even if its length is the same again.
+    fn check_read_log(&self, db: &Connection, device: &str) -> Result<()> {
+        let Some((commit, at)) = history::last_read(db, device)? else { return Ok(()) };
+        let read = history::read_to(db, device)?.position;
+        if self.log.has_records(device, commit, at, read)? {
+            return Ok(());
+        }
+        self.warn_set_back();
+        Err(StoreError::index_damage())
     }
 
     /// Says that the log no longer has commits that it had: what the index knows is not so.
@@ -602,10 +621,7 @@ impl StoreInner {
         device: &str,
         from: LogPosition,
     ) -> Result<()> {
-        if !self.has_read_this_log(db, device)? {
-            self.warn_set_back();
-            return Err(StoreError::index_damage());
-        }
+        self.check_read_log(db, device)?;
         let transaction = db.unchecked_transaction()?;
         let mut files = std::collections::BTreeSet::new();
         self.log.read_from(device, from, ReadCheck::Meta, |placed: LoggedRecord| {

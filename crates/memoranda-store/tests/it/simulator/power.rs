@@ -228,6 +228,53 @@ fn a_vacuum_purges_no_version_that_a_power_cut_can_bring_back() {
     }
 }
 
+/// Length of the log of the only device.
+fn log_length(machine: &QuietMachine) -> usize {
+    let folders = fs::read_dir(machine.place("home/.memoranda/log")).unwrap();
+    let files = folders.flat_map(|folder| fs::read_dir(folder.unwrap().path()).unwrap());
+    let segments = files.map(|file| file.unwrap().path());
+    let segments = segments.filter(|path| path.extension().is_some_and(|end| end == "log"));
+    segments.map(|path| fs::metadata(path).unwrap().len() as usize).sum()
+}
+
+#[test]
+fn an_index_is_not_deceived_by_a_rewritten_log_of_the_same_length() {
+    let machine = QuietMachine::new();
+    let with_cache = |cache: &str, work: &dyn Fn(&Store)| {
+        let cache = machine.folder.path().join(cache);
+        let options = OpenOptions { cache, ..machine.options("a") };
+        machine.run(|| {
+            let store = Store::open(options).unwrap();
+            work(&store);
+            std::mem::forget(store);
+        });
+    };
+    let long: String = (0..100_u8).map(|n| format!("{:02x?}", hash(&[n]).0)).collect();
+    with_cache("first", &|store| {
+        put(store, "note.md", &long);
+        put(store, "note.md", "short");
+        put(store, "kept.md", "kept");
+    });
+    let length = log_length(&machine);
+    let fill = |text: &str, message: usize| {
+        with_cache("second", &|store| {
+            let mut change = change_of("fill.md", FileAction::Put(text.into()));
+            change.message = Some("m".repeat(message));
+            make(store, change);
+        });
+        log_length(&machine)
+    };
+    with_cache("second", &purge);
+    fill("1", 200);
+    let before = fill("2", 200);
+    let after = fill("3", 200);
+    assert_eq!(fill("4", 200 + length - after - (after - before)), length);
+    with_cache("first", &|store| {
+        put(store, "kept.md", "replaced");
+        assert_eq!(store.content(hash(b"kept")).unwrap(), b"kept");
+    });
+}
+
 #[test]
 fn a_removal_that_was_done_by_hand_is_acknowledged_for_good() {
     let machine = QuietMachine::new();
