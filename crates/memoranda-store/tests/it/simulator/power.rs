@@ -316,6 +316,26 @@ fn a_text_that_was_written_by_hand_is_acknowledged_for_good() {
 }
 
 #[test]
+fn an_edit_that_was_replaced_at_once_does_not_come_back_torn() {
+    let machine = QuietMachine::new();
+    machine.run(|| {
+        machine.with_store("a", |store| {
+            put(store, "note.md", "first");
+            store.flush().unwrap();
+            // Half of the edit reaches the disk.
+            machine.save("note.md", "half an edit");
+            machine.machine.world().disk.forced(&machine.place("home/main/note.md"));
+            machine.save("note.md", "a whole edit by hand");
+            put(store, "note.md", "by a tool");
+        });
+    });
+    machine.cut();
+    assert_eq!(machine.text_after_scan("a", "note.md").as_deref(), Some("by a tool"));
+    assert!(machine.has_version("a", "a whole edit by hand"));
+    assert!(machine.has_version("a", "half an edit"));
+}
+
+#[test]
 fn a_project_that_moves_into_a_new_folder_survives_a_power_cut() {
     for n in 0..MAX_CALLS {
         let machine = QuietMachine::new();
