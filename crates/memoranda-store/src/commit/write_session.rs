@@ -17,6 +17,7 @@ use crate::StoreInner;
 use crate::commit::external_edits::ExternalEdits;
 use crate::commit::recover::{CrashKind, Recovery, UnappliedRecord, clock_of_record};
 use crate::error::{Result, StoreError};
+use crate::files::{HardLinkPolicy, ProjectRoot, temp_names};
 use crate::index::{self, IndexBatch, IndexFile, IndexState, history};
 use crate::log::chain::SeenDevices;
 use crate::log::{
@@ -124,6 +125,47 @@ impl WriteSession<'_> {
             Some(commit) => Ok(Some(commit)),
             None => history::last_commit(self.db, project, path),
         }
+    }
+
+    /// Completes commits whose new files still have their temporary names in a project: the drive was
+    /// pulled in the middle of the commit, and the log was applied while it was away.
+    pub(crate) fn complete_unplaced(
+        &mut self,
+        project: &ProjectName,
+        root: &ProjectRoot,
+        leftovers: &[NotePath],
+    ) -> Result<()> {
+        let mut from: BTreeMap<String, LogPosition> = BTreeMap::new();
+        for place in leftovers {
+            let Some((commit, n)) = temp_names::commit_of(place.file_name()) else { continue };
+            let Some(version) = history::version_in(self.db, commit, n)? else { continue };
+            let Some(folder) = root.folder(place)? else { continue };
+            let read = folder.read(place.file_name(), HardLinkPolicy::Refuse);
+            // Anything else under this name is the file that was replaced.
+            if read.is_ok_and(|found| found.is_some_and(|found| found.hash == version.hash)) {
+                let first = from.entry(version.device).or_insert(version.at);
+                *first = version.at.min(*first);
+            }
+        }
+        if from.is_empty() {
+            return Ok(());
+        }
+        let mut records = Vec::new();
+        for (device, from) in &from {
+            // Somebody may have edited the files where the drive was.
+            let (device, crash) = (device.clone(), CrashKind::Unknown);
+            self.inner.read_tail(&UnappliedTail { device, from: *from, crash }, &mut records)?;
+        }
+        let mut recovery = Recovery::new(self.inner, Some(project), records, &from)?;
+        let torn = recovery.plan()?;
+        if !torn.is_empty() {
+            let placed = self.append(torn)?;
+            self.note_applied();
+            for placed in &placed {
+                history::add(self.db, &self.inner.vault.device, placed)?;
+            }
+        }
+        recovery.perform()
     }
 
     /// Records that everything in this device's log is applied to the files. If that fails, the
@@ -449,7 +491,7 @@ impl StoreInner {
             }
             ends.push((&tail.device, read.end));
         }
-        let mut recovery = Recovery::new(self, records, &replayed)?;
+        let mut recovery = Recovery::new(self, None, records, &replayed)?;
         let torn = recovery.plan()?;
         if !torn.is_empty() {
             // The index is not in step yet, so the logs themselves say how late it is elsewhere.

@@ -432,16 +432,16 @@ fn a_note_that_another_device_wrote_later_does_not_go_back() {
     assert_eq!(machine.text_after_scan("b", "note.md").as_deref(), Some("second"));
 }
 
-#[test]
-fn a_file_that_is_moved_on_a_stick_has_its_bytes_there() {
-    let machine = QuietMachine::of(Rules { has_stick: true, ..Rules::quiet() });
-    let notes = machine.folder.path().join("stick/notes");
+/// A machine with the project `ext` on a stick, and the folder of the project.
+fn machine_with_stick(rules: Rules) -> (QuietMachine, ProjectName, PathBuf) {
+    let machine = QuietMachine::of(Rules { has_stick: true, ..rules });
     let stick = machine.folder.path().join("stick");
+    let notes = stick.join("notes");
     fs::create_dir_all(&notes).unwrap();
     {
         let mut world = machine.machine.world();
         let now = world.file_time();
-        world.disk.names_changed(std::slice::from_ref(&stick), now);
+        world.disk.names_changed(&[stick], now);
         world.disk.force_drive(1);
     }
     let ext = ProjectName::parse("ext").unwrap();
@@ -450,6 +450,54 @@ fn a_file_that_is_moved_on_a_stick_has_its_bytes_there() {
             store.add_project(&ext, &notes, HardLinkPolicy::Refuse).map(drop).unwrap();
         });
     });
+    (machine, ext, notes)
+}
+
+#[test]
+fn a_commit_is_completed_when_its_stick_is_back() {
+    for n in 0..MAX_CALLS {
+        let rules = Rules { has_exchange: false, ..Rules::quiet() };
+        let (machine, ext, notes) = machine_with_stick(rules);
+        let write = |text: &str| {
+            let puts = ["new.md", "note.md"].map(|name| {
+                let action = FileAction::Put(text.into());
+                let mut put = operation(name, ExpectedContent::Anything, action);
+                put.project = ext.clone();
+                put
+            });
+            let puts =
+                puts.into_iter().filter(|put| text != "first" || put.path.as_str() == "note.md");
+            machine.with_store("a", |store| drop(make(store, change(puts.collect()))));
+        };
+        machine.run(|| write("first"));
+        machine.run_until(n, PlannedFault::Death, || write("second"));
+        let is_over = machine.is_spared();
+        {
+            let mut world = machine.machine.world();
+            let world = &mut *world;
+            // Whatever the process did has reached the stick.
+            world.disk.force_drive(1);
+            world.disk.pull(1, &mut world.chance);
+        }
+        // Another process applies the log while the stick is away.
+        machine.run(|| machine.with_store("a", |store| put(store, "other.md", "other")));
+        machine.machine.world().disk.put_back(1);
+        machine.text_after_scan("a", "other.md");
+        let text = |name: &str| fs::read_to_string(notes.join(name)).ok();
+        let found = (text("new.md"), text("note.md"));
+        let is_undone = found == (None, Some("first".to_owned()));
+        let is_done = found == (Some("second".to_owned()), Some("second".to_owned()));
+        assert!(is_undone || is_done, "death at call {n}: {found:?}");
+        if is_over {
+            return;
+        }
+    }
+    panic!("the work has no end");
+}
+
+#[test]
+fn a_file_that_is_moved_on_a_stick_has_its_bytes_there() {
+    let (machine, ext, notes) = machine_with_stick(Rules::quiet());
     fs::write(notes.join("old.md"), "by hand").unwrap();
     {
         let mut world = machine.machine.world();
