@@ -386,7 +386,14 @@ impl StoreInner {
                 writer.move_to(end)?;
                 writer
             }
-            None => self.log.writer(device, end)?,
+            None => {
+                // The vault may be a copy that was put here in this run, with the record of its old
+                // place. After a power cut, other devices replay only logs that were written here.
+                if trusted.is_some() && self.log.run(device)?.is_some() {
+                    self.log.set_run(device, held.run())?;
+                }
+                self.log.writer(device, end)?
+            }
         };
         if !tails.is_empty() {
             self.complete(held, &mut writer, &tails)?;

@@ -3,7 +3,7 @@
 
 use std::fs;
 use std::panic::{AssertUnwindSafe, catch_unwind};
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::rc::Rc;
 use std::sync::Arc;
 use std::time::Duration;
@@ -362,6 +362,37 @@ fn a_project_that_moves_into_a_new_folder_survives_a_power_cut() {
         }
     }
     panic!("the work has no end");
+}
+
+/// Copies a folder with everything in it.
+fn copy_all(from: &Path, to: &Path) {
+    fs::create_dir_all(to).unwrap();
+    for entry in fs::read_dir(from).unwrap().map(|entry| entry.unwrap()) {
+        let place = to.join(entry.file_name());
+        if entry.path().is_dir() {
+            copy_all(&entry.path(), &place);
+        } else {
+            fs::copy(entry.path(), place).unwrap();
+        }
+    }
+}
+
+#[test]
+fn a_write_to_a_restored_vault_is_replayed_by_a_new_device() {
+    let machine = QuietMachine::new();
+    machine.run(|| machine.with_store("a", |store| put(store, "note.md", "first")));
+    let (home, backup) = (machine.place("home"), machine.folder.path().join("backup"));
+    copy_all(&home, &backup);
+    for entry in fs::read_dir(&home).unwrap() {
+        fs::remove_dir_all(entry.unwrap().path()).unwrap();
+    }
+    machine.is_changed();
+    copy_all(&backup, &home);
+    machine.is_changed();
+    machine.machine.world().disk.force_drive(0);
+    machine.run(|| machine.with_store("a", |store| put(store, "note.md", "second")));
+    machine.cut();
+    assert_eq!(machine.text_after_scan("b", "note.md").as_deref(), Some("second"));
 }
 
 #[test]
