@@ -185,7 +185,7 @@ type FileKey = (ProjectName, NotePath);
 /// Decides what recovery does to each file that the records name.
 pub(crate) struct Recovery<'a> {
     inner: &'a StoreInner,
-    /// The only project that is looked at; all projects if there is none.
+    /// The only project that is looked at; `None` for all projects.
     project: Option<&'a ProjectName>,
     files: BTreeMap<FileKey, FileHistory>,
     contents: HashMap<ContentHash, ContentLocation>,
