@@ -1,5 +1,7 @@
 //! People's edits as part of the history: what was found on disk, recorded without touching it.
 
+use std::time::Duration;
+
 use memoranda_core::change::{Commit, CommitKind, FactEdit, FileChange};
 use memoranda_core::id::{ContentHash, ProjectName};
 use memoranda_core::note;
@@ -9,10 +11,12 @@ use crate::clock;
 use crate::commit::person;
 use crate::commit::write_session::WriteSession;
 use crate::error::Result;
-use crate::files::FileContent;
+use crate::files::{FileContent, FileStat};
 use crate::index::extract::{ExtractedFile, extract, is_text};
 use crate::index::{IndexBatch, history};
 use crate::log::{FileRecord, LogRecord, RecordBody};
+use crate::machine;
+use crate::scan::CLOCK_TICK_NS;
 
 /// A record of what people did, in the making.
 #[derive(Default)]
@@ -119,6 +123,24 @@ impl ExternalEdits {
             folders: None,
         };
         Some((LogRecord::new(commit, self.notes), self.body))
+    }
+}
+
+/// Waits until a file that is about to be replaced is older than the commit by every clock.
+///
+/// A power cut can bring back the replaced file with bytes that no log has. Recovery knows it by its
+/// times, which are those of the edit or of an exchange that was taken back a moment ago.
+pub(crate) fn wait_until_older(stat: &FileStat) {
+    // Commits have whole milliseconds.
+    const WAIT_NS: i64 = CLOCK_TICK_NS + 1_000_000;
+    let older_from_ns = stat.mtime_ns.max(stat.ctime_ns).saturating_add(WAIT_NS);
+    loop {
+        let left_ns = older_from_ns.saturating_sub(clock::now_ns());
+        // A clock that was set back would have to be waited for much longer.
+        match u64::try_from(left_ns) {
+            Ok(left @ 1..) if left_ns <= WAIT_NS => machine::pause(Duration::from_nanos(left)),
+            _ => break,
+        }
     }
 }
 

@@ -324,6 +324,7 @@ fn observe_unrecorded(
                 let is_first = known.is_none() && session.is_first_scan(project, row)?;
                 let edits = if is_first { &mut first_scan } else { &mut observation };
                 edits.put(session, batch, project, row, path, known, found)?;
+                external_edits::wait_until_older(&found.stat);
             }
         }
     }

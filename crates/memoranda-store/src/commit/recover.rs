@@ -185,6 +185,8 @@ type FileKey = (ProjectName, NotePath);
 /// Decides what recovery does to each file that the records name.
 pub(crate) struct Recovery<'a> {
     inner: &'a StoreInner,
+    /// The only project that is looked at; `None` for all projects.
+    project: Option<&'a ProjectName>,
     files: BTreeMap<FileKey, FileHistory>,
     contents: HashMap<ContentHash, ContentLocation>,
     roots: BTreeMap<ProjectName, Option<ProjectRoot>>,
@@ -205,9 +207,11 @@ pub(crate) struct Recovery<'a> {
 impl<'a> Recovery<'a> {
     /// Reads records of one or more devices. Records of different devices are ordered by their hybrid
     /// clocks: under the vault's lock, the later one has seen the earlier one.
-    /// `replayed` has the place from which the log of each device was read.
+    /// `replayed` has the place from which the log of each device was read. With a project, nothing
+    /// is done to the files of others.
     pub(crate) fn new(
         inner: &'a StoreInner,
+        project: Option<&'a ProjectName>,
         mut records: Vec<UnappliedRecord>,
         replayed: &BTreeMap<String, LogPosition>,
     ) -> Result<Self> {
@@ -221,6 +225,7 @@ impl<'a> Recovery<'a> {
         records.sort_by_key(|record| record.clock);
         let mut recovery = Self {
             inner,
+            project,
             files: BTreeMap::new(),
             contents: HashMap::new(),
             roots: BTreeMap::new(),
@@ -248,6 +253,9 @@ impl<'a> Recovery<'a> {
         for (n, file) in commit.files.iter().enumerate() {
             if let (Some(hash), Some(at)) = (file.after, placed.content_at(device, n)) {
                 self.contents.insert(hash, at);
+            }
+            if self.project.is_some_and(|project| *project != file.project) {
+                continue;
             }
             let permalink = placed.record.notes.get(n).and_then(|note| note.permalink.clone());
             let mut extend =

@@ -17,6 +17,7 @@ use crate::StoreInner;
 use crate::commit::external_edits::ExternalEdits;
 use crate::commit::recover::{CrashKind, Recovery, UnappliedRecord, clock_of_record};
 use crate::error::{Result, StoreError};
+use crate::files::{HardLinkPolicy, ProjectRoot, temp_names};
 use crate::index::{self, IndexBatch, IndexFile, IndexState, history};
 use crate::log::chain::SeenDevices;
 use crate::log::{
@@ -126,6 +127,47 @@ impl WriteSession<'_> {
         }
     }
 
+    /// Completes commits whose new files still have their temporary names in a project: the drive was
+    /// pulled in the middle of the commit, and the log was applied while it was away.
+    pub(crate) fn complete_unplaced(
+        &mut self,
+        project: &ProjectName,
+        root: &ProjectRoot,
+        leftovers: &[NotePath],
+    ) -> Result<()> {
+        let mut from: BTreeMap<String, LogPosition> = BTreeMap::new();
+        for place in leftovers {
+            let Some((commit, n)) = temp_names::commit_of(place.file_name()) else { continue };
+            let Some(version) = history::version_in(self.db, commit, n)? else { continue };
+            let Some(folder) = root.folder(place)? else { continue };
+            let read = folder.read(place.file_name(), HardLinkPolicy::Refuse);
+            // Anything else under this name is the file that was replaced.
+            if read.is_ok_and(|found| found.is_some_and(|found| found.hash == version.hash)) {
+                let first = from.entry(version.device).or_insert(version.at);
+                *first = version.at.min(*first);
+            }
+        }
+        if from.is_empty() {
+            return Ok(());
+        }
+        let mut records = Vec::new();
+        for (device, from) in &from {
+            // Somebody may have edited the files where the drive was.
+            let (device, crash) = (device.clone(), CrashKind::Unknown);
+            self.inner.read_tail(&UnappliedTail { device, from: *from, crash }, &mut records)?;
+        }
+        let mut recovery = Recovery::new(self.inner, Some(project), records, &from)?;
+        let torn = recovery.plan()?;
+        if !torn.is_empty() {
+            let placed = self.append(torn)?;
+            self.note_applied();
+            for placed in &placed {
+                history::add(self.db, &self.inner.vault.device, placed)?;
+            }
+        }
+        recovery.perform()
+    }
+
     /// Records that everything in this device's log is applied to the files. If that fails, the
     /// next holder of the lock applies the last record again, which changes nothing.
     pub(crate) fn note_applied(&self) {
@@ -154,6 +196,7 @@ struct UnappliedTail {
 }
 
 /// State of the end of the log, compared with the last write of this process.
+#[derive(Clone, Copy, PartialEq, Eq)]
 enum LogState {
     /// Unchanged since the last write of this process.
     AsLeft,
@@ -263,19 +306,20 @@ impl StoreInner {
             return Err(StoreError::Busy { holder: 0, is_suspended: false, seconds: 0 }.into());
         }
         self.upgrade_format(&held)?;
-        if let LogState::Unknown = self.follow_log(&held, &mut writer.log)? {
+        let state = self.follow_log(&held, &mut writer.log)?;
+        if state == LogState::Unknown {
             self.pending().clear();
         }
         let Some(log) = &mut writer.log else {
             return Err(StoreError::Halted("the log cannot be opened".into()).into());
         };
-        if let Err(e) = self.follow_index(&held, &mut writer.db, log.end(), follow) {
+        if let Err(e) = self.follow_index(&held, &mut writer.db, log.end(), follow, state) {
             if !e.is_index_damage() {
                 return Err(e.into());
             }
             writer.db = None;
             self.index.create()?;
-            self.follow_index(&held, &mut writer.db, log.end(), IndexFollow::Whole)?;
+            self.follow_index(&held, &mut writer.db, log.end(), IndexFollow::Whole, state)?;
         }
         let Some((db, _)) = &writer.db else {
             return Err(StoreError::Halted("the index cannot be opened".into()).into());
@@ -342,7 +386,14 @@ impl StoreInner {
                 writer.move_to(end)?;
                 writer
             }
-            None => self.log.writer(device, end)?,
+            None => {
+                // The vault may be a copy that was put here in this run, with the record of its old
+                // place. After a power cut, other devices replay only logs that were written here.
+                if trusted.is_some() && self.log.run(device)?.is_some() {
+                    self.log.set_run(device, held.run())?;
+                }
+                self.log.writer(device, end)?
+            }
         };
         if !tails.is_empty() {
             self.complete(held, &mut writer, &tails)?;
@@ -447,7 +498,7 @@ impl StoreInner {
             }
             ends.push((&tail.device, read.end));
         }
-        let mut recovery = Recovery::new(self, records, &replayed)?;
+        let mut recovery = Recovery::new(self, None, records, &replayed)?;
         let torn = recovery.plan()?;
         if !torn.is_empty() {
             // The index is not in step yet, so the logs themselves say how late it is elsewhere.
@@ -505,7 +556,12 @@ impl StoreInner {
     }
 
     /// Reads into the index what other devices of this machine have written.
-    fn follow_other_logs(&self, held: &VaultLockGuard<'_>, db: &Connection) -> Result<()> {
+    fn follow_other_logs(
+        &self,
+        held: &VaultLockGuard<'_>,
+        db: &Connection,
+        state: LogState,
+    ) -> Result<()> {
         for entry in held.applied_of_others(&self.vault.device) {
             let read = history::read_to(db, &entry.device)?.position;
             let is_behind = match entry.restarted {
@@ -515,6 +571,8 @@ impl StoreInner {
             };
             if is_behind {
                 self.read_log_into_index(db, &entry.device, read)?;
+            } else if state == LogState::Unknown {
+                self.check_read_log(db, &entry.device)?;
             }
         }
         Ok(())
@@ -527,6 +585,7 @@ impl StoreInner {
         db: &mut Option<(Connection, Option<(u64, u64)>)>,
         end: LogPosition,
         follow: IndexFollow,
+        mut state: LogState,
     ) -> Result<()> {
         let identity = self.index.identity();
         if db.as_ref().is_some_and(|(_, opened)| *opened != identity) {
@@ -534,12 +593,16 @@ impl StoreInner {
         }
         if db.is_none() {
             *db = Some(self.open_index()?);
+            state = LogState::Unknown;
         }
         let Some((db, _)) = db else { return Ok(()) };
         let read = history::read_to(db, &self.vault.device)?;
         if read.position > end {
             self.warn_set_back();
             return Err(StoreError::index_damage());
+        }
+        if state == LogState::Unknown && read.position == end {
+            self.check_read_log(db, &self.vault.device)?;
         }
         let pending = {
             let mut pending = self.pending();
@@ -558,7 +621,7 @@ impl StoreInner {
             }
             Some(_) | None => {}
         }
-        self.follow_other_logs(held, db)
+        self.follow_other_logs(held, db, state)
     }
 
     fn open_index(&self) -> Result<(Connection, Option<(u64, u64)>)> {
@@ -576,12 +639,17 @@ impl StoreInner {
         Ok((db, identity))
     }
 
-    /// Returns true if the last commit that the index has read lies where it says in the log, and
+    /// Checks that the last commit that the index has read lies where it says in the log, and that
     /// reading can go on behind it. A vault that was set back to a backup and has grown since has other
-    /// commits there, and so has a log that `vacuum` rewrote.
-    fn has_read_this_log(&self, db: &Connection, device: &str) -> Result<bool> {
-        let Some((commit, at)) = history::last_read(db, device)? else { return Ok(true) };
-        self.log.has_records(device, commit, at, history::read_to(db, device)?.position)
+    /// commits there, and so has a log that `vacuum` rewrote, even if its length is the same again.
+    fn check_read_log(&self, db: &Connection, device: &str) -> Result<()> {
+        let Some((commit, at)) = history::last_read(db, device)? else { return Ok(()) };
+        let read = history::read_to(db, device)?.position;
+        if self.log.has_records(device, commit, at, read)? {
+            return Ok(());
+        }
+        self.warn_set_back();
+        Err(StoreError::index_damage())
     }
 
     /// Says that the log no longer has commits that it had: what the index knows is not so.
@@ -602,10 +670,7 @@ impl StoreInner {
         device: &str,
         from: LogPosition,
     ) -> Result<()> {
-        if !self.has_read_this_log(db, device)? {
-            self.warn_set_back();
-            return Err(StoreError::index_damage());
-        }
+        self.check_read_log(db, device)?;
         let transaction = db.unchecked_transaction()?;
         let mut files = std::collections::BTreeSet::new();
         self.log.read_from(device, from, ReadCheck::Meta, |placed: LoggedRecord| {

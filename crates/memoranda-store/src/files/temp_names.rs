@@ -16,6 +16,12 @@ pub(crate) fn of_commit(id: CommitId, n: usize) -> String {
     format!("{PREFIX}{id}-{n}")
 }
 
+/// Returns the commit and the number of the file that a temporary name belongs to.
+pub(crate) fn commit_of(name: &str) -> Option<(CommitId, usize)> {
+    let (id, n) = name.strip_prefix(PREFIX)?.split_once('-')?;
+    Some((CommitId::parse(id)?, n.parse().ok()?))
+}
+
 /// Returns the name of the file that a temporary file replaces, while neither has the real name.
 pub(crate) fn of_displaced(temporary: &str) -> String {
     format!("{temporary}{DISPLACED}")
@@ -49,6 +55,9 @@ mod tests {
     #[test]
     fn only_names_of_ours_are_temporary() {
         let commit = of_commit(CommitId::from_random(7), 12);
+        assert_eq!(commit_of(&commit), Some((CommitId::from_random(7), 12)));
+        assert_eq!(commit_of(&of_displaced(&commit)), None);
+        assert_eq!(commit_of(&of_copy()), None);
         for name in [commit.clone(), of_displaced(&commit), of_copy(), of_recovery()] {
             assert!(is_temporary(&name), "{name}");
         }

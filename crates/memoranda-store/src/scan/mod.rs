@@ -145,7 +145,7 @@ impl StoreInner {
             (walk(&root), threads::join_or_run(asking, ask))
         });
         if !walked.leftovers.is_empty() {
-            self.remove_leftovers(&root, &walked.leftovers)?;
+            self.settle_leftovers(&project.name, &root, &walked.leftovers)?;
             // A file that had such a name next to its own can be read now.
             walked = walk(&root);
         }
@@ -178,10 +178,16 @@ impl StoreInner {
         })
     }
 
-    /// Removes temporary files. Under the lock no write is under way: what is left belongs to a dead
-    /// process.
-    fn remove_leftovers(&self, root: &ProjectRoot, leftovers: &[NotePath]) -> Result<()> {
-        self.with_session(|_| {
+    /// Removes temporary files, after the commits that they belong to are completed. Under the lock no
+    /// write is under way: what is left belongs to a dead process.
+    fn settle_leftovers(
+        &self,
+        project: &ProjectName,
+        root: &ProjectRoot,
+        leftovers: &[NotePath],
+    ) -> Result<()> {
+        self.with_session(|session| {
+            session.complete_unplaced(project, root, leftovers)?;
             for path in leftovers {
                 if let Some(folder) = root.folder(path)? {
                     folder.remove_quietly(path.file_name());

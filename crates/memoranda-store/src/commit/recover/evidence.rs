@@ -66,6 +66,13 @@ pub(super) fn find_displaced(
             }
             if folder.place(temporary, path.file_name()).is_err() {
                 folder.swap(temporary, path.file_name()).map_err(doing)?;
+                let replaced = folder.read(temporary, HardLinkPolicy::Allow).map_err(doing)?;
+                if replaced.is_some_and(|it| !history.versions.contains(&Some(it.hash))) {
+                    // Somebody has saved there since the look at it: that text is the newest.
+                    folder.swap(temporary, path.file_name()).map_err(doing)?;
+                    displaced.overtaken.push((temporary.clone(), found));
+                    continue;
+                }
             }
         }
         displaced.known.push(temporary.clone());

@@ -10,7 +10,7 @@ use rusqlite::{Connection, OptionalExtension as _, params};
 
 use super::commits::fact_edits;
 use crate::error::Result;
-use crate::log::ContentLocation;
+use crate::log::{ContentLocation, LogPosition};
 
 /// The latest change of a file in the history.
 #[derive(Clone, Debug)]
@@ -61,6 +61,37 @@ pub(crate) fn last_version(
         })
         .optional()?;
     Ok(found.and_then(|(after, channel)| Some((after, ChangeChannel::parse(&channel)?))))
+}
+
+/// A version that a commit wrote, and the place of the commit in the log of its device.
+pub(crate) struct CommittedVersion {
+    pub(crate) hash: ContentHash,
+    pub(crate) device: String,
+    pub(crate) at: LogPosition,
+}
+
+/// Returns the version that a commit wrote to its n-th file; `None` if the log has no such commit, or
+/// the file was removed.
+pub(crate) fn version_in(
+    db: &Connection,
+    commit: CommitId,
+    n: usize,
+) -> Result<Option<CommittedVersion>> {
+    let found = db
+        .prepare_cached(
+            "SELECT c.after, k.device, k.segment, k.offset FROM commits k \
+             JOIN changes c ON c.commit_row = k.row \
+             WHERE k.id = ? AND c.n = ? AND c.after IS NOT NULL",
+        )?
+        .query_row(params![commit.to_string(), 2 * n as i64], |row| {
+            let at = LogPosition {
+                segment: row.get::<_, i64>(2)? as u64,
+                offset: row.get::<_, i64>(3)? as u64,
+            };
+            Ok(CommittedVersion { hash: ContentHash(row.get(0)?), device: row.get(1)?, at })
+        })
+        .optional()?;
+    Ok(found)
 }
 
 /// Returns the commit that changed a path last; `None` if the history does not contain the path.

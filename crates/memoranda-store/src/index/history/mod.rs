@@ -18,6 +18,6 @@ pub(crate) use add_commit::add;
 pub(crate) use commits::{commit_head, end};
 pub(crate) use file_heads::{
     HistoryHead, content_at, has_later_scans, head, is_told_by, is_written, last_commit,
-    last_version, living, reworded, were_together,
+    last_version, living, reworded, version_in, were_together,
 };
 pub(crate) use log_cursor::{LogCursor, last_read, read_to, seen_devices, set_read_to};

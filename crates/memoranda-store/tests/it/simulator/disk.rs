@@ -446,7 +446,10 @@ impl Disk {
         for node in self.nodes.values_mut().filter(|node| node.drive == drive) {
             node.links = 0;
             match &mut node.content {
-                NodeContent::File { forced, now } => now.clone_from(forced),
+                NodeContent::File { forced, now } => {
+                    now.clone_from(forced);
+                    node.ctime_ns = node.written.max(node.named).at_ns;
+                }
                 NodeContent::Folder { forced, now, .. } => now.clone_from(forced),
             }
         }

@@ -3,7 +3,7 @@
 
 use std::fs;
 use std::panic::{AssertUnwindSafe, catch_unwind};
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::rc::Rc;
 use std::sync::Arc;
 use std::time::Duration;
@@ -228,6 +228,53 @@ fn a_vacuum_purges_no_version_that_a_power_cut_can_bring_back() {
     }
 }
 
+/// Length of the log of the only device.
+fn log_length(machine: &QuietMachine) -> usize {
+    let folders = fs::read_dir(machine.place("home/.memoranda/log")).unwrap();
+    let files = folders.flat_map(|folder| fs::read_dir(folder.unwrap().path()).unwrap());
+    let segments = files.map(|file| file.unwrap().path());
+    let segments = segments.filter(|path| path.extension().is_some_and(|end| end == "log"));
+    segments.map(|path| fs::metadata(path).unwrap().len() as usize).sum()
+}
+
+#[test]
+fn an_index_is_not_deceived_by_a_rewritten_log_of_the_same_length() {
+    let machine = QuietMachine::new();
+    let with_cache = |cache: &str, work: &dyn Fn(&Store)| {
+        let cache = machine.folder.path().join(cache);
+        let options = OpenOptions { cache, ..machine.options("a") };
+        machine.run(|| {
+            let store = Store::open(options).unwrap();
+            work(&store);
+            std::mem::forget(store);
+        });
+    };
+    let long: String = (0..100_u8).map(|n| format!("{:02x?}", hash(&[n]).0)).collect();
+    with_cache("first", &|store| {
+        put(store, "note.md", &long);
+        put(store, "note.md", "short");
+        put(store, "kept.md", "kept");
+    });
+    let length = log_length(&machine);
+    let fill = |text: &str, message: usize| {
+        with_cache("second", &|store| {
+            let mut change = change_of("fill.md", FileAction::Put(text.into()));
+            change.message = Some("m".repeat(message));
+            make(store, change);
+        });
+        log_length(&machine)
+    };
+    with_cache("second", &purge);
+    fill("1", 200);
+    let before = fill("2", 200);
+    let after = fill("3", 200);
+    assert_eq!(fill("4", 200 + length - after - (after - before)), length);
+    with_cache("first", &|store| {
+        put(store, "kept.md", "replaced");
+        assert_eq!(store.content(hash(b"kept")).unwrap(), b"kept");
+    });
+}
+
 #[test]
 fn a_removal_that_was_done_by_hand_is_acknowledged_for_good() {
     let machine = QuietMachine::new();
@@ -269,6 +316,26 @@ fn a_text_that_was_written_by_hand_is_acknowledged_for_good() {
 }
 
 #[test]
+fn an_edit_that_was_replaced_at_once_does_not_come_back_torn() {
+    let machine = QuietMachine::new();
+    machine.run(|| {
+        machine.with_store("a", |store| {
+            put(store, "note.md", "first");
+            store.flush().unwrap();
+            // Half of the edit reaches the disk.
+            machine.save("note.md", "half an edit");
+            machine.machine.world().disk.forced(&machine.place("home/main/note.md"));
+            machine.save("note.md", "a whole edit by hand");
+            put(store, "note.md", "by a tool");
+        });
+    });
+    machine.cut();
+    assert_eq!(machine.text_after_scan("a", "note.md").as_deref(), Some("by a tool"));
+    assert!(machine.has_version("a", "a whole edit by hand"));
+    assert!(machine.has_version("a", "half an edit"));
+}
+
+#[test]
 fn a_project_that_moves_into_a_new_folder_survives_a_power_cut() {
     for n in 0..MAX_CALLS {
         let machine = QuietMachine::new();
@@ -295,6 +362,37 @@ fn a_project_that_moves_into_a_new_folder_survives_a_power_cut() {
         }
     }
     panic!("the work has no end");
+}
+
+/// Copies a folder with everything in it.
+fn copy_all(from: &Path, to: &Path) {
+    fs::create_dir_all(to).unwrap();
+    for entry in fs::read_dir(from).unwrap().map(|entry| entry.unwrap()) {
+        let place = to.join(entry.file_name());
+        if entry.path().is_dir() {
+            copy_all(&entry.path(), &place);
+        } else {
+            fs::copy(entry.path(), place).unwrap();
+        }
+    }
+}
+
+#[test]
+fn a_write_to_a_restored_vault_is_replayed_by_a_new_device() {
+    let machine = QuietMachine::new();
+    machine.run(|| machine.with_store("a", |store| put(store, "note.md", "first")));
+    let (home, backup) = (machine.place("home"), machine.folder.path().join("backup"));
+    copy_all(&home, &backup);
+    for entry in fs::read_dir(&home).unwrap() {
+        fs::remove_dir_all(entry.unwrap().path()).unwrap();
+    }
+    machine.is_changed();
+    copy_all(&backup, &home);
+    machine.is_changed();
+    machine.machine.world().disk.force_drive(0);
+    machine.run(|| machine.with_store("a", |store| put(store, "note.md", "second")));
+    machine.cut();
+    assert_eq!(machine.text_after_scan("b", "note.md").as_deref(), Some("second"));
 }
 
 #[test]
@@ -365,16 +463,16 @@ fn a_note_that_another_device_wrote_later_does_not_go_back() {
     assert_eq!(machine.text_after_scan("b", "note.md").as_deref(), Some("second"));
 }
 
-#[test]
-fn a_file_that_is_moved_on_a_stick_has_its_bytes_there() {
-    let machine = QuietMachine::of(Rules { has_stick: true, ..Rules::quiet() });
-    let notes = machine.folder.path().join("stick/notes");
+/// A machine with the project `ext` on a stick, and the folder of the project.
+fn machine_with_stick(rules: Rules) -> (QuietMachine, ProjectName, PathBuf) {
+    let machine = QuietMachine::of(Rules { has_stick: true, ..rules });
     let stick = machine.folder.path().join("stick");
+    let notes = stick.join("notes");
     fs::create_dir_all(&notes).unwrap();
     {
         let mut world = machine.machine.world();
         let now = world.file_time();
-        world.disk.names_changed(std::slice::from_ref(&stick), now);
+        world.disk.names_changed(&[stick], now);
         world.disk.force_drive(1);
     }
     let ext = ProjectName::parse("ext").unwrap();
@@ -383,6 +481,54 @@ fn a_file_that_is_moved_on_a_stick_has_its_bytes_there() {
             store.add_project(&ext, &notes, HardLinkPolicy::Refuse).map(drop).unwrap();
         });
     });
+    (machine, ext, notes)
+}
+
+#[test]
+fn a_commit_is_completed_when_its_stick_is_back() {
+    for n in 0..MAX_CALLS {
+        let rules = Rules { has_exchange: false, ..Rules::quiet() };
+        let (machine, ext, notes) = machine_with_stick(rules);
+        let write = |text: &str| {
+            let puts = ["new.md", "note.md"].map(|name| {
+                let action = FileAction::Put(text.into());
+                let mut put = operation(name, ExpectedContent::Anything, action);
+                put.project = ext.clone();
+                put
+            });
+            let puts =
+                puts.into_iter().filter(|put| text != "first" || put.path.as_str() == "note.md");
+            machine.with_store("a", |store| drop(make(store, change(puts.collect()))));
+        };
+        machine.run(|| write("first"));
+        machine.run_until(n, PlannedFault::Death, || write("second"));
+        let is_over = machine.is_spared();
+        {
+            let mut world = machine.machine.world();
+            let world = &mut *world;
+            // Whatever the process did has reached the stick.
+            world.disk.force_drive(1);
+            world.disk.pull(1, &mut world.chance);
+        }
+        // Another process applies the log while the stick is away.
+        machine.run(|| machine.with_store("a", |store| put(store, "other.md", "other")));
+        machine.machine.world().disk.put_back(1);
+        machine.text_after_scan("a", "other.md");
+        let text = |name: &str| fs::read_to_string(notes.join(name)).ok();
+        let found = (text("new.md"), text("note.md"));
+        let is_undone = found == (None, Some("first".to_owned()));
+        let is_done = found == (Some("second".to_owned()), Some("second".to_owned()));
+        assert!(is_undone || is_done, "death at call {n}: {found:?}");
+        if is_over {
+            return;
+        }
+    }
+    panic!("the work has no end");
+}
+
+#[test]
+fn a_file_that_is_moved_on_a_stick_has_its_bytes_there() {
+    let (machine, ext, notes) = machine_with_stick(Rules::quiet());
     fs::write(notes.join("old.md"), "by hand").unwrap();
     {
         let mut world = machine.machine.world();
