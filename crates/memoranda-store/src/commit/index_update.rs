@@ -17,7 +17,7 @@ use super::unindexed::{self, UnindexedFile};
 use crate::error::{Result, StoreError};
 use crate::faults::{self, Step};
 use crate::files::FileStat;
-use crate::index::extract::{ExtractedFile, extract};
+use crate::index::extract::{ExtractedFile, extract, link_key};
 use crate::index::{self, IndexBatch, IndexedFile, SimilarNote, history};
 use crate::log::{LogPosition, LoggedRecord};
 use crate::{Store, StoreInner};
@@ -78,12 +78,13 @@ impl FileState {
 impl PendingIndexUpdate {
     pub(crate) fn new(
         db: &Connection,
+        earlier: &PendingUpdates,
         from: LogPosition,
         placed: Vec<LoggedRecord>,
         mut files: Vec<FileUpdate>,
     ) -> Self {
         // Without the names, the commit is indexed before the next query.
-        let names = unindexed::read_names(db, &placed, &mut files).ok().flatten();
+        let names = unindexed::read_names(db, earlier, &placed, &mut files).ok().flatten();
         Self { from, placed, files, names }
     }
 
@@ -220,7 +221,18 @@ impl PendingUpdates {
         self.files().any(|file| file.version == Some(hash))
     }
 
-    /// Returns the changed files.
+    /// Returns the newest pending state of each file of a project; none if not all names are known.
+    fn newest_files(&self, project: &ProjectName) -> Vec<&UnindexedFile> {
+        let mut newest: Vec<&UnindexedFile> = Vec::new();
+        for update in &self.updates {
+            let Some(names) = &update.names else { return Vec::new() };
+            newest.retain(|earlier| !names.iter().any(|file| file.replaces(earlier)));
+            newest.extend(names.iter().filter(|file| file.project == *project));
+        }
+        newest
+    }
+
+    /// Returns the changed files, in every state that a commit gave them.
     pub(crate) fn files(&self) -> impl Iterator<Item = &UnindexedFile> {
         self.updates.iter().filter_map(|update| update.names.as_deref()).flatten()
     }
@@ -299,12 +311,21 @@ impl Store {
         }
         let keys: HashSet<String> = {
             let pending = self.inner.pending();
-            let files = pending.files().filter(|file| file.project == *project);
-            files.flat_map(|file| file.keys().iter().cloned()).collect()
+            let files = pending.newest_files(project);
+            files.into_iter().flat_map(|file| file.keys().iter().cloned()).collect()
         };
-        // Links to pending notes are resolved by their keys. Only names that are gone are settled.
+        // Links to pending notes are resolved by their keys. Only names that are gone are settled, and
+        // those of a project that a link names.
+        let own = link_key(project.as_str());
+        let named = |other: &ProjectName| {
+            let other = link_key(other.as_str());
+            relations.iter().any(|relation| link_key(&relation.target).contains(&other))
+        };
         self.inner.ask_beside(
-            |pending| pending.project == *project && pending.loses_names(),
+            |pending| match pending.project == *project {
+                true => pending.loses_names(),
+                false => named(&pending.project),
+            },
             |db| {
                 let row = index::project_id_of(db, project)?;
                 let mut unresolved = Vec::new();
@@ -313,9 +334,15 @@ impl Store {
                     let names = [Some(&link.key), link.whole_key.as_ref()];
                     let is_pending = || {
                         let mut names = names.into_iter().flatten();
-                        names.any(|name| keys.contains(name.trim_start_matches('/')))
+                        names.any(|name| {
+                            let rest =
+                                name.strip_prefix(&own).and_then(|rest| rest.strip_prefix('/'));
+                            keys.contains(name.trim_start_matches('/'))
+                                || rest.is_some_and(|rest| keys.contains(rest))
+                        })
                     };
-                    if link.target.is_none() && !is_pending() {
+                    let is_own = link.project == row;
+                    if link.target.is_none() && !(is_own && is_pending()) {
                         unresolved.push(relation.target.clone());
                     }
                 }
@@ -332,23 +359,28 @@ impl Store {
         title: &str,
         limit: usize,
     ) -> Result<Vec<SimilarNote>> {
-        let mut notes: Vec<(f64, SimilarNote)> = {
+        let pending: Vec<SimilarNote> = {
             let pending = self.inner.pending();
-            let files = pending.files().filter(|file| file.project == *project);
             let note = |file: &UnindexedFile| {
-                let (title_now, permalink) = file.title_and_permalink()?;
-                let overlap = index::title_overlap(title, title_now);
-                let (title, permalink) = (title_now.to_owned(), permalink.to_owned());
-                Some((overlap, SimilarNote { path: file.path.clone(), title, permalink }))
+                let (title, permalink) = file.title_and_permalink()?;
+                let (path, title, permalink) = (file.path.clone(), title.into(), permalink.into());
+                Some(SimilarNote { path, title, permalink })
             };
-            files.filter_map(note).filter(|(overlap, _)| *overlap > 0.0).collect()
+            let files = pending.newest_files(project).into_iter();
+            files.filter(|file| file.path.is_markdown()).filter_map(note).collect()
         };
+        let overlap = |note: &SimilarNote| index::title_overlap(title, &note.title);
+        let mut notes: Vec<(f64, SimilarNote)> =
+            pending.iter().map(|note| (overlap(note), note.clone())).collect();
+        notes.retain(|(overlap, _)| *overlap > 0.0);
         let indexed = |db: &Connection| index::similar_notes(db, project, title, limit);
         let concerns =
             |pending: &UnindexedFile| pending.project == *project && pending.loses_names();
         for note in self.inner.ask_beside(concerns, indexed)? {
             if notes.iter().all(|(_, known)| known.path != note.path) {
-                notes.push((index::title_overlap(title, &note.title), note));
+                let newest = pending.iter().find(|newest| newest.path == note.path);
+                let note = newest.cloned().unwrap_or(note);
+                notes.push((overlap(&note), note));
             }
         }
         notes.sort_by(|a, b| b.0.total_cmp(&a.0));

@@ -319,6 +319,8 @@ fn observe_unrecorded(
                 history::head(session.db, step.project_row, path)?.and_then(|head| head.after);
             let kept = history::content_at(session.db, found.hash)?.is_some();
             if known != Some(found.hash) || !kept {
+                // The edit gets a permalink that no pending note has.
+                session.inner.settle_pending(session.db, |_| true)?;
                 let project = &step.operation.project;
                 let row = step.project_row;
                 let is_first = known.is_none() && session.is_first_scan(project, row)?;
@@ -346,6 +348,7 @@ fn keep_unchanged(
     for CheckedOperation { operation, root, project_row, found, .. } in steps {
         let ChangeOperation { project, path, .. } = operation;
         let found = found.as_ref().map(|found| found.hash);
+        session.inner.settle_pending(session.db, |pending| pending.is_at(path))?;
         let last = history::last_version(session.db, *project_row, path)?;
         if last.is_some_and(|(after, channel)| after == found && channel != ChangeChannel::Disk) {
             continue;
@@ -660,7 +663,10 @@ fn write_and_publish<'a>(
     session.note_applied();
     let commit = placed.last().map(|placed| placed.record.commit.clone());
     let files = news_of(&file_ops, &folders, &project_rows, checked_ns);
-    let update = PendingIndexUpdate::new(session.db, start, placed, files);
+    let update = {
+        let pending = session.inner.pending();
+        PendingIndexUpdate::new(session.db, &pending, start, placed, files)
+    };
     if session.inner.is_long_lived() {
         session.inner.pending().push(update);
     } else {

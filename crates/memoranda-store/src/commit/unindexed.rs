@@ -7,7 +7,7 @@ use memoranda_core::id::{CommitId, ContentHash, ProjectName};
 use memoranda_core::path::NotePath;
 use rusqlite::{Connection, params};
 
-use crate::commit::index_update::FileUpdate;
+use crate::commit::index_update::{FileUpdate, PendingUpdates};
 use crate::error::Result;
 use crate::index::extract::extract;
 use crate::index::{self, FileNames};
@@ -35,8 +35,9 @@ pub(crate) struct UnindexedFile {
     path_keys: Vec<String>,
     /// True if links refer to the file as before, and to no other one.
     keeps_names: bool,
-    /// True if another file has one of the names that changed, so that its links may change, too, and
-    /// for a new file, whose links are not resolved before the commit is acknowledged.
+    /// True if links to any file may change: another file has one of the names that changed, a link by
+    /// such a name can fall back to another file, or the links of the file itself are not resolved
+    /// before the commit is acknowledged.
     shares_names: bool,
     /// Row numbers of the files that the relations of a file in the index refer to, there and now.
     targets: Vec<i64>,
@@ -95,6 +96,20 @@ impl UnindexedFile {
         self.project == *project && !self.keeps_names && indexed.any(|own| own == key)
     }
 
+    /// Returns true if a link with this key, from any project, may refer to another file than the index
+    /// says.
+    fn renames_key(&self, key: &str) -> bool {
+        let key = key.trim_start_matches('/');
+        let rest = key.split_once('/').map(|(_, rest)| rest);
+        let keys = [Some(key), rest];
+        keys.into_iter().flatten().any(|key| self.changes_key(&self.project, key))
+    }
+
+    /// Returns true if the file is not any more what an earlier commit made of a path.
+    pub(crate) fn replaces(&self, earlier: &Self) -> bool {
+        self.project == earlier.project && self.is_at(&earlier.path)
+    }
+
     /// Returns true if the file has or had this permalink.
     pub(crate) fn has_permalink(&self, permalink: &str) -> bool {
         self.permalinks().any(|own| own == permalink)
@@ -105,8 +120,11 @@ impl UnindexedFile {
         self.project == *project && self.permalinks().any(|own| own.starts_with(permalink))
     }
 
-    /// Returns true if a link that referred to the file may not do so any more.
+    /// Returns true if the index may have a path or a name of the file that it does not have any more.
     pub(crate) fn loses_names(&self) -> bool {
+        if self.from.is_some() {
+            return true;
+        }
         let mut indexed = self.indexed.iter().flat_map(|names| &names.keys);
         indexed.any(|key| !self.keys().contains(key))
     }
@@ -132,6 +150,7 @@ impl UnindexedFile {
 /// by which a query could miss it.
 pub(super) fn read_names(
     db: &Connection,
+    earlier: &PendingUpdates,
     placed: &[LoggedRecord],
     files: &mut [FileUpdate],
 ) -> Result<Option<Vec<UnindexedFile>>> {
@@ -165,15 +184,19 @@ pub(super) fn read_names(
         for path in paths() {
             indexed.extend(index::file_names(db, file.project_row, path)?);
         }
+        let keeps_names = match (&now, indexed.as_slice()) {
+            (Some(now), [indexed]) => file.from.is_none() && now.equal(indexed),
+            _ => false,
+        };
         let (mut targets, mut shares_names) = (Vec::new(), indexed.is_empty());
         if !shares_names {
-            let keys_now = now.as_ref().map_or(&[][..], |now| now.keys.as_slice());
-            let keys_before = || indexed.iter().flat_map(|names| &names.keys);
-            let lost = keys_before().filter(|key| !keys_now.contains(key));
-            let gained = keys_now.iter().filter(|key| !keys_before().any(|before| before == *key));
+            let keys_now = now.iter().flat_map(|now| &now.keys);
+            let keys = indexed.iter().flat_map(|names| &names.keys).chain(keys_now);
             let row = indexed.first().map_or(0, |names| names.id);
-            for key in lost.chain(gained) {
-                shares_names |= is_shared.exists(params![key, file.project_row, row])?;
+            // A name can be the same and another file be nearer to it now: as a title, not as a path.
+            for key in keys.filter(|_| !keeps_names) {
+                shares_names |= is_shared.exists(params![key, file.project_row, row])?
+                    || index::links::can_fall_back(db, &change.project, key)?;
             }
             for names in &indexed {
                 targets.extend(index::links::targets_of(db, names.id)?);
@@ -182,12 +205,11 @@ pub(super) fn read_names(
             for relation in state.iter().flat_map(|extracted| &extracted.relations) {
                 let link = index::resolve_relation(db, file.project_row, &file.path, relation)?;
                 targets.extend(link.target);
+                // The index does not resolve a link by a name that a pending commit changed.
+                let mut keys = [Some(&link.key), link.whole_key.as_ref()].into_iter().flatten();
+                shares_names |= keys.any(|key| earlier.files().any(|file| file.renames_key(key)));
             }
         }
-        let keeps_names = match (&now, indexed.as_slice()) {
-            (Some(now), [indexed]) => file.from.is_none() && now.equal(indexed),
-            _ => false,
-        };
         unindexed.push(UnindexedFile {
             project: change.project.clone(),
             path: file.path.clone(),

@@ -120,6 +120,8 @@ impl WriteSession<'_> {
 
     /// Returns the commit that changed a path last, by a pending commit or by the index.
     fn last_commit(&self, project: &ProjectName, path: &NotePath) -> Result<Option<CommitId>> {
+        // Only commits with unknown names are indexed for this.
+        self.inner.settle_pending(self.db, |_| false)?;
         let pending = self.inner.pending().newest(project, path).map(|file| file.commit);
         match pending {
             Some(commit) => Ok(Some(commit)),

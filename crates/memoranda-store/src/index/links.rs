@@ -286,7 +286,7 @@ fn bind_exact(
 /// The target of a relation.
 pub(crate) struct RelationTarget {
     /// The project in which the target is looked up.
-    pub(super) project: i64,
+    pub(crate) project: i64,
     pub(crate) key: String,
     /// Key of the whole link, if it may be a name or a name with a heading.
     pub(crate) whole_key: Option<String>,
@@ -414,6 +414,22 @@ pub fn named_at(file: &FileSummary, path: &NotePath) -> (LinkCandidate<i64>, Vec
     let is_permalink_kept = is_kept(path, &permalink, &file.metadata);
     let path = path.clone();
     (LinkCandidate { id: file.id, path, permalink, within, title, is_permalink_kept }, keys)
+}
+
+/// Returns true if a relation names this key of a project and can refer to a file with another key
+/// instead: one in the project that the key starts with, or one named by the part of a whole link.
+pub(crate) fn can_fall_back(db: &Connection, project: &ProjectName, key: &str) -> Result<bool> {
+    let mut by_key = db.prepare_cached(
+        "SELECT 1 FROM relations WHERE target_key = ? AND exact_name IS NULL LIMIT 1",
+    )?;
+    let mut by_whole = db.prepare_cached("SELECT 1 FROM relations WHERE whole_key = ? LIMIT 1")?;
+    let elsewhere = format!("{}/{key}", link_key(project.as_str()));
+    for said in [key, &elsewhere] {
+        if by_whole.exists([said])? || said.contains('/') && by_key.exists([said])? {
+            return Ok(true);
+        }
+    }
+    Ok(false)
 }
 
 /// Returns the files that the relations of a file refer to.

@@ -38,6 +38,8 @@ mod model;
 mod nth_call;
 mod pending_index;
 #[cfg(feature = "faults")]
+mod pending_queries;
+#[cfg(feature = "faults")]
 mod processes;
 mod project_folder_change;
 #[cfg(feature = "faults")]

@@ -51,6 +51,7 @@ mod notes_unicode_names;
 mod notes_visibility;
 mod one_state;
 mod peer_clients;
+mod pending_calls;
 mod records_brief;
 mod search_answers;
 mod support;
