@@ -7,7 +7,7 @@ use memoranda_core::note;
 use memoranda_store::PointInTime;
 
 use super::passage::{RecalledPassage, merge_same};
-use super::query::{passages, search_packed};
+use super::query::{filter, passages, search_packed};
 use super::{RecallAnswer, RecallRequest};
 use crate::records::{MemoryRecord, RecordResult};
 use crate::{EngineError, Memory, NoteFragment, NoteLocation};
@@ -24,7 +24,7 @@ pub(super) fn search(
     query: &str,
     time: Timestamp,
 ) -> RecordResult<RecallAnswer> {
-    let packed = search_packed(memory, request, query)?;
+    let packed = search_packed(memory, request, query, filter(request))?;
     let projects: Vec<ProjectName> = match &request.project {
         Some(project) => vec![project.clone()],
         None => {
@@ -65,7 +65,7 @@ pub(super) fn search(
     }
     found.sort_by(|a, b| b.relevance.unwrap_or(0.0).total_cmp(&a.relevance.unwrap_or(0.0)));
     let corrections = packed.page.corrections;
-    Ok(RecallAnswer { passages: merge_same(found), left_out: 0, corrections })
+    Ok(RecallAnswer { passages: merge_same(found), corrections, ..RecallAnswer::default() })
 }
 
 /// A passage of an earlier version, with its record if it is one.

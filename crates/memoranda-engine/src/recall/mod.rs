@@ -5,6 +5,7 @@ mod as_of;
 mod known;
 mod observations;
 mod passage;
+mod preferences;
 mod query;
 
 pub(crate) use observations::split_observations;
@@ -71,6 +72,8 @@ pub struct RecallAnswer {
     pub passages: Vec<RecalledPassage>,
     /// Number of passages that the budget left out.
     pub left_out: usize,
+    /// The person's preferences that are nearest to a question about the person without a passage.
+    pub preferences: Vec<RecalledPassage>,
     /// Words that no text contains, and what was searched for instead.
     pub corrections: Vec<TermCorrection>,
 }
@@ -86,10 +89,15 @@ impl RecallAnswer {
         for (space, answer) in answers {
             joined.left_out += answer.left_out;
             joined.corrections.extend(answer.corrections);
-            joined.passages.extend(answer.passages.into_iter().map(|passage| RecalledPassage {
+            let in_space = |passage: RecalledPassage| RecalledPassage {
                 space: space.map(str::to_owned).or(passage.space),
                 ..passage
-            }));
+            };
+            joined.passages.extend(answer.passages.into_iter().map(in_space));
+            joined.preferences.extend(answer.preferences.into_iter().map(in_space));
+        }
+        if !joined.passages.is_empty() {
+            joined.preferences.clear();
         }
         let order = |passage: &RecalledPassage| match passage.subject {
             Some(RecalledSubject::Person) => 0,
@@ -144,5 +152,9 @@ pub fn recall(memory: &Memory, request: &RecallRequest) -> RecordResult<RecallAn
         (Some(query), Some(time)) => as_of::search(memory, request, query, time)?,
         (None, _) => known::about_person_and_repository(memory, request)?,
     };
-    answer.pack(memory, request)
+    let mut answer = answer.pack(memory, request)?;
+    if answer.passages.is_empty() {
+        answer.preferences = preferences::nearest(memory, request)?;
+    }
+    Ok(answer)
 }

@@ -22,13 +22,22 @@ pub(super) fn search(
     request: &RecallRequest,
     query: &str,
 ) -> RecordResult<RecallAnswer> {
-    let packed = search_packed(memory, request, query)?;
+    let packed = search_packed(memory, request, query, filter(request))?;
     let passages = passages(memory, request, &packed.notes)?;
     Ok(RecallAnswer {
         passages: merge_same(passages),
-        left_out: 0,
         corrections: packed.page.corrections,
+        ..RecallAnswer::default()
     })
+}
+
+/// Returns the filter of a request.
+pub(super) fn filter(request: &RecallRequest) -> SearchFilter {
+    SearchFilter {
+        projects: request.project.clone().into_iter().collect(),
+        after: request.since,
+        ..SearchFilter::default()
+    }
 }
 
 /// Searches with twice the budget.
@@ -36,14 +45,11 @@ pub(super) fn search_packed(
     memory: &Memory,
     request: &RecallRequest,
     query: &str,
+    filter: SearchFilter,
 ) -> RecordResult<PackedPage> {
     let search = SearchRequest {
         text: query.to_owned(),
-        filter: SearchFilter {
-            projects: request.project.clone().into_iter().collect(),
-            after: request.since,
-            ..SearchFilter::default()
-        },
+        filter,
         min_relevance: request.min_relevance,
         // Equal passages of several notes are recalled once.
         unit: SearchUnit::Passages,

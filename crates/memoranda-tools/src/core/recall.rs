@@ -50,6 +50,7 @@ fn fitting_answer(mut answer: RecallAnswer, request: &RecallRequest) -> ToolResu
                 answer.left_out += 1;
                 true
             }
+            _ if excess > 0 => answer.preferences.pop().is_some(),
             _ => false,
         };
         if !is_cut {
@@ -90,12 +91,19 @@ fn answer_text(answer: &RecallAnswer, request: &RecallRequest) -> String {
     let mut text = String::new();
     if answer.passages.is_empty() {
         text.push_str(match request.query {
+            Some(_) if !answer.preferences.is_empty() => {
+                "Nothing relevant is known.\nThe nearest preferences of the person, which may not \
+                 be about this:\n"
+            }
             Some(_) => {
                 "Nothing relevant is known.\n[Without a query, recall tells what is known about the \
                  person and this repository.]\n"
             }
             None => "Nothing is known yet about the person or this repository.\n",
         });
+    }
+    for passage in &answer.preferences {
+        text.push_str(&passage_text(passage, now));
     }
     let mut subject = None;
     for passage in &answer.passages {
@@ -167,12 +175,16 @@ fn age_text(updated: Timestamp, now: Timestamp) -> String {
 
 fn answer_json(answer: &RecallAnswer, request: &RecallRequest) -> Value {
     let passages: Vec<Value> = answer.passages.iter().map(passage_json).collect();
-    json!({
+    let mut json = json!({
         "query": request.query,
         "count": passages.len(),
         "passages": passages,
         "left_out": answer.left_out,
-    })
+    });
+    if !answer.preferences.is_empty() {
+        json["preferences"] = answer.preferences.iter().map(passage_json).collect();
+    }
+    json
 }
 
 pub(super) fn passage_json(passage: &RecalledPassage) -> Value {

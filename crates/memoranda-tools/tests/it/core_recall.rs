@@ -129,6 +129,33 @@ fn nothing_relevant_is_said() {
 }
 
 #[test]
+fn a_question_about_the_person_that_finds_nothing_names_the_nearest_preferences() {
+    let vault = vault_in_repository();
+    for preference in ["tabs", "oat milk", "short answers", "the early train", "dark themes"] {
+        remembered(&vault, &format!("I prefer {preference}"));
+    }
+    let asked = |query: &str| vault.call("recall", &json!({ "query": query }));
+    let about_person = asked("zxqv she wvut");
+    assert_eq!(about_person.structured["count"], 0, "{}", about_person.text);
+    let preferences = about_person.structured["preferences"].as_array().unwrap();
+    assert_eq!(preferences.len(), 3, "{}", about_person.text);
+    assert!(about_person.text.starts_with("Nothing relevant is known.\nThe nearest preferences"));
+    for preference in preferences {
+        assert!(about_person.text.contains(preference["text"].as_str().unwrap()));
+    }
+    for silent in [
+        asked("zxqv wvut"),
+        vault.call("recall", &json!({ "query": "zxqv she wvut", "min_relevance": 0.5 })),
+        vault.call("recall", &json!({ "query": "zxqv she wvut", "kinds": ["rule"] })),
+        vault.call("recall", &json!({ "query": "zxqv she wvut", "as_of": "yesterday" })),
+    ] {
+        assert!(silent.structured["preferences"].is_null(), "{}", silent.text);
+    }
+    let small = vault.call("recall", &json!({ "query": "zxqv she wvut", "max_tokens": 100 }));
+    assert!(small.structured["preferences"].as_array().unwrap().len() < 3, "{}", small.text);
+}
+
+#[test]
 fn kinds_project_time_and_budget_narrow_the_answer() {
     let vault = vault_in_repository();
     write_everywhere(&vault);
