@@ -844,7 +844,7 @@ export interface SearchAnswer {
 
 export interface SearchHit {
   also: Place[];
-  bar: { importance: number; links: number; meaning: number; time: number; words: number };
+  bar: { context: number; importance: number; meaning: number; time: number; words: number };
   first_line: number;
   heading?: string | null;
   last_line: number;

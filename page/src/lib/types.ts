@@ -154,7 +154,7 @@ export interface Hit extends Place {
   score: number;
   relevance: number;
   why: { signal: string; amount: number }[];
-  bar: { words: number; meaning: number; links: number; time: number; importance: number };
+  bar: { words: number; meaning: number; context: number; time: number; importance: number };
   also: Place[];
   map_id?: number | null;
 }

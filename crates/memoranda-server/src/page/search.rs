@@ -303,14 +303,14 @@ fn bar_json(why: &[RankSignal]) -> Value {
     };
     let words = sum(&["words", "exact_title", "title_words"]);
     let meaning = sum(&["meaning"]);
-    let links = sum(&["context", "speaker", "kind"]);
+    let context = sum(&["context", "speaker", "kind"]);
     let time = sum(&["time", "recency"]);
     let importance = sum(&["importance"]);
-    let total = (words + meaning + links + time + importance).max(f64::MIN_POSITIVE);
+    let total = (words + meaning + context + time + importance).max(f64::MIN_POSITIVE);
     json!({
         "words": words / total,
         "meaning": meaning / total,
-        "links": links / total,
+        "context": context / total,
         "time": time / total,
         "importance": importance / total,
     })

@@ -1150,8 +1150,8 @@ class SearchAnswer(_SearchAnswerRequired, total=False):
 
 
 class SearchHitBar(TypedDict):
+    context: float
     importance: float
-    links: float
     meaning: float
     time: float
     words: float
