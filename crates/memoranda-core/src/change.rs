@@ -89,6 +89,11 @@ pub struct AuthorDetails {
     pub unknown: Vec<(u64, Vec<u8>)>,
 }
 
+/// Name of a person who is not named.
+pub const UNNAMED_PERSON: &str = "You";
+/// Client of what people do by command, without its version.
+const OWN_PROGRAM: &str = "memoranda";
+
 impl Author {
     /// Returns an author without further details.
     pub fn new(client: impl Into<String>, tool: impl Into<String>, channel: ChangeChannel) -> Self {
@@ -124,15 +129,26 @@ impl Author {
         self
     }
 
+    /// Returns true if a person made the change: by command, on the page, or in a file. The author of
+    /// what a hook writes is the client that started it.
+    pub fn is_person(&self) -> bool {
+        match self.channel {
+            ChangeChannel::Disk | ChangeChannel::Page => true,
+            ChangeChannel::Cli => self.client.split(' ').next() == Some(OWN_PROGRAM),
+            ChangeChannel::Mcp | ChangeChannel::Http | ChangeChannel::Import => false,
+        }
+    }
+
     /// Returns the name that people know the author by: the person, the person with their agent, or
-    /// the client.
-    pub fn display_name(&self) -> String {
+    /// the client. `person` is the name of the person whose vault it is, if it is known.
+    pub fn display_name(&self, person: Option<&str>) -> String {
         match (&self.details.account, self.channel) {
+            (None, _) if self.is_person() => person.unwrap_or(UNNAMED_PERSON).to_owned(),
             (None, _) => self.client.clone(),
-            (Some(person), ChangeChannel::Mcp | ChangeChannel::Http) => {
-                format!("{person} ({})", self.client)
+            (Some(account), ChangeChannel::Mcp | ChangeChannel::Http) => {
+                format!("{account} ({})", self.client)
             }
-            (Some(person), _) => person.clone(),
+            (Some(account), _) => account.clone(),
         }
     }
 
@@ -322,9 +338,23 @@ mod tests {
         ] {
             assert_eq!(author.is_called(name), expected, "{author:?} as {name}");
         }
-        assert_eq!(person.display_name(), "Ada");
-        assert_eq!(agent.display_name(), "claude-code 2.1");
-        let agent = agent.with_account(Some("Ada".to_owned()));
-        assert_eq!(agent.display_name(), "Ada (claude-code 2.1)");
+    }
+
+    #[test]
+    fn the_person_has_one_name_on_every_channel() {
+        let ada = || Some("Ada".to_owned());
+        for (client, tool, channel, account, expected) in [
+            ("memoranda 0.1.0", "add", ChangeChannel::Cli, ada(), "Ada"),
+            ("memoranda 0.1.0", "add", ChangeChannel::Cli, None, "Mara"),
+            ("memoranda 0.1.0", "edit", ChangeChannel::Page, None, "Mara"),
+            ("person", "editor", ChangeChannel::Disk, None, "Mara"),
+            ("Claude Code", "hook stop", ChangeChannel::Cli, None, "Claude Code"),
+            ("claude-code 2.1", "remember", ChangeChannel::Mcp, None, "claude-code 2.1"),
+            ("claude-code 2.1", "remember", ChangeChannel::Http, ada(), "Ada (claude-code 2.1)"),
+            ("memoranda 0.1.0", "obsidian", ChangeChannel::Import, None, "memoranda 0.1.0"),
+        ] {
+            let author = Author::new(client, tool, channel).with_account(account);
+            assert_eq!(author.display_name(Some("Mara")), expected, "{author:?}");
+        }
     }
 }

@@ -103,7 +103,7 @@ pub use memoranda_store::{
     ScanReport, SearchFilter, SimilarNote, Snapshot, SpaceFreshness, SpaceImportReport,
     SpaceOptions, StoreError, Superseded, TermCorrection, VacuumExtent, VacuumReport,
     VacuumRequest, VersionConflict, WorkItem, WorkList, WriteObstacle, clock, exact_key, faults,
-    hash, link_key, remote, remove_stale_caches,
+    hash, link_key, meta_json, remote, remove_stale_caches,
 };
 
 use std::sync::{Arc, Mutex, PoisonError};
@@ -125,6 +125,7 @@ pub struct Memory {
     first_look: Arc<initial_scan::InitialScan>,
     zone: fn() -> TimeZone,
     default_project: String,
+    person: Option<String>,
     /// Vaults whose passages count when results are ranked.
     corpus: Vec<Arc<Self>>,
 }
@@ -157,6 +158,7 @@ impl Memory {
             first_look: Arc::default(),
             zone: || TimeZone::UTC,
             default_project: DEFAULT_PROJECT.to_owned(),
+            person: None,
             corpus: Vec::new(),
         }
     }

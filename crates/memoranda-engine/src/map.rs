@@ -67,7 +67,7 @@ impl Memory {
             }
             let Some(&(x, y)) = layout.points.get(&key) else { continue };
             let agent = match row.writer {
-                Some((client, channel)) => AgentIdentity::of(&Author::new(client, "", channel)),
+                Some((client, channel)) => self.agent_of(&Author::new(client, "", channel)),
                 None => AgentIdentity::of_client(""),
             };
             let last_read = uses.get(&(row.project.clone(), row.path)).copied();

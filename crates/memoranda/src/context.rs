@@ -4,7 +4,7 @@ use std::cell::OnceCell;
 use std::path::Path;
 use std::time::Duration;
 
-use memoranda_engine::core::change::{Author, ChangeChannel};
+use memoranda_engine::core::change::{Author, ChangeChannel, UNNAMED_PERSON};
 use memoranda_engine::core::id::ProjectName;
 use memoranda_engine::core::path::NotePath;
 use memoranda_engine::{
@@ -70,6 +70,17 @@ impl CommandContext {
         .with_account(self.settings().ok().and_then(AppSettings::person_name))
     }
 
+    /// Returns the name that people know an author by.
+    pub(crate) fn author_name(&self, author: &Author) -> String {
+        author.display_name(Some(&self.person_name()))
+    }
+
+    /// Returns the name of the person.
+    pub(crate) fn person_name(&self) -> String {
+        let name = self.settings().ok().and_then(AppSettings::person_name);
+        name.unwrap_or_else(|| UNNAMED_PERSON.to_owned())
+    }
+
     /// Writes a path for people, with `~` for the home folder. Programs get the whole path.
     pub(crate) fn shown_path(&self, path: &Path) -> String {
         match (self.printer.format, self.settings()) {
@@ -114,7 +125,8 @@ impl CommandContext {
             lock_patience: Duration::from_secs(settings.lock_wait_seconds()),
         })?
         .with_zone(crate::time::zone)
-        .with_default_project(settings.default_project());
+        .with_default_project(settings.default_project())
+        .with_person(settings.person_name());
         Ok(match settings.search_model() {
             Some(model) => memory.with_model(model),
             None => memory,
@@ -141,13 +153,7 @@ impl CommandContext {
     pub(crate) fn open_scratch(&self) -> Result<(Memory, tempfile::TempDir)> {
         let folder = crate::files::private_folder("memoranda-dry-run-");
         let folder = folder.map_err(|e| CommandError::io("make a folder for the dry run", &e))?;
-        let memory = Memory::open(OpenOptions {
-            home: folder.path().join("home"),
-            cache: folder.path().join("cache"),
-            state: folder.path().join("state"),
-            file_sync: Duration::from_secs(60),
-            lock_patience: Duration::from_secs(10),
-        })?;
+        let memory = Memory::open(OpenOptions::in_folder(folder.path()))?;
         Ok((memory, folder))
     }
 

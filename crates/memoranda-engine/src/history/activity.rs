@@ -53,7 +53,7 @@ impl Memory {
         let mut agents: BTreeMap<AgentIdentity, AgentActivity> = BTreeMap::new();
         for row in self.snapshot()?.activity(start, project)? {
             let author = Author::new(row.client.clone(), String::new(), row.channel);
-            let agent = AgentIdentity::of(&author);
+            let agent = self.agent_of(&author);
             let known = agents.entry(agent.clone()).or_insert_with(|| AgentActivity {
                 agent,
                 clients: Vec::new(),

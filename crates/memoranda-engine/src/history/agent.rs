@@ -1,8 +1,8 @@
 //! Agents: the same program in every version, and the person.
 
-use memoranda_core::change::ChangeChannel;
+use memoranda_core::change::{ChangeChannel, UNNAMED_PERSON};
 
-use crate::Author;
+use crate::{Author, Memory};
 
 /// A program or a person that writes, whatever its version.
 #[derive(Clone, PartialEq, Eq, PartialOrd, Ord, Hash, Debug)]
@@ -35,15 +35,20 @@ impl AgentIdentity {
     /// Key of the person.
     pub const PERSON: &str = "person";
 
+    /// Returns the key of the agent of a change.
+    pub fn key_of(author: &Author) -> String {
+        Self::of(author, "").key
+    }
+
     /// Returns the agent of a change. Edits in files, on the command line and on the page are the
-    /// person's.
-    pub fn of(author: &Author) -> Self {
+    /// person's, who has the name `person`.
+    fn of(author: &Author, person: &str) -> Self {
+        if author.is_person() {
+            return Self { key: Self::PERSON.to_owned(), name: person.to_owned() };
+        }
         match author.channel {
-            ChangeChannel::Disk | ChangeChannel::Cli | ChangeChannel::Page => {
-                Self { key: Self::PERSON.to_owned(), name: "You".to_owned() }
-            }
             ChangeChannel::Import => Self { key: "import".to_owned(), name: "Import".to_owned() },
-            ChangeChannel::Mcp | ChangeChannel::Http => Self::of_client(&author.client),
+            _ => Self::of_client(&author.client),
         }
     }
 
@@ -77,6 +82,24 @@ impl AgentIdentity {
     }
 }
 
+impl Memory {
+    /// Sets the name of the person whose vault it is.
+    #[must_use]
+    pub fn with_person(self, person: Option<String>) -> Self {
+        Self { person, ..self }
+    }
+
+    /// Returns the agent of a change.
+    pub fn agent_of(&self, author: &Author) -> AgentIdentity {
+        AgentIdentity::of(author, self.person.as_deref().unwrap_or(UNNAMED_PERSON))
+    }
+
+    /// Returns the name that people know an author by.
+    pub fn author_name(&self, author: &Author) -> String {
+        author.display_name(self.person.as_deref())
+    }
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -101,16 +124,18 @@ mod tests {
 
     #[test]
     fn the_person_is_one_on_every_channel() {
+        let hook = Author::new("Claude Code", "hook stop", ChangeChannel::Cli);
+        assert_eq!(AgentIdentity::key_of(&hook), "claude-code");
         for (channel, key) in [
             (ChangeChannel::Disk, "person"),
             (ChangeChannel::Cli, "person"),
             (ChangeChannel::Page, "person"),
-            (ChangeChannel::Mcp, "x"),
-            (ChangeChannel::Http, "x"),
+            (ChangeChannel::Mcp, "memoranda"),
+            (ChangeChannel::Http, "memoranda"),
             (ChangeChannel::Import, "import"),
         ] {
-            let author = Author::new("x 1", "t", channel);
-            assert_eq!(AgentIdentity::of(&author).key, key, "{channel:?}");
+            let author = Author::new("memoranda 1", "t", channel);
+            assert_eq!(AgentIdentity::key_of(&author), key, "{channel:?}");
         }
     }
 }

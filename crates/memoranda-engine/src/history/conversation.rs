@@ -50,14 +50,14 @@ impl Memory {
         let read = |filter: &HistoryFilter| self.log(filter, PAGE_SIZE, 0);
         commits.extend(commits_before(&commit, read)?);
         let id = commits.last().map_or(commit.id, |first| first.id).to_string();
-        Ok(CommitConversation { id, agent: AgentIdentity::of(&commit.author), commits })
+        Ok(CommitConversation { id, agent: self.agent_of(&commit.author), commits })
     }
 
     /// Returns the commits with this id of a conversation; `None` if there are none.
     fn named_conversation(&self, id: &str) -> Result<Option<CommitConversation>> {
         let filter = HistoryFilter { conversation: Some(id.to_owned()), ..Default::default() };
         let commits = self.log(&filter, MAX_COMMITS, 0)?;
-        let agent = commits.first().map(|commit| AgentIdentity::of(&commit.author));
+        let agent = commits.first().map(|commit| self.agent_of(&commit.author));
         Ok(agent.map(|agent| CommitConversation { id: id.to_owned(), agent, commits }))
     }
 

@@ -178,7 +178,7 @@ impl Memory {
             refusal.map(|error| error.to_string())
         };
         Ok(LedgerEntry {
-            agent: AgentIdentity::of(&commit.author),
+            agent: self.agent_of(&commit.author),
             commit: commit.clone(),
             conversation,
             sentence,
@@ -285,7 +285,7 @@ impl LedgerFilter {
         let author = &commit.author;
         self.channel.is_none_or(|channel| author.channel == channel)
             && self.tool.as_ref().is_none_or(|tool| author.tool == *tool)
-            && self.agent.as_ref().is_none_or(|key| AgentIdentity::of(author).key == *key)
+            && self.agent.as_ref().is_none_or(|key| AgentIdentity::key_of(author) == *key)
     }
 }
 

@@ -158,14 +158,15 @@ impl RecalledPassage {
     ) -> RecordResult<()> {
         let Some(place) = self.places.first() else { return Ok(()) };
         let Some(time) = as_of else {
-            self.author = memory.writing_commit(place)?.map(|commit| commit.author.display_name());
+            let writing = memory.writing_commit(place)?;
+            self.author = writing.map(|commit| memory.author_name(&commit.author));
             return Ok(());
         };
         let mut revisions = memory.revisions(place, MAX_REVISIONS)?.into_iter();
         let last = revisions.find(|last| last.commit.time <= time);
         if let Some(last) = last {
             self.updated = last.commit.time;
-            self.author = Some(last.commit.author.display_name());
+            self.author = Some(memory.author_name(&last.commit.author));
         }
         Ok(())
     }

@@ -18,6 +18,7 @@ impl Memory {
             first_look: Arc::clone(&self.first_look),
             zone: self.zone,
             default_project: self.default_project.clone(),
+            person: self.person.clone(),
             corpus: others,
         }
     }
@@ -30,15 +31,13 @@ impl Memory {
     ) -> StoreResult<()> {
         for other in &self.corpus {
             let counted = CandidateQuery { vector: None, wanted: 1, round: 1, ..*question };
-            let counts = other.store.snapshot()?.compare(&counted, |rounds, _| {
-                let CandidateSet { query, holders, passages, .. } = rounds.found;
-                Ok((query.terms, holders, passages))
-            })?;
-            let (terms, holders, passages) = counts;
+            let snapshot = other.store.snapshot()?;
+            let reader = snapshot.search_reader(counted.model)?;
+            let CandidateSet { query, holders, passages, .. } = reader.candidates(&counted)?.found;
             // A word that is corrected in one vault may be another term in the other.
             let is_same = |a: &QueryTerm, b: &QueryTerm| a.kind == b.kind && a.words == b.words;
             for (term, held) in found.query.terms.iter().zip(&mut found.holders) {
-                let at = terms.iter().position(|other| is_same(term, other));
+                let at = query.terms.iter().position(|other| is_same(term, other));
                 *held += at.and_then(|at| holders.get(at)).copied().unwrap_or(0);
             }
             found.passages += passages;

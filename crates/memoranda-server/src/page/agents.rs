@@ -27,7 +27,7 @@ pub(super) fn agents(request: &PageRequest<'_>) -> Result<Value, HttpError> {
     let since = recent.from.to_zoned(TimeZone::UTC).map(|start| start.timestamp()).ok();
     let filter = HistoryFilter { project, since, ..HistoryFilter::default() };
     for commit in memory.log(&filter, MAX_COMMITS, 0)? {
-        let agent = AgentIdentity::of(&commit.author);
+        let agent = memory.agent_of(&commit.author);
         *tools_used.entry(agent).or_default().entry(commit.author.tool).or_default() += 1;
     }
     let mut reads: BTreeMap<AgentIdentity, u64> = BTreeMap::new();

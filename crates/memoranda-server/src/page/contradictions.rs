@@ -1,12 +1,12 @@
 //! Contradictions between memories, and the decision which one holds.
 
 use axum::http::StatusCode;
+use memoranda_engine::Memory;
 use memoranda_engine::contradictions::{
     HoldingStatement, OpposedStatement, SettleOutcome, StatementContradiction,
     find_statement_contradictions, settle_contradiction,
 };
 use memoranda_engine::records::RecordError;
-use memoranda_engine::{AgentIdentity, Memory};
 use serde_json::{Value, json};
 
 use super::history_json::agent_json;
@@ -59,7 +59,7 @@ fn side_json(memory: &Memory, side: &OpposedStatement) -> Value {
         "category": side.category,
         "text": side.text,
         "time": run.as_ref().map(|run| run.commit.time).or(side.time).map(|time| time.to_string()),
-        "agent": run.map(|run| agent_json(&AgentIdentity::of(&run.commit.author))),
+        "agent": run.map(|run| agent_json(&memory.agent_of(&run.commit.author))),
     })
 }
 

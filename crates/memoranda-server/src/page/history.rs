@@ -148,7 +148,7 @@ pub(super) fn versions(request: &PageRequest<'_>) -> Result<Value, HttpError> {
         items.push(json!({
             "commit": commit.id.as_str(),
             "time": commit.time.to_string(),
-            "agent": agent_json(&AgentIdentity::of(&commit.author)),
+            "agent": agent_json(&memory.agent_of(&commit.author)),
             "client": commit.author.client,
             "tool": commit.author.tool,
             "channel": commit.author.channel.as_str(),
@@ -179,7 +179,7 @@ pub(super) fn blame(request: &PageRequest<'_>) -> Result<Value, HttpError> {
     let mut runs = Vec::new();
     for (number, run) in blame.runs.iter().enumerate() {
         let commit = &run.commit;
-        let agent = AgentIdentity::of(&commit.author);
+        let agent = memory.agent_of(&commit.author);
         match authors.iter_mut().find(|(known, _)| *known == agent) {
             Some((_, count)) => *count += run.lines,
             None => authors.push((agent.clone(), run.lines)),
@@ -247,7 +247,7 @@ pub(super) fn deleted(request: &PageRequest<'_>) -> Result<Value, HttpError> {
             "path": place.path.as_str(),
             "title": name.strip_suffix(".md").unwrap_or(name),
             "time": time.to_string(),
-            "agent": last.as_ref().map(|last| agent_json(&AgentIdentity::of(&last.commit.author))),
+            "agent": last.as_ref().map(|last| agent_json(&memory.agent_of(&last.commit.author))),
             "commit": last.map(|last| last.commit.id.to_string()),
         }));
     }

@@ -12,14 +12,14 @@ use memoranda_engine::core::note::tree::{LinkReference, SecretDisplay, markdown_
 use memoranda_engine::core::note::{self, Note};
 use memoranda_engine::core::secrets::find_secrets;
 use memoranda_engine::{
-    AgentIdentity, EngineError, GraphRequest, LinkSentence, Memory, NoteLocation, ReadNote,
-    ResolveIntent, link_key,
+    EngineError, GraphRequest, LinkSentence, Memory, NoteLocation, ReadNote, ResolveIntent,
+    link_key, meta_json,
 };
 use serde_json::{Value, json};
 
 use super::history_json::agent_json;
 use super::request::{PageRequest, place_json, segments};
-use super::tree_json::{blocks_json, fact_json, property_json};
+use super::tree_json::{blocks_json, fact_json};
 use crate::http_error::HttpError;
 
 /// Maximum number of bytes of a text that is sent as a tree.
@@ -144,7 +144,7 @@ fn note_json(request: &PageRequest<'_>, read: &ReadNote) -> Result<Value, HttpEr
         "last_read": last_read,
         "exists": true,
         "properties": note.iter().flat_map(|note| &note.frontmatter.entries)
-            .map(|(key, value)| json!({ "key": key, "value": property_json(value) }))
+            .map(|(key, value)| json!({ "key": key, "value": meta_json(value) }))
             .collect::<Vec<_>>(),
         "tags": note.as_ref().map(Note::tags).unwrap_or_default(),
         "tree": tree,
@@ -265,7 +265,7 @@ pub(super) fn around(request: &PageRequest<'_>) -> Result<Value, HttpError> {
         json["relation_type"] = json!(link.relation_type);
         json["line"] = json!(link.line);
         json["sentence"] = json!(sentence_json(link));
-        json["agent"] = json!(last.map(|last| agent_json(&AgentIdentity::of(&last.commit.author))));
+        json["agent"] = json!(last.map(|last| agent_json(&memory.agent_of(&last.commit.author))));
         Some(json)
     };
     let incoming: Vec<Value> = found.incoming.iter().filter_map(from).collect();

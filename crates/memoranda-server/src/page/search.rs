@@ -145,6 +145,7 @@ fn newest(
             project: projects.first().cloned(),
             note_type: request.text("type").map(type_key),
             since: request.time("since")?,
+            without_templates: request.text("type").is_none(),
             ..ListFilter::default()
         },
         order: ListOrder::Newest,
@@ -216,7 +217,7 @@ fn hits(
 fn is_by(memory: &Memory, place: &NoteLocation, agent: Option<&str>) -> Result<bool, HttpError> {
     let Some(key) = agent else { return Ok(true) };
     let last = memory.revisions(place, 1)?.into_iter().next();
-    Ok(last.is_some_and(|last| AgentIdentity::of(&last.commit.author).key == key))
+    Ok(last.is_some_and(|last| AgentIdentity::key_of(&last.commit.author) == key))
 }
 
 fn hit_json(result: &SearchResult, query: &Query) -> Value {

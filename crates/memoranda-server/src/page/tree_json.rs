@@ -1,9 +1,9 @@
 //! JSON of a note's tree.
 
+use memoranda_engine::core::note::Observation;
 use memoranda_engine::core::note::tree::{
     BlockContent, LinkReference, TreeBlock, TreeInline, TreeItem,
 };
-use memoranda_engine::core::note::{MetaValue, Observation};
 use serde_json::{Value, json};
 
 /// Resolves the names in links.
@@ -129,15 +129,4 @@ pub(super) fn fact_json(fact: &Observation) -> Value {
             meta.and_then(|meta| meta.superseded_by.as_ref()).map(ToString::to_string),
         "supersedes": meta.and_then(|meta| meta.supersedes.as_ref()).map(ToString::to_string),
     })
-}
-
-/// Returns a value of the frontmatter.
-pub(super) fn property_json(value: &MetaValue) -> Value {
-    match value {
-        MetaValue::Text(text) | MetaValue::Plain(text) => json!(text),
-        MetaValue::List(values) => values.iter().map(property_json).collect(),
-        MetaValue::Map(entries) => {
-            entries.iter().map(|(key, value)| (key.clone(), property_json(value))).collect()
-        }
-    }
 }

@@ -6,12 +6,13 @@
 
 use memoranda_core::change::FileChange;
 use memoranda_core::token_estimate::estimate_tokens;
-use memoranda_engine::ChangesSinceVisit;
 use memoranda_engine::records::{VisibleScopes, records_project, single_line};
 use memoranda_engine::task_context::TaskContext;
+use memoranda_engine::{ChangesSinceVisit, Memory};
 use serde_json::{Value, json};
 
-use crate::settings::{RecordSettings, ToolSettings};
+use crate::registry::CallContext;
+use crate::settings::RecordSettings;
 
 /// Token budget of an answer if the caller gives none.
 pub(crate) const CONTEXT_TOKENS: usize = 1_500;
@@ -100,10 +101,11 @@ impl SectionWriter {
 impl FurtherSections {
     /// Renders the sections.
     pub(crate) fn new(
-        settings: &ToolSettings,
+        call: &CallContext<'_>,
         context: &TaskContext,
         request: &FurtherRequest<'_>,
     ) -> Self {
+        let settings = call.settings;
         let left = match request.budget {
             Some(budget) => budget.saturating_sub(request.spent),
             None => CONTEXT_TOKENS.saturating_sub(request.spent).max(MIN_FURTHER_TOKENS),
@@ -133,7 +135,7 @@ impl FurtherSections {
         if let Some(changes) = &context.changes {
             let heading = changes_heading(changes, &settings.records);
             let only = settings.notes.only_project.as_deref();
-            let lines = change_lines(changes, request.visible, only).into_iter();
+            let lines = change_lines(call.memory, changes, request.visible, only).into_iter();
             let lines: Vec<_> = lines.map(|line| SectionLine::new(line, &Value::Null)).collect();
             let written = writer.section(&heading, &lines, 100, "recent_activity");
             let shown = lines.iter().take(written).map(|line| line.text.trim_start_matches("- "));
@@ -175,6 +177,7 @@ pub(crate) fn changes_heading(changes: &ChangesSinceVisit, settings: &RecordSett
 
 /// Renders the commits of others that the caller may see, a line each.
 pub(crate) fn change_lines(
+    memory: &Memory,
     changes: &ChangesSinceVisit,
     visible: &VisibleScopes,
     only: Option<&str>,
@@ -196,7 +199,7 @@ pub(crate) fn change_lines(
             1 => String::new(),
             count => format!(" and {} more", count - 1),
         };
-        lines.push(format!("- {first}{more} by {}", commit.author.client));
+        lines.push(format!("- {first}{more} by {}", memory.author_name(&commit.author)));
     }
     lines
 }

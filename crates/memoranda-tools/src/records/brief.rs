@@ -84,7 +84,7 @@ pub fn session_brief(
     let files = files_text(&context.memory_files);
     parts.extend(section("## Memory Files", &files, request.max_chars));
     if let Some(changes) = &context.changes {
-        let lines = change_lines(changes, &visible, settings.notes.only_project.as_deref());
+        let lines = change_lines(memory, changes, &visible, settings.notes.only_project.as_deref());
         let heading = changes_heading(changes, &settings.records);
         let text: String = lines.into_iter().map(|line| line + "\n").collect();
         parts.extend(section(&heading, &text, MAX_CHANGES_CHARS));

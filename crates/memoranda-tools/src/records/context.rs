@@ -125,7 +125,7 @@ pub(super) fn get_context(call: &CallContext<'_>, args: &ToolArgs) -> RecordTool
         due.push("[run_due_reminders marks them as done]".to_owned());
     }
     let further = FurtherSections::new(
-        call.settings,
+        call,
         &context,
         &FurtherRequest {
             visible: &visible,

@@ -1,9 +1,11 @@
 //! `memoranda blame`: who wrote each line of a note.
 
-use memoranda_engine::{AgentIdentity, BlameRun};
+use clap_complete::engine::ArgValueCompleter;
+use memoranda_engine::BlameRun;
 use serde::Serialize;
 
 use super::log;
+use crate::complete;
 use crate::context::{CommandContext, NoteOrFolder};
 use crate::error::{CommandError, Result};
 use crate::exit::Exit;
@@ -27,7 +29,7 @@ JSON (--json):
   {project, path, hash, lines: [{line, text, commit, time, agent, client, tool, channel}]}")]
 pub(crate) struct Args {
     /// The note.
-    #[arg(value_name = "NOTE")]
+    #[arg(value_name = "NOTE", add = ArgValueCompleter::new(complete::notes))]
     note: String,
 
     /// The note as it was then: a time or a commit.
@@ -82,7 +84,7 @@ pub(crate) fn run(context: &CommandContext, args: &Args) -> Result<Exit> {
                 text: text_of(line),
                 commit: "",
                 time: run.commit.time,
-                agent: AgentIdentity::of(author).name,
+                agent: memory.agent_of(author).name,
                 client: "",
                 tool: "",
                 channel: author.channel.as_str(),
@@ -101,7 +103,7 @@ pub(crate) fn run(context: &CommandContext, args: &Args) -> Result<Exit> {
     context.start_pager();
     let now = time::now();
     let names: Vec<String> =
-        blame.runs.iter().map(|run| AgentIdentity::of(&run.commit.author).name).collect();
+        blame.runs.iter().map(|run| memory.agent_of(&run.commit.author).name).collect();
     let width = names.iter().map(|name| name.chars().count()).max().unwrap_or(0).min(20);
     for (run, name) in blame.runs.iter().zip(&names) {
         for line in run.first_line..run.first_line + run.lines {

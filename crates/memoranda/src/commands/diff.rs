@@ -141,7 +141,7 @@ fn print(context: &CommandContext, diff: &CommitOrNote) -> Result<Exit> {
             "{HIT}{}{HIT:#}  {FAINT}{}{FAINT:#}  {STRONG}{}{STRONG:#}  {}",
             short_id(commit),
             time::local(commit.time),
-            visible(&commit.author.display_name()),
+            visible(&context.author_name(&commit.author)),
             visible(&commit.author.tool)
         ));
     }

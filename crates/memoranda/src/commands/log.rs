@@ -1,7 +1,7 @@
 //! `memoranda log`: the history, with the author and time of each change.
 
 use clap_complete::engine::ArgValueCompleter;
-use memoranda_engine::core::change::Commit;
+use memoranda_engine::core::change::{Author, Commit};
 use memoranda_engine::core::path::NotePath;
 use memoranda_engine::{EngineError, HistoryFilter, Memory, NoteLocation, ResolveIntent};
 use serde::Serialize;
@@ -68,6 +68,9 @@ struct LogJson {
 /// Width below which a commit takes two lines: the change is what matters, and a column would cut it.
 const TABLE_WIDTH: usize = 100;
 
+/// Number of commits that are read at a time.
+const PAGE_COMMITS: usize = 200;
+
 /// More versions of one note than this are not looked at.
 const MAX_REVISIONS: usize = 100_000;
 
@@ -85,13 +88,13 @@ pub(crate) fn run(context: &CommandContext, args: &Args) -> Result<Exit> {
     };
     let limit = args.limit;
     let mut commits = match &args.note {
-        None => memory.log(&filter, limit.saturating_add(1), 0)?,
+        None => newest(context, memory, &filter, limit.saturating_add(1))?,
         Some(name) => match find_note_or_folder(context, memory, name)? {
-            NoteOrFolder::Note(place) => revisions(memory, &place, &filter)?,
+            NoteOrFolder::Note(place) => revisions(context, memory, &place, &filter)?,
             NoteOrFolder::Folder(place) => {
                 filter.project = Some(place.project);
                 filter.path = Some(place.path);
-                memory.log(&filter, limit.saturating_add(1), 0)?
+                newest(context, memory, &filter, limit.saturating_add(1))?
             }
         },
     };
@@ -110,7 +113,7 @@ fn pick(context: &CommandContext, commits: &[Commit]) -> Result<Exit> {
     let line = |commit: &Commit| {
         let when = time::ago(commit.time, &now);
         let what = describe_commit(commit);
-        format!("{}  {when}  {}  {what}", short_id(commit), commit.author.display_name())
+        format!("{}  {when}  {}  {what}", short_id(commit), context.author_name(&commit.author))
     };
     let width = context.printer.width().map_or(usize::MAX, |width| width.saturating_sub(4));
     let lines: Vec<String> =
@@ -121,12 +124,48 @@ fn pick(context: &CommandContext, commits: &[Commit]) -> Result<Exit> {
     }
 }
 
-fn revisions(memory: &Memory, place: &NoteLocation, filter: &HistoryFilter) -> Result<Vec<Commit>> {
+/// Returns true if an author is the one of a name: as programs announce themselves, or as the log
+/// shows the person.
+fn is_called(context: &CommandContext, author: &Author, name: &str) -> bool {
+    author.is_called(name) || author.is_person() && context.author_name(author) == name
+}
+
+/// Returns the newest commits that match. Edits in files are recorded without the name of the person,
+/// so that they are recognised here.
+fn newest(
+    context: &CommandContext,
+    memory: &Memory,
+    filter: &HistoryFilter,
+    limit: usize,
+) -> Result<Vec<Commit>> {
+    let Some(name) = filter.client.as_deref().filter(|name| *name == context.person_name()) else {
+        return Ok(memory.log(filter, limit, 0)?);
+    };
+    let everyone = HistoryFilter { client: None, ..filter.clone() };
+    let mut found = Vec::new();
+    for offset in (0..).step_by(PAGE_COMMITS) {
+        let page = memory.log(&everyone, PAGE_COMMITS, offset)?;
+        let is_last = page.len() < PAGE_COMMITS;
+        found.extend(page.into_iter().filter(|commit| is_called(context, &commit.author, name)));
+        if is_last || found.len() >= limit {
+            break;
+        }
+    }
+    found.truncate(limit);
+    Ok(found)
+}
+
+fn revisions(
+    context: &CommandContext,
+    memory: &Memory,
+    place: &NoteLocation,
+    filter: &HistoryFilter,
+) -> Result<Vec<Commit>> {
     let commits = memory.revisions(place, MAX_REVISIONS)?.into_iter().map(|found| found.commit);
     let fits = |commit: &Commit| {
         filter.since.is_none_or(|since| commit.time >= since)
             && filter.until.is_none_or(|until| commit.time <= until)
-            && filter.client.as_deref().is_none_or(|name| commit.author.is_called(name))
+            && filter.client.as_deref().is_none_or(|name| is_called(context, &commit.author, name))
     };
     Ok(commits.filter(fits).collect())
 }
@@ -193,7 +232,7 @@ fn print(context: &CommandContext, commits: &[Commit], has_more: bool) -> Result
     if printer.width().is_some_and(|width| width < TABLE_WIDTH) {
         for commit in commits {
             let (id, when) = (short_id(commit), time::ago(commit.time, &now));
-            let who = commit.author.display_name();
+            let who = context.author_name(&commit.author);
             let (who, what) = (visible(&who), describe_commit(commit));
             printer.text(format!(
                 "{HIT}{id}{HIT:#}  {FAINT}{when}{FAINT:#}  {STRONG}{who}{STRONG:#}  {}",
@@ -217,7 +256,13 @@ fn print(context: &CommandContext, commits: &[Commit], has_more: bool) -> Result
                 }
             };
             let author = &commit.author;
-            vec![id, when, author.display_name(), author.tool.clone(), describe_commit(commit)]
+            vec![
+                id,
+                when,
+                context.author_name(author),
+                author.tool.clone(),
+                describe_commit(commit),
+            ]
         };
         table::print(printer, &columns, &commits.iter().map(row).collect::<Vec<_>>())?;
     }
@@ -234,7 +279,7 @@ fn print_long(context: &CommandContext, commit: &Commit) -> Result<()> {
         "{HIT}{}{HIT:#}  {}  {STRONG}{}{STRONG:#}  {} over {}",
         commit.id,
         time::local(commit.time),
-        visible(&author.display_name()),
+        visible(&context.author_name(author)),
         visible(&author.tool),
         author.channel.as_str()
     );

@@ -180,7 +180,7 @@ fn deleted(context: &CommandContext, memory: &Memory, name: &str) -> Result<Opti
     let last = memory.revisions(&place, 1)?.into_iter().next();
     let Some(last) = last.filter(|last| last.change.after.is_none()) else { return Ok(None) };
     let when = time::ago(last.commit.time, &time::now());
-    let who = visible(&last.commit.author.display_name()).into_owned();
+    let who = visible(&context.author_name(&last.commit.author)).into_owned();
     let quoted = quoted(&place.to_string());
     Ok(Some(
         CommandError::new(Exit::NotFound, format!("{place} was deleted {when} by {who}"))

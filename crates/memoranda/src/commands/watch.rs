@@ -65,7 +65,7 @@ fn print_commit(
         "{HIT}{}{HIT:#}  {FAINT}{}{FAINT:#}  {STRONG}{}{STRONG:#}  {PLACE}{}{PLACE:#}",
         short_id(commit),
         time::local(commit.time),
-        visible(&commit.author.display_name()),
+        visible(&context.author_name(&commit.author)),
         visible(&describe_commit(commit))
     );
     context.printer.hanging(line, 2)

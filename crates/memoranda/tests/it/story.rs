@@ -19,8 +19,13 @@ fn a_note_lives_dies_and_comes_back() {
     assert_eq!(home.run(&["search", "--words", "may"]).code, 1);
 
     let log = home.ok(&["log", "Plan", "--plain"]);
-    let clients: Vec<&str> = log.lines().filter_map(|line| line.split('\t').nth(2)).collect();
-    assert_eq!(clients, ["person", concat!("memoranda ", env!("CARGO_PKG_VERSION"))]);
+    let column = |n: usize| log.lines().map(move |line| line.split('\t').nth(n).unwrap());
+    assert_eq!(column(2).collect::<Vec<_>>(), ["You", "You"]);
+    assert_eq!(column(3).collect::<Vec<_>>(), ["editor", "add"]);
+    let commits = home.json(&["log", "Plan"]);
+    let clients = commits["commits"].as_array().unwrap().iter().map(|commit| &commit["client"]);
+    let own = concat!("memoranda ", env!("CARGO_PKG_VERSION"));
+    assert_eq!(clients.collect::<Vec<_>>(), ["person", own]);
     assert_eq!(home.ok(&["log", "--client", "memoranda", "--plain"]).lines().count(), 1);
     let diff = home.ok(&["diff", "Plan"]);
     assert!(diff.contains("-Ship in May. [[Budget]]\n+Ship in June. [[Budget]]\n"), "{diff}");

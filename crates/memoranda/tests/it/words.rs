@@ -71,6 +71,14 @@ fn completions_know_the_vault() {
     assert!(complete(&["list", "-p", ""]).contains("work"));
     assert!(complete(&["show", "ma"]).contains("main/Plan.md"));
     assert_eq!(complete(&["show", "Pl"]), "Plan");
+    for command in [&["project", "remove", "w"][..], &["project", "default", "w"], &["list", "w"]] {
+        assert_eq!(complete(command), "work", "{command:?}");
+    }
+    home.ok(&["rm", "Plan"]);
+    assert_eq!(complete(&["restore", "main/P"]), "main/Plan.md");
+    let commit = home.json(&["log"])["commits"][0]["id"].as_str().unwrap()[..8].to_owned();
+    assert!(complete(&["undo", ""]).contains(&commit));
+    assert!(complete(&["tool", "reca"]).contains("recall"));
     assert!(complete(&["setup", "cl"]).contains("claude-code"));
     assert!(complete(&["config", "get", "def"]).contains("default_project"));
     assert!(!complete(&["config", "get", "def"]).contains("editor"));
@@ -107,7 +115,17 @@ fn the_history_names_the_person() {
     home.ok(&["config", "set", "name", "Ada"]);
     home.ok(&["add", "--title", "Plan", "The boiler."]);
     assert_eq!(home.json(&["log"])["commits"][0]["account"], "Ada");
-    assert!(home.ok(&["log"]).contains("Ada"));
+    std::fs::write(home.path().join("memoranda/main/Plan.md"), "The boiler, by hand.\n").unwrap();
+    // What was done by command and in an editor is the same person's.
+    let names = |args: &[&str], name: &str| home.ok(args).matches(name).count();
+    assert_eq!(names(&["log"], "Ada"), 2);
+    assert_eq!(names(&["log", "--client", "Ada"], "Ada"), 2);
+    assert_eq!(names(&["log", "Plan", "--client", "Ada"], "Ada"), 2);
+    assert!(names(&["blame", "Plan"], "Ada") > 0);
+    assert_eq!(names(&["activity"], "Ada"), 1);
+    assert!(names(&["recall", "boiler"], "by Ada") > 0);
+    home.ok(&["rm", "Plan"]);
+    home.fails(&["show", "Plan"], 1, &["by Ada"]);
     assert!(home.ok(&["log", "--client", "Ada"]).contains("main/Plan.md"));
     assert!(home.ok(&["log", "Plan", "--client", "Ada"]).contains("main/Plan.md"));
     home.ok(&["remember", "I prefer tabs"]);

@@ -38,16 +38,16 @@ fn outputs_at_60_columns() {
         Runbook                   work-notes/               just now
 
         $ memoranda log
-        xxxxxxxx  just now  person  editor
+        xxxxxxxx  just now  You  editor
           began to follow work-notes (1 file)
-        xxxxxxxx  just now  memoranda 0.1.0  remember
+        xxxxxxxx  just now  You  remember
           added records/global/fact/xxxxxxxx.md
-        xxxxxxxx  just now  memoranda 0.1.0  add
+        xxxxxxxx  just now  You  add
           added main/Garden and the irrigation of the beans.md
-        xxxxxxxx  just now  memoranda 0.1.0  write_note
+        xxxxxxxx  just now  You  write_note
           added main/house/heating/central-heating-system/Boiler
           warranty and maintenance contract.md
-        xxxxxxxx  just now  memoranda 0.1.0  add
+        xxxxxxxx  just now  You  add
           added main/Kitchen tap.md
 
         $ memoranda search 'boiler warranty'
@@ -64,16 +64,15 @@ fn outputs_at_60_columns() {
           - [manual] The boiler is in https://example.org/manuals/
             of/the/heat-exchanger-of-the-boiler-2031.pdf
           (note · main/house/heating/central-heating-system/Boiler
-          warranty and maintenance contract.md · just now · by
-          memoranda 0.1.0 · relevance 1.00)
+          warranty and maintenance contract.md · just now · by You ·
+          relevance 1.00)
 
         $ memoranda recall
         ## The Person
         - I prefer tabs over spaces in every language but Python,
           where the formatter decides
           (preference · id xxxxxxxx ·
-          records/global/fact/xxxxxxxx.md · just now · by memoranda
-          0.1.0)
+          records/global/fact/xxxxxxxx.md · just now · by You)
 
         $ memoranda show 'Boiler warranty and maintenance contract' --info
         place      main/house/heating/central-heating-system/Boiler

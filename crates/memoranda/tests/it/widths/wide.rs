@@ -38,12 +38,12 @@ fn outputs_at_160_columns() {
         Runbook                                                             work-notes/                                 note  just now
 
         $ memoranda log
-        COMMIT    WHEN      WHO              TOOL        WHAT
-        xxxxxxxx  just now  person           editor      began to follow work-notes (1 file)
-        xxxxxxxx  just now  memoranda 0.1.0  remember    added records/global/fact/xxxxxxxx.md
-        xxxxxxxx  just now  memoranda 0.1.0  add         added main/Garden and the irrigation of the beans.md
-        xxxxxxxx  just now  memoranda 0.1.0  write_note  added main/house/heating/central-heating-system/Boiler warranty and maintenance contract.md
-        xxxxxxxx  just now  memoranda 0.1.0  add         added main/Kitchen tap.md
+        COMMIT    WHEN      WHO  TOOL        WHAT
+        xxxxxxxx  just now  You  editor      began to follow work-notes (1 file)
+        xxxxxxxx  just now  You  remember    added records/global/fact/xxxxxxxx.md
+        xxxxxxxx  just now  You  add         added main/Garden and the irrigation of the beans.md
+        xxxxxxxx  just now  You  write_note  added main/house/heating/central-heating-system/Boiler warranty and maintenance contract.md
+        xxxxxxxx  just now  You  add         added main/Kitchen tap.md
 
         $ memoranda search 'boiler warranty'
         Boiler warranty and maintenance contract  main/house/heating/central-heating-system/Boiler warranty and maintenance contract.md:6  just now
@@ -53,12 +53,12 @@ fn outputs_at_160_columns() {
         - The warranty of the boiler lapses in March 2031 if the yearly maintenance is not recorded.
 
           - [manual] The boiler is in https://example.org/manuals/of/the/heat-exchanger-of-the-boiler-2031.pdf
-          (note · main/house/heating/central-heating-system/Boiler warranty and maintenance contract.md · just now · by memoranda 0.1.0 · relevance 1.00)
+          (note · main/house/heating/central-heating-system/Boiler warranty and maintenance contract.md · just now · by You · relevance 1.00)
 
         $ memoranda recall
         ## The Person
         - I prefer tabs over spaces in every language but Python, where the formatter decides
-          (preference · id xxxxxxxx · records/global/fact/xxxxxxxx.md · just now · by memoranda 0.1.0)
+          (preference · id xxxxxxxx · records/global/fact/xxxxxxxx.md · just now · by You)
 
         $ memoranda show 'Boiler warranty and maintenance contract' --info
         place      main/house/heating/central-heating-system/Boiler warranty and maintenance contract.md
