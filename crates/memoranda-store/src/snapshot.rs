@@ -4,13 +4,13 @@
 //! snapshot from [`Store::snapshot`]; a decision under the vault lock gets the same queries from
 //! its [`Transaction`](crate::Transaction).
 
-use std::cell::RefCell;
+use std::cell::{Ref, RefCell};
 use std::rc::{Rc, Weak};
 
 use rusqlite::Connection;
 
 use crate::commit::unindexed::UnindexedFile;
-use crate::error::Result;
+use crate::error::{Result, StoreError};
 use crate::files::ProjectRoot;
 use crate::index::ReadTransaction;
 use crate::{Project, Store, StoreInner};
@@ -110,33 +110,50 @@ impl<'s> Snapshot<'s> {
         concerns: impl Fn(&UnindexedFile) -> bool,
         run: impl Fn(&Connection) -> Result<R>,
     ) -> Result<R> {
-        match &self.source {
+        let result = self.read_about(concerns)?.run(&run);
+        match result {
+            Err(error) if self.renew_after(&error)? => self.read_about(|_| false)?.run(&run),
+            result => result,
+        }
+    }
+
+    /// Returns the connection of the snapshot for several queries that any pending commit may concern.
+    pub(crate) fn read(&self) -> Result<SnapshotRead<'_>> {
+        self.read_about(|_| true)
+    }
+
+    fn read_about(&self, concerns: impl Fn(&UnindexedFile) -> bool) -> Result<SnapshotRead<'_>> {
+        let reader = match &self.source {
             SnapshotSource::Writer(db) => {
                 self.inner.settle_pending(db, concerns)?;
-                run(db)
+                return Ok(SnapshotRead::Writer(db));
             }
-            SnapshotSource::Reader(reader) => {
-                let lacking = reader.borrow().lacking();
-                if lacking.is_some_and(|span| self.inner.pending().may_concern(span, concerns)) {
-                    match reader.try_borrow_mut() {
-                        Ok(mut reader) => *reader = self.inner.begin_read()?,
-                        // A query inside a query leaves the state to the outer one.
-                        Err(_) => return self.inner.begin_read()?.run(&run),
-                    }
-                }
-                let result = reader.borrow().run(&run);
-                match result {
-                    Err(e) if e.is_index_damage() => {
-                        // A query inside a query leaves the recovery to the outer one.
-                        let Ok(mut damaged) = reader.try_borrow_mut() else { return Err(e) };
-                        self.inner.index.forget();
-                        *damaged = self.inner.begin_read()?;
-                        damaged.run(&run)
-                    }
-                    result => result,
-                }
+            SnapshotSource::Reader(reader) => reader,
+        };
+        let lacking = reader.borrow().lacking();
+        if lacking.is_some_and(|span| self.inner.pending().may_concern(span, concerns)) {
+            match reader.try_borrow_mut() {
+                Ok(mut reader) => *reader = self.inner.begin_read()?,
+                // A query inside a query leaves the state to the outer one.
+                Err(_) => return Ok(SnapshotRead::Own(self.inner.begin_read()?)),
             }
         }
+        Ok(SnapshotRead::Shared(reader.borrow()))
+    }
+
+    /// Moves the snapshot to a sound index after an error that damage of the index explains. Returns
+    /// true if it has moved, so that what failed can be read again.
+    pub fn renew_after(&self, error: &StoreError) -> Result<bool> {
+        let SnapshotSource::Reader(reader) = &self.source else { return Ok(false) };
+        reader.borrow().note_failure();
+        if !error.is_index_damage() {
+            return Ok(false);
+        }
+        // A query inside a query leaves the recovery to the outer one.
+        let Ok(mut damaged) = reader.try_borrow_mut() else { return Ok(false) };
+        self.inner.index.forget();
+        *damaged = self.inner.begin_read()?;
+        Ok(true)
     }
 
     /// Opens the folder of a project.
@@ -144,6 +161,35 @@ impl<'s> Snapshot<'s> {
         match &self.source {
             SnapshotSource::Reader(_) => self.inner.root(project),
             SnapshotSource::Writer(db) => self.inner.root_held(db, project),
+        }
+    }
+}
+
+/// The connection of a snapshot. While it exists, the snapshot keeps its state.
+pub(crate) enum SnapshotRead<'r> {
+    /// The read transaction that the snapshots of the thread share.
+    Shared(Ref<'r, ReadTransaction>),
+    /// A read transaction inside another query of the thread, which lacks pending commits.
+    Own(ReadTransaction),
+    /// The connection of the writer, under the vault lock.
+    Writer(&'r Connection),
+}
+
+impl SnapshotRead<'_> {
+    /// Returns the connection.
+    pub(crate) fn connection(&self) -> Result<&Connection> {
+        match self {
+            Self::Shared(read) => read.connection(),
+            Self::Own(read) => read.connection(),
+            Self::Writer(db) => Ok(db),
+        }
+    }
+
+    fn run<R>(&self, query: impl FnOnce(&Connection) -> Result<R>) -> Result<R> {
+        match self {
+            Self::Shared(read) => read.run(query),
+            Self::Own(read) => read.run(query),
+            Self::Writer(db) => query(db),
         }
     }
 }

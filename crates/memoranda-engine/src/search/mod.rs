@@ -15,7 +15,9 @@ use memoranda_core::rank::{
     rank_notes, without_speaker_names,
 };
 use memoranda_core::snippet::Snippet;
-use memoranda_store::{CandidateQuery, CandidateSet, SearchFilter, TermCorrection, clock};
+use memoranda_store::{
+    CandidateQuery, CandidateSet, SearchFilter, Snapshot, TermCorrection, clock,
+};
 
 use crate::Memory;
 use crate::error::{EngineError, Result};
@@ -258,7 +260,31 @@ pub struct FurtherPassage {
 
 impl Memory {
     /// Finds notes by their words and by what they mean.
+    ///
+    /// ```
+    /// use memoranda_engine::{AddRequest, Memory, OpenOptions, SearchRequest};
+    /// # use memoranda_engine::core::change::{Author, ChangeChannel};
+    /// # use memoranda_engine::core::id::ProjectName;
+    /// # let folder = tempfile::tempdir()?;
+    /// # let memory = Memory::open(OpenOptions::in_folder(folder.path()))?;
+    /// # let who = Author::new("example", "example", ChangeChannel::Cli);
+    /// memory.add(&who, &AddRequest::new(ProjectName::parse("main")?, "The boiler warranty lapses in March."))?;
+    /// let request = SearchRequest { text: "boiler guarantee".to_owned(), ..SearchRequest::default() };
+    /// let found = memory.search(&request)?.results;
+    /// assert_eq!(found[0].title, "The boiler warranty lapses in March");
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// ```
     pub fn search(&self, request: &SearchRequest) -> Result<SearchPage> {
+        let snapshot = self.snapshot()?;
+        match self.search_in(&snapshot, request) {
+            Err(EngineError::Store(error)) if snapshot.renew_after(&error)? => {
+                self.search_in(&snapshot, request)
+            }
+            page => page,
+        }
+    }
+
+    fn search_in(&self, snapshot: &Snapshot<'_>, request: &SearchRequest) -> Result<SearchPage> {
         let mut query = Query::parse(&request.text);
         let mut forbidden = Vec::new();
         if request.unit == SearchUnit::Holders {
@@ -313,82 +339,81 @@ impl Memory {
                 }
             },
         };
-        let (meaning, meant) = (asked.by, &asked.meant);
-        Ok(self.snapshot()?.compare(&question, |mut rounds, shown| {
-            self.add_corpus(&question, &mut rounds.found)?;
-            let mut meant = meant.clone();
-            if let Some(meant) = &mut meant {
-                let first = rounds.found.notes.iter().filter(|note| note.batch == 0);
-                let cuts = first.flat_map(|note| &note.passages).map(|passage| &passage.tokens);
-                let said = without_speaker_names(&rounds.found.query, cuts);
-                let unnamed = said.map(|said| StaticEmbeddingModel::bundled().embed(&said));
-                if let Some(unnamed) = unnamed.filter(|vector| !vector.is_zero()) {
-                    meant.static_vector = unnamed;
-                }
+        let reader = snapshot.search_reader(asked.model.as_deref())?;
+        let mut rounds = reader.candidates(&question)?;
+        self.add_corpus(&question, &mut rounds.found)?;
+        let mut meant = asked.meant.clone();
+        if let Some(meant) = &mut meant {
+            let first = rounds.found.notes.iter().filter(|note| note.batch == 0);
+            let cuts = first.flat_map(|note| &note.passages).map(|passage| &passage.tokens);
+            let said = without_speaker_names(&rounds.found.query, cuts);
+            let unnamed = said.map(|said| StaticEmbeddingModel::bundled().embed(&said));
+            if let Some(unnamed) = unnamed.filter(|vector| !vector.is_zero()) {
+                meant.static_vector = unnamed;
             }
-            let guessed: Vec<_> = rounds.found.corrections.iter().map(|read| read.term).collect();
-            let options = match request.unit {
-                SearchUnit::Notes | SearchUnit::Holders => request.options.of_notes(),
-                SearchUnit::Passages | SearchUnit::EveryPassage => request.options,
-            };
-            let mut compared = 0;
-            let (relevance, page) = loop {
-                let further = rounds.found.notes.get_mut(compared..).unwrap_or_default();
-                if let Some(meant) = &meant {
-                    shown.add_similarities(meant, further)?;
-                }
-                compared = rounds.found.notes.len();
-                let candidates = &rounds.found;
-                let comparison = RankQuery {
-                    query: &candidates.query,
-                    doc_freqs: &candidates.holders,
-                    corrected_terms: &guessed,
-                    passage_count: candidates.passages,
-                    time: named.as_ref(),
-                    now,
-                };
-                let ranked = rank_notes(&candidates.notes, &comparison, &options);
-                let relevance = ranked.iter().map(|note| note.relevance).fold(0.0, f64::max);
-                let found = ResultBuilder { candidates, shown, request };
-                let likely = found.likely(ranked)?;
-                if likely.missing == 0 || !rounds.next_batch(likely.missing)? {
-                    let found = ResultBuilder { candidates: &rounds.found, shown, request };
-                    break (relevance, found.page(likely)?);
-                }
-            };
-            let ResultPage { results, has_more, left_out } = page;
-            let CandidateSet { mut query, mut holders, passages, corrections, partial, .. } =
-                rounds.found;
-            holders.resize(query.terms.len() + forbidden.len(), 0);
-            query.terms.extend(forbidden.iter().cloned());
-            let understood = ResolvedQuery {
-                query,
-                holders,
-                guessed,
-                passages,
-                vector: meant,
-                when: named.clone(),
+        }
+        let guessed: Vec<_> = rounds.found.corrections.iter().map(|read| read.term).collect();
+        let options = match request.unit {
+            SearchUnit::Notes | SearchUnit::Holders => request.options.of_notes(),
+            SearchUnit::Passages | SearchUnit::EveryPassage => request.options,
+        };
+        let mut compared = 0;
+        let (relevance, page) = loop {
+            let further = rounds.found.notes.get_mut(compared..).unwrap_or_default();
+            if let Some(meant) = &meant {
+                reader.add_similarities(meant, further)?;
+            }
+            compared = rounds.found.notes.len();
+            let candidates = &rounds.found;
+            let comparison = RankQuery {
+                query: &candidates.query,
+                doc_freqs: &candidates.holders,
+                corrected_terms: &guessed,
+                passage_count: candidates.passages,
+                time: named.as_ref(),
                 now,
-                options: request.options,
-                // The note was relevant enough; its parts are compared with each other.
-                min_relevance: if request.has_default_threshold() {
-                    LOW_RELEVANCE
-                } else {
-                    request.min_relevance
-                },
-                min_similarity: request.min_similarity,
             };
-            Ok(SearchPage {
-                results,
-                has_more,
-                left_out,
-                partial,
-                corrections,
-                when,
-                relevance,
-                meaning: meaning.clone(),
-                understood,
-            })
-        })?)
+            let ranked = rank_notes(&candidates.notes, &comparison, &options);
+            let relevance = ranked.iter().map(|note| note.relevance).fold(0.0, f64::max);
+            let found = ResultBuilder { candidates, shown: &reader, request };
+            let likely = found.likely(ranked)?;
+            if likely.missing == 0 || !rounds.next_batch(likely.missing)? {
+                let found = ResultBuilder { candidates: &rounds.found, shown: &reader, request };
+                break (relevance, found.page(likely)?);
+            }
+        };
+        let ResultPage { results, has_more, left_out } = page;
+        let CandidateSet { mut query, mut holders, passages, corrections, partial, .. } =
+            rounds.found;
+        holders.resize(query.terms.len() + forbidden.len(), 0);
+        query.terms.extend(forbidden.iter().cloned());
+        let understood = ResolvedQuery {
+            query,
+            holders,
+            guessed,
+            passages,
+            vector: meant,
+            when: named.clone(),
+            now,
+            options: request.options,
+            // The note was relevant enough; its parts are compared with each other.
+            min_relevance: if request.has_default_threshold() {
+                LOW_RELEVANCE
+            } else {
+                request.min_relevance
+            },
+            min_similarity: request.min_similarity,
+        };
+        Ok(SearchPage {
+            results,
+            has_more,
+            left_out,
+            partial,
+            corrections,
+            when,
+            relevance,
+            meaning: asked.by,
+            understood,
+        })
     }
 }

@@ -11,7 +11,7 @@ use memoranda_core::rank::{
 use memoranda_core::snippet::{Snippet, extract_snippet};
 use memoranda_core::token_estimate::estimate_tokens;
 use memoranda_store::{
-    CandidateSet, NoteDisplay, PassageDisplay, Result as StoreResult, ResultReader,
+    CandidateSet, NoteDisplay, PassageDisplay, Result as StoreResult, SearchReader,
 };
 
 use crate::links::resolve::NoteLocation;
@@ -37,7 +37,7 @@ fn size(result: &SearchResult) -> usize {
 /// Builds results from ranked notes.
 pub(crate) struct ResultBuilder<'f> {
     pub(crate) candidates: &'f CandidateSet,
-    pub(crate) shown: &'f ResultReader<'f>,
+    pub(crate) shown: &'f SearchReader<'f>,
     pub(crate) request: &'f SearchRequest,
 }
 

@@ -1,7 +1,5 @@
 //! Finding: by words, by meaning, by name, at the right time, and not at all when nothing fits.
 
-use std::time::Duration;
-
 use memoranda_core::change::{Author, ChangeChannel};
 use memoranda_core::id::ProjectName;
 use memoranda_core::note::edit::NoteEdit;
@@ -16,14 +14,7 @@ use memoranda_engine::{
 use tempfile::TempDir;
 
 pub(crate) fn open(folder: &TempDir) -> Memory {
-    Memory::open(OpenOptions {
-        home: folder.path().join("home"),
-        cache: folder.path().join("cache"),
-        state: folder.path().join("state"),
-        file_sync: Duration::from_secs(60),
-        lock_patience: Duration::from_secs(30),
-    })
-    .unwrap()
+    Memory::open(OpenOptions::in_folder(folder.path())).unwrap()
 }
 
 pub(crate) fn who() -> Author {
@@ -532,8 +523,9 @@ fn words_are_counted_alike_whether_few_or_many_hold_them() {
         round: 10,
         wanted: 10,
     };
-    let found =
-        memory.snapshot().unwrap().compare(&question, |rounds, _| Ok(rounds.found)).unwrap();
+    let snapshot = memory.snapshot().unwrap();
+    let reader = snapshot.search_reader(None).unwrap();
+    let found = reader.candidates(&question).unwrap().found;
     assert_eq!(found.holders, [1, 1000, 480, 0]);
 }
 

@@ -322,9 +322,12 @@ impl Store {
             relations.iter().any(|relation| link_key(&relation.target).contains(&other))
         };
         self.inner.ask_beside(
-            |pending| match pending.project == *project {
-                true => pending.loses_names(),
-                false => named(&pending.project),
+            |pending| {
+                if pending.project == *project {
+                    pending.loses_names()
+                } else {
+                    named(&pending.project)
+                }
             },
             |db| {
                 let row = index::project_id_of(db, project)?;

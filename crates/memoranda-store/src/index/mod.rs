@@ -63,8 +63,8 @@ pub(crate) use projects::{
     set_scanned, take_times, times,
 };
 pub use search::{
-    CandidateBatches, CandidateQuery, CandidateSet, NoteDisplay, PassageDisplay, ResultReader,
-    SearchFilter, SearchHit, SearchHits, SimilarNote, Superseded, TermCorrection,
+    CandidateBatches, CandidateQuery, CandidateSet, NoteDisplay, PassageDisplay, SearchFilter,
+    SearchHit, SearchHits, SearchReader, SimilarNote, Superseded, TermCorrection,
 };
 pub(crate) use search::{SearchCaches, similar_notes, title_overlap};
 pub(crate) use write::{
@@ -126,11 +126,22 @@ impl ReadTransaction {
         Arc::ptr_eq(&self.index, index)
     }
 
+    /// Returns the connection.
+    pub(crate) fn connection(&self) -> Result<&Connection> {
+        self.reader.as_ref().map(|reader| &reader.db).ok_or(StoreError::Closing)
+    }
+
+    /// Keeps the connection out of the pool, because a query failed.
+    pub(crate) fn note_failure(&self) {
+        self.has_failed.set(true);
+    }
+
     /// Runs a query.
     pub(crate) fn run<R>(&self, query: impl FnOnce(&Connection) -> Result<R>) -> Result<R> {
-        let Some(reader) = &self.reader else { return Err(StoreError::Closing) };
-        let result = query(&reader.db);
-        self.has_failed.set(self.has_failed.get() || result.is_err());
+        let result = query(self.connection()?);
+        if result.is_err() {
+            self.note_failure();
+        }
         result
     }
 }

@@ -11,11 +11,10 @@ use super::caches::SearchCaches;
 use super::candidate_loader::{CandidateLoader, NoteLength};
 use super::candidates::{CandidateQuery, CandidateSet, SelectedFiles, WordMatches, match_words};
 use super::filter_sql::{FileMatcher, FilterSql};
-use super::hydrate::ResultReader;
+use super::hydrate::SearchReader;
 use super::scope::SearchScope;
 use crate::error::Result;
 use crate::index::write::{PASSAGES_PER_FILE, first_passage};
-use crate::snapshot::Snapshot;
 
 /// So many times as many passages as facts must be searched for the nearest facts to be looked up
 /// apart.
@@ -58,26 +57,19 @@ pub struct CandidateBatches<'c> {
     is_over: bool,
 }
 
-impl Snapshot<'_> {
-    /// Calls `choose` with the notes that may answer a question.
-    pub fn compare<T>(
-        &self,
-        question: &CandidateQuery<'_>,
-        choose: impl Fn(CandidateBatches<'_>, &ResultReader<'_>) -> Result<T>,
-    ) -> Result<T> {
-        self.query(|db| {
-            let caches = self.inner.index.caches(db, question.model)?;
-            choose(
-                CandidateBatches::new(db, &caches, question)?,
-                &ResultReader { db, caches: &caches },
-            )
-        })
+impl SearchReader<'_> {
+    /// Collects the notes that may answer a question, as many as it wants at first.
+    pub fn candidates<'c>(
+        &'c self,
+        question: &'c CandidateQuery<'c>,
+    ) -> Result<CandidateBatches<'c>> {
+        CandidateBatches::new(self.connection()?, &self.caches, question)
     }
 }
 
 impl<'c> CandidateBatches<'c> {
     /// Collects the number of notes that the query wants at first.
-    pub(crate) fn new(
+    fn new(
         db: &'c Connection,
         caches: &'c SearchCaches<'c>,
         question: &'c CandidateQuery<'c>,

@@ -1,4 +1,5 @@
-//! Reads the texts of results, after ranking: few candidates are shown.
+//! Reads the state of the index that a search stands on: its candidates, and after ranking the texts of
+//! the few that are shown.
 
 use memoranda_core::embed::QueryEmbedding;
 use memoranda_core::id::ProjectName;
@@ -9,11 +10,21 @@ use rusqlite::Connection;
 use super::caches::SearchCaches;
 use crate::error::Result;
 use crate::index::passages;
+use crate::snapshot::{Snapshot, SnapshotRead};
 
-/// Reads results from the state of the index in which they were found.
-pub struct ResultReader<'d> {
-    pub(crate) db: &'d Connection,
-    pub(crate) caches: &'d SearchCaches<'d>,
+/// Reads candidates and results of one search from one state of the index.
+pub struct SearchReader<'r> {
+    read: SnapshotRead<'r>,
+    pub(super) caches: SearchCaches<'r>,
+}
+
+impl Snapshot<'_> {
+    /// Begins a search. `model` names the chosen embedding model, if one is used.
+    pub fn search_reader(&self, model: Option<&str>) -> Result<SearchReader<'_>> {
+        let read = self.read()?;
+        let caches = self.inner.index.caches(read.connection()?, model)?;
+        Ok(SearchReader { read, caches })
+    }
 }
 
 /// A note as shown in a result.
@@ -44,19 +55,23 @@ pub struct PassageDisplay {
     pub text: String,
 }
 
-impl ResultReader<'_> {
+impl SearchReader<'_> {
+    pub(super) fn connection(&self) -> Result<&Connection> {
+        self.read.connection()
+    }
+
     /// Sets the similarity to a query for the passages of some notes.
     pub fn add_similarities(
         &self,
         meant: &QueryEmbedding,
         notes: &mut [RankCandidate<i64>],
     ) -> Result<()> {
-        self.caches.add_similarities(self.db, meant, notes)
+        self.caches.add_similarities(self.connection()?, meant, notes)
     }
 
     /// Returns a note by its row number; `None` if its path is invalid or it is gone.
     pub fn note(&self, file: i64) -> Result<Option<NoteDisplay>> {
-        let Some(kept) = self.caches.notes.note(self.db, file)? else { return Ok(None) };
+        let Some(kept) = self.caches.notes.note(self.connection()?, file)? else { return Ok(None) };
         let (path, project) = (NotePath::parse(&kept.path), ProjectName::parse(&kept.project));
         let (Ok(path), Ok(project)) = (path, project) else { return Ok(None) };
         Ok(Some(NoteDisplay {
@@ -71,7 +86,7 @@ impl ResultReader<'_> {
 
     /// Returns a passage by its number.
     pub fn passage(&self, passage: u64) -> Result<Option<PassageDisplay>> {
-        passages::one(self.db, passage as i64, |kept| PassageDisplay {
+        passages::one(self.connection()?, passage as i64, |kept| PassageDisplay {
             heading: kept.heading.to_owned(),
             lines: kept.lines,
             text: kept.text.to_owned(),

@@ -43,7 +43,7 @@ pub(super) use scope::SearchScope;
 pub(crate) use caches::SearchCaches;
 pub use candidate_batches::CandidateBatches;
 pub use candidates::{CandidateQuery, CandidateSet};
-pub use hydrate::{NoteDisplay, PassageDisplay, ResultReader};
+pub use hydrate::{NoteDisplay, PassageDisplay, SearchReader};
 pub(crate) use note_cache::NoteCache;
 pub(crate) use scope::ScopeCache;
 pub use similar::SimilarNote;
