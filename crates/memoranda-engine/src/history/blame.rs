@@ -39,6 +39,19 @@ pub struct BlameRun {
 
 impl Memory {
     /// Returns who wrote each line of a note, now or at a moment.
+    ///
+    /// ```
+    /// use memoranda_engine::{AddRequest, Memory, OpenOptions};
+    /// # use memoranda_engine::core::change::{Author, ChangeChannel};
+    /// # use memoranda_engine::core::id::ProjectName;
+    /// # let folder = tempfile::tempdir()?;
+    /// # let memory = Memory::open(OpenOptions::in_folder(folder.path()))?;
+    /// # let who = Author::new("example", "example", ChangeChannel::Cli);
+    /// let place = memory.add(&who, &AddRequest::new(ProjectName::parse("main")?, "One line."))?.place;
+    /// let blame = memory.blame(&place, None)?;
+    /// assert_eq!(blame.runs[0].commit.author.client, "example");
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// ```
     pub fn blame(&self, place: &NoteLocation, at: Option<PointInTime>) -> Result<NoteBlame> {
         let mut revisions = self.revisions(place, MAX_VERSIONS)?;
         if let Some(moment) = at {

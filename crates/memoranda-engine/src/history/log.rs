@@ -48,6 +48,20 @@ const PAGE: usize = 50;
 
 impl Memory {
     /// The newest commits that fit, newest first.
+    ///
+    /// ```
+    /// use memoranda_engine::{AddRequest, HistoryFilter, Memory, OpenOptions};
+    /// # use memoranda_engine::core::change::{Author, ChangeChannel};
+    /// # use memoranda_engine::core::id::ProjectName;
+    /// # let folder = tempfile::tempdir()?;
+    /// # let memory = Memory::open(OpenOptions::in_folder(folder.path()))?;
+    /// # let who = Author::new("example", "example", ChangeChannel::Cli);
+    /// memory.add(&who, &AddRequest::new(ProjectName::parse("main")?, "First"))?;
+    /// memory.add(&who, &AddRequest::new(ProjectName::parse("main")?, "Second"))?;
+    /// let newest = &memory.log(&HistoryFilter::default(), 1, 0)?[0];
+    /// assert_eq!(newest.files[0].path.as_str(), "Second.md");
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// ```
     pub fn log(&self, filter: &HistoryFilter, limit: usize, offset: usize) -> Result<Vec<Commit>> {
         Ok(self.snapshot()?.history(filter, limit, offset)?)
     }

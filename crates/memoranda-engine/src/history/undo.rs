@@ -97,6 +97,19 @@ impl Memory {
     }
 
     /// Takes back a commit if its files are still as the commit left them.
+    ///
+    /// ```
+    /// use memoranda_engine::{AddRequest, Memory, OpenOptions, UndoOutcome};
+    /// # use memoranda_engine::core::change::{Author, ChangeChannel};
+    /// # use memoranda_engine::core::id::ProjectName;
+    /// # let folder = tempfile::tempdir()?;
+    /// # let memory = Memory::open(OpenOptions::in_folder(folder.path()))?;
+    /// # let who = Author::new("example", "example", ChangeChannel::Cli);
+    /// let commit = memory.add(&who, &AddRequest::new(ProjectName::parse("main")?, "A mistake."))?.commit;
+    /// assert!(matches!(memory.undo(&who, &commit.id.to_string())?, UndoOutcome::Undone(_)));
+    /// assert!(memory.read(None, "A mistake").is_err());
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// ```
     pub fn undo(&self, who: &Author, id: &str) -> Result<UndoOutcome> {
         let undone = self.commit(id)?;
         let (kind, message) = match self.reversal(&undone)? {

@@ -56,6 +56,21 @@ impl Memory {
     }
 
     /// Deletes a note, or a folder with all in it that is not hidden or ignored, or that a tool wrote.
+    ///
+    /// ```
+    /// use memoranda_engine::{AddRequest, DeleteOutcome, DeleteRequest, Memory, OpenOptions};
+    /// # use memoranda_engine::core::change::{Author, ChangeChannel};
+    /// # use memoranda_engine::core::id::ProjectName;
+    /// # let folder = tempfile::tempdir()?;
+    /// # let memory = Memory::open(OpenOptions::in_folder(folder.path()))?;
+    /// # let who = Author::new("example", "example", ChangeChannel::Cli);
+    /// let place = memory.add(&who, &AddRequest::new(ProjectName::parse("main")?, "For a short time."))?.place;
+    /// let request = DeleteRequest { place, expected: None };
+    /// assert!(matches!(memory.delete(&who, &request)?, DeleteOutcome::Deleted(_)));
+    /// memory.restore(&who, None, "main/For a short time.md", None)?;
+    /// assert!(memory.read(None, "For a short time").is_ok());
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// ```
     pub fn delete(&self, who: &Author, request: &DeleteRequest) -> Result<DeleteOutcome> {
         self.delete_with(who, request, |_, _| Ok(IncomingLinks::default()))
     }

@@ -52,6 +52,23 @@ pub struct EditReport {
 
 impl Memory {
     /// Edits a note.
+    ///
+    /// ```
+    /// use memoranda_engine::{AddRequest, EditOutcome, EditRequest, Memory, OpenOptions};
+    /// # use memoranda_engine::core::change::{Author, ChangeChannel};
+    /// # use memoranda_engine::core::id::ProjectName;
+    /// # let folder = tempfile::tempdir()?;
+    /// # let memory = Memory::open(OpenOptions::in_folder(folder.path()))?;
+    /// # let who = Author::new("example", "example", ChangeChannel::Cli);
+    /// use memoranda_engine::core::note::edit::NoteEdit;
+    ///
+    /// let place = memory.add(&who, &AddRequest::new(ProjectName::parse("main")?, "One line."))?.place;
+    /// let append = NoteEdit::Append { text: "Another line.".to_owned() };
+    /// let request = EditRequest { place, edits: vec![append], expected: None, message: None };
+    /// assert!(matches!(memory.edit(&who, &request)?, EditOutcome::Edited(_)));
+    /// assert!(memory.read(None, "One line")?.bytes.ends_with(b"Another line.\n"));
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// ```
     pub fn edit(&self, who: &Author, request: &EditRequest) -> Result<EditOutcome> {
         let place = &request.place;
         self.rewrite(who, place, request.expected, request.message.as_deref(), |text| {

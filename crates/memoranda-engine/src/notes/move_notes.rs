@@ -132,6 +132,20 @@ type EarlierPaths = HashMap<NotePath, Vec<NotePath>>;
 
 impl Memory {
     /// Moves a note or a folder, and treats the links to it as requested.
+    ///
+    /// ```
+    /// use memoranda_engine::{AddRequest, Memory, MoveOutcome, MoveRequest, OpenOptions};
+    /// # use memoranda_engine::core::change::{Author, ChangeChannel};
+    /// # use memoranda_engine::core::id::ProjectName;
+    /// # use memoranda_engine::core::path::NotePath;
+    /// # let folder = tempfile::tempdir()?;
+    /// # let memory = Memory::open(OpenOptions::in_folder(folder.path()))?;
+    /// # let who = Author::new("example", "example", ChangeChannel::Cli);
+    /// let from = memory.add(&who, &AddRequest::new(ProjectName::parse("main")?, "Plan"))?.place;
+    /// let request = MoveRequest::new(from, NotePath::parse("archive/Plan.md")?);
+    /// assert!(matches!(memory.move_notes(&who, &request)?, MoveOutcome::Moved(_)));
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// ```
     pub fn move_notes(&self, who: &Author, request: &MoveRequest) -> Result<MoveOutcome> {
         let NoteLocation { project, path: from } = &request.from;
         let to = &request.to;

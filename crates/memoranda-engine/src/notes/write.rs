@@ -55,6 +55,20 @@ pub struct AddRequest {
     pub note_type: Option<String>,
 }
 
+impl AddRequest {
+    /// Returns the request for a note at the top of a project, with its first line as title.
+    pub fn new(project: ProjectName, text: &str) -> Self {
+        Self {
+            project,
+            title: None,
+            folder: String::new(),
+            text: text.to_owned(),
+            tags: Vec::new(),
+            note_type: None,
+        }
+    }
+}
+
 /// Outcome of a write.
 #[expect(clippy::large_enum_variant, reason = "made once a call and never stored")]
 #[derive(Clone, PartialEq, Eq, Debug)]
@@ -150,6 +164,18 @@ impl Memory {
     }
 
     /// Makes a new note from a text; its file gets a name that is free.
+    ///
+    /// ```
+    /// use memoranda_engine::{AddRequest, Memory, OpenOptions};
+    /// # use memoranda_engine::core::change::{Author, ChangeChannel};
+    /// # use memoranda_engine::core::id::ProjectName;
+    /// # let folder = tempfile::tempdir()?;
+    /// # let memory = Memory::open(OpenOptions::in_folder(folder.path()))?;
+    /// # let who = Author::new("example", "example", ChangeChannel::Cli);
+    /// let written = memory.add(&who, &AddRequest::new(ProjectName::parse("main")?, "The kitchen tap is new."))?;
+    /// assert_eq!(written.place.to_string(), "main/The kitchen tap is new.md");
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// ```
     pub fn add(&self, who: &Author, request: &AddRequest) -> Result<WrittenNote> {
         let title = request.title.clone().unwrap_or_else(|| title_of(&request.text));
         let mut text = request.text.clone();

@@ -146,6 +146,23 @@ impl RecallAnswer {
 }
 
 /// Recalls what fits a question, or what is known about the person and the repository.
+///
+/// ```
+/// use memoranda_engine::{AddRequest, Memory, OpenOptions};
+/// # use memoranda_engine::core::change::{Author, ChangeChannel};
+/// # use memoranda_engine::core::id::ProjectName;
+/// # let folder = tempfile::tempdir()?;
+/// # let memory = Memory::open(OpenOptions::in_folder(folder.path()))?;
+/// # let who = Author::new("example", "example", ChangeChannel::Cli);
+/// use memoranda_engine::recall::{RecallRequest, recall};
+/// use memoranda_engine::records::VisibleScopes;
+///
+/// memory.add(&who, &AddRequest::new(ProjectName::parse("main")?, "The boiler warranty lapses in March."))?;
+/// let everywhere = VisibleScopes::new(None);
+/// let answer = recall(&memory, &RecallRequest::new(Some("boiler".to_owned()), everywhere))?;
+/// assert!(answer.passages[0].text.contains("lapses in March"));
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
 pub fn recall(memory: &Memory, request: &RecallRequest) -> RecordResult<RecallAnswer> {
     let answer = match (&request.query, request.as_of) {
         (Some(query), None) => query::search(memory, request, query)?,

@@ -133,6 +133,20 @@ pub fn statement_kind(kind: RecordKind, tags: &[String]) -> StatementKind {
 
 /// Remembers a statement. A known statement is not stored twice; another value of the same subject
 /// replaces the old one; everything else is stored as a new record.
+///
+/// ```
+/// use memoranda_engine::{Memory, OpenOptions};
+/// # use memoranda_engine::core::change::{Author, ChangeChannel};
+/// # let folder = tempfile::tempdir()?;
+/// # let memory = Memory::open(OpenOptions::in_folder(folder.path()))?;
+/// # let who = Author::new("example", "example", ChangeChannel::Cli);
+/// use memoranda_engine::remember::{RememberRequest, remember};
+///
+/// let request = RememberRequest { content: "I prefer tabs".to_owned(), ..Default::default() };
+/// let remembered = remember(&memory, &who, &request)?;
+/// assert_eq!(remembered.kind.as_str(), "preference");
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
 pub fn remember(
     memory: &Memory,
     who: &Author,

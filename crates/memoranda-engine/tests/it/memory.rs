@@ -26,14 +26,7 @@ pub(crate) struct Vault {
 impl Vault {
     pub(crate) fn new() -> Self {
         let folder = TempDir::new().unwrap();
-        let memory = Memory::open(OpenOptions {
-            home: folder.path().join("home"),
-            cache: folder.path().join("cache"),
-            state: folder.path().join("state"),
-            file_sync: Duration::from_secs(60),
-            lock_patience: Duration::from_secs(30),
-        })
-        .unwrap();
+        let memory = Memory::open(OpenOptions::in_folder(folder.path())).unwrap();
         Self { folder, memory }
     }
 

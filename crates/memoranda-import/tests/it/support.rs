@@ -1,7 +1,6 @@
 //! A vault and a folder with the files of other systems.
 
 use std::path::Path;
-use std::time::Duration;
 
 use memoranda_engine::core::change::ChangeChannel;
 use memoranda_engine::core::id::ProjectName;
@@ -21,13 +20,7 @@ pub(crate) struct ImportFixture {
 impl ImportFixture {
     pub(crate) fn new() -> Self {
         let folder = TempDir::new().unwrap();
-        let memory = Memory::open(OpenOptions {
-            home: folder.path().join("home"),
-            cache: folder.path().join("cache"),
-            state: folder.path().join("state"),
-            file_sync: Duration::from_secs(60),
-            lock_patience: Duration::from_secs(30),
-        });
+        let memory = Memory::open(OpenOptions::in_folder(folder.path()));
         Self { folder, memory: memory.unwrap() }
     }
 

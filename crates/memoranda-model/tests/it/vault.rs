@@ -79,14 +79,7 @@ pub(crate) fn endpoint(url: String, model: &str) -> Arc<dyn TextEmbedder> {
 }
 
 pub(crate) fn open(folder: &TempDir) -> Memory {
-    Memory::open(OpenOptions {
-        home: folder.path().join("home"),
-        cache: folder.path().join("cache"),
-        state: folder.path().join("state"),
-        file_sync: Duration::from_secs(60),
-        lock_patience: Duration::from_secs(30),
-    })
-    .unwrap()
+    Memory::open(OpenOptions::in_folder(folder.path())).unwrap()
 }
 
 /// Opens the vault with a model and its time limit.

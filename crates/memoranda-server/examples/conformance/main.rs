@@ -17,7 +17,6 @@ mod resources;
 mod tools;
 
 use std::sync::Arc;
-use std::time::Duration;
 
 use memoranda_engine::{Memory, OpenOptions};
 use memoranda_server::{
@@ -30,13 +29,7 @@ const SILENCE: &str = "UklGRiQAAABXQVZFZm10IBAAAAABAAEAQB8AAEAfAAABAAgAZGF0YQAAA
 
 fn main() {
     let folder = tempfile::tempdir().unwrap();
-    let memory = Memory::open(OpenOptions {
-        home: folder.path().join("home"),
-        cache: folder.path().join("cache"),
-        state: folder.path().join("state"),
-        file_sync: Duration::from_secs(60),
-        lock_patience: Duration::from_secs(10),
-    });
+    let memory = Memory::open(OpenOptions::in_folder(folder.path()));
     let config = ServerConfig {
         bind: "127.0.0.1:0".parse().unwrap(),
         // The suite cannot send a token.

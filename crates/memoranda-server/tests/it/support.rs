@@ -31,13 +31,7 @@ pub(crate) struct ServerVault {
 impl ServerVault {
     pub(crate) fn new() -> Self {
         let dir = tempfile::tempdir().unwrap();
-        let memory = Memory::open(OpenOptions {
-            home: dir.path().join("home"),
-            cache: dir.path().join("cache"),
-            state: dir.path().join("state"),
-            file_sync: Duration::from_secs(60),
-            lock_patience: Duration::from_secs(30),
-        });
+        let memory = Memory::open(OpenOptions::in_folder(dir.path()));
         Self { memory: Arc::new(memory.unwrap()), _dir: dir }
     }
 

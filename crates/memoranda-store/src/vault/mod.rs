@@ -53,6 +53,20 @@ pub struct OpenOptions {
     pub lock_patience: Duration,
 }
 
+impl OpenOptions {
+    /// Returns the options of a vault that lies in one folder with its index and its state, as in a
+    /// test or a trial.
+    pub fn in_folder(folder: &Path) -> Self {
+        Self {
+            home: folder.join("home"),
+            cache: folder.join("cache"),
+            state: folder.join("state"),
+            file_sync: Duration::from_secs(60),
+            lock_patience: Duration::from_secs(30),
+        }
+    }
+}
+
 /// A named folder of notes.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct Project {
@@ -464,7 +478,7 @@ fn device_name(state: &Path) -> Result<String> {
             let name = clock::new_commit_id().to_string();
             state_files::replace(&path, format!("{name}\n").as_bytes())
                 .and_then(|()| note_machine(state, machine.as_deref()))
-                .doing(|| "write the device's name".into())?;
+                .doing(|| format!("write this device's name to {}", path.display()))?;
             tracing::warn!(
                 "this home was copied from another machine, so its vaults get the new device name \
                  {name} here; the history of {kept} stays as it is"
@@ -477,7 +491,7 @@ fn device_name(state: &Path) -> Result<String> {
     state_files::create_dir(state, FilePrivacy::Private)
         .and_then(|()| note_machine(state, machine.as_deref()))
         .and_then(|()| state_files::create_once(&path, format!("{name}\n").as_bytes()))
-        .doing(|| "write the device's name".into())?;
+        .doing(|| format!("write this device's name to {}", path.display()))?;
     // Of two first starts at once, one wins and both use its name.
     Ok(read_word(&path)?.unwrap_or(name))
 }
@@ -501,7 +515,8 @@ fn note_machine(state: &Path, machine: Option<&str>) -> std::io::Result<()> {
 
 /// Reads a small file that holds one word of letters and digits; `None` if it holds anything else.
 fn read_word(path: &Path) -> Result<Option<String>> {
-    let bytes = state_files::read(path).doing(|| "read the device's name".into())?;
+    let bytes = state_files::read(path)
+        .doing(|| format!("read this device's name from {}", path.display()))?;
     let word = bytes.map(|bytes| String::from_utf8_lossy(&bytes).trim().to_owned());
     Ok(word.filter(|word| !word.is_empty() && word.bytes().all(|b| b.is_ascii_alphanumeric())))
 }

@@ -77,13 +77,7 @@ pub(crate) fn write_steps() -> impl Iterator<Item = Step> {
 
 /// How a vault in this folder is opened.
 pub(crate) fn options(folder: &Path) -> OpenOptions {
-    OpenOptions {
-        home: folder.join("home"),
-        cache: folder.join("cache"),
-        state: folder.join("state"),
-        file_sync: Duration::from_secs(60),
-        lock_patience: Duration::from_secs(30),
-    }
+    OpenOptions::in_folder(folder)
 }
 
 pub(crate) fn who(client: &str) -> Author {

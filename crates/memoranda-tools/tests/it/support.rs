@@ -2,7 +2,6 @@
 
 use std::path::PathBuf;
 use std::sync::atomic::AtomicBool;
-use std::time::Duration;
 
 use memoranda_core::change::{Author, ChangeChannel};
 use memoranda_engine::{Memory, OpenOptions};
@@ -22,14 +21,7 @@ pub(crate) struct TestVault {
 impl TestVault {
     pub(crate) fn new(wording: Wording) -> Self {
         let folder = TempDir::new().unwrap();
-        let memory = Memory::open(OpenOptions {
-            home: folder.path().join("home"),
-            cache: folder.path().join("cache"),
-            state: folder.path().join("state"),
-            file_sync: Duration::from_secs(60),
-            lock_patience: Duration::from_secs(30),
-        })
-        .unwrap();
+        let memory = Memory::open(OpenOptions::in_folder(folder.path())).unwrap();
         let settings = ToolSettings { wording, ..ToolSettings::standard() };
         Self { folder, memory, settings }
     }

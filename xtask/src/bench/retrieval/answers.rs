@@ -1,8 +1,6 @@
 //! `cargo xtask bench retrieval FILE --answers`: measures what an answer within a token budget
 //! contains, and how often a vault without an answer stays silent.
 
-use std::time::Duration;
-
 use memoranda_engine::core::token_estimate::estimate_tokens;
 use memoranda_engine::{
     Memory, OpenOptions, PackRequest, PackedNote, RELATIVE_CUT, SearchRequest, SearchUnit,
@@ -173,13 +171,7 @@ fn cost(note: &PackedNote) -> usize {
 fn ask(question: &BenchQuestion, foreign: &[&BenchQuestion]) -> Result<QuestionAnswers> {
     let folder = tempfile::tempdir()?;
     let notes = write_notes(folder.path(), question.sessions.iter())?;
-    let memory = Memory::open(OpenOptions {
-        home: folder.path().join("home"),
-        cache: folder.path().join("cache"),
-        state: folder.path().join("state"),
-        file_sync: Duration::from_secs(600),
-        lock_patience: Duration::from_secs(10),
-    })?;
+    let memory = Memory::open(OpenOptions::in_folder(folder.path()))?;
     memory.sync(&mut |_| ())?;
     let request = |question: &BenchQuestion| SearchRequest {
         text: question.question.clone(),

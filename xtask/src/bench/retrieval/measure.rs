@@ -5,7 +5,6 @@ use std::collections::BTreeMap;
 use std::ops::Range;
 use std::path::Path;
 use std::rc::Rc;
-use std::time::Duration;
 
 use memoranda_engine::core::rank::RankOptions;
 use memoranda_engine::{
@@ -136,13 +135,7 @@ impl BenchVault {
         let folder = tempfile::tempdir()?;
         let chosen = part.iter().filter_map(|at| sessions.get(*at));
         let notes = write_notes(folder.path(), chosen)?;
-        let memory = Memory::open(OpenOptions {
-            home: folder.path().join("home"),
-            cache: folder.path().join("cache"),
-            state: folder.path().join("state"),
-            file_sync: Duration::from_secs(600),
-            lock_patience: Duration::from_secs(10),
-        })?;
+        let memory = Memory::open(OpenOptions::in_folder(folder.path()))?;
         memory.sync(&mut |_| ())?;
         Ok(Self { memory, notes, sessions: Rc::clone(sessions), _folder: folder })
     }
