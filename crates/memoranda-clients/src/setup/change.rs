@@ -159,7 +159,8 @@ impl ClientFile {
             backup => {
                 let left = disconnected(self.format, &before, &self.entries)
                     .map_err(|reason| self.invalid(dirs, reason))?;
-                if left == before {
+                // An empty object of somebody else stays: nothing was taken out of it.
+                if left == before || !self.has_ours(&before) {
                     return Ok(None);
                 }
                 let left = match &backup {

@@ -119,7 +119,7 @@ fn set_within(
 }
 
 /// Returns the byte range of the mapping in a key: whole lines, or from brace to brace.
-fn within(
+pub(super) fn within(
     draft: &EditBuffer<'_>,
     inner: &Range<usize>,
     block: &YamlBlock,
@@ -137,7 +137,7 @@ fn within(
 }
 
 /// Returns the replacement within `{…}`.
-fn in_flow(
+pub(super) fn in_flow(
     inner: &Range<usize>,
     block: &YamlBlock,
     key: &str,

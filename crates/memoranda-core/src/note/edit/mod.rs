@@ -10,10 +10,12 @@ mod mapping;
 mod merge_frontmatter;
 mod section;
 mod splice;
+mod yaml_file;
 
 pub use self::key::render_frontmatter;
 pub use self::merge_frontmatter::merge_frontmatter;
 pub use self::section::similar_headings;
+pub use self::yaml_file::{YamlFileError, read_yaml_file, remove_yaml_key, set_yaml_key};
 
 use self::block_separation::{Attachment, insert};
 use self::splice::EditBuffer;
