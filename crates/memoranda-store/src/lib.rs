@@ -48,7 +48,7 @@ pub use files::{
     DirEntry, DirEntryKind, DirListing, FileContent, FilePrivacy, FileRules, FileStat,
     HardLinkPolicy, MAX_FILE_BYTES, Subtree, hash,
 };
-pub use index::extract::{exact_key, keys_of, link_key, target_key};
+pub use index::extract::{exact_key, keys_of, link_key, meta_json, target_key};
 pub use index::ledger::{ActivityRow, ReversalRow};
 pub use index::links::named_at;
 pub use index::map_rows::MapRow;
@@ -58,8 +58,8 @@ pub use index::{
     DeletedFile, EmbeddingCoverage, FileKind, FileOrder, FileProblems, FileSummary, FilesBelow,
     FilteredList, FolderFact, FolderFiles, FolderGraph, FolderTotals, GraphNode, HistoryFilter,
     IndexCounts, ListFilter, ListOrder, NameField, NamedNote, NodeRow, NoteDisplay, ObservationRow,
-    OutlineRow, PassageDisplay, PastFile, PendingText, PointInTime, RelationRow, ResultReader,
-    SearchFilter, SearchHit, SearchHits, SimilarNote, Superseded, TermCorrection, TextKey,
+    OutlineRow, PassageDisplay, PastFile, PendingText, PointInTime, RelationRow, SearchFilter,
+    SearchHit, SearchHits, SearchReader, SimilarNote, Superseded, TermCorrection, TextKey,
     VectorForm, WholeLink,
 };
 pub use log::{LogDamage, PurgeReport};

@@ -257,7 +257,7 @@ fn last_checkpoint(run: &HookRun, memory: &Memory) -> Result<String> {
 /// The titles of notes that changed last; traces are left out.
 fn changed_last(run: &HookRun, memory: &Memory) -> Result<String> {
     let request = ListRequest {
-        filter: ListFilter::default(),
+        filter: ListFilter { without_templates: true, ..ListFilter::default() },
         order: ListOrder::Newest,
         limit: 24,
         offset: 0,

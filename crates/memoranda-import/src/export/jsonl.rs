@@ -10,8 +10,8 @@ use base64::Engine as _;
 use base64::engine::general_purpose::STANDARD;
 use jiff::Timestamp;
 use memoranda_engine::core::id::ProjectName;
-use memoranda_engine::core::note::{MetaValue, Observation, Relation, parse};
-use memoranda_engine::{Memory, NoteLocation};
+use memoranda_engine::core::note::{Observation, Relation, parse};
+use memoranda_engine::{Memory, NoteLocation, meta_json};
 use serde_json::{Map, Value, json};
 
 use super::{ExportSummary, project_files, selected_projects};
@@ -108,14 +108,4 @@ fn relation_json(relation: &Relation) -> Value {
         "target": relation.target,
         "context": relation.context,
     })
-}
-
-fn meta_json(value: &MetaValue) -> Value {
-    match value {
-        MetaValue::Text(text) | MetaValue::Plain(text) => text.clone().into(),
-        MetaValue::List(items) => items.iter().map(meta_json).collect(),
-        MetaValue::Map(entries) => {
-            entries.iter().map(|(key, value)| (key.clone(), meta_json(value))).collect()
-        }
-    }
 }

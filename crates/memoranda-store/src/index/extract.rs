@@ -170,7 +170,7 @@ fn markdown(path: &NotePath, text: &str, mut problems: Vec<ParseProblem>) -> Ext
     }
     ExtractedFile {
         kind: FileKind::Markdown,
-        note_type: note.note_type(),
+        note_type: if is_template { TEMPLATE_TYPE.into() } else { note.note_type() },
         created: ["created", "date"]
             .iter()
             .find_map(|key| note.frontmatter.get(key).and_then(timestamp))
@@ -388,13 +388,14 @@ fn metadata_json(note: &Note) -> String {
     serde_json::Value::Object(map).to_string()
 }
 
-fn meta_json(value: &MetaValue) -> serde_json::Value {
+/// Returns a value of frontmatter as JSON, with every scalar as text.
+pub fn meta_json(value: &MetaValue) -> serde_json::Value {
     match value {
-        MetaValue::Text(text) | MetaValue::Plain(text) => text.clone().into(),
-        MetaValue::List(items) => items.iter().map(meta_json).collect::<Vec<_>>().into(),
-        MetaValue::Map(entries) => serde_json::Value::Object(
-            entries.iter().map(|(key, value)| (key.clone(), meta_json(value))).collect(),
-        ),
+        MetaValue::Text(text) | MetaValue::Plain(text) => text.as_str().into(),
+        MetaValue::List(items) => items.iter().map(meta_json).collect(),
+        MetaValue::Map(entries) => {
+            entries.iter().map(|(key, value)| (key.clone(), meta_json(value))).collect()
+        }
     }
 }
 
@@ -419,6 +420,9 @@ impl ExtractedFile {
         link_keys(project, path, &self.title, permalink, &self.metadata)
     }
 }
+
+/// Type of templates in the index, so that lists of what changed last can leave them out.
+pub(super) const TEMPLATE_TYPE: &str = "template";
 
 /// Returns true for a template of Obsidian: its frontmatter or first line has variables such as
 /// `{{title}}` that a new note replaces. They are no content, and often no valid YAML.

@@ -7,7 +7,7 @@ use memoranda_core::problem::ParseProblem;
 use rusqlite::types::Value;
 use rusqlite::{Connection, OptionalExtension as _, Row, params, params_from_iter};
 
-use super::extract::{FileKind, target_key};
+use super::extract::{FileKind, TEMPLATE_TYPE, target_key};
 use super::project_id_of;
 use super::search::has_tag;
 use crate::commit::unindexed::UnindexedFile;
@@ -56,6 +56,8 @@ pub struct ListFilter {
     pub tag: Option<String>,
     /// Only files changed since then.
     pub since: Option<Timestamp>,
+    /// Leaves out templates of Obsidian.
+    pub without_templates: bool,
 }
 
 /// Order of a list of files.
@@ -133,6 +135,10 @@ fn conditions(db: &Connection, filter: &ListFilter) -> Result<(String, Vec<Value
     }
     if let Some(tag) = &filter.tag {
         has_tag(tag, &mut sql, &mut values);
+    }
+    if filter.without_templates {
+        sql.push_str(" AND f.note_type <> ?");
+        values.push(Value::Text(TEMPLATE_TYPE.to_owned()));
     }
     if let Some(since) = filter.since {
         sql.push_str(" AND f.updated_ms >= ?");

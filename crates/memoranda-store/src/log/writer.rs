@@ -19,8 +19,9 @@ const SEGMENT_BYTES: u64 = 64 << 20;
 impl LogFolder {
     /// Opens the log of this device for writing at its end.
     pub(crate) fn writer(&self, device: &str, end: LogPosition) -> Result<LogWriter> {
-        state_files::create_dir(&self.device_dir(device), FilePrivacy::Private)
-            .doing(|| "make the log's folder".into())?;
+        let folder = self.device_dir(device);
+        state_files::create_dir(&folder, FilePrivacy::Private)
+            .doing(|| format!("make the folder {} of the log", folder.display()))?;
         let mut writer = LogWriter {
             folder: self.clone(),
             device: device.to_owned(),

@@ -163,6 +163,7 @@ fn latest_changes(
         filter: ListFilter {
             project: project.map(|project| project.name),
             since: Some(since),
+            without_templates: true,
             ..Default::default()
         },
         order: ListOrder::Newest,
@@ -272,7 +273,11 @@ fn project_info(
     let types = memory.snapshot()?.note_types(&project.name)?;
     let types: serde_json::Map<_, _> =
         types.into_iter().map(|(name, count)| (name, json!(count))).collect();
-    let filter = ListFilter { project: Some(project.name.clone()), ..ListFilter::default() };
+    let filter = ListFilter {
+        project: Some(project.name.clone()),
+        without_templates: true,
+        ..ListFilter::default()
+    };
     let recent = memory.snapshot()?.list(&filter, ListOrder::Newest, QUOTED_NOTES, 0)?;
     let recent: Vec<_> = recent
         .iter()

@@ -59,7 +59,12 @@ pub(super) fn recent(call: &CallContext<'_>, args: &ToolArgs) -> Result<ToolResu
     };
     let mut text = format!("# Recent activity in {scope} since {since}\n\n");
     let offset = (page - 1) * page_size;
-    let filter = ListFilter { project: project.clone(), since: Some(since), ..Default::default() };
+    let filter = ListFilter {
+        project: project.clone(),
+        since: Some(since),
+        without_templates: true,
+        ..Default::default()
+    };
     let mut changed = RecentItems { call, filter, kinds, passed: 0, items: Vec::new() };
     let has_more = changed.collect(offset, page_size)?;
     let shown = changed.items.into_iter().skip(offset - changed.passed).take(page_size);

@@ -1,5 +1,6 @@
 //! `memoranda list` and `memoranda recent`: what notes there are.
 
+use clap_complete::engine::ArgValueCandidates;
 use jiff::Timestamp;
 use memoranda_engine::core::id::ProjectName;
 use memoranda_engine::core::note::type_key;
@@ -7,6 +8,7 @@ use memoranda_engine::core::path::NotePath;
 use memoranda_engine::{FileSummary, ListFilter, ListOrder, ListPage, ListRequest, Memory};
 use serde::Serialize;
 
+use crate::complete;
 use crate::context::CommandContext;
 use crate::error::{CommandError, Result};
 use crate::exit::Exit;
@@ -27,7 +29,7 @@ JSON (--json):
   {notes: [{project, path, title, permalink, type, created, updated, size, version}], has_more}")]
 pub(crate) struct Args {
     /// Only notes in this folder, or in the project of this name.
-    #[arg(value_name = "FOLDER")]
+    #[arg(value_name = "FOLDER", add = ArgValueCandidates::new(complete::projects))]
     folder: Option<String>,
 
     /// Only notes of this type.
@@ -85,7 +87,7 @@ pub(crate) fn run(context: &CommandContext, args: &Args) -> Result<Exit> {
             folder,
             note_type: args.note_type.as_deref().map(type_key),
             tag: args.tag.clone(),
-            since: None,
+            ..ListFilter::default()
         },
         order: ListOrder::Path,
         limit: args.limit,
@@ -101,10 +103,10 @@ pub(crate) fn recent(context: &CommandContext, args: &RecentArgs) -> Result<Exit
     let request = ListRequest {
         filter: ListFilter {
             project: context.requested_project(memory)?,
-            folder: None,
             note_type: args.note_type.as_deref().map(type_key),
-            tag: None,
             since: Some(since),
+            without_templates: args.note_type.is_none(),
+            ..ListFilter::default()
         },
         order: ListOrder::Newest,
         limit: args.limit,

@@ -35,6 +35,9 @@ fn templates_and_tagged_paragraphs_are_no_content() {
     assert_eq!(paths, ["Facts.md", "House.md", "How templates work.md"], "{found}");
     // They are notes all the same, and no problem.
     assert!(home.ok(&["show", "vault/Templates/Daily.md"]).contains("boiler of the day"));
+    let recent = home.ok(&["recent"]);
+    assert!(recent.contains("House") && !recent.contains("Templates/"), "{recent}");
+    assert!(home.ok(&["recent", "--type", "template"]).contains("Daily"));
     let doctor = home.run(&["doctor"]);
     assert!(doctor.code == 0 && !doctor.out.contains("frontmatter"), "{doctor:?}");
     assert_eq!(home.json(&["status"])["observations"], 1);
