@@ -24,6 +24,7 @@ mod schema_names;
 mod scope;
 mod search;
 mod search_hit;
+mod search_query;
 mod write;
 mod write_summary;
 

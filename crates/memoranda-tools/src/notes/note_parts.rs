@@ -2,8 +2,9 @@
 
 use memoranda_engine::{NoteFragment, ObservationRow, RelationRow, ResolvedQuery};
 
-use super::search::{NoteSearchQuery, NoteSearchResults, find_notes};
+use super::search::{NoteSearchResults, find_notes};
 use super::search_hit::{MatchDetails, NoteHit, category};
+use super::search_query::NoteSearchQuery;
 use crate::registry::{CallContext, ToolError};
 
 /// Number of notes whose parts are read: first a few, then more.

@@ -67,7 +67,10 @@ pub(super) fn list(call: &CallContext<'_>, _: &ToolArgs) -> Result<ToolResult, T
     }
     match only {
         Some(only) => text.push_str(&format!("\nThis server works in {only} only.\n")),
-        None => text.push_str("\nEvery tool takes `project`; without it, the default is meant.\n"),
+        None => text.push_str(
+            "\nEvery tool takes `project`. Without it, searches look in every project, and writes go to the \
+             default.\n",
+        ),
     }
     let structured = json!({
         "projects": listed,
