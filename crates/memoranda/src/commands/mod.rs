@@ -49,7 +49,7 @@ mod show;
 mod status;
 mod token;
 mod tool;
-mod undo;
+pub(crate) mod undo;
 mod undo_conversation;
 mod vacuum;
 mod watch;

@@ -3,12 +3,14 @@
 use std::path::PathBuf;
 
 use clap::Subcommand;
+use clap_complete::engine::ArgValueCandidates;
 use memoranda_engine::core::id::ProjectName;
 use memoranda_engine::{
     EngineError, HardLinkPolicy, Memory, ProjectInfo, ProjectPlace, StoreError,
 };
 use serde::Serialize;
 
+use crate::complete;
 use crate::config::SettingOrigin;
 use crate::context::CommandContext;
 use crate::error::Result;
@@ -91,6 +93,7 @@ JSON (--json):
   {name}")]
     Default {
         /// The project; the present one is printed if not given.
+        #[arg(add = ArgValueCandidates::new(complete::projects))]
         name: Option<String>,
     },
 
@@ -112,6 +115,7 @@ JSON (--json):
 #[derive(clap::Args)]
 struct RemoveArgs {
     /// The project's name.
+    #[arg(add = ArgValueCandidates::new(complete::projects))]
     name: String,
     /// Also purge its texts and their history. Asks first.
     #[arg(long)]

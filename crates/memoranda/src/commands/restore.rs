@@ -1,8 +1,10 @@
 //! `memoranda restore`: bring back a note, or an earlier version of it.
 
+use clap_complete::engine::ArgValueCompleter;
 use memoranda_engine::RestoreOutcome;
 use serde::Serialize;
 
+use crate::complete;
 use crate::context::CommandContext;
 use crate::error::Result;
 use crate::exit::Exit;
@@ -25,7 +27,7 @@ JSON (--json):
   {project, path, changed, version, replaced, commit}")]
 pub(crate) struct Args {
     /// The note: its path, permalink or title.
-    #[arg(value_name = "NOTE")]
+    #[arg(value_name = "NOTE", add = ArgValueCompleter::new(complete::restorable_notes))]
     note: String,
 
     /// As it was at this time, or after this commit.

@@ -7,7 +7,7 @@ use super::project::{self, ProjectJson};
 use crate::context::CommandContext;
 use crate::error::Result;
 use crate::exit::Exit;
-use crate::output::{FAINT, OutputFormat};
+use crate::output::{FAINT, OutputFormat, counted};
 
 /// Show where the vault is, and how much it holds.
 #[derive(clap::Args)]
@@ -76,7 +76,14 @@ pub(crate) fn run(context: &CommandContext, _: &Args) -> Result<Exit> {
         ("notes", counts.notes.to_string()),
         ("facts", counts.observations.to_string()),
         ("links", format!("{} ({} to notes not written yet)", counts.relations, counts.unresolved)),
-        ("history", format!("{} commits, {}", counts.commits, format_size(status.log_bytes))),
+        (
+            "history",
+            format!(
+                "{}, {}",
+                counted(usize::try_from(counts.commits).unwrap_or(usize::MAX), "commit"),
+                format_size(status.log_bytes)
+            ),
+        ),
         ("file edits", watched.to_owned()),
         ("search model", describe_model(model.as_ref())),
     ];

@@ -2,6 +2,7 @@
 
 use std::sync::atomic::AtomicBool;
 
+use clap_complete::engine::ArgValueCandidates;
 use memoranda_engine::SyncScope;
 use memoranda_engine::core::change::Author;
 use memoranda_tools::{
@@ -9,6 +10,7 @@ use memoranda_tools::{
 };
 use serde_json::{Map, Value, json};
 
+use crate::complete;
 use crate::context::CommandContext;
 use crate::error::{CommandError, Result};
 use crate::exit::Exit;
@@ -36,7 +38,7 @@ JSON (--json):
   idempotent, open_world}, input_schema, output_schema}]}")]
 pub(crate) struct Args {
     /// The tool.
-    #[arg(required_unless_present = "list")]
+    #[arg(required_unless_present = "list", add = ArgValueCandidates::new(complete::tools))]
     name: Option<String>,
 
     /// Its arguments as a JSON object; `-` reads them from standard input.

@@ -1,5 +1,6 @@
 //! `memoranda undo`: reverse a commit.
 
+use clap_complete::engine::ArgValueCandidates;
 use memoranda_engine::core::change::{Commit, CommitKind, FileChange};
 use memoranda_engine::core::diff::{DiffLabels, unified_diff};
 use memoranda_engine::core::id::ProjectName;
@@ -7,6 +8,7 @@ use memoranda_engine::core::listed::shortened_list;
 use memoranda_engine::{CommitDiff, FileDiff, HistoryFilter, Memory, NoteLocation, UndoOutcome};
 use serde::Serialize;
 
+use crate::complete;
 use crate::context::CommandContext;
 use crate::diff_color;
 use crate::error::{CommandError, Result};
@@ -38,7 +40,7 @@ JSON (--json):
   channel, message, kind, files: [{project, path, action, moved_from, before, after}]}")]
 pub(crate) struct Args {
     /// The commit, or the beginning of its id.
-    #[arg(value_name = "COMMIT")]
+    #[arg(value_name = "COMMIT", add = ArgValueCandidates::new(complete::commits))]
     commit: Option<String>,
 
     /// All writes of a conversation, as one commit: its id, or any commit of it.

@@ -673,3 +673,15 @@ fn a_program_in_a_temporary_folder_is_warned_about() {
     let said = run(installed, &["setup", "cursor", "--yes"]);
     assert!(!said.err.contains("npx"), "{said:?}");
 }
+
+#[test]
+fn an_empty_file_of_somebody_else_stays() {
+    let home = Home::bare();
+    let file = home.path().join(".cursor/mcp.json");
+    std::fs::create_dir(home.path().join(".cursor")).unwrap();
+    std::fs::write(home.path().join(".claude.json"), "{}").unwrap();
+    std::fs::write(&file, "{}").unwrap();
+    home.ok(&["setup", "claude-code", "--yes"]);
+    home.ok(&["setup", "--remove", "--yes"]);
+    assert_eq!(std::fs::read_to_string(&file).unwrap(), "{}");
+}
