@@ -46,7 +46,7 @@ use crate::output::{ColorWhen, OutputFormat, Printer, Verbosity};
 fn main() -> ExitCode {
     // A shell that asks for completions sets the variable COMPLETE; then this ends the process.
     clap_complete::CompleteEnv::with_factory(full_command).complete();
-    match parse(Cli::command()).or_else(|_| parse(full_command())) {
+    match parse(Cli::command()).or_else(|_| parse(command_with_help())) {
         Ok((cli, matches)) => run(cli, matches.subcommand_name().unwrap_or_default()).into(),
         Err(error) => {
             // The settings are not read for a command line that is not valid.
@@ -78,7 +78,12 @@ fn parse(mut command: clap::Command) -> Result<(Cli, clap::ArgMatches), clap::Er
 fn full_command() -> clap::Command {
     let mut command = Cli::command();
     command.build();
-    help::group_commands(command)
+    command
+}
+
+/// Returns the command tree with the help that people read.
+fn command_with_help() -> clap::Command {
+    help::shorten_global_flags(help::group_commands(full_command()))
 }
 
 fn run(cli: Cli, name: &str) -> Exit {
