@@ -1,8 +1,12 @@
 //! The token that HTTP clients send: where it comes from, and the one that is made for a vault.
 //!
-//! `memoranda serve` and every command that talks to a server look for it in the same places: a
-//! file named on the command line, `MEMORANDA_TOKEN`, the file that `MEMORANDA_TOKEN_FILE` names,
-//! and at last the file of the vault in this device's state folder, which is made on first use.
+//! `memoranda serve` and every command that talks to a server look for it in the same places, in
+//! this order:
+//!
+//! 1. a file named on the command line;
+//! 2. `MEMORANDA_TOKEN`;
+//! 3. the file that `MEMORANDA_TOKEN_FILE` names;
+//! 4. the file of the vault in this device's state folder, which is made on first use.
 
 use std::fmt::Write as _;
 use std::path::{Path, PathBuf};
