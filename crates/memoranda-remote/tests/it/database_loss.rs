@@ -8,7 +8,7 @@ use std::time::{Duration, Instant};
 use memoranda_store::{SpaceFreshness, Store};
 
 use crate::cluster::{Cluster, DiskForce, skipped};
-use crate::support::{TestSpace, found, put, rounds, text_of, try_append, try_put};
+use crate::support::{TestSpace, append_lines, found, put, rounds, text_of, try_put};
 
 #[test]
 fn a_killed_database_loses_nothing_and_servers_go_on_by_themselves() {
@@ -23,21 +23,7 @@ fn a_killed_database_loses_nothing_and_servers_go_on_by_themselves() {
     let acknowledged = Mutex::new(BTreeSet::new());
     let is_over = AtomicBool::new(false);
     std::thread::scope(|scope| {
-        for (n, store) in stores.iter().enumerate() {
-            let (acknowledged, is_over) = (&acknowledged, &is_over);
-            scope.spawn(move || {
-                for i in 0.. {
-                    if is_over.load(Ordering::SeqCst) {
-                        return;
-                    }
-                    let line = format!("line {n} {i}");
-                    match try_append(store, "log.md", &line) {
-                        Ok(_) => drop(acknowledged.lock().unwrap().insert(line)),
-                        Err(_) => std::thread::sleep(Duration::from_millis(50)),
-                    }
-                }
-            });
-        }
+        append_lines(scope, &stores, &acknowledged, &is_over);
         for _ in 0..rounds(3) {
             std::thread::sleep(Duration::from_millis(700));
             cluster.kill();

@@ -9,7 +9,7 @@ use std::time::{Duration, Instant};
 use memoranda_store::{SpaceFreshness, Store};
 
 use crate::cluster::{Cluster, DiskForce, skipped};
-use crate::support::{TestSpace, put, rounds, text_of, try_append};
+use crate::support::{TestSpace, append_lines, put, rounds, text_of};
 
 #[test]
 fn a_promoted_standby_has_everything_that_was_acknowledged() {
@@ -33,21 +33,7 @@ fn a_promoted_standby_has_everything_that_was_acknowledged() {
         let is_over = AtomicBool::new(false);
         let mut refused = Duration::ZERO;
         std::thread::scope(|scope| {
-            for (n, store) in stores.iter().enumerate() {
-                let (acknowledged, is_over) = (&acknowledged, &is_over);
-                scope.spawn(move || {
-                    for i in 0.. {
-                        if is_over.load(Ordering::SeqCst) {
-                            return;
-                        }
-                        let line = format!("line {n} {i}");
-                        match try_append(store, "log.md", &line) {
-                            Ok(_) => drop(acknowledged.lock().unwrap().insert(line)),
-                            Err(_) => std::thread::sleep(Duration::from_millis(50)),
-                        }
-                    }
-                });
-            }
+            append_lines(scope, &stores, &acknowledged, &is_over);
             std::thread::sleep(Duration::from_millis(1500));
             primary.kill();
             let killed = Instant::now();

@@ -1,6 +1,9 @@
 //! A shared space in a database of its own, and caches of it.
 
-use std::sync::Arc;
+use std::collections::BTreeSet;
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::{Arc, Mutex};
+use std::thread::Scope;
 use std::time::Duration;
 
 use memoranda_core::change::{
@@ -110,6 +113,29 @@ pub(crate) fn try_append(store: &Store, place: &str, line: &str) -> Result<Commi
     match outcome {
         CommitOutcome::Committed(commit) => Ok(commit),
         other => panic!("not committed: {other:?}"),
+    }
+}
+
+/// Lets every server append lines to one file until the end, and records those that were acknowledged.
+pub(crate) fn append_lines<'s>(
+    scope: &'s Scope<'s, '_>,
+    stores: &'s [Store],
+    acknowledged: &'s Mutex<BTreeSet<String>>,
+    is_over: &'s AtomicBool,
+) {
+    for (n, store) in stores.iter().enumerate() {
+        scope.spawn(move || {
+            for i in 0.. {
+                if is_over.load(Ordering::SeqCst) {
+                    return;
+                }
+                let line = format!("line {n} {i}");
+                match try_append(store, "log.md", &line) {
+                    Ok(_) => drop(acknowledged.lock().unwrap().insert(line)),
+                    Err(_) => std::thread::sleep(Duration::from_millis(50)),
+                }
+            }
+        });
     }
 }
 
