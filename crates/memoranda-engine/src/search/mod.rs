@@ -271,7 +271,7 @@ impl Memory {
     /// memory.add(&who, &AddRequest::new(ProjectName::parse("main")?, "The boiler warranty lapses in March."))?;
     /// let request = SearchRequest { text: "boiler guarantee".to_owned(), ..SearchRequest::default() };
     /// let found = memory.search(&request)?.results;
-    /// assert_eq!(found[0].title, "The boiler warranty lapses in March");
+    /// assert_eq!(found[0].title, "The boiler warranty lapses in March.");
     /// # Ok::<(), Box<dyn std::error::Error>>(())
     /// ```
     pub fn search(&self, request: &SearchRequest) -> Result<SearchPage> {
