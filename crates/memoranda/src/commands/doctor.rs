@@ -25,8 +25,8 @@ const MAX_LEFT_OUT_NAMES: usize = 20;
 /// Reads every file and the whole history, builds a second index and compares it with the present
 /// one. Ends with exit code 1 if something disagrees. Problems in the text of notes are listed
 /// without a failure. --repair rebuilds the index; it never changes your files. --restore brings
-/// back the versions that were written and are gone although nobody was seen to change them, as
-/// after a power cut. Without a vault, only the clients are checked.
+/// back versions that were acknowledged and are gone without an edit, as after a power cut. Without
+/// a vault, only the clients are checked.
 #[derive(clap::Args)]
 #[command(after_long_help = "\
 Examples:

@@ -23,8 +23,8 @@ use crate::table::{self, TableColumn};
 /// `memory` takes the input of a tool_use block of the Claude API, or the whole block. With
 /// --wording claude it answers as the API's own tool, and --json prints the tool_result block that
 /// goes back.
-/// A tool that could not do it ends with exit code 1. What people changed in the files that the
-/// answer can depend on is taken in first, unless --no-scan is given.
+/// A tool that could not do it ends with exit code 1. The files on which the answer can depend are
+/// scanned for edits first, unless --no-scan is given.
 #[derive(clap::Args)]
 #[command(after_long_help = "\
 Examples:

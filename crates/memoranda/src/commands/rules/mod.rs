@@ -77,7 +77,7 @@ JSON (--json):
         /// Where there are no rules, remove what was generated before.
         #[arg(long)]
         remove: bool,
-        /// Replace what was written into generated text and is no rule here.
+        /// Overwrite what people wrote between our marks.
         #[arg(long)]
         force: bool,
     },
