@@ -3,16 +3,17 @@
 
 use std::path::{Path, PathBuf};
 
-/// How deep files may include others: git's own limit.
+/// Maximum depth of included files, as in git.
 const DEPTH: usize = 10;
 
-/// Where a repository's configuration comes from, and what decides which parts hold.
+/// Sources of a repository's configuration, and the facts on which conditional parts depend.
 pub(crate) struct GitConfigSources<'a> {
     /// Returns the text of a file; `None` if the file cannot be read.
     pub(crate) read: &'a dyn Fn(&Path) -> Option<String>,
     /// The person's own folder, for `~`.
     pub(crate) home: Option<PathBuf>,
-    /// Every name of the folder behind `.git`: as it was found, and without links. Few ask for it.
+    /// Names of the folder behind `.git`: as found, and with symlinks resolved. Computed on demand,
+    /// because few conditions need them.
     pub(crate) git_folders: &'a dyn Fn() -> Vec<String>,
 }
 
@@ -70,7 +71,7 @@ impl GitConfig {
     /// The address of a remote, rewritten as `url.*.insteadOf` wants it.
     pub(crate) fn address(&self, remote: &str) -> Option<String> {
         let mut urls = self.values("remote", remote, "url");
-        // A value without anything takes back what was said before.
+        // An empty value removes the earlier values.
         if let Some(last) = urls.iter().rposition(|url| url.is_empty()) {
             urls.drain(..=last);
         }
@@ -101,7 +102,8 @@ impl GitConfig {
 }
 
 impl GitConfigSources<'_> {
-    /// The file that a value names: seen from the file that names it, or from the person's folder.
+    /// Resolves the path of an included file: relative to the including file, or to the home
+    /// folder.
     fn path(&self, value: &str, from: &Path) -> Option<PathBuf> {
         match value.strip_prefix("~/") {
             Some(rest) => Some(self.home.as_ref()?.join(rest)),
@@ -145,7 +147,7 @@ fn is_absolute(pattern: &str) -> bool {
     pattern.starts_with('/') || pattern.get(1..3) == Some(":/")
 }
 
-/// A path with slashes, whatever the system writes.
+/// Returns a path with slashes on every system.
 pub(crate) fn slashed(path: &Path) -> String {
     path.to_string_lossy().replace('\\', "/")
 }
@@ -170,7 +172,7 @@ fn matches(pattern: &[u8], path: &[u8]) -> bool {
     }
 }
 
-/// The entries of one text. Where git would refuse to read on, so does this.
+/// Parses one text. Parsing stops where git would stop.
 fn entries(text: &str) -> Vec<GitConfigEntry> {
     let text = text.strip_prefix('\u{feff}').unwrap_or(text).replace("\r\n", "\n");
     let mut rest = text.as_str();
@@ -199,7 +201,7 @@ fn entries(text: &str) -> Vec<GitConfigEntry> {
                     Some(read) => read,
                     None => return found,
                 },
-                // A key by itself is a yes, which no address is.
+                // A key without a value is a boolean, not an address.
                 None => ("true".to_owned(), after.split_once('\n').map_or("", |(_, after)| after)),
             };
             let (section, name) = (section.clone(), name.clone());
@@ -209,13 +211,13 @@ fn entries(text: &str) -> Vec<GitConfigEntry> {
     }
 }
 
-/// A section's two names, and what follows its bracket.
+/// Parses section and subsection. Returns both and the rest of the line.
 fn header(text: &str) -> Option<((String, String), &str)> {
     let end = text.find([']', '"', '\n'])?;
     let (section, after) = text.split_at(end);
     let section = section.trim().to_ascii_lowercase();
     if let Some(after) = after.strip_prefix(']') {
-        // The old way, in which all is lower case.
+        // The old form `[section.subsection]`, which is lower-cased.
         let (section, name) = section.split_once('.').unwrap_or((&section, ""));
         return Some(((section.to_owned(), name.to_owned()), after));
     }
@@ -232,10 +234,10 @@ fn header(text: &str) -> Option<((String, String), &str)> {
     Some(((section, name), chars.as_str().trim_start_matches([' ', '\t']).strip_prefix(']')?))
 }
 
-/// A value, and what follows its last line.
+/// Parses a value. Returns it and the text behind its last line.
 fn value(text: &str) -> Option<(String, &str)> {
     let mut value = String::new();
-    // How much of it stands even if it ends in blanks.
+    // Length that is kept even if the value ends in blanks.
     let (mut kept, mut is_quoted) = (0, false);
     let mut chars = text.chars();
     while let Some(c) = chars.next() {

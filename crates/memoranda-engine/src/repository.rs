@@ -199,8 +199,8 @@ pub fn normal_remote(url: &str) -> Option<String> {
             }
             rest.split_once('/')?
         }
-        // The short form of ssh: `user@host:owner/repo`. A drive letter is no host, and an address
-        // of numbers stands in brackets.
+        // Parses the short form of ssh, `user@host:owner/repo`. A drive letter is not a host, and
+        // an IPv6 address is in brackets.
         None => {
             let short = match url.split_once("]:") {
                 Some((host, path)) if host.contains('[') => Some((url.get(..=host.len())?, path)),
@@ -210,7 +210,7 @@ pub fn normal_remote(url: &str) -> Option<String> {
         }
     };
     let host = host.rsplit_once('@').map_or(host, |(_, host)| host);
-    // The port says how to get there, not where it is.
+    // The port does not identify the repository.
     let host = match host.rsplit_once(':') {
         Some((name, port)) if port.bytes().all(|byte| byte.is_ascii_digit()) => name,
         _ => host,

@@ -25,18 +25,18 @@ const HOOK_CONTEXT_TAGS: (&str, &str) = ("<hook_context>", "</hook_context>");
 const ABOUT_THIS: &str = "What memory holds about this";
 /// Clients take ten thousand characters; the tags and a margin are among them.
 const MAX_BRIEF_CHARS: usize = 9_000;
-/// How many of them rules, reminders and memories may have.
+/// Maximum number of characters of rules, reminders and memories.
 pub(super) const MAX_CONTEXT_CHARS: usize = 6_000;
-/// How many characters a brief for a question may have.
+/// Maximum number of characters of a brief for a question.
 const MAX_QUESTION_CHARS: usize = 2_000;
 /// Beginning of the heading of changes since the last brief.
 const CHANGES_HEADING: &str = "## Changed Since";
-/// How many words of a question are searched for.
+/// Maximum number of words of a question that are searched for.
 const MAX_PROMPT_WORDS: usize = 32;
-/// Relevance of a memory that has fewer than two words in common with a question: what nobody asked
-/// for must be likelier than not.
+/// Minimum relevance of a memory that shares fewer than two words with a question. A brief is not
+/// asked for, so the memory must be likely to fit.
 const MIN_UNASKED_RELEVANCE: f64 = 0.5;
-/// How old a checkpoint may be to say where things stand, in seconds.
+/// Maximum age in seconds of a checkpoint that shows where the work stands.
 pub(super) const MAX_CHECKPOINT_AGE_SECONDS: i64 = 14 * 24 * 3600;
 
 /// Returns the brief for the start of a conversation; `None` if nothing is known.
@@ -96,7 +96,7 @@ impl PromptWords {
     /// command of the client.
     pub(super) fn of(run: &HookRun) -> Option<Self> {
         let prompt = run.input.prompt.as_deref().map(without_briefs)?;
-        // Only words: what a person types to a model is no query.
+        // Only words are used: a prompt has no query syntax.
         let words = prompt.split(|c: char| !c.is_alphanumeric()).filter(|word| !word.is_empty());
         let words = Self(words.take(MAX_PROMPT_WORDS).map(str::to_lowercase).collect());
         let is_asked = words.content().count() >= 2 && !prompt.trim_start().starts_with('/');
@@ -131,9 +131,9 @@ enum IndexCoverage {
     SomeFiles,
 }
 
-/// Takes in what people changed, as far as a third of the time allows: a look at very many files
-/// must not cost the brief. Rules and reminders come first. The look goes on meanwhile, and what it
-/// has read is kept.
+/// Scans the files for edits within a third of the time, so that very many files cannot prevent the
+/// brief. Rules and reminders are scanned first. The scan continues in the background, and its
+/// result is kept.
 fn catch_up(run: &HookRun, memory: &Arc<Memory>) -> IndexCoverage {
     let (sender, done) = channel();
     let looking = Arc::clone(memory);
@@ -189,7 +189,7 @@ impl BriefBuilder {
         if self.text.is_empty() {
             return None;
         }
-        // A text of somebody's cannot close the quotation.
+        // Quoted text cannot close the quotation.
         let text = self.text.replace(OPEN_TAG, "").replace(CLOSE_TAG, "");
         let day = clock::now().strftime("%Y-%m-%d").to_string();
         Some(format!(
@@ -295,7 +295,8 @@ pub(super) fn body_of(text: &str) -> String {
 
 /// Removes briefs and the output of other hooks, so that no brief is stored.
 pub(super) fn without_briefs(text: &str) -> String {
-    // The client's tags first: what stands in them is escaped, and closes no tag but its own.
+    // The tags of clients come first: their content is escaped, so it contains no closing tag of
+    // another kind.
     let (text, _) = split_tags(text, HOOK_CONTEXT_TAGS);
     let (text, _) = split_tags(&text, ESCAPED_TAGS);
     split_tags(&text, (OPEN_TAG, CLOSE_TAG)).0

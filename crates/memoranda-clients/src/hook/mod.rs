@@ -234,7 +234,7 @@ impl HookRun {
     }
 }
 
-/// Settings of a run that a hook's command has.
+/// Settings that the command of a hook passes to its run.
 pub struct HookSettings {
     /// How to open the vault. The event decides how long to wait for the lock.
     pub open: OpenOptions,

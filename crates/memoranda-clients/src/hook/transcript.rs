@@ -10,12 +10,12 @@ use crate::hook::brief::{has_brief, without_briefs};
 
 /// So much of the end is read.
 const MAX_TAIL_BYTES: u64 = 512 * 1024;
-/// So much is looked through for a brief: what Gemini CLI keeps of a conversation that it
-/// compressed is written on one line.
+/// Maximum number of bytes in which a brief is searched. Gemini CLI writes a compressed
+/// conversation on one line.
 const MAX_BRIEF_SEARCH_BYTES: u64 = 4 * 1024 * 1024;
 /// So many questions are kept.
 const MAX_QUESTIONS: usize = 6;
-/// How the summary begins that Gemini CLI makes of a conversation.
+/// Beginning of the summary that Gemini CLI makes of a conversation.
 const SNAPSHOT_TAG: &str = "<state_snapshot>";
 
 /// The end of a conversation.
@@ -41,7 +41,7 @@ pub(super) fn read_tail(path: &Path) -> TranscriptTail {
 pub(super) fn lost_its_brief(path: &Path) -> bool {
     let Ok(bytes) = files::tail(path, MAX_BRIEF_SEARCH_BYTES) else { return false };
     let text = String::from_utf8_lossy(&bytes);
-    // From here on is all that the model is given.
+    // The model gets everything from here on.
     let Some(start) = text.rfind("\n{\"$set\":{\"messages\":") else { return false };
     let given = text.get(start..).unwrap_or_default().trim_start();
     given.lines().next().is_some_and(|kept| kept.contains(SNAPSHOT_TAG)) && !has_brief(given)
@@ -103,7 +103,7 @@ impl TranscriptReader {
         }
     }
 
-    /// Codex has the model answer with a summary, and then repeats it after words of its own.
+    /// In Codex the model answers with a summary, and Codex repeats it after an introduction.
     fn compacted(&mut self, summary: &str) {
         let answered =
             self.ending.answered.take_if(|answered| summary.ends_with(answered.as_str()));

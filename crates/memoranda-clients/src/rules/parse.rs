@@ -13,7 +13,7 @@ use super::{AgentRule, MARK, block};
 pub struct ParsedRules {
     /// Its rules, each with the line that it begins on, from 1.
     pub rules: Vec<(usize, AgentRule)>,
-    /// Lines outside of lists, and so no rules.
+    /// Lines outside of lists, which are not rules.
     pub prose: Vec<String>,
 }
 
@@ -37,7 +37,7 @@ pub fn rules_in(text: &str) -> ParsedRules {
         reader.part(body, TextAuthor::Memoranda);
         return reader.found;
     }
-    // Our block ends what stands open above it, and nothing of it goes on below.
+    // Our block ends an open item above it, and no item of the block continues below.
     match block::split_at_block(body) {
         Some([above, ours, below]) => {
             reader.part(above, TextAuthor::Person);
@@ -49,14 +49,14 @@ pub fn rules_in(text: &str) -> ParsedRules {
     reader.found
 }
 
-/// A glob in a head that we wrote names files from the root.
+/// In a head that Memoranda wrote, a glob starts at the root.
 fn anchor_glob(glob: &mut String) {
     if !glob.contains('/') {
         glob.insert(0, '/');
     }
 }
 
-/// Where the text begins after a head between dashes, also one that is no YAML.
+/// Start of the text after a head between dashes, even if the head is not valid YAML.
 fn head_length(text: &str) -> usize {
     const MAX_HEAD_LINES: usize = 100;
     let mut end = 0;
@@ -72,8 +72,8 @@ fn head_length(text: &str) -> usize {
     0
 }
 
-/// The globs that a file's head names. Cursor and Windsurf write them without quotes, which is no
-/// YAML where they begin with a star; then the lines themselves are read.
+/// The globs in the head of a file. Cursor and Windsurf write them without quotes. A glob that
+/// begins with a star is not valid YAML then, so the lines are read instead.
 fn head_globs(head: &str, frontmatter: &Frontmatter) -> Vec<String> {
     const KEYS: [&str; 3] = ["paths", "globs", "applyTo"];
     // A rule that always applies is for all files.
@@ -138,7 +138,7 @@ impl RuleParser {
                 is_comment = !trimmed.contains("-->");
                 continue;
             }
-            // Of our own rules, all that is indented is part of one, whatever it looks like.
+            // In generated text every indented line belongs to the rule above it.
             let is_own = author == TextAuthor::Memoranda && line.starts_with("  ");
             match &fence {
                 _ if is_own => {
@@ -154,7 +154,7 @@ impl RuleParser {
                 None if trimmed.starts_with("```") || trimmed.starts_with("~~~") => {
                     let mark = trimmed.chars().next().unwrap_or('`');
                     fence = Some(trimmed.chars().take_while(|c| *c == mark).collect());
-                    // Code that belongs to a rule is indented below it.
+                    // Code of a rule is indented below it.
                     if !line.starts_with(' ') {
                         self.close();
                     }
@@ -187,7 +187,7 @@ impl RuleParser {
             .as_ref()
             .is_some_and(|(_, lines)| lines.last().is_some_and(|last| !last.trim().is_empty()))
         {
-            // A lazy line goes on with the item above it.
+            // A line without indentation continues the item above it.
             self.more(line);
         } else {
             self.close();
@@ -211,7 +211,7 @@ impl RuleParser {
         let is_rule = match self.author {
             TextAuthor::Person => text.contains(char::is_alphanumeric),
             TextAuthor::Memoranda => {
-                // Where the head says for which files the rules are, they do not say it again.
+                // If the head names the files, the rules do not name them again.
                 if let Some((globs, rest)) = parse_scope_prefix(&text).filter(|_| paths.is_empty())
                 {
                     (paths, text) = (globs, rest.trim().to_owned());
@@ -398,7 +398,7 @@ mod tests {
         check_read_back(&rules, "# Title\r\n\r\n- Mine\r\n<!-- open\r\n");
     }
 
-    /// Words that mean something to readers of Markdown, and to us.
+    /// Words with a meaning in Markdown or in rule files.
     fn words() -> impl Strategy<Value = String> {
         let piece = prop_oneof![
             "[a-z ]{1,6}",

@@ -1,5 +1,5 @@
-//! Rules as the pages of a target: the same rules give the same bytes, in whatever order they
-//! were found and whenever it is done.
+//! Renders rules as the pages of a target. Equal rules give equal bytes, independent of their order
+//! and of the time.
 
 use std::collections::BTreeMap;
 use std::fmt::Write as _;
@@ -14,11 +14,11 @@ use super::target::{RuleFileForm, RuleTarget};
 /// Mark in every generated file.
 pub const MARK: &str = "<!-- Made by `memoranda rules generate`; edit the rules, not this. -->";
 
-/// How a listed rule says for which files it is: For `a`, `b`: …
+/// Prefix of a listed rule that applies to some files: For `a`, `b`: …
 const SCOPE_START: &str = "For `";
 const SCOPE_SEPARATOR: &str = "`, `";
 const SCOPE_END: &str = "`: ";
-/// How a rule for all files says so if its own words begin in that way.
+/// Prefix of a rule for all files whose text begins like the prefix for some files.
 const SCOPE_ALL: &str = "For all files: ";
 
 /// One file of a target.
@@ -80,8 +80,7 @@ pub(super) fn is_all(glob: &str) -> bool {
     matches!(glob, "**" | "**/*" | "**/**")
 }
 
-/// The files that a list is for: then each rule says which of them it is for, or the head of the
-/// page says it for all.
+/// Where the files of a list are named: in each rule, or once in the head of the page.
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum ScopePlacement {
     PerRule,

@@ -1,7 +1,7 @@
-//! TOML: a table of our own at the end of the file, found again by the places of its parts.
+//! TOML: our table at the end of the file, found by the byte ranges of its parts.
 //!
-//! The parser only says where things are. Writing its document back would turn Windows line ends
-//! into others, so the text is cut and joined by hand.
+//! The parser gives only byte ranges. Writing its document back would change Windows line endings,
+//! so the text is spliced.
 
 use std::ops::Range;
 
@@ -100,7 +100,7 @@ fn blocks(text: &str, document: &Document<&str>, path: &[&str]) -> Vec<Range<usi
     let mut ranges = Vec::new();
     collect(text, table, &mut ranges);
     ranges.sort_by_key(|range| range.start);
-    // A table and the next part of it are one piece, with the blank lines between.
+    // Adjacent parts of the table are one range, with the blank lines between them.
     let mut joined: Vec<Range<usize>> = Vec::new();
     for range in ranges {
         match joined.last_mut() {

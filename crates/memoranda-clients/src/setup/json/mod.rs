@@ -29,7 +29,7 @@ pub(crate) fn set(text: &str, path: &[&str], value: &Value) -> Result<String, Co
         let JsonNodeKind::Object(members) = &node.kind else {
             return Err(ConfigSyntaxError::at(text, node.start, not_an(path, n, "object")));
         };
-        // Of a key that is written twice the last counts.
+        // If a key occurs twice, the last one counts.
         match members.iter().rfind(|member| member.key == *key) {
             Some(member) if n + 1 == path.len() => {
                 let indent = style.indent_of(text, member.start);
@@ -130,7 +130,7 @@ fn found<'n>(root: &'n JsonNode, path: &[&str]) -> Option<&'n JsonNode> {
     })
 }
 
-/// A value with the objects around it that a path asks for.
+/// A value nested in the missing objects of a path.
 fn nested(path: &[&str], value: &Value) -> Value {
     path.iter().rev().fold(value.clone(), |inner, key| {
         Value::Object(Map::from_iter([((*key).to_owned(), inner)]))
@@ -192,7 +192,7 @@ fn inserted(
     new.insert_str(0, &lead);
     let mut pieces = Vec::new();
     match comma {
-        // Who writes a comma after the last item likes it there.
+        // A comma after the last item is a style that is kept.
         Some(_) => new.push(','),
         None => pieces.push((last.end..last.end, ",".to_owned())),
     }
@@ -240,7 +240,7 @@ fn without_item(text: &str, node: &JsonNode, items: &[Range<usize>], n: usize) -
     } else {
         end = after;
     }
-    // The comma before it may lie in what goes anyway.
+    // The comma before the item may be inside the removed range already.
     pieces.retain(|(range, _)| range.end <= start);
     pieces.push((start..end, String::new()));
     let text = spliced(text, pieces);

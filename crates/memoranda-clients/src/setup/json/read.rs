@@ -1,4 +1,4 @@
-//! Reading JSON with comments and trailing commas, with the place of everything in it.
+//! Parses JSON with comments and trailing commas, with the byte range of every part.
 
 use serde_json::{Map, Value};
 
@@ -29,7 +29,7 @@ pub(super) struct JsonMember {
 }
 
 impl JsonNode {
-    /// The value without its places. Of a key that is written twice the last counts.
+    /// The value without its byte ranges. If a key occurs twice, the last one counts.
     pub(super) fn value(&self) -> Value {
         match &self.kind {
             JsonNodeKind::Scalar(value) => value.clone(),
@@ -60,7 +60,7 @@ pub(super) fn read(text: &str) -> Result<Option<JsonNode>, ConfigSyntaxError> {
     }
 }
 
-/// The first place from `at` on that is no blank and no comment.
+/// Offset of the first byte from `at` on that is neither a blank nor part of a comment.
 pub(super) fn after_trivia(text: &str, at: usize) -> usize {
     let mut reader = JsonParser { text, at };
     // The text was parsed before, so this cannot fail.
@@ -68,7 +68,7 @@ pub(super) fn after_trivia(text: &str, at: usize) -> usize {
     reader.at
 }
 
-/// The end of the last comment or other byte before `close` that is no blank, from `at` on.
+/// End of the last comment or non-blank byte between `at` and `close`.
 pub(super) fn end_of_trivia(text: &str, at: usize, close: usize) -> usize {
     let inner = text.get(at..close).unwrap_or_default();
     at + inner.trim_end_matches([' ', '\t', '\r', '\n']).len()
@@ -168,7 +168,7 @@ impl JsonParser<'_> {
         }
     }
 
-    /// A comma, or the end of the collection, which is left to its reader.
+    /// Reads a comma, or stops before the end of the collection.
     fn separator(&mut self, close: u8) -> Result<(), ConfigSyntaxError> {
         self.skip()?;
         match self.peek() {

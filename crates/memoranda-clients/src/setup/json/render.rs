@@ -1,4 +1,4 @@
-//! Writing JSON the way the rest of a file is written.
+//! Writes JSON in the style of the rest of a file.
 
 use serde_json::{Map, Value};
 
@@ -25,7 +25,8 @@ impl JsonStyle {
         }
     }
 
-    /// A value over several lines, unless everything here is on one. The first line has no indent.
+    /// Renders a value over several lines, or on one line if the whole file is on one. The first
+    /// line has no indentation.
     pub(super) fn render(&self, value: &Value, indent: &str) -> String {
         if self.is_one_line {
             return compact(value);
@@ -35,7 +36,7 @@ impl JsonStyle {
         text
     }
 
-    /// A value in the place of another: on one line if that one was.
+    /// Renders a value that replaces another: on one line if the other was.
     pub(super) fn render_beside(
         &self,
         text: &str,
@@ -96,7 +97,7 @@ impl JsonStyle {
     }
 }
 
-/// One step to the right, as the first line that has one does it.
+/// One step of indentation, as in the first indented line of the file.
 fn unit(text: &str) -> String {
     let indented = text.lines().skip(1).find_map(|line| {
         let rest = line.trim_start_matches([' ', '\t']);
@@ -106,7 +107,7 @@ fn unit(text: &str) -> String {
     indented.unwrap_or("  ").to_owned()
 }
 
-/// The keys of an object as people write them: what it is first, then what it takes.
+/// Returns the members of an object in the usual order: kind and command first, then options.
 pub(crate) fn ordered(map: &Map<String, Value>) -> Vec<(&String, &Value)> {
     const FIRST: [&str; 7] = ["version", "name", "matcher", "type", "command", "cmd", "args"];
     let rank = |key: &str| FIRST.iter().position(|first| *first == key).unwrap_or(FIRST.len());
