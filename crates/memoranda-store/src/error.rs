@@ -323,6 +323,13 @@ impl StoreError {
             Self::Index(rusqlite::Error::SqlInputError { msg, .. }) => gone(msg),
             // Where a row may be absent, the query says so: here another row refers to it.
             Self::Index(rusqlite::Error::QueryReturnedNoRows) => true,
+            // The tables are strict: values of other types are those of another page.
+            Self::Index(
+                rusqlite::Error::InvalidColumnType(..)
+                | rusqlite::Error::FromSqlConversionFailure(..)
+                | rusqlite::Error::IntegralValueOutOfRange(..)
+                | rusqlite::Error::Utf8Error(..),
+            ) => true,
             _ => false,
         }
     }

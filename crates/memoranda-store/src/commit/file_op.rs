@@ -326,9 +326,8 @@ impl<'a> FileOp<'a> {
             let given = aside()?;
             match folder.swap(&self.temporary, name) {
                 Ok(_) => {}
-                Err(e) if e.kind() == std::io::ErrorKind::NotFound => {
-                    return folder.place(&self.temporary, name).or_else(ignore_race);
-                }
+                // Somebody has deleted the file since, whichever version it was: that is the last word.
+                Err(e) if e.kind() == std::io::ErrorKind::NotFound => return Ok(()),
                 // Without an exchange no file has the name for a moment. An editor has saved in that
                 // moment: its text is the newest, and stays.
                 Err(e) if e.kind() == std::io::ErrorKind::AlreadyExists => return Ok(()),

@@ -417,6 +417,13 @@ impl<'a> Recovery<'a> {
         };
         let current = found.as_ref().map(|found| found.hash);
         let last = history.last();
+        // Whatever a process did before it died is visible. A file that has left its temporary name was
+        // placed, and somebody has deleted it since.
+        let is_deleted = crash == CrashKind::Process
+            && !is_forced
+            && current.is_none()
+            && !displaced.has_last_version
+            && !is_in_old_place(root, history)?;
         if let Some(found) = &found {
             mode = Some(found.mode);
         }
@@ -436,7 +443,7 @@ impl<'a> Recovery<'a> {
             self.in_place.push((project.clone(), path.clone()));
         }
         let is_due = history.is_due() || (crash > CrashKind::Remote && history.is_behind(current));
-        if current == last || !is_due || !is_untouched {
+        if current == last || !is_due || !is_untouched || is_deleted {
             if current.is_none() && current != last {
                 self.left_missing.insert((project.clone(), path.clone()));
             }
@@ -592,6 +599,16 @@ impl<'a> Recovery<'a> {
         folder.remove_quietly(&repair.aside);
         Ok(())
     }
+}
+
+/// Returns true if a file that the last record moved is still where it was.
+fn is_in_old_place(root: &ProjectRoot, history: &FileHistory) -> Result<bool> {
+    let Some(moved) = &history.moved else { return Ok(false) };
+    let found = match root.read(moved) {
+        Err(StoreError::NotAFile { .. }) => return Ok(false),
+        read => read?,
+    };
+    Ok(found.is_some_and(|found| history.versions.contains(&Some(found.hash))))
 }
 
 /// Removes a file, unless somebody has saved there since it was looked at.

@@ -21,8 +21,8 @@ use crate::files::{HardLinkPolicy, ProjectRoot, temp_names};
 use crate::index::{self, IndexBatch, IndexFile, IndexState, history};
 use crate::log::chain::SeenDevices;
 use crate::log::{
-    FileVersionId, LogPosition, LogReadEnd, LogRecord, LogWriter, LoggedRecord, ReadCheck,
-    RecordBody,
+    FileVersionId, LogDamage, LogPosition, LogReadEnd, LogRecord, LogWriter, LoggedRecord,
+    ReadCheck, RecordBody,
 };
 use crate::machine;
 use crate::vault::boot::{BootId, MachineRun, Restarted};
@@ -195,6 +195,24 @@ struct UnappliedTail {
     device: String,
     from: LogPosition,
     crash: CrashKind,
+}
+
+/// Returns the place of a torn record in the last batch of a log, if whole records of this batch follow
+/// it: a power cut took some pages of one write. `seq` is the number of the record before those found.
+fn torn_batch(seq: u64, found: &[LoggedRecord], damage: &[LogDamage]) -> Option<LogPosition> {
+    let last = damage.last()?;
+    let offset = last.offset + last.bytes;
+    let behind = found.iter().position(|placed| placed.at.offset == offset)?;
+    let (before, behind) = found.split_at(behind);
+    let first = behind.first()?;
+    let is_of_batch = behind.iter().zip(first.record.link.batch_index..).all(|(placed, n)| {
+        placed.record.link.batch_index == n && placed.at.segment == first.at.segment
+    });
+    // Only records of this batch are missing.
+    let whole = before.last().map_or(seq, |placed| placed.record.link.seq);
+    let begins_at = first.record.link.seq.checked_sub(first.record.link.batch_index)?;
+    let is_torn = first.record.link.batch_index > 0 && is_of_batch && whole + 1 >= begins_at;
+    is_torn.then_some(LogPosition { segment: first.at.segment, offset: last.offset })
 }
 
 /// State of the end of the log, compared with the last write of this process.
@@ -546,6 +564,15 @@ impl StoreInner {
                 })?;
             if whole.end != read.end {
                 (start, found, read) = (LogPosition::default(), all, whole);
+            }
+        }
+        let may_be_torn = matches!(crash, CrashKind::Unknown | CrashKind::PowerLoss);
+        if may_be_torn && !read.damage.is_empty() {
+            let seq = self.log.chain_end(device, start)?.seq;
+            if let Some(torn) = torn_batch(seq, &found, &read.damage) {
+                // What follows was written together with the torn record, and not acknowledged.
+                read.end = torn;
+                found.retain(|placed| placed.end <= torn);
             }
         }
         records.extend(found.into_iter().map(|placed| UnappliedRecord {

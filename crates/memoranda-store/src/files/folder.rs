@@ -383,10 +383,12 @@ fn rename_new_by_linking(from_dir: &Dir, from: &str, to_dir: &Dir, to: &str) -> 
     match from_dir.hard_link(from, to_dir, to) {
         Ok(()) => {
             machine::names_changed(&[to_dir]);
-            let removed = faults::at(Step::AnyCall)
-                .and_then(|()| remove_linked(from_dir, from, to_dir.symlink_metadata(to)?.ino()));
+            let inode = to_dir.symlink_metadata(to)?.ino();
+            let removed =
+                faults::at(Step::AnyCall).and_then(|()| remove_linked(from_dir, from, inode));
             if removed.is_err() {
-                remove_file(to_dir, to).ok();
+                // An editor may have saved under the new name since.
+                remove_linked(to_dir, to, inode).ok();
             }
             removed
         }

@@ -59,8 +59,8 @@ pub use history::{ChangedFile, CurrentPath, DeletedFile, HistoryFilter, PastFile
 pub(crate) use links::resolve_relation;
 pub use outlines::OutlineRow;
 pub(crate) use projects::{
-    KnownFolder, KnownTimes, folders, has_files, is_scanned, leaving, note_within, set_leaving,
-    set_scanned, take_times, times,
+    KnownFolder, KnownTimes, folders, has_files, is_scanned, leaving, note_within, scanned_in,
+    set_leaving, set_scanned, set_scanned_in, take_times, times,
 };
 pub use search::{
     CandidateBatches, CandidateQuery, CandidateSet, NoteDisplay, PassageDisplay, SearchFilter,

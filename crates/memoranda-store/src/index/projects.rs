@@ -1,10 +1,11 @@
 //! The folders of projects in the index.
 
 use memoranda_core::id::ProjectName;
-use rusqlite::{Connection, params};
+use rusqlite::{Connection, OptionalExtension as _, params};
 
 use super::{project_id, project_id_of};
 use crate::error::Result;
+use crate::vault::boot::MachineRun;
 
 /// The folder of a project in the index.
 #[derive(Clone, PartialEq, Eq, Debug)]
@@ -47,6 +48,25 @@ pub(crate) fn is_scanned(db: &Connection, project: i64) -> Result<Option<bool>> 
 pub(crate) fn set_scanned(db: &Connection, project: i64, is_scanned: bool) -> Result<()> {
     db.prepare_cached("UPDATE projects SET scanned = ?2 WHERE id = ?1 AND scanned IS NOT ?2")?
         .execute(params![project, is_scanned])?;
+    Ok(())
+}
+
+/// Returns the run of the machine in which the folder of a project was last scanned completely;
+/// `None` if this index has no record.
+pub(crate) fn scanned_in(db: &Connection, project: i64) -> Result<Option<MachineRun>> {
+    let run: Option<Option<String>> = db
+        .prepare_cached("SELECT scanned_in FROM projects WHERE id = ?")?
+        .query_row([project], |row| row.get(0))
+        .optional()?;
+    Ok(run.flatten().and_then(|run| MachineRun::decode(&run)))
+}
+
+/// Records the run of the machine in which the folder of a project was scanned completely.
+pub(crate) fn set_scanned_in(db: &Connection, project: i64, run: MachineRun) -> Result<()> {
+    db.prepare_cached(
+        "UPDATE projects SET scanned_in = ?2 WHERE id = ?1 AND scanned_in IS NOT ?2",
+    )?
+    .execute(params![project, run.encode()])?;
     Ok(())
 }
 

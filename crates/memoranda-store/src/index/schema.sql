@@ -11,6 +11,9 @@ CREATE TABLE projects (
   -- 1 after a whole scan of the folder, or if Memoranda made the folder; 0 if it was just added;
   -- NULL if this index does not know.
   scanned INTEGER,
+  -- The run of the machine, with the attachment of the folder's drive, in which it was last scanned
+  -- completely.
+  scanned_in TEXT,
   -- 1 while the project is being removed.
   is_leaving INTEGER NOT NULL DEFAULT 0
 ) STRICT;

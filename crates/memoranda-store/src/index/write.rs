@@ -200,9 +200,13 @@ impl<'c> IndexBatch<'c> {
                  WHERE project = ?1 AND path = ?2 AND ?3 <> ''"
             }
             None => {
-                "INSERT INTO files (project, path, path_key, kind, size, mtime_ns, ctime_ns, inode, \
-                 checked_ns, hash, title, permalink, note_type, created_ms, updated_ms, metadata, \
-                 problems) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)"
+                // No number is given twice: a reader may still have that of a file which is gone since.
+                // Its row of vectors stays.
+                "INSERT INTO files (id, project, path, path_key, kind, size, mtime_ns, ctime_ns, \
+                 inode, checked_ns, hash, title, permalink, note_type, created_ms, updated_ms, \
+                 metadata, problems) VALUES (1 + max(ifnull((SELECT max(id) FROM files), 0), \
+                 ifnull((SELECT max(file) FROM vectors), 0)), \
+                 ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)"
             }
         };
         self.db.prepare_cached(statement)?.execute(params![

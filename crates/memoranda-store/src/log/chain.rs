@@ -35,6 +35,9 @@ pub(crate) struct RecordLink {
     pub(crate) seen: Vec<(String, u64)>,
     /// Hash of the device's previous record; zeros before the first record of format 2.
     pub(crate) previous: Digest,
+    /// Number of records before this one that were written together with it. They are acknowledged
+    /// together: if one of them is torn, none was.
+    pub(crate) batch_index: u64,
 }
 
 /// The last record of a device's log.
@@ -83,6 +86,7 @@ impl ChainEnd {
             clock: next_clock(clock_of(time.as_millisecond()), self.clock, seen.clock),
             seen: seen.changed.clone(),
             previous: self.hash,
+            batch_index: 0,
         }
     }
 }

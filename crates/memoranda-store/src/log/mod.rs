@@ -196,7 +196,7 @@ impl LogFolder {
     }
 
     /// Returns the last record of a device's log before a place, for the chain.
-    fn chain_end(&self, device: &str, end: LogPosition) -> Result<ChainEnd> {
+    pub(crate) fn chain_end(&self, device: &str, end: LogPosition) -> Result<ChainEnd> {
         let segments = self.segments(device)?;
         for &number in segments.iter().rev().filter(|&&number| number <= end.segment) {
             let doing = || format!("read log segment {device}/{number}");

@@ -34,6 +34,7 @@ pub(super) mod record_tags {
     pub(crate) const FOLDERS_SALT: u64 = 16;
     pub(crate) const FOLDERS_DIGEST: u64 = 17;
     pub(crate) const PURGE: u64 = 18;
+    pub(crate) const BATCH: u64 = 19;
 }
 
 /// Tags of an author's fields.
@@ -126,6 +127,9 @@ pub(super) fn put_lasting_fields(out: &mut Vec<u8>, record: &LogRecord) {
         let mut value = Vec::new();
         put_purge(&mut value, purge);
         put_field(&mut known, tags::PURGE, &value);
+    }
+    if record.link.batch_index > 0 {
+        put_number(&mut known, tags::BATCH, record.link.batch_index);
     }
     put_in_order(out, &known, &record.unknown);
 }
@@ -257,6 +261,7 @@ pub(super) fn decode(meta: &[u8]) -> Option<LogRecord> {
                 record.link.seen.push((device, seen.varint()?));
             }
             tags::PREVIOUS => record.link.previous = value.try_into().ok()?,
+            tags::BATCH => record.link.batch_index = number(value)?,
             tags::AUTHOR => author = Some(decode_author(value)?),
             tags::MESSAGE => commit_message = Some(text(value)?),
             tags::KIND => kind = Some(text(value)?),
@@ -491,6 +496,7 @@ mod tests {
             clock: 1_700_000_000_000 << 16,
             seen: vec![("zyxwvutsrqpn".into(), 7)],
             previous: [0xab; 32],
+            batch_index: 0,
         };
         (record, body)
     }
@@ -498,6 +504,7 @@ mod tests {
     /// A record with something of everything, as no change makes it.
     fn everything() -> LogRecord {
         let mut record = example().0;
+        record.link.batch_index = 2;
         let other = (ProjectName::parse("other").unwrap(), path("folder"));
         record.commit.message = Some("why".into());
         record.commit.kind = Some(CommitKind::Undo(CommitId::parse("ab0123456789").unwrap()));

@@ -221,6 +221,7 @@ impl LogWriter {
         for (n, (mut record, body)) in records.into_iter().enumerate() {
             let at = start.offset + bytes.len() as u64;
             let mut link = last.next_link(seen, record.commit.time);
+            link.batch_index = n as u64;
             if n > 0 {
                 link.seen.clear();
             }

@@ -36,6 +36,8 @@ pub trait SimulatedMachine {
     fn all_forced(&self, folder: BorrowedFd<'_>);
     /// Returns what the machine says of a file or folder, by the inode of the real one.
     fn node(&self, inode: u64) -> Option<SimulatedNode>;
+    /// Returns how often the drive of a folder was attached.
+    fn attachment(&self, folder: &Path) -> u64;
     /// The time of day, in nanoseconds since 1970.
     fn now_ns(&self) -> i64;
     /// A moment of a clock that never goes back.

@@ -8,7 +8,9 @@ use memoranda_core::path::NotePath;
 use crate::error::{Result, StoreError};
 use crate::files::{ProjectRoot, WalkedFile, walk_subfolder};
 use crate::index::{self, FileRow};
-use crate::scan::{is_as_seen, is_still};
+use crate::scan::{TimeProof, is_as_seen, is_still};
+use crate::vault::Project;
+use crate::vault::boot::MachineRun;
 use crate::{StoreInner, threads};
 
 /// So many files may have to be read because their times prove nothing. A look at all files, which
@@ -19,8 +21,12 @@ impl StoreInner {
     /// Returns true if the index is up to date for everything at or below these folders. Unreadable
     /// files count as changed.
     pub(crate) fn is_as_known(&self, name: &ProjectName, folders: &[NotePath]) -> Result<bool> {
-        let root = match self.vault.project(name.as_str()).and_then(|project| self.root(&project)) {
-            Ok(root) => Some(root),
+        let open = |project: Project| {
+            let run = MachineRun::current(&project.path);
+            Ok((self.root(&project)?, run))
+        };
+        let root = match self.vault.project(name.as_str()).and_then(open) {
+            Ok(opened) => Some(opened),
             // Whatever the index knows of it is gone.
             Err(StoreError::NoProject { .. }) => None,
             Err(StoreError::ProjectUnavailable { .. }) => return Ok(false),
@@ -30,10 +36,11 @@ impl StoreInner {
             self.ask(|db| {
                 let project = index::project_id_of(db, name)?;
                 let below = |folder| index::rows_at_or_below(db, project, folder);
-                folders.iter().map(below).collect::<Result<Vec<_>>>()
+                let rows = folders.iter().map(below).collect::<Result<Vec<_>>>()?;
+                Ok((rows, index::scanned_in(db, project)?))
             })
         };
-        let Some(root) = root else { return Ok(rows()?.iter().all(Vec::is_empty)) };
+        let Some((root, run)) = root else { return Ok(rows()?.0.iter().all(Vec::is_empty)) };
         // The system is asked about the files while the index says what is known of them.
         let walks =
             || folders.iter().map(|folder| walk_subfolder(&root, folder)).collect::<Vec<_>>();
@@ -42,11 +49,12 @@ impl StoreInner {
             let rows = rows();
             (threads::join_or_run(looking, walks), rows)
         });
-        let rows = rows?;
+        let (rows, scanned_in) = rows?;
+        let proof = TimeProof::of(run, scanned_in);
         let mut to_read = MOST_READ;
         Ok(found.len() == rows.len()
             && found.into_iter().zip(rows).all(|(walk, rows)| {
-                walk.unreadable.is_empty() && is_same(&root, walk.files, rows, &mut to_read)
+                walk.unreadable.is_empty() && is_same(&root, walk.files, rows, proof, &mut to_read)
             }))
     }
 }
@@ -56,6 +64,7 @@ fn is_same(
     root: &ProjectRoot,
     mut found: Vec<WalkedFile>,
     mut known: Vec<(NotePath, FileRow)>,
+    proof: TimeProof,
     to_read: &mut usize,
 ) -> bool {
     found.sort_unstable_by(|a, b| a.path.as_str().cmp(b.path.as_str()));
@@ -63,8 +72,8 @@ fn is_same(
     found.len() == known.len()
         && found.iter().zip(&known).all(|(file, (path, row))| {
             file.path == *path
-                && (is_as_seen(row, file.stat)
-                    || spend(to_read) && is_still(root, path, row, file.stat))
+                && (is_as_seen(row, file.stat, proof)
+                    || spend(to_read) && is_still(root, path, row, file.stat, proof))
         })
 }
 

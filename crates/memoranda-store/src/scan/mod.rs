@@ -21,11 +21,41 @@ use crate::index::extract::{FileKind, extract};
 use crate::index::{self, FileRow, IndexBatch, IndexedFile, history};
 use crate::scan::reconcile::{ChangedCandidate, ProjectScan};
 use crate::vault::Project;
+use crate::vault::boot::{MachineRun, Restarted};
 use crate::{StoreInner, threads};
 
 /// A file changed this shortly before it was looked at may change again within the same tick of
 /// the file system's clock, so its time proves nothing.
 pub(crate) const CLOCK_TICK_NS: i64 = 20_000_000;
+/// Kernels write changed bytes back within half a minute. A power cut can take those of a file that
+/// was looked at sooner after its change, and leave its size and times as they were.
+const WRITE_BACK_NS: i64 = 60_000_000_000;
+
+/// Strength of the times of a file as a proof that it has the bytes of its last look.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub(crate) enum TimeProof {
+    /// The machine ran on since then: all bytes are those that were read.
+    SameRun,
+    /// The machine was restarted, or the drive was away: bytes that were new then can be lost.
+    AfterRestart,
+}
+
+impl TimeProof {
+    /// Compares the last complete scan of a project with the present run of the machine.
+    fn of(run: MachineRun, scanned_in: Option<MachineRun>) -> Self {
+        match scanned_in.map(|then| run.restarted_since(then)) {
+            Some(Restarted::No) => Self::SameRun,
+            Some(Restarted::Yes | Restarted::Unknown) | None => Self::AfterRestart,
+        }
+    }
+
+    fn margin_ns(self) -> i64 {
+        match self {
+            Self::SameRun => CLOCK_TICK_NS,
+            Self::AfterRestart => WRITE_BACK_NS,
+        }
+    }
+}
 
 /// Result of a scan.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
@@ -138,6 +168,8 @@ impl StoreInner {
             }
             opened => opened?,
         };
+        // Before the files are looked at: a drive that is pulled meanwhile has another attachment.
+        let run = MachineRun::current(&project.path);
         // The index says what is known while the system is asked about the files.
         let ask = || self.ask(|db| rows(db, &project.name));
         let (mut walked, rows) = std::thread::scope(|scope| {
@@ -149,11 +181,13 @@ impl StoreInner {
             // A file that had such a name next to its own can be read now.
             walked = walk(&root);
         }
-        let (walk, mut rows) = (walked, rows?);
+        let (walk, (mut rows, scanned_in)) = (walked, rows?);
+        let proof = TimeProof::of(run, scanned_in);
         report.seen += walk.files.len();
         let suspect = |file: &WalkedFile| {
             let row = rows.remove(file.path.as_str());
-            let is_sure = |row: &FileRow| row.kind != FileKind::Known && is_as_seen(row, file.stat);
+            let is_sure =
+                |row: &FileRow| row.kind != FileKind::Known && is_as_seen(row, file.stat, proof);
             (!row.as_ref().is_some_and(is_sure))
                 .then(|| ChangedCandidate::new(file.path.clone(), file.stat, row.as_ref()))
         };
@@ -174,7 +208,9 @@ impl StoreInner {
         let identity = root.identity().doing(|| format!("look at project {}", project.name))?;
         self.with_session(|session| {
             self.note_identity(session.db, project, identity)?;
-            index::set_scanned(session.db, index::project_id(session.db, &project.name)?, true)
+            let row = index::project_id(session.db, &project.name)?;
+            index::set_scanned_in(session.db, row, run)?;
+            index::set_scanned(session.db, row, true)
         })
     }
 
@@ -205,13 +241,16 @@ impl StoreInner {
     ) -> Result<ScanReport> {
         let mut report = ScanReport::default();
         let root = self.root(project)?;
-        let rows = self.ask(|db| {
+        let run = MachineRun::current(&project.path);
+        let (rows, scanned_in) = self.ask(|db| {
             let project = index::project_id_of(db, &project.name)?;
-            paths
+            let rows = paths
                 .iter()
                 .map(|path| index::rows_at_or_below(db, project, path))
-                .collect::<Result<Vec<_>>>()
+                .collect::<Result<Vec<_>>>()?;
+            Ok((rows, index::scanned_in(db, project)?))
         })?;
+        let proof = TimeProof::of(run, scanned_in);
         let mut look = ProjectScan { suspects: Vec::new(), gone: Vec::new() };
         for (path, known) in paths.iter().zip(rows) {
             let stat = match root.stat(path) {
@@ -227,7 +266,7 @@ impl StoreInner {
             // Our own writes are events too, and the index has them already.
             let row = known.iter().find(|(at, _)| at == path).map(|(_, row)| row);
             match stat {
-                Some(stat) if row.is_some_and(|row| is_still(&root, path, row, stat)) => {}
+                Some(stat) if row.is_some_and(|row| is_still(&root, path, row, stat, proof)) => {}
                 Some(stat) if !root.ignores(path) => {
                     look.suspects.push(ChangedCandidate::new(path.clone(), stat, row));
                 }
@@ -321,33 +360,43 @@ impl StoreInner {
     }
 }
 
-fn rows(db: &rusqlite::Connection, name: &ProjectName) -> Result<HashMap<String, FileRow>> {
+/// The rows of a project's files, and the run of the machine in which it was scanned completely.
+type ScannedRows = (HashMap<String, FileRow>, Option<MachineRun>);
+
+fn rows(db: &rusqlite::Connection, name: &ProjectName) -> Result<ScannedRows> {
     let project = index::project_id_of(db, name)?;
-    index::all_rows(db, project)
+    Ok((index::all_rows(db, project)?, index::scanned_in(db, project)?))
 }
 
 /// Returns true if a file equals its index row. If the times are not conclusive, the file is read,
 /// because somebody may have changed it within the same clock tick.
-pub(crate) fn is_still(root: &ProjectRoot, path: &NotePath, row: &FileRow, stat: FileStat) -> bool {
+pub(crate) fn is_still(
+    root: &ProjectRoot,
+    path: &NotePath,
+    row: &FileRow,
+    stat: FileStat,
+    proof: TimeProof,
+) -> bool {
     let read = || root.read(path).is_ok_and(|found| found.map(|found| found.hash) == row.hash);
-    row.kind != FileKind::Known && row.stat == stat && (is_as_seen(row, stat) || read())
+    row.kind != FileKind::Known && row.stat == stat && (is_as_seen(row, stat, proof) || read())
 }
 
 /// Returns true if a file has the metadata of its last read, at a conclusive time.
-pub(crate) fn is_as_seen(row: &FileRow, stat: FileStat) -> bool {
+pub(crate) fn is_as_seen(row: &FileRow, stat: FileStat, proof: TimeProof) -> bool {
     let newest = stat.mtime_ns.max(stat.ctime_ns);
-    row.stat == stat && newest.saturating_add(CLOCK_TICK_NS) < row.checked_ns
+    row.stat == stat && newest.saturating_add(proof.margin_ns()) < row.checked_ns
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
     use crate::files::{FilePrivacy, FileRules, HardLinkPolicy, state_files};
+    use crate::vault::boot::BootId;
 
     /// Checks if a file counts as unchanged, given its indexed bytes and the time between its last
     /// change and the scan.
     #[track_caller]
-    fn check(indexed: &str, on_disk: &str, looked_after_ns: i64, expected: bool) {
+    fn check(indexed: &str, on_disk: &str, looked_after_ns: i64, proof: TimeProof, expected: bool) {
         let folder = tempfile::TempDir::new().unwrap();
         state_files::write_plain(&folder.path().join("a.md"), on_disk.as_bytes()).unwrap();
         let rules = FileRules { privacy: FilePrivacy::Shared, hard_links: HardLinkPolicy::Refuse };
@@ -362,14 +411,36 @@ mod tests {
             hash: Some(crate::files::hash(indexed.as_bytes())),
             permalink: String::new(),
         };
-        assert_eq!(is_still(&root, &path, &row, stat), expected);
+        assert_eq!(is_still(&root, &path, &row, stat, proof), expected);
     }
 
     #[test]
     fn an_edit_within_one_tick_of_the_clock_is_not_passed_over() {
-        check("ours", "ours", 1, true);
-        check("ours", "hand", 1, false);
+        check("ours", "ours", 1, TimeProof::SameRun, true);
+        check("ours", "hand", 1, TimeProof::SameRun, false);
         // A later look would have seen a later time.
-        check("ours", "hand", 2 * CLOCK_TICK_NS, true);
+        check("ours", "hand", 2 * CLOCK_TICK_NS, TimeProof::SameRun, true);
+    }
+
+    #[test]
+    fn after_a_restart_the_times_of_a_new_file_prove_nothing() {
+        check("ours", "lost", 2 * CLOCK_TICK_NS, TimeProof::AfterRestart, false);
+        check("ours", "ours", 2 * CLOCK_TICK_NS, TimeProof::AfterRestart, true);
+        // By then the kernel has written it to the disk.
+        check("ours", "lost", 2 * WRITE_BACK_NS, TimeProof::AfterRestart, true);
+    }
+
+    #[test]
+    fn only_a_scan_in_the_same_run_and_attachment_counts() {
+        let run = |boot, attachment| MachineRun { boot: BootId::Random([boot; 16]), attachment };
+        let now = run(1, Some(7));
+        for (then, expected) in [
+            (Some(now), TimeProof::SameRun),
+            (Some(run(2, Some(7))), TimeProof::AfterRestart),
+            (Some(run(1, Some(6))), TimeProof::AfterRestart),
+            (None, TimeProof::AfterRestart),
+        ] {
+            assert_eq!(TimeProof::of(now, then), expected, "{then:?}");
+        }
     }
 }

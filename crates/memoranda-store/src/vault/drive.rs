@@ -24,6 +24,10 @@ pub(crate) struct Drive {
 impl Drive {
     /// Asks the system about the drive of a folder.
     pub(crate) fn of(folder: &Path) -> Self {
+        #[cfg(all(feature = "faults", target_os = "linux"))]
+        if let Some(number) = crate::machine::simulated(|machine| machine.attachment(folder)) {
+            return Self { attachment: Some(number), is_removable: false };
+        }
         #[cfg(feature = "faults")]
         if let Some(pretended) = crate::faults::pretended_drive() {
             return pretended;

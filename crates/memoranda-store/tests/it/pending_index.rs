@@ -93,7 +93,10 @@ fn index_bytes_per_note(notes: usize) -> u64 {
         let text = format!("The old text {n} about [[New {n}]] #tag{n}\n\n- [fact] it is {n}\n");
         vault.write_by_hand(&format!("main/old/{n}.md"), text);
     }
-    let store = served(&vault);
+    // A thread would index as many at a time as its machine is busy.
+    let store = vault.open();
+    sync(&store);
+    store.start_background_without_thread();
     store.flush().unwrap();
     let log = store.index_path().with_extension("db-wal");
     let before = std::fs::metadata(&log).map_or(0, |data| data.len());
@@ -102,7 +105,9 @@ fn index_bytes_per_note(notes: usize) -> u64 {
         put(&store, &format!("new/New {n}.md"), &text);
     }
     assert!(summary(&store, "new/New 3.md").is_some());
-    (std::fs::metadata(&log).unwrap().len() - before) / BURST as u64
+    let bytes = (std::fs::metadata(&log).unwrap().len() - before) / BURST as u64;
+    println!("{bytes} bytes a note among {notes}");
+    bytes
 }
 
 #[test]
@@ -238,4 +243,34 @@ fn the_edits_of_a_burst_are_indexed_together() {
     assert!(summary(&store, "3.md").is_some());
     let bytes = (std::fs::metadata(&log).unwrap().len() - before) / 96;
     assert!(bytes < 60_000, "{bytes} bytes an edit in a burst");
+}
+
+#[test]
+fn the_number_of_a_file_that_is_gone_is_not_given_to_another() {
+    let vault = TestVault::new();
+    let store = served(&vault);
+    put(&store, "kept.md", "kept\n");
+    put(&store, "gone.md", "gone\n");
+    let gone = summary(&store, "gone.md").unwrap().id;
+    make(&store, vec![operation("gone.md", ExpectedContent::Anything, FileAction::Remove)]);
+    assert_eq!(summary(&store, "gone.md"), None);
+    put(&store, "new.md", "new\n");
+    assert!(summary(&store, "new.md").unwrap().id > gone);
+    assert_eq!(store.snapshot().unwrap().file_by_id(gone).unwrap(), None);
+}
+
+#[test]
+fn a_note_keeps_its_age_when_an_older_one_gets_its_former_name() {
+    let vault = TestVault::new();
+    let store = served(&vault);
+    put(&store, "older.md", "older\n");
+    std::thread::sleep(std::time::Duration::from_millis(5));
+    put(&store, "name.md", "younger\n");
+    make(&store, vec![move_to("name.md", "other.md", "younger\n")]);
+    let created = summary(&store, "other.md").unwrap().created;
+    assert!(created > summary(&store, "older.md").unwrap().created);
+    make(&store, vec![move_to("older.md", "name.md", "older\n")]);
+    assert!(summary(&store, "name.md").unwrap().created < created);
+    assert_eq!(summary(&store, "other.md").unwrap().created, created);
+    vault.assert_agrees(&store, "after the moves");
 }

@@ -121,10 +121,14 @@ fn add_changes(
         let project = project_id(db, &file.project)?;
         // Logs of several devices are read in any order, and each order must give the same times.
         let from_first_ms = match &file.moved_from {
-            Some(from) => first_recorded(db, project, from, time_ms)?,
+            Some(from) => {
+                let order = (logical_ms, commit_row, 2 * n as i64 + 1);
+                first_recorded(db, project, from, order, time_ms)?
+            }
             None => time_ms,
         };
-        let first_ms = first_recorded(db, project, &file.path, from_first_ms)?;
+        let order = (logical_ms, commit_row, 2 * n as i64);
+        let first_ms = first_recorded(db, project, &file.path, order, from_first_ms)?;
         change.execute(params![
             commit_row,
             2 * n as i64,

@@ -18,9 +18,6 @@ use super::chance::Chance;
 /// Bytes of a page: small, so that short notes have several.
 const PAGE: usize = 64;
 
-/// The drive of the machine itself, which is never pulled.
-const SYSTEM_DRIVE: usize = 0;
-
 pub(super) type NodeId = u64;
 type Names = BTreeMap<String, NodeId>;
 
@@ -65,6 +62,8 @@ struct Drive {
     node: NodeId,
     device: u64,
     is_pulled: bool,
+    /// How often it was put back.
+    attachment: u64,
     unforced: Vec<NameChange>,
 }
 
@@ -102,7 +101,8 @@ impl Disk {
             let node = disk.add_node(drive, content, 0);
             disk.by_inode.insert(fs::metadata(root).unwrap().ino(), node);
             let (root, device) = (root.clone(), disk.next_device());
-            disk.drives.push(Drive { root, node, device, is_pulled: false, unforced: Vec::new() });
+            let (is_pulled, attachment, unforced) = (false, 0, Vec::new());
+            disk.drives.push(Drive { root, node, device, is_pulled, attachment, unforced });
         }
         disk
     }
@@ -143,6 +143,12 @@ impl Disk {
 
     pub(super) fn is_pulled(&self, drive: usize) -> bool {
         self.drives[drive].is_pulled
+    }
+
+    /// Returns how often the drive of a folder was put back.
+    pub(super) fn attachment(&self, folder: &Path) -> u64 {
+        let drive = self.drives.iter().find(|drive| folder.starts_with(&drive.root));
+        drive.map_or(0, |drive| drive.attachment)
     }
 
     /// Records that names may have changed in these folders, given by their real paths.
@@ -421,12 +427,8 @@ impl Disk {
             node.links = 0;
             match &mut node.content {
                 NodeContent::File { forced, now } => {
+                    // Size and times of the file are those of the lost bytes.
                     let left = mix(forced, now, chance);
-                    if left != *now && drive != SYSTEM_DRIVE {
-                        // Its size and time would be those of the lost bytes otherwise, and only a look
-                        // at every byte could tell: a limit of every scan.
-                        node.mtime_ns -= 1;
-                    }
                     (*forced, *now) = (left.clone(), left);
                     // A lost change of a name has left no time, either.
                     node.ctime_ns = node.written.max(node.named).at_ns;
@@ -513,6 +515,7 @@ impl Disk {
         fs::remove_dir_all(&root).unwrap();
         fs::rename(away(&root), &root).unwrap();
         self.drives[drive].is_pulled = false;
+        self.drives[drive].attachment += 1;
     }
 }
 

@@ -685,6 +685,10 @@ impl Actor<'_> {
             world.disk.names_changed(&[folder.parent().unwrap().to_owned()], now);
         }
         let name = ProjectName::parse("work").unwrap();
+        // Network drives and automounts fail when they are opened, and a moment later they do not.
+        let machine = self.life.machine.clone();
+        machine.world().moving = self.life.rules.moving;
+        let _moved = OnEnd(move || machine.world().moving = 0);
         self.call("move project", |store| {
             store.move_project(&name, &folder, HardLinkPolicy::Refuse).map(drop)
         });

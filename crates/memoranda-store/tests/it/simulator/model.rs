@@ -240,7 +240,8 @@ impl Model {
     ) {
         for (key, bytes) in seen.iter().filter(|(key, _)| is_on_drive(key)) {
             let ContentHash(hash) = hash(bytes);
-            if self.is_by_person(&hash) {
+            // What the disk still has after the cut is not lost.
+            if self.is_by_person(&hash) && image.get(key) != Some(bytes) {
                 self.required.remove(&hash);
             }
             self.files.entry(key.clone()).or_default();

@@ -21,25 +21,25 @@ use tempfile::TempDir;
 
 use super::chance::Chance;
 use super::rules::Rules;
-use super::world::{Killed, Machine, PlannedFault, Process, World};
+use super::world::{Killed, Machine, PlannedCall, PlannedFault, Process, World};
 use crate::support::{change, make, operation, put, who};
 
 /// No operation of these tests makes more calls on files.
-const MAX_CALLS: usize = 2_000;
+pub(super) const MAX_CALLS: usize = 2_000;
 
 /// A machine on which nothing happens by chance.
-struct QuietMachine {
-    folder: TempDir,
-    machine: Arc<Machine>,
+pub(super) struct QuietMachine {
+    pub(super) folder: TempDir,
+    pub(super) machine: Arc<Machine>,
     vault: &'static str,
 }
 
 impl QuietMachine {
-    fn new() -> Self {
+    pub(super) fn new() -> Self {
         Self::of(Rules::quiet())
     }
 
-    fn of(rules: Rules) -> Self {
+    pub(super) fn of(rules: Rules) -> Self {
         let folder = TempDir::new_in("/dev/shm").or_else(|_| TempDir::new()).unwrap();
         let machine = Machine::new(World::new(rules, Chance::new(1), folder.path()));
         let quiet = Self { folder, machine, vault: "home" };
@@ -49,12 +49,12 @@ impl QuietMachine {
         quiet
     }
 
-    fn place(&self, name: &str) -> PathBuf {
+    pub(super) fn place(&self, name: &str) -> PathBuf {
         self.folder.path().join("disk").join(name)
     }
 
     /// Lets the disk know of names that a test has changed.
-    fn is_changed(&self) {
+    pub(super) fn is_changed(&self) {
         let mut world = self.machine.world();
         let now = world.file_time();
         let disk = self.folder.path().join("disk");
@@ -74,7 +74,7 @@ impl QuietMachine {
     }
 
     /// Runs the work of a process; `None` if it died. Whatever it had open is as it was then.
-    fn run<R>(&self, work: impl FnOnce() -> R) -> Option<R> {
+    pub(super) fn run<R>(&self, work: impl FnOnce() -> R) -> Option<R> {
         {
             let mut world = self.machine.world();
             world.begin_process(0);
@@ -91,18 +91,23 @@ impl QuietMachine {
     }
 
     /// Runs work in which the n-th call fails, or the process dies at it.
-    fn run_until<R>(&self, n: usize, fault: PlannedFault, work: impl FnOnce() -> R) -> Option<R> {
-        self.machine.world().planned = Some((n, fault));
+    pub(super) fn run_until<R>(
+        &self,
+        n: usize,
+        fault: PlannedFault,
+        work: impl FnOnce() -> R,
+    ) -> Option<R> {
+        self.machine.world().planned = [(PlannedCall::After(n), fault)].into();
         self.run(work)
     }
 
     /// Returns true if the work ended before its fault was due.
-    fn is_spared(&self) -> bool {
-        self.machine.world().planned.take().is_some()
+    pub(super) fn is_spared(&self) -> bool {
+        !std::mem::take(&mut self.machine.world().planned).is_empty()
     }
 
     /// Opens the vault for some work. The process ends without closing it.
-    fn try_store<R>(
+    pub(super) fn try_store<R>(
         &self,
         device: &str,
         work: impl FnOnce(&Store) -> Result<R, StoreError>,
@@ -113,12 +118,12 @@ impl QuietMachine {
         result
     }
 
-    fn with_store<R>(&self, device: &str, work: impl FnOnce(&Store) -> R) -> R {
+    pub(super) fn with_store<R>(&self, device: &str, work: impl FnOnce(&Store) -> R) -> R {
         self.try_store(device, |store| Ok(work(store))).unwrap()
     }
 
     /// Cuts the power: nothing is left but what was forced.
-    fn cut(&self) {
+    pub(super) fn cut(&self) {
         let mut world = self.machine.world();
         world.disk.forget_unforced(0);
         if world.stick.is_some() {
@@ -128,18 +133,18 @@ impl QuietMachine {
     }
 
     /// Scans as a new process, and returns a file of the project `main`.
-    fn text_after_scan(&self, device: &str, name: &str) -> Option<String> {
+    pub(super) fn text_after_scan(&self, device: &str, name: &str) -> Option<String> {
         self.run(|| self.with_store(device, |store| store.sync(&mut |_| {}).map(drop).unwrap()));
         fs::read_to_string(self.place(self.vault).join("main").join(name)).ok()
     }
 
-    fn has_version(&self, device: &str, text: &str) -> bool {
+    pub(super) fn has_version(&self, device: &str, text: &str) -> bool {
         let version = hash(text.as_bytes());
         self.run(|| self.with_store(device, |store| store.content(version).is_ok())).unwrap()
     }
 
     /// Saves a file by hand, as an editor does that forces nothing.
-    fn save(&self, name: &str, text: &str) {
+    pub(super) fn save(&self, name: &str, text: &str) {
         let file = self.place(self.vault).join("main").join(name);
         fs::write(&file, text).unwrap();
         self.is_changed();
@@ -149,7 +154,7 @@ impl QuietMachine {
     }
 }
 
-fn change_of(place: &str, action: FileAction) -> ChangeSet {
+pub(super) fn change_of(place: &str, action: FileAction) -> ChangeSet {
     change(vec![operation(place, ExpectedContent::Anything, action)])
 }
 
@@ -229,7 +234,7 @@ fn a_vacuum_purges_no_version_that_a_power_cut_can_bring_back() {
 }
 
 /// Length of the log of the only device.
-fn log_length(machine: &QuietMachine) -> usize {
+pub(super) fn log_length(machine: &QuietMachine) -> usize {
     let folders = fs::read_dir(machine.place("home/.memoranda/log")).unwrap();
     let files = folders.flat_map(|folder| fs::read_dir(folder.unwrap().path()).unwrap());
     let segments = files.map(|file| file.unwrap().path());
@@ -464,7 +469,7 @@ fn a_note_that_another_device_wrote_later_does_not_go_back() {
 }
 
 /// A machine with the project `ext` on a stick, and the folder of the project.
-fn machine_with_stick(rules: Rules) -> (QuietMachine, ProjectName, PathBuf) {
+pub(super) fn machine_with_stick(rules: Rules) -> (QuietMachine, ProjectName, PathBuf) {
     let machine = QuietMachine::of(Rules { has_stick: true, ..rules });
     let stick = machine.folder.path().join("stick");
     let notes = stick.join("notes");

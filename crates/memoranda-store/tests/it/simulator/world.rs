@@ -40,10 +40,25 @@ pub(super) enum ProcessState {
 }
 
 /// An event that a test plans for one call.
-#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+#[derive(Clone, PartialEq, Eq, Debug)]
 pub(super) enum PlannedFault {
     Error,
     Death,
+    /// A person saves a file.
+    Save(PathBuf, &'static str),
+    /// A person deletes a file.
+    Delete(PathBuf),
+}
+
+/// The call before which a planned event happens.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub(super) enum PlannedCall {
+    /// After so many calls.
+    After(usize),
+    /// At the next call of this step.
+    At(Step),
+    /// At the call of the event before.
+    Same,
 }
 
 /// Everything that the seed decides about.
@@ -64,8 +79,10 @@ pub(super) struct World {
     pub(super) home: PathBuf,
     pub(super) stick: Option<PathBuf>,
     pub(super) counts: BTreeMap<&'static str, u64>,
-    /// Planned event of a process that is alone, after so many calls.
-    pub(super) planned: Option<(usize, PlannedFault)>,
+    /// Planned events of a process that is alone, one after the other.
+    pub(super) planned: VecDeque<(PlannedCall, PlannedFault)>,
+    /// Failures of calls while a project moves: the mean distance; 0 is never.
+    pub(super) moving: usize,
     texts: u64,
     pids: u32,
     pid_of: Vec<u32>,
@@ -98,7 +115,8 @@ impl World {
             home,
             stick,
             counts: BTreeMap::new(),
-            planned: None,
+            planned: VecDeque::new(),
+            moving: 0,
             texts: 0,
             pids: 100,
             pid_of: Vec::new(),
@@ -175,11 +193,37 @@ impl World {
         self.moment_ns += ns as u64;
     }
 
-    /// Counts the calls before a planned fault; returns it if it is due.
-    fn planned_fault(&mut self) -> Option<PlannedFault> {
-        let (left, fault) = self.planned?;
-        self.planned = left.checked_sub(1).map(|left| (left, fault));
-        self.planned.is_none().then_some(fault)
+    /// Returns the planned event that is due at a call.
+    fn planned_fault(&mut self, step: Step) -> Option<PlannedFault> {
+        match &mut self.planned.front_mut()?.0 {
+            PlannedCall::After(0) => {}
+            PlannedCall::After(left) => {
+                *left -= 1;
+                return None;
+            }
+            PlannedCall::At(planned) if *planned == step => {}
+            PlannedCall::At(_) | PlannedCall::Same => return None,
+        }
+        self.planned.pop_front().map(|(_, fault)| fault)
+    }
+
+    /// Lets a person save a file by renaming, as many editors do.
+    fn save(&mut self, file: &Path, text: &str) {
+        let folder = file.parent().unwrap().to_owned();
+        let swap = folder.join(".swap");
+        fs::write(&swap, text).unwrap();
+        fs::rename(&swap, file).unwrap();
+        let now = self.file_time();
+        self.disk.names_changed(&[folder], now);
+    }
+
+    /// Lets a person delete a file, if it is there.
+    pub(super) fn delete(&mut self, file: &Path) {
+        if fs::remove_file(file).is_ok() {
+            self.count("planned deletions");
+        }
+        let now = self.file_time();
+        self.disk.names_changed(&[file.parent().unwrap().to_owned()], now);
     }
 
     fn runnable(&self) -> Vec<usize> {
@@ -461,13 +505,23 @@ impl SimulatedMachine for Process {
         }
         world.tick();
         if !world.is_busy {
-            match world.planned_fault() {
-                Some(PlannedFault::Error) => return Err(io::Error::from_raw_os_error(ERRORS[0])),
-                Some(PlannedFault::Death) => {
-                    world.processes[self.id] = ProcessState::Dead;
-                    Self::die(world);
+            let mut planned = world.planned_fault(step);
+            while let Some(event) = planned {
+                match event {
+                    PlannedFault::Error => return Err(io::Error::from_raw_os_error(ERRORS[0])),
+                    PlannedFault::Save(file, text) => world.save(&file, text),
+                    PlannedFault::Delete(file) => world.delete(&file),
+                    PlannedFault::Death => {
+                        world.processes[self.id] = ProcessState::Dead;
+                        Self::die(world);
+                    }
                 }
-                None => {}
+                planned = match world.planned.front() {
+                    Some((PlannedCall::Same, _)) => {
+                        world.planned.pop_front().map(|(_, event)| event)
+                    }
+                    _ => None,
+                };
             }
             let is_missing = step == Step::Exchange && !world.rules.has_exchange;
             return if is_missing { Err(io::ErrorKind::Unsupported.into()) } else { Ok(()) };
@@ -489,7 +543,8 @@ impl SimulatedMachine for Process {
         if step == Step::Exchange && !world.rules.has_exchange {
             return Err(io::ErrorKind::Unsupported.into());
         }
-        let times = world.rules.error;
+        let is_move = world.moving > 0 && step == Step::OpenFolder;
+        let times = if is_move { world.moving } else { world.rules.error };
         if world.chance.one_in(times) {
             let error = ERRORS[world.chance.below(ERRORS.len())];
             world.count("failed calls");
@@ -548,6 +603,10 @@ impl SimulatedMachine for Process {
 
     fn node(&self, inode: u64) -> Option<SimulatedNode> {
         self.world().disk.node(inode)
+    }
+
+    fn attachment(&self, folder: &Path) -> u64 {
+        self.world().disk.attachment(folder)
     }
 
     fn now_ns(&self) -> i64 {
