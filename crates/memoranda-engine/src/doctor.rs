@@ -5,10 +5,13 @@ use std::path::Path;
 use memoranda_core::change::{
     Author, ChangeOperation, ChangeSet, Commit, ExpectedContent, FileAction,
 };
-use memoranda_store::{CheckReport, CommitOutcome, ScanReport, StoreError};
+use memoranda_store::{CheckReport, CommitOutcome, HistoryFilter, Project, ScanReport, StoreError};
 
 use crate::Memory;
 use crate::error::Result;
+
+/// Maximum number of checks, if the vault changes during each.
+const MAX_CHECKS: usize = 3;
 
 /// Findings of a check.
 #[derive(Clone, Debug)]
@@ -21,10 +24,28 @@ pub struct DoctorReport {
 
 impl Memory {
     /// Scans every file, then checks the vault. `scratch` is an empty folder for a second index.
+    ///
+    /// A change during the check, such as the removal of a project, looks like damage. The check is
+    /// repeated then.
     pub fn doctor(&self, scratch: &Path) -> Result<DoctorReport> {
-        let sync = self.sync(&mut |_| {})?;
-        let check = self.check(scratch)?;
-        Ok(DoctorReport { sync, check })
+        let mut number = 1;
+        loop {
+            let sync = self.sync(&mut |_| {})?;
+            let before = self.checked_state()?;
+            let check = self.check(&scratch.join(number.to_string()));
+            let is_last = number == MAX_CHECKS || self.checked_state()? == before;
+            match check {
+                Ok(check) if is_last || check.is_ok() => return Ok(DoctorReport { sync, check }),
+                Err(error) if is_last => return Err(error),
+                _ => number += 1,
+            }
+        }
+    }
+
+    /// Returns the projects and the newest commit: if they are equal before and after a check, nobody
+    /// changed anything meanwhile.
+    fn checked_state(&self) -> Result<(Vec<Project>, Vec<Commit>)> {
+        Ok((self.list_projects()?, self.log_heads(&HistoryFilter::default(), 1)?))
     }
 
     /// Compares files, log and index. The index is compared with a second one, built in the empty

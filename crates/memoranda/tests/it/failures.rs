@@ -193,3 +193,20 @@ fn the_copy_in_an_editor_is_its_owners_alone() {
     let seen = std::fs::read_to_string(seen).unwrap();
     assert!(seen.starts_with("drwx------"), "{seen}");
 }
+
+#[test]
+fn a_project_that_is_removed_during_a_check_is_no_damage() {
+    let home = Home::new();
+    std::fs::create_dir(home.path().join("folder")).unwrap();
+    for n in 0..200 {
+        std::fs::write(home.path().join(format!("folder/note {n}.md")), "The boiler.\n").unwrap();
+    }
+    for delay in [0, 20, 40, 60, 80, 100] {
+        home.ok(&["project", "add", "big", "folder"]);
+        let mut removal = home.command(&["project", "remove", "big"]).spawn().unwrap();
+        std::thread::sleep(std::time::Duration::from_millis(delay));
+        let found = home.run(&["doctor"]);
+        assert_eq!(found.code, 0, "{delay} ms later: {found:?}");
+        assert!(removal.wait().unwrap().success());
+    }
+}
