@@ -23,7 +23,7 @@ const MEANINGS: &[(&[&str], &str)] = &[
     (&["query", "grep", "lookup", "ask"], "`memoranda search WORDS` finds what was written"),
     (&["view", "read", "get", "print"], "`memoranda show NOTE` shows a note"),
     (
-        &["new", "note", "write", "create", "save", "store", "memo"],
+        &["new", "note", "write", "create", "save", "store", "put", "memo"],
         "`memoranda add TEXT` makes a note",
     ),
     (&["change", "modify", "update-note"], "`memoranda edit NOTE` opens a note in your editor"),
@@ -44,11 +44,16 @@ const MEANINGS: &[(&[&str], &str)] = &[
     (&["backup", "dump", "archive"], "`memoranda export` writes an archive"),
     (&["load", "migrate"], "`memoranda import` reads other programs' memories"),
     (&["login", "auth", "password"], "`memoranda token` prints the token of the HTTP server"),
+    (&["whoami", "user", "name"], "`memoranda config get name` shows your name in the history"),
+    (
+        &["share", "team"],
+        "`memoranda serve` answers over HTTP; `memoranda help admin` is about teams",
+    ),
     (&["remind", "reminder", "todo", "due"], "`memoranda reminders` lists what is due"),
     (&["rule", "agents-md"], "`memoranda rules` shows the rules of this repository"),
     (&["projects", "folders", "vaults"], "`memoranda project` lists the projects"),
     (&["tags", "tree", "notes"], "`memoranda list` lists the notes"),
-    (&["changes", "commits"], "`memoranda log` shows who changed what"),
+    (&["changes", "commits", "commit", "timeline"], "`memoranda log` shows who changed what"),
     (
         &["clean", "prune", "purge", "gc", "compact"],
         "`memoranda vacuum --dry-run` shows what could leave the history for good",
@@ -118,6 +123,7 @@ mod tests {
             ("Setup", "did you mean `memoranda setup`?"),
             ("connect", "`memoranda setup` connects your agents"),
             ("revert", "`memoranda undo` takes the last change back"),
+            ("whoami", "`memoranda config get name` shows your name in the history"),
             ("xyzzy", "`memoranda help` lists the commands"),
         ] {
             assert_eq!(hint_for(word), expected, "{word}");
