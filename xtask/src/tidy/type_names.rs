@@ -10,7 +10,7 @@ use crate::workspace::TextFile;
 const SHARED_NAMES: &[&str] = &["Args", "Error"];
 
 /// Maximum number of names with several definitions. It may only shrink.
-const MAX_DUPLICATE_NAMES: usize = 6;
+const MAX_DUPLICATE_NAMES: usize = 3;
 
 pub(super) fn check(tree: &WorkspaceTree) -> RuleFindings {
     check_files(tree.rust_files(), MAX_DUPLICATE_NAMES)
