@@ -2,21 +2,16 @@
 
 import assert from 'node:assert/strict';
 import { after, before, test } from 'node:test';
-import { context, enter, fill, Home, launch, until } from './support.mjs';
+import { context, enter, standUp, takeDown, until } from './support.mjs';
 
 let home, server, browser;
 before(async () => {
-  home = await Home.make();
-  await fill(home);
-  for (let at = 0; at < 70; at += 1) await home.file(`main/many/${at}.md`, `# Number ${at}\n`);
-  await home.cli('scan');
-  server = await home.serve();
-  browser = await launch();
+  ({ home, server, browser } = await standUp(async (home) => {
+    for (let at = 0; at < 70; at += 1) await home.file(`main/many/${at}.md`, `# Number ${at}\n`);
+    await home.cli('scan');
+  }));
 });
-after(async () => {
-  await browser?.close();
-  await home?.remove();
-});
+after(() => takeDown({ home, browser }));
 
 test('a chosen change keeps the filters', async () => {
   const made = await context(browser);

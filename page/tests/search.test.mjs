@@ -2,23 +2,18 @@
 
 import assert from 'node:assert/strict';
 import { after, before, test } from 'node:test';
-import { context, enter, fill, Home, launch, until } from './support.mjs';
+import { context, enter, fill, launch, standUp, takeDown, until } from './support.mjs';
 
 let home, server, browser;
 before(async () => {
-  home = await Home.make();
-  await fill(home);
-  const agent = await home.agent('claude-code');
-  await agent.call('write_note', { title: 'Straße', directory: 'words', project: 'main', content: '# Straße\n\nDie große Straße führt zum Café\u0301. 🚀 rocket launch. 東京タワー is tall.\n' });
-  for (let at = 0; at < 60; at += 1) await agent.call('write_note', { title: `Runbook ${at}`, directory: 'ops', project: 'main', content: `# Runbook ${at}\n\nWhen service ${at} pages, look at the deploy of step ${at % 7} and the ledger queue.\n` });
-  await agent.close();
-  server = await home.serve();
-  browser = await launch();
+  ({ home, server, browser } = await standUp(async (home) => {
+    const agent = await home.agent('claude-code');
+    await agent.call('write_note', { title: 'Straße', directory: 'words', project: 'main', content: '# Straße\n\nDie große Straße führt zum Café\u0301. 🚀 rocket launch. 東京タワー is tall.\n' });
+    for (let at = 0; at < 60; at += 1) await agent.call('write_note', { title: `Runbook ${at}`, directory: 'ops', project: 'main', content: `# Runbook ${at}\n\nWhen service ${at} pages, look at the deploy of step ${at % 7} and the ledger queue.\n` });
+    await agent.close();
+  }));
 });
-after(async () => {
-  await browser?.close();
-  await home?.remove();
-});
+after(() => takeDown({ home, browser }));
 
 test('search as you type: the last query wins and the list never goes bare', async (t) => {
   const made = await context(browser);

@@ -97,6 +97,20 @@ export class Home {
   }
 }
 
+/** Makes a filled vault with its server and a browser; `prepare` fills it further before the server starts. */
+export async function standUp(prepare = async () => undefined) {
+  const home = await Home.make();
+  await fill(home);
+  await prepare(home);
+  return { home, server: await home.serve(), browser: await launch() };
+}
+
+/** Ends what `standUp` began. */
+export async function takeDown({ home, browser }) {
+  await browser?.close();
+  await home?.remove();
+}
+
 async function stop(child, signal) {
   if (child.exitCode !== null || child.signalCode !== null) return;
   await new Promise((done) => {

@@ -2,19 +2,11 @@
 
 import assert from 'node:assert/strict';
 import { after, before, test } from 'node:test';
-import { context, enter, fill, Home, launch, until } from './support.mjs';
+import { context, enter, standUp, takeDown, until } from './support.mjs';
 
 let home, server, browser;
-before(async () => {
-  home = await Home.make();
-  await fill(home);
-  server = await home.serve();
-  browser = await launch();
-});
-after(async () => {
-  await browser?.close();
-  await home?.remove();
-});
+before(async () => ({ home, server, browser } = await standUp()));
+after(() => takeDown({ home, browser }));
 const commits = async () => (await server.get('status')).counts.commits;
 
 test('from the ledger: u takes back, u again brings back', async () => {

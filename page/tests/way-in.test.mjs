@@ -3,19 +3,11 @@
 import assert from 'node:assert/strict';
 import { createServer } from 'node:http';
 import { after, before, test } from 'node:test';
-import { context, enter, fill, Home, launch, routes } from './support.mjs';
+import { context, enter, routes, standUp, takeDown } from './support.mjs';
 
 let home, server, browser;
-before(async () => {
-  home = await Home.make();
-  await fill(home);
-  server = await home.serve();
-  browser = await launch();
-});
-after(async () => {
-  await browser?.close();
-  await home?.remove();
-});
+before(async () => ({ home, server, browser } = await standUp()));
+after(() => takeDown({ home, browser }));
 
 test('a link works once, and the code is nowhere afterwards', async () => {
   const made = await context(browser);
