@@ -138,7 +138,7 @@ fn operation(step: FileOperation) -> ChangeOperation {
     ChangeOperation { project, path, expect, action }
 }
 
-/// Why nothing was done: the one who decided did not want to, or the store could not.
+/// Reason why nothing was done: an error of the caller's decision, or of the store.
 enum TransactError<E> {
     Caller(E),
     Store(memoranda_store::StoreError),

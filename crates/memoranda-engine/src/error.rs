@@ -99,7 +99,8 @@ fn places(places: &[NoteLocation]) -> String {
     shortened_list(places, MAX_LISTED)
 }
 
-/// How to say the one whose whole path the name is, if that is the permalink of another.
+/// Returns the hint for the note whose whole path is the name, if the name is also the permalink of
+/// another note.
 fn without_ending(identifier: &str, candidates: &[NoteLocation]) -> String {
     let named = candidates.iter().find(|place| place.path.as_str() == identifier);
     match named.and_then(|place| identifier.strip_suffix(place.path.extension())) {

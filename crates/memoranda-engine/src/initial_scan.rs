@@ -23,29 +23,28 @@ const SCAN_SHARE: u32 = 10;
 /// How much of a vault its index knows.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum IndexProgress {
-    /// Every file has been looked at since the index was made.
+    /// Every file has been scanned since the index was created.
     Whole,
-    /// The first look is still under way: so many files of so many are read. The total is 0 until
-    /// it is known.
+    /// The first scan is still running. The total is 0 until it is known.
     Part {
         /// Files read so far.
         done: usize,
-        /// Files to be read in the project that is being looked at.
+        /// Files to be read in the project that is being scanned.
         total: usize,
     },
 }
 
-/// The first look of this process, if it makes one.
+/// The first scan of this process, if it runs one.
 #[derive(Default)]
 pub(crate) struct InitialScan {
     is_running: AtomicBool,
-    /// Nobody needs to wait for edits that were made before this process began.
+    /// True if edits from before this process are indexed, so that no call waits for them.
     is_over: AtomicBool,
-    /// Somebody has looked at the folders that concerned an answer.
+    /// True if the folders of an answer were scanned by this process.
     has_glanced: AtomicBool,
     /// A scan for edits from before this process was started.
     has_scanned: AtomicBool,
-    /// The moment from which on the process that watches is asked again.
+    /// Time after which the watching process is checked again.
     next_watcher_check: Mutex<Option<Instant>>,
     done: AtomicUsize,
     total: AtomicUsize,
@@ -57,7 +56,7 @@ impl InitialScan {
             self.done.store(step.done, Ordering::Relaxed);
             self.total.store(step.total, Ordering::Relaxed);
         });
-        // Who asks next tries again; `memoranda doctor` says what is wrong.
+        // The next call tries again; `memoranda doctor` reports the cause.
         looked.ok();
         self.is_running.store(false, Ordering::SeqCst);
     }
@@ -71,9 +70,9 @@ impl InitialScan {
 }
 
 impl Memory {
-    /// Waits until every file has been looked at since the index was made, and looks itself if
-    /// nobody does; not longer than `patience`. `tell` hears how far it has come. Costs nothing
-    /// once the index is whole.
+    /// Waits until every file was scanned since the index was created, at most `patience`. Starts
+    /// the scan if no other process runs one, and reports the progress to `tell`. Returns at once
+    /// if the index is complete.
     pub fn await_index(
         &self,
         patience: Duration,
@@ -106,9 +105,8 @@ impl Memory {
         Ok(self.first_look.known())
     }
 
-    /// Waits until what people did while nobody watched has been taken in, as far as it concerns
-    /// an answer; not longer than `patience`, and only when this process is young. Starts the look
-    /// if nobody has.
+    /// Waits until the edits from before this process are indexed, as far as they concern an
+    /// answer, at most `patience`. Starts the scan if it was not started.
     pub fn await_edits(&self, concern: &SyncScope, patience: Duration) -> Result<()> {
         let is_over = &self.first_look.is_over;
         let until = Instant::now() + patience;
@@ -151,7 +149,7 @@ impl Memory {
             if store.sync(&mut |_| {}).is_ok() {
                 look.is_over.store(true, Ordering::Relaxed);
             }
-            // Nobody waits any more if the patience was shorter.
+            // The receiver may have timed out.
             ended.send(()).ok();
             // The answer needs the processors first. A process that ends meanwhile watches nothing.
             let store = Arc::downgrade(&store);

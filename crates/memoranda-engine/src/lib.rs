@@ -173,7 +173,8 @@ impl Memory {
         Self { default_project: project.to_owned(), ..self }
     }
 
-    /// Lets searches go by a model that the person chose, as far as it has come.
+    /// Lets searches use an embedding model that the person chose, for the passages that it has
+    /// embedded.
     pub fn with_model(self, chosen: EmbeddingModel) -> Self {
         Self { chosen: Some(Arc::new(chosen)), ..self }
     }

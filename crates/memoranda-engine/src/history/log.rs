@@ -107,11 +107,12 @@ impl Memory {
                     return Ok(revisions);
                 }
                 if left && revisions.is_empty() {
-                    // It went, and cannot be followed: what it was under this name is its own.
+                    // The note left this name and cannot be followed. Its versions under this name
+                    // belong to it.
                     continue;
                 }
                 if left || came_from.is_some() {
-                    // Before that it went by another name, or another went by this one.
+                    // Before this commit the note had another name, or another note had this name.
                     filter.path = came_from;
                     break;
                 }

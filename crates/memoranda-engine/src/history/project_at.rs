@@ -393,7 +393,8 @@ impl<'m> ProjectAt<'m> {
         Ok(ContextPage { notes: notes.collect::<Result<_>>()?, has_more })
     }
 
-    /// The notes whose address fitted, by path, and whether there are more.
+    /// Returns the notes whose address matched the pattern, sorted by path, and true if there are
+    /// more.
     fn fitting(&self, pattern: &str, request: &ContextRequest) -> Result<(Vec<NoteRef>, bool)> {
         let enough = request.offset.saturating_add(request.limit).saturating_add(1);
         let present = self.memory.snapshot()?.filtered_list(&FilteredList {

@@ -200,7 +200,7 @@ impl<'a> PostMoveResolver<'a> {
         let bare = name.strip_suffix(&extension).filter(|_| file.path.is_markdown());
         let keys = link_keys(bare.unwrap_or(name), from, slug);
         let FileSummary { id, project, path, title, .. } = file;
-        // Signs do not show in a permalink: one that is not said as it is says nothing.
+        // A permalink omits special characters, so only an exactly equal one counts.
         let is_said = |permalink: &String| keys.permalinks.first() == Some(permalink);
         let within = strip_project(&file.permalink, project.as_str()).map(str::to_owned);
         let within = within.filter(is_said);

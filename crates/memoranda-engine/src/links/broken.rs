@@ -10,11 +10,11 @@ use crate::links::resolve::NoteLocation;
 use crate::notes::move_notes::{LinkDirection, LinkText, OutdatedLink};
 
 impl Memory {
-    /// Of the links that there were to some notes, those that mean none of these any more. Each says
-    /// which other note it means, if one goes by its name.
+    /// Returns those of earlier links to some notes that no longer lead to any of these notes, each
+    /// with the note to which it leads now, if there is one.
     ///
-    /// The index is asked for that after the change: only there the rules of binding are all applied,
-    /// also those between projects.
+    /// The links are read from the index after the change, because only the index applies all rules
+    /// of resolution, also those between projects.
     pub fn lost_links(&self, were: &[RelationRow]) -> Result<Vec<OutdatedLink>> {
         let mut holders: BTreeMap<i64, Vec<&RelationRow>> = BTreeMap::new();
         for link in were {

@@ -15,7 +15,7 @@ use crate::error::Result;
 use crate::links::path_change::PathChange;
 use crate::links::resolve::NoteLocation;
 
-/// The files of a project as they are, and as they will be.
+/// Resolves paths in links before and after a move.
 pub(crate) struct PathResolver<'a> {
     view: &'a Transaction<'a>,
     project: &'a ProjectName,
@@ -59,7 +59,7 @@ pub(crate) struct PathFix {
     pub(crate) other: Option<NoteLocation>,
 }
 
-/// The files at a moment: as they are, or as they will be.
+/// State of the files in which a path is resolved: before or after the move.
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum MovePhase {
     Before,
@@ -104,7 +104,8 @@ impl<'a> PathResolver<'a> {
         let Some((way, file)) = before else { return Ok(None) };
         let after = self.meant(link.path, link.will, MovePhase::After)?;
         let other = match after {
-            // Other programs may know no weaker way than the one that it goes by.
+            // The link must resolve at least as exactly as before, because other programs may not
+            // know the weaker rules.
             Some((now, found)) if found == file && now <= way => return Ok(None),
             Some((_, found)) => Some(found).filter(|found| *found != file),
             None => None,

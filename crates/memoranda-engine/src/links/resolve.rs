@@ -204,7 +204,7 @@ impl Memory {
             candidates.iter().find(|c| c.permalink == name && is_shadowed(c, &candidates));
         let left_behind = left_behind.map(|c| (c.id, place(c.path.clone())));
         if intent == ResolveIntent::Change {
-            // Signs do not show in a permalink: one that is not said as it is says nothing.
+            // A permalink omits special characters, so only an exactly equal one counts.
             let said = |permalink: &String| keys.permalinks.first() == Some(permalink);
             candidates.iter_mut().filter(|c| !said(&c.permalink)).for_each(|c| c.permalink.clear());
             candidates.iter_mut().for_each(|c| c.within = c.within.take().filter(said));

@@ -20,8 +20,9 @@ pub struct NamedFolder {
 }
 
 impl Memory {
-    /// The folder of a path: the one that is called so, else the one whose name looks the same,
-    /// else the one in another case. Several of a kind are an error that lists them.
+    /// Returns the folder of a path: one with exactly this name, else one whose name looks the
+    /// same, else one that differs in case. Several equally good folders are an error that lists
+    /// them.
     pub fn folder_at(&self, project: &ProjectName, path: &NotePath) -> Result<Option<NotePath>> {
         if self.store().entries(project, Some(path))?.is_some() {
             return Ok(Some(path.clone()));
@@ -63,12 +64,12 @@ impl Memory {
         }
     }
 
-    /// The folder for a new file: as it is spelled on disk as far as it is there, and beyond with the
-    /// signs that a new name may have. Parts that lead nowhere or up are passed over.
+    /// Returns the folder for a new file. Existing parts are spelled as on disk; new parts contain
+    /// only allowed characters. The parts `.` and `..` are skipped.
     pub fn folder_named(&self, project: &ProjectName, directory: &str) -> Result<NamedFolder> {
         let mut folder = NamedFolder { path: String::new(), is_changed: false };
         let directory = directory.replace('\\', "/");
-        // Most names may be had as they are: one look at the disk is enough.
+        // Most names are allowed unchanged, so one lookup on disk is enough.
         let clean = normalize_directory(&directory);
         if clean == directory.trim_matches('/') {
             if !clean.is_empty() {

@@ -94,7 +94,7 @@ impl Memory {
         Ok(self.snapshot()?.version_as_of(&place.project, &place.path, now)?.is_some())
     }
 
-    /// The notes that were removed and went by this path, permalink, title or alias.
+    /// Returns the removed notes that had this path, permalink, title or alias.
     fn gone_by_name(
         &self,
         project: &ProjectName,

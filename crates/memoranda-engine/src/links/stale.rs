@@ -14,7 +14,8 @@ use crate::links::path_change::{LinkHolder, PathChange, states_title, without_ex
 use crate::links::resolve::NoteLocation;
 use crate::notes::move_notes::LinkDirection;
 
-/// The links that a move leaves behind: by note, each text with what it must be.
+/// Returns the links that a move makes stale: for each note the text of the link and its
+/// replacement.
 pub(crate) fn outdated_links(
     view: &Transaction<'_>,
     after: &PostMoveResolver<'_>,
@@ -83,7 +84,8 @@ pub(crate) fn outdated_links(
     Ok(outdated)
 }
 
-/// The links to what stays that would mean what was moved: it has come nearer, or by their name.
+/// Returns the links to unmoved notes that would lead to a moved note, because it is nearer now or
+/// has the name of the link.
 fn drawn_away(
     view: &Transaction<'_>,
     after: &PostMoveResolver<'_>,
@@ -152,8 +154,8 @@ pub(crate) fn called_wholly(
     Ok(called)
 }
 
-/// The links in a note that is moved which would mean nothing or another note from there: each with
-/// what it must say.
+/// Returns the links in a moved note that would lead nowhere or to another note from the new place,
+/// each with its replacement.
 fn left_behind(
     view: &Transaction<'_>,
     after: &PostMoveResolver<'_>,

@@ -22,7 +22,8 @@ use crate::notes::move_notes::{LinkDirection, LinkText, OutdatedLink};
 /// A file is looked for by its own name among so many; of more, by the folder that they share.
 const MANY_FILES: usize = 100;
 
-/// The files that may hold links to what is moved: those that hold its name, and what is moved.
+/// Returns the files that may contain links to moved notes: those that contain their names, and the
+/// moved notes.
 pub(crate) fn holders(
     view: &Transaction<'_>,
     from: &NoteLocation,
@@ -159,7 +160,7 @@ fn common_folder<'p>(places: &[&'p NotePath]) -> Option<&'p str> {
     shared.rsplit('/').next()
 }
 
-/// A file whose links say where things are now.
+/// Text of a file with updated links.
 pub(crate) struct RewrittenText {
     pub(crate) text: String,
     pub(crate) count: usize,
@@ -236,7 +237,8 @@ fn is_meant(view: &Transaction<'_>, from: &NoteLocation, holder: &NotePath, name
     candidates.is_ok_and(|candidates| resolve_link(name, Some(holder), &candidates).is_some())
 }
 
-/// A file's text with other paths and names in it, as far as they are no relations.
+/// Returns the text of a file with replaced paths and names, and their number. Relations are left
+/// alone.
 fn relinked(
     holder: &NotePath,
     text: &str,

@@ -15,7 +15,7 @@ use crate::history::project_at::ProjectAt;
 use crate::links::resolve::{NoteLocation, ResolveIntent};
 use crate::notes::read::is_text;
 
-/// More notes than this are never looked at around one.
+/// Maximum number of notes that are read around one note.
 const MOST_AROUND: usize = 20_000;
 
 /// Request for the context of notes, with its extent.
@@ -122,8 +122,7 @@ pub struct FurtherLink {
     pub to: String,
 }
 
-/// How many more notes an answer may show around those that were asked for. What it shows already
-/// takes no more room.
+/// Remaining number of related notes in an answer. A note that is already shown takes no room.
 #[derive(Clone)]
 pub(crate) struct ContextRoom<Id> {
     left: usize,
@@ -158,7 +157,7 @@ impl<Id: Copy + Eq + Hash> ContextRoom<Id> {
         self.shown.get(&id).map(String::as_str)
     }
 
-    /// How many notes around one are looked at first.
+    /// Returns the number of related notes that are read first.
     pub(crate) fn looked_at(&self) -> usize {
         self.left.saturating_add(self.shown.len()).min(MOST_AROUND)
     }
@@ -172,7 +171,7 @@ struct NotesAround {
     truncated: bool,
 }
 
-/// The text of a file, if it has one, and what it says.
+/// Returns the text of a file, if it is text, and its parsed note.
 pub(crate) fn read(path: &NotePath, bytes: &[u8]) -> (Option<String>, Note) {
     let text = is_text(path, bytes).then(|| String::from_utf8_lossy(bytes).into_owned());
     let shown = text.as_deref().unwrap_or_default();
@@ -286,8 +285,8 @@ impl Memory {
         request: &ContextRequest,
         room: &mut ContextRoom<i64>,
     ) -> Result<NotesAround> {
-        // With a time to go by, one cannot know beforehand how many will be left: most often the
-        // nearest will do, else ever more are looked at.
+        // With a time filter the number of remaining notes is unknown in advance. The nearest notes
+        // are usually enough; otherwise more are read.
         let mut most = room.looked_at();
         loop {
             let near = self.snapshot()?.neighbours(&[centre.id], request.depth, most)?;

@@ -18,7 +18,7 @@ use crate::{Author, Memory};
 pub struct DeleteRequest {
     /// A note, or a folder with all in it that is not hidden or ignored, or that a tool wrote.
     pub place: NoteLocation,
-    /// The version of the note that the caller knows, if it wants to be sure.
+    /// Expected version of the note; `None` for any.
     pub expected: Option<ContentHash>,
 }
 

@@ -20,7 +20,7 @@ pub struct EditRequest {
     pub place: NoteLocation,
     /// Edits, applied one after another.
     pub edits: Vec<NoteEdit>,
-    /// The version that the caller knows, if it wants to be sure.
+    /// Expected version of the note; `None` for any.
     pub expected: Option<ContentHash>,
     /// One line for the history.
     pub message: Option<String>,

@@ -17,7 +17,7 @@ const TIMES_TELL_AFTER: SignedDuration = SignedDuration::from_secs(2);
 /// Deeper than anybody sorts by hand.
 const MAX_DEPTH: usize = 8;
 
-/// A text as it was read, and what tells whether the file still holds it.
+/// A cached text, with the data that shows if the file still contains it.
 #[derive(Clone, Debug)]
 pub struct CachedText {
     /// The file.
@@ -45,7 +45,7 @@ pub struct FolderTexts {
     pub files: Vec<CachedText>,
     /// Files that could not be read, and why.
     pub unreadable: Vec<(NotePath, String)>,
-    /// How many texts were taken over from what was known.
+    /// Number of texts that were reused from the cache.
     pub reused: usize,
 }
 

@@ -78,7 +78,7 @@ pub struct SearchRequest {
     pub relative_cut: f64,
     /// Treatment of results with a word of the query whose relevance is too low.
     pub typed_words: TypedWords,
-    /// How alike, from 0 to 1, a result must be to the question in meaning if its words say nothing.
+    /// Minimum similarity of meaning, 0 to 1, of a result without a word of the query.
     pub min_similarity: Option<f64>,
     /// Weights of the ranking signals.
     pub options: RankOptions,
@@ -90,7 +90,8 @@ pub struct SearchRequest {
 /// default.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
 pub enum TypedWords {
-    /// They must be relevant like others: a model asks in sentences and believes what it gets.
+    /// They need the same relevance as other results, because a model asks in sentences and trusts
+    /// the answer.
     #[default]
     ByRelevance,
     /// They are shown: a person who types a word expects the notes that contain it.
@@ -107,7 +108,7 @@ pub enum SearchUnit {
     Passages,
     /// A passage; equal passages of several notes are one result each.
     EveryPassage,
-    /// A note whose parts are compared next: what must not be said is forbidden to them, not to it.
+    /// A note whose parts are compared next. Excluded words apply to the parts, not to the note.
     Holders,
 }
 

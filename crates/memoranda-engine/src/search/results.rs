@@ -86,8 +86,8 @@ impl ResultBuilder<'_> {
         Ok(RelevantUnits { units, missing })
     }
 
-    /// The first round of whose notes few are likely, which is where a search ends. It depends on
-    /// nothing but what the rounds hold, so that pages of any size come to the same end.
+    /// Returns the first batch with few relevant notes; the search ends with this batch. The result
+    /// depends only on the batches, so that pages of any size end at the same note.
     fn last_round(&self, ranked: &[RankedNote<i64>], bar: RelevanceBar) -> Option<usize> {
         let rounds = self.candidates.notes.last().map_or(0, |note| note.batch + 1);
         let (mut all, mut likely) = (vec![0; rounds], vec![0; rounds]);

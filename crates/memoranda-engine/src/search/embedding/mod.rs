@@ -174,8 +174,8 @@ impl EmbeddingModel {
         self.embedder.embed(&texts, limit)
     }
 
-    /// Does something with the model that may take long, and waits for it until the deadline. A
-    /// model that fails or is late is left alone for a while; what it does late is not lost.
+    /// Runs slow work of the model and waits for it until the deadline. A model that fails or is
+    /// late is not used for a while; late results are kept.
     fn within<T: Send + 'static>(
         self: &Arc<Self>,
         deadline: Instant,
