@@ -4,6 +4,7 @@
 use memoranda_core::change::Commit;
 use memoranda_core::id::{ObservationId, ProjectName};
 use memoranda_core::note::edit::{NoteEdit, ObservationRef, apply_edit};
+use memoranda_store::UnindexedText;
 
 use crate::recall::{RecallRequest, RecalledPassage, recall, split_observations, statement_key};
 use crate::records::{RecordError, RecordResult, VisibleScopes, delete_record, find_record};
@@ -253,17 +254,25 @@ fn other_places(
 ) -> RecordResult<Vec<NoteLocation>> {
     let words: String =
         text.chars().map(|c| if c.is_alphanumeric() { c } else { ' ' }).take(200).collect();
-    let found = match fitting(memory, request, &words.to_lowercase(), MAX_LISTED) {
-        Err(RecordError::Engine(EngineError::Invalid(_))) => return Ok(Vec::new()),
-        found => found?,
-    };
     let key = statement_key(text);
-    let tells = |passage: &RecalledPassage| {
-        let mut lines = passage.text.lines();
-        statement_key(&passage.text) == key || lines.any(|line| statement_key(line) == key)
+    let says = |text: &str| {
+        statement_key(text) == key || text.lines().any(|line| statement_key(line) == key)
     };
-    let places = found.into_iter().filter(tells).flat_map(|passage| passage.places);
-    Ok(places.filter(|place| place != forgotten).take(MAX_PLACES).collect())
+    let search = || {
+        let found = match fitting(memory, request, &words.to_lowercase(), MAX_LISTED) {
+            Err(RecordError::Engine(EngineError::Invalid(_))) => return Ok(Vec::new()),
+            found => found?,
+        };
+        let telling = found.into_iter().filter(|passage| says(&passage.text));
+        let places = telling.flat_map(|passage| passage.places);
+        Ok(places.filter(|place| place != forgotten).take(MAX_PLACES).collect())
+    };
+    // A passage is a part of a text, so that all words of the statement are in the text.
+    let may_say = |file: &UnindexedText| {
+        let text = file.text.as_deref().unwrap_or_default().to_lowercase();
+        key.split(' ').all(|word| text.contains(word))
+    };
+    memory.search_beside_pending(may_say, Vec::clone, search)
 }
 
 #[cfg(test)]

@@ -154,7 +154,12 @@ impl Memory {
             // The answer needs the processors first. A process that ends meanwhile watches nothing.
             let store = Arc::downgrade(&store);
             std::thread::sleep(WATCH_DELAY);
-            if store.upgrade().is_some_and(|store| store.start_background().is_err()) {
+            let begin = |store: Arc<Store>| {
+                // The next search reads them itself if this fails.
+                store.load_vectors().ok();
+                store.start_background()
+            };
+            if store.upgrade().is_some_and(|store| begin(store).is_err()) {
                 // The next call tries again, and reports the failure.
                 look.is_over.store(false, Ordering::Relaxed);
             }

@@ -1,8 +1,10 @@
 //! The map: a place for every note, computed once and kept as a cache next to the index.
 
 use std::collections::{BTreeMap, HashMap};
+use std::sync::Arc;
 
 use jiff::Timestamp;
+use memoranda_core::change::ChangeChannel;
 use memoranda_core::id::ProjectName;
 use memoranda_core::map_layout::{MapDisc, MapLayout, MapNote};
 use memoranda_core::path::NotePath;
@@ -17,11 +19,16 @@ const CACHE_MAGIC: &[u8; 8] = b"memomap1";
 /// Minimum number of keys without a note, for which the cache is cleaned.
 const MAX_STALE: usize = 10_000;
 
+/// Client and channel of the first write of a note, if the log tells.
+type MapWriter = Option<(Arc<str>, ChangeChannel)>;
+
 /// The map of all notes.
 #[derive(Clone, Debug)]
 pub struct VaultMap {
     /// Projects, each with its disc.
     pub discs: Vec<(ProjectName, MapDisc)>,
+    /// Who wrote the notes first.
+    pub agents: Vec<AgentIdentity>,
     /// Notes.
     pub notes: Vec<MapPoint>,
 }
@@ -37,8 +44,8 @@ pub struct MapPoint {
     pub x: f32,
     /// Place.
     pub y: f32,
-    /// Who wrote it first.
-    pub agent: AgentIdentity,
+    /// Number of the agent who wrote it first.
+    pub agent: usize,
     /// Time of creation.
     pub created: Timestamp,
     /// Time of the last change.
@@ -61,14 +68,32 @@ impl Memory {
         }
         let uses = self.store().last_uses().unwrap_or_default();
         let mut notes = Vec::with_capacity(rows.len());
+        let mut agents: Vec<AgentIdentity> = Vec::new();
+        // There are few writers.
+        let mut writers: Vec<(MapWriter, usize)> = Vec::new();
         for (row, key) in rows.into_iter().zip(keys) {
             if project.is_some_and(|project| row.project != *project) {
                 continue;
             }
             let Some(&(x, y)) = layout.points.get(&key) else { continue };
-            let agent = match row.writer {
-                Some((client, channel)) => self.agent_of(&Author::new(client, "", channel)),
-                None => AgentIdentity::of_client(""),
+            let agent = match writers.iter().find(|(writer, _)| *writer == row.writer) {
+                Some((_, number)) => *number,
+                None => {
+                    let agent = match &row.writer {
+                        Some((client, channel)) => {
+                            self.agent_of(&Author::new(client.to_string(), "", *channel))
+                        }
+                        None => AgentIdentity::of_client(""),
+                    };
+                    // Two writers can be one agent.
+                    let known = agents.iter().position(|known| *known == agent);
+                    let number = known.unwrap_or(agents.len());
+                    if known.is_none() {
+                        agents.push(agent);
+                    }
+                    writers.push((row.writer.clone(), number));
+                    number
+                }
             };
             let last_read = uses.get(&(row.project.clone(), row.path)).copied();
             notes.push(MapPoint {
@@ -87,7 +112,7 @@ impl Memory {
             let name = ProjectName::parse(name).ok()?;
             (project.is_none_or(|project| *project == name)).then_some((name, *disc))
         });
-        Ok(VaultMap { discs: discs.collect(), notes })
+        Ok(VaultMap { discs: discs.collect(), agents, notes })
     }
 
     fn has_new_project(&self, layout: &MapLayout, rows: &[MapRow]) -> bool {

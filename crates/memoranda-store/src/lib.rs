@@ -38,6 +38,7 @@ use memoranda_core::id::{ContentHash, ProjectName};
 use memoranda_core::path::NotePath;
 
 pub use check::{BrokenLink, CheckReport};
+pub use commit::index_update::UnindexedText;
 pub use commit::lost_files::{LostFile, LostState};
 pub use commit::{CommitOutcome, VersionConflict};
 pub use error::{NotAFileKind, Result, StoreError};
@@ -55,12 +56,12 @@ pub use index::map_rows::MapRow;
 pub use index::work_lists::{FactFilter, WorkItem, WorkList};
 pub use index::{
     CandidateBatches, CandidateQuery, CandidateSet, ChangedFile, Connectivity, CurrentPath,
-    DeletedFile, EmbeddingCoverage, FileKind, FileOrder, FileProblems, FileSummary, FilesBelow,
-    FilteredList, FolderFact, FolderFiles, FolderGraph, FolderTotals, GraphNode, HistoryFilter,
-    IndexCounts, ListFilter, ListOrder, NameField, NamedNote, NodeRow, NoteDisplay, ObservationRow,
-    OutlineRow, PassageDisplay, PastFile, PendingText, PointInTime, RelationRow, SearchFilter,
-    SearchHit, SearchHits, SearchReader, SimilarNote, Superseded, TermCorrection, TextKey,
-    VectorForm, WholeLink,
+    DeletedFile, EmbeddingCoverage, FieldRow, FileKind, FileOrder, FileProblems, FileSummary,
+    FilesBelow, FilteredList, FolderFact, FolderFiles, FolderGraph, FolderTotals, GraphNode,
+    HistoryFilter, IndexCounts, ListFilter, ListOrder, NameField, NamedNote, NodeRow, NoteDisplay,
+    ObservationRow, OutlineRow, PassageDisplay, PastFile, PendingText, PointInTime, RelationRow,
+    SearchFilter, SearchHit, SearchHits, SearchReader, SimilarNote, Superseded, TermCorrection,
+    TextKey, TypedNote, VectorForm, WholeLink,
 };
 pub use log::{LogDamage, PurgeReport};
 pub use scan::change_feed::ChangeSubscription;
@@ -151,6 +152,12 @@ impl Store {
     /// is dropped. An edit counts as soon as a process that watches has noticed it.
     pub fn follow(&self, changed: impl Fn() + Send + 'static) -> Result<ChangeSubscription> {
         self.inner.follow(changed)
+    }
+
+    /// Reads the vectors of all passages into memory if this process has searched by them, so that
+    /// its second search need not. Does nothing if there is no index.
+    pub fn load_vectors(&self) -> Result<()> {
+        self.inner.peek(|db| self.inner.index.load_vectors(db))
     }
 
     /// Returns true if some process records edits on this vault as they happen.

@@ -63,6 +63,26 @@ impl Store {
         }
         Ok(snapshot)
     }
+
+    /// Begins a read of the index without the pending commits of this process. Until it is dropped,
+    /// every snapshot of this thread lacks them, whichever query they concern. `None` if no commit is
+    /// pending, or if the thread holds a snapshot already.
+    pub fn snapshot_without_pending(&self) -> Result<Option<Snapshot<'_>>> {
+        let inner = &*self.inner;
+        let is_own = |read: &SharedRead| read.borrow().is_of(&inner.index);
+        if HELD.with_borrow(|held| held.iter().filter_map(Weak::upgrade).any(|read| is_own(&read)))
+        {
+            return Ok(None);
+        }
+        let mut read = inner.begin_lookup()?;
+        if read.lacking().is_none() {
+            return Ok(None);
+        }
+        read.fix();
+        let read = Rc::new(RefCell::new(read));
+        HELD.with_borrow_mut(|held| held.push(Rc::downgrade(&read)));
+        Ok(Some(Snapshot { inner, source: SnapshotSource::Reader(read) }))
+    }
 }
 
 impl StoreInner {

@@ -46,7 +46,12 @@ impl StaticVector {
     pub fn read(bytes: &[u8]) -> Option<Self> {
         let (scale, rest) = bytes.split_first_chunk::<4>()?;
         let rest: &[u8; STATIC_VECTOR_DIMS] = rest.try_into().ok()?;
-        Some(Self { scale: f32::from_le_bytes(*scale), numbers: rest.map(|byte| byte as i8) })
+        // A loop is compiled to a copy; `map` of a large array is not.
+        let mut numbers = [0; STATIC_VECTOR_DIMS];
+        for (number, &byte) in numbers.iter_mut().zip(rest) {
+            *number = byte as i8;
+        }
+        Some(Self { scale: f32::from_le_bytes(*scale), numbers })
     }
 
     /// Computes the cosine similarity: 1 for equal texts, about 0 for unrelated ones.

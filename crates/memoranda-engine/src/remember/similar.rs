@@ -1,10 +1,13 @@
 //! Records that say the same as a statement, or nearly the same.
 
+use memoranda_core::note;
 use memoranda_core::statement::{StatementDifference, compare_statements};
+use memoranda_store::UnindexedText;
 
 use super::RememberResult;
 use crate::records::{
-    MemoryRecord, RecordError, RecordKind, RecordQuery, RecordScope, VisibleScopes, search_records,
+    MemoryRecord, RecordError, RecordKind, RecordQuery, RecordScope, VisibleScopes,
+    records_project, search_records,
 };
 use crate::{EngineError, LOW_RELEVANCE, Memory};
 
@@ -37,11 +40,34 @@ pub(super) fn find_similar(
     if query.is_empty() {
         return Ok(SimilarStatements::default());
     }
+    // A pending commit can only add a record that says something similar.
+    let is_similar = |file: &UnindexedText| {
+        let text = file.text.as_deref().unwrap_or_default();
+        let body = text.get(note::parse(text).body).unwrap_or_default();
+        file.project == records_project()
+            && compare_statements(body, content) != StatementDifference::Unrelated
+    };
+    let places = |found: &SimilarStatements| {
+        let records = found.same.iter().chain(&found.values).chain(&found.near);
+        records.map(|record| record.place.clone()).collect()
+    };
+    memory
+        .search_beside_pending(is_similar, places, || search(memory, scope, kind, content, &query))
+}
+
+/// Searches for similar records.
+fn search(
+    memory: &Memory,
+    scope: &RecordScope,
+    kind: RecordKind,
+    content: &str,
+    query: &str,
+) -> RememberResult<SimilarStatements> {
     let visible = VisibleScopes::only(scope.clone());
     let now = memory.local_now();
     let is_active = |record: &MemoryRecord| record.is_active(&now);
     let query =
-        RecordQuery { text: &query, limit: MAX_COMPARED, min_relevance: Some(LOW_RELEVANCE) };
+        RecordQuery { text: query, limit: MAX_COMPARED, min_relevance: Some(LOW_RELEVANCE) };
     let found = match search_records(memory, &visible, &RecordKind::ALL, query, &is_active) {
         // The words may say nothing to a search.
         Err(RecordError::Engine(EngineError::Invalid(_))) => Vec::new(),

@@ -1,5 +1,6 @@
 //! Searching: candidates from the store, ranked by the core, cut to a limit and a budget.
 
+mod beside_pending;
 mod corpus;
 pub(crate) mod embedding;
 pub(crate) mod fragments;

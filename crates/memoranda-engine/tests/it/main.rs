@@ -9,6 +9,7 @@
 
 mod looking_back;
 mod memory;
+mod pending_statements;
 mod search;
 mod search_composed;
 mod search_languages;

@@ -4,7 +4,7 @@ use std::collections::HashMap;
 
 use axum::Json;
 use axum::response::{IntoResponse, Response};
-use memoranda_engine::{AgentIdentity, EngineError, MapPoint};
+use memoranda_engine::{EngineError, MapPoint};
 use serde::Serialize;
 use serde_json::{Value, json};
 
@@ -44,23 +44,16 @@ struct MapColumns {
 /// Returns every note as a point, in columns.
 pub(super) fn map(request: &PageRequest<'_>) -> Result<Response, HttpError> {
     let map = request.memory().map(request.project()?.as_ref())?;
-    let mut agents: Vec<AgentIdentity> = Vec::new();
-    let mut agent_numbers: HashMap<AgentIdentity, usize> = HashMap::new();
     let project_numbers: HashMap<_, usize> =
         map.discs.iter().enumerate().map(|(number, (name, _))| (name.clone(), number)).collect();
     let mut counts = vec![0usize; map.discs.len()];
-    let (mut projects, mut writers) = (Vec::new(), Vec::new());
+    let mut projects = Vec::with_capacity(map.notes.len());
     for note in &map.notes {
         let project = project_numbers.get(&note.project).copied().unwrap_or(0);
         if let Some(count) = counts.get_mut(project) {
             *count += 1;
         }
         projects.push(project);
-        let agent = *agent_numbers.entry(note.agent.clone()).or_insert_with(|| {
-            agents.push(note.agent.clone());
-            agents.len() - 1
-        });
-        writers.push(agent);
     }
     let times = |time: fn(&MapPoint) -> i64| map.notes.iter().map(time).collect::<Vec<_>>();
     // Rounded by the layout; a JSON number of an f32 would have more digits.
@@ -84,13 +77,13 @@ pub(super) fn map(request: &PageRequest<'_>) -> Result<Response, HttpError> {
         version: hasher.finalize().to_hex().chars().take(16).collect(),
         count: map.notes.len(),
         projects: discs.collect(),
-        agents: agents.iter().map(agent_json).collect(),
+        agents: map.agents.iter().map(agent_json).collect(),
         columns: MapColumns {
             id: map.notes.iter().map(|note| note.file).collect(),
             x: xs,
             y: ys,
             project: projects,
-            agent: writers,
+            agent: map.notes.iter().map(|note| note.agent).collect(),
             created: times(|note| note.created.as_second()),
             updated: times(|note| note.updated.as_second()),
             read: times(|note| note.last_read.map_or(0, jiff::Timestamp::as_second)),

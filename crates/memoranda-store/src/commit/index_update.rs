@@ -99,54 +99,86 @@ impl PendingIndexUpdate {
         self.placed.last().map_or(self.from, |placed| placed.end)
     }
 
-    /// Adds the commit to the index, except the states of files that `later` commits replace.
-    fn add(
-        &self,
-        db: &Connection,
-        device: &str,
-        batch: &mut IndexBatch<'_>,
-        later: &[Self],
-    ) -> Result<()> {
-        for placed in &self.placed {
-            history::add(db, device, placed)?;
-        }
+    /// Returns the changes of files, except states that `later` commits replace.
+    fn changes<'u>(&'u self, later: &'u [Self]) -> impl Iterator<Item = UnindexedChange<'u>> {
         let notes = self.placed.last().map(|placed| placed.record.notes.as_slice());
         let is_replaced =
             |file: &FileUpdate| file.is_put() && later.iter().any(|update| update.puts(file));
-        for (n, file) in self.files.iter().enumerate().filter(|(_, file)| !is_replaced(file)) {
-            let parsed;
-            let extracted = match &file.now {
-                Some(FileState { extracted: Some(extracted), .. }) => Some(extracted),
-                Some(now) => {
-                    parsed = extract(&file.path, &now.content);
-                    Some(&parsed)
-                }
-                None => None,
-            };
-            if let Some(from) = &file.from {
-                if let Some(extracted) = extracted {
-                    batch.recall(file.project_row, from, extracted)?;
-                }
-                batch.remove(file.project_row, from)?;
-            }
-            let (Some(now), Some(extracted)) = (&file.now, extracted) else {
-                batch.remove(file.project_row, &file.path)?;
-                continue;
-            };
-            let head = history::head(db, file.project_row, &file.path)?;
-            let put = IndexedFile {
-                project: file.project_row,
-                path: &file.path,
-                hash: now.hash,
-                stat: now.stat,
-                checked_ns: now.checked_ns,
-                permalink: notes.and_then(|notes| notes.get(n)?.permalink.as_deref()),
-                first_seen_ms: head.map(|head| head.first_ms),
-            };
-            batch.put(&put, extracted)?;
-        }
-        Ok(())
+        let files = self.files.iter().enumerate();
+        files.filter(move |(_, file)| !is_replaced(file)).map(move |(n, file)| {
+            let permalink = notes.and_then(|notes| notes.get(n)?.permalink.as_deref());
+            UnindexedChange { file, permalink }
+        })
     }
+}
+
+/// A change that the index does not contain yet.
+struct UnindexedChange<'u> {
+    file: &'u FileUpdate,
+    /// The assigned permalink, if the requested one was taken.
+    permalink: Option<&'u str>,
+}
+
+impl UnindexedChange<'_> {
+    /// Returns the row number of the file in the index; the largest number for a new file.
+    fn row(&self, db: &Connection) -> Result<i64> {
+        let path = self.file.from.as_ref().unwrap_or(&self.file.path);
+        let row = index::row(db, self.file.project_row, path)?;
+        Ok(row.map_or(i64::MAX, |row| row.id))
+    }
+
+    /// Returns the paths that the change is about.
+    fn paths(&self) -> impl Iterator<Item = (i64, &NotePath)> {
+        let paths = [Some(&self.file.path), self.file.from.as_ref()];
+        paths.into_iter().flatten().map(|path| (self.file.project_row, path))
+    }
+
+    fn add(&self, db: &Connection, batch: &mut IndexBatch<'_>) -> Result<()> {
+        let Self { file, permalink } = self;
+        let parsed;
+        let extracted = match &file.now {
+            Some(FileState { extracted: Some(extracted), .. }) => Some(extracted),
+            Some(now) => {
+                parsed = extract(&file.path, &now.content);
+                Some(&parsed)
+            }
+            None => None,
+        };
+        if let Some(from) = &file.from {
+            if let Some(extracted) = extracted {
+                batch.recall(file.project_row, from, extracted)?;
+            }
+            batch.remove(file.project_row, from)?;
+        }
+        let (Some(now), Some(extracted)) = (&file.now, extracted) else {
+            return batch.remove(file.project_row, &file.path);
+        };
+        let head = history::head(db, file.project_row, &file.path)?;
+        let put = IndexedFile {
+            project: file.project_row,
+            path: &file.path,
+            hash: now.hash,
+            stat: now.stat,
+            checked_ns: now.checked_ns,
+            permalink: *permalink,
+            first_seen_ms: head.map(|head| head.first_ms),
+        };
+        batch.put(&put, extracted)
+    }
+}
+
+/// Sorts changes by the row numbers of their files, unless two of them are about one path. The
+/// full-text index gathers words only as long as row numbers rise.
+fn sort_by_row(db: &Connection, changes: &mut Vec<UnindexedChange<'_>>) -> Result<()> {
+    let mut paths = HashSet::new();
+    if !changes.iter().flat_map(UnindexedChange::paths).all(|path| paths.insert(path)) {
+        return Ok(());
+    }
+    let rows = changes.iter().map(|change| change.row(db)).collect::<Result<Vec<_>>>()?;
+    let mut numbered: Vec<_> = rows.into_iter().zip(changes.drain(..)).collect();
+    numbered.sort_by_key(|(row, _)| *row);
+    changes.extend(numbered.into_iter().map(|(_, change)| change));
+    Ok(())
 }
 
 /// The pending commits of this process, in log order.
@@ -276,9 +308,16 @@ impl StoreInner {
         faults::at(Step::Index).map_err(doing)?;
         let transaction = db.unchecked_transaction()?;
         let mut batch = IndexBatch::new(db);
+        let mut changes = Vec::new();
         for (n, update) in updates.iter().enumerate() {
-            let later = updates.get(n + 1..).unwrap_or_default();
-            update.add(db, &self.vault.device, &mut batch, later)?;
+            for placed in &update.placed {
+                history::add(db, &self.vault.device, placed)?;
+            }
+            changes.extend(update.changes(updates.get(n + 1..).unwrap_or_default()));
+        }
+        sort_by_row(db, &mut changes)?;
+        for change in &changes {
+            change.add(db, &mut batch)?;
         }
         batch.finish()?;
         transaction.commit()?;
@@ -287,7 +326,39 @@ impl StoreInner {
     }
 }
 
+/// The state of a file that the index does not contain yet.
+#[derive(Clone, Debug)]
+pub struct UnindexedText {
+    /// The project.
+    pub project: ProjectName,
+    /// The file.
+    pub path: NotePath,
+    /// Earlier path of a moved file.
+    pub from: Option<NotePath>,
+    /// The content; `None` if the file is gone, or if the index ignores it.
+    pub text: Option<String>,
+}
+
 impl Store {
+    /// Returns the states of files that this process wrote and has not indexed yet. `None` if a pending
+    /// commit may concern any query.
+    pub fn unindexed_texts(&self) -> Option<Vec<UnindexedText>> {
+        let pending = self.inner.pending();
+        let mut texts = Vec::new();
+        for update in &pending.updates {
+            for (names, file) in update.names.as_ref()?.iter().zip(&update.files) {
+                let text = |now: &FileState| String::from_utf8_lossy(&now.content).into_owned();
+                texts.push(UnindexedText {
+                    project: names.project.clone(),
+                    path: file.path.clone(),
+                    from: file.from.clone(),
+                    text: file.now.as_ref().map(text),
+                });
+            }
+        }
+        Some(texts)
+    }
+
     /// Returns title and permalink of a note that this process wrote and has not indexed yet.
     pub fn unindexed_names(
         &self,

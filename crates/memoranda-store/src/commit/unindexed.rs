@@ -39,6 +39,8 @@ pub(crate) struct UnindexedFile {
     /// such a name can fall back to another file, or the links of the file itself are not resolved
     /// before the commit is acknowledged.
     shares_names: bool,
+    /// True if the new state may contain a link that is no relation.
+    may_mention: bool,
     /// Row numbers of the files that the relations of a file in the index refer to, there and now.
     targets: Vec<i64>,
 }
@@ -127,6 +129,12 @@ impl UnindexedFile {
         }
         let mut indexed = self.indexed.iter().flat_map(|names| &names.keys);
         indexed.any(|key| !self.keys().contains(key))
+    }
+
+    /// Returns true if a file of a project may contain a link outside of relations that the index does
+    /// not know. The index may know such a link that is gone.
+    pub(crate) fn may_mention(&self, project: &ProjectName) -> bool {
+        self.may_mention && self.project == *project
     }
 
     /// Returns the keys of all names by which a link refers to the new state.
@@ -221,6 +229,9 @@ pub(super) fn read_names(
             path_keys: paths().map(NotePath::key).collect(),
             keeps_names,
             shares_names,
+            may_mention: file.now.as_ref().is_some_and(|now| {
+                index::may_mention(&file.path, now.extracted.as_ref(), &now.content)
+            }),
             targets,
         });
     }

@@ -20,7 +20,7 @@ use crate::files::{FilePrivacy, state_files};
 use crate::machine;
 
 /// Version of the schema. Increase it whenever the tables or their content change.
-const SCHEMA_VERSION: i32 = 32;
+const SCHEMA_VERSION: i32 = 33;
 const SCHEMA: &str = include_str!("schema.sql");
 /// Bytes of a page. A write changes a few bytes in each of some forty pages, and every changed page
 /// is written whole.

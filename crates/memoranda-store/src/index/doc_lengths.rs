@@ -75,7 +75,7 @@ fn words_in(sizes: &[u8]) -> u32 {
 
 /// Decodes SQLite's variable-length integers: seven bits per byte, most significant first, and
 /// eight bits in the ninth byte.
-fn numbers(mut bytes: &[u8]) -> impl Iterator<Item = u64> {
+pub(super) fn numbers(mut bytes: &[u8]) -> impl Iterator<Item = u64> {
     std::iter::from_fn(move || {
         let mut number = 0;
         for place in 1..=9 {

@@ -7,6 +7,7 @@ use memoranda_core::problem::ParseProblem;
 use rusqlite::types::Value;
 use rusqlite::{Connection, OptionalExtension as _, Row, params, params_from_iter};
 
+use super::connection::IndexVersion;
 use super::extract::{FileKind, TEMPLATE_TYPE, target_key};
 use super::project_id_of;
 use super::search::has_tag;
@@ -561,41 +562,58 @@ pub struct IndexCounts {
 }
 
 impl Snapshot<'_> {
-    /// Returns the totals of the index.
+    /// Returns the totals of the index. All but the commits are counted once for each state of the
+    /// index.
     pub fn counts(&self) -> Result<IndexCounts> {
         self.query(|db| {
-            let count = |sql: &str| -> Result<u64> {
-                Ok(db.query_row(sql, [], |row| row.get::<_, i64>(0))? as u64)
-            };
-            Ok(IndexCounts {
+            let commits = count(db, "SELECT count(*) FROM commits")?;
+            let now = IndexVersion::of(db)?;
+            if let Some(counts) = self.inner.index.counted(now) {
+                return Ok(IndexCounts { commits, ..counts });
+            }
+            let counts = IndexCounts {
                 notes: count_notes(db)?,
                 passages: super::vectors::count(db)?,
                 // A paragraph with a tag is searched like a fact, but nobody wrote it as one.
                 observations: count(
+                    db,
                     "SELECT count(*) FROM observations WHERE struck = 0 \
                      AND (category IS NOT NULL OR time_ms IS NOT NULL OR thread IS NOT NULL)",
                 )?,
-                relations: count("SELECT count(*) FROM relations")?,
-                unresolved: count("SELECT count(*) FROM relations WHERE target_file IS NULL")?,
-                commits: count("SELECT count(*) FROM commits")?,
-            })
+                relations: count(db, "SELECT count(*) FROM relations")?,
+                unresolved: count(db, "SELECT count(*) FROM relations WHERE target_file IS NULL")?,
+                commits,
+            };
+            self.inner.index.set_counted(now, counts);
+            Ok(counts)
         })
     }
 
-    /// Returns the number of notes in all projects, without the other counts.
+    /// Returns the number of notes in all projects, without the other counts. It is counted once for
+    /// each state of the index.
     pub fn note_count(&self) -> Result<u64> {
-        self.query(count_notes)
+        self.query(|db| {
+            let now = IndexVersion::of(db)?;
+            if let Some(counts) = self.inner.index.counted(now) {
+                return Ok(counts.notes);
+            }
+            if let Some((_, notes)) = self.inner.index.counted_notes().filter(|(at, _)| *at == now)
+            {
+                return Ok(notes);
+            }
+            let notes = count_notes(db)?;
+            self.inner.index.set_counted_notes(now, notes);
+            Ok(notes)
+        })
     }
 
     /// Returns the number of notes in a project.
     pub fn notes_in(&self, project: &ProjectName) -> Result<u64> {
         self.query(|db| {
-            let count: i64 = db.query_row(
-                "SELECT count(*) FROM files f JOIN projects p ON p.id = f.project \
-                 WHERE p.name = ? AND f.kind = 1",
-                [project.as_str()],
-                |row| row.get(0),
-            )?;
+            let sql =
+                "SELECT count(*) FROM files INDEXED BY files_of_type WHERE project = ? AND kind = 1";
+            let project = project_id_of(db, project)?;
+            let count: i64 = db.prepare_cached(sql)?.query_row([project], |row| row.get(0))?;
             Ok(count as u64)
         })
     }
@@ -612,6 +630,10 @@ impl Snapshot<'_> {
             Ok(rows.collect::<rusqlite::Result<_>>()?)
         })
     }
+}
+
+fn count(db: &Connection, sql: &str) -> Result<u64> {
+    Ok(db.prepare_cached(sql)?.query_row([], |row| row.get::<_, i64>(0))? as u64)
 }
 
 /// Counts notes with an index that contains their kind, so that no row of the table is read.

@@ -1,6 +1,7 @@
 //! Rows of the map: every note with its times, number of links, first writer and mean vector.
 
 use std::collections::HashMap;
+use std::sync::Arc;
 
 use jiff::Timestamp;
 use memoranda_core::change::ChangeChannel;
@@ -30,7 +31,7 @@ pub struct MapRow {
     /// Number of links from and to the note.
     pub degree: u32,
     /// Client and channel of the first write; `None` if the log does not tell.
-    pub writer: Option<(String, ChangeChannel)>,
+    pub writer: Option<(Arc<str>, ChangeChannel)>,
 }
 
 impl Snapshot<'_> {
@@ -46,7 +47,8 @@ impl Snapshot<'_> {
                     *degrees.entry(file).or_default() += 1;
                 }
             }
-            let mut writers: HashMap<(i64, String), (String, ChangeChannel)> = HashMap::new();
+            let mut writers: HashMap<(i64, String), (Arc<str>, ChangeChannel)> = HashMap::new();
+            let mut clients: Vec<Arc<str>> = Vec::new();
             let mut first = db.prepare_cached(
                 "SELECT c.project, c.path, k.client, k.channel FROM changes c \
                  JOIN commits k ON k.row = c.commit_row WHERE c.before IS NULL OR c.moved_from IS NOT NULL",
@@ -55,7 +57,15 @@ impl Snapshot<'_> {
             while let Some(row) = rows.next()? {
                 let channel: String = row.get(3)?;
                 let channel = ChangeChannel::parse(&channel).unwrap_or(ChangeChannel::Disk);
-                writers.insert((row.get(0)?, row.get(1)?), (row.get(2)?, channel));
+                let client = row.get_ref(2)?.as_str().unwrap_or_default();
+                let client = match clients.iter().find(|known| ***known == *client) {
+                    Some(known) => Arc::clone(known),
+                    None => {
+                        clients.push(client.into());
+                        client.into()
+                    }
+                };
+                writers.insert((row.get(0)?, row.get(1)?), (client, channel));
             }
             let mut files = db.prepare_cached(
                 "SELECT f.id, p.id, p.name, f.path, f.created_ms, f.updated_ms FROM files f \

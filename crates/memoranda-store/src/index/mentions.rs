@@ -9,6 +9,7 @@ use memoranda_core::tokenize::{index_text, is_unspaced, tokenize};
 use rusqlite::params_from_iter;
 use rusqlite::types::Value;
 
+use super::extract::ExtractedFile;
 use super::passages::PASSAGES_PER_ROW;
 use super::project_id_of;
 use super::write::PASSAGES_PER_FILE;
@@ -20,11 +21,27 @@ use crate::snapshot::Snapshot;
 const HAS_PATH: &str = "(instr(p.data, x'5D28') > 0 OR instr(p.data, x'5D3A') > 0 \
      OR instr(p.data, x'687265663D') > 0 OR instr(p.data, x'7372633D') > 0)";
 
+/// Bytes that each such link in Markdown or HTML contains.
+const PATH_SIGNS: [&[u8]; 4] = [b"](", b"]:", b"href=", b"src="];
+
+/// Returns true if a file may contain such a link.
+pub(crate) fn may_mention(
+    path: &NotePath,
+    extracted: Option<&ExtractedFile>,
+    content: &[u8],
+) -> bool {
+    let has = |sign: &[u8]| content.windows(sign.len()).any(|bytes| bytes == sign);
+    path.as_str().to_lowercase().ends_with(".canvas")
+        || extracted.is_none_or(|extracted| extracted.metadata.contains("[["))
+        || PATH_SIGNS.into_iter().any(has)
+}
+
 impl Snapshot<'_> {
     /// Returns the files of a project that contain one of these texts in such a place, and all
-    /// drawings, which can encode a text in many ways.
+    /// drawings, which can encode a text in many ways. A file of a pending commit may not contain it
+    /// any more.
     pub fn mentioning(&self, project: &ProjectName, texts: &[String]) -> Result<Vec<NotePath>> {
-        self.query(|db| {
+        self.query_about(|pending| pending.may_mention(project), |db| {
             let project = Value::Integer(project_id_of(db, project)?);
             let any = |found: &str| vec![format!("{found} > 0"); texts.len()].join(" OR ");
             let texts_after = |mut values: Vec<Value>| {

@@ -5,7 +5,9 @@ pub(crate) mod connectivity;
 mod doc_lengths;
 pub(crate) mod embeddings;
 pub(crate) mod extract;
+mod file_content;
 mod file_queries;
+mod file_rows;
 mod filtered_list;
 mod fingerprint;
 mod first_recorded;
@@ -26,12 +28,13 @@ mod passages;
 mod projects;
 mod search;
 mod vectors;
+pub(crate) mod word_merge;
 pub(crate) mod work_lists;
 mod write;
 
 use std::cell::Cell;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
-use std::sync::{Arc, Mutex};
+use std::sync::{Arc, Mutex, PoisonError};
 
 use rusqlite::Connection;
 
@@ -49,6 +52,7 @@ pub use file_queries::{
     FileProblems, FileSummary, IndexCounts, ListFilter, ListOrder, NameField, ObservationRow,
     RelationRow, WholeLink,
 };
+pub(crate) use file_rows::{FileRow, FileRows, all_rows, row, rows_at_or_below, unreached};
 pub use filtered_list::FilteredList;
 pub(crate) use fingerprint::fingerprint;
 pub(crate) use first_recorded::set_creation_times;
@@ -57,7 +61,8 @@ pub use folders::{FileOrder, FilesBelow, FolderFiles};
 pub use graph::GraphNode;
 pub use history::{ChangedFile, CurrentPath, DeletedFile, HistoryFilter, PastFile, PointInTime};
 pub(crate) use links::resolve_relation;
-pub use outlines::OutlineRow;
+pub(crate) use mentions::may_mention;
+pub use outlines::{FieldRow, OutlineRow, TypedNote};
 pub(crate) use projects::{
     KnownFolder, KnownTimes, folders, has_files, is_scanned, leaving, note_within, scanned_in,
     set_leaving, set_scanned, set_scanned_in, take_times, times,
@@ -68,8 +73,8 @@ pub use search::{
 };
 pub(crate) use search::{SearchCaches, similar_notes, title_overlap};
 pub(crate) use write::{
-    FileNames, FileRow, IndexBatch, IndexedFile, all_rows, file_names, forget_project, project_id,
-    project_id_of, put_known, row, rows_at_or_below, unreached,
+    FileNames, IndexBatch, IndexedFile, file_names, forget_project, project_id, project_id_of,
+    put_known,
 };
 
 /// Maximum number of attempts of a query if the index is damaged or was removed.
@@ -89,6 +94,10 @@ pub(crate) struct VaultIndex {
     notes: search::NoteCache,
     scopes: search::ScopeCache,
     pub(crate) meanings: embeddings::EmbeddingStore,
+    /// Number of notes in one state of the index.
+    note_count: Mutex<Option<(IndexVersion, u64)>>,
+    /// Totals of one state of the index, without its commits.
+    counts: Mutex<Option<(IndexVersion, IndexCounts)>>,
     /// Identity of the file that this process found sound.
     trusted: Mutex<Option<(u64, u64)>>,
     /// Identity of the file that this process found complete.
@@ -119,6 +128,11 @@ impl ReadTransaction {
     /// Returns the positions in the log before and after the commits that the state lacks.
     pub(crate) fn lacking(&self) -> Option<(LogPosition, LogPosition)> {
         self.lacking
+    }
+
+    /// Lets every query see this state, without the commits that it lacks.
+    pub(crate) fn fix(&mut self) {
+        self.lacking = None;
     }
 
     /// Returns true if it reads this index.
@@ -165,6 +179,8 @@ impl VaultIndex {
             notes: search::NoteCache::default(),
             scopes: search::ScopeCache::default(),
             meanings: embeddings::EmbeddingStore::default(),
+            note_count: Mutex::new(None),
+            counts: Mutex::new(None),
             trusted: Mutex::new(None),
             complete: Mutex::new(None),
             write_back_at: AtomicU64::new(CHECKPOINT_BYTES),
@@ -178,6 +194,30 @@ impl VaultIndex {
         let chosen = model.map(|model| self.meanings.of(self.path(), model));
         let notes = self.notes.as_of(db, now)?;
         Ok(SearchCaches { table: &self.vectors, notes, scopes: &self.scopes, chosen, now })
+    }
+
+    /// Returns the last number of notes that was counted, with the state of the index.
+    fn counted_notes(&self) -> Option<(IndexVersion, u64)> {
+        *self.note_count.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    fn set_counted_notes(&self, now: IndexVersion, notes: u64) {
+        *self.note_count.lock().unwrap_or_else(PoisonError::into_inner) = Some((now, notes));
+    }
+
+    /// Returns the totals that were counted for a state of the index.
+    fn counted(&self, now: IndexVersion) -> Option<IndexCounts> {
+        let counts = *self.counts.lock().unwrap_or_else(PoisonError::into_inner);
+        counts.filter(|(then, _)| *then == now).map(|(_, counts)| counts)
+    }
+
+    fn set_counted(&self, now: IndexVersion, counts: IndexCounts) {
+        *self.counts.lock().unwrap_or_else(PoisonError::into_inner) = Some((now, counts));
+    }
+
+    /// Reads the vectors of all passages into memory if this process has searched by them.
+    pub(crate) fn load_vectors(&self, db: &Connection) -> Result<()> {
+        self.vectors.load(db, IndexVersion::of(db)?)
     }
 
     /// Records that pages were written, and runs a checkpoint if many are waiting. It does not wait

@@ -11,8 +11,8 @@ use super::write::first_passage;
 use super::{passage_tokens, passages, vectors};
 use crate::error::Result;
 
-/// Minimum number of passages for reuse. For fewer, computing is faster than looking up.
-const MIN_REUSE_PASSAGES: i64 = 16;
+/// Minimum number of passages for reuse. Of fewer, hardly one keeps its words.
+const MIN_REUSE_PASSAGES: i64 = 5;
 
 /// Passages with the same text at the same position as before.
 #[derive(Default)]

@@ -9,7 +9,7 @@ use memoranda_core::rank::PassageTokens;
 use rusqlite::{Connection, params};
 
 use super::extract::{ExtractedPassage, PassageStatus};
-use super::passages::{row_of, rows};
+use super::passages::{PASSAGES_PER_ROW, row_of, rows};
 use super::write::first_passage;
 use crate::error::Result;
 
@@ -29,15 +29,19 @@ pub(super) struct TokenizedPassage {
     pub(super) cut: PassageTokens,
 }
 
-/// Stores the tokens of a file's passages.
+/// Stores the tokens of a file's passages, and removes those that it had before.
 pub(super) fn put(
     db: &Connection,
     file: i64,
     about: &NoteAttributes<'_>,
     passages: &[ExtractedPassage],
 ) -> Result<()> {
+    // An update changes a row where it is.
+    let mut update =
+        db.prepare_cached("UPDATE cuts SET tags = ?2, importance = ?3, data = ?4 WHERE id = ?1")?;
     let mut insert =
-        db.prepare_cached("INSERT INTO cuts (id, tags, importance, data) VALUES (?, ?, ?, ?)")?;
+        db.prepare_cached("INSERT INTO cuts (id, tags, importance, data) VALUES (?1, ?2, ?3, ?4)")?;
+    let mut next = first_passage(file);
     for (id, row) in rows(file, passages) {
         let mut data = Vec::new();
         for passage in row {
@@ -47,20 +51,28 @@ pub(super) fn put(
         }
         // Attributes of the note are stored once.
         let about = Some(about).filter(|_| id == first_passage(file));
-        insert.execute(params![
+        let values = params![
             id,
             about.map_or("", |about| about.tags),
             about.and_then(|about| about.importance),
             data
-        ])?;
+        ];
+        if update.execute(values)? == 0 {
+            insert.execute(values)?;
+        }
+        next = id + PASSAGES_PER_ROW;
     }
-    Ok(())
+    remove_from(db, file, next)
 }
 
 /// Removes the tokens of a file's passages.
 pub(super) fn remove(db: &Connection, file: i64) -> Result<()> {
+    remove_from(db, file, first_passage(file))
+}
+
+fn remove_from(db: &Connection, file: i64, first: i64) -> Result<()> {
     db.prepare_cached("DELETE FROM cuts WHERE id >= ? AND id < ?")?
-        .execute([first_passage(file), first_passage(file + 1)])?;
+        .execute([first, first_passage(file + 1)])?;
     Ok(())
 }
 

@@ -21,15 +21,21 @@ pub(super) struct StoredPassage<'r> {
     pub(super) text: &'r str,
 }
 
-/// Stores the passages of a file.
+/// Stores the passages of a file, and removes those that it had before.
 pub(super) fn put(db: &Connection, file: i64, passages: &[ExtractedPassage]) -> Result<()> {
-    let mut insert = db.prepare_cached("INSERT INTO passages (id, data) VALUES (?, ?)")?;
+    // An update changes a row where it is.
+    let mut update = db.prepare_cached("UPDATE passages SET data = ?2 WHERE id = ?1")?;
+    let mut insert = db.prepare_cached("INSERT INTO passages (id, data) VALUES (?1, ?2)")?;
+    let mut next = first_passage(file);
     for (id, row) in rows(file, passages) {
         let mut data = Vec::new();
         row.iter().for_each(|passage| write(passage, &mut data));
-        insert.execute(params![id, data])?;
+        if update.execute(params![id, data])? == 0 {
+            insert.execute(params![id, data])?;
+        }
+        next = id + PASSAGES_PER_ROW;
     }
-    Ok(())
+    remove_from(db, file, next)
 }
 
 /// Returns the rows of a file's passages, each with its number.
@@ -43,8 +49,12 @@ pub(super) fn rows(
 
 /// Removes the passages of a file.
 pub(super) fn remove(db: &Connection, file: i64) -> Result<()> {
+    remove_from(db, file, first_passage(file))
+}
+
+fn remove_from(db: &Connection, file: i64, first: i64) -> Result<()> {
     db.prepare_cached("DELETE FROM passages WHERE id >= ? AND id < ?")?
-        .execute([first_passage(file), first_passage(file + 1)])?;
+        .execute([first, first_passage(file + 1)])?;
     Ok(())
 }
 

@@ -51,6 +51,8 @@ CREATE INDEX files_of_project ON files(project, updated_ms);
 CREATE INDEX files_of_folder ON files(project, folder, updated_ms, kind);
 CREATE INDEX files_of_type ON files(project, note_type, updated_ms, kind);
 
+-- Files that are recorded only in the log: few, while a scan asks for them every time.
+CREATE INDEX files_unreached ON files(project) WHERE kind = 0;
 -- The few files that may link to others where no relation is read.
 CREATE INDEX files_linking ON files(project) WHERE instr(metadata, '[[') > 0;
 CREATE INDEX files_drawn ON files(project, path) WHERE lower(substr(path, -7)) = '.canvas';

@@ -171,6 +171,11 @@ impl VectorCache {
         Ok((nearest.in_order(), done))
     }
 
+    /// Reads all vectors if this process has searched before.
+    pub(super) fn load(&self, db: &Connection, now: IndexVersion) -> Result<()> {
+        if self.is_used() { self.refresh(db, now) } else { Ok(()) }
+    }
+
     /// Returns the location of single files' vectors: memory, if the cache is current.
     pub(super) fn place(&self, now: IndexVersion) -> VectorLocation {
         let held = self.held.read().unwrap_or_else(PoisonError::into_inner);
@@ -260,6 +265,8 @@ pub(super) fn nearest_that_fit(
     condition: &FilterSql,
 ) -> Result<Vec<(i64, f32)>> {
     let mut nearest = NearestPassages::new(count);
+    let probe = StaticQueryVector::new(vector);
+    let (mut scales, mut numbers, mut similarities) = (Vec::new(), Vec::new(), Vec::new());
     // Only searchable files have vectors.
     let among = if condition.is_unrestricted() {
         String::new()
@@ -271,9 +278,16 @@ pub(super) fn nearest_that_fit(
     while let Some(row) = rows.next()? {
         let first = first_passage(row.get(0)?);
         let data = row.get_ref(1)?.as_blob().unwrap_or_default();
-        let vectors = data.chunks_exact(STATIC_VECTOR_BYTES).filter_map(StaticVector::read);
-        for (kept, passage) in vectors.zip(first..) {
-            nearest.offer(passage, vector.similarity(&kept));
+        scales.clear();
+        numbers.clear();
+        for kept in data.chunks_exact(STATIC_VECTOR_BYTES).filter_map(StaticVector::read) {
+            scales.push(kept.scale);
+            numbers.push(kept.numbers);
+        }
+        similarities.resize(scales.len(), 0.0);
+        probe.similarities(&scales, &numbers, &mut similarities);
+        for (passage, &similarity) in (first..).zip(&similarities) {
+            nearest.offer(passage, similarity);
         }
     }
     Ok(nearest.in_order())

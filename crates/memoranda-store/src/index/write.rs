@@ -4,18 +4,17 @@ use std::cell::RefCell;
 use std::collections::{BTreeSet, HashMap};
 use std::rc::Rc;
 
-use memoranda_core::id::{ContentHash, ObservationId, ProjectName};
-use memoranda_core::note::{Observation, tag_key};
+use memoranda_core::id::{ContentHash, ProjectName};
+use memoranda_core::note::Observation;
 use memoranda_core::path::NotePath;
-use memoranda_core::tokenize::index_text;
 use rusqlite::{Connection, OptionalExtension as _, params};
 
 use super::extract::{
-    ExtractedFile, ExtractedPassage, FileKind, PermalinkSource, RequestedPermalink, link_key,
-    link_keys,
+    ExtractedFile, FileKind, PermalinkSource, RequestedPermalink, link_key, link_keys,
 };
-use super::passage_reuse::{self, ReusablePassages};
-use super::{links, passage_tokens, passages, vectors};
+use super::file_rows::{FileRow, all_rows, row};
+use super::passage_reuse;
+use super::{links, vectors};
 use crate::error::Result;
 use crate::files::FileStat;
 use crate::scan::ScanProgress;
@@ -59,17 +58,6 @@ pub(crate) fn file_names(
     let LinkNames { title, permalink, is_permalink_kept, keys } =
         IndexBatch::new(db).names_of(id)?;
     Ok(Some(FileNames { id, title, permalink, is_permalink_kept, keys }))
-}
-
-/// The row of a file.
-#[derive(Clone, Debug)]
-pub(crate) struct FileRow {
-    pub(crate) id: i64,
-    pub(crate) kind: FileKind,
-    pub(crate) stat: FileStat,
-    pub(crate) checked_ns: i64,
-    pub(crate) hash: Option<ContentHash>,
-    pub(crate) permalink: String,
 }
 
 impl<'c> IndexBatch<'c> {
@@ -119,8 +107,12 @@ impl<'c> IndexBatch<'c> {
         project: i64,
         path: &NotePath,
     ) -> Result<Option<String>> {
-        let row = if path.is_markdown() { self.row(project, path)? } else { None };
-        Ok(row.map(|row| row.permalink))
+        if !path.is_markdown() {
+            return Ok(None);
+        }
+        let mut query =
+            self.db.prepare_cached("SELECT permalink FROM files WHERE project = ? AND path = ?")?;
+        Ok(query.query_row(params![project, path.as_str()], |row| row.get(0)).optional()?)
     }
 
     /// Assigns the permalink of a note: from its frontmatter, else the current one, else from its
@@ -187,47 +179,75 @@ impl<'c> IndexBatch<'c> {
             Some(row) => {
                 let names = self.names_of(row.id)?;
                 let stays = passage_reuse::find_reusable(self.db, row.id, &extracted.passages)?;
-                self.forget_content(row.id, &stays)?;
                 (names, stays)
             }
             None => Default::default(),
         };
-        let statement = match known {
-            Some(_) => {
-                "UPDATE files SET kind = ?4, size = ?5, mtime_ns = ?6, ctime_ns = ?7, inode = ?8, \
-                 checked_ns = ?9, hash = ?10, title = ?11, permalink = ?12, note_type = ?13, \
-                 created_ms = ?14, updated_ms = ?15, metadata = ?16, problems = ?17 \
-                 WHERE project = ?1 AND path = ?2 AND ?3 <> ''"
+        let permalink = put.permalink.unwrap_or(&extracted.address.permalink);
+        let kind = extracted.kind.code();
+        let problems = serde_json::to_string(&problems).unwrap_or_default();
+        match &known {
+            Some(row) => {
+                // A statement rewrites every SQL index that has one of its columns, even if the value
+                // stays.
+                let sort_keys = params![kind, permalink, extracted.note_type, created_ms, row.id];
+                self.db
+                    .prepare_cached(
+                        "UPDATE files SET kind = ?1, permalink = ?2, note_type = ?3, created_ms = ?4 \
+                         WHERE id = ?5 AND (kind <> ?1 OR permalink <> ?2 OR note_type <> ?3 \
+                         OR created_ms <> ?4)",
+                    )?
+                    .execute(sort_keys)?;
+                self.db
+                    .prepare_cached(
+                        "UPDATE files SET size = ?, mtime_ns = ?, ctime_ns = ?, inode = ?, \
+                         checked_ns = ?, hash = ?, title = ?, updated_ms = ?, metadata = ?, \
+                         problems = ? WHERE id = ?",
+                    )?
+                    .execute(params![
+                        put.stat.size as i64,
+                        put.stat.mtime_ns,
+                        put.stat.ctime_ns,
+                        put.stat.inode as i64,
+                        put.checked_ns,
+                        put.hash.0.as_slice(),
+                        extracted.title,
+                        updated_ms,
+                        extracted.metadata,
+                        problems,
+                        row.id,
+                    ])?;
             }
             None => {
                 // No number is given twice: a reader may still have that of a file which is gone since.
                 // Its row of vectors stays.
-                "INSERT INTO files (id, project, path, path_key, kind, size, mtime_ns, ctime_ns, \
-                 inode, checked_ns, hash, title, permalink, note_type, created_ms, updated_ms, \
-                 metadata, problems) VALUES (1 + max(ifnull((SELECT max(id) FROM files), 0), \
-                 ifnull((SELECT max(file) FROM vectors), 0)), \
-                 ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)"
+                let sql = "INSERT INTO files (id, project, path, path_key, kind, size, mtime_ns, ctime_ns, \
+                           inode, checked_ns, hash, title, permalink, note_type, created_ms, \
+                           updated_ms, metadata, problems) \
+                           VALUES (1 + max(ifnull((SELECT max(id) FROM files), 0), \
+                           ifnull((SELECT max(file) FROM vectors), 0)), ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)";
+                self.db.prepare_cached(sql)?.execute(params![
+                    put.project,
+                    put.path.as_str(),
+                    put.path.key(),
+                    kind,
+                    put.stat.size as i64,
+                    put.stat.mtime_ns,
+                    put.stat.ctime_ns,
+                    put.stat.inode as i64,
+                    put.checked_ns,
+                    put.hash.0.as_slice(),
+                    extracted.title,
+                    permalink,
+                    extracted.note_type,
+                    created_ms,
+                    updated_ms,
+                    extracted.metadata,
+                    problems,
+                ])?;
             }
-        };
-        self.db.prepare_cached(statement)?.execute(params![
-            put.project,
-            put.path.as_str(),
-            put.path.key(),
-            extracted.kind.code(),
-            put.stat.size as i64,
-            put.stat.mtime_ns,
-            put.stat.ctime_ns,
-            put.stat.inode as i64,
-            put.checked_ns,
-            put.hash.0.as_slice(),
-            extracted.title,
-            put.permalink.unwrap_or(&extracted.address.permalink),
-            extracted.note_type,
-            created_ms,
-            updated_ms,
-            extracted.metadata,
-            serde_json::to_string(&problems).unwrap_or_default(),
-        ])?;
+        }
+        let is_known = known.is_some();
         let file = known.map_or_else(|| self.db.last_insert_rowid(), |row| row.id);
         match extracted.kind {
             FileKind::Markdown => self.put_node(put, file, extracted)?,
@@ -236,7 +256,6 @@ impl<'c> IndexBatch<'c> {
             _ => {}
         }
         let project = self.project_name(put.project)?;
-        let permalink = put.permalink.unwrap_or(&extracted.address.permalink);
         let keys = extracted.keys(&project, put.path, permalink);
         self.put_keys(put.project, file, &old_names.keys, &keys)?;
         if old_names.title != extracted.title
@@ -247,7 +266,7 @@ impl<'c> IndexBatch<'c> {
             // A link with an unchanged key may have matched the old title or permalink.
             self.names.extend(keys.into_iter().map(|key| (put.project, key)));
         }
-        self.put_content(put, file, extracted, &stays)
+        self.put_content(put, file, is_known, extracted, &stays)
     }
 
     /// Reuses the passages of a file's previous path.
@@ -269,21 +288,31 @@ impl<'c> IndexBatch<'c> {
             !observation.struck && superseded.is_none()
         };
         let facts = extracted.observations.iter().filter(|(_, o)| is_current(o)).count();
+        let folder = put.path.parent().unwrap_or_default();
+        let relations = extracted.relations.iter().filter(|relation| relation.is_stated).count();
+        let node = params![
+            put.project,
+            folder,
+            file,
+            extracted.importance,
+            extracted.confidence,
+            facts as i64,
+            relations as i64,
+            extracted.is_placeholder
+        ];
+        let mut find_same = self.db.prepare_cached(
+            "SELECT 1 FROM nodes WHERE project = ? AND folder = ? AND file = ? AND importance IS ? \
+             AND confidence IS ? AND facts = ? AND relations = ? AND placeholder = ?",
+        )?;
+        if find_same.exists(node)? {
+            return Ok(());
+        }
         self.db
             .prepare_cached(
                 "INSERT OR REPLACE INTO nodes (project, folder, file, importance, confidence, \
                  facts, relations, placeholder) VALUES (?, ?, ?, ?, ?, ?, ?, ?)",
             )?
-            .execute(params![
-                put.project,
-                put.path.parent().unwrap_or_default(),
-                file,
-                extracted.importance,
-                extracted.confidence,
-                facts as i64,
-                extracted.relations.iter().filter(|relation| relation.is_stated).count() as i64,
-                extracted.is_placeholder
-            ])?;
+            .execute(node)?;
         Ok(())
     }
 
@@ -337,133 +366,6 @@ impl<'c> IndexBatch<'c> {
         Ok(())
     }
 
-    fn put_content(
-        &mut self,
-        put: &IndexedFile<'_>,
-        file: i64,
-        extracted: &ExtractedFile,
-        stays: &ReusablePassages,
-    ) -> Result<()> {
-        let mut keys: Vec<_> = extracted.tags.iter().map(|tag| tag_key(tag)).collect();
-        keys.sort_unstable();
-        keys.dedup();
-        let tags = keys.join(" ");
-        let indexed_tags = index_text(&tags);
-        let mut words = self.db.prepare_cached(
-            "INSERT INTO words (rowid, title, heading, tags, body) VALUES (?, ?, ?, ?, ?)",
-        )?;
-        let untold;
-        // A note without text is still found by its title.
-        let told = match extracted.passages.as_slice() {
-            [] if extracted.kind != FileKind::Other => {
-                untold = [ExtractedPassage::empty(&extracted.title)];
-                &untold
-            }
-            passages => passages,
-        };
-        let first = first_passage(file);
-        let next = told.iter().skip(1).map(Some).chain([None]);
-        let places = (first..first + PASSAGES_PER_FILE).zip(told).zip(next).enumerate();
-        for (_, ((id, passage), next)) in places.filter(|(place, _)| !stays.at(*place)) {
-            let (heading, body) = passage.words(next);
-            // Title and tags belong to the note, so they are indexed once, with its first passage.
-            let title = if id == first { index_text(&extracted.title) } else { "".into() };
-            let tags = if id == first { indexed_tags.as_ref() } else { "" };
-            words.execute(params![id, title, heading, tags, body])?;
-        }
-        let importance = extracted.max_importance();
-        let about = passage_tokens::NoteAttributes { tags: &tags, importance };
-        passage_tokens::put(self.db, file, &about, told)?;
-        passages::put(self.db, file, told)?;
-        vectors::put(self.db, (put.project, file), told)?;
-        self.put_observations(put, file, extracted)?;
-        self.put_relations(put, file, extracted)?;
-        let mut tag_row = self.db.prepare_cached("INSERT INTO tags (tag, file) VALUES (?, ?)")?;
-        for key in keys {
-            tag_row.execute(params![key, file])?;
-        }
-        Ok(())
-    }
-
-    fn put_observations(
-        &self,
-        put: &IndexedFile<'_>,
-        file: i64,
-        extracted: &ExtractedFile,
-    ) -> Result<()> {
-        // A fact that was reworded externally has a higher version than its metadata.
-        let reworded = if extracted.observations.iter().any(|(_, o)| o.meta.is_some()) {
-            super::history::reworded(self.db, put.project, put.path, None)?
-        } else {
-            Default::default()
-        };
-        let mut insert = self.db.prepare_cached(
-            "INSERT INTO observations (file, n, observation_id, category, text, context, tags, line, \
-             version, time_ms, confidence, importance, thread, superseded_by, supersedes, struck) \
-             VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)",
-        )?;
-        for (n, (id, observation)) in extracted.observations.iter().enumerate() {
-            let fact = observation.meta.as_ref();
-            insert.execute(params![
-                file,
-                n as i64,
-                id.as_str(),
-                observation.category,
-                observation.text,
-                observation.context,
-                serde_json::to_string(&observation.tags).unwrap_or_default(),
-                observation.line as i64,
-                fact.map_or(1, |fact| fact.version.max(reworded.get(id).copied().unwrap_or(0))),
-                fact.and_then(|fact| fact.time).map(jiff::Timestamp::as_millisecond),
-                fact.and_then(|fact| fact.confidence),
-                fact.and_then(|fact| fact.importance),
-                fact.and_then(|fact| fact.thread.as_deref()),
-                fact.and_then(|fact| fact.superseded_by.as_ref()).map(ObservationId::as_str),
-                fact.and_then(|fact| fact.supersedes.as_ref()).map(ObservationId::as_str),
-                i64::from(observation.struck),
-            ])?;
-        }
-        Ok(())
-    }
-
-    fn put_relations(
-        &self,
-        put: &IndexedFile<'_>,
-        file: i64,
-        extracted: &ExtractedFile,
-    ) -> Result<()> {
-        let mut insert = self.db.prepare_cached(
-            "INSERT INTO relations (file, n, project, relation_type, target, target_key, \
-             target_file, context, line, exact_name, form, time_ms, confidence, importance, \
-             whole, whole_key) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)",
-        )?;
-        for (n, relation) in extracted.relations.iter().enumerate() {
-            let rating = relation.meta.as_ref();
-            let links::RelationTarget { project, key, whole_key, target } =
-                links::resolve_relation(self.db, put.project, put.path, relation)?;
-            let is_exact = rating.is_some() && put.path.parent().is_some();
-            insert.execute(params![
-                file,
-                n as i64,
-                project,
-                relation.relation_type,
-                relation.target,
-                key,
-                target,
-                relation.context,
-                relation.line as i64,
-                is_exact.then(|| relation.name()),
-                if is_exact { 2 } else { i64::from(relation.is_stated) },
-                rating.and_then(|rating| rating.time).map(jiff::Timestamp::as_millisecond),
-                rating.and_then(|rating| rating.confidence),
-                rating.and_then(|rating| rating.importance),
-                relation.whole.as_ref().filter(|_| whole_key.is_some()),
-                whole_key,
-            ])?;
-        }
-        Ok(())
-    }
-
     /// Records that a file was checked and is unchanged. Updates only columns without an SQL index,
     /// because after an import every file is checked once.
     pub(crate) fn touch(&self, file: i64, stat: FileStat, checked_ns: i64) -> Result<()> {
@@ -480,32 +382,10 @@ impl<'c> IndexBatch<'c> {
         if let Some(row) = self.row(project, path)? {
             let names = self.names_of(row.id)?;
             self.put_keys(project, row.id, &names.keys, &[])?;
-            self.forget_content(row.id, &ReusablePassages::default())?;
+            self.forget_content(row.id)?;
             self.forget_node(project, path, row.id)?;
             vectors::remove(self.db, row.id)?;
             self.db.prepare_cached("DELETE FROM files WHERE id = ?")?.execute([row.id])?;
-        }
-        Ok(())
-    }
-
-    /// Removes the content of a file, except the words of reusable passages.
-    fn forget_content(&self, file: i64, stays: &ReusablePassages) -> Result<()> {
-        let held = vectors::count_of(self.db, file)?;
-        // One at a time: deleting several rows in one statement needs a savepoint, at which FTS5
-        // flushes its pending data.
-        let mut forget = self.db.prepare_cached("DELETE FROM words WHERE rowid = ?")?;
-        let passages = first_passage(file)..first_passage(file) + held;
-        for (_, passage) in passages.enumerate().filter(|(place, _)| !stays.at(*place)) {
-            forget.execute([passage])?;
-        }
-        passages::remove(self.db, file)?;
-        passage_tokens::remove(self.db, file)?;
-        for statement in [
-            "DELETE FROM observations WHERE file = ?",
-            "DELETE FROM relations WHERE file = ?",
-            "DELETE FROM tags WHERE file = ?",
-        ] {
-            self.db.prepare_cached(statement)?.execute([file])?;
         }
         Ok(())
     }
@@ -582,30 +462,6 @@ pub(crate) fn project_id(db: &Connection, name: &ProjectName) -> Result<i64> {
     Ok(project)
 }
 
-pub(crate) fn row(db: &Connection, project: i64, path: &NotePath) -> Result<Option<FileRow>> {
-    let mut find = db.prepare_cached(
-        "SELECT id, kind, size, mtime_ns, ctime_ns, inode, checked_ns, hash, permalink \
-         FROM files WHERE project = ? AND path = ?",
-    )?;
-    Ok(find.query_row(params![project, path.as_str()], file_row).optional()?)
-}
-
-pub(super) fn file_row(row: &rusqlite::Row<'_>) -> rusqlite::Result<FileRow> {
-    Ok(FileRow {
-        id: row.get(0)?,
-        kind: FileKind::from_code(row.get(1)?),
-        stat: FileStat {
-            size: row.get::<_, i64>(2)? as u64,
-            mtime_ns: row.get(3)?,
-            ctime_ns: row.get(4)?,
-            inode: row.get::<_, i64>(5)? as u64,
-        },
-        checked_ns: row.get(6)?,
-        hash: row.get::<_, Option<[u8; 32]>>(7)?.map(ContentHash),
-        permalink: row.get(8)?,
-    })
-}
-
 /// Returns the row number of a project; 0 if the index does not contain it.
 pub(crate) fn project_id_of(db: &Connection, name: &ProjectName) -> Result<i64> {
     let found = db
@@ -613,25 +469,6 @@ pub(crate) fn project_id_of(db: &Connection, name: &ProjectName) -> Result<i64> 
         .query_row([name.as_str()], |row| row.get(0))
         .optional()?;
     Ok(found.unwrap_or(0))
-}
-
-const ROW_COLUMNS: &str =
-    "id, kind, size, mtime_ns, ctime_ns, inode, checked_ns, hash, permalink, path";
-
-/// Returns the rows of all files of a project.
-pub(crate) fn all_rows(db: &Connection, project: i64) -> Result<HashMap<String, FileRow>> {
-    let sql = format!("SELECT {ROW_COLUMNS} FROM files WHERE project = ?");
-    let mut query = db.prepare_cached(&sql)?;
-    let rows = query.query_map([project], |row| Ok((row.get::<_, String>(9)?, file_row(row)?)))?;
-    Ok(rows.collect::<rusqlite::Result<_>>()?)
-}
-
-/// Returns the files of a project that are recorded only in the log.
-pub(crate) fn unreached(db: &Connection, name: &ProjectName) -> Result<Vec<NotePath>> {
-    let mut query = db.prepare_cached("SELECT path FROM files WHERE project = ? AND kind = 0")?;
-    let paths = query.query_map([project_id_of(db, name)?], |row| row.get::<_, String>(0))?;
-    let paths = paths.collect::<rusqlite::Result<Vec<_>>>()?;
-    Ok(paths.iter().filter_map(|path| NotePath::parse(path).ok()).collect())
 }
 
 /// Adds a file that is recorded only in the log, unless the index contains it.
@@ -656,28 +493,6 @@ pub(crate) fn put_known(
     Ok(())
 }
 
-/// Returns the rows of a file, or of all files below a folder.
-pub(crate) fn rows_at_or_below(
-    db: &Connection,
-    project: i64,
-    place: &NotePath,
-) -> Result<Vec<(NotePath, FileRow)>> {
-    let sql = format!(
-        "SELECT {ROW_COLUMNS} FROM files WHERE project = ?1 \
-         AND (path = ?2 OR (path > ?2 || '/' AND path < ?2 || '0'))"
-    );
-    let mut query = db.prepare_cached(&sql)?;
-    let rows = query.query_map(params![project, place.as_str()], |row| {
-        Ok((row.get::<_, String>(9)?, file_row(row)?))
-    })?;
-    let mut found = Vec::new();
-    for row in rows {
-        let (path, row) = row?;
-        found.extend(NotePath::parse(&path).ok().map(|path| (path, row)));
-    }
-    Ok(found)
-}
-
 /// Removes all files of a project; its history stays.
 pub(crate) fn forget_project(
     db: &Connection,
@@ -688,9 +503,10 @@ pub(crate) fn forget_project(
     let project = project_id_of(db, name)?;
     let mut batch = IndexBatch::new(db);
     let rows = all_rows(db, project)?;
+    let rows = rows.iter();
     let total = rows.len();
-    for (done, path) in rows.into_keys().enumerate() {
-        if let Ok(path) = NotePath::parse(&path) {
+    for (done, (path, _)) in rows.enumerate() {
+        if let Ok(path) = NotePath::parse(path) {
             batch.remove(project, &path)?;
         }
         progress(ScanProgress { done: done + 1, total });

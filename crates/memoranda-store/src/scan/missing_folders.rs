@@ -140,7 +140,7 @@ impl StoreInner {
     fn record_removed(&self, name: &ProjectName, report: &mut ScanReport) -> Result<()> {
         let known = self.ask(|db| index::all_rows(db, index::project_id_of(db, name)?))?;
         let mut paths: Vec<_> =
-            known.keys().filter_map(|path| NotePath::parse(path).ok()).collect();
+            known.iter().filter_map(|(path, _)| NotePath::parse(path).ok()).collect();
         paths.sort_unstable();
         for paths in paths.chunks(BATCH_FILES) {
             self.stop_if_closing()?;

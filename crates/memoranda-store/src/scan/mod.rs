@@ -18,7 +18,7 @@ use memoranda_core::path::NotePath;
 use crate::error::{ErrorContext as _, Result, StoreError, plain};
 use crate::files::{FileStat, ProjectRoot, WalkedFile, walk};
 use crate::index::extract::{FileKind, extract};
-use crate::index::{self, FileRow, IndexBatch, IndexedFile, history};
+use crate::index::{self, FileRow, FileRows, IndexBatch, IndexedFile, history, word_merge};
 use crate::scan::reconcile::{ChangedCandidate, ProjectScan};
 use crate::vault::Project;
 use crate::vault::boot::{MachineRun, Restarted};
@@ -147,10 +147,32 @@ impl StoreInner {
         self.read_other_devices()?;
         let mut report = self.sync_projects(&self.vault.projects()?, progress)?;
         self.settle_missing(&mut report)?;
-        self.with_session(|session| {
-            if index::is_complete(session.db)? { Ok(()) } else { index::set_complete(session.db) }
-        })?;
+        let mut is_begun = false;
+        while self.with_session(|session| self.complete_index(session.db, &mut is_begun))? {
+            self.stop_if_closing()?;
+            self.yield_to_waiters();
+        }
         Ok(report)
+    }
+
+    /// Merges the words of a new index, and records that every file was scanned. Returns true if there
+    /// is more to do: the vault is free in between.
+    fn complete_index(&self, db: &rusqlite::Connection, is_begun: &mut bool) -> Result<bool> {
+        if index::is_complete(db)? {
+            return Ok(false);
+        }
+        let has_many = *is_begun || word_merge::has_many(db)?;
+        if has_many && !std::mem::replace(is_begun, true) {
+            word_merge::begin(db)?;
+        }
+        let is_unfinished = has_many && word_merge::step(db)? && word_merge::step(db)?;
+        if !is_unfinished {
+            word_merge::end(db)?;
+            index::set_complete(db)?;
+            return Ok(false);
+        }
+        self.index.note_written(db)?;
+        Ok(true)
     }
 
     /// Looks at every file of one project.
@@ -181,20 +203,28 @@ impl StoreInner {
             // A file that had such a name next to its own can be read now.
             walked = walk(&root);
         }
-        let (walk, (mut rows, scanned_in)) = (walked, rows?);
+        let (walk, (rows, scanned_in)) = (walked, rows?);
         let proof = TimeProof::of(run, scanned_in);
         report.seen += walk.files.len();
+        let mut is_gone = vec![true; rows.iter().len()];
+        let by_path: HashMap<&str, (usize, &FileRow)> =
+            rows.iter().enumerate().map(|(n, (path, row))| (path, (n, row))).collect();
         let suspect = |file: &WalkedFile| {
-            let row = rows.remove(file.path.as_str());
+            let row = by_path.get(file.path.as_str()).map(|(n, row)| {
+                is_gone.get_mut(*n).into_iter().for_each(|is_gone| *is_gone = false);
+                *row
+            });
             let is_sure =
                 |row: &FileRow| row.kind != FileKind::Known && is_as_seen(row, file.stat, proof);
-            (!row.as_ref().is_some_and(is_sure))
-                .then(|| ChangedCandidate::new(file.path.clone(), file.stat, row.as_ref()))
+            (!row.is_some_and(is_sure))
+                .then(|| ChangedCandidate::new(file.path.clone(), file.stat, row))
         };
         let suspects: Vec<ChangedCandidate> = walk.files.iter().filter_map(suspect).collect();
         let gone = rows
-            .into_iter()
-            .filter_map(|(path, row)| Some((NotePath::parse(&path).ok()?, row)))
+            .iter()
+            .zip(&is_gone)
+            .filter(|(_, is_gone)| **is_gone)
+            .filter_map(|((path, row), _)| Some((NotePath::parse(path).ok()?, row.clone())))
             .filter(|(path, _)| !walk.is_unknown(path))
             .collect();
         for (place, error) in &walk.unreadable {
@@ -289,6 +319,7 @@ impl StoreInner {
             if index::is_complete(session.db)? {
                 return Ok(());
             }
+            word_merge::suspend(session.db)?;
             let transaction = session.db.unchecked_transaction()?;
             let project = index::project_id(session.db, name)?;
             let after = self.vault.last_removed(name)?;
@@ -361,7 +392,7 @@ impl StoreInner {
 }
 
 /// The rows of a project's files, and the run of the machine in which it was scanned completely.
-type ScannedRows = (HashMap<String, FileRow>, Option<MachineRun>);
+type ScannedRows = (FileRows, Option<MachineRun>);
 
 fn rows(db: &rusqlite::Connection, name: &ProjectName) -> Result<ScannedRows> {
     let project = index::project_id_of(db, name)?;
@@ -409,7 +440,6 @@ mod tests {
             stat,
             checked_ns: stat.mtime_ns.max(stat.ctime_ns) + looked_after_ns,
             hash: Some(crate::files::hash(indexed.as_bytes())),
-            permalink: String::new(),
         };
         assert_eq!(is_still(&root, &path, &row, stat, proof), expected);
     }
