@@ -148,17 +148,23 @@ impl NoteSchema {
 
     /// Validates a note.
     pub fn check(&self, note: &Note) -> SchemaReport {
-        let held = values_by_field(note);
+        let mut verdict = self.check_body(&NoteFields::from_note(note));
+        for field in &self.frontmatter {
+            let values = note.frontmatter.texts(&field.name);
+            verdict.check_field(field, &values);
+        }
+        verdict
+    }
+
+    /// Validates the facts and relations of a note. The result is that of [`Self::check`] if the
+    /// schema has no fields of the frontmatter.
+    pub fn check_body(&self, NoteFields(held): &NoteFields) -> SchemaReport {
         let mut verdict = SchemaReport::default();
         for field in &self.fields {
             let key =
                 (matches!(field.kind, SchemaFieldKind::Reference(_)), field.name.to_lowercase());
             let values = held.get(&key);
             verdict.check_field(field, values.map(Vec::as_slice).unwrap_or_default());
-        }
-        for field in &self.frontmatter {
-            let values = note.frontmatter.texts(&field.name);
-            verdict.check_field(field, &values);
         }
         let known = |name: &str| self.fields.iter().any(|f| f.name.eq_ignore_ascii_case(name));
         let unknown = held.keys().map(|(_, name)| name.clone()).filter(|name| !known(name));
@@ -205,18 +211,36 @@ impl SchemaReport {
     }
 }
 
-/// Collects the values of a note by kind (true for relations) and lower-case name.
-fn values_by_field(note: &Note) -> BTreeMap<(bool, String), Vec<String>> {
-    let mut held: BTreeMap<(bool, String), Vec<String>> = BTreeMap::new();
-    for observation in note.observations.iter().filter(|observation| !observation.struck) {
-        let name = observation.category.as_deref().unwrap_or("note").to_lowercase();
-        held.entry((false, name)).or_default().push(without_tags(&observation.text));
+/// Values of a note by kind (true for relations) and lower-case name.
+#[derive(Clone, PartialEq, Eq, Debug, Default)]
+pub struct NoteFields(BTreeMap<(bool, String), Vec<String>>);
+
+impl NoteFields {
+    /// Collects the values of a note.
+    pub fn from_note(note: &Note) -> Self {
+        let mut fields = Self::default();
+        for observation in note.observations.iter().filter(|observation| !observation.struck) {
+            fields.add_fact(observation.category.as_deref(), &observation.text);
+        }
+        for relation in &note.relations {
+            fields.add_relation(&relation.relation_type, &relation.target);
+        }
+        fields
     }
-    for relation in note.relations.iter().filter(|r| r.relation_type != UNTYPED_LINK) {
-        let name = relation.relation_type.to_lowercase();
-        held.entry((true, name)).or_default().push(relation.target.clone());
+
+    /// Adds a fact that is not struck out.
+    pub fn add_fact(&mut self, category: Option<&str>, text: &str) {
+        let name = category.unwrap_or("note").to_lowercase();
+        self.0.entry((false, name)).or_default().push(without_tags(text));
     }
-    held
+
+    /// Adds a relation; untyped links are ignored.
+    pub fn add_relation(&mut self, relation_type: &str, target: &str) {
+        if relation_type != UNTYPED_LINK {
+            let name = relation_type.to_lowercase();
+            self.0.entry((true, name)).or_default().push(target.to_owned());
+        }
+    }
 }
 
 fn without_tags(text: &str) -> String {
@@ -230,7 +254,8 @@ pub struct NoteOutline(BTreeMap<(bool, String), usize>);
 impl NoteOutline {
     /// Builds the outline of a note.
     pub fn from_note(note: &Note) -> Self {
-        Self(values_by_field(note).into_iter().map(|(key, values)| (key, values.len())).collect())
+        let NoteFields(fields) = NoteFields::from_note(note);
+        Self(fields.into_iter().map(|(key, values)| (key, values.len())).collect())
     }
 
     /// Counts a fact of this category.

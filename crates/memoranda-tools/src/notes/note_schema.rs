@@ -6,11 +6,11 @@ use memoranda_core::id::ProjectName;
 use memoranda_core::note::edit::render_frontmatter;
 use memoranda_core::note::{self, MetaValue, Note, one_line, type_key};
 use memoranda_core::schema::{
-    FieldOccurrence, NoteOutline, NoteSchema, SchemaReport, ValidationMode, infer_fields,
-    render_field,
+    FieldOccurrence, NoteFields, NoteOutline, NoteSchema, SchemaReport, ValidationMode,
+    infer_fields, render_field,
 };
 use memoranda_engine::{
-    FileSummary, FilteredList, ListOrder, NoteLocation, ResolveIntent, SearchFilter,
+    FileSummary, FilteredList, ListOrder, NoteLocation, ResolveIntent, SearchFilter, StoreError,
 };
 use serde_json::{Value, json};
 
@@ -81,10 +81,10 @@ fn outlines_of_type(
     kind: &str,
 ) -> Result<Vec<NoteOutline>, ToolError> {
     let snapshot = call.memory.snapshot()?;
-    let files = files_of_type(call, project, kind, MAX_OUTLINES)?;
-    let total = files.len() as u64;
-    let mut outlines = Vec::with_capacity(files.len());
-    let ids: Vec<i64> = files.iter().map(|file| file.id).collect();
+    let mut ids = snapshot.ids_of_type(project, &type_key(kind))?;
+    ids.truncate(MAX_OUTLINES);
+    let total = ids.len() as u64;
+    let mut outlines = Vec::with_capacity(ids.len());
     for (n, ids) in ids.chunks(OUTLINES_AT_ONCE).enumerate() {
         if call.is_cancelled() {
             return Err(ToolError::new("CANCELLED", "The call was cancelled."));
@@ -129,6 +129,73 @@ fn parse_note(
     Ok(Some((file, note::parse(text))))
 }
 
+/// A note to validate.
+struct CheckedNote {
+    content: CheckedContent,
+    /// The note in the index, unless it was read already.
+    id: i64,
+    file: Option<FileSummary>,
+}
+
+/// Content of a note as far as it is validated.
+enum CheckedContent {
+    /// The whole note, which may name or contain a schema.
+    Parsed(Box<Note>),
+    /// Facts and relations of a note of a type, from the index.
+    Fields(NoteFields, String),
+}
+
+impl CheckedNote {
+    fn parsed(file: FileSummary, note: Note) -> Self {
+        Self { id: file.id, file: Some(file), content: CheckedContent::Parsed(Box::new(note)) }
+    }
+}
+
+/// Returns the notes of a type. Facts and relations are read from the index, unless a schema needs
+/// more of the note.
+fn checked_notes(
+    call: &CallContext<'_>,
+    project: &ProjectName,
+    kind: &str,
+    schemas: &ProjectSchemas,
+) -> Result<Vec<CheckedNote>, ToolError> {
+    let kind = type_key(kind);
+    let of_type = |schema: &&NoteSchema| type_key(&schema.entity) == kind;
+    let schema = schemas.known.iter().map(|(_, schema)| schema).find(of_type);
+    if schema.is_some_and(|schema| !schema.frontmatter.is_empty()) {
+        let notes = notes_of_type(call, project, &kind)?;
+        return Ok(notes.into_iter().map(|(file, note)| CheckedNote::parsed(file, note)).collect());
+    }
+    let snapshot = call.memory.snapshot()?;
+    let mut typed = snapshot.notes_of_type(project, &kind)?;
+    typed.truncate(MAX_NOTES);
+    let total = typed.len() as u64;
+    let mut notes = Vec::with_capacity(typed.len());
+    for (n, part) in typed.chunks(OUTLINES_AT_ONCE).enumerate() {
+        if call.is_cancelled() {
+            return Err(ToolError::new("CANCELLED", "The call was cancelled."));
+        }
+        (call.progress)((n * OUTLINES_AT_ONCE) as u64, total, "looking at notes");
+        let ids: Vec<i64> = part.iter().map(|note| note.id).collect();
+        for (note, row) in part.iter().zip(snapshot.fields(&ids)?) {
+            if note.may_name_schema {
+                let file = snapshot.file_by_id(note.id)?;
+                let parsed = file.map(|file| parse_note(call, file)).transpose()?.flatten();
+                notes.extend(parsed.map(|(file, note)| CheckedNote::parsed(file, note)));
+                continue;
+            }
+            let mut fields = NoteFields::default();
+            row.facts
+                .iter()
+                .for_each(|(category, text)| fields.add_fact(category.as_deref(), text));
+            row.relations.iter().for_each(|(kind, target)| fields.add_relation(kind, target));
+            let content = CheckedContent::Fields(fields, kind.clone());
+            notes.push(CheckedNote { content, id: note.id, file: None });
+        }
+    }
+    Ok(notes)
+}
+
 pub(super) fn validate(call: &CallContext<'_>, args: &ToolArgs) -> Result<ToolResult, ToolError> {
     let named = args.optional_text("identifier")?;
     let named =
@@ -143,46 +210,69 @@ pub(super) fn validate(call: &CallContext<'_>, args: &ToolArgs) -> Result<ToolRe
     let notes = match (&named, &note_type) {
         (Some(place), _) => {
             let file = call.memory.snapshot()?.file(&place.project, &place.path)?;
-            file.map(|file| parse_note(call, file)).transpose()?.flatten().into_iter().collect()
+            let parsed = file.map(|file| parse_note(call, file)).transpose()?.flatten();
+            parsed.into_iter().map(|(file, note)| CheckedNote::parsed(file, note)).collect()
         }
-        (None, Some(kind)) => notes_of_type(call, &project, kind)?,
+        (None, Some(kind)) => checked_notes(call, &project, kind, &schemas)?,
         (None, None) => {
             let known = schemas.known.iter();
             let types: BTreeSet<String> = known.map(|(_, s)| type_key(&s.entity)).collect();
             let mut notes = Vec::new();
             for kind in types {
-                notes.extend(notes_of_type(call, &project, &kind)?);
+                notes.extend(checked_notes(call, &project, &kind, &schemas)?);
             }
             notes
         }
     };
     let mut report = ValidationReport::default();
     let mut references = SchemaReferences::new(&schemas);
-    for (file, note) in &notes {
-        // In this order: the inline schema, the named schema, the schema of the type.
-        let own = NoteSchema::inline(note);
-        let mut schema = own.as_ref();
-        if let Some(name) = reference(note) {
-            match references.find(call, &project, &name)? {
-                Ok(named) => schema = schema.or(Some(named)),
-                Err(why) => report.broken_references.push((file, name, why)),
+    let is_only = notes.len() == 1;
+    let snapshot = call.memory.snapshot()?;
+    let checked = notes.len();
+    for note in notes {
+        let of_type = |kind: &str| {
+            let mut known = schemas.known.iter().map(|(_, schema)| schema);
+            known.find(|schema| type_key(&schema.entity) == kind)
+        };
+        let CheckedNote { content, id, file } = note;
+        let load = || match file.clone() {
+            Some(file) => Ok(Some(file)),
+            None => snapshot.file_by_id(id),
+        };
+        match content {
+            CheckedContent::Fields(fields, kind) => match of_type(&kind) {
+                Some(schema) => report.add(load, schema, &schema.check_body(&fields), is_only)?,
+                None => report.without_schema += 1,
+            },
+            CheckedContent::Parsed(note) => {
+                // In this order: the inline schema, the named schema, the schema of the type.
+                let own = NoteSchema::inline(&note);
+                let mut schema = own.as_ref();
+                if let Some(name) = reference(&note) {
+                    match references.find(call, &project, &name)? {
+                        Ok(named) => schema = schema.or(Some(named)),
+                        Err(why) => {
+                            let file = load()?;
+                            report.broken_references.extend(file.map(|file| (file, name, why)));
+                        }
+                    }
+                }
+                match schema.or_else(|| of_type(&note.note_type())) {
+                    Some(schema) => report.add(load, schema, &schema.check(&note), is_only)?,
+                    None => report.without_schema += 1,
+                }
             }
         }
-        let typed = || schemas.known.iter().find(|(_, s)| type_key(&s.entity) == note.note_type());
-        match schema.or_else(|| typed().map(|(_, schema)| schema)) {
-            Some(schema) => report.add(file, schema, &schema.check(note), notes.len() == 1),
-            None => report.without_schema += 1,
-        }
     }
-    let missing_type = note_type.filter(|_| named.is_none() && notes.is_empty());
-    let head = report.head(&project, &schemas, notes.len(), missing_type.as_deref());
+    let missing_type = note_type.filter(|_| named.is_none() && checked == 0);
+    let head = report.head(&project, &schemas, checked, missing_type.as_deref());
     let structured = report.structured(&project, &schemas);
     Ok(ToolResult::ok(format!("{head}\n{}", report.list()), structured))
 }
 
 /// Result of the validation of notes.
 #[derive(Default)]
-struct ValidationReport<'n> {
+struct ValidationReport {
     valid: usize,
     invalid: usize,
     /// Number of invalid notes with a strict schema.
@@ -191,27 +281,28 @@ struct ValidationReport<'n> {
     text: String,
     results: Vec<Value>,
     /// Notes that name a schema in vain, with the name and the reason.
-    broken_references: Vec<(&'n FileSummary, String, String)>,
+    broken_references: Vec<(FileSummary, String, String)>,
 }
 
-impl<'n> ValidationReport<'n> {
+impl ValidationReport {
     /// Adds a note. A valid note is listed only if it is the only one.
     fn add(
         &mut self,
-        file: &'n FileSummary,
+        load: impl FnOnce() -> Result<Option<FileSummary>, StoreError>,
         schema: &NoteSchema,
         verdict: &SchemaReport,
         is_only: bool,
-    ) {
+    ) -> Result<(), ToolError> {
         let is_error = !verdict.fits() && schema.validation == ValidationMode::Strict;
         self.errors += usize::from(is_error);
         self.valid += usize::from(verdict.fits());
         self.invalid += usize::from(!verdict.fits());
         let is_listed = !verdict.fits() || is_only;
         if !is_listed || self.results.len() >= MAX_LISTED {
-            return;
+            return Ok(());
         }
-        self.text.push_str(&render_verdict(file, schema, verdict));
+        let Some(file) = load()? else { return Ok(()) };
+        self.text.push_str(&render_verdict(&file, schema, verdict));
         let invalid = verdict.outside.iter().map(
             |(field, value, allowed)| json!({ "field": field, "value": value, "allowed": allowed }),
         );
@@ -225,6 +316,7 @@ impl<'n> ValidationReport<'n> {
             "invalid": invalid.collect::<Vec<_>>(),
             "unknown": verdict.unknown,
         }));
+        Ok(())
     }
 
     fn checked(&self) -> usize {
