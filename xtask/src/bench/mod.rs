@@ -20,6 +20,7 @@ mod team;
 mod team_database;
 mod tool_cases;
 mod tools;
+mod volume;
 
 use std::path::{Path, PathBuf};
 use std::process::Command;

@@ -8,6 +8,7 @@ use super::mcp::{self, WriteSamples};
 use super::options::BenchEffort;
 use super::samples::TimeSamples;
 use super::this_program;
+use super::volume::{self, VolumeResults};
 use crate::{Result, workspace};
 
 /// Number of records, and of rules among them, in the vault of `get_context`.
@@ -32,6 +33,8 @@ pub(super) struct ProcessSamples {
     pub(super) context_start: Option<TimeSamples>,
     /// Call of `get_context` through `memoranda mcp` with the same records.
     pub(super) mcp_context: Option<TimeSamples>,
+    /// Sizes after many writes; `None` if they were not measured.
+    pub(super) volume: Option<VolumeResults>,
     /// The size of the release binary.
     pub(super) binary: u64,
 }
@@ -67,6 +70,9 @@ pub(super) fn measure(
     let recorded = scratch.join("records");
     write_records(&recorded.join("records/global/fact"), RECORDS)?;
     write_records(&recorded.join("records/global/rule"), RULES)?;
+    let written = scratch.join("written");
+    let mut many = program_at(&written);
+    many.env("XDG_CACHE_HOME", scratch.join("written-cache"));
     let context = || {
         let mut command = program_at(&recorded);
         command.args(["tool", "get_context"]);
@@ -85,6 +91,7 @@ pub(super) fn measure(
         mcp_write: Some(mcp::measure_writes(effort, program(), scratch)?),
         context_start: measure_if_known(effort, context)?,
         mcp_context: Some(mcp::measure_contexts(effort, program_at(&recorded))?),
+        volume: Some(volume::measure(effort, many, (&written, &scratch.join("written-cache")))?),
         binary: std::fs::metadata(binary)?.len(),
     })
 }

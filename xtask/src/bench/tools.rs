@@ -4,7 +4,7 @@
 use std::fmt::Write as _;
 use std::path::{Path, PathBuf};
 use std::process::Command;
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
 use serde_json::Value;
 
@@ -21,8 +21,11 @@ use crate::{Result, workspace};
 const HEADING: &str = "## Every tool";
 /// Pause between two calls that are not back to back.
 const PAUSE: Duration = Duration::from_millis(20);
-/// Time after which an idle server has done all work of the calls before.
-const SETTLE: Duration = Duration::from_millis(400);
+/// A server that has used no resources for this time has done all work of the calls before.
+const QUIET: Duration = Duration::from_millis(120);
+/// Pause between two looks at the resources of the server, and the longest wait for it.
+const LOOK: Duration = Duration::from_millis(20);
+const MAX_SETTLE: Duration = Duration::from_secs(20);
 /// Number of measured calls of an expensive tool.
 const RARE_CALLS: usize = 3;
 /// First number of the notes that are written by calls.
@@ -41,10 +44,9 @@ const MAX_WRITTEN_KB: (f64, f64) = (40.0, 120.0);
 
 /// Reasons for missed budgets, behind the tables.
 const EXPLANATIONS: &str = "\nThe writes of a burst are indexed together, up to 32 in one transaction of the index, which writes some \
-forty pages.\nA query in between that one of them may concern indexes them at once. `remember` and `forget` search for \
-statements\nthat say the same, and `move_note` looks for every link to the note, so each of their calls waits for the \
-index of the\ncall before. `schema_validate` reads every note of the type from its file. After `create_memory_project` \
-and\n`delete_project` the watcher scans all files once.\n";
+twenty to\nforty pages. A query in between that one of them may concern indexes them at once: `move_note` looks for every link to \
+the\nnote, so each of its calls waits for the index of the call before. `remember` and `forget` compare the texts of pending \
+writes\nthemselves. After `create_memory_project` and `delete_project` the watcher scans all files once.\n";
 
 /// A schema, for the tools that compare notes with one.
 const SCHEMA_NOTE: &str = "---\ntype: schema\nentity: person\nschema:\n  fact: string\n---\n";
@@ -73,10 +75,10 @@ struct CallSamples {
 }
 
 /// Resources that a process has used so far.
-#[derive(Clone, Copy, Default)]
+#[derive(Clone, Copy, PartialEq, Default)]
 pub(super) struct ProcessUse {
     pub(super) cpu_ms: f64,
-    written_bytes: u64,
+    pub(super) written_bytes: u64,
 }
 
 /// Measures all tools and writes the section.
@@ -100,11 +102,13 @@ pub(super) fn run(arguments: &[String]) -> Result<()> {
     let mut sizes = Vec::new();
     let load_before = load();
     for &notes in &options.sizes {
+        let begun = Instant::now();
         println!("bench tools: {notes} notes");
         let folder = scratch.0.join(notes.to_string());
         let only = only.as_deref();
         sizes.push(measure_vault(&binary, &folder, notes, options.effort, only)?);
         std::fs::remove_dir_all(&folder)?;
+        println!("bench tools: {notes} notes took {} s", begun.elapsed().as_secs());
     }
     let command = options.command().replacen("bench", "bench tools", 1);
     let today = machine::today()?;
@@ -247,17 +251,31 @@ impl ToolRun<'_> {
             arguments.push((case.arguments)(&CaseInput { prepared: &prepared, ..input }));
             self.serial += 1;
         }
-        std::thread::sleep(SETTLE);
-        let before = ProcessUse::of(self.server.id());
+        let before = self.settle();
         let mut samples = CallSamples { calls, ..CallSamples::default() };
         for arguments in &arguments {
             std::thread::sleep(pause);
             samples.times.time(|| self.server.call(case.tool, arguments))?;
         }
         // The work after the last answer counts, too.
-        std::thread::sleep(SETTLE);
-        samples.spent = ProcessUse::of(self.server.id()).since(before);
+        samples.spent = self.settle().since(before);
         Ok(samples)
+    }
+}
+
+impl ToolRun<'_> {
+    /// Waits until the server has done the work of the calls before, and returns what it has used.
+    fn settle(&self) -> ProcessUse {
+        let begun = Instant::now();
+        let (mut used, mut since) = (ProcessUse::of(self.server.id()), begun);
+        while since.elapsed() < QUIET && begun.elapsed() < MAX_SETTLE {
+            std::thread::sleep(LOOK);
+            let now = ProcessUse::of(self.server.id());
+            if now != used {
+                (used, since) = (now, Instant::now());
+            }
+        }
+        used
     }
 }
 
@@ -278,7 +296,7 @@ impl ProcessUse {
         }
     }
 
-    fn since(self, before: Self) -> Self {
+    pub(super) fn since(self, before: Self) -> Self {
         Self {
             cpu_ms: self.cpu_ms - before.cpu_ms,
             written_bytes: self.written_bytes.saturating_sub(before.written_bytes),
