@@ -21,6 +21,9 @@ const MIN_PROGRESS_INTERVAL: Duration = Duration::from_millis(100);
 /// Maximum time that a call waits for the first scan into a new index.
 const FIRST_SCAN_TIMEOUT: Duration = Duration::from_secs(10);
 
+/// The pool of threads keeps an idle one for longer than this.
+const THREAD_KEPT: Duration = Duration::from_secs(5);
+
 /// Maximum time that a call waits until edits from before this process are indexed.
 const EDITS_TIMEOUT: Duration = Duration::from_secs(1);
 
@@ -47,7 +50,18 @@ pub(crate) struct ToolCall {
     pub(crate) others: Vec<SpaceMemory>,
 }
 
-/// The tool panicked. The reason is logged and not sent to the caller.
+/// When a thread of the pool became idle last.
+static LAST_IDLE: Mutex<Option<Instant>> = Mutex::new(None);
+
+/// Returns true if a thread of the pool is there, or the system starts one. Without both, the pool
+/// panics, and the call would never be answered.
+fn has_thread() -> bool {
+    let last = *LAST_IDLE.lock().unwrap_or_else(PoisonError::into_inner);
+    last.is_some_and(|last| last.elapsed() < THREAD_KEPT)
+        || std::thread::Builder::new().spawn(|| ()).is_ok()
+}
+
+/// The tool panicked, or could not be started. The reason is logged and not sent to the caller.
 #[derive(Debug)]
 pub(crate) struct ToolPanicked;
 
@@ -91,8 +105,13 @@ impl ToolCall {
         let work = move || {
             let done = self.run_blocking(progress.as_ref(), &flag);
             drop(permit);
+            *LAST_IDLE.lock().unwrap_or_else(PoisonError::into_inner) = Some(Instant::now());
             done
         };
+        if !has_thread() {
+            tracing::error!(tool = tool.name, "the system starts no further thread");
+            return Err(ToolPanicked);
+        }
         let task = tokio::task::spawn_blocking(move || match log {
             Some(log) => tracing::subscriber::with_default(log, work),
             None => work(),

@@ -162,14 +162,35 @@ impl CommandContext {
         self.sync_first(self.open_existing()?, &SyncScope::Everything)
     }
 
+    /// Opens the vault after scanning all files for edits, for a copy of everything: what could not be
+    /// read may be missing in it.
+    pub(crate) fn open_synced_for_copy(&self) -> Result<&Memory> {
+        let memory = self.open_existing()?;
+        let report = self.scan_first(memory, &SyncScope::Everything)?;
+        for (project, place, reason) in report.iter().flat_map(|report| &report.unreadable) {
+            let place =
+                if place.is_empty() { project.to_string() } else { format!("{project}/{place}") };
+            self.printer.warn(format!(
+                "{place} cannot be read, and recent edits there may be missing: {reason}"
+            ));
+        }
+        Ok(memory)
+    }
+
     /// Opens or creates the vault after scanning the files of a scope.
     pub(crate) fn open_synced_for(&self, concern: &SyncScope) -> Result<&Memory> {
         self.sync_first(self.open_or_create()?, concern)
     }
 
     fn sync_first<'a>(&self, memory: &'a Memory, concern: &SyncScope) -> Result<&'a Memory> {
+        self.scan_first(memory, concern)?;
+        Ok(memory)
+    }
+
+    /// Scans the files of a scope; `None` if that was not needed, or not possible.
+    fn scan_first(&self, memory: &Memory, concern: &SyncScope) -> Result<Option<ScanReport>> {
         if self.args.no_scan {
-            return Ok(memory);
+            return Ok(None);
         }
         let mut progress = ProgressBar::new(&self.printer);
         let report = memory.catch_up(concern, &mut |step| progress.update(step));
@@ -180,12 +201,12 @@ impl CommandContext {
                 self.printer.warn(format!(
                     "the files were not scanned, so recent edits by hand may be missing: {e}"
                 ));
-                return Ok(memory);
+                return Ok(None);
             }
             report => report?,
         };
         self.warn_unreachable(report.as_ref());
-        Ok(memory)
+        Ok(report)
     }
 
     /// Scans a new project, even if another process watches the vault: that process may not have

@@ -187,6 +187,8 @@ pub(crate) struct Recovery<'a> {
     inner: &'a StoreInner,
     /// The only project that is looked at; `None` for all projects.
     project: Option<&'a ProjectName>,
+    /// True if the vault may be a copy, in which files can be older than the log.
+    may_be_copy: bool,
     files: BTreeMap<FileKey, FileHistory>,
     contents: HashMap<ContentHash, ContentLocation>,
     roots: BTreeMap<ProjectName, Option<ProjectRoot>>,
@@ -226,6 +228,7 @@ impl<'a> Recovery<'a> {
         let mut recovery = Self {
             inner,
             project,
+            may_be_copy: false,
             files: BTreeMap::new(),
             contents: HashMap::new(),
             roots: BTreeMap::new(),
@@ -243,6 +246,11 @@ impl<'a> Recovery<'a> {
             recovery.leave_later_writes(replayed, first.clock)?;
         }
         Ok(recovery)
+    }
+
+    /// Recovers a vault that may be a copy: a file that is missing was perhaps never copied.
+    pub(crate) fn of_copy(self, may_be_copy: bool) -> Self {
+        Self { may_be_copy, ..self }
     }
 
     fn add(&mut self, unapplied: &UnappliedRecord) {
@@ -421,6 +429,7 @@ impl<'a> Recovery<'a> {
         // placed, and somebody has deleted it since.
         let is_deleted = crash == CrashKind::Process
             && !is_forced
+            && !self.may_be_copy
             && current.is_none()
             && !displaced.has_last_version
             && !is_in_old_place(root, history)?;

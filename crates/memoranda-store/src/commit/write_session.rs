@@ -401,6 +401,10 @@ impl StoreInner {
             }
             None => self.add_unapplied_of_last_run(held, &mut tails)?,
         }
+        let mut may_be_copy = false;
+        for tail in &tails {
+            may_be_copy |= !self.log.was_written_here(&tail.device)?;
+        }
         let mut writer = match log.take() {
             Some(mut writer) => {
                 writer.move_to(end)?;
@@ -416,7 +420,7 @@ impl StoreInner {
             }
         };
         if !tails.is_empty() {
-            self.complete(held, &mut writer, &tails)?;
+            self.complete(held, &mut writer, &tails, may_be_copy)?;
         }
         *log = Some(writer);
         Ok(LogState::Unknown)
@@ -495,6 +499,7 @@ impl StoreInner {
         held: &VaultLockGuard<'_>,
         writer: &mut LogWriter,
         tails: &[UnappliedTail],
+        may_be_copy: bool,
     ) -> Result<()> {
         let own = &self.vault.device;
         let mut records = Vec::new();
@@ -518,7 +523,8 @@ impl StoreInner {
             }
             ends.push((&tail.device, read.end));
         }
-        let mut recovery = Recovery::new(self, None, records, &replayed)?;
+        let recovery = Recovery::new(self, None, records, &replayed)?;
+        let mut recovery = recovery.of_copy(may_be_copy);
         let torn = recovery.plan()?;
         if !torn.is_empty() {
             // The index is not in step yet, so the logs themselves say how late it is elsewhere.

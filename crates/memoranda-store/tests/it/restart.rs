@@ -3,9 +3,11 @@
 //! is never taken for such a wreck, unless it could be one.
 
 use memoranda_core::change::{ExpectedContent, FileAction};
-use memoranda_store::HistoryFilter;
+use memoranda_store::{HistoryFilter, OpenOptions, Store};
 
-use crate::support::{TestVault, change, found, made, make, operation, path, put, remove, sync};
+use crate::support::{
+    TestVault, change, found, made, make, operation, options, path, put, remove, sync,
+};
 
 const OLD: &str = "# Note\n\nthe old text, forced to disk\n";
 const NEW: &str = "# Note\n\nthe new text, acknowledged but not forced to disk: walrus\n";
@@ -134,4 +136,37 @@ fn a_restored_file_keeps_its_mode() {
     sync(&store);
     assert_eq!(vault.text("main/note.md").as_deref(), Some(NEW));
     assert_eq!(std::fs::metadata(&place).unwrap().permissions().mode() & 0o777, 0o600);
+}
+
+#[test]
+fn a_copy_that_was_made_during_a_write_has_the_note_of_the_log() {
+    let vault = TestVault::new();
+    let home = vault.folder().join("home");
+    let store = vault.open();
+    put(&store, "first.md", "first");
+    let table = std::fs::read(home.join(".memoranda/lock")).unwrap();
+    put(&store, "second.md", "second");
+    drop(store);
+    // A program copied the notes and the lock file before the write, and the log after it.
+    let copy = vault.folder().join("copy");
+    copy_folder(&home, &copy);
+    std::fs::remove_file(copy.join("main/second.md")).unwrap();
+    std::fs::write(copy.join(".memoranda/lock"), table).unwrap();
+    let cache = vault.folder().join("cache-of-copy");
+    let store =
+        Store::open(OpenOptions { home: copy.clone(), cache, ..options(vault.folder()) }).unwrap();
+    sync(&store);
+    assert_eq!(std::fs::read_to_string(copy.join("main/second.md")).unwrap(), "second");
+}
+
+fn copy_folder(from: &std::path::Path, to: &std::path::Path) {
+    std::fs::create_dir_all(to).unwrap();
+    for entry in std::fs::read_dir(from).unwrap().map(Result::unwrap) {
+        let place = to.join(entry.file_name());
+        if entry.path().is_dir() {
+            copy_folder(&entry.path(), &place);
+        } else {
+            std::fs::copy(entry.path(), place).unwrap();
+        }
+    }
 }

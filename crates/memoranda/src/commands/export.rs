@@ -102,7 +102,7 @@ pub(crate) fn run(context: &CommandContext, args: &Args) -> Result<Exit> {
             .hint("archive, markdown, jsonl or mcp-memory"));
         }
     };
-    let memory = context.open_synced()?;
+    let memory = context.open_synced_for_copy()?;
     let only = context.requested_project(memory)?;
     if form == ExportForm::Archive && only.is_some() && args.path.is_some() {
         return Err(CommandError::usage("an archive holds the whole vault")
