@@ -4,7 +4,7 @@ use serde_json::Value;
 
 use super::passage::{RecalledPassage, merge_same};
 use super::{RecallAnswer, RecallRequest};
-use crate::records::{RecordResult, is_record_place, record_at};
+use crate::records::{RecordResult, RecordScope, is_record_place, record_at};
 use crate::{Memory, PackRequest, PackedNote, PackedPage, SearchFilter, SearchRequest, SearchUnit};
 
 /// Types of notes that are not memories: unfinished streams, reminders, traces of conversations.
@@ -13,6 +13,8 @@ const OTHER_TYPES: [&str; 3] = ["stream", "reminder", "checkpoint"];
 const MAX_NOTES: usize = 30;
 /// Maximum number of passages of one note.
 const MAX_PASSAGES_PER_NOTE: usize = 3;
+/// Share of the score of what the person keeps that a statement of the repository needs to go first.
+const NEARLY_AS_WELL: f64 = 0.8;
 /// Multiple of the budget that is read, because some passages are left out or merged.
 const READ_FACTOR: usize = 2;
 
@@ -23,12 +25,36 @@ pub(super) fn search(
     query: &str,
 ) -> RecordResult<RecallAnswer> {
     let packed = search_packed(memory, request, query, filter(request))?;
-    let passages = passages(memory, request, &packed.notes)?;
-    Ok(RecallAnswer {
-        passages: merge_same(passages),
-        corrections: packed.page.corrections,
-        ..RecallAnswer::default()
-    })
+    let mut passages = merge_same(passages(memory, request, &packed.notes)?);
+    let here = request.visible.project().map(RecordScope::name);
+    prefer_repository(&mut passages, here.unwrap_or_default());
+    Ok(RecallAnswer { passages, corrections: packed.page.corrections, ..RecallAnswer::default() })
+}
+
+/// Moves what belongs to the repository at hand before what the person keeps for everywhere, if both
+/// fit nearly as well: a rule of the repository decides there, not a taste.
+fn prefer_repository(passages: &mut [RecalledPassage], here: &str) {
+    let score = |passage: &RecalledPassage| passage.score.unwrap_or(0.0);
+    let goes_first = |pair: &[RecalledPassage]| match pair {
+        [before, passage] => {
+            passage.repository.as_deref() == Some(here)
+                && is_everywhere(before)
+                && score(passage) >= score(before) * NEARLY_AS_WELL
+        }
+        _ => false,
+    };
+    for at in 1..passages.len() {
+        let mut place = at;
+        while place > 0 && passages.get(place - 1..=place).is_some_and(goes_first) {
+            passages.swap(place - 1, place);
+            place -= 1;
+        }
+    }
+}
+
+/// Returns true for a record of the person that belongs to no repository.
+fn is_everywhere(passage: &RecalledPassage) -> bool {
+    passage.repository.is_none() && passage.places.first().is_some_and(is_record_place)
 }
 
 /// Returns the filter of a request.
@@ -103,4 +129,42 @@ pub(super) fn is_other(packed: &PackedNote) -> bool {
         frontmatter.get("hidden").and_then(Value::as_bool) == Some(true)
     };
     OTHER_TYPES.contains(&packed.note_type.as_str()) || hidden()
+}
+
+#[cfg(test)]
+mod tests {
+    use memoranda_core::path::NotePath;
+
+    use super::*;
+    use crate::NoteLocation;
+
+    #[test]
+    fn a_rule_of_the_repository_goes_before_a_taste_that_fits_nearly_as_well() {
+        let passage = |text: &str, repository: Option<&str>, score: f64| {
+            let path = NotePath::parse("global/fact/a.md").unwrap();
+            let place = NoteLocation::new(&crate::records::records_project(), path);
+            let mut passage =
+                RecalledPassage::of_text(&place, "", text, jiff::Timestamp::UNIX_EPOCH);
+            (passage.repository, passage.score) = (repository.map(str::to_owned), Some(score));
+            passage
+        };
+        let order = |mut passages: Vec<RecalledPassage>| {
+            prefer_repository(&mut passages, "here");
+            passages.into_iter().map(|passage| passage.text).collect::<Vec<_>>().join(" ")
+        };
+        let check = |expected: &str, scores: [f64; 3], last: Option<&str>| {
+            let [first, second, third] = scores;
+            let passages = vec![
+                passage("a", None, first),
+                passage("b", None, second),
+                passage("c", last, third),
+            ];
+            assert_eq!(order(passages), expected, "{scores:?} {last:?}");
+        };
+        check("c a b", [1.0, 0.95, 0.9], Some("here"));
+        check("a c b", [2.0, 0.95, 0.9], Some("here"));
+        check("a b c", [1.0, 0.95, 0.5], Some("here"));
+        check("a b c", [1.0, 0.95, 0.9], Some("there"));
+        check("a b c", [1.0, 0.95, 0.9], None);
+    }
 }
