@@ -1,10 +1,11 @@
 """Asks for facts in other words than the stored ones, and for what no fact is about.
 
-    fact_questions.py BINARY [--facts 24] [--skip 0] [--notes 3000] [--unrelated SET.jsonl]
+    fact_questions.py BINARY [--later] [--facts 24] [--skip 0] [--notes 3000] [--unrelated SET.jsonl]
 
 fact_questions.txt has a fact and its question on each line, and questions without a fact. Some of the facts are stored by
 five tools in turn, beside notes on other subjects (those of .ci/one-memory). Prints for each reading tool how many
 questions find their fact, how many of the shown facts are the asked one, and how many unrelated questions get an answer.
+--later asks for the facts of fact_questions_later.txt, which were written after the bounds for facts were chosen.
 --unrelated adds the questions of a set that `cargo xtask bench retrieval` reads.
 """
 import argparse, importlib.machinery, importlib.util, json, pathlib, random, tempfile
@@ -32,6 +33,7 @@ def answer(client, tool, question):
 def main():
     parser = argparse.ArgumentParser()
     parser.add_argument("binary")
+    parser.add_argument("--later", action="store_true")
     parser.add_argument("--facts", type=int, default=24)
     parser.add_argument("--skip", type=int, default=0)
     parser.add_argument("--notes", type=int, default=3000)
@@ -40,6 +42,8 @@ def main():
     binary = str(pathlib.Path(options.binary).resolve())
     lines = [line.split("|") for line in (HERE / "fact_questions.txt").read_text().splitlines()]
     pairs = [pair for pair in lines if pair[0]]
+    if options.later:
+        pairs = [line.split("|") for line in (HERE / "fact_questions_later.txt").read_text().splitlines()]
     random.Random(5).shuffle(pairs)
     pairs = pairs[options.skip:options.skip + options.facts]
     unrelated = [question for fact, question in lines if not fact][:40]

@@ -1,8 +1,9 @@
 //! Embeddings: texts with similar meaning have similar vectors.
 //!
-//! The built-in model is a table with one vector per word piece, compiled into the program. The
-//! vector of a text is the normalized mean of its pieces. One lookup and one addition per piece
-//! need no download, no runtime and hardly any time.
+//! The built-in model is a table with one vector per word piece, compiled into the program, and a
+//! second one with the vectors of further whole words. The vector of a text is the normalized mean
+//! of its pieces. One lookup and one addition per piece need no download, no runtime and hardly any
+//! time.
 
 mod embedding;
 mod table;
@@ -19,7 +20,7 @@ use table::EmbeddingTable;
 use word_piece::{PieceKind, WordPieceVocabulary};
 
 /// Identifies the built-in model in caches; vectors of different models are not comparable.
-pub const MODEL_ID: &str = "static-minilm-256-i8-2";
+pub const MODEL_ID: &str = "static-minilm-256-i8-words-3";
 
 /// Maximum number of bytes of a text that are embedded.
 const MAX_BYTES: usize = 16 << 10;
@@ -54,11 +55,15 @@ const PLAIN_QUESTIONS: [&str; 20] = [
 
 static TABLE: &[u8] = include_bytes!("../../model/table.bin");
 static VOCABULARY: &str = include_str!("../../model/vocab.txt");
+static WORD_TABLE: &[u8] = include_bytes!("../../model/words.bin");
+static WORDS: &str = include_str!("../../model/words.txt");
 
 /// The built-in static embedding model.
 pub struct StaticEmbeddingModel {
     vocabulary: WordPieceVocabulary<'static>,
     table: EmbeddingTable<'static>,
+    /// Rows of the words that follow the pieces of the table.
+    words: EmbeddingTable<'static>,
 }
 
 impl StaticEmbeddingModel {
@@ -66,8 +71,9 @@ impl StaticEmbeddingModel {
     pub fn bundled() -> &'static Self {
         static MODEL: std::sync::OnceLock<StaticEmbeddingModel> = std::sync::OnceLock::new();
         MODEL.get_or_init(|| Self {
-            vocabulary: WordPieceVocabulary::new(VOCABULARY),
+            vocabulary: WordPieceVocabulary::new(VOCABULARY.lines().chain(WORDS.lines())),
             table: EmbeddingTable::read(TABLE),
+            words: EmbeddingTable::read(WORD_TABLE),
         })
     }
 
@@ -126,10 +132,18 @@ impl StaticEmbeddingModel {
             let kind = self.vocabulary.kind(piece);
             has_word |= kind == PieceKind::Word;
             if kind != PieceKind::Spelling {
-                self.table.add(piece, &mut sum);
+                self.add(piece, &mut sum);
             }
         });
         if has_word { sum } else { [0.0; STATIC_VECTOR_DIMS] }
+    }
+
+    /// Adds the vector of a piece to a sum.
+    fn add(&self, piece: usize, sum: &mut [f32; STATIC_VECTOR_DIMS]) {
+        match piece.checked_sub(self.table.len()) {
+            None => self.table.add(piece, sum),
+            Some(word) => self.words.add(word, sum),
+        }
     }
 }
 
@@ -164,7 +178,12 @@ mod tests {
 
     #[test]
     fn golden_texts_give_golden_pieces_and_vectors() {
-        let model = StaticEmbeddingModel::bundled();
+        // The reference is without the further words.
+        let model = StaticEmbeddingModel {
+            vocabulary: WordPieceVocabulary::new(VOCABULARY.lines()),
+            table: EmbeddingTable::read(TABLE),
+            words: EmbeddingTable::read(&[]),
+        };
         let golden = golden();
         assert!(golden.len() >= 10);
         for case in golden {
@@ -176,7 +195,7 @@ mod tests {
             assert_eq!(pieces, expected, "{text:?}");
             // The reference vectors include every piece.
             let mut all = [0.0; STATIC_VECTOR_DIMS];
-            model.vocabulary.pieces(text, |piece| model.table.add(piece, &mut all));
+            model.vocabulary.pieces(text, |piece| model.add(piece, &mut all));
             let floats = normalize(all);
             for (found, expected) in floats.iter().zip(case["embedding"].as_array().unwrap()) {
                 let expected = expected.as_f64().unwrap() as f32;
@@ -196,6 +215,22 @@ mod tests {
         assert!(near(asked, "deployment of the application") > near(asked, "a recipe for soup"));
         assert!((near(asked, asked) - 1.0).abs() < 0.02);
         assert_eq!(near("", "anything"), 0.0);
+    }
+
+    #[test]
+    fn every_word_has_a_row_of_its_own() {
+        let model = StaticEmbeddingModel::bundled();
+        assert_eq!(VOCABULARY.lines().count(), model.table.len());
+        assert_eq!(WORDS.lines().count(), model.words.len());
+        for word in WORDS.lines() {
+            let mut found = Vec::new();
+            model.vocabulary.pieces(word, |piece| found.push(piece));
+            assert!(
+                matches!(found[..], [piece] if piece >= model.table.len()),
+                "{word}: {found:?}"
+            );
+            assert!(length(&model.sum(word)) > 0.1, "{word}");
+        }
     }
 
     #[test]

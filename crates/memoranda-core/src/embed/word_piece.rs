@@ -8,8 +8,9 @@ use unicode_normalization::char::is_combining_mark;
 pub(super) const UNKNOWN: usize = 100;
 /// Maximum number of characters of a word; longer words are unknown.
 const MAX_WORD_CHARS: usize = 100;
-/// Number of hash slots: twice the number of pieces, so that a lookup takes one or two probes.
-const HASH_SLOTS: usize = 1 << 16;
+/// Number of hash slots: more than twice the number of pieces, so that a lookup takes one or two
+/// probes.
+const HASH_SLOTS: usize = 1 << 17;
 const EMPTY: u16 = u16::MAX;
 /// First character after the Latin letters; the vocabulary has words in Latin script only.
 const AFTER_LATIN: char = '\u{250}';
@@ -42,9 +43,9 @@ struct HashSlot {
 }
 
 impl<'t> WordPieceVocabulary<'t> {
-    /// Reads one piece per line; the line number is the index of the piece.
-    pub(super) fn new(text: &'t str) -> Self {
-        let pieces: Vec<_> = text.lines().map(str::as_bytes).take(usize::from(EMPTY)).collect();
+    /// Builds a vocabulary; the place of a piece is its index.
+    pub(super) fn new(pieces: impl Iterator<Item = &'t str>) -> Self {
+        let pieces: Vec<_> = pieces.map(str::as_bytes).take(usize::from(EMPTY)).collect();
         let mut places = vec![HashSlot { number: EMPTY, mark: 0 }; HASH_SLOTS];
         for (number, piece) in pieces.iter().enumerate() {
             let hash = piece.iter().fold(BEGIN, |hash, &byte| hash_byte(hash, byte));
@@ -257,7 +258,7 @@ mod tests {
         ) {
             let text = known.join("\n");
             let mut found = Vec::new();
-            WordPieceVocabulary::new(&text).split_word(&word, &mut |number| found.push(number));
+            WordPieceVocabulary::new(text.lines()).split_word(&word, &mut |number| found.push(number));
             let mut expected = Vec::new();
             let mut rest = word.as_str();
             while !rest.is_empty() {

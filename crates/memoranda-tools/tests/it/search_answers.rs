@@ -129,7 +129,7 @@ fn lists_of_memories_are_filled_up_to_their_limit() {
     assert!(context.contains("Chose Drizzle ORM"), "{context}");
     assert!(context.contains("Production DB is PostgreSQL 15"), "{context}");
     let asked = json!({
-        "query": "database migration", "project_id": "github.com/me/my-app", "min_relevance": 0.9
+        "query": "database migration", "project_id": "github.com/me/my-app", "min_relevance": 0.99
     });
     assert!(notes.ok("get_context", asked).text.contains("Nothing matches"));
 }
