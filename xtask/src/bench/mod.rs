@@ -16,6 +16,7 @@ mod samples;
 mod size;
 #[cfg(target_os = "linux")]
 mod team;
+mod team_copies;
 #[cfg(target_os = "linux")]
 mod team_database;
 mod tool_cases;

@@ -3,6 +3,7 @@
 //!
 //!   cargo xtask bench team --sizes 1000,10000
 //!   cargo xtask bench team --sizes 1000 --binary target/debug/memoranda
+//!   cargo xtask bench team --sizes 1000 --copies 1000    a million notes in 1,001 spaces
 
 use std::io::{BufRead as _, BufReader, Read as _, Write as _};
 use std::net::TcpStream;
@@ -16,6 +17,7 @@ use xtask::vault::query_mix;
 use super::options::{self, BenchEffort};
 use super::report::{number, time};
 use super::samples::TimeSamples;
+use super::team_copies;
 use super::team_database::BenchDatabase;
 use super::tools::{ProcessUse, load};
 use super::{ScratchFolder, executable, rerun_optimised, target_folder};
@@ -49,7 +51,9 @@ struct ColdSamples {
 
 /// Measures, and prints a section to paste into `docs/scale.md`.
 pub(super) fn run(arguments: &[String]) -> Result<()> {
-    let (binary, mut rest) = split_binary(arguments);
+    let (binary, rest) = split_option(arguments, "--binary");
+    let (copies, mut rest) = split_option(&rest, "--copies");
+    let copies = copies.map_or(Ok(0), |copies| copies.parse())?;
     if !rest.iter().any(|argument| argument.starts_with("--sizes") || argument == "--quick") {
         rest.push(SIZES.to_owned());
     }
@@ -57,7 +61,7 @@ pub(super) fn run(arguments: &[String]) -> Result<()> {
     let root = workspace::root()?;
     let binary = match binary {
         Some(binary) => std::path::absolute(binary)?,
-        None if cfg!(debug_assertions) => return rerun_optimised("team", &rest),
+        None if cfg!(debug_assertions) => return rerun_optimised("team", arguments),
         None => {
             let build = ["build", "--release", "--quiet", "--package", "memoranda"];
             let features = ["--features", "postgres"];
@@ -68,31 +72,34 @@ pub(super) fn run(arguments: &[String]) -> Result<()> {
     let scratch = ScratchFolder::new(
         std::env::temp_dir().join(format!("memoranda-bench-team-{}", std::process::id())),
     )?;
-    let bench = TeamBench { binary, scratch: scratch.0.clone(), effort: options.effort };
+    let bench = TeamBench { binary, scratch: scratch.0.clone(), effort: options.effort, copies };
     for notes in options.sizes {
         println!("{}", bench.measure(notes)?);
     }
     Ok(())
 }
 
-fn split_binary(arguments: &[String]) -> (Option<PathBuf>, Vec<String>) {
+/// Takes an option with its value out of the arguments.
+fn split_option(arguments: &[String], name: &str) -> (Option<String>, Vec<String>) {
     let mut rest = Vec::new();
-    let mut binary = None;
+    let mut found = None;
     let mut arguments = arguments.iter();
     while let Some(argument) = arguments.next() {
-        match argument.strip_prefix("--binary") {
-            Some("") => binary = arguments.next().map(PathBuf::from),
-            Some(path) => binary = Some(PathBuf::from(path.trim_start_matches('='))),
+        match argument.strip_prefix(name) {
+            Some("") => found = arguments.next().cloned(),
+            Some(value) => found = Some(value.trim_start_matches('=').to_owned()),
             None => rest.push(argument.clone()),
         }
     }
-    (binary, rest)
+    (found, rest)
 }
 
 struct TeamBench {
     binary: PathBuf,
     scratch: PathBuf,
     effort: BenchEffort,
+    /// Number of further spaces with the same notes.
+    copies: usize,
 }
 
 impl TeamBench {
@@ -118,7 +125,40 @@ impl TeamBench {
             self.measure_server(&server, &secret, notes, Some(&database))?
         };
         let cold = self.measure_cold(&database, &secret)?;
-        self.report(notes, &database, raw_commit, (&local, &team), &cold, &loaded)
+        let mut report =
+            self.report(notes, &database, raw_commit, (&local, &team), &cold, &loaded)?;
+        if self.copies > 0 {
+            report.push_str(&self.measure_among_copies(&database, &secret, notes)?);
+        }
+        Ok(report)
+    }
+
+    /// Measures the same server again after many other spaces were filled.
+    fn measure_among_copies(
+        &self,
+        database: &BenchDatabase,
+        secret: &str,
+        notes: usize,
+    ) -> Result<String> {
+        let started = Instant::now();
+        let size = team_copies::copy_space(database, "bench", self.copies)?;
+        let copied = started.elapsed();
+        let server = HttpServer::start(self.team_command("warm", database))?;
+        let among = self.measure_server(&server, secret, notes, Some(database))?;
+        Ok(format!(
+            "\nAmong {} further spaces of the same notes (database of {size}, copied in {}; load {}): \
+             search {} / {}, CPU a search {:.2} + {:.2} ms, write {} / {}, 8 writers {:.0} a second.\n",
+            number(self.copies),
+            time(copied),
+            load(),
+            time(among.search.p50()),
+            time(among.search.p95()),
+            among.search_cpu_ms.0,
+            among.search_cpu_ms.1,
+            time(among.write.p50()),
+            time(among.write.p95()),
+            among.writes_per_second,
+        ))
     }
 
     /// Makes the tables, an account, and a space with the notes of a vault. Returns a token.
@@ -152,6 +192,10 @@ impl TeamBench {
         let queries = query_mix(notes);
         // The first search builds the index.
         client.call("search_notes", &json!({ "query": "first" }))?;
+        if let Some(database) = database {
+            // What is measured next would wait for the same processors.
+            Self::await_image(database)?;
+        }
         let cpu = || {
             (ProcessUse::of(server.child.id()).cpu_ms, database.map_or(0.0, BenchDatabase::cpu_ms))
         };
@@ -196,6 +240,17 @@ impl TeamBench {
         outcomes.into_iter().collect::<std::result::Result<Vec<()>, String>>()?;
         samples.writes_per_second = (WRITERS * each) as f64 / started.elapsed().as_secs_f64();
         Ok(samples)
+    }
+
+    /// Waits until the server has left an image of its index; not long, since a small space has none.
+    fn await_image(database: &BenchDatabase) -> Result<()> {
+        const PATIENCE: Duration = Duration::from_secs(20);
+        let started = Instant::now();
+        let count = "select count(*) from memoranda.images where parts > 0";
+        while database.sql("bench", count)? == "0" && started.elapsed() < PATIENCE {
+            std::thread::sleep(Duration::from_millis(50));
+        }
+        Ok(())
     }
 
     /// Measures a server whose cache is empty: a search, and on another server a note by its name.
