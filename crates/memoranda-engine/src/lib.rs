@@ -141,6 +141,27 @@ impl Memory {
         Ok(Self::over(Store::open_space(options, log)?))
     }
 
+    /// Opens what answers for a space until the whole of it is here, from an index image. `None` if
+    /// there is no image that can be used.
+    pub fn open_image(
+        options: &SpaceOptions,
+        log: Arc<dyn remote::RemoteLog>,
+        head: remote::RemoteHead,
+    ) -> Result<Option<Self>> {
+        Ok(Store::open_image(options, log, head)?.map(Self::over))
+    }
+
+    /// Opens the notes of one name alone, before their space is here. `None` if no note has exactly
+    /// this name, or if that cannot be seen quickly.
+    pub fn open_named(
+        options: &SpaceOptions,
+        log: Arc<dyn remote::RemoteLog>,
+        head: remote::RemoteHead,
+        name: &str,
+    ) -> Result<Option<Self>> {
+        Ok(Store::open_named(options, log, head, name)?.map(Self::over))
+    }
+
     /// Opens or makes a clone of a space, with the log that it copies.
     pub fn open_clone(
         options: OpenOptions,

@@ -5,8 +5,11 @@ use std::time::Duration;
 use memoranda_store::remote::RemoteHead;
 use memoranda_store::{SpaceFreshness, SpaceImportReport};
 
-use crate::Memory;
 use crate::error::Result;
+use crate::{IndexProgress, Memory};
+
+/// Maximum time to index a space.
+const COMPLETION_PATIENCE: Duration = Duration::from_secs(3600);
 
 impl Memory {
     /// Fetches and applies what the remote log has beyond this vault. `head` is the end of the
@@ -18,6 +21,29 @@ impl Memory {
     /// Waits until the remote log has another head than this vault, at most for `timeout`.
     pub fn await_space_change(&self, timeout: Duration) -> Result<Option<RemoteHead>> {
         Ok(self.store.await_space_change(timeout)?)
+    }
+
+    /// Returns true if this cache had the whole space before.
+    pub fn was_whole(&self) -> bool {
+        self.store.was_whole()
+    }
+
+    /// Fetches the whole space and indexes it, and records that it is here. Ends early, without an
+    /// error, if the remote log is away.
+    pub fn complete_space(&self) -> Result<bool> {
+        if self.store.catch_up_with_space(None)? != SpaceFreshness::Current {
+            return Ok(false);
+        }
+        if self.await_index(COMPLETION_PATIENCE, &|_, _| ())? != IndexProgress::Whole {
+            return Ok(false);
+        }
+        self.store.note_whole()?;
+        Ok(true)
+    }
+
+    /// Leaves an image of the index with the remote log, if one is wanted.
+    pub fn offer_image(&self) -> Result<bool> {
+        Ok(self.store.offer_image()?)
     }
 
     /// Copies the history of a vault into this space, which must be empty.

@@ -25,6 +25,9 @@ pub trait SpaceDirectory: Send + Sync {
     /// use, and contains what somebody wanted to be gone.
     fn space_epochs(&self) -> DirectoryResult<Vec<(String, u32)>>;
 
+    /// Removes index images of logs that were rewritten or removed by an earlier version.
+    fn remove_stale_images(&self) -> DirectoryResult<()>;
+
     /// Fails if the directory cannot be reached, or has another version than this program.
     fn check_ready(&self) -> DirectoryResult<()>;
 

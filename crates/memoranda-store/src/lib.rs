@@ -16,6 +16,7 @@ mod index;
 mod log;
 mod machine;
 mod map_data;
+mod provisional;
 mod scan;
 mod snapshot;
 mod space;
@@ -117,6 +118,9 @@ pub(crate) struct StoreInner {
     pub(crate) looking: Mutex<()>,
     /// The remote log, if the vault is the cache of a space.
     pub(crate) space: Option<space::RemoteSpace>,
+    /// Present if the store answers only until the whole space is here. Dropped last: its folder is
+    /// removed then.
+    pub(crate) provisional: Option<provisional::Provisional>,
 }
 
 impl Store {
@@ -129,6 +133,9 @@ impl Store {
     /// Starts what a long-lived process needs: watching for people's edits, and forcing files to
     /// disk in the background. A process that does one thing and ends needs neither.
     pub fn start_background(&self) -> Result<()> {
+        if self.inner.is_provisional() {
+            return Ok(());
+        }
         let mut background = self.inner.background();
         if background.is_none() {
             *background = Some(BackgroundSync::start(&self.inner)?);
@@ -488,7 +495,9 @@ impl Drop for Store {
         if let Some(background) = self.inner.background().take() {
             background.stop();
         }
-        if self.inner.unforced.load(Ordering::Relaxed) {
+        if self.inner.is_provisional() {
+            // Nothing of it is kept.
+        } else if self.inner.unforced.load(Ordering::Relaxed) {
             // The log has it all; a checkpoint only shortens the next recovery.
             self.flush().ok();
         } else if self.inner.index.leaves_much() {
@@ -501,7 +510,10 @@ impl StoreInner {
     fn read(&self, project: &ProjectName, path: &NotePath) -> Result<Option<FileContent>> {
         files::check_owner(path)?;
         match self.vault.project(project.as_str()) {
-            Ok(project) => self.root(&project)?.read(path),
+            Ok(found) => match self.root(&found)?.read(path)? {
+                None if self.is_provisional() => self.read_provisional(project, path),
+                read => Ok(read),
+            },
             Err(StoreError::NoProject { .. }) => Ok(None),
             Err(e) => Err(e),
         }

@@ -36,6 +36,63 @@ pub trait RemoteLog: Send + Sync {
 
     /// Waits until the head is another one than `seen`, at most for `timeout`. Returns the head.
     fn follow(&self, seen: RemoteHead, timeout: Duration) -> RemoteResult<RemoteHead>;
+
+    /// Returns the newest index image of a format, with its first part. `None` if the log has no image
+    /// of this format.
+    fn find_image(&self, format: &str) -> RemoteResult<Option<(ImageHead, Vec<u8>)>> {
+        let _ = format;
+        Ok(None)
+    }
+
+    /// Reads a further part of an image; `None` if another image has replaced it.
+    fn image_part(
+        &self,
+        format: &str,
+        image: ImageHead,
+        part: u32,
+    ) -> RemoteResult<Option<Vec<u8>>> {
+        let _ = (format, image, part);
+        Ok(None)
+    }
+
+    /// Returns true if an image of a log of this length is wanted from the caller: the log has grown
+    /// enough since the last one, and nobody else is making one at the moment.
+    fn claim_image(&self, format: &str, log_bytes: u64) -> RemoteResult<bool> {
+        let _ = (format, log_bytes);
+        Ok(false)
+    }
+
+    /// Stores a part of an image. Nobody sees it before [`Self::finish_image`].
+    fn put_image_part(
+        &self,
+        format: &str,
+        image: ImageHead,
+        part: u32,
+        bytes: &[u8],
+    ) -> RemoteResult<()> {
+        let _ = (format, image, part, bytes);
+        Ok(())
+    }
+
+    /// Replaces the image of a format by one whose parts are all stored, unless it is older.
+    fn finish_image(&self, format: &str, image: ImageHead) -> RemoteResult<()> {
+        let _ = (format, image);
+        Ok(())
+    }
+}
+
+/// An index image that a remote log keeps, so that a server that starts need not build the index. It is
+/// derived, and may be gone at any time.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub struct ImageHead {
+    /// Epoch of the log. An image of an earlier epoch is not used.
+    pub epoch: u32,
+    /// Number of the last log record that the index contains.
+    pub seq: u64,
+    /// Number of parts.
+    pub parts: u32,
+    /// Length of the log, in bytes.
+    pub log_bytes: u64,
 }
 
 /// The end of a remote log.

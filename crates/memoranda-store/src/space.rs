@@ -15,11 +15,12 @@ use memoranda_core::id::ContentHash;
 use crate::error::{ErrorContext as _, Result, StoreError};
 use crate::files::{self, FilePrivacy, state_files};
 use crate::remote::{AppendOutcome, RemoteError, RemoteHead, RemoteLog};
+use crate::vault::FORMAT;
 use crate::vault::boot::BootId;
-use crate::{OpenOptions, Store, StoreInner, clock};
+use crate::{OpenOptions, Store, StoreInner, clock, provisional};
 
 /// Bytes of frames that are fetched at once.
-const FETCH_BYTES: usize = 8 << 20;
+pub(crate) const FETCH_BYTES: usize = 8 << 20;
 
 /// Location and patience of the cache of a space.
 #[derive(Clone, Debug)]
@@ -90,6 +91,7 @@ impl Store {
             file_sync: Duration::from_secs(3600),
             lock_patience: options.lock_patience,
         };
+        prepare_folder(&open, log.device())?;
         Self::open_with(open, Some(RemoteSpace::new(log, head.epoch)))
     }
 
@@ -97,6 +99,22 @@ impl Store {
     /// remote log if the caller knows it already. Does nothing in a vault with a log of its own.
     pub fn catch_up_with_space(&self, head: Option<RemoteHead>) -> Result<SpaceFreshness> {
         self.inner.catch_up_with_space(head)
+    }
+
+    /// Returns true if this cache had the whole space before: its files and an index of them.
+    pub fn was_whole(&self) -> bool {
+        matches!(state_files::kind(&self.whole_path()), Ok(Some(_)))
+    }
+
+    /// Records that this cache has the whole space.
+    pub fn note_whole(&self) -> Result<()> {
+        state_files::write_plain(&self.whole_path(), b"")
+            .doing(|| "note that a space is here".into())
+    }
+
+    /// Returns the place of the mark of a whole cache, which goes with the cache.
+    fn whole_path(&self) -> PathBuf {
+        self.inner.options.state.join("whole")
     }
 
     /// Waits until the remote log has another head than this vault, at most for `timeout`. Returns
@@ -194,21 +212,44 @@ pub fn remove_stale_caches(
     spaces: impl FnOnce() -> Option<Vec<(String, u32)>>,
 ) -> Result<usize> {
     let doing = || "look for caches of spaces".to_owned();
-    let names = state_files::names(root).doing(doing)?;
-    // Asked after the look at the folder: the cache of a new space is not there yet, or is known.
+    let provisional = provisional::folder_of(root);
+    let mut folders = Vec::new();
+    for folder in [root, provisional.as_path()] {
+        let names = state_files::names(folder).doing(doing)?;
+        folders.extend(names.into_iter().map(|name| (folder.join(&name), name)));
+    }
+    // Asked after the look at the folders: the cache of a new space is not there yet, or is known.
     let Some(spaces) = spaces() else { return Ok(0) };
     let mut removed = 0;
-    for name in names {
+    for (folder, name) in folders {
         let mut parts = name.splitn(3, '-');
         let (Some(device), Some(epoch)) = (parts.next(), parts.next()) else { continue };
         // A folder that is no cache stays.
         let Ok(epoch) = epoch.parse::<u32>() else { continue };
         if !spaces.iter().any(|(known, current)| known == device && *current <= epoch) {
-            state_files::remove_tree(&root.join(&name)).doing(doing)?;
+            state_files::remove_tree(&folder).doing(doing)?;
             removed += 1;
         }
     }
     Ok(removed)
+}
+
+/// Writes the small files of a vault that is a cache, unless they are there. Opening the vault would
+/// force them to disk.
+pub(crate) fn prepare_folder(open: &OpenOptions, device: &str) -> Result<()> {
+    let doing = || "make the folder of a space".to_owned();
+    let own = open.home.join(".memoranda");
+    state_files::create_dir(&own, FilePrivacy::Private).doing(doing)?;
+    state_files::create_dir(&open.state, FilePrivacy::Private).doing(doing)?;
+    for (path, text) in [
+        (open.state.join("device"), format!("{device}\n")),
+        (own.join("format"), format!("{FORMAT}\n")),
+    ] {
+        if state_files::read(&path).doing(doing)?.is_none() {
+            state_files::write_plain(&path, text.as_bytes()).doing(doing)?;
+        }
+    }
+    Ok(())
 }
 
 /// Names the cache by what makes it valid, and removes those of the same space that are not.

@@ -58,7 +58,16 @@ impl Database {
             for space in spaces {
                 enter_space(transaction, space)?;
                 // The head goes first: its lock waits for a write that is being made.
-                for table in ["heads", "commits", "contents", "proposals", "members", "spaces"] {
+                for table in [
+                    "heads",
+                    "commits",
+                    "contents",
+                    "image_parts",
+                    "images",
+                    "proposals",
+                    "members",
+                    "spaces",
+                ] {
                     let delete = format!("delete from memoranda.{table} where space = $1");
                     transaction.execute(&delete, &[&space])?;
                 }

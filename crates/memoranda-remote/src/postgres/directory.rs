@@ -38,6 +38,10 @@ impl SpaceDirectory for Database {
         Ok(self.epochs()?)
     }
 
+    fn remove_stale_images(&self) -> DirectoryResult<()> {
+        Ok(self.drop_stale_images()?)
+    }
+
     fn check_ready(&self) -> DirectoryResult<()> {
         Ok(self.check_schema()?)
     }

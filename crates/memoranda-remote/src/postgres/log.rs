@@ -4,8 +4,8 @@ use std::time::{Duration, Instant};
 
 use memoranda_core::id::{CommitId, ContentHash};
 use memoranda_store::remote::{
-    AppendOutcome, FrameContent, RemoteError, RemoteFrame, RemoteHead, RemoteLog, RemoteResult,
-    StoredContent,
+    AppendOutcome, FrameContent, ImageHead, RemoteError, RemoteFrame, RemoteHead, RemoteLog,
+    RemoteResult, StoredContent,
 };
 use postgres::Row;
 use postgres::types::Type;
@@ -24,8 +24,8 @@ const POLL_INTERVAL: Duration = Duration::from_secs(5);
 
 /// The log of one space.
 pub struct PostgresLog {
-    database: Database,
-    space: i64,
+    pub(super) database: Database,
+    pub(super) space: i64,
     device: String,
 }
 
@@ -161,6 +161,37 @@ impl RemoteLog for PostgresLog {
             }
             self.database.await_change(self.space, noticed, left.min(POLL_INTERVAL));
         }
+    }
+
+    fn find_image(&self, format: &str) -> RemoteResult<Option<(ImageHead, Vec<u8>)>> {
+        self.newest_image(format)
+    }
+
+    fn image_part(
+        &self,
+        format: &str,
+        image: ImageHead,
+        part: u32,
+    ) -> RemoteResult<Option<Vec<u8>>> {
+        self.part_of_image(format, image, part)
+    }
+
+    fn claim_image(&self, format: &str, log_bytes: u64) -> RemoteResult<bool> {
+        self.claim(format, log_bytes)
+    }
+
+    fn put_image_part(
+        &self,
+        format: &str,
+        image: ImageHead,
+        part: u32,
+        bytes: &[u8],
+    ) -> RemoteResult<()> {
+        self.put_part(format, image, part, bytes)
+    }
+
+    fn finish_image(&self, format: &str, image: ImageHead) -> RemoteResult<()> {
+        self.replace_image(format, image)
     }
 }
 

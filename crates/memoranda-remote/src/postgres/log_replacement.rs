@@ -41,7 +41,7 @@ impl Database {
             if found != by.expected {
                 return Ok(false);
             }
-            for table in ["contents", "commits"] {
+            for table in ["contents", "commits", "image_parts", "images"] {
                 let delete = format!("delete from memoranda.{table} where space = $1");
                 transaction.execute(&delete, &[&space])?;
             }
@@ -90,7 +90,7 @@ impl Database {
         })?;
         if is_replaced {
             // Rows that were deleted leave their pages; the database uses the room again.
-            for table in ["commits", "contents", "proposals"] {
+            for table in ["commits", "contents", "image_parts", "proposals"] {
                 self.read(|client| client.batch_execute(&format!("vacuum memoranda.{table}")))?;
             }
         }

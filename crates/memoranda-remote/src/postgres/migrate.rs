@@ -15,6 +15,7 @@ const MIGRATIONS: &[(&str, &str)] = &[
     ("row security", include_str!("migrations/0004_row_security.sql")),
     ("token spaces", include_str!("migrations/0005_token_spaces.sql")),
     ("page", include_str!("migrations/0006_page.sql")),
+    ("index images", include_str!("migrations/0007_index_images.sql")),
 ];
 
 /// Version of the tables that this program uses.

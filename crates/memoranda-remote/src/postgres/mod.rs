@@ -9,6 +9,7 @@ mod authorization;
 mod changes;
 mod connection;
 mod directory;
+mod images;
 mod invitations;
 mod log;
 mod log_replacement;

@@ -18,6 +18,7 @@ mod database_loss;
 mod directory;
 mod drop_proxy;
 mod failover;
+mod images;
 mod lost_answers;
 mod migrations;
 mod row_security;

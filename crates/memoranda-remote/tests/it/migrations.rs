@@ -42,12 +42,13 @@ fn a_newer_schema_is_refused_and_left_alone() {
 }
 
 /// Migrations of the version before the present one.
-const EARLIER: [(&str, &str); 5] = [
+const EARLIER: [(&str, &str); 6] = [
     ("spaces", include_str!("../../src/postgres/migrations/0001_spaces.sql")),
     ("proposals", include_str!("../../src/postgres/migrations/0002_proposals.sql")),
     ("oauth", include_str!("../../src/postgres/migrations/0003_oauth.sql")),
     ("row security", include_str!("../../src/postgres/migrations/0004_row_security.sql")),
     ("token spaces", include_str!("../../src/postgres/migrations/0005_token_spaces.sql")),
+    ("page", include_str!("../../src/postgres/migrations/0006_page.sql")),
 ];
 
 #[test]

@@ -57,14 +57,22 @@ impl TestSpace {
         self.open_row(cache, address, spaces.find(|space| space.name == "acme").unwrap())
     }
 
+    /// Returns the place of a cache.
+    pub(crate) fn options(&self, cache: &str) -> SpaceOptions {
+        let root = self.folder.path().join(cache);
+        SpaceOptions { root, lock_patience: Duration::from_secs(30) }
+    }
+
+    /// Returns the log of the space `acme`.
+    pub(crate) fn log(&self) -> PostgresLog {
+        let space = self.row("acme");
+        PostgresLog::new(self.database.clone(), space.id, space.device)
+    }
+
     fn open_row(&self, cache: &str, address: &str, space: SpaceRow) -> Store {
         let database = Database::new(address, None).unwrap();
         let log = PostgresLog::new(database, space.id, space.device);
-        let options = SpaceOptions {
-            root: self.folder.path().join(cache),
-            lock_patience: Duration::from_secs(30),
-        };
-        let store = Store::open_space(&options, Arc::new(log)).unwrap();
+        let store = Store::open_space(&self.options(cache), Arc::new(log)).unwrap();
         store.catch_up_with_space(None).unwrap();
         store.sync(&mut |_| {}).unwrap();
         store

@@ -51,16 +51,20 @@ impl TeamRequest {
     ) -> (ToolResult, SideOutput) {
         let mut open = Vec::with_capacity(spaces.len());
         for space in spaces {
+            if let Some(early) = self.answering_early(space, &call) {
+                open.push((*space, early, SpaceFreshness::Current));
+                continue;
+            }
             match self.open(space) {
                 Ok((opened, freshness)) => {
                     await_first_scan(&opened.memory, &SyncScope::Everything, &|_, _| ());
-                    open.push((*space, opened, freshness));
+                    open.push((*space, Arc::clone(&opened.memory), freshness));
                 }
                 Err(error) => return (space_failed(space, &error), SideOutput::default()),
             }
         }
         let memories: Vec<Arc<Memory>> =
-            open.iter().map(|(_, opened, _)| Arc::clone(&opened.memory)).collect();
+            open.iter().map(|(_, memory, _)| Arc::clone(memory)).collect();
         // Words are as rare as they are in all spaces together.
         let together = |at: usize| {
             let others = memories.iter().enumerate().filter(|(n, _)| *n != at);

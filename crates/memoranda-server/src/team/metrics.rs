@@ -18,6 +18,7 @@ pub(crate) struct TeamMetrics {
     tool_calls: AtomicU64,
     tool_errors: AtomicU64,
     stale_answers: AtomicU64,
+    early_answers: AtomicU64,
     directory_failures: AtomicU64,
     proposals: AtomicU64,
     rate_limited: AtomicU64,
@@ -48,6 +49,10 @@ impl TeamMetrics {
 
     pub(crate) fn count_stale_answer(&self) {
         add(&self.stale_answers);
+    }
+
+    pub(crate) fn count_early_answer(&self) {
+        add(&self.early_answers);
     }
 
     pub(crate) fn count_directory_failure(&self) {
@@ -88,6 +93,11 @@ impl TeamMetrics {
                 "memoranda_stale_answers_total",
                 "Answers as of an earlier time, because the database was away.",
                 &self.stale_answers,
+            ),
+            (
+                "memoranda_early_answers_total",
+                "Answers for spaces that were not whole on this server yet.",
+                &self.early_answers,
             ),
             (
                 "memoranda_directory_failures_total",

@@ -5,6 +5,7 @@
 //! of the chosen space. No server remembers anything that another would have to know.
 
 mod authorization;
+mod cold_spaces;
 mod combined;
 mod log_routes;
 mod metrics;

@@ -6,7 +6,7 @@ use std::sync::atomic::AtomicBool;
 use axum::http::{HeaderMap, HeaderValue, StatusCode};
 use jiff::Timestamp;
 use memoranda_engine::core::statement::StatementScope;
-use memoranda_engine::{Author, SpaceFreshness};
+use memoranda_engine::{Author, Memory, SpaceFreshness};
 use memoranda_remote::directory::{SpaceGrant, SpaceKind, TokenAccess, TokenGrant};
 use memoranda_tools::{SideOutput, ToolDef, ToolResult, remembered_scope};
 use serde_json::{Map, Value, json};
@@ -96,11 +96,23 @@ impl TeamRequest {
         !self.can_write() && spaces.iter().any(|space| space.role.access() > TokenAccess::Read)
     }
 
-    /// Opens the first space of the request.
+    /// Opens the first space of the request, in its current state.
     pub(crate) fn open_first(&self) -> Result<Arc<OpenSpace>, HttpError> {
+        self.opened_first(|space| Ok(self.open(space)?.0))
+    }
+
+    /// Opens the first space of the request in whatever state it is.
+    pub(crate) fn open_first_to_call(&self) -> Result<Arc<OpenSpace>, HttpError> {
+        self.opened_first(|space| self.team.spaces.open(&self.team.config, space))
+    }
+
+    fn opened_first(
+        &self,
+        open: impl FnOnce(&SpaceGrant) -> Result<Arc<OpenSpace>, SpaceError>,
+    ) -> Result<Arc<OpenSpace>, HttpError> {
         let first = self.spaces().first().copied().ok_or_else(unavailable)?;
-        match self.open(first) {
-            Ok((open, _)) => Ok(open),
+        match open(first) {
+            Ok(open) => Ok(open),
             Err(error) if error.is_away() => Err(unavailable()),
             Err(error) => {
                 tracing::error!(%error, "a space cannot be opened");
@@ -121,6 +133,22 @@ impl TeamRequest {
             (_, freshness) => freshness,
         };
         Ok((open, freshness))
+    }
+
+    /// Returns what answers a reading call in a space that is not whole on this server yet; `None` if
+    /// the call is for the whole space.
+    pub(super) fn answering_early(
+        &self,
+        space: &SpaceGrant,
+        call: &ToolCall,
+    ) -> Option<Arc<Memory>> {
+        if self.as_of.is_some() || !call.tool.hints.read_only {
+            return None;
+        }
+        let asked = (call.tool.name, &call.arguments);
+        let early = self.team.spaces.answering_early(&self.team.config, space, asked)?;
+        self.team.metrics.count_early_answer();
+        Some(early)
     }
 
     /// Adds person and token to the author of a call.
@@ -241,11 +269,14 @@ impl TeamRequest {
                 return (refuse_while_away(), none());
             }
         }
-        let (open, freshness) = match self.open(space) {
-            Ok(opened) => opened,
-            Err(error) => return (space_failed(space, &error), none()),
+        let (memory, freshness) = match self.answering_early(space, &call) {
+            Some(early) => (early, SpaceFreshness::Current),
+            None => match self.open(space) {
+                Ok((open, freshness)) => (Arc::clone(&open.memory), freshness),
+                Err(error) => return (space_failed(space, &error), none()),
+            },
         };
-        call.memory = Arc::clone(&open.memory);
+        call.memory = memory;
         let (mut result, output) = call.run_blocking(channels.progress, channels.cancelled);
         self.mark(&mut result, &[space], &[freshness]);
         (result, output)

@@ -113,8 +113,21 @@ async fn metrics(State(team): State<Arc<TeamState>>) -> Response {
     ([(CONTENT_TYPE, "text/plain; version=0.0.4")], text).into_response()
 }
 
-/// Authorizes a request and opens its first space, on the blocking pool.
+/// Authorizes a request and opens its first space in its current state, on the blocking pool.
 pub(super) async fn enter(
+    team: Arc<TeamState>,
+    path: String,
+    headers: HeaderMap,
+    ticket: Option<ConnectionTicket>,
+) -> Result<(Arc<TeamRequest>, Arc<OpenSpace>), HttpError> {
+    let (entered, _) = enter_to_call(team, path, headers, ticket).await?;
+    let open = catch_up(&entered).await?;
+    Ok((entered, open))
+}
+
+/// Authorizes a request and opens its first space for the call of a tool, on the blocking pool. The
+/// call brings the spaces that it needs into their current state.
+async fn enter_to_call(
     team: Arc<TeamState>,
     path: String,
     headers: HeaderMap,
@@ -125,13 +138,22 @@ pub(super) async fn enter(
         if let Some(ticket) = ticket {
             ticket.mark_authenticated();
         }
-        let open = entered.open_first()?;
+        let open = entered.open_first_to_call()?;
         Ok((Arc::new(entered), open))
     });
-    task.await.unwrap_or_else(|error| {
-        tracing::error!(%error, "a request broke down");
-        Err(HttpError::new(StatusCode::INTERNAL_SERVER_ERROR, "The request broke down."))
-    })
+    task.await.unwrap_or_else(|error| Err(broke_down(&error)))
+}
+
+/// Brings the first space of a request into its current state.
+async fn catch_up(entered: &Arc<TeamRequest>) -> Result<Arc<OpenSpace>, HttpError> {
+    let entered = Arc::clone(entered);
+    let task = tokio::task::spawn_blocking(move || entered.open_first());
+    task.await.unwrap_or_else(|error| Err(broke_down(&error)))
+}
+
+fn broke_down(error: &tokio::task::JoinError) -> HttpError {
+    tracing::error!(%error, "a request broke down");
+    HttpError::new(StatusCode::INTERNAL_SERVER_ERROR, "The request broke down.")
 }
 
 /// Passes a request to the MCP service of its first space.
@@ -142,22 +164,26 @@ async fn mcp(
     let ticket = request.extensions().get::<ConnectionTicket>().cloned();
     let (path, headers) = (request.uri().path().to_owned(), request.headers().clone());
     let error = headers.contains_key(AUTHORIZATION).then_some("invalid_token");
-    let (entered, open) = match enter(Arc::clone(&team), path.clone(), headers, ticket).await {
+    let entered = enter_to_call(Arc::clone(&team), path.clone(), headers, ticket).await;
+    let (entered, mut open) = match entered {
         Ok(entered) => entered,
         Err(refusal) if refusal.status == StatusCode::UNAUTHORIZED => {
             return Ok(challenge(&team, &path, error, refusal));
         }
         Err(refusal) => return Err(refusal),
     };
-    if entered.lacks_write_scope() {
-        let (head, body) = request.into_parts();
-        // The guard has read the body and checked its size.
-        let body = to_bytes(body, usize::MAX).await.unwrap_or_default();
-        if let Some(tool) = called_tool(&body).filter(|tool| !tool.hints.read_only) {
+    let (head, body) = request.into_parts();
+    // The guard has read the body and checked its size.
+    let body = to_bytes(body, usize::MAX).await.unwrap_or_default();
+    match called_tool(&body) {
+        Some(tool) if !tool.hints.read_only && entered.lacks_write_scope() => {
             return Ok(insufficient_scope(&team, &path, tool));
         }
-        request = Request::from_parts(head, body.into());
+        Some(_) => {}
+        // A resource, for example, is read from the space itself.
+        None => open = catch_up(&entered).await?,
     }
+    request = Request::from_parts(head, body.into());
     let is_stream = request.method() == Method::GET || is_listening(&request);
     if is_stream {
         open.follow();
@@ -228,7 +254,8 @@ async fn tool(
 ) -> Result<Response, HttpError> {
     let ticket = ticket.map(|axum::Extension(ticket)| ticket);
     let path = format!("/api/tools/{name}");
-    let (entered, open) = enter(Arc::clone(&team), path.clone(), headers.clone(), ticket).await?;
+    let (entered, open) =
+        enter_to_call(Arc::clone(&team), path.clone(), headers.clone(), ticket).await?;
     if let Some(tool) = find_tool(&name).filter(|tool| !tool.hints.read_only)
         && entered.lacks_write_scope()
     {

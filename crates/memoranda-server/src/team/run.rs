@@ -127,12 +127,17 @@ async fn serve(
     Ok(())
 }
 
-/// Removes caches of spaces that were purged or deleted, again and again.
+/// Removes caches of spaces that were purged or deleted, and leaves images of indexes for other
+/// servers, again and again.
 async fn sweep(team: Arc<TeamState>) {
     let mut interval = tokio::time::interval(SWEEP_INTERVAL);
     loop {
         interval.tick().await;
         let team = Arc::clone(&team);
-        tokio::task::spawn_blocking(move || team.spaces.remove_stale()).await.ok();
+        let look = move || {
+            team.spaces.remove_stale();
+            team.spaces.offer_images();
+        };
+        tokio::task::spawn_blocking(look).await.ok();
     }
 }

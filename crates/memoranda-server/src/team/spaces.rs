@@ -7,11 +7,12 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError, Weak};
 use std::time::Duration;
 
 use memoranda_engine::{
-    EngineError, Memory, SpaceFreshness, SpaceOptions, StoreError, clock, remove_stale_caches,
+    EngineError, Memory, SpaceFreshness, StoreError, clock, remove_stale_caches,
 };
 use memoranda_remote::directory::{SpaceDirectory, SpaceGrant};
 use memoranda_tools::SelectionError;
 
+use super::cold_spaces::{CacheState, complete_if_cold};
 use crate::api::ApiState;
 use crate::config::ServerConfig;
 use crate::mcp;
@@ -34,15 +35,16 @@ pub(crate) struct OpenSpace {
     epoch: u32,
     used: AtomicU64,
     is_followed: AtomicBool,
+    pub(super) cache: CacheState,
 }
 
 /// The spaces that are open, and what is needed to open others.
 pub(crate) struct OpenSpaces {
-    directory: Arc<dyn SpaceDirectory>,
-    root: PathBuf,
-    lock_patience: Duration,
+    pub(super) directory: Arc<dyn SpaceDirectory>,
+    pub(super) root: PathBuf,
+    pub(super) lock_patience: Duration,
     max_open: usize,
-    prepare: PrepareMemory,
+    pub(super) prepare: PrepareMemory,
     slots: Mutex<HashMap<i64, Arc<SpaceSlot>>>,
     clock: AtomicU64,
 }
@@ -101,6 +103,7 @@ impl OpenSpaces {
         grant: &SpaceGrant,
     ) -> Result<(Arc<OpenSpace>, SpaceFreshness), SpaceError> {
         let open = self.open(config, grant)?;
+        complete_if_cold(&open);
         match self.catch_up(&open, grant) {
             Err(error) if error.is_rewritten() => {
                 self.close(grant.id);
@@ -116,7 +119,7 @@ impl OpenSpaces {
         Ok(open.memory.catch_up_with_space(Some(grant.head))?)
     }
 
-    fn open(
+    pub(super) fn open(
         &self,
         config: &ServerConfig,
         grant: &SpaceGrant,
@@ -129,9 +132,9 @@ impl OpenSpaces {
             return Ok(Arc::clone(open));
         }
         *place = None;
-        let options = SpaceOptions { root: self.root.clone(), lock_patience: self.lock_patience };
-        let memory = Memory::open_space(&options, self.directory.space_log(grant))?;
+        let memory = Memory::open_space(&self.options(), self.directory.space_log(grant))?;
         let memory = Arc::new((self.prepare)(memory));
+        let is_whole = memory.was_whole();
         let catalog = Arc::new(ToolCatalog::new(Arc::clone(&memory), config)?);
         let sessions = Arc::new(PageSessions::new(None));
         let page = Arc::new(PageState::new(Arc::clone(&catalog), sessions, config));
@@ -143,6 +146,7 @@ impl OpenSpaces {
             epoch: grant.head.epoch,
             used: AtomicU64::new(now),
             is_followed: AtomicBool::new(false),
+            cache: CacheState::new(is_whole),
         });
         *place = Some(Arc::clone(&open));
         drop(place);
@@ -150,9 +154,19 @@ impl OpenSpaces {
         Ok(open)
     }
 
+    /// Returns the spaces that are open and not being opened just now.
+    pub(super) fn open_spaces(&self) -> Vec<Arc<OpenSpace>> {
+        let slots: Vec<Arc<SpaceSlot>> = self.slots().values().map(Arc::clone).collect();
+        let open = |slot: &Arc<SpaceSlot>| slot.0.try_lock().ok()?.as_ref().map(Arc::clone);
+        slots.iter().filter_map(open).collect()
+    }
+
     /// Closes spaces that were purged or deleted, and removes their caches, also those that nobody
     /// asks for any more.
     pub(crate) fn remove_stale(&self) {
+        if let Err(error) = self.directory.remove_stale_images() {
+            tracing::debug!(%error, "index images cannot be looked through");
+        }
         let current = || match self.directory.space_epochs() {
             Ok(spaces) => {
                 let is_current = |open: &OpenSpace| {

@@ -79,6 +79,7 @@ impl Store {
         mut decide: impl FnMut(&Transaction<'_>) -> Result<ChangeSet, E>,
     ) -> Result<CommitOutcome, E> {
         let inner = &self.inner;
+        inner.refuse_provisional()?;
         let mut retry = None;
         let mut outcome = inner.try_commit(author, &mut decide, &mut retry);
         for _ in 0..MAX_SPACE_TRIES {

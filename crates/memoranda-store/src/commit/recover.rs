@@ -7,6 +7,7 @@
 
 mod evidence;
 
+use std::cell::Cell;
 use std::collections::{BTreeMap, BTreeSet, HashMap};
 use std::time::Duration;
 
@@ -19,6 +20,7 @@ use crate::commit::recover::evidence::{
 };
 use crate::error::{NotAFileKind, Result, StoreError};
 use crate::files::{DirHandle, FileContent, HardLinkPolicy, ProjectRoot, temp_names};
+use crate::index;
 use crate::log::chain::clock_of;
 use crate::log::{
     ContentLocation, FileRecord, LogPosition, LogRecord, LoggedRecord, ReadCheck, RecordBody,
@@ -74,6 +76,8 @@ struct FileHistory {
     /// When we wrote the file, in milliseconds since 1970.
     written_ms: Vec<i64>,
     last_ms: i64,
+    /// When the last version was written: a move alone keeps that time.
+    content_time: ContentTime,
     last_clock: u64,
     crash: CrashKind,
     /// True if the last record is a write of ours rather than an edit that was found on disk.
@@ -90,12 +94,22 @@ struct FileHistory {
     temporaries: Vec<(String, TempFileState)>,
 }
 
+/// When a version of a file was written.
+#[derive(Clone, PartialEq, Eq)]
+enum ContentTime {
+    /// At this time, in milliseconds since 1970.
+    At(i64),
+    /// When the file at this place was, from which it was moved.
+    Of(NotePath),
+}
+
 impl FileHistory {
     fn new(crash: CrashKind) -> Self {
         Self {
             versions: Vec::new(),
             written_ms: Vec::new(),
             last_ms: i64::MIN,
+            content_time: ContentTime::At(0),
             last_clock: 0,
             crash,
             is_ours: false,
@@ -266,32 +280,42 @@ impl<'a> Recovery<'a> {
                 continue;
             }
             let permalink = placed.record.notes.get(n).and_then(|note| note.permalink.clone());
-            let mut extend =
-                |path: &NotePath, before, after, temporary, moved: Option<&NotePath>| {
-                    let key = (file.project.clone(), path.clone());
-                    let history = self.files.entry(key).or_insert_with(|| FileHistory::new(*crash));
-                    history.versions.extend([before, after]);
-                    history.last_ms = unapplied.time_ms();
-                    history.last_clock = *clock;
-                    history.crash = history.crash.max(*crash);
-                    history.is_ours = is_ours;
-                    history.has_ours |= is_ours;
-                    history.permalink.clone_from(&permalink);
-                    history.moved = moved.cloned();
-                    if is_ours {
-                        history.ours_at = history.versions.len() - 1;
-                        history.written_ms.push(unapplied.time_ms());
-                        let name = temp_names::of_commit(commit.id, n);
-                        let displaced = temp_names::of_displaced(&name);
-                        history.temporaries.push((name, temporary));
-                        history.temporaries.push((displaced, TempFileState::NewOrDisplaced));
-                    }
-                };
+            let mut extend = |path: &NotePath,
+                              before: Option<ContentHash>,
+                              after: Option<ContentHash>,
+                              temporary,
+                              moved: Option<&NotePath>| {
+                let key = (file.project.clone(), path.clone());
+                let history = self.files.entry(key).or_insert_with(|| FileHistory::new(*crash));
+                history.versions.extend([before, after]);
+                history.last_ms = unapplied.time_ms();
+                // That of the version that a move takes away is asked for by `keep_time`.
+                if after.is_some() {
+                    history.content_time = ContentTime::At(unapplied.time_ms());
+                }
+                history.last_clock = *clock;
+                history.crash = history.crash.max(*crash);
+                history.is_ours = is_ours;
+                history.has_ours |= is_ours;
+                history.permalink.clone_from(&permalink);
+                history.moved = moved.cloned();
+                if is_ours {
+                    history.ours_at = history.versions.len() - 1;
+                    history.written_ms.push(unapplied.time_ms());
+                    let name = temp_names::of_commit(commit.id, n);
+                    let displaced = temp_names::of_displaced(&name);
+                    history.temporaries.push((name, temporary));
+                    history.temporaries.push((displaced, TempFileState::NewOrDisplaced));
+                }
+            };
             match &file.moved_from {
                 Some(from) => {
                     let (path, displaced) = (&file.path, TempFileState::NewOrDisplaced);
                     extend(from, file.before, None, displaced, Some(path));
                     extend(path, None, file.after, TempFileState::New, Some(from));
+                    if file.before == file.after {
+                        self.keep_time(&file.project, from, path, unapplied.time_ms());
+                    }
                 }
                 None => {
                     let displaced = TempFileState::NewOrDisplaced;
@@ -299,6 +323,41 @@ impl<'a> Recovery<'a> {
                 }
             }
         }
+    }
+
+    /// Gives a file that was moved the time of its content.
+    fn keep_time(&mut self, project: &ProjectName, from: &NotePath, to: &NotePath, moved_ms: i64) {
+        let key = |path: &NotePath| (project.clone(), path.clone());
+        let source = self.files.get(&key(from)).map(|source| source.content_time.clone());
+        let kept = match source {
+            // The records do not say when it was written there.
+            None | Some(ContentTime::At(0)) => ContentTime::Of(from.clone()),
+            Some(known) => known,
+        };
+        if let Some(target) = self.files.get_mut(&key(to))
+            && target.last_ms == moved_ms
+        {
+            target.content_time = kept;
+        }
+    }
+
+    /// Returns when the last version of a file was written, in milliseconds since 1970.
+    fn content_ms(&self, project: &ProjectName, history: &FileHistory) -> i64 {
+        let from = match &history.content_time {
+            ContentTime::At(ms) => return *ms,
+            ContentTime::Of(from) => from,
+        };
+        let on_disk = self.root(project).and_then(|root| root.stat(from).ok().flatten());
+        let mtime_ns = Cell::new(on_disk.map(|stat| stat.mtime_ns));
+        if mtime_ns.get().is_none() && self.inner.is_provisional() {
+            let known = self.inner.peek(|db| {
+                let row = index::row(db, index::project_id_of(db, project)?, from)?;
+                mtime_ns.set(row.map(|row| row.stat.mtime_ns));
+                Ok(())
+            });
+            known.ok();
+        }
+        mtime_ns.get().map_or(history.last_ms, |ns| ns.div_euclid(1_000_000))
     }
 
     /// Leaves out the files for which another log has a later record that is not replayed: one of a
@@ -482,7 +541,8 @@ impl<'a> Recovery<'a> {
             let permalink = history.permalink.clone();
             self.torn.push(TornFile { project, path, found, acknowledged: last, permalink });
         }
-        let (project, path, time_ms) = (project.clone(), path.clone(), history.last_ms);
+        let time_ms = self.content_ms(project, history);
+        let (project, path) = (project.clone(), path.clone());
         let known = history.temporaries.last().map(|(name, _)| name.clone());
         let aside = known.unwrap_or_else(temp_names::of_recovery);
         self.repairs.push(Repair { project, path, time_ms, current, last, mode, aside });
@@ -507,6 +567,8 @@ impl<'a> Recovery<'a> {
     fn content(&self, hash: ContentHash) -> Result<Vec<u8>> {
         match self.contents.get(&hash) {
             Some(at) => self.inner.log.content(at, hash),
+            // The copy of the log begins in the middle.
+            None if self.inner.is_provisional() => self.inner.content_of_space(hash),
             // A moved file whose content is in an older record. The index is not needed for it.
             None => find_content(self.inner, hash),
         }

@@ -98,8 +98,38 @@ impl IndexFile {
         Ok(Self { path: folder.join("index.db") })
     }
 
+    /// Returns the index in a file of any name.
+    pub(crate) fn at(path: PathBuf) -> Self {
+        Self { path }
+    }
+
     pub(crate) fn path(&self) -> &Path {
         &self.path
+    }
+
+    /// Takes over a file that was written as a whole, and records that it is sound. Only before any
+    /// process uses it.
+    pub(crate) fn adopt(&self) -> Result<Connection> {
+        let db = self.open_writer()?;
+        self.write_pages(&db, OldReaders::Wait)?;
+        Ok(db)
+    }
+
+    /// Records that the file is sound after further changes. Only before any process uses it.
+    pub(crate) fn finish_adoption(&self, db: &Connection) -> Result<()> {
+        self.write_pages(db, OldReaders::Wait)
+    }
+
+    /// Writes one state of the index into a new file, without the pages that are free.
+    pub(crate) fn copy_to(&self, path: &Path) -> Result<()> {
+        let to = path.to_str().ok_or_else(StoreError::index_damage)?;
+        self.open_writer()?.execute("VACUUM INTO ?", [to])?;
+        Ok(())
+    }
+
+    /// Returns the name of the form that an index has in this program.
+    pub(crate) fn format_name() -> String {
+        format!("index {SCHEMA_VERSION} {MODEL_ID}")
     }
 
     /// Compares the metadata of the file with the recorded one, without opening it.
@@ -133,7 +163,7 @@ impl IndexFile {
     }
 
     /// Opens the main file alone, where nothing can be written: on a disk that is full or read-only.
-    fn open_immutable(&self) -> Result<Connection> {
+    pub(crate) fn open_immutable(&self) -> Result<Connection> {
         let mut name = String::from("file:");
         for byte in self.path.as_os_str().as_encoded_bytes() {
             match byte {

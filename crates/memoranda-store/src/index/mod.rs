@@ -16,6 +16,7 @@ mod folders;
 mod fts5_query;
 mod graph;
 pub(crate) mod history;
+pub(crate) mod image;
 pub(crate) mod ledger;
 pub(crate) mod links;
 pub(crate) mod map_rows;

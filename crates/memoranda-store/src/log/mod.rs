@@ -6,6 +6,7 @@
 pub(crate) mod chain;
 mod fields;
 mod frame;
+mod received;
 mod record;
 mod record_fields;
 mod rewrite;
@@ -25,6 +26,7 @@ use chain::ChainEnd;
 use frame::FrameFormat;
 use segment::{BARRIER, BARRIER_FOLDER, HEADER_BYTES};
 
+pub(crate) use received::ReceivedFrame;
 pub(crate) use record::restore;
 pub(crate) use record::{
     FileRecord, FileVersionId, LogRecord, PurgeOrder, RecordBody, parse_folders, wire_folders,

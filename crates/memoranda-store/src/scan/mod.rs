@@ -92,6 +92,8 @@ pub struct ScanProgress {
 impl StoreInner {
     /// Looks at every file of every project; once more if the index turns out to be bad.
     pub(crate) fn sync_all(&self, progress: &mut dyn FnMut(ScanProgress)) -> Result<ScanReport> {
+        // Its files are not on disk, and not removed either.
+        self.refuse_provisional()?;
         let _alone = self.looking.lock().unwrap_or_else(PoisonError::into_inner);
         let report = match self.try_sync_all(progress) {
             Err(e) if e.is_index_damage() => {
@@ -111,6 +113,7 @@ impl StoreInner {
         name: &ProjectName,
         progress: &mut dyn FnMut(ScanProgress),
     ) -> Result<ScanReport> {
+        self.refuse_provisional()?;
         let look = |progress: &mut dyn FnMut(ScanProgress)| {
             let _alone = self.looking.lock().unwrap_or_else(PoisonError::into_inner);
             self.read_other_devices()?;
@@ -269,6 +272,7 @@ impl StoreInner {
         project: &Project,
         paths: &BTreeSet<NotePath>,
     ) -> Result<ScanReport> {
+        self.refuse_provisional()?;
         let mut report = ScanReport::default();
         let root = self.root(project)?;
         let run = MachineRun::current(&project.path);

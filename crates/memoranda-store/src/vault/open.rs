@@ -6,6 +6,7 @@ use std::sync::{Arc, Mutex};
 use crate::commit::write_session::VaultWriter;
 use crate::error::Result;
 use crate::index::{IndexFile, VaultIndex};
+use crate::provisional::Provisional;
 use crate::space::RemoteSpace;
 use crate::vault::lock::VaultLock;
 use crate::vault::{OpenOptions, Vault, access_times, root_identity};
@@ -14,6 +15,23 @@ use crate::{Store, StoreInner, log};
 impl Store {
     /// Opens a vault with a log of its own, or the cache of a space.
     pub(crate) fn open_with(options: OpenOptions, space: Option<RemoteSpace>) -> Result<Self> {
+        Self::open_as(options, space, None)
+    }
+
+    /// Opens a store that answers for a space until the whole of it is here.
+    pub(crate) fn open_provisional(
+        options: OpenOptions,
+        space: RemoteSpace,
+        provisional: Provisional,
+    ) -> Result<Self> {
+        Self::open_as(options, Some(space), Some(provisional))
+    }
+
+    fn open_as(
+        options: OpenOptions,
+        space: Option<RemoteSpace>,
+        provisional: Option<Provisional>,
+    ) -> Result<Self> {
         let mut vault = Vault::open(&options)?;
         if let Some(space) = &space {
             vault.device = space.log().device().to_owned();
@@ -40,6 +58,7 @@ impl Store {
             listener: Mutex::new(None),
             looking: Mutex::new(()),
             space,
+            provisional,
         };
         Ok(Self { inner: Arc::new(inner) })
     }

@@ -54,6 +54,7 @@ mod root_identity;
 mod simulator;
 mod snapshot;
 mod space;
+mod space_stories;
 mod support;
 #[cfg(all(target_os = "linux", feature = "faults"))]
 mod suspended;

@@ -9,7 +9,7 @@ use crate::model::Files;
 use crate::support::{TestVault, change, make, operation, path, rounds, sync};
 
 /// Names with everything that has its own rules: twins of permalinks, folders, hidden, ignored.
-const NAMES: [&str; 10] = [
+pub(crate) const NAMES: [&str; 10] = [
     "a.md",
     "b.md",
     "a b.md",
@@ -59,7 +59,7 @@ fn step() -> impl Strategy<Value = Step> {
     ]
 }
 
-fn text(n: usize) -> Vec<u8> {
+pub(crate) fn text(n: usize) -> Vec<u8> {
     match n {
         0 => b"# A\n- [fact] one #tag\n- links [[b]] [[./b]] [[../a]]\n".to_vec(),
         1 => b"---\npermalink: shared\ntags: [x]\n---\nsee [[a b]] and [[f/a]]\n".to_vec(),
@@ -71,14 +71,14 @@ fn text(n: usize) -> Vec<u8> {
 }
 
 /// Makes a change in the vault and in the model; a conflict changes neither.
-fn both(store: &Store, model: &mut Files, wanted: ChangeSet) {
+pub(crate) fn both(store: &Store, model: &mut Files, wanted: ChangeSet) {
     match make(store, wanted.clone()) {
         CommitOutcome::Committed(_) | CommitOutcome::Unchanged => model.make(&wanted),
         CommitOutcome::Conflict(_) => {}
     }
 }
 
-fn put(n: usize, t: usize) -> memoranda_core::change::ChangeOperation {
+pub(crate) fn put(n: usize, t: usize) -> memoranda_core::change::ChangeOperation {
     operation(NAMES[n], ExpectedContent::Anything, FileAction::Put(text(t)))
 }
 

@@ -4,15 +4,15 @@
 //! tests of `memoranda-remote` run the same stories on PostgreSQL.
 
 use std::path::{Path, PathBuf};
-use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 use std::sync::{Arc, Mutex};
 use std::time::Duration;
 
 use memoranda_core::change::{ExpectedContent, FileAction};
 use memoranda_core::id::ContentHash;
 use memoranda_store::remote::{
-    AppendOutcome, FrameContent, RemoteError, RemoteFrame, RemoteHead, RemoteLog, RemoteResult,
-    StoredContent,
+    AppendOutcome, FrameContent, ImageHead, RemoteError, RemoteFrame, RemoteHead, RemoteLog,
+    RemoteResult, StoredContent,
 };
 use memoranda_store::{CommitOutcome, SpaceFreshness, SpaceOptions, Store, StoreError};
 use tempfile::TempDir;
@@ -23,10 +23,14 @@ use crate::support::{
 
 /// A remote log in memory.
 #[derive(Default)]
-struct MemoryLog {
+pub(crate) struct MemoryLog {
     frames: Mutex<Vec<RemoteFrame>>,
     contents: Mutex<Vec<FrameContent>>,
     is_away: AtomicBool,
+    image: Mutex<Option<ImageHead>>,
+    parts: Mutex<Vec<Vec<u8>>>,
+    /// Number of contents that were asked for by their hashes.
+    asked: AtomicUsize,
 }
 
 impl MemoryLog {
@@ -82,6 +86,7 @@ impl RemoteLog for MemoryLog {
 
     fn content(&self, hash: ContentHash) -> RemoteResult<Option<StoredContent>> {
         self.check_reachable()?;
+        self.asked.fetch_add(1, Ordering::SeqCst);
         let found = self.contents.lock().unwrap().iter().find(|at| at.hash == hash).copied();
         let frames = self.frames.lock().unwrap();
         Ok(found.map(|at| {
@@ -94,24 +99,50 @@ impl RemoteLog for MemoryLog {
     fn follow(&self, _: RemoteHead, _: Duration) -> RemoteResult<RemoteHead> {
         self.head()
     }
+
+    fn find_image(&self, _: &str) -> RemoteResult<Option<(ImageHead, Vec<u8>)>> {
+        let image = *self.image.lock().unwrap();
+        Ok(image.map(|image| (image, self.parts.lock().unwrap()[0].clone())))
+    }
+
+    fn image_part(&self, _: &str, _: ImageHead, part: u32) -> RemoteResult<Option<Vec<u8>>> {
+        Ok(self.parts.lock().unwrap().get(part as usize).cloned())
+    }
+
+    fn put_image_part(&self, _: &str, _: ImageHead, part: u32, bytes: &[u8]) -> RemoteResult<()> {
+        let mut parts = self.parts.lock().unwrap();
+        parts.truncate(part as usize);
+        parts.push(bytes.to_vec());
+        Ok(())
+    }
+
+    fn finish_image(&self, _: &str, image: ImageHead) -> RemoteResult<()> {
+        *self.image.lock().unwrap() = Some(image);
+        Ok(())
+    }
 }
 
-struct TestSpace {
-    log: Arc<MemoryLog>,
+pub(crate) struct TestSpace {
+    pub(crate) log: Arc<MemoryLog>,
     folder: TempDir,
 }
 
 impl TestSpace {
-    fn new() -> Self {
+    pub(crate) fn new() -> Self {
         Self { log: Arc::default(), folder: TempDir::new().unwrap() }
     }
 
     /// Opens a cache with everything that the log has.
-    fn open(&self, name: &str) -> Store {
+    pub(crate) fn open(&self, name: &str) -> Store {
         let store = self.open_lazily(name);
         store.catch_up_with_space(None).unwrap();
         sync(&store);
         store
+    }
+
+    /// Returns true if the log has an index image.
+    pub(crate) fn has_image(&self) -> bool {
+        self.log.image.lock().unwrap().is_some()
     }
 
     fn open_lazily(&self, name: &str) -> Store {
@@ -119,7 +150,7 @@ impl TestSpace {
         Store::open_space(&self.options(name), log).unwrap()
     }
 
-    fn options(&self, name: &str) -> SpaceOptions {
+    pub(crate) fn options(&self, name: &str) -> SpaceOptions {
         let root = self.folder.path().join(name);
         SpaceOptions { root, lock_patience: Duration::from_secs(30) }
     }
@@ -140,6 +171,13 @@ fn tell_story(store: &Store) {
     let content = b"# List\n\nmoved\n".to_vec();
     let action = FileAction::MoveFrom { from, content };
     made(make(store, change(vec![operation("new/list.md", ExpectedContent::Anything, action)])));
+    // A move alone keeps the time of the content.
+    put(store, "first.md", "# First\n\nas it was\n");
+    let action = FileAction::MoveFrom {
+        from: path("first.md"),
+        content: b"# First\n\nas it was\n".to_vec(),
+    };
+    made(make(store, change(vec![operation("second.md", ExpectedContent::Anything, action)])));
     put(store, "gone.md", "# Gone\n\nfor a while\n");
     remove(store, "gone.md");
 }
@@ -182,7 +220,7 @@ fn a_cold_cache_and_a_plain_vault_have_the_fingerprint_of_the_writer() {
     assert!(report.agrees(), "{report:?}");
 }
 
-fn copy_with_times(from: &Path, to: &Path) {
+pub(crate) fn copy_with_times(from: &Path, to: &Path) {
     std::fs::create_dir_all(to).unwrap();
     for entry in std::fs::read_dir(from).unwrap() {
         let entry = entry.unwrap();
@@ -329,4 +367,138 @@ fn segment_below(folder: &Path) -> Option<PathBuf> {
         }
     }
     None
+}
+
+/// Opens a store that answers from the image of a space.
+pub(crate) fn open_image(space: &TestSpace, name: &str) -> Store {
+    let log: Arc<dyn RemoteLog> = Arc::<MemoryLog>::clone(&space.log);
+    let head = log.head().unwrap();
+    Store::open_image(&space.options(name), log, head).unwrap().unwrap()
+}
+
+fn open_named(space: &TestSpace, name: &str) -> Option<Store> {
+    let log: Arc<dyn RemoteLog> = Arc::<MemoryLog>::clone(&space.log);
+    let head = log.head().unwrap();
+    Store::open_named(&space.options("named"), log, head, name).unwrap()
+}
+
+#[test]
+fn an_image_answers_like_the_cache_that_made_it() {
+    let space = TestSpace::new();
+    let writer = space.open("writer");
+    tell_story(&writer);
+    assert!(writer.put_image().unwrap());
+    let provisional = open_image(&space, "cold");
+    assert!(provisional.is_indexed().unwrap());
+    assert_eq!(provisional.fingerprint().unwrap(), writer.fingerprint().unwrap());
+    assert_eq!(found(&provisional, "invoices"), ["main/billing.md"]);
+    for place in ["plan.md", "billing.md", "new/list.md", "old/list.md", "gone.md"] {
+        assert_eq!(text_of(&provisional, place), text_of(&writer, place), "{place}");
+    }
+    let commits =
+        |store: &Store| store.snapshot().unwrap().history(&Default::default(), 100, 0).unwrap();
+    assert_eq!(commits(&provisional), commits(&writer));
+}
+
+#[test]
+fn an_image_is_brought_up_to_the_head_of_the_log() {
+    let space = TestSpace::new();
+    let writer = space.open("writer");
+    tell_story(&writer);
+    writer.put_image().unwrap();
+    put(&writer, "billing.md", "# Billing\n\nInvoices go out on Tuesdays.\n");
+    put(&writer, "fresh/plan.md", "# Fresh\n\nafter the image\n");
+    remove(&writer, "plan.md");
+    let from = path("new/list.md");
+    let content = b"# List\n\nmoved\n".to_vec();
+    let action = FileAction::MoveFrom { from, content };
+    let moved = operation("newest/list.md", ExpectedContent::Anything, action);
+    made(make(&writer, change(vec![moved])));
+    let provisional = open_image(&space, "cold");
+    assert_eq!(provisional.fingerprint().unwrap(), writer.fingerprint().unwrap());
+    assert_eq!(found(&provisional, "tuesdays"), ["main/billing.md"]);
+    assert_eq!(found(&provisional, "moved"), ["main/newest/list.md"]);
+    for place in ["plan.md", "billing.md", "fresh/plan.md", "new/list.md", "newest/list.md"] {
+        assert_eq!(text_of(&provisional, place), text_of(&writer, place), "{place}");
+    }
+    // And further, as it is used.
+    put(&writer, "fresh/plan.md", "# Fresh\n\nafter the opening\n");
+    provisional.catch_up_with_space(None).unwrap();
+    assert_eq!(found(&provisional, "opening"), ["main/fresh/plan.md"]);
+}
+
+#[test]
+fn a_provisional_store_changes_nothing_and_leaves_nothing() {
+    let space = TestSpace::new();
+    let writer = space.open("writer");
+    tell_story(&writer);
+    writer.put_image().unwrap();
+    let head = space.log.head().unwrap();
+    let provisional = open_image(&space, "cold");
+    let home = provisional.home().to_owned();
+    let action = FileAction::Put(b"# Lost\n".to_vec());
+    let wanted = change(vec![operation("lost.md", ExpectedContent::Absent, action)]);
+    let refused = provisional.transact(&who("test"), |_| Ok::<_, StoreError>(wanted.clone()));
+    assert!(matches!(refused, Err(StoreError::NotInSpace { .. })), "{refused:?}");
+    // A scan would find no files, and record them as removed.
+    let scanned = provisional.sync(&mut |_| {});
+    assert!(matches!(scanned, Err(StoreError::NotInSpace { .. })), "{scanned:?}");
+    assert_eq!(space.log.head().unwrap(), head);
+    assert!(home.exists());
+    drop(provisional);
+    assert!(!home.exists());
+}
+
+#[test]
+fn a_note_is_found_by_any_of_its_names_without_the_index() {
+    let space = TestSpace::new();
+    let writer = space.open("writer");
+    tell_story(&writer);
+    put(&writer, "notes/long name.md", "---\ntitle: Other Title\naliases: [Nick]\n---\n# x\n");
+    writer.put_image().unwrap();
+    for name in ["Other Title", "notes/long name.md", "notes/long-name", "nick", "long name"] {
+        space.log.asked.store(0, Ordering::SeqCst);
+        let named = open_named(&space, name).unwrap_or_else(|| panic!("{name} is not found"));
+        assert_eq!(text_of(&named, "notes/long name.md"), text_of(&writer, "notes/long name.md"));
+        assert_eq!(space.log.asked.load(Ordering::SeqCst), 1, "{name}");
+        let row = |store: &Store| {
+            let snapshot = store.snapshot().unwrap();
+            let mut file =
+                snapshot.file(&main_project(), &path("notes/long name.md")).unwrap().unwrap();
+            file.id = 0;
+            file
+        };
+        assert_eq!(row(&named), row(&writer), "{name}");
+    }
+    assert!(open_named(&space, "plan.m").is_none());
+    assert!(open_named(&space, "gone").is_none());
+    // What the records behind the image say counts.
+    put(&writer, "billing.md", "# Billing\n\nInvoices go out on Tuesdays.\n");
+    remove(&writer, "plan.md");
+    put(&writer, "late.md", "---\ntitle: Came Late\n---\n# Late\n");
+    let text = |name: &str, place: &str| text_of(&open_named(&space, name)?, place);
+    assert_eq!(text("billing", "billing.md"), text_of(&writer, "billing.md"));
+    assert_eq!(text("Came Late", "late.md"), text_of(&writer, "late.md"));
+    assert_eq!(text("plan", "plan.md"), None);
+}
+
+#[test]
+fn an_image_of_another_epoch_or_a_damaged_one_is_not_used() {
+    let space = TestSpace::new();
+    let writer = space.open("writer");
+    tell_story(&writer);
+    writer.put_image().unwrap();
+    let log = || -> Arc<dyn RemoteLog> { Arc::<MemoryLog>::clone(&space.log) };
+    let (head, options) = (space.log.head().unwrap(), space.options("cold"));
+    let later = RemoteHead { epoch: 2, ..head };
+    assert!(Store::open_image(&options, log(), later).unwrap().is_none());
+    assert!(Store::open_named(&options, log(), later, "plan").unwrap().is_none());
+    // Another log, of the same length.
+    let image = space.log.image.lock().unwrap().unwrap();
+    *space.log.image.lock().unwrap() = Some(ImageHead { seq: image.seq - 1, ..image });
+    assert!(Store::open_image(&options, log(), head).unwrap().is_some());
+    space.log.parts.lock().unwrap()[1].truncate(5_000);
+    assert!(Store::open_image(&options, log(), head).unwrap().is_none());
+    space.log.parts.lock().unwrap()[0].clear();
+    assert!(Store::open_named(&options, log(), head, "plan").unwrap().is_none());
 }

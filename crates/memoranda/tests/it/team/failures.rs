@@ -1,14 +1,15 @@
 //! Servers and databases that are killed: what was acknowledged is there, once.
 
 use std::collections::BTreeSet;
-use std::sync::Mutex;
 use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::{Arc, Mutex};
 use std::time::{Duration, Instant};
 
 use serde_json::json;
 
 use super::support::{Team, TeamServer};
 use crate::cluster::{DiskForce, skipped};
+use crate::support::Home;
 
 /// Writes notes until it is over; keeps the titles that were acknowledged.
 fn write_on(
@@ -87,6 +88,69 @@ fn killed_servers_lose_nothing_that_was_acknowledged() {
         assert!(once.contains(title), "{title} is lost");
     }
     assert_eq!(titles(&rest, &token).len(), found.len());
+}
+
+/// The steps of a commit in a space, in their order.
+const COMMIT_STEPS: [&str; 10] = [
+    "temp-write",
+    "space-append",
+    "space-appended",
+    "log-torn",
+    "log-synced",
+    "swap",
+    "displaced",
+    "lock-write",
+    "index",
+    "indexed",
+];
+
+#[test]
+fn a_server_that_dies_at_any_step_of_a_commit_loses_and_doubles_nothing() {
+    let Some(team) = Team::start(DiskForce::Off) else { return skipped("a_server_that_dies") };
+    let token = team.token("ben", "laptop", &["--space", "acme"]);
+    let rest = team.serve();
+    let mut acknowledged = BTreeSet::new();
+    let (mut made, mut absent) = (0, 0);
+    for step in COMMIT_STEPS {
+        // The first time may be while the server opens the space.
+        let dying = team.serve_in(Arc::new(Home::bare()), &[], &format!("abort:{step}:2"));
+        let mut unanswered = None;
+        for n in 0..8 {
+            let title = format!("{step} {n}");
+            let note = json!({ "title": title, "folder": "x", "content": format!("# {title}") });
+            match dying.try_call(&token, "write_note", &note) {
+                Some(answer) if answer.json["is_error"] == json!(false) => {
+                    acknowledged.insert(title);
+                }
+                Some(answer) => panic!("{step}: {answer:?}"),
+                None => {
+                    unanswered = Some((title, note));
+                    break;
+                }
+            }
+        }
+        let home = Arc::clone(&dying.home);
+        dying.kill();
+        let again = team.serve_in(home, &[], "");
+        if let Some((title, note)) = unanswered {
+            let found = titles(&rest, &token);
+            let is_made = found.contains(&title);
+            made += usize::from(is_made);
+            absent += usize::from(!is_made);
+            assert_eq!(titles(&again, &token).contains(&title), is_made, "{step}");
+            // The call is made again: it finds the note, or makes it.
+            let repeated = again.try_call(&token, "write_note", &note).unwrap();
+            assert_eq!(repeated.json["is_error"], json!(is_made), "{step}: {repeated:?}");
+            let read = rest.call(&token, "read_note", &json!({ "identifier": title }));
+            assert!(read["text"].as_str().unwrap().contains(&title), "{step}: {read}");
+            acknowledged.insert(title);
+        }
+        let mut found = titles(&again, &token);
+        found.sort_unstable();
+        assert_eq!(found, acknowledged.iter().cloned().collect::<Vec<_>>(), "{step}");
+    }
+    assert!(made >= 5, "{made} of the steps follow the commit");
+    assert!(absent >= 2, "{absent} of the steps precede it");
 }
 
 #[test]

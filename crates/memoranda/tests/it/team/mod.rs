@@ -2,6 +2,7 @@
 //! PostgreSQL the tests are skipped with a line that says so.
 
 mod access;
+mod cold;
 mod copies;
 mod failures;
 mod hooks;

@@ -3,6 +3,7 @@
 use std::io::{BufRead as _, BufReader, Read as _, Write as _};
 use std::net::TcpStream;
 use std::process::{Child, Stdio};
+use std::sync::Arc;
 
 use serde_json::{Value, json};
 
@@ -59,6 +60,11 @@ impl Team {
         &self.address
     }
 
+    /// Runs SQL as the superuser.
+    pub(crate) fn sql(&self, sql: &str) -> String {
+        self.cluster.sql(self.address.rsplit('/').next().unwrap(), sql)
+    }
+
     /// Makes a token.
     #[track_caller]
     pub(crate) fn token(&self, account: &str, name: &str, flags: &[&str]) -> String {
@@ -72,11 +78,15 @@ impl Team {
     }
 
     pub(crate) fn serve_with(&self, flags: &[&str]) -> TeamServer {
-        let home = Home::bare();
+        self.serve_in(Arc::new(Home::bare()), flags, "")
+    }
+
+    /// Starts a server with the cache of another one, and a fault that it is to meet.
+    pub(crate) fn serve_in(&self, home: Arc<Home>, flags: &[&str], fault: &str) -> TeamServer {
         let usual = ["serve", "--bind", "127.0.0.1:0", "--json", "--database", &self.address];
         let mut command = home.command(&[&usual, flags].concat());
         let log = std::fs::File::create(home.path().join("stderr")).unwrap();
-        command.stdout(Stdio::piped()).stderr(log);
+        command.stdout(Stdio::piped()).stderr(log).env("MEMORANDA_FAULT", fault);
         let mut child = command.spawn().unwrap();
         let mut line = String::new();
         BufReader::new(child.stdout.take().unwrap()).read_line(&mut line).unwrap();
@@ -90,7 +100,7 @@ impl Team {
 pub(crate) struct TeamServer {
     child: Child,
     pub(crate) address: String,
-    home: Home,
+    pub(crate) home: Arc<Home>,
 }
 
 impl Answer {
@@ -129,6 +139,20 @@ impl TeamServer {
             }
         }
         found
+    }
+
+    /// Returns the folders of stores that answer until a space is here.
+    pub(crate) fn provisional_folders(&self) -> Vec<std::path::PathBuf> {
+        let mut folders = vec![self.home.path().to_path_buf()];
+        while let Some(folder) = folders.pop() {
+            let Ok(entries) = std::fs::read_dir(&folder) else { continue };
+            let entries: Vec<_> = entries.filter_map(|entry| Some(entry.ok()?.path())).collect();
+            if folder.ends_with("provisional") {
+                return entries;
+            }
+            folders.extend(entries.into_iter().filter(|path| path.is_dir()));
+        }
+        Vec::new()
     }
 
     /// Calls a tool over the API; the connection may break.

@@ -57,6 +57,15 @@ fn a_purged_text_is_nowhere_afterwards() {
         assert!(!server.files_with(CANARY.as_bytes()).is_empty(), "the check would see nothing");
     }
     assert_ne!(rows_with(&team, CANARY), "0");
+    // An index image contains the texts too, compressed.
+    team.sql(
+        "insert into memoranda.images (space, format, epoch, parts) \
+         select space, 'any', epoch, 1 from memoranda.heads; \
+         insert into memoranda.image_parts select space, 'any', epoch, 0, 0, 'x' from memoranda.heads",
+    );
+    let parts = "select count(*) from memoranda.image_parts p join memoranda.spaces s using (space) \
+                 where s.name = 'acme'";
+    assert_eq!(team.sql(parts), "1");
 
     let usual = ["space", "vacuum", "acme", "--older-than", "now", "--versions"];
     let plan = team.admin(&[&usual[..], &["--dry-run"]].concat());
@@ -67,6 +76,7 @@ fn a_purged_text_is_nowhere_afterwards() {
     for text in [CANARY, NAME] {
         assert_eq!(rows_with(&team, text), "0", "{text}");
     }
+    assert_eq!(team.sql(parts), "0");
     // Both servers forget it, also the one that nobody asks.
     let started = Instant::now();
     for (server, text) in [(&silent, CANARY), (&silent, NAME), (&asked, CANARY), (&asked, NAME)] {
