@@ -17,7 +17,6 @@ mod words;
 pub use compare::{StatementDifference, compare_statements};
 pub use features::{FEATURE_COUNT, StatementFeatures};
 use scope::ScopeEvidence;
-pub use scope::asks_about_person;
 use words::StatementWords;
 
 /// Maximum number of characters that are read: the first sentences say what a text is.

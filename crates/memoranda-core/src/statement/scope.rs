@@ -3,9 +3,8 @@
 use super::StatementKind;
 use super::learned::LearnedScores;
 use super::scope_cues::{
-    CAPITALISED_NAMES, CONVERSATION, EVERYWHERE, GROUP, HYPHENATED, PERSON, PERSON_QUESTIONS,
-    PRIVATE, REPOSITORY, REPOSITORY_ENDINGS, SPEECH_ORDERS, UNSPACED_PERSON, UNSPACED_REPOSITORY,
-    USER_VERBS,
+    CAPITALISED_NAMES, CONVERSATION, EVERYWHERE, GROUP, HYPHENATED, PERSON, PRIVATE, REPOSITORY,
+    REPOSITORY_ENDINGS, SPEECH_ORDERS, UNSPACED_PERSON, UNSPACED_REPOSITORY, USER_VERBS,
 };
 use super::software_cues::{CODE_WORK, SOFTWARE};
 use super::software_names::{CAPITALISED_SOFTWARE, SOFTWARE_NAMES};
@@ -28,11 +27,6 @@ pub(super) enum ScopeEvidence {
     Repository,
     /// Only the meaning of the statement, or a word of software, speaks for a repository.
     PossiblyRepository,
-}
-
-/// Returns true if a question is about the person or the person's taste: "how does she like it".
-pub fn asks_about_person(question: &str) -> bool {
-    StatementWords::new(question).has(PERSON_QUESTIONS)
 }
 
 /// Guesses the scope. What names a repository is never the person's.

@@ -158,35 +158,6 @@ pub(super) const PERSON: &[&str] = &[
     "mijn",
 ];
 
-/// Words of a question about the person, or about the person's taste.
-pub(super) const PERSON_QUESTIONS: &[&str] = &[
-    "i",
-    "me",
-    "my",
-    "mine",
-    "she",
-    "her",
-    "he",
-    "him",
-    "his",
-    "user",
-    "user's",
-    "person",
-    "prefer",
-    "prefers",
-    "preferred",
-    "preference",
-    "preferences",
-    "favourite",
-    "favorite",
-    "taste",
-    "likes",
-    "dislikes",
-    "style",
-    "habit",
-    "habits",
-];
-
 /// Words about how an agent talks with the person.
 pub(super) const CONVERSATION: &[&str] = &[
     "answer",

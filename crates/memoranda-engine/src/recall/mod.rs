@@ -3,9 +3,9 @@
 
 mod as_of;
 mod known;
+mod nearest;
 mod observations;
 mod passage;
-mod preferences;
 mod query;
 
 pub(crate) use observations::split_observations;
@@ -72,8 +72,8 @@ pub struct RecallAnswer {
     pub passages: Vec<RecalledPassage>,
     /// Number of passages that the budget left out.
     pub left_out: usize,
-    /// The person's preferences that are nearest to a question about the person without a passage.
-    pub preferences: Vec<RecalledPassage>,
+    /// What agents remember that is nearest to a question without a relevant passage.
+    pub nearest: Vec<RecalledPassage>,
     /// Words that no text contains, and what was searched for instead.
     pub corrections: Vec<TermCorrection>,
 }
@@ -94,10 +94,10 @@ impl RecallAnswer {
                 ..passage
             };
             joined.passages.extend(answer.passages.into_iter().map(in_space));
-            joined.preferences.extend(answer.preferences.into_iter().map(in_space));
+            joined.nearest.extend(answer.nearest.into_iter().map(in_space));
         }
         if !joined.passages.is_empty() {
-            joined.preferences.clear();
+            joined.nearest.clear();
         }
         let order = |passage: &RecalledPassage| match passage.subject {
             Some(RecalledSubject::Person) => 0,
@@ -171,7 +171,7 @@ pub fn recall(memory: &Memory, request: &RecallRequest) -> RecordResult<RecallAn
     };
     let mut answer = answer.pack(memory, request)?;
     if answer.passages.is_empty() {
-        answer.preferences = preferences::nearest(memory, request)?;
+        answer.nearest = nearest::nearest(memory, request)?;
     }
     Ok(answer)
 }

@@ -47,6 +47,11 @@ const CERTAIN_RELEVANCE: f64 = 0.75;
 /// each other: a thousand notes beside them do not make a match with one of them less relevant.
 const MEMORY_PROJECTS: [&str; 4] = ["banks", "graph", "memories", "records"];
 
+/// Returns the names of the projects of what agents remember.
+pub(crate) fn remembering_projects() -> impl Iterator<Item = ProjectName> {
+    MEMORY_PROJECTS.iter().filter_map(|name| ProjectName::parse(name).ok())
+}
+
 /// Search request. Start with the default and set what differs.
 #[derive(Clone, Debug)]
 pub struct SearchRequest {
@@ -164,9 +169,9 @@ impl SearchRequest {
     /// Returns the filter of the facts among what is searched; `None` if no facts are.
     fn memory_filter(&self) -> Option<SearchFilter> {
         let asked = &self.filter.projects;
-        let memories = MEMORY_PROJECTS.iter().filter_map(|name| ProjectName::parse(name).ok());
-        let projects: Vec<_> =
-            memories.filter(|name| asked.is_empty() || asked.contains(name)).collect();
+        let projects: Vec<_> = remembering_projects()
+            .filter(|name| asked.is_empty() || asked.contains(name))
+            .collect();
         (!projects.is_empty()).then(|| SearchFilter { projects, ..self.filter.clone() })
     }
 }

@@ -50,7 +50,7 @@ fn fitting_answer(mut answer: RecallAnswer, request: &RecallRequest) -> ToolResu
                 answer.left_out += 1;
                 true
             }
-            _ if excess > 0 => answer.preferences.pop().is_some(),
+            _ if excess > 0 => answer.nearest.pop().is_some(),
             _ => false,
         };
         if !is_cut {
@@ -91,19 +91,20 @@ fn answer_text(answer: &RecallAnswer, request: &RecallRequest) -> String {
     let mut text = String::new();
     if answer.passages.is_empty() {
         text.push_str(match request.query {
-            Some(_) if !answer.preferences.is_empty() => {
-                "Nothing relevant is known.\nThe nearest preferences of the person, which may not \
-                 be about this:\n"
-            }
-            Some(_) => {
-                "Nothing relevant is known.\n[Without a query, recall tells what is known about the \
-                 person and this repository.]\n"
-            }
+            Some(_) => "Nothing relevant is known.\n",
             None => "Nothing is known yet about the person or this repository.\n",
         });
-    }
-    for passage in &answer.preferences {
-        text.push_str(&passage_text(passage, now));
+        if !answer.nearest.is_empty() {
+            text.push_str("Nearest of what agents remember; it may not be about this:\n");
+        }
+        for passage in &answer.nearest {
+            text.push_str(&passage_text(passage, now));
+        }
+        if request.query.is_some() {
+            text.push_str(
+                "[Without a query, recall tells what is known about the person and this repository.]\n",
+            );
+        }
     }
     let mut subject = None;
     for passage in &answer.passages {
@@ -181,8 +182,8 @@ fn answer_json(answer: &RecallAnswer, request: &RecallRequest) -> Value {
         "passages": passages,
         "left_out": answer.left_out,
     });
-    if !answer.preferences.is_empty() {
-        json["preferences"] = answer.preferences.iter().map(passage_json).collect();
+    if !answer.nearest.is_empty() {
+        json["nearest"] = answer.nearest.iter().map(passage_json).collect();
     }
     json
 }

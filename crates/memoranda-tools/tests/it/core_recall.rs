@@ -129,30 +129,53 @@ fn nothing_relevant_is_said() {
 }
 
 #[test]
-fn a_question_about_the_person_that_finds_nothing_names_the_nearest_preferences() {
+fn a_question_that_finds_nothing_names_the_nearest_statements() {
     let vault = vault_in_repository();
     for preference in ["tabs", "oat milk", "short answers", "the early train", "dark themes"] {
         remembered(&vault, &format!("I prefer {preference}"));
     }
-    let asked = |query: &str| vault.call("recall", &json!({ "query": query }));
-    let about_person = asked("zxqv she wvut");
-    assert_eq!(about_person.structured["count"], 0, "{}", about_person.text);
-    let preferences = about_person.structured["preferences"].as_array().unwrap();
-    assert_eq!(preferences.len(), 3, "{}", about_person.text);
-    assert!(about_person.text.starts_with("Nothing relevant is known.\nThe nearest preferences"));
-    for preference in preferences {
-        assert!(about_person.text.contains(preference["text"].as_str().unwrap()));
+    let asked = |arguments: Value| vault.call("recall", &arguments);
+    let answer = asked(json!({ "query": "how tall is the tower in Paris" }));
+    assert_eq!(answer.structured["count"], 0, "{}", answer.text);
+    assert!(answer.structured["passages"].as_array().unwrap().is_empty(), "{}", answer.text);
+    let nearest = answer.structured["nearest"].as_array().unwrap();
+    assert_eq!(nearest.len(), 3, "{}", answer.text);
+    assert!(answer.text.starts_with("Nothing relevant is known.\nNearest of what"));
+    for passage in nearest {
+        assert!(answer.text.contains(passage["text"].as_str().unwrap()), "{}", answer.text);
     }
     for silent in [
-        asked("zxqv wvut"),
-        vault.call("recall", &json!({ "query": "zxqv she wvut", "min_relevance": 0.5 })),
-        vault.call("recall", &json!({ "query": "zxqv she wvut", "kinds": ["rule"] })),
-        vault.call("recall", &json!({ "query": "zxqv she wvut", "as_of": "yesterday" })),
+        asked(json!({ "query": "zxqv wvut" })),
+        asked(json!({ "query": "how tall is the tower in Paris", "min_relevance": 0.5 })),
+        asked(json!({ "query": "how tall is the tower in Paris", "kinds": ["rule"] })),
+        asked(json!({ "query": "how tall is the tower in Paris", "as_of": "yesterday" })),
+        asked(json!({ "query": "how tall is the tower in Paris", "project": "main" })),
     ] {
-        assert!(silent.structured["preferences"].is_null(), "{}", silent.text);
+        assert!(silent.structured["nearest"].is_null(), "{}", silent.text);
     }
-    let small = vault.call("recall", &json!({ "query": "zxqv she wvut", "max_tokens": 100 }));
-    assert!(small.structured["preferences"].as_array().unwrap().len() < 3, "{}", small.text);
+    let small = asked(json!({ "query": "how tall is the tower in Paris", "max_tokens": 100 }));
+    assert!(
+        small.structured["nearest"].as_array().is_none_or(|few| few.len() < 3),
+        "{}",
+        small.text
+    );
+}
+
+#[test]
+fn the_nearest_statement_answers_a_question_in_other_words() {
+    let vault = vault_in_repository();
+    for statement in ["I prefer tabs", "My sister lives in Porto", "The boiler is serviced in May"]
+    {
+        remembered(&vault, statement);
+    }
+    for (question, statement) in [
+        ("how should code be indented", "I prefer tabs"),
+        ("which city is my sibling in", "My sister lives in Porto"),
+        ("when does somebody look after the heating", "The boiler is serviced in May"),
+    ] {
+        let answer = vault.call("recall", &json!({ "query": question }));
+        assert!(answer.text.contains(statement), "{question}: {}", answer.text);
+    }
 }
 
 #[test]

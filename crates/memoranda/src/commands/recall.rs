@@ -23,7 +23,7 @@ Examples:
 
 JSON (--json):
   {query, count, passages: [{text, kind, places, updated, id, title, lines, repository, author,
-  relevance, about}], left_out, preferences}")]
+  relevance, about}], left_out, nearest}")]
 pub(crate) struct Args {
     /// The question; without it, what is known about you and this repository.
     #[arg(value_name = "QUERY")]
