@@ -486,6 +486,15 @@ impl Store {
     }
 }
 
+#[cfg(feature = "faults")]
+impl Store {
+    /// Closes all files like a process that dies: nothing more is written.
+    pub fn abandon(self) {
+        self.inner.unforced.store(false, Ordering::Relaxed);
+        self.inner.index.leave_as_written();
+    }
+}
+
 impl Drop for Store {
     fn drop(&mut self) {
         self.inner.closing.store(true, Ordering::Relaxed);

@@ -241,6 +241,12 @@ impl VaultIndex {
         Ok(())
     }
 
+    /// Leaves the write-ahead log to the next process, however large it is.
+    #[cfg(feature = "faults")]
+    pub(crate) fn leave_as_written(&self) {
+        self.has_written.store(false, Ordering::Relaxed);
+    }
+
     /// Returns true if this process would leave a large write-ahead log to the next one.
     pub(crate) fn leaves_much(&self) -> bool {
         self.has_written.load(Ordering::Relaxed) && self.file.waiting_bytes() > MAX_LEFT_BYTES

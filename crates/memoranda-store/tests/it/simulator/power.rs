@@ -5,7 +5,7 @@ use std::fs;
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::path::{Path, PathBuf};
 use std::rc::Rc;
-use std::sync::Arc;
+use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Duration;
 
 use jiff::SignedDuration;
@@ -29,9 +29,19 @@ pub(super) const MAX_CALLS: usize = 2_000;
 
 /// A machine on which nothing happens by chance.
 pub(super) struct QuietMachine {
+    /// Stores of processes that ended without closing them. Dead processes must not release their files
+    /// before the machine is gone, but no test may keep them for longer: a run has thousands.
+    ended: Mutex<Vec<Store>>,
     pub(super) folder: TempDir,
     pub(super) machine: Arc<Machine>,
     vault: &'static str,
+}
+
+impl Drop for QuietMachine {
+    fn drop(&mut self) {
+        let ended = self.ended.get_mut().unwrap_or_else(PoisonError::into_inner);
+        ended.drain(..).for_each(Store::abandon);
+    }
 }
 
 impl QuietMachine {
@@ -42,7 +52,7 @@ impl QuietMachine {
     pub(super) fn of(rules: Rules) -> Self {
         let folder = TempDir::new_in("/dev/shm").or_else(|_| TempDir::new()).unwrap();
         let machine = Machine::new(World::new(rules, Chance::new(1), folder.path()));
-        let quiet = Self { folder, machine, vault: "home" };
+        let quiet = Self { ended: Mutex::default(), folder, machine, vault: "home" };
         fs::create_dir_all(quiet.place("home/main")).unwrap();
         quiet.is_changed();
         quiet.machine.world().disk.force_drive(0);
@@ -106,6 +116,11 @@ impl QuietMachine {
         !std::mem::take(&mut self.machine.world().planned).is_empty()
     }
 
+    /// Ends a process without closing its store.
+    fn end(&self, store: Store) {
+        self.ended.lock().unwrap().push(store);
+    }
+
     /// Opens the vault for some work. The process ends without closing it.
     pub(super) fn try_store<R>(
         &self,
@@ -114,7 +129,7 @@ impl QuietMachine {
     ) -> Result<R, StoreError> {
         let store = Store::open(self.options(device))?;
         let result = work(&store);
-        std::mem::forget(store);
+        self.end(store);
         result
     }
 
@@ -251,7 +266,7 @@ fn an_index_is_not_deceived_by_a_rewritten_log_of_the_same_length() {
         machine.run(|| {
             let store = Store::open(options).unwrap();
             work(&store);
-            std::mem::forget(store);
+            machine.end(store);
         });
     };
     let long: String = (0..100_u8).map(|n| format!("{:02x?}", hash(&[n]).0)).collect();

@@ -127,8 +127,11 @@ impl World {
         }
     }
 
-    /// Notes what happened, for the trace and for the story of a failure.
+    /// Notes what happened, for the trace and for the story of a failure. Messages name the folder of
+    /// the machine, which differs in every run.
     pub(super) fn note(&mut self, event: String) {
+        let machine = self.home.parent().unwrap().to_string_lossy();
+        let event = event.replace(&*machine, "");
         for byte in event.bytes() {
             self.trace = (self.trace ^ u64::from(byte)).wrapping_mul(0x100_0000_01b3);
         }
