@@ -72,7 +72,7 @@ pub struct RecallAnswer {
     pub passages: Vec<RecalledPassage>,
     /// Number of passages that the budget left out.
     pub left_out: usize,
-    /// What agents remember that is nearest to a question without a relevant passage.
+    /// Nearest statements of agents to a question without a relevant passage.
     pub nearest: Vec<RecalledPassage>,
     /// Words that no text contains, and what was searched for instead.
     pub corrections: Vec<TermCorrection>,

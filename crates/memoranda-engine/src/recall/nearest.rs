@@ -1,6 +1,6 @@
-//! What agents remember that is nearest to a question without a relevant answer. A short statement often
+//! Nearest statements of agents to a question without a relevant answer. A short statement often
 //! shares no word with the question that it answers ("how should code be indented", "prefers tabs"), so
-//! no threshold separates it from statements about something else. Whoever asked can.
+//! no threshold separates it from statements about something else. The reader can.
 
 use super::passage::RecalledPassage;
 use super::{RecallRequest, query};
