@@ -1,6 +1,7 @@
 // History keeps its filters, compares everything, and no address breaks a place.
 
 import assert from 'node:assert/strict';
+import { join } from 'node:path';
 import { after, before, test } from 'node:test';
 import { context, enter, standUp, takeDown, until } from './support.mjs';
 
@@ -9,6 +10,8 @@ before(async () => {
   ({ home, server, browser } = await standUp(async (home) => {
     for (let at = 0; at < 70; at += 1) await home.file(`main/many/${at}.md`, `# Number ${at}\n`);
     await home.cli('scan');
+    for (let at = 0; at < 3; at += 1) await home.file(`../folder/${at}.md`, `# Other ${at}\n`);
+    await home.cli('project', 'add', 'other', join(home.folder, 'folder'));
   }));
 });
 after(() => takeDown({ home, browser }));
@@ -24,6 +27,17 @@ test('a chosen change keeps the filters', async () => {
   await page.waitForSelector('.detail figure');
   assert.match(await page.evaluate(() => location.hash), /^#\/history\/\w+\?.*agent=cursor/);
   assert.equal(await page.locator('main [data-row]').count(), rows);
+  await made.close();
+});
+
+test('a folder that is followed from now on is one thing, and none of its files', async () => {
+  const made = await context(browser);
+  const page = await enter(made, server);
+  const row = page.locator('main li', { hasText: 'Began to follow other (3 files)' });
+  await row.waitFor();
+  assert.equal(await row.locator('.chip').count(), 0, 'its number is said once');
+  assert.equal((await row.locator('.path').innerText()).trim(), 'other/');
+  assert.match(await row.locator('[data-row]').getAttribute('href'), /^#\/history\//);
   await made.close();
 });
 

@@ -190,3 +190,23 @@ test('a read-only vault: everything can be read, and every writing button says w
   await isOn(page);
   await again.kill();
 });
+
+test('a map that is not placed yet says so, and never that there are no memories', async (t) => {
+  const { server, made, page } = await open(t);
+  let release;
+  const held = new Promise((done) => (release = done));
+  await made.route('**/api/page/map', async (route) => {
+    await held;
+    await route.continue();
+  });
+  await page.reload();
+  await page.goto(`${server.base}/#/map`);
+  const status = page.locator('.time [role=status]');
+  await status.filter({ hasText: 'placing the memories…' }).waitFor({ timeout: 8000 });
+  await page.locator('.sky .placing').waitFor();
+  assert.doesNotMatch(await page.locator('main').innerText(), /\b0 memories/);
+  assert.doesNotMatch(await page.locator('canvas').getAttribute('aria-label'), /\b0 memories/);
+  release();
+  await status.filter({ hasText: /now · [1-9]/ }).waitFor({ timeout: 8000 });
+  assert.equal(await page.locator('.placing').count(), 0);
+});
