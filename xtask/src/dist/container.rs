@@ -45,7 +45,7 @@ fn libraries(requirements: &ElfRequirements) -> Result<Vec<ArchiveEntry>> {
     Ok(entries)
 }
 
-/// Where Linux distributions keep libraries for 64-bit programs.
+/// Folders in which Linux distributions keep libraries for 64-bit programs.
 const LIBRARY_FOLDERS: [&str; 6] = [
     "/lib/x86_64-linux-gnu",
     "/usr/lib/x86_64-linux-gnu",

@@ -120,7 +120,7 @@ impl ElfFile<'_> {
         self.bytes(at).map(u64::from_le_bytes)
     }
 
-    /// Reads an offset or size, which must lie within the file.
+    /// Reads an offset or size, which must be within the file.
     fn offset(&self, at: usize) -> Result<usize> {
         let offset = usize::try_from(self.u64(at)?)?;
         if offset > self.0.len() {

@@ -124,8 +124,8 @@ fn deployment_target(root: &Path, platform: &ReleasePlatform) -> Result<String> 
     Ok(version.to_owned())
 }
 
-/// Builds the program with the profile of releases. The target is always named, so that cargo's own
-/// files lie in `target/<target>/dist` and not among the packages.
+/// Builds the program with the profile of releases. The target is always named, so that cargo
+/// writes its own files to `target/<target>/dist` and not among the packages.
 fn build_program(root: &Path, platform: &ReleasePlatform) -> Result<PathBuf> {
     let mut command = workspace::cargo(root);
     command.args(["build", "--locked", "--profile", "dist", "--package", "memoranda"]);

@@ -23,7 +23,7 @@ const SHELLS: [(&str, &str); 6] = [
     ("nushell", "memoranda.nu"),
 ];
 
-/// Where Unix systems look for completions, below `share/`.
+/// Folders in which Unix systems look for completions, below `share/`.
 const COMPLETION_PATHS: [(&str, &str); 4] = [
     ("memoranda.bash", "bash-completion/completions/memoranda"),
     ("_memoranda", "zsh/site-functions/_memoranda"),

@@ -20,7 +20,7 @@ struct LinkedCrate {
     version: String,
     /// SPDX expression.
     licence: String,
-    /// File with the manifest; the licences lie next to it.
+    /// File with the manifest, in the same folder as the licences.
     manifest: String,
 }
 

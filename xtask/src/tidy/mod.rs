@@ -7,6 +7,7 @@ mod layers;
 mod manifests;
 mod metadata;
 mod page_paths;
+mod promises;
 mod prose;
 mod sizes;
 mod test_modules;
@@ -58,6 +59,7 @@ const RULES: &[(&str, TidyRule)] = &[
     ("text", text::check),
     ("prose", prose::check),
     ("page paths", page_paths::check),
+    ("promises", promises::check),
     ("type names", type_names::check),
 ];
 

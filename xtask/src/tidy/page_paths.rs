@@ -1,6 +1,6 @@
-//! Links and source paths in pages that lead nowhere.
+//! Links, source paths and functions in pages that do not exist, and records missing in their index.
 
-use std::collections::BTreeSet;
+use std::collections::{BTreeMap, BTreeSet};
 
 use super::text::is_verbatim;
 use super::{RuleFindings, WorkspaceTree};
@@ -9,12 +9,17 @@ use crate::workspace::TextFile;
 /// The page whose tables name source files, relative to the file named before them.
 const MAP: &str = "ARCHITECTURE.md";
 
+/// The page that lists the records of decisions.
+const DESIGN_INDEX: &str = "docs/design/README.md";
+
 pub(super) fn check(tree: &WorkspaceTree) -> RuleFindings {
     RuleFindings { problems: check_files(&tree.files), ..RuleFindings::default() }
 }
 
 fn check_files(files: &[TextFile]) -> Vec<String> {
     let paths: BTreeSet<&str> = files.iter().map(|file| file.path.as_str()).collect();
+    let sources: BTreeMap<&str, &str> =
+        files.iter().map(|file| (file.path.as_str(), file.text.as_str())).collect();
     let pages = files.iter().filter(|file| file.extension() == "md" && !is_verbatim(&file.path));
     let mut problems = Vec::new();
     for page in pages {
@@ -26,10 +31,11 @@ fn check_files(files: &[TextFile]) -> Vec<String> {
             }
         }
         if page.path == MAP {
-            let missing = missing_sources(&page.text, &paths);
-            problems.extend(missing.map(|(line, path)| format!("{MAP}:{line}: no file `{path}`")));
+            let missing = missing_sources(&page.text, &sources);
+            problems.extend(missing.map(|(line, problem)| format!("{MAP}:{line}: {problem}")));
         }
     }
+    problems.extend(design_index(files));
     problems
 }
 
@@ -50,36 +56,92 @@ fn relative_links(text: &str) -> impl Iterator<Item = (usize, &str)> {
     })
 }
 
-/// Source files in the tables of the map that do not exist. A path starts with the folder of a crate;
-/// a bare name belongs to the folder of the path before it, or to the crate's `src`.
-fn missing_sources<'a>(
-    text: &'a str,
-    paths: &BTreeSet<&str>,
-) -> impl Iterator<Item = (usize, &'a str)> {
-    text.lines().enumerate().filter(|(_, line)| line.starts_with('|')).flat_map(move |(n, line)| {
-        let mut folders: Vec<String> = Vec::new();
-        let code = line.split('`').skip(1).step_by(2);
-        let sources = code.filter(|code| code.ends_with(".rs") || code.ends_with(".sql"));
+/// Source files, and functions and types of these files, that the tables of the map name and that do
+/// not exist.
+fn missing_sources(
+    text: &str,
+    sources: &BTreeMap<&str, &str>,
+) -> impl Iterator<Item = (usize, String)> {
+    let rows = text.lines().enumerate().filter(|(_, line)| line.starts_with('|'));
+    rows.flat_map(|(n, row)| {
+        let cells: Vec<&str> = row.trim_matches('|').split('|').collect();
         let mut missing = Vec::new();
-        for source in sources {
-            if let Some((name, rest)) = source.split_once("/src/") {
-                let source_folder = format!("crates/{name}/src");
-                let folder = rest.rsplit_once('/').map(|(folder, _)| folder);
-                folders =
-                    folder.map(|folder| format!("{source_folder}/{folder}")).into_iter().collect();
-                folders.push(source_folder.clone());
-                if !paths.contains(format!("{source_folder}/{rest}").as_str()) {
-                    missing.push((n + 1, source));
-                }
-            } else if !folders
-                .iter()
-                .any(|folder| paths.contains(format!("{folder}/{source}").as_str()))
-            {
-                missing.push((n + 1, source));
+        let mut found = Vec::new();
+        for (name, path) in source_paths(row, sources) {
+            match sources.get(path.as_str()) {
+                Some(text) => found.push(*text),
+                None => missing.push((n + 1, format!("no file `{name}`"))),
             }
+        }
+        // In the tables of calls, the first cell has files and the second cell their functions.
+        if let [files, functions] = cells.as_slice()
+            && files.contains("/src/")
+            && !functions.contains("/src/")
+        {
+            let names = functions.split('`').skip(1).step_by(2);
+            let unknown = names.filter(|name| !found.iter().any(|text| defines(text, name)));
+            missing.extend(unknown.map(|name| (n + 1, format!("no function `{name}`"))));
         }
         missing
     })
+}
+
+/// Source files that a row names, with their paths. A path starts with the folder of a crate; a bare
+/// name belongs to the folder of the path before it, or to the crate's `src`.
+fn source_paths<'a>(row: &'a str, sources: &BTreeMap<&str, &str>) -> Vec<(&'a str, String)> {
+    let mut folders: Vec<String> = Vec::new();
+    let code = row.split('`').skip(1).step_by(2);
+    let names = code.filter(|code| code.ends_with(".rs") || code.ends_with(".sql"));
+    let path = |name: &'a str| {
+        if let Some((krate, rest)) = name.split_once("/src/") {
+            let source_folder = format!("crates/{krate}/src");
+            let folder = rest.rsplit_once('/').map(|(folder, _)| folder);
+            folders =
+                folder.map(|folder| format!("{source_folder}/{folder}")).into_iter().collect();
+            folders.push(source_folder.clone());
+            return (name, format!("{source_folder}/{rest}"));
+        }
+        let mut paths = folders.iter().map(|folder| format!("{folder}/{name}"));
+        let found = paths.find(|path| sources.contains_key(path.as_str()));
+        (name, found.unwrap_or_else(|| name.to_owned()))
+    };
+    names.map(path).collect()
+}
+
+/// Returns true if a source file defines a function or type: `run`, `Store::transact`.
+fn defines(text: &str, name: &str) -> bool {
+    let name = name.rsplit("::").next().unwrap_or(name);
+    ["fn", "struct", "enum", "trait"].iter().any(|keyword| {
+        text.match_indices(&format!("{keyword} {name}")).any(|(at, found)| {
+            let next = text[at + found.len()..].chars().next();
+            !next.is_some_and(|c| c.is_alphanumeric() || c == '_')
+        })
+    })
+}
+
+/// Records of decisions that the index of the folder lacks or lists out of order.
+fn design_index(files: &[TextFile]) -> Vec<String> {
+    let Some(index) = files.iter().find(|file| file.path == DESIGN_INDEX) else {
+        return Vec::new();
+    };
+    let listed = index.text.lines().filter_map(|line| line.strip_prefix("| [")?.split(']').next());
+    let listed: Vec<&str> = listed.collect();
+    let folder = DESIGN_INDEX.trim_end_matches("README.md");
+    let numbers = files.iter().filter_map(|file| file.path.strip_prefix(folder)?.get(..4));
+    let mut numbers: Vec<&str> =
+        numbers.filter(|number| number.bytes().all(|byte| byte.is_ascii_digit())).collect();
+    numbers.sort_unstable();
+    if listed == numbers {
+        return Vec::new();
+    }
+    let lacking: Vec<&str> =
+        numbers.into_iter().filter(|number| !listed.contains(number)).collect();
+    let problem = if lacking.is_empty() {
+        "the records are not in the order of their numbers".to_owned()
+    } else {
+        format!("the records {} are not listed", lacking.join(", "))
+    };
+    vec![format!("{DESIGN_INDEX}: {problem}")]
 }
 
 /// Resolves a relative link against the folder of its page.
@@ -117,7 +179,10 @@ mod tests {
             file("docs/guides/notes.md"),
             file("crates/memoranda-store/src/lib.rs"),
             file("crates/memoranda-store/src/log/mod.rs"),
-            file("crates/memoranda-store/src/log/frame.rs"),
+            TextFile {
+                path: "crates/memoranda-store/src/log/frame.rs".into(),
+                text: "pub fn read_last() {}\nimpl LogFrame {\n    fn write(&self) {}\n}\n".into(),
+            },
         ];
         assert_eq!(check_files(&files), expected, "{text}");
     }
@@ -148,5 +213,36 @@ mod tests {
             ],
         );
         check("docs/a.md", &row("`memoranda-store/src/commit.rs`"), &[]);
+    }
+
+    #[test]
+    fn the_map_names_existing_functions() {
+        let row = |functions: &str| {
+            format!("| `memoranda-store/src/log/frame.rs`, `mod.rs` | {functions} |\n")
+        };
+        check(MAP, &row("`read_last`; `LogFrame::write`: the bytes"), &[]);
+        check(MAP, &row("`read`"), &["ARCHITECTURE.md:1: no function `read`"]);
+    }
+
+    #[test]
+    fn the_index_lists_every_record_in_order() {
+        let check = |index: &str, expected: &[&str]| {
+            let file = |path: &str| TextFile { path: path.into(), text: String::new() };
+            let files = [
+                file("docs/design/0007-b.md"),
+                file("docs/design/0001-a.md"),
+                TextFile { path: DESIGN_INDEX.into(), text: index.into() },
+            ];
+            assert_eq!(design_index(&files), expected, "{index}");
+        };
+        check("| [0001](0001-a.md) | A |\n| [0007](0007-b.md) | B |\n", &[]);
+        check(
+            "| [0007](0007-b.md) | B |\n| [0001](0001-a.md) | A |\n",
+            &["docs/design/README.md: the records are not in the order of their numbers"],
+        );
+        check(
+            "| [0001](0001-a.md) | A |\n",
+            &["docs/design/README.md: the records 0007 are not listed"],
+        );
     }
 }

@@ -1,8 +1,6 @@
 //! Prose rules that a script can check: banned words in comments and pages, and the first words of
 //! doc comments. CONTRIBUTING.md has all rules.
 
-use std::collections::BTreeMap;
-
 use super::text::is_verbatim;
 use super::{RuleFindings, WorkspaceTree};
 use crate::workspace::TextFile;
@@ -25,90 +23,37 @@ const BANNED_WORDS: &[&str] = &[
 ];
 
 /// First words that hide the subject of a doc comment.
-const BANNED_OPENINGS: &[&str] = &["What", "Whether", "Whose", "The same"];
+const BANNED_OPENINGS: &[&str] = &[
+    "What", "Whether", "Whose", "Which", "Who", "Where", "When", "Why", "How", "So", "It", "Its",
+    "Their", "The same",
+];
 
 /// Pages that are generated from the binary's tables, whose sources are checked instead.
 const GENERATED_PAGES: &str = "docs/reference/";
 
-/// Maximum number of findings in the product's crates, whose comments are not all rewritten yet.
-/// The numbers may only shrink. All other folders have no findings.
-const ALLOWANCE: Allowance = Allowance { banned_words: 5, doc_openings: 0 };
-
-/// Maximum number of findings to list.
-const MAX_LISTED: usize = 40;
-
-struct Allowance {
-    banned_words: usize,
-    doc_openings: usize,
-}
-
-/// Findings of one kind, by folder.
-type FindingsByFolder<'a> = BTreeMap<&'a str, Vec<String>>;
-
 pub(super) fn check(tree: &WorkspaceTree) -> RuleFindings {
-    check_files(&tree.files, &ALLOWANCE)
+    check_files(&tree.files)
 }
 
-fn check_files(files: &[TextFile], allowance: &Allowance) -> RuleFindings {
+fn check_files(files: &[TextFile]) -> RuleFindings {
     let mut findings = RuleFindings::default();
-    let mut banned_words = FindingsByFolder::new();
-    let mut doc_openings = FindingsByFolder::new();
     for file in files {
-        let place = |line: usize| format!("{}:{line}", file.path);
+        let mut add = |line: usize, phrase: String| {
+            findings.problems.push(format!("{}:{line}: {phrase}", file.path));
+        };
         match file.extension() {
             "md" if !file.path.starts_with(GENERATED_PAGES) && !is_verbatim(&file.path) => {
-                let words = page_words(&file.text);
-                findings
-                    .problems
-                    .extend(words.map(|(line, word)| format!("{}: `{word}`", place(line))));
+                page_words(&file.text).for_each(|(line, word)| add(line, format!("`{word}`")));
             }
             "rs" => {
-                let folder = folder_of(&file.path);
-                let words = comment_words(&file.text);
-                banned_words
-                    .entry(folder)
-                    .or_default()
-                    .extend(words.map(|(line, word)| format!("{}: `{word}`", place(line))));
+                comment_words(&file.text).for_each(|(line, word)| add(line, format!("`{word}`")));
                 let openings = doc_openings_of(&file.text);
-                doc_openings.entry(folder).or_default().extend(
-                    openings.map(|(line, opening)| format!("{}: `{opening} …`", place(line))),
-                );
+                openings.for_each(|(line, opening)| add(line, format!("`{opening} …`")));
             }
             _ => {}
         }
     }
-    compare(&mut findings, "banned words in comments", &banned_words, allowance.banned_words);
-    compare(&mut findings, "openings of doc comments", &doc_openings, allowance.doc_openings);
     findings
-}
-
-/// Reports findings outside the crates, findings in the crates that exceed the allowance, and an
-/// allowance that can be lowered.
-fn compare(findings: &mut RuleFindings, kind: &str, found: &FindingsByFolder, allowed: usize) {
-    let (crates, others): (Vec<_>, Vec<_>) =
-        found.iter().partition(|(folder, _)| folder.starts_with("crates/"));
-    findings.problems.extend(others.iter().flat_map(|(_, found)| found.iter().cloned()));
-    let count: usize = crates.iter().map(|(_, found)| found.len()).sum();
-    let summary = || {
-        let parts = crates.iter().filter(|(_, found)| !found.is_empty());
-        let parts = parts.map(|(folder, found)| format!("{folder} {}", found.len()));
-        let parts = parts.collect::<Vec<_>>().join(", ");
-        format!("{count} {kind}, {allowed} allowed: {parts}")
-    };
-    if count > allowed {
-        findings.problems.push(summary());
-        let all = crates.iter().flat_map(|(_, found)| found.iter());
-        findings.problems.extend(all.take(MAX_LISTED).cloned());
-    } else if count < allowed {
-        findings.warnings.push(format!("{}; lower the allowance in prose.rs", summary()));
-    }
-}
-
-/// Returns the crate's folder, or the top folder.
-fn folder_of(path: &str) -> &str {
-    let depth = if path.starts_with("crates/") { 2 } else { 1 };
-    let end = path.match_indices('/').nth(depth - 1).map_or(path.len(), |(at, _)| at);
-    &path[..end]
 }
 
 /// Banned words of a page with their line numbers. Code and HTML comments are skipped.
@@ -219,6 +164,9 @@ mod tests {
         };
         check("/// Returns the note.\n", &[]);
         check("/// What it returns.\n", &[(1, "What")]);
+        check("/// How many notes.\n", &[(1, "How")]);
+        check("/// Its title.\n", &[(1, "Its")]);
+        check("/// Items of a list.\n", &[]);
         check("//! Whether it is.\n", &[(1, "Whether")]);
         check("a\n    /// The same, faster.\n", &[(2, "The same")]);
         check("/// and so on.\n", &[(1, "and")]);
@@ -230,38 +178,19 @@ mod tests {
     }
 
     #[test]
-    fn findings_are_compared_with_the_allowance() {
-        let allowance = Allowance { banned_words: 1, doc_openings: 0 };
-        let check = |files: &[TextFile], problems: &[&str], warnings: usize| {
-            let findings = check_files(files, &allowance);
+    fn findings_name_file_and_line() {
+        let check = |file: TextFile, problems: &[&str]| {
+            let findings = check_files(&[file]);
             assert_eq!(findings.problems, problems);
-            assert_eq!(findings.warnings.len(), warnings, "{findings:?}");
+            assert_eq!(findings.warnings.len(), 0, "{findings:?}");
         };
-        check(&[file("crates/a/src/x.rs", "// anew\n")], &[], 0);
-        check(&[file("crates/a/src/x.rs", "// again\n")], &[], 1);
+        check(file("crates/a/src/x.rs", "// again\n"), &[]);
         check(
-            &[file("crates/a/src/x.rs", "// anew\n"), file("crates/b/src/y.rs", "// told\n")],
-            &[
-                "2 banned words in comments, 1 allowed: crates/a 1, crates/b 1",
-                "crates/a/src/x.rs:1: `anew`",
-                "crates/b/src/y.rs:1: `told`",
-            ],
-            0,
+            file("crates/a/src/x.rs", "// anew\n/// What it is.\n"),
+            &["crates/a/src/x.rs:1: `anew`", "crates/a/src/x.rs:2: `What …`"],
         );
-        check(
-            &[file("crates/a/src/x.rs", "// anew\n/// What it is.\n")],
-            &["1 openings of doc comments, 0 allowed: crates/a 1", "crates/a/src/x.rs:2: `What …`"],
-            0,
-        );
-        check(&[file("xtask/src/main.rs", "// anew\n")], &["xtask/src/main.rs:1: `anew`"], 1);
-        check(&[file("docs/a.md", "anew\n")], &["docs/a.md:1: `anew`"], 1);
-        check(&[file("docs/reference/a.md", "anew\n")], &[], 1);
-        check(&[file("crates/a/tests/fixtures/a.md", "anew\n")], &[], 1);
-    }
-
-    #[test]
-    fn folders_are_crates_or_top_folders() {
-        assert_eq!(folder_of("crates/memoranda-core/src/lib.rs"), "crates/memoranda-core");
-        assert_eq!(folder_of("xtask/src/main.rs"), "xtask");
+        check(file("docs/a.md", "anew\n"), &["docs/a.md:1: `anew`"]);
+        check(file("docs/reference/a.md", "anew\n"), &[]);
+        check(file("crates/a/tests/fixtures/a.md", "anew\n"), &[]);
     }
 }

@@ -3,10 +3,10 @@
 use super::{RuleFindings, WorkspaceTree, is_test_file, without_inline_tests};
 
 /// Number of lines above which a file gets a warning.
-const THINK: usize = 500;
+const LONG_FILE_LINES: usize = 500;
 
 /// Maximum number of lines of a file.
-const SPLIT: usize = 800;
+const MAX_FILE_LINES: usize = 800;
 
 /// Files that are one long table and may be longer.
 const TABLES: &[&str] = &[];
@@ -15,10 +15,11 @@ pub(super) fn check(tree: &WorkspaceTree) -> RuleFindings {
     let mut findings = RuleFindings::default();
     for file in tree.rust_files().filter(|file| !is_exempt(&file.path, &file.text)) {
         let lines = without_inline_tests(&file.text).lines().count();
-        if lines > SPLIT {
-            let problem = format!("{}: {lines} lines; over {SPLIT} a file is split", file.path);
+        if lines > MAX_FILE_LINES {
+            let problem =
+                format!("{}: {lines} lines; over {MAX_FILE_LINES} a file is split", file.path);
             findings.problems.push(problem);
-        } else if lines > THINK {
+        } else if lines > LONG_FILE_LINES {
             findings.warnings.push(format!("{}: {lines} lines", file.path));
         }
     }
