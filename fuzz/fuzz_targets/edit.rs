@@ -49,14 +49,9 @@ fn edit(choice: u8, first: String, second: String) -> NoteEdit {
         _ => ObservationId::parse(&first).map_or(ObservationRef::Line(1), ObservationRef::Id),
     };
     let fact = ObservationMeta {
-        id: ObservationId::from_bits(7),
         version: 2,
-        time: None,
-        confidence: None,
-        importance: None,
         thread: Some(second.clone()).filter(|thread| !thread.is_empty()),
-        superseded_by: None,
-        supersedes: None,
+        ..ObservationMeta::new(ObservationId::from_bits(7))
     };
     let new = NewObservation {
         category: Some(second.clone()).filter(|_| choice & 32 == 0),

@@ -6,8 +6,8 @@ use crate::Result;
 
 const TEST: &str = "simulator::nothing_is_lost_on_a_simulated_machine";
 
-/// Lives through seeds until so many steps are done: `--seed N`, `--steps M`, `--without PARTS`,
-/// `--go-on`, `--release`.
+/// Simulates lives from the first seed on until `--steps` steps are done: `--seed N`, `--steps M`,
+/// `--without PARTS`, `--go-on`, `--calls`, `--release`.
 pub(crate) fn run(arguments: &[String]) -> Result<()> {
     let request = SimulateRequest::parse(arguments)?;
     let mut cargo = Command::new(env!("CARGO"));
@@ -22,6 +22,9 @@ pub(crate) fn run(arguments: &[String]) -> Result<()> {
     if request.after_failure == AfterFailure::GoOn {
         cargo.env("MEMORANDA_SIMULATE_GO_ON", "1");
     }
+    if request.story == FailureStory::Calls {
+        cargo.env("MEMORANDA_SIMULATE_CALLS", "1");
+    }
     if cargo.status()?.success() { Ok(()) } else { Err("the simulator found a failure".into()) }
 }
 
@@ -32,6 +35,15 @@ enum AfterFailure {
     GoOn,
 }
 
+/// Amount of detail in the report of a failure.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum FailureStory {
+    /// The last events.
+    Events,
+    /// Every event and every call on files.
+    Calls,
+}
+
 #[derive(Debug, PartialEq, Eq)]
 struct SimulateRequest {
     seed: u64,
@@ -40,13 +52,16 @@ struct SimulateRequest {
     /// Parts of the world that are left out, separated by commas.
     without: String,
     after_failure: AfterFailure,
+    story: FailureStory,
     is_release: bool,
 }
 
 impl SimulateRequest {
     fn parse(arguments: &[String]) -> Result<Self> {
         let (without, after_failure) = (String::new(), AfterFailure::Stop);
-        let mut request = Self { seed: 1, steps: 1, without, after_failure, is_release: false };
+        let story = FailureStory::Events;
+        let mut request =
+            Self { seed: 1, steps: 1, without, after_failure, story, is_release: false };
         let mut rest = arguments.iter();
         while let Some(argument) = rest.next() {
             let mut number = || -> Result<u64> {
@@ -60,6 +75,7 @@ impl SimulateRequest {
                     request.without = rest.next().ok_or("--without needs a list of parts")?.clone();
                 }
                 "--go-on" => request.after_failure = AfterFailure::GoOn,
+                "--calls" => request.story = FailureStory::Calls,
                 "--release" => request.is_release = true,
                 other => return Err(format!("{other} is unknown; try --seed N --steps M").into()),
             }
@@ -79,13 +95,25 @@ mod tests {
             SimulateRequest::parse(&words)
         };
         let request =
-            parse("--seed 7 --steps 1000 --without cuts,imports --go-on --release").unwrap();
-        let (without, after_failure) = ("cuts,imports".to_owned(), AfterFailure::GoOn);
-        let expected =
-            SimulateRequest { seed: 7, steps: 1000, without, after_failure, is_release: true };
+            parse("--seed 7 --steps 1000 --without cuts,imports --go-on --calls --release")
+                .unwrap();
+        let expected = SimulateRequest {
+            seed: 7,
+            steps: 1000,
+            without: "cuts,imports".to_owned(),
+            after_failure: AfterFailure::GoOn,
+            story: FailureStory::Calls,
+            is_release: true,
+        };
         assert_eq!(request, expected);
-        let (without, after_failure) = (String::new(), AfterFailure::Stop);
-        let life = SimulateRequest { seed: 1, steps: 1, without, after_failure, is_release: false };
+        let life = SimulateRequest {
+            seed: 1,
+            steps: 1,
+            without: String::new(),
+            after_failure: AfterFailure::Stop,
+            story: FailureStory::Events,
+            is_release: false,
+        };
         assert_eq!(parse("").unwrap(), life);
         assert!(parse("--without").is_err());
         assert!(parse("--seed").is_err());

@@ -3,10 +3,10 @@
 //! This crate reads no file, clock, environment variable or random number; time and ids are
 //! arguments. Parsing user text never fails: the result is a value and a list of problems.
 
+pub mod abbreviate;
 pub mod globs;
 pub mod id;
 pub mod language;
-pub mod listed;
 pub mod path;
 mod percent;
 pub mod problem;

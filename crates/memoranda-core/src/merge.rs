@@ -32,7 +32,7 @@ pub enum MergeRegion {
         base: String,
         /// Your text.
         yours: String,
-        /// Their text.
+        /// The other version of the text.
         theirs: String,
         /// Both changes combined word by word; `None` if they change the same words.
         proposal: Option<String>,

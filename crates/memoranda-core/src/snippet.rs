@@ -190,7 +190,8 @@ fn extend_window(text: &str, core: Range<usize>, room: usize) -> Range<usize> {
         let end = core_text.char_indices().nth(room).map_or(core_text.len(), |(i, _)| i);
         return core.start..core.start + end;
     };
-    // Text after a match tells more than text before it; room unused on one side goes to the other.
+    // Text after a match explains more than text before it; room unused on one side goes to the
+    // other.
     let after_room = spare - before.chars().rev().take(spare / 3).count();
     let after_taken = after.chars().take(after_room).count();
     let before_taken = spare - after_taken;

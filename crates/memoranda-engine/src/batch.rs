@@ -1,4 +1,4 @@
-//! Changing many notes at once: read them under the lock, decide, and commit all or nothing.
+//! Changes many notes at once: reads them under the lock, decides, and commits all or nothing.
 
 use std::ops::Deref;
 
@@ -11,7 +11,7 @@ use crate::error::{EngineError, Result};
 use crate::links::resolve::NoteLocation;
 use crate::{Author, Memory};
 
-/// Operation on one file, part of a change.
+/// Operation on one file in a change.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct FileOperation {
     /// The note.
@@ -23,22 +23,22 @@ pub struct FileOperation {
 }
 
 impl FileOperation {
-    /// The note holds this text.
+    /// Returns the operation that replaces the text of a note.
     pub fn put(place: NoteLocation, text: impl Into<Vec<u8>>) -> Self {
         Self { place, expect: ExpectedContent::Anything, action: FileAction::Put(text.into()) }
     }
 
-    /// The note is new, and holds this text.
+    /// Returns the operation that creates a note.
     pub fn create(place: NoteLocation, text: impl Into<Vec<u8>>) -> Self {
         Self { place, expect: ExpectedContent::Absent, action: FileAction::Put(text.into()) }
     }
 
-    /// The note is gone; the history keeps it.
+    /// Returns the operation that removes a note. The history keeps the note.
     pub fn remove(place: NoteLocation) -> Self {
         Self { place, expect: ExpectedContent::Anything, action: FileAction::Remove }
     }
 
-    /// The note that was at `from` is here, with this text.
+    /// Returns the operation that moves a note from `from` and replaces its text.
     pub fn move_from(place: NoteLocation, from: NotePath, text: impl Into<Vec<u8>>) -> Self {
         let action = FileAction::MoveFrom { from, content: text.into() };
         Self { place, expect: ExpectedContent::Anything, action }
@@ -48,11 +48,11 @@ impl FileOperation {
 /// Outcome of a change.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub enum TransactOutcome {
-    /// Everything was done, and is durable.
+    /// Everything was written, and is durable.
     Committed(Commit),
-    /// Everything was so already.
+    /// The files are already as requested.
     Unchanged,
-    /// Something else was found than was expected; nothing was done.
+    /// A file did not have the expected content; nothing was written.
     Conflict(Vec<VersionConflict>),
 }
 
@@ -94,13 +94,13 @@ impl NoteTransaction<'_> {
     /// Returns all files at or below a location.
     pub fn below(&self, place: &NoteLocation) -> Result<Vec<NoteLocation>> {
         let below = self.store.below(&place.project, &place.path)?;
-        let at = |path| NoteLocation { project: place.project.clone(), path };
+        let at = |path| NoteLocation::new(&place.project, path);
         Ok(below.files.into_iter().map(at).collect())
     }
 
     /// Returns the notes that a name can refer to in a project.
     pub fn named(&self, project: &ProjectName, name: &str) -> Result<Vec<NoteLocation>> {
-        let at = |path| NoteLocation { project: project.clone(), path };
+        let at = |path| NoteLocation::new(project, path);
         let found = self.store.link_candidates(project, name)?;
         Ok(found.into_iter().map(|candidate| at(candidate.path)).collect())
     }

@@ -74,7 +74,7 @@ pub enum HoldingStatement {
 pub enum SettleOutcome {
     /// The other statement is marked as superseded.
     Settled(Option<Commit>),
-    /// There is no such contradiction any more.
+    /// The contradiction no longer exists.
     Gone,
 }
 
@@ -158,7 +158,7 @@ fn fact_contradictions(
         let texts: Vec<&str> = facts.iter().map(|fact| fact.detail.as_str()).collect();
         let pairs = find_contradictions(&texts);
         let Some(first) = facts.first().filter(|_| !pairs.is_empty()) else { continue };
-        let place = NoteLocation { project: first.project.clone(), path: first.path.clone() };
+        let place = NoteLocation::new(&first.project, first.path.clone());
         let Ok(read) = memory.read_at(&place) else { continue };
         let observations = note::parse(&read.lossy_text()).observations;
         // Facts without a stated time are as old as the commit that wrote their line.

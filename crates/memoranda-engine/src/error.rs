@@ -1,7 +1,7 @@
 //! Errors of the engine, in words for the caller.
 
+use memoranda_core::abbreviate::shortened_list;
 use memoranda_core::id::{CommitId, ProjectName, ProjectNameError};
-use memoranda_core::listed::shortened_list;
 use memoranda_core::note::edit::EditError;
 use memoranda_core::path::PathError;
 use memoranda_store::StoreError;
@@ -14,12 +14,12 @@ pub enum EngineError {
     /// The store failed.
     #[error(transparent)]
     Store(#[from] StoreError),
-    /// No note goes by that name.
+    /// No note has that name.
     #[error("there is no note {identifier:?} in {scope}{}", did_you_mean(.suggestions))]
     NotFound {
         /// The requested name.
         identifier: String,
-        /// Where it was looked for.
+        /// The searched projects or folders.
         scope: String,
         /// Notes with names like it.
         suggestions: Vec<NoteLocation>,
@@ -48,7 +48,7 @@ pub enum EngineError {
     NotThen {
         /// The note.
         place: NoteLocation,
-        /// When it was asked for.
+        /// The requested time.
         when: String,
     },
     /// The commit is the first scan of a folder, which nobody wrote.

@@ -66,7 +66,7 @@ pub struct ForgottenMemory {
     pub place: NoteLocation,
     /// The commit; `None` if the file was gone already.
     pub commit: Option<Commit>,
-    /// Other places that tell the same.
+    /// Other places that contain the same statement.
     pub still_told: Vec<NoteLocation>,
 }
 
@@ -245,7 +245,7 @@ fn fitting(
     Ok(found)
 }
 
-/// Returns the places besides the forgotten one that tell the same statement.
+/// Returns the places besides the forgotten one that contain the same statement.
 fn other_places(
     memory: &Memory,
     request: &ForgetRequest,

@@ -4,7 +4,7 @@
 use std::path::{Path, PathBuf};
 
 /// Maximum depth of included files, as in git.
-const DEPTH: usize = 10;
+const MAX_DEPTH: usize = 10;
 
 /// Sources of a repository's configuration, and the facts on which conditional parts depend.
 pub(crate) struct GitConfigSources<'a> {
@@ -40,7 +40,7 @@ impl GitConfig {
     }
 
     fn add_at(&mut self, file: &Path, sources: &GitConfigSources<'_>, depth: usize) {
-        let Some(text) = (sources.read)(file).filter(|_| depth <= DEPTH) else { return };
+        let Some(text) = (sources.read)(file).filter(|_| depth <= MAX_DEPTH) else { return };
         for entry in entries(&text) {
             let is_include = match entry.section.as_str() {
                 "include" => entry.name.is_empty(),
@@ -57,7 +57,7 @@ impl GitConfig {
         }
     }
 
-    /// The names of the remotes that have an address, in the order in which they are first named.
+    /// Returns the names of the remotes that have an address, in the order of the files.
     pub(crate) fn remotes(&self) -> Vec<&str> {
         let mut names: Vec<&str> = Vec::new();
         for entry in self.entries.iter().filter(|entry| entry.section == "remote") {
@@ -68,7 +68,7 @@ impl GitConfig {
         names
     }
 
-    /// The address of a remote, rewritten as `url.*.insteadOf` wants it.
+    /// Returns the address of a remote, rewritten by `url.*.insteadOf`.
     pub(crate) fn address(&self, remote: &str) -> Option<String> {
         let mut urls = self.values("remote", remote, "url");
         // An empty value removes the earlier values.
@@ -80,7 +80,7 @@ impl GitConfig {
             entry.section == "url" && entry.key == "insteadof" && url.starts_with(&entry.value)
         };
         let rewritten = self.entries.iter().filter(is_rewritten);
-        // The longest wins, of several the first.
+        // The longest match wins; of equal ones the first.
         let best = rewritten.rev().max_by_key(|entry| entry.value.len());
         Some(match best {
             Some(entry) => format!("{}{}", entry.name, &url[entry.value.len()..]),
@@ -88,7 +88,7 @@ impl GitConfig {
         })
     }
 
-    /// The remote that a branch follows.
+    /// Returns the remote that a branch follows.
     pub(crate) fn remote_of(&self, branch: &str) -> Option<&str> {
         self.values("branch", branch, "remote").last().copied()
     }
@@ -234,10 +234,10 @@ fn header(text: &str) -> Option<((String, String), &str)> {
     Some(((section, name), chars.as_str().trim_start_matches([' ', '\t']).strip_prefix(']')?))
 }
 
-/// Parses a value. Returns it and the text behind its last line.
+/// Parses a value. Returns the value and the text after its last line.
 fn value(text: &str) -> Option<(String, &str)> {
     let mut value = String::new();
-    // Length that is kept even if the value ends in blanks.
+    // Length of the value up to its last quoted or non-blank character.
     let (mut kept, mut is_quoted) = (0, false);
     let mut chars = text.chars();
     while let Some(c) = chars.next() {

@@ -2,6 +2,7 @@
 //! queries wait or report the progress. An existing index does not contain the edits made while no
 //! process was watching.
 
+use std::num::NonZeroU64;
 use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 use std::sync::{Arc, Mutex, PoisonError, mpsc};
 use std::time::{Duration, Instant};
@@ -11,16 +12,20 @@ use memoranda_store::Store;
 use crate::error::Result;
 use crate::{Memory, SyncScope};
 
-/// How often one who waits looks whether it is done.
-const PAUSE: Duration = Duration::from_millis(10);
+/// Interval at which a waiting call checks whether the scan has ended.
+const POLL_INTERVAL: Duration = Duration::from_millis(10);
 /// Time after the first scan until the files are watched.
 const WATCH_DELAY: Duration = Duration::from_millis(100);
-/// How often the process that watches is asked if it still does.
-const WATCHER_CHECK: Duration = Duration::from_secs(1);
-/// While it does not answer, no more than one part in so many of the time is spent on scans.
+/// Interval at which the presence of the watcher process is checked.
+const WATCHER_CHECK_INTERVAL: Duration = Duration::from_secs(1);
+/// While the watcher does not answer, scans take at most one part in this many of the time.
 const SCAN_SHARE: u32 = 10;
 
-/// How much of a vault its index knows.
+/// Maximum number of passages whose vectors the first searches of a process read themselves. The
+/// vectors of a larger vault are read in the background, and searches go by words until then.
+const MAX_DIRECT_PASSAGES: u64 = 100_000;
+
+/// Part of a vault that its index covers.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum IndexProgress {
     /// Every file has been scanned since the index was created.
@@ -44,6 +49,8 @@ pub(crate) struct InitialScan {
     has_glanced: AtomicBool,
     /// A scan for edits from before this process was started.
     has_scanned: AtomicBool,
+    /// A thread loads the vectors of all passages.
+    is_loading_vectors: AtomicBool,
     /// Time after which the watching process is checked again.
     next_watcher_check: Mutex<Option<Instant>>,
     done: AtomicUsize,
@@ -71,7 +78,7 @@ impl InitialScan {
 
 impl Memory {
     /// Waits until every file was scanned since the index was created, at most `patience`. Starts
-    /// the scan if no other process runs one, and reports the progress to `tell`. Returns at once
+    /// the scan if no other process runs one, and calls `tell` with the progress. Returns at once
     /// if the index is complete.
     pub fn await_index(
         &self,
@@ -90,14 +97,14 @@ impl Memory {
         }
         let until = Instant::now() + patience;
         while Instant::now() < until {
-            std::thread::sleep(PAUSE);
+            std::thread::sleep(POLL_INTERVAL);
             if self.store().is_indexed()? {
                 return Ok(IndexProgress::Whole);
             }
             if let IndexProgress::Part { done, total } = self.first_look.known() {
                 tell(done, total);
             }
-            // It failed: waiting longer brings nothing.
+            // The scan failed, so waiting is useless.
             if !self.first_look.is_running.load(Ordering::SeqCst) {
                 break;
             }
@@ -109,6 +116,10 @@ impl Memory {
     /// answer, at most `patience`. Starts the scan if it was not started.
     pub fn await_edits(&self, concern: &SyncScope, patience: Duration) -> Result<()> {
         let is_over = &self.first_look.is_over;
+        if !is_over.load(Ordering::Relaxed) {
+            // Only a process that goes on to serve calls waits here.
+            self.defer_vectors_above(MAX_DIRECT_PASSAGES);
+        }
         let until = Instant::now() + patience;
         while !is_over.load(Ordering::Relaxed) {
             let is_taken_in = self.store().is_watched() || self.store().has_looked();
@@ -128,7 +139,7 @@ impl Memory {
             let left = until.saturating_duration_since(Instant::now());
             if !self.scan_before_watching(left) {
                 self.start_background()?;
-                std::thread::sleep(PAUSE);
+                std::thread::sleep(POLL_INTERVAL);
             }
         }
         self.scan_for_silent_watcher();
@@ -167,6 +178,31 @@ impl Memory {
         started.is_ok() && end.recv_timeout(patience).is_ok()
     }
 
+    /// Lets the first searches go by words alone where more than so many passages are compared, while
+    /// the vectors of all passages are read in the background. A one-shot command does not use it.
+    pub fn defer_vectors_above(&self, passages: u64) {
+        self.store().defer_vectors_above(NonZeroU64::new(passages));
+    }
+
+    /// Reads the vectors of all passages in the background.
+    pub(crate) fn load_vectors_in_background(&self) {
+        if self.first_look.is_loading_vectors.swap(true, Ordering::SeqCst) {
+            return;
+        }
+        let (look, store) = (Arc::clone(&self.first_look), Arc::clone(&self.store));
+        let load = move || {
+            if store.load_vectors().is_err() {
+                // The next search reads them itself, or reports why it cannot.
+                store.defer_vectors_above(None);
+            }
+            look.is_loading_vectors.store(false, Ordering::SeqCst);
+        };
+        if std::thread::Builder::new().spawn(load).is_err() {
+            self.store().defer_vectors_above(None);
+            self.first_look.is_loading_vectors.store(false, Ordering::SeqCst);
+        }
+    }
+
     /// Scans the files if another process is the one that watches them and does not answer, perhaps
     /// because it is suspended: this process would never hear of edits.
     fn scan_for_silent_watcher(&self) {
@@ -177,10 +213,10 @@ impl Memory {
         }
         let begun = Instant::now();
         if self.store().has_silent_watcher() && self.store().catch_up_for_read().is_ok() {
-            // A scan that fails is made up for by the next.
+            // The next scan makes up for a failed one.
             self.store().sync(&mut |_| {}).ok();
         }
-        let pause = begun.elapsed().saturating_mul(SCAN_SHARE).max(WATCHER_CHECK);
+        let pause = begun.elapsed().saturating_mul(SCAN_SHARE).max(WATCHER_CHECK_INTERVAL);
         *next = Some(Instant::now() + pause);
     }
 }

@@ -54,7 +54,7 @@ pub use links::neighbourhood::{
     GraphPath, GraphRequest, NeighbourLink, NeighbourNode, NoteNeighbourhood,
 };
 pub use links::resolve::{
-    NoteLocation, ResolveIntent, ResolvedNote, name_in_project, project_said,
+    NoteLocation, ResolveIntent, ResolvedNote, explicit_project, name_in_project,
 };
 pub use links::resolve_folder::NamedFolder;
 pub use map::{MapPoint, VaultMap};
@@ -141,8 +141,8 @@ impl Memory {
         Ok(Self::over(Store::open_space(options, log)?))
     }
 
-    /// Opens what answers for a space until the whole of it is here, from an index image. `None` if
-    /// there is no image that can be used.
+    /// Opens an index image, which answers for a space until the whole space is loaded. `None` if
+    /// no usable image exists.
     pub fn open_image(
         options: &SpaceOptions,
         log: Arc<dyn remote::RemoteLog>,
@@ -189,7 +189,7 @@ impl Memory {
         Self { zone, ..self }
     }
 
-    /// Lets a name that says no project mean a note of this one before any other's.
+    /// Resolves names without a project in this project before all others.
     pub fn with_default_project(self, project: &str) -> Self {
         Self { default_project: project.to_owned(), ..self }
     }

@@ -19,7 +19,7 @@ const CACHE_MAGIC: &[u8; 8] = b"memomap1";
 /// Minimum number of keys without a note, for which the cache is cleaned.
 const MAX_STALE: usize = 10_000;
 
-/// Client and channel of the first write of a note, if the log tells.
+/// Client and channel of the first write of a note, if the log has them.
 type MapWriter = Option<(Arc<str>, ChangeChannel)>;
 
 /// The map of all notes.
@@ -27,7 +27,7 @@ type MapWriter = Option<(Arc<str>, ChangeChannel)>;
 pub struct VaultMap {
     /// Projects, each with its disc.
     pub discs: Vec<(ProjectName, MapDisc)>,
-    /// Who wrote the notes first.
+    /// Authors of the first versions of the notes.
     pub agents: Vec<AgentIdentity>,
     /// Notes.
     pub notes: Vec<MapPoint>,
@@ -38,8 +38,8 @@ pub struct VaultMap {
 pub struct MapPoint {
     /// Number in the index.
     pub file: i64,
-    /// Project.
-    pub project: ProjectName,
+    /// Project, shared by all notes of it.
+    pub project: Arc<ProjectName>,
     /// Place.
     pub x: f32,
     /// Place.
@@ -72,7 +72,7 @@ impl Memory {
         // There are few writers.
         let mut writers: Vec<(MapWriter, usize)> = Vec::new();
         for (row, key) in rows.into_iter().zip(keys) {
-            if project.is_some_and(|project| row.project != *project) {
+            if project.is_some_and(|project| *row.project != *project) {
                 continue;
             }
             let Some(&(x, y)) = layout.points.get(&key) else { continue };
@@ -95,7 +95,11 @@ impl Memory {
                     number
                 }
             };
-            let last_read = uses.get(&(row.project.clone(), row.path)).copied();
+            let last_read = if uses.is_empty() {
+                None
+            } else {
+                uses.get(&(ProjectName::clone(&row.project), row.path)).copied()
+            };
             notes.push(MapPoint {
                 file: row.file,
                 project: row.project,

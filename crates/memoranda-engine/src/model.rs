@@ -4,16 +4,16 @@
 use std::fmt;
 use std::time::Duration;
 
-/// Something that answers a question in words. Whatever it says is untrusted text.
+/// A program that answers a question in words. Its answers are untrusted text.
 pub trait LanguageModel: fmt::Debug + Send + Sync {
     /// Name for answers and diagnostics.
     fn name(&self) -> &str;
 
-    /// Answers within its own limits of time and size, or says why it did not.
+    /// Answers within its own limits of time and size.
     fn answer(&self, question: &ModelQuestion<'_>) -> Result<String, ModelError>;
 }
 
-/// Something that makes a vector of each text, so that texts that say alike lie close together.
+/// A program that computes a vector of each text, so that similar texts have similar vectors.
 pub trait TextEmbedder: fmt::Debug + Send + Sync {
     /// Name shown to people.
     fn name(&self) -> &str;
@@ -38,7 +38,7 @@ pub struct ModelQuestion<'a> {
     pub max_tokens: u32,
 }
 
-/// Why a language model did not answer.
+/// Reason why a language model did not answer.
 #[derive(Clone, PartialEq, Eq, Debug, thiserror::Error)]
 pub enum ModelError {
     /// The time was up, retries included.
@@ -47,7 +47,7 @@ pub enum ModelError {
         /// The time that it had.
         limit: Duration,
     },
-    /// It cannot be used at all.
+    /// The model cannot be used at all.
     #[error("it cannot be used: {reason}")]
     Unusable {
         /// The problem and its remedy.
@@ -59,24 +59,24 @@ pub enum ModelError {
         /// The obstacle.
         reason: String,
     },
-    /// It answered with an error.
+    /// The model answered with an error.
     #[error("it answered with status {status}: {message}")]
     Refused {
         /// The status of HTTP.
         status: u16,
-        /// The beginning of what it said.
+        /// Beginning of the answer.
         message: String,
     },
-    /// It answered with something that is no answer.
+    /// The answer is not valid.
     #[error("its answer cannot be read: {reason}")]
     Malformed {
         /// The problem with the answer.
         reason: String,
     },
-    /// It answered with more than is read.
+    /// The answer is longer than the limit.
     #[error("its answer is larger than {limit} bytes")]
     TooLarge {
-        /// How much is read.
+        /// Maximum number of bytes that are read.
         limit: u64,
     },
 }

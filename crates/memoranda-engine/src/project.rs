@@ -11,12 +11,12 @@ use memoranda_store::{
 use crate::error::Result;
 use crate::{Author, Memory};
 
-/// A project and how much it holds.
+/// A project and its number of notes.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct ProjectInfo {
     /// The project.
     pub project: Project,
-    /// How many notes it holds.
+    /// Number of notes.
     pub notes: u64,
 }
 
@@ -66,8 +66,7 @@ impl Memory {
         Ok(self.store().move_project(&ProjectName::parse(name)?, folder, hard_links)?)
     }
 
-    /// Forgets a project that was added from elsewhere, whose files stay; or removes one of the
-    /// vault that holds nothing.
+    /// Removes an external project and keeps its files, or removes an empty project of the vault.
     pub fn remove_project(&self, name: &str) -> Result<Project> {
         Ok(self.store().remove_project(name)?)
     }

@@ -1,5 +1,5 @@
-//! Which repository a folder belongs to: found from `.git` and git's configuration, without starting
-//! a program.
+//! Finds the repository of a folder, from `.git` and git's configuration, without starting a
+//! program.
 
 #![allow(
     clippy::disallowed_methods,
@@ -27,7 +27,7 @@ pub struct GitRepository {
 }
 
 impl GitRepository {
-    /// Finds the repository that a folder lies in.
+    /// Finds the repository that contains a folder.
     pub fn of(folder: &Path) -> Option<Self> {
         let folder = std::path::absolute(folder).ok()?;
         let (root, dot_git) = folder.ancestors().find_map(|root| {

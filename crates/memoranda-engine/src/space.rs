@@ -9,7 +9,7 @@ use crate::error::Result;
 use crate::{IndexProgress, Memory};
 
 /// Maximum time to index a space.
-const COMPLETION_PATIENCE: Duration = Duration::from_secs(3600);
+const COMPLETION_TIMEOUT: Duration = Duration::from_secs(3600);
 
 impl Memory {
     /// Fetches and applies what the remote log has beyond this vault. `head` is the end of the
@@ -34,14 +34,14 @@ impl Memory {
         if self.store.catch_up_with_space(None)? != SpaceFreshness::Current {
             return Ok(false);
         }
-        if self.await_index(COMPLETION_PATIENCE, &|_, _| ())? != IndexProgress::Whole {
+        if self.await_index(COMPLETION_TIMEOUT, &|_, _| ())? != IndexProgress::Whole {
             return Ok(false);
         }
         self.store.note_whole()?;
         Ok(true)
     }
 
-    /// Leaves an image of the index with the remote log, if one is wanted.
+    /// Stores an image of the index with the remote log, if an image is needed.
     pub fn offer_image(&self) -> Result<bool> {
         Ok(self.store.offer_image()?)
     }

@@ -8,7 +8,7 @@ use memoranda_core::id::ProjectName;
 use memoranda_core::statement::StatementKind;
 use memoranda_store::{FileSummary, ListFilter, ListOrder};
 
-use crate::recall::{RecallRequest, RecalledPassage, RecalledSubject, recall};
+use crate::recall::{RecallRequest, RecalledPassage, RecalledSubject, nearest_statements, recall};
 use crate::records::{
     ActiveMemory, ActiveMemorySearch, FileSelection, MemoryLayer, MemoryRecord, RecordError,
     RecordKind, RecordQuery, RecordResult, Reminder, RuleList, VisibleScopes, due_reminders,
@@ -88,8 +88,12 @@ pub struct TaskContext {
     pub relevant: Vec<MemoryRecord>,
     /// Memories besides the visible records that match the question.
     pub elsewhere: Vec<ActiveMemory>,
+    /// Nearest statements of agents to a question without a relevant memory.
+    pub nearest: Vec<RecalledPassage>,
     /// Statements about the person.
     pub person: Vec<RecalledPassage>,
+    /// Statements that hold everywhere and are not about the person.
+    pub everywhere: Vec<RecalledPassage>,
     /// Statements about the repository.
     pub repository: Vec<RecalledPassage>,
     /// Reminders that are due.
@@ -112,6 +116,12 @@ impl TaskContext {
             ),
             None => Default::default(),
         };
+        let nearest = match &request.question {
+            Some(question) if relevant.is_empty() && elsewhere.is_empty() => {
+                nearest_memories(memory, request, question)?
+            }
+            _ => Vec::new(),
+        };
         let known = RecallRequest {
             max_tokens: KNOWN_TOKENS,
             kinds: STATEMENT_KINDS.to_vec(),
@@ -119,14 +129,28 @@ impl TaskContext {
             ..RecallRequest::new(None, request.visible.clone())
         };
         let known = recall(memory, &known)?.passages;
-        let (person, repository) =
+        let (person, others): (Vec<_>, Vec<_>) =
             known.into_iter().partition(|passage| passage.subject == Some(RecalledSubject::Person));
+        let is_everywhere =
+            |passage: &RecalledPassage| passage.subject == Some(RecalledSubject::Everywhere);
+        let (everywhere, repository) = others.into_iter().partition(is_everywhere);
         let changes = match request.visitor {
             Some(visitor) => memory.visit(visitor)?,
             None => None,
         };
         let memory_files = memory_files(memory, request.memory_files)?;
-        Ok(Self { rules, relevant, elsewhere, person, repository, due, memory_files, changes })
+        Ok(Self {
+            rules,
+            relevant,
+            elsewhere,
+            nearest,
+            person,
+            everywhere,
+            repository,
+            due,
+            memory_files,
+            changes,
+        })
     }
 }
 
@@ -174,6 +198,28 @@ fn memories_elsewhere(
         found.retain(|other| other.record.is_none());
     }
     Ok(found)
+}
+
+/// Returns the nearest statements to a question without a relevant memory. Rules have their own
+/// section, and a layer is an attribute of records.
+fn nearest_memories(
+    memory: &Memory,
+    request: &TaskContextRequest<'_>,
+    question: &ContextQuestion<'_>,
+) -> RecordResult<Vec<RecalledPassage>> {
+    if question.limit == 0 || question.layer.is_some() {
+        return Ok(Vec::new());
+    }
+    let asked = RecallRequest {
+        kinds: STATEMENT_KINDS.to_vec(),
+        project: request.only.cloned(),
+        min_relevance: question.min_relevance.unwrap_or(MIN_RELEVANCE),
+        ..RecallRequest::new(Some(question.text.to_owned()), request.visible.clone())
+    };
+    let is_found = |passage: &RecalledPassage| {
+        question.others == OtherRepositories::Included || passage.is_of(request.visible)
+    };
+    nearest_statements(memory, &asked, &is_found)
 }
 
 /// Lists the newest memory files.

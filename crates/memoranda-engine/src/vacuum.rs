@@ -1,4 +1,4 @@
-//! Purging: what was deleted leaves the history for good, and a line in the history says so.
+//! Purges deleted texts from the history for good, and records the purge in the history.
 
 use memoranda_core::change::{ChangeChannel, ChangeSet, Commit, CommitKind};
 use memoranda_store::{CommitOutcome, VacuumReport, VacuumRequest};

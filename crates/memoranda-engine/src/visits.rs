@@ -1,5 +1,5 @@
-//! Visits of clients: when each was last here, by its name and repository. Kept in the state folder
-//! of this device, because a visit says nothing about the memory.
+//! Last visit of each client, by its name and repository. Visits are lines in a register of the vault
+//! and not in its history, because they are not memories.
 
 use jiff::Timestamp;
 use memoranda_core::change::Commit;

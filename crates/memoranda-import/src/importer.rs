@@ -300,7 +300,7 @@ impl<'m> Importer<'m> {
                 ItemNaming::Fixed => {
                     self.report.problems.push(ImportProblem {
                         at: id.clone(),
-                        message: format!("another note lies at {place}"),
+                        message: format!("another note is at {place}"),
                     });
                     self.record_outcome(id, place, ImportOutcome::Taken);
                     return Ok(None);

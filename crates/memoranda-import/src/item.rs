@@ -1,11 +1,15 @@
 //! Items of an import: location and content of one memory.
 
 use jiff::Timestamp;
+use memoranda_engine::core::abbreviate::{cut_at_word, join_words};
 use memoranda_engine::core::id::ProjectName;
 use memoranda_engine::core::note::edit::{NoteEdit, apply_edit};
-use memoranda_engine::core::note::permalink::file_name_from_title;
+use memoranda_engine::core::note::permalink::{file_name_from_title, title_from_line};
 use memoranda_engine::core::note::{MetaValue, parse};
 use memoranda_engine::core::path::NotePath;
+
+/// Maximum length of a title, in characters.
+const MAX_TITLE_CHARS: usize = 100;
 
 /// One memory to be imported as a note.
 #[derive(Clone, PartialEq, Debug)]
@@ -125,34 +129,20 @@ fn is_dots(part: &str) -> bool {
 
 /// Returns a title without link syntax, cut to a readable length.
 pub(crate) fn link_safe_title(title: &str) -> String {
-    const LONGEST: usize = 100;
     let plain: String = title
         .replace("[[", "")
         .replace("]]", "")
         .chars()
         .map(|c| if c.is_control() || "#^|".contains(c) { ' ' } else { c })
         .collect();
-    let words: Vec<&str> = plain.split_whitespace().collect();
-    let title = words.join(" ");
-    if title.chars().count() <= LONGEST {
-        return title;
-    }
-    let cut: String = title.chars().take(LONGEST).collect();
-    cut.rsplit_once(' ').map_or(cut.as_str(), |(words, _)| words).trim_end().to_owned()
+    cut_at_word(&join_words(&plain), MAX_TITLE_CHARS).to_owned()
 }
 
 /// Returns the first words of a text as a title.
 pub(crate) fn title_from_text(text: &str, otherwise: &str) -> String {
-    const LONGEST: usize = 60;
     let line = text.lines().map(str::trim).find(|line| line.contains(char::is_alphanumeric));
     let line = line.unwrap_or(otherwise).trim_start_matches(['#', '-', '>', '*', ' ']);
-    let line = link_safe_title(line);
-    if line.chars().count() <= LONGEST {
-        return line;
-    }
-    let cut: String = line.chars().take(LONGEST).collect();
-    let cut = cut.rsplit_once(' ').map_or(cut.as_str(), |(words, _)| words);
-    cut.trim_end_matches([',', ';', ':', '.']).to_owned()
+    title_from_line(&link_safe_title(line)).to_owned()
 }
 
 #[cfg(test)]
@@ -188,7 +178,7 @@ mod tests {
     }
 
     #[test]
-    fn a_text_is_called_by_its_first_words() {
+    fn a_text_is_called_by_its_title_from_line() {
         for (text, expected) in [
             ("\n\n## Heading\n", "Heading"),
             ("- an item", "an item"),

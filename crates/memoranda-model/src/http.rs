@@ -4,6 +4,7 @@
 use std::time::{Duration, Instant};
 
 use memoranda_engine::ModelError;
+use memoranda_engine::core::abbreviate::{abbreviate, join_words};
 use serde_json::Value;
 
 use crate::options::EndpointOptions;
@@ -160,10 +161,9 @@ fn error_message(bytes: &[u8]) -> String {
         error.get("message").and_then(Value::as_str).or_else(|| error.as_str())
     });
     let text = found.map_or_else(|| String::from_utf8_lossy(bytes).into_owned(), str::to_owned);
-    let line = text.split_whitespace().collect::<Vec<_>>().join(" ");
-    match line.char_indices().nth(MAX_MESSAGE_CHARS) {
-        Some((cut, _)) => format!("{}…", line.get(..cut).unwrap_or_default()),
-        None if line.is_empty() => "without a message".to_owned(),
-        None => line,
+    let line = join_words(&text);
+    if line.is_empty() {
+        return "without a message".to_owned();
     }
+    abbreviate(&line, MAX_MESSAGE_CHARS).into_owned()
 }

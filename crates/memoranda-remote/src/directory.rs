@@ -1,4 +1,4 @@
-//! Who may do what in which space: the seam between a team server and what keeps its accounts.
+//! Accounts, roles and proposals of spaces: the interface between a team server and its database.
 
 use std::fmt;
 use std::sync::Arc;
@@ -252,11 +252,11 @@ pub struct Proposal {
 /// Decision on a claimed call.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum ProposalDecision {
-    /// It was made.
+    /// The change was made.
     Approved,
-    /// It is not made.
+    /// The change was not made.
     Rejected,
-    /// It could not be made, and waits again.
+    /// The change could not be made, and waits again.
     Returned,
 }
 

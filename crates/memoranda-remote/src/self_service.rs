@@ -91,7 +91,7 @@ pub struct InvitationRow {
     pub email: String,
     /// Role in the space.
     pub role: SpaceRole,
-    /// Who invited.
+    /// Name of the member who invited.
     pub invited_by: String,
     /// Time of expiry.
     pub expires_at: Timestamp,
@@ -140,7 +140,7 @@ pub struct TokenRow {
 pub struct AuditRow {
     /// Time.
     pub at: Timestamp,
-    /// Who did it.
+    /// Name of the account that did it.
     pub actor: String,
     /// The recorded action.
     pub action: String,

@@ -1,4 +1,4 @@
-//! Who calls over HTTP, and from which repository. Requests are independent of each other, so each
+//! Client and repository of an HTTP request. Requests are independent of each other, so each
 //! carries both: the client's name in its session id, the repository in a header.
 
 use std::sync::{Arc, OnceLock};

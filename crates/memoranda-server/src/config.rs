@@ -33,7 +33,7 @@ pub struct ServerConfig {
     pub logging: LogDestination,
     /// Address of the HTTP server.
     pub bind: SocketAddr,
-    /// How HTTP clients authenticate.
+    /// Authentication of HTTP clients.
     pub authentication: ClientAuthentication,
     /// Token from which the page's sessions are derived; `None` for the token of `authentication`.
     pub page_token: Option<BearerToken>,
@@ -114,7 +114,7 @@ impl ServerConfig {
     }
 }
 
-/// How HTTP clients authenticate.
+/// Authentication of HTTP clients.
 #[derive(Clone, Default)]
 pub enum ClientAuthentication {
     /// No decision was made: the HTTP server refuses to start.

@@ -50,7 +50,7 @@ pub(crate) struct ToolCall {
     pub(crate) others: Vec<SpaceMemory>,
 }
 
-/// When a thread of the pool became idle last.
+/// Time when a thread of the pool last became idle.
 static LAST_IDLE: Mutex<Option<Instant>> = Mutex::new(None);
 
 /// Returns true if a thread of the pool is there, or the system starts one. Without both, the pool

@@ -8,7 +8,7 @@ use memoranda_core::path::NotePath;
 
 use crate::commit::lost_files::LostFile;
 use crate::error::{Result, StoreError};
-use crate::files::walk;
+use crate::files::{FilePrint, walk};
 use crate::index::{self, FileProblems, history};
 use crate::log::chain::ChainEnd;
 use crate::log::{LogDamage, LogRecord, ReadCheck};
@@ -25,7 +25,7 @@ pub struct CheckReport {
     pub lost: Vec<LostFile>,
     /// Contents of existing files that the log cannot give back.
     pub unkept: Vec<(ProjectName, NotePath)>,
-    /// Files whose bytes are not what the index says.
+    /// Files whose bytes differ from the index.
     pub stale: Vec<(ProjectName, NotePath)>,
     /// Tables of the index that differ from what the files and the log give.
     pub differing: Vec<String>,
@@ -33,9 +33,9 @@ pub struct CheckReport {
     pub unavailable: Vec<(ProjectName, String)>,
     /// Notes with problems in their text; they are searched all the same.
     pub problems: Vec<FileProblems>,
-    /// How much was looked at.
+    /// Number of checked files.
     pub files: usize,
-    /// How many commits were read and proven whole.
+    /// Number of commits that were read and verified.
     pub commits: usize,
 }
 
@@ -125,12 +125,16 @@ impl StoreInner {
                 report.files += 1;
                 let Ok(Some(found)) = root.read(&file.path) else { continue };
                 let place = (project.name.clone(), file.path.clone());
-                let (row, content) = self.ask(|db| {
+                let (row, content, print) = self.ask(|db| {
                     let id = index::project_id_of(db, &project.name)?;
-                    Ok((index::row(db, id, &file.path)?, history::content_at(db, found.hash)?))
+                    let row = index::row(db, id, &file.path)?;
+                    let print = row.as_ref().map(|row| index::stored_print(db, row.id));
+                    let print = print.transpose()?.flatten();
+                    Ok((row, history::content_at(db, found.hash)?, print))
                 })?;
                 let is_note = row.as_ref().is_none_or(|row| row.kind != index::FileKind::Other);
-                if row.and_then(|row| row.hash) != Some(found.hash) {
+                let of_row = row.as_ref().map(|row| FilePrint::of(&file.path, row.stat));
+                if row.and_then(|row| row.hash) != Some(found.hash) || print != of_row {
                     report.stale.push(place.clone());
                 }
                 let kept = content.is_some_and(|at| self.log.content(&at, found.hash).is_ok());

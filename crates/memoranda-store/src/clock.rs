@@ -33,7 +33,7 @@ mod offset {
 
     static OFFSET_MS: AtomicI64 = AtomicI64::new(0);
 
-    /// Lets this process's clock go wrong by so many milliseconds.
+    /// Shifts the clock of this process by a number of milliseconds.
     pub fn set_offset(milliseconds: i64) {
         OFFSET_MS.store(milliseconds, Ordering::SeqCst);
     }

@@ -3,8 +3,8 @@
 use std::io;
 use std::path::PathBuf;
 
+use memoranda_core::abbreviate::shortened_list;
 use memoranda_core::id::{CommitId, ContentHash, ProjectName};
-use memoranda_core::listed::shortened_list;
 
 use crate::remote::RemoteError;
 
@@ -83,10 +83,10 @@ pub enum StoreError {
         holder: u32,
         /// True if that process is suspended, as by Ctrl-Z.
         is_suspended: bool,
-        /// How long was waited.
+        /// Seconds waited.
         seconds: u64,
     },
-    /// The vault lies on a drive that is not mounted.
+    /// The vault is on a drive that is not mounted.
     #[error(
         "the vault at {} lies on another drive, which is not mounted now; nothing was changed. Mount the drive; if it is \
          gone for good, remove {}, and a new vault can be made",
@@ -95,7 +95,7 @@ pub enum StoreError {
     VaultAway {
         /// The place of the vault.
         home: PathBuf,
-        /// The file that says so.
+        /// The file that records this.
         mark: PathBuf,
     },
     /// The vault's folder is not there now. What is known of it stays.
@@ -106,6 +106,14 @@ pub enum StoreError {
     VaultUnreachable {
         /// The place of the vault.
         home: PathBuf,
+    },
+    /// The vault belongs to another user, who alone can read its log.
+    #[error("the vault {} belongs to another user ({owner}), and a vault has one owner", .home.display())]
+    VaultOfOther {
+        /// The place of the vault.
+        home: PathBuf,
+        /// The account of its owner.
+        owner: String,
     },
     /// The vault was made by a later version.
     #[error(
@@ -125,7 +133,7 @@ pub enum StoreError {
     NewerLog {
         /// The segment.
         segment: String,
-        /// Its format.
+        /// Format of the vault.
         found: u8,
         /// The newest that is understood.
         known: u8,
@@ -145,28 +153,28 @@ pub enum StoreError {
         name: String,
         /// Existing projects.
         known: Vec<ProjectName>,
-        /// Its folder, if it was one that was removed.
+        /// Folder of the project, if it was one that was removed.
         was_at: Option<PathBuf>,
     },
-    /// The history tells of a folder that is a project no more, or not by that name.
+    /// The history of the project is about a folder that was removed since.
     #[error("project {name} was removed since; its files were in {}, and nothing was changed", .was_at.display())]
     ProjectRemoved {
         /// The project.
         name: ProjectName,
-        /// The folder that it had then.
+        /// Folder of the project at that time.
         was_at: PathBuf,
     },
-    /// A project's folder is not there now, perhaps not mounted.
+    /// A project's folder does not exist now; perhaps its drive is not mounted.
     #[error(
         "the folder of project {name} cannot be reached: {reason}; nothing was removed from memory"
     )]
     ProjectUnavailable {
         /// The project.
         name: ProjectName,
-        /// Why.
+        /// Reason of the failure.
         reason: String,
     },
-    /// A link is where the folder of a project in the vault would be.
+    /// A symbolic link is in the place of a project's folder in the vault.
     #[error(
         "the folder of project {name} in the vault is a symbolic link, which is not followed; \
          `memoranda project add {name} DIR` with the folder that it leads to makes that the project"
@@ -182,19 +190,19 @@ pub enum StoreError {
         doing: &'static str,
         /// The project.
         name: ProjectName,
-        /// Why not.
+        /// Reason of the failure.
         reason: String,
     },
-    /// A project has files in the vault that another folder of its name would hide.
+    /// A project has files in the vault, which another folder for it would hide.
     #[error(
         "project {name} holds files in the vault ({hidden} of {}) that would no longer be seen", .at.display()
     )]
     ProjectHidden {
         /// The project.
         name: ProjectName,
-        /// Its folder.
+        /// Folder of the project.
         at: PathBuf,
-        /// How many files.
+        /// Number of files.
         hidden: usize,
     },
     /// The name on disk is a symbolic link, a hard link or a special file.
@@ -205,7 +213,7 @@ pub enum StoreError {
         /// The kind of entry at the path.
         kind: NotAFileKind,
     },
-    /// Another file has a name that some systems take for the same.
+    /// Another file has a name that some systems cannot distinguish from the new one.
     #[error(
         "{existing:?} exists, and some systems cannot tell it from {path:?}; use that name, or another"
     )]
@@ -215,12 +223,12 @@ pub enum StoreError {
         /// The existing path.
         existing: String,
     },
-    /// Larger than the store keeps.
+    /// The content is larger than the limit.
     #[error("{path:?} would be {size} bytes; the limit is {limit}")]
     TooLarge {
         /// The path within the project.
         path: String,
-        /// Its size.
+        /// Size of the file.
         size: u64,
         /// The limit.
         limit: u64,
@@ -228,7 +236,7 @@ pub enum StoreError {
     /// The history has no such commit.
     #[error("there is no commit {0:?}; `memoranda log` lists them")]
     NoCommit(String),
-    /// A short commit id fits several.
+    /// A short commit id is ambiguous.
     #[error("commit {given:?} could be any of {}; give more of it", list(.candidates))]
     AmbiguousCommit {
         /// The given id.
@@ -239,10 +247,10 @@ pub enum StoreError {
     /// The content was purged or its log is damaged.
     #[error("the text of version {} is no longer in the log: purged by `vacuum`, or its segment is damaged (`memoranda doctor` tells)", .0.short())]
     ContentGone(ContentHash),
-    /// A file of Memoranda's own could not be understood.
+    /// A state file of Memoranda could not be parsed.
     #[error("{file} is not readable: {reason}")]
     Damaged {
-        /// Which file.
+        /// Name of the file.
         file: String,
         /// The problem.
         reason: String,
@@ -250,13 +258,13 @@ pub enum StoreError {
     /// A failed write could not be undone; a new start completes it from the log.
     #[error("an earlier write failed half-way ({0}); restart to complete it from the log")]
     Halted(String),
-    /// The store was closed while the files were looked at.
+    /// The store was closed during a scan.
     #[error("the vault was closed before every file was looked at; the next start goes on")]
     Closing,
     /// The remote log of a space failed.
     #[error(transparent)]
     Remote(#[from] RemoteError),
-    /// Another writer of the space came first, again and again.
+    /// Other writers of the space were faster in every attempt.
     #[error("others keep writing to this space; nothing was changed: try again")]
     SpaceMoved,
     /// A commit is in the remote log; the copy of this machine fetches it again.
@@ -334,14 +342,14 @@ impl StoreError {
         }
     }
 
-    /// The error of an index that is not as it was left.
+    /// Returns the error of an index that was changed by another program.
     pub(crate) fn index_damage() -> Self {
         let code = rusqlite::ffi::Error::new(rusqlite::ffi::SQLITE_CORRUPT);
         Self::Index(rusqlite::Error::SqliteFailure(code, None))
     }
 }
 
-/// Adds to an I/O error what was being done.
+/// Adds the failed action to an I/O error.
 pub(crate) trait ErrorContext<T> {
     fn doing(self, what: impl FnOnce() -> String) -> Result<T>;
 }
@@ -352,14 +360,17 @@ impl<T> ErrorContext<T> for io::Result<T> {
     }
 }
 
-/// Says an I/O error in words, without the number that the standard text carries.
+/// Returns the text of an I/O error without the number at its end.
 pub(crate) fn plain(error: &io::Error) -> String {
     match error.kind() {
         io::ErrorKind::NotFound => "it does not exist".into(),
         io::ErrorKind::PermissionDenied => "permission denied".into(),
         io::ErrorKind::StorageFull => "the disk is full; nothing was changed".into(),
         io::ErrorKind::QuotaExceeded => "the disk quota is used up; nothing was changed".into(),
-        io::ErrorKind::ReadOnlyFilesystem => "the file system is read-only".into(),
+        io::ErrorKind::ReadOnlyFilesystem => match error.get_ref() {
+            Some(reason) => reason.to_string(),
+            None => "the file system is read-only".into(),
+        },
         _ => {
             let text = error.to_string();
             text.split(" (os error").next().unwrap_or(&text).to_lowercase()

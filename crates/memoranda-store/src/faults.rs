@@ -82,7 +82,7 @@ impl Step {
         Self::SpaceAppended,
     ];
 
-    /// Its name in a fault's specification.
+    /// Returns the name of the step in a fault's specification.
     pub fn name(self) -> &'static str {
         match self {
             Self::TempWrite => "temp-write",
@@ -208,7 +208,8 @@ mod armed {
 
     struct ArmedFault {
         step: Step,
-        /// How often the step is still to be reached; `None` if the fault happens every time.
+        /// Number of times that the step is still to be reached; `None` if the fault happens every
+        /// time.
         remaining: Option<u32>,
         kind: FaultKind,
     }

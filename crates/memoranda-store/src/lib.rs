@@ -28,6 +28,7 @@ mod vault;
 mod vault_clone;
 
 use std::collections::{BTreeMap, HashMap};
+use std::num::NonZeroU64;
 use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 use std::sync::mpsc::Sender;
@@ -97,7 +98,7 @@ pub(crate) struct StoreInner {
     pub(crate) writer: Mutex<VaultWriter>,
     /// Commits of this process that the index does not contain yet.
     pub(crate) pending: Mutex<commit::index_update::PendingUpdates>,
-    /// How many threads wait for the writer.
+    /// Number of threads that wait for the writer.
     pub(crate) waiting: AtomicUsize,
     /// The moment at which a read last found the lock busy for too long.
     pub(crate) blocked_at: Mutex<Option<std::time::Duration>>,
@@ -113,8 +114,8 @@ pub(crate) struct StoreInner {
     pub(crate) reached: vault::root_identity::RootIdentityCache,
     /// Notified if files or index may have changed.
     pub(crate) listener: Mutex<Option<Sender<()>>>,
-    /// Held while every file is looked at: a second look at the same time would only do the first
-    /// one's work again.
+    /// Locked while all files are scanned: a second scan at the same time would only repeat the
+    /// work.
     pub(crate) looking: Mutex<()>,
     /// The remote log, if the vault is the cache of a space.
     pub(crate) space: Option<space::RemoteSpace>,
@@ -126,7 +127,8 @@ pub(crate) struct StoreInner {
 impl Store {
     /// Opens or makes a vault. Costs the same however large the vault is.
     pub fn open(options: OpenOptions) -> Result<Self> {
-        let clone = Self::clone_space(&options.home)?;
+        let clone = Self::clone_space(&options.home)
+            .map_err(|error| files::owner::explain_refusal(error, &options.home))?;
         Self::open_with(options, clone)
     }
 
@@ -167,6 +169,12 @@ impl Store {
         self.inner.peek(|db| self.inner.index.load_vectors(db))
     }
 
+    /// Lets searches of scopes with more passages than this go by words alone until
+    /// [`Self::load_vectors`] has ended. With `None`, each search reads the vectors that it needs.
+    pub fn defer_vectors_above(&self, passages: Option<NonZeroU64>) {
+        self.inner.index.defer_vectors_above(passages);
+    }
+
     /// Returns true if some process records edits on this vault as they happen.
     pub fn is_watched(&self) -> bool {
         self.inner.space.is_some() || scan::watch::is_watched(&self.inner)
@@ -183,7 +191,7 @@ impl Store {
         self.inner.is_indexed()
     }
 
-    /// Where the vault lies.
+    /// Returns the folder of the vault.
     pub fn home(&self) -> &Path {
         &self.inner.vault.home
     }
@@ -198,7 +206,7 @@ impl Store {
         self.inner.root(project).map(drop)
     }
 
-    /// Where the index lies.
+    /// Returns the path of the index.
     pub fn index_path(&self) -> PathBuf {
         self.inner.index.path().to_owned()
     }
@@ -208,7 +216,7 @@ impl Store {
         &self.inner.vault.device
     }
 
-    /// How large the log is, in bytes.
+    /// Returns the size of the log, in bytes.
     pub fn log_size(&self) -> Result<u64> {
         self.inner.log.devices()?.iter().map(|device| self.inner.log.size(device)).sum()
     }
@@ -322,7 +330,7 @@ impl Store {
         self.inner.note_use(project, path);
     }
 
-    /// When each note was last looked at.
+    /// Returns the time of the last access of each note.
     pub fn last_uses(&self) -> Result<HashMap<(ProjectName, NotePath), Timestamp>> {
         self.inner.last_uses()
     }
@@ -372,7 +380,7 @@ impl Store {
         self.inner.sync_all(progress)
     }
 
-    /// How far the vectors of a model have come.
+    /// Returns the number of passages that have a vector of a model.
     pub fn coverage(&self, model: &str) -> Result<EmbeddingCoverage> {
         self.inner.coverage(model)
     }

@@ -37,14 +37,13 @@ pub trait RemoteLog: Send + Sync {
     /// Waits until the head is another one than `seen`, at most for `timeout`. Returns the head.
     fn follow(&self, seen: RemoteHead, timeout: Duration) -> RemoteResult<RemoteHead>;
 
-    /// Returns the newest index image of a format, with its first part. `None` if the log has no image
-    /// of this format.
-    fn find_image(&self, format: &str) -> RemoteResult<Option<(ImageHead, Vec<u8>)>> {
+    /// Returns the newest index image of a format. `None` if the log has no image of this format.
+    fn find_image(&self, format: &str) -> RemoteResult<Option<ImageHead>> {
         let _ = format;
         Ok(None)
     }
 
-    /// Reads a further part of an image; `None` if another image has replaced it.
+    /// Reads a part of an image, counted from 0; `None` if another image has replaced it.
     fn image_part(
         &self,
         format: &str,
@@ -109,7 +108,7 @@ pub struct RemoteHead {
 pub struct RemoteFrame {
     /// Number of the log record, from 1, without gaps.
     pub seq: u64,
-    /// Its commit.
+    /// Commit of the image.
     pub commit: CommitId,
     /// The frame as in a segment of format 2.
     pub bytes: Vec<u8>,

@@ -137,6 +137,18 @@ impl<'s> Snapshot<'s> {
         }
     }
 
+    /// Returns true if the state lacks a pending commit that may concern a query.
+    pub(crate) fn lacks(&self, concerns: impl Fn(&UnindexedFile) -> bool) -> bool {
+        let pending = self.inner.pending();
+        match &self.source {
+            SnapshotSource::Writer(_) => pending.concern(concerns),
+            SnapshotSource::Reader(reader) => {
+                let lacking = reader.borrow().lacking();
+                lacking.is_some_and(|span| pending.may_concern(span, concerns))
+            }
+        }
+    }
+
     /// Returns the connection of the snapshot for several queries that any pending commit may concern.
     pub(crate) fn read(&self) -> Result<SnapshotRead<'_>> {
         self.read_about(|_| true)

@@ -27,11 +27,11 @@ pub(crate) const FETCH_BYTES: usize = 8 << 20;
 pub struct SpaceOptions {
     /// Folder of all caches. It belongs to this machine alone.
     pub root: PathBuf,
-    /// How long to wait for another process's write.
+    /// Maximum time to wait for another process's write.
     pub lock_patience: Duration,
 }
 
-/// How current the answers of a vault are.
+/// Freshness of the answers of a vault.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum SpaceFreshness {
     /// Everything that was acknowledged is here.
@@ -48,12 +48,24 @@ pub(crate) struct RemoteSpace {
     local_seq: AtomicU64,
     /// Last time at which the copy had everything.
     current_at: Mutex<Timestamp>,
+    /// True for a cache, which is thrown away after a restart of the machine; false for a clone.
+    is_cache: bool,
 }
 
 impl RemoteSpace {
-    pub(crate) fn new(log: Arc<dyn RemoteLog>, epoch: u32) -> Self {
+    /// Returns the log of a clone, which a person keeps.
+    pub(crate) fn of_clone(log: Arc<dyn RemoteLog>, epoch: u32) -> Self {
         let (local_seq, current_at) = (AtomicU64::new(0), Mutex::new(Timestamp::UNIX_EPOCH));
-        Self { log, epoch, local_seq, current_at }
+        Self { log, epoch, local_seq, current_at, is_cache: false }
+    }
+
+    /// Returns the log of a cache, which does not outlive the run of its machine.
+    pub(crate) fn of_cache(log: Arc<dyn RemoteLog>, epoch: u32) -> Self {
+        Self { is_cache: true, ..Self::of_clone(log, epoch) }
+    }
+
+    pub(crate) fn is_cache(&self) -> bool {
+        self.is_cache
     }
 
     pub(crate) fn epoch(&self) -> u32 {
@@ -92,7 +104,7 @@ impl Store {
             lock_patience: options.lock_patience,
         };
         prepare_folder(&open, log.device())?;
-        Self::open_with(open, Some(RemoteSpace::new(log, head.epoch)))
+        Self::open_with(open, Some(RemoteSpace::of_cache(log, head.epoch)))
     }
 
     /// Fetches and applies what the remote log has beyond this vault. `head` is the end of the

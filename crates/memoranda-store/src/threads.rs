@@ -1,10 +1,18 @@
 //! Worker threads, which the system can refuse like anything else.
 
+use std::sync::OnceLock;
 use std::thread::{Builder, Scope, ScopedJoinHandle};
 
 use crate::error::{ErrorContext as _, Result};
 use crate::faults::{self, Step};
 use crate::machine;
+
+/// Returns the number of threads that can run at the same time. It is cached, because the system call
+/// takes as long as a small search.
+pub(crate) fn available() -> usize {
+    static THREADS: OnceLock<usize> = OnceLock::new();
+    *THREADS.get_or_init(|| std::thread::available_parallelism().map_or(1, usize::from))
+}
 
 /// Starts a worker thread that ends with its scope.
 pub(crate) fn start<'scope, T: Send + 'scope>(
@@ -27,7 +35,12 @@ pub(crate) fn join_or_run<T>(
     work: impl FnOnce() -> T,
 ) -> T {
     match thread {
-        Ok(thread) => thread.join().unwrap_or_else(|panic| std::panic::resume_unwind(panic)),
+        Ok(thread) => join(thread),
         Err(_) => work(),
     }
+}
+
+/// Waits for a worker thread. A panic of it goes on here.
+pub(crate) fn join<T>(thread: ScopedJoinHandle<'_, T>) -> T {
+    thread.join().unwrap_or_else(|panic| std::panic::resume_unwind(panic))
 }

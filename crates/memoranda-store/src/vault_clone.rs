@@ -8,6 +8,7 @@ use memoranda_core::id::ContentHash;
 
 use crate::error::{ErrorContext as _, Result, StoreError};
 use crate::files::state_files;
+use crate::index::IndexFile;
 use crate::remote::{
     AppendOutcome, FrameContent, RemoteError, RemoteFrame, RemoteHead, RemoteLog, RemoteResult,
     StoredContent,
@@ -67,8 +68,13 @@ impl Store {
         log: Arc<dyn RemoteLog>,
     ) -> Result<Self> {
         let vault = Vault::open(&options)?;
+        if Self::clone_space(&options.home)?.is_none() {
+            // An index of another vault that was in this folder before. It may contain what was
+            // purged from the space since.
+            IndexFile::new(&options.cache, &vault.home)?.discard()?;
+        }
         origin.write(&vault.state)?;
-        Self::open_with(options, Some(RemoteSpace::new(log, origin.epoch)))
+        Self::open_with(options, Some(RemoteSpace::of_clone(log, origin.epoch)))
     }
 
     /// Fetches what the log has beyond this clone, and forces everything to disk.
@@ -92,7 +98,7 @@ impl Store {
         let origin = CloneOrigin::of_vault(home)?;
         Ok(origin.map(|origin| {
             let epoch = origin.epoch;
-            RemoteSpace::new(Arc::new(ReadOnlyLog(origin)), epoch)
+            RemoteSpace::of_clone(Arc::new(ReadOnlyLog(origin)), epoch)
         }))
     }
 }

@@ -14,14 +14,15 @@ mod records;
 mod registry;
 mod settings;
 
-pub use self::core::remembered_scope;
+pub use self::core::{NEAREST_HEADING, remembered_scope};
 pub use banks::{BankSettings, DiagnosticsMode};
 pub use graph::GraphSettings;
 pub use instructions::instructions;
 pub use lenient_json::{json_object, readable_json};
 pub use memory::{ToolUse, ToolUseError};
 pub use records::{
-    BriefRequest, BriefVisit, last_writer, question_brief, quotation, session_brief,
+    BriefQuestion, BriefRequest, BriefVisit, NearestInBrief, last_writer, question_brief,
+    quotation, session_brief,
 };
 pub use registry::{
     AccessMode, ArgsError, CallContext, ClientContext, ClientQuestion, Confirmation, FormSupport,

@@ -191,7 +191,7 @@ pub enum CallRepository {
     Known(RecordScope),
     /// The client works outside of repositories with a remote.
     Absent,
-    /// The client did not say: it is connected over HTTP.
+    /// The client did not report this: it is connected over HTTP.
     Unknown,
 }
 

@@ -73,7 +73,7 @@ pub(crate) struct GlobalArgs {
     #[arg(short, long, global = true, conflicts_with = "quiet")]
     pub(crate) verbose: bool,
 
-    /// When to use colours.
+    /// Use of colours.
     #[arg(long, global = true, value_name = "WHEN", value_enum)]
     pub(crate) color: Option<ColorWhen>,
 

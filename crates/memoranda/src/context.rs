@@ -15,9 +15,11 @@ use memoranda_engine::{
 use crate::cli::GlobalArgs;
 use crate::config::AppSettings;
 use crate::env;
-use crate::error::{CommandError, Result, quoted};
-use crate::output::{OutputFormat, Printer};
+use crate::error::{CommandError, FailureKind, Result, quoted};
+use crate::exit::Exit;
+use crate::output::{OutputFormat, Printer, visible};
 use crate::progress::ProgressBar;
+use crate::time;
 use crate::wrap::with_tilde;
 
 /// State of one run of the program.
@@ -258,6 +260,42 @@ impl CommandContext {
 
     /// Resolves a note in the requested project, or first in the default project.
     pub(crate) fn resolve_note(
+        &self,
+        memory: &Memory,
+        name: &str,
+        intent: ResolveIntent,
+    ) -> Result<ResolvedNote> {
+        match self.resolve_present_note(memory, name, intent) {
+            Err(error) if error.kind == FailureKind::Exit(Exit::NotFound) => {
+                Err(self.deleted_note_error(memory, name)?.unwrap_or(error))
+            }
+            found => found,
+        }
+    }
+
+    /// Returns the error for a note that was deleted; `None` if no note ever had this name.
+    pub(crate) fn deleted_note_error(
+        &self,
+        memory: &Memory,
+        name: &str,
+    ) -> Result<Option<CommandError>> {
+        let (project, name) = self.strip_project_prefix(name)?;
+        let Ok(place) = memory.place_in_history(project, &name, ResolveIntent::Read) else {
+            return Ok(None);
+        };
+        let last = memory.revisions(&place, 1)?.into_iter().next();
+        let Some(last) = last.filter(|last| last.change.after.is_none()) else { return Ok(None) };
+        let when = time::ago(last.commit.time, &time::now());
+        let who = visible(&self.author_name(&last.commit.author)).into_owned();
+        let quoted = quoted(&place.to_string());
+        Ok(Some(
+            CommandError::new(Exit::NotFound, format!("{place} was deleted {when} by {who}"))
+                .hint(format!("`memoranda restore {quoted}` brings it back"))
+                .hint(format!("`memoranda log {quoted}` lists its versions")),
+        ))
+    }
+
+    fn resolve_present_note(
         &self,
         memory: &Memory,
         name: &str,

@@ -12,6 +12,9 @@ use memoranda_import::ImportError;
 
 use crate::exit::Exit;
 
+/// The next step if a disk is full.
+const MAKE_ROOM: &str = "make room; `memoranda vacuum -n` says what can leave the history";
+
 /// Error of a failed command.
 #[derive(Clone, Debug)]
 pub(crate) struct CommandError {
@@ -201,17 +204,26 @@ impl From<StoreError> for CommandError {
             }
             StoreError::Io { source, .. } => match source.kind() {
                 io::ErrorKind::PermissionDenied => of(Exit::Internal)
-                    .hint("look at the owner and the rights of that file and its folder"),
+                    .hint("look at the owner and the rights of that file and its folder")
+                    .hint("what another user made there is yours again after `sudo chown -R \"$USER\" FOLDER`"),
                 io::ErrorKind::ReadOnlyFilesystem => {
                     of(Exit::Internal).hint("`--home DIR` names a vault that can be written")
                 }
-                io::ErrorKind::StorageFull | io::ErrorKind::QuotaExceeded => of(Exit::Internal)
-                    .hint("make room; `memoranda vacuum -n` says what can leave the history"),
+                io::ErrorKind::StorageFull | io::ErrorKind::QuotaExceeded => {
+                    of(Exit::Internal).hint(MAKE_ROOM)
+                }
+                io::ErrorKind::NotADirectory | io::ErrorKind::NotFound => of(Exit::Internal)
+                    .hint("`memoranda doctor` looks at everything")
+                    .hint("`--home DIR` names another place for the vault"),
                 _ => of(Exit::Internal).hint("`memoranda doctor` looks at everything"),
             },
             StoreError::Busy { .. } => {
                 of(Exit::Conflict).hint("`memoranda config set lock_wait_seconds 120` waits longer")
             }
+            StoreError::VaultOfOther { owner, .. } => of(Exit::Configuration)
+                .hint(format!("work as that user, such as with `sudo -u {} memoranda …`", quoted(&owner)))
+                .hint("or let that user run `memoranda serve`, and connect with `memoranda setup --url ADDRESS --token-file FILE`")
+                .hint("`--home DIR` names a vault of your own"),
             StoreError::NewerFormat { .. }
             | StoreError::NewerLog { .. }
             | StoreError::VaultAway { .. }
@@ -265,6 +277,9 @@ impl From<StoreError> for CommandError {
             }
             StoreError::SpaceMoved => of(Exit::Conflict),
             StoreError::NotInSpace { .. } => of(Exit::Usage),
+            error @ StoreError::Index(_) if error.is_unwritable() => {
+                of(Exit::Internal).hint(MAKE_ROOM).hint("`memoranda status` names the file of the index")
+            }
             StoreError::Index(_) => {
                 of(Exit::Internal).hint("`memoranda reindex` rebuilds the index")
             }

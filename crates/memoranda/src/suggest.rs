@@ -20,7 +20,10 @@ const MEANINGS: &[(&[&str], &str)] = &[
         "`memoranda setup` connects your agents",
     ),
     (&["revert", "rollback", "back"], "`memoranda undo` takes the last change back"),
-    (&["query", "grep", "lookup", "ask"], "`memoranda search WORDS` finds what was written"),
+    (
+        &["query", "grep", "lookup", "look", "ask", "chat"],
+        "`memoranda search WORDS` finds what was written",
+    ),
     (&["view", "read", "get", "print"], "`memoranda show NOTE` shows a note"),
     (
         &["new", "note", "write", "create", "save", "store", "put", "memo"],
@@ -38,8 +41,29 @@ const MEANINGS: &[(&[&str], &str)] = &[
         &["ui", "web", "page", "browser", "dashboard"],
         "`memoranda open` shows the memory in your browser",
     ),
+    (&["who", "author", "authors", "annotate"], "`memoranda blame NOTE` shows who wrote each line"),
+    (&["why", "explain"], "`memoranda search WORDS --explain` shows why a note was found"),
+    (
+        &["clear", "reset", "destroy", "wipe", "delete-all"],
+        "nothing empties the vault at once; `memoranda rm NOTE` deletes a note, `undo` brings it back",
+    ),
+    (
+        &["stop", "quit", "exit", "kill"],
+        "Ctrl-C ends `memoranda serve`; nothing else runs on its own",
+    ),
+    (
+        &["memory", "memories"],
+        "`memoranda recall` shows what is known; `memoranda list` lists the notes",
+    ),
+    (
+        &["trash-list", "deleted", "bin"],
+        "`memoranda log` shows what was deleted; `restore` brings it back",
+    ),
     (&["info", "stats", "about"], "`memoranda status` shows the vault in numbers"),
-    (&["check", "health", "verify", "repair", "fsck"], "`memoranda doctor` checks everything"),
+    (
+        &["check", "health", "verify", "repair", "fix", "fsck"],
+        "`memoranda doctor` checks everything",
+    ),
     (&["settings", "preferences", "set"], "`memoranda config` shows every setting"),
     (&["backup", "dump", "archive"], "`memoranda export` writes an archive"),
     (&["load", "migrate"], "`memoranda import` reads other programs' memories"),
@@ -52,7 +76,7 @@ const MEANINGS: &[(&[&str], &str)] = &[
     (&["remind", "reminder", "todo", "due"], "`memoranda reminders` lists what is due"),
     (&["rule", "agents-md"], "`memoranda rules` shows the rules of this repository"),
     (&["projects", "folders", "vaults"], "`memoranda project` lists the projects"),
-    (&["tags", "tree", "notes"], "`memoranda list` lists the notes"),
+    (&["tag", "tags", "tree", "notes"], "`memoranda list` lists the notes"),
     (&["changes", "commits", "commit", "timeline"], "`memoranda log` shows who changed what"),
     (
         &["clean", "prune", "purge", "gc", "compact"],
@@ -124,6 +148,13 @@ mod tests {
             ("connect", "`memoranda setup` connects your agents"),
             ("revert", "`memoranda undo` takes the last change back"),
             ("whoami", "`memoranda config get name` shows your name in the history"),
+            ("look", "`memoranda search WORDS` finds what was written"),
+            ("who", "`memoranda blame NOTE` shows who wrote each line"),
+            ("fix", "`memoranda doctor` checks everything"),
+            (
+                "reset",
+                "nothing empties the vault at once; `memoranda rm NOTE` deletes a note, `undo` brings it back",
+            ),
             ("xyzzy", "`memoranda help` lists the commands"),
         ] {
             assert_eq!(hint_for(word), expected, "{word}");

@@ -2260,7 +2260,7 @@ export interface UpdateArguments {
   conversation_id?: string;
   /** How; left out, it is chosen */
   operation?: "append" | "replace" | "insert";
-  /** Also merge what the bank says twice */
+  /** Also merge repetitions in the bank */
   optimize?: boolean;
   /** Heading to insert under (insert) */
   position?: string;
@@ -2414,7 +2414,7 @@ export class ToolCalls {
     return (await this.#call("create_memory_project", args)) as ToolAnswer<CreateMemoryProjectResult>;
   }
 
-  /** Deprecated in favour of save_memory, which saves entities with their relations. Creates relations between entities; equal ones are skipped, and in a thread those without an end, which are told. */
+  /** Deprecated in favour of save_memory, which saves entities with their relations. Creates relations between entities; equal ones are skipped, and in a thread those without an end, which are reported. */
   async createRelations(args: CreateRelationsArguments): Promise<ToolAnswer<CreateRelationsResult>> {
     return (await this.#call("create_relations", args)) as ToolAnswer<CreateRelationsResult>;
   }

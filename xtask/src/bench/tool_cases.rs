@@ -20,7 +20,7 @@ pub(super) struct ToolCase {
     pub(super) repeat: CaseRepeat,
 }
 
-/// How often a case is measured.
+/// Number of measurements of a case.
 #[derive(Clone, Copy, PartialEq, Eq)]
 pub(super) enum CaseRepeat {
     Often,

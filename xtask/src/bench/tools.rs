@@ -44,9 +44,8 @@ const MAX_WRITTEN_KB: (f64, f64) = (40.0, 120.0);
 
 /// Reasons for missed budgets, behind the tables.
 const EXPLANATIONS: &str = "\nThe writes of a burst are indexed together, up to 32 in one transaction of the index, which writes some \
-twenty to\nforty pages. A query in between that one of them may concern indexes them at once: `move_note` looks for every link to \
-the\nnote, so each of its calls waits for the index of the call before. `remember` and `forget` compare the texts of pending \
-writes\nthemselves. After `create_memory_project` and `delete_project` the watcher scans all files once.\n";
+twenty to\nforty pages. A query in between that one of them may concern indexes them at once. Links and histories of other \
+notes are not\nconcerned. `remember` and `forget` compare the texts of pending writes themselves.\n";
 
 /// A schema, for the tools that compare notes with one.
 const SCHEMA_NOTE: &str = "---\ntype: schema\nentity: person\nschema:\n  fact: string\n---\n";

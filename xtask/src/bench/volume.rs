@@ -86,9 +86,10 @@ fn bytes_below(folder: &Path) -> Result<u64> {
     let mut bytes = 0;
     for entry in std::fs::read_dir(folder)? {
         let entry = entry?;
-        bytes += match entry.file_type()?.is_dir() {
-            true => bytes_below(&entry.path())?,
-            false => entry.metadata()?.len(),
+        bytes += if entry.file_type()?.is_dir() {
+            bytes_below(&entry.path())?
+        } else {
+            entry.metadata()?.len()
         };
     }
     Ok(bytes)

@@ -21,7 +21,7 @@ pub enum QueryFrequency {
 pub struct SampleQuery {
     /// Kind of the query.
     pub kind: QueryFrequency,
-    /// Its words.
+    /// The words of the query.
     pub words: Vec<String>,
 }
 

@@ -9,7 +9,9 @@ use memoranda_engine::records::{VisibleScopes, rules_and_reminders_scope};
 use memoranda_engine::{
     GitRepository, ListFilter, ListOrder, ListRequest, Memory, NoteLocation, SyncScope, clock,
 };
-use memoranda_tools::{BriefRequest, BriefVisit, quotation as quoted};
+use memoranda_tools::{
+    BriefQuestion, BriefRequest, BriefVisit, NearestInBrief, quotation as quoted,
+};
 
 use super::HookRun;
 use super::checkpoint::{self, cut};
@@ -33,6 +35,16 @@ const MAX_QUESTION_CHARS: usize = 2_000;
 const CHANGES_HEADING: &str = "## Changed Since";
 /// Maximum number of words of a question that are searched for.
 const MAX_PROMPT_WORDS: usize = 32;
+/// Maximum number of words of a prompt that counts as a question.
+const MAX_QUESTION_WORDS: usize = 20;
+/// Words with which a question begins, also behind a preposition.
+const QUESTION_WORDS: [&str; 9] =
+    ["how", "what", "when", "where", "which", "who", "whom", "whose", "why"];
+/// Verbs with which a question begins.
+const QUESTION_VERBS: [&str; 14] = [
+    "are", "can", "could", "did", "do", "does", "has", "have", "is", "should", "was", "were",
+    "will", "would",
+];
 /// Minimum relevance of a memory that shares fewer than two words with a question. A brief is not
 /// asked for, so the memory must be likely to fit.
 const MIN_UNASKED_RELEVANCE: f64 = 0.5;
@@ -75,8 +87,11 @@ pub(super) fn at_prompt(run: &HookRun, memory: &Arc<Memory>) -> Result<Option<St
         memory,
         &run.settings,
         &brief_request(run, MAX_QUESTION_CHARS),
-        &words.query(),
-        &|text, relevance| words.fit(text, relevance),
+        &BriefQuestion {
+            text: &words.query(),
+            is_relevant: &|text, relevance| words.fit(text, relevance),
+            without_relevant: words.nearest(),
+        },
     )?;
     Ok(about_question(&found))
 }
@@ -89,7 +104,10 @@ pub(super) fn about_question(found: &str) -> Option<String> {
 }
 
 /// Words of a question that are searched for.
-pub(super) struct PromptWords(Vec<String>);
+pub(super) struct PromptWords {
+    words: Vec<String>,
+    is_question: bool,
+}
 
 impl PromptWords {
     /// Returns the words of a question; `None` for a question without enough of them, and for a
@@ -98,18 +116,25 @@ impl PromptWords {
         let prompt = run.input.prompt.as_deref().map(without_briefs)?;
         // Only words are used: a prompt has no query syntax.
         let words = prompt.split(|c: char| !c.is_alphanumeric()).filter(|word| !word.is_empty());
-        let words = Self(words.take(MAX_PROMPT_WORDS).map(str::to_lowercase).collect());
+        let words: Vec<String> = words.take(MAX_PROMPT_WORDS).map(str::to_lowercase).collect();
+        let words = Self { is_question: is_question(&prompt, &words), words };
         let is_asked = words.content().count() >= 2 && !prompt.trim_start().starts_with('/');
         is_asked.then_some(words)
     }
 
     /// Returns the words as a query.
     pub(super) fn query(&self) -> String {
-        self.0.join(" ")
+        self.words.join(" ")
     }
 
     fn content(&self) -> impl Iterator<Item = &String> {
-        self.0.iter().filter(|word| word.chars().count() > 3)
+        self.words.iter().filter(|word| word.chars().count() > 3)
+    }
+
+    /// Returns the memory that a brief names if none is relevant: the nearest one to a question, and
+    /// none to an order, which seldom asks for a memory.
+    pub(super) fn nearest(&self) -> NearestInBrief {
+        if self.is_question { NearestInBrief::Named } else { NearestInBrief::LeftOut }
     }
 
     /// Returns true if a memory fits: one word in common is chance, a meaning in common is not.
@@ -120,6 +145,18 @@ impl PromptWords {
         distinct.iter().filter(|word| text.contains(word.as_str())).count() >= 2
             || relevance.is_none_or(|relevance| relevance > MIN_UNASKED_RELEVANCE)
     }
+}
+
+/// Returns true for a short prompt that ends with a question mark or begins like a question.
+fn is_question(prompt: &str, words: &[String]) -> bool {
+    let begins = |count: usize, openings: &[&str]| {
+        words.iter().take(count).any(|word| openings.contains(&word.as_str()))
+    };
+    // A question word may follow a preposition: "until when".
+    let reads_as_question = prompt.trim_end().ends_with('?')
+        || begins(2, &QUESTION_WORDS)
+        || begins(1, &QUESTION_VERBS);
+    words.len() <= MAX_QUESTION_WORDS && reads_as_question
 }
 
 /// Coverage of the index.
@@ -200,7 +237,8 @@ impl BriefBuilder {
     }
 }
 
-/// Returns the context of the task as `get_context` tells it. An error leaves the rest of the brief.
+/// Returns the context of the task as `get_context` gives it. After an error the brief has its
+/// other parts.
 fn known(run: &HookRun, memory: &Memory) -> String {
     let brief = memoranda_tools::session_brief(
         memory,
@@ -361,6 +399,25 @@ mod tests {
             ("memoranda-brief".to_owned(), false),
         ] {
             assert_eq!(has_brief(&text), has, "{text}");
+        }
+    }
+
+    #[test]
+    fn short_questions_are_told_from_orders() {
+        let long = format!("what is {}", "very ".repeat(30));
+        for (prompt, expected) in [
+            ("where does my sister live", true),
+            ("until when is the boiler covered", true),
+            ("is her coffee sweetened", true),
+            ("wo wohnt meine Schwester?", true),
+            ("fix the failing test", false),
+            ("explain what this does", true),
+            ("rename the variable where it is declared", false),
+            ("", false),
+            (long.as_str(), false),
+        ] {
+            let words: Vec<String> = prompt.split(' ').map(str::to_lowercase).collect();
+            assert_eq!(is_question(prompt, &words), expected, "{prompt}");
         }
     }
 

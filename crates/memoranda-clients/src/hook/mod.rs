@@ -119,18 +119,18 @@ impl HookClient {
 /// The moments of a conversation.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum HookEvent {
-    /// It begins, or begins again: the model gets a brief.
+    /// The conversation begins, or begins again: the model gets a brief.
     SessionStart,
     /// The person asks: the model gets what memory holds about it.
     Prompt,
-    /// It is about to be compacted: a checkpoint is kept.
+    /// The conversation is about to be compacted: a checkpoint is kept.
     PreCompact,
-    /// It was compacted: the client's summary is kept. Gemini CLI asks with every question; the
-    /// model gets its brief again if it was lost.
+    /// The conversation was compacted: the client's summary is kept. Gemini CLI calls this with
+    /// every question; the model gets its brief again if it was lost.
     PostCompact,
     /// The model has answered: a checkpoint is kept, at most every ten minutes.
     Stop,
-    /// It ends: a checkpoint is kept.
+    /// The conversation ends: a checkpoint is kept.
     SessionEnd,
 }
 
@@ -236,7 +236,7 @@ impl HookRun {
 
 /// Settings that the command of a hook passes to its run.
 pub struct HookSettings {
-    /// How to open the vault. The event decides how long to wait for the lock.
+    /// Options for opening the vault. The event decides the time to wait for the lock.
     pub open: OpenOptions,
     /// Settings of the tools.
     pub tools: ToolSettings,

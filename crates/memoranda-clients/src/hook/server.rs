@@ -5,8 +5,9 @@ use std::path::{Path, PathBuf};
 use std::sync::mpsc::channel;
 use std::time::Duration;
 
+use memoranda_engine::LOW_RELEVANCE;
 use memoranda_engine::records::{RecordScope, VisibleScopes};
-use memoranda_tools::{ToolSettings, quotation as quoted};
+use memoranda_tools::{NEAREST_HEADING, NearestInBrief, ToolSettings, quotation as quoted};
 use serde_json::{Value, json};
 
 use super::brief::{self, BriefBuilder, MAX_CONTEXT_CHARS, PromptWords, body_of};
@@ -153,17 +154,17 @@ impl ServerHook {
         let Some(words) = PromptWords::of(&self.run) else { return Ok(None) };
         let found = self.call("recall", &json!({ "query": words.query() }))?;
         let passages = found["structured"]["passages"].as_array().cloned().unwrap_or_default();
-        let mut text = String::new();
-        for passage in passages {
-            let said = |key: &str| passage[key].as_str().unwrap_or_default();
-            if words.fit(said("text"), passage["relevance"].as_f64()) {
-                let place = passage["places"][0].as_str().unwrap_or_default();
-                text.push_str(&format!(
-                    "{place} (written by {}):\n{}",
-                    said("author"),
-                    quoted(said("text"))
-                ));
-            }
+        let is_fitting = |passage: &&Value| {
+            words.fit(passage["text"].as_str().unwrap_or_default(), passage["relevance"].as_f64())
+        };
+        let mut text: String = passages.iter().filter(is_fitting).map(quoted_passage).collect();
+        let nearest = &found["structured"]["nearest"][0];
+        let is_near = nearest["relevance"].as_f64() >= Some(LOW_RELEVANCE);
+        let nearest = passages.first().or_else(|| is_near.then_some(nearest));
+        if let Some(nearest) = nearest.filter(|_| text.is_empty())
+            && words.nearest() == NearestInBrief::Named
+        {
+            text = format!("{NEAREST_HEADING}{}", quoted_passage(nearest));
         }
         Ok(brief::about_question(&text))
     }
@@ -243,6 +244,13 @@ impl ServerHook {
         arguments["file_text"] = json!(text);
         self.call("memory", &arguments).map(drop)
     }
+}
+
+/// Renders a passage of `recall` as a quotation with its place and writer.
+fn quoted_passage(passage: &Value) -> String {
+    let said = |key: &str| passage[key].as_str().unwrap_or_default();
+    let place = passage["places"][0].as_str().unwrap_or_default();
+    format!("{place} (written by {}):\n{}", said("author"), quoted(said("text")))
 }
 
 /// Returns the arguments of a call for checkpoints; `None` if there is no place for them.

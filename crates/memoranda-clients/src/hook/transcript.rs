@@ -8,12 +8,12 @@ use serde_json::Value;
 use crate::files;
 use crate::hook::brief::{has_brief, without_briefs};
 
-/// So much of the end is read.
+/// Maximum number of bytes that are read, from the end.
 const MAX_TAIL_BYTES: u64 = 512 * 1024;
 /// Maximum number of bytes in which a brief is searched. Gemini CLI writes a compressed
 /// conversation on one line.
 const MAX_BRIEF_SEARCH_BYTES: u64 = 4 * 1024 * 1024;
-/// So many questions are kept.
+/// Maximum number of questions.
 const MAX_QUESTIONS: usize = 6;
 /// Beginning of the summary that Gemini CLI makes of a conversation.
 const SNAPSHOT_TAG: &str = "<state_snapshot>";

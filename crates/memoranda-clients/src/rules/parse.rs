@@ -11,7 +11,7 @@ use super::{AgentRule, MARK, block};
 /// Content of a rule file.
 #[derive(Clone, PartialEq, Eq, Debug, Default)]
 pub struct ParsedRules {
-    /// Its rules, each with the line that it begins on, from 1.
+    /// The rules, each with its first line, from 1.
     pub rules: Vec<(usize, AgentRule)>,
     /// Lines outside of lists, which are not rules.
     pub prose: Vec<String>,
@@ -175,7 +175,7 @@ impl RuleParser {
         let trimmed = line.trim();
         if let Some(heading) = heading(line) {
             self.close();
-            // The title of the whole file is no category.
+            // The title of the whole file is not a category.
             self.category = if line.starts_with("# ") { String::new() } else { heading };
         } else if let Some(text) = item(line) {
             self.close();

@@ -4,6 +4,7 @@
 use std::collections::BTreeMap;
 use std::fmt::Write as _;
 
+use memoranda_engine::core::abbreviate::join_words;
 use memoranda_engine::core::note::permalink::slug;
 use memoranda_engine::records::normalize_globs;
 
@@ -24,7 +25,7 @@ const SCOPE_ALL: &str = "For all files: ";
 /// One file of a target.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct RulePage {
-    /// Where, relative to the repository.
+    /// Path relative to the repository.
     pub path: String,
     /// Text of the whole file, or of the block between the marks.
     pub text: String,
@@ -80,7 +81,7 @@ pub(super) fn is_all(glob: &str) -> bool {
     matches!(glob, "**" | "**/*" | "**/**")
 }
 
-/// Where the files of a list are named: in each rule, or once in the head of the page.
+/// Place of the globs of a rule: in each rule, or once in the head of the page.
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum ScopePlacement {
     PerRule,
@@ -110,7 +111,7 @@ fn render_list(rules: &[&AgentRule], placement: ScopePlacement) -> String {
     let mut by_category: BTreeMap<String, Vec<&AgentRule>> = BTreeMap::new();
     for rule in rules {
         by_category
-            .entry(one_line(&escape_imports(&escape_marks(&rule.category))))
+            .entry(join_words(&escape_imports(&escape_marks(&rule.category))))
             .or_default()
             .push(rule);
     }
@@ -139,17 +140,13 @@ fn render_list(rules: &[&AgentRule], placement: ScopePlacement) -> String {
     text
 }
 
-/// The files that a listed rule says it is for, and what it says then.
+/// Splits a listed rule into the globs that it applies to and its text.
 pub(super) fn parse_scope_prefix(text: &str) -> Option<(Vec<String>, &str)> {
     if let Some(rest) = text.strip_prefix(SCOPE_ALL) {
         return Some((Vec::new(), rest));
     }
     let (named, rest) = text.strip_prefix(SCOPE_START)?.split_once(SCOPE_END)?;
     Some((named.split(SCOPE_SEPARATOR).map(str::to_owned).collect(), rest))
-}
-
-fn one_line(text: &str) -> String {
-    text.split_whitespace().collect::<Vec<_>>().join(" ")
 }
 
 fn path_for(target: &RuleTarget, paths: &[String]) -> String {
@@ -160,7 +157,7 @@ fn path_for(target: &RuleTarget, paths: &[String]) -> String {
     target.path.replacen("memoranda", &format!("memoranda-{name}"), 1)
 }
 
-/// Returns the frontmatter that tells a client when the page applies.
+/// Returns the frontmatter from which a client knows when the page applies.
 fn head(form: RuleFileForm, paths: &[String]) -> String {
     let quoted = |glob: &String| format!("\"{}\"", glob.replace('\\', "\\\\").replace('"', "\\\""));
     let globs = paths.join(",");

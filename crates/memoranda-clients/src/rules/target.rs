@@ -1,35 +1,35 @@
 //! The readers of rule files: one row each.
 
-/// One program, or several that read the same file, and how it wants its rules.
+/// One program, or several that read the same file, and the form of their rules.
 pub struct RuleTarget {
     /// Name on the command line.
     pub name: &'static str,
     /// Other names for it.
     pub also: &'static [&'static str],
-    /// The file; of several, the one for rules that hold everywhere.
+    /// The file; of several files, the one for rules that apply everywhere.
     pub path: &'static str,
-    /// How it is written.
+    /// Form of the file.
     pub form: RuleFileForm,
-    /// Files that show that the program is used; one of them must exist.
+    /// Files that show that the program is used: one of them exists.
     pub signs: &'static [&'static str],
     /// True if `all` includes the target.
     pub in_all: bool,
 }
 
-/// How a target's rules are written.
+/// Form of a target's rule files.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum RuleFileForm {
     /// A block between marks in a file that people write.
     Block,
     /// A file of its own without frontmatter.
     Plain,
-    /// Files of their own, those for certain files with a list of globs under this key.
+    /// A folder of files; a rule for certain files has its globs in a list under this key.
     PathList(&'static str),
-    /// Files of their own as Cursor reads them.
+    /// A folder of files in the form of Cursor.
     Cursor,
-    /// Files of their own as Copilot reads them.
+    /// A folder of files in the form of Copilot.
     Copilot,
-    /// Files of their own as Windsurf reads them.
+    /// A folder of files in the form of Windsurf.
     Windsurf,
 }
 

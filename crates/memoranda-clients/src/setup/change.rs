@@ -16,7 +16,7 @@ const BACKUP: &str = ".memoranda-backup";
 pub(crate) struct ClientFile {
     /// The file.
     pub(crate) path: PathBuf,
-    /// How it is written.
+    /// Format of the file.
     pub(crate) format: ConfigFormat,
     /// Memoranda's entries in the file.
     pub(crate) entries: Vec<ConfigEntry>,

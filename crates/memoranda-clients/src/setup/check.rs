@@ -36,15 +36,15 @@ pub enum EntryPart {
 /// Result of the check of an entry.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub enum EntryFinding {
-    /// It starts this program.
+    /// The entry starts this program.
     This,
-    /// It connects to an address.
+    /// The entry connects to an address.
     Address(String),
-    /// It starts another program.
+    /// The entry starts another program.
     Other(String),
-    /// It starts a missing program.
+    /// The entry starts a missing program.
     Missing(String),
-    /// It starts this program after the user trusts it.
+    /// The entry starts this program after the user trusts it.
     Untrusted,
     /// The file cannot be read.
     Unreadable(String),

@@ -29,7 +29,7 @@ pub(crate) enum ConfigEntry {
     Version,
     /// A script for hooks, which is the whole file.
     Script {
-        /// Its text.
+        /// Text of the entry.
         text: String,
     },
 }

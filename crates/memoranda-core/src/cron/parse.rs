@@ -36,7 +36,9 @@ pub enum CronError {
         text: String,
     },
     /// The nickname is unknown.
-    #[error("{text:?} is no schedule; there are @hourly, @daily, @weekly, @monthly and @yearly")]
+    #[error(
+        "{text:?} is not a schedule; known names are @hourly, @daily, @weekly, @monthly and @yearly"
+    )]
     Nickname {
         /// Rejected text.
         text: String,

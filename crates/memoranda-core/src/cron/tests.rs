@@ -99,7 +99,7 @@ fn errors_name_the_field() {
         ("a * * * *", "\"a\" is not a number;"),
         ("0 0 31 2 *", "never comes"),
         ("0 0 31 apr,jun *", "never comes"),
-        ("@reboot", "there are @hourly"),
+        ("@reboot", "known names are @hourly"),
         ("0 9 * * L", "the day-of-week field \"L\" is wrong"),
     ] {
         let said = CronExpression::parse(expression).unwrap_err().to_string();

@@ -99,15 +99,6 @@ pub fn link_keys(
     }
 }
 
-impl LinkKeys {
-    /// Splits the first folder from the rest. If no note of this project matches, that folder may
-    /// be the name of another project.
-    pub fn first_segment(&self) -> Option<(&str, &str)> {
-        let (first, rest) = self.paths.first()?.split_once('/')?;
-        (!first.is_empty() && !rest.is_empty()).then_some((first, rest))
-    }
-}
-
 /// Normalizes a name: NFC, lower case, `_` and blanks as `-`. The store indexes titles, permalinks
 /// and file stems by this key, so that carelessly typed links resolve.
 pub fn alias_key(name: &str) -> String {
@@ -132,9 +123,10 @@ pub fn choose_candidate<Id: Copy>(
     if keys.title.is_empty() {
         return LinkResolution::Missing;
     }
-    match choose_by_names(keys, candidates, from, strictness, NonNoteNames::WithExtension) {
+    let choose = |others| CandidateMatcher::new(keys, candidates, others).choose(from, strictness);
+    match choose(NonNoteNames::WithExtension) {
         LinkResolution::Missing if candidates.iter().any(|c| !c.path.is_markdown()) => {
-            choose_by_names(keys, candidates, from, strictness, NonNoteNames::ByAnyName)
+            choose(NonNoteNames::ByAnyName)
         }
         found => found,
     }
@@ -147,97 +139,183 @@ enum NonNoteNames {
     ByAnyName,
 }
 
-fn choose_by_names<Id: Copy>(
-    keys: &LinkKeys,
-    candidates: &[LinkCandidate<Id>],
-    from: Option<&NotePath>,
-    strictness: LinkStrictness,
+/// Rule by which the name of a link matches a candidate, the most exact first.
+#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+enum NameRule {
+    WrittenPermalink,
+    Title,
+    Slug,
+    PermalinkInProject,
+}
+
+/// Matches candidates with the keys of a link.
+struct CandidateMatcher<'a, Id> {
+    keys: &'a LinkKeys,
+    candidates: &'a [LinkCandidate<Id>],
     others: NonNoteNames,
-) -> LinkResolution<Id> {
-    let is_at = |path: &str| candidates.iter().find(|c| c.path.as_str() == path);
-    let bare = |path: &str| alias_key(path.strip_suffix(".md").unwrap_or(path));
-    let relative = keys.relative_paths.iter().find_map(|path| is_at(path)).or_else(|| {
-        let wanted = bare(keys.relative_paths.first().filter(|_| keys.title.contains('/'))?);
-        let mut alike = candidates.iter().filter(|c| bare(c.path.as_str()) == wanted);
-        alike.next().filter(|_| alike.next().is_none())
-    });
-    if let Some(found) = relative {
-        return LinkResolution::Found(found.id);
+    /// Candidates that keep a permalink of the link from an earlier path.
+    left: Vec<&'a LinkCandidate<Id>>,
+}
+
+impl<'a, Id: Copy> CandidateMatcher<'a, Id> {
+    fn new(keys: &'a LinkKeys, candidates: &'a [LinkCandidate<Id>], others: NonNoteNames) -> Self {
+        let is_left =
+            |c: &&LinkCandidate<Id>| c.is_permalink_kept && keys.permalinks.contains(&c.permalink);
+        Self { keys, candidates, others, left: candidates.iter().filter(is_left).collect() }
     }
-    let is_left =
-        |c: &&LinkCandidate<Id>| c.is_permalink_kept && keys.permalinks.contains(&c.permalink);
-    let left: Vec<_> = candidates.iter().filter(is_left).collect();
-    let by_any_name =
-        |c: &LinkCandidate<Id>| c.path.is_markdown() || others == NonNoteNames::ByAnyName;
-    let goes_by = |c: &LinkCandidate<Id>, permalink: &String| {
-        if !by_any_name(c) {
-            false
-        } else if c.permalink == *permalink {
-            !is_shadowed(c, candidates)
-        } else if !c.path.is_markdown() {
-            bare_address(&c.path) == *permalink
+
+    /// Applies the rules of [`choose_candidate`] in their order.
+    fn choose(&self, from: Option<&NotePath>, strictness: LinkStrictness) -> LinkResolution<Id> {
+        if let Some(found) = self.at_relative_path() {
+            return LinkResolution::Found(found.id);
+        }
+        let from = from.filter(|_| self.keys.project.is_none());
+        let named = from.map(|from| self.nearest_named(from)).unwrap_or_default();
+        if !named.is_empty() {
+            return settle(named, strictness);
+        }
+        let named = self.best_named();
+        if !named.is_empty() {
+            return settle(named, strictness);
+        }
+        if let Some(found) = self.at_path(&self.keys.paths) {
+            return LinkResolution::Found(found.id);
+        }
+        let ending = from.map(|from| self.nearest_at_path_end(from)).unwrap_or_default();
+        if !ending.is_empty() {
+            return settle(ending, strictness);
+        }
+        // A carelessly typed name must be unambiguous, even in lenient mode.
+        settle(self.with_alias(), LinkStrictness::Strict)
+    }
+
+    /// Returns the candidate at the first of some paths that has one.
+    fn at_path(&self, paths: &[String]) -> Option<&'a LinkCandidate<Id>> {
+        paths.iter().find_map(|path| self.candidates.iter().find(|c| c.path.as_str() == path))
+    }
+
+    fn at_relative_path(&self) -> Option<&'a LinkCandidate<Id>> {
+        let paths = &self.keys.relative_paths;
+        self.at_path(paths).or_else(|| {
+            let wanted = path_alias(paths.first().filter(|_| self.keys.title.contains('/'))?);
+            let mut alike =
+                self.candidates.iter().filter(|c| path_alias(c.path.as_str()) == wanted);
+            alike.next().filter(|_| alike.next().is_none())
+        })
+    }
+
+    /// Returns the candidates with the link's permalink or title that are nearest to a note. Those
+    /// with the name as written exclude those with its slug.
+    fn nearest_named(&self, from: &NotePath) -> Vec<&'a LinkCandidate<Id>> {
+        let named = self.candidates.iter().filter(|c| self.has_permalink(c) || self.has_title(c));
+        let mut nearest = nearest(from, named);
+        let is_exact = |c: &&LinkCandidate<Id>| self.has_title(c) || self.has_written_permalink(c);
+        if nearest.iter().any(is_exact) {
+            nearest.retain(is_exact);
+        }
+        nearest
+    }
+
+    /// Returns the candidates that the name of the link matches by the most exact rule.
+    fn best_named(&self) -> Vec<&'a LinkCandidate<Id>> {
+        best(self.candidates.iter().filter_map(|c| Some((self.name_rule(c)?, c))))
+    }
+
+    /// Returns the first rule by which the name of the link matches a candidate.
+    fn name_rule(&self, candidate: &LinkCandidate<Id>) -> Option<NameRule> {
+        let within = candidate.within.as_ref();
+        if self.has_written_permalink(candidate) {
+            Some(NameRule::WrittenPermalink)
+        } else if self.has_title(candidate) {
+            Some(NameRule::Title)
+        } else if self.has_permalink(candidate) {
+            Some(NameRule::Slug)
+        } else if within.is_some_and(|within| self.keys.permalinks.contains(within)) {
+            Some(NameRule::PermalinkInProject)
         } else {
-            left.iter().any(|o| o.permalink == *permalink && o.is_replaced_by(c))
-        }
-    };
-    let has_permalink =
-        |c: &LinkCandidate<Id>| keys.permalinks.iter().any(|permalink| goes_by(c, permalink));
-    let as_written = keys.permalinks.first();
-    let is_written =
-        |c: &LinkCandidate<Id>| as_written.is_some_and(|permalink| goes_by(c, permalink));
-    let has_title = |c: &LinkCandidate<Id>| c.title == keys.title;
-    let is_within =
-        |c: &LinkCandidate<Id>| c.within.as_ref().is_some_and(|it| keys.permalinks.contains(it));
-    if let Some(from) = from.filter(|_| keys.project.is_none()) {
-        let named = candidates.iter().filter(|c| has_permalink(c) || has_title(c));
-        let named: Vec<_> = named.map(|c| (distance(from, &c.path), c)).collect();
-        let nearest = named.iter().map(|&(distance, _)| distance).min();
-        let nearest = named.iter().filter(|&&(distance, _)| Some(distance) == nearest);
-        let mut nearest: Vec<_> = nearest.map(|&(_, candidate)| candidate).collect();
-        let is_said = |c: &&LinkCandidate<Id>| has_title(c) || is_written(c);
-        if nearest.iter().any(is_said) {
-            nearest.retain(is_said);
-        }
-        if !nearest.is_empty() {
-            return settle(nearest, strictness);
+            None
         }
     }
-    let fits = |c: &LinkCandidate<Id>| match () {
-        () if is_written(c) => Some(0),
-        () if has_title(c) => Some(1),
-        () if has_permalink(c) => Some(2),
-        () if is_within(c) => Some(3),
-        () => None,
-    };
-    if let Some(best) = candidates.iter().filter_map(fits).min() {
-        let found = candidates.iter().filter(|c| fits(c) == Some(best));
-        return settle(found.collect(), strictness);
+
+    /// Returns the nearest candidates whose path ends with the link, if the link contains a folder.
+    fn nearest_at_path_end(&self, from: &NotePath) -> Vec<&'a LinkCandidate<Id>> {
+        let alias = &self.keys.alias;
+        if !alias.contains('/') {
+            return Vec::new();
+        }
+        let end = format!("/{}", alias.strip_suffix(".md").unwrap_or(alias));
+        let is_end = |c: &&LinkCandidate<Id>| path_alias(c.path.as_str()).ends_with(&end);
+        nearest(from, self.candidates.iter().filter(is_end))
     }
-    if let Some(found) = keys.paths.iter().find_map(|path| is_at(path)) {
-        return LinkResolution::Found(found.id);
+
+    /// Returns the candidates that have a name with the [`alias_key`] of the link.
+    fn with_alias(&self) -> Vec<&'a LinkCandidate<Id>> {
+        let is_alike = |c: &&LinkCandidate<Id>| {
+            let path = c.path.as_str();
+            let bare = path.strip_suffix(".md").unwrap_or(path);
+            let stem = self.has_any_name(c).then(|| c.path.stem());
+            let names = [c.title.as_str(), path, bare].into_iter().chain(stem);
+            names.chain(c.within.as_deref()).any(|name| alias_key(name) == self.keys.alias)
+                || alias_key(&c.permalink) == self.keys.alias && self.goes_by(c, &c.permalink)
+        };
+        self.candidates.iter().filter(is_alike).collect()
     }
-    // A link may spell the end of a path: choose the nearest note whose path ends with it.
-    if let Some(from) = from.filter(|_| keys.project.is_none() && keys.alias.contains('/')) {
-        let end = format!("/{}", keys.alias.strip_suffix(".md").unwrap_or(&keys.alias));
-        let ending = candidates.iter().filter(|c| bare(c.path.as_str()).ends_with(&end));
-        let ending: Vec<_> = ending.map(|c| (distance(from, &c.path), c)).collect();
-        let nearest = ending.iter().map(|&(distance, _)| distance).min();
-        let nearest = ending.iter().filter(|&&(distance, _)| Some(distance) == nearest);
-        let nearest: Vec<_> = nearest.map(|&(_, candidate)| candidate).collect();
-        if !nearest.is_empty() {
-            return settle(nearest, strictness);
+
+    fn has_any_name(&self, candidate: &LinkCandidate<Id>) -> bool {
+        candidate.path.is_markdown() || self.others == NonNoteNames::ByAnyName
+    }
+
+    fn has_title(&self, candidate: &LinkCandidate<Id>) -> bool {
+        candidate.title == self.keys.title
+    }
+
+    fn has_permalink(&self, candidate: &LinkCandidate<Id>) -> bool {
+        self.keys.permalinks.iter().any(|permalink| self.goes_by(candidate, permalink))
+    }
+
+    fn has_written_permalink(&self, candidate: &LinkCandidate<Id>) -> bool {
+        self.keys.permalinks.first().is_some_and(|permalink| self.goes_by(candidate, permalink))
+    }
+
+    /// Returns true if a permalink leads to the candidate. A shadowed note loses its kept permalink
+    /// to the note at its earlier path.
+    fn goes_by(&self, candidate: &LinkCandidate<Id>, permalink: &str) -> bool {
+        if !self.has_any_name(candidate) {
+            false
+        } else if candidate.permalink == permalink {
+            !is_shadowed(candidate, self.candidates)
+        } else if !candidate.path.is_markdown() {
+            bare_address(&candidate.path) == permalink
+        } else {
+            let is_successor = |left: &&LinkCandidate<Id>| {
+                left.permalink == permalink && left.is_replaced_by(candidate)
+            };
+            self.left.iter().any(is_successor)
         }
     }
-    let alike = candidates.iter().filter(|c| {
-        let path = c.path.as_str();
-        let bare = path.strip_suffix(".md").unwrap_or(path);
-        let stem = by_any_name(c).then(|| c.path.stem());
-        let names = [c.title.as_str(), path, bare].into_iter().chain(stem);
-        names.chain(c.within.as_deref()).any(|name| alias_key(name) == keys.alias)
-            || alias_key(&c.permalink) == keys.alias && goes_by(c, &c.permalink)
-    });
-    // A carelessly typed name must be unambiguous, even in lenient mode.
-    settle(alike.collect(), LinkStrictness::Strict)
+}
+
+/// Returns the [`alias_key`] of a path without `.md`.
+fn path_alias(path: &str) -> String {
+    alias_key(path.strip_suffix(".md").unwrap_or(path))
+}
+
+/// Returns the candidates with the smallest distance from a note.
+fn nearest<'a, Id>(
+    from: &NotePath,
+    candidates: impl Iterator<Item = &'a LinkCandidate<Id>>,
+) -> Vec<&'a LinkCandidate<Id>> {
+    best(candidates.map(|c| (distance(from, &c.path), c)))
+}
+
+/// Returns the candidates with the smallest key.
+fn best<'a, K: Ord, Id>(
+    candidates: impl Iterator<Item = (K, &'a LinkCandidate<Id>)>,
+) -> Vec<&'a LinkCandidate<Id>> {
+    let mut found: Vec<_> = candidates.collect();
+    found.sort_by(|(a, _), (b, _)| a.cmp(b));
+    let count = found.iter().take_while(|(key, _)| *key == found[0].0).count();
+    found.into_iter().take(count).map(|(_, candidate)| candidate).collect()
 }
 
 /// Returns true if a note keeps the permalink of a path at which another note exists now. A link
@@ -621,7 +699,6 @@ mod tests {
         assert_eq!(keys.paths, ["My Note", "My Note.md"]);
         let keys = link_keys("c/d", Some(&path("a/b.md")), slug);
         assert_eq!(keys.relative_paths, ["a/c/d", "a/c/d.md"]);
-        assert_eq!(keys.first_segment(), Some(("c", "d")));
         assert_eq!(link_keys("::x", None, slug).project, None);
     }
 

@@ -67,7 +67,7 @@ impl Language {
         }
     }
 
-    /// Returns true if a folded word is a function word, which says nothing about the subject.
+    /// Returns true if a folded word is a function word, which does not name the subject.
     pub fn is_function_word(self, word: &str) -> bool {
         self.markers().binary_search(&word).is_ok() || self.ambiguous().contains(&word)
     }

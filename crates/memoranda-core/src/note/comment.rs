@@ -59,16 +59,7 @@ fn read(words: &str) -> ObservationComment {
         comment.faults.push(format!("{id:?} is not the id of an observation"));
         return comment;
     };
-    let mut fact = ObservationMeta {
-        id,
-        version: 1,
-        time: None,
-        confidence: None,
-        importance: None,
-        thread: None,
-        superseded_by: None,
-        supersedes: None,
-    };
+    let mut fact = ObservationMeta::new(id);
     let mut faults = Vec::new();
     let mut fault = |word: &str| faults.push(format!("{word:?} in a fact's comment is not valid"));
     while let Some(word) = words.next() {

@@ -4,6 +4,7 @@ use pulldown_cmark::{Event, Options, Parser};
 use unicode_normalization::UnicodeNormalization as _;
 
 use super::blocks::blocks;
+use crate::abbreviate::join_words;
 
 /// Form in which titles are compared.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -20,13 +21,13 @@ pub(crate) fn title_key(title: &str, fit: HeadingFit) -> String {
         HeadingFit::Written => title.to_owned(),
         HeadingFit::Read => shown(title),
     };
-    text.nfc().collect::<String>().split_whitespace().collect::<Vec<_>>().join(" ")
+    join_words(&text.nfc().collect::<String>())
 }
 
 /// Renders a heading: `The **bold** [[WikiLink|part]]` becomes `The bold part`.
 fn shown(title: &str) -> String {
     // With a `#` mark, the parser never reads a list or a quote.
-    let heading = format!("# {}", title.split_whitespace().collect::<Vec<_>>().join(" "));
+    let heading = format!("# {}", join_words(title));
     let options = Options::ENABLE_WIKILINKS | Options::ENABLE_STRIKETHROUGH;
     let mut text = String::with_capacity(heading.len());
     for event in Parser::new_ext(&heading, options) {

@@ -144,6 +144,22 @@ pub struct ObservationMeta {
     pub supersedes: Option<ObservationId>,
 }
 
+impl ObservationMeta {
+    /// Returns the metadata of a first version that states nothing else.
+    pub fn new(id: ObservationId) -> Self {
+        Self {
+            id,
+            version: 1,
+            time: None,
+            confidence: None,
+            importance: None,
+            thread: None,
+            superseded_by: None,
+            supersedes: None,
+        }
+    }
+}
+
 /// A link from this note to another one, by name.
 #[derive(Clone, PartialEq, Debug)]
 pub struct Relation {

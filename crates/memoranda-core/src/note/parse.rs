@@ -9,6 +9,7 @@ use super::{
     Note, NoteSection, Observation, Relation, comment, frontmatter, observation, one_line,
     relation, relation_meta,
 };
+use crate::abbreviate::join_words;
 use crate::problem::ParseProblem;
 
 /// Lines longer than this number of bytes are probably not text.
@@ -208,7 +209,7 @@ fn sections(
         let title = text.get(block.range.clone()).unwrap_or_default();
         sections.push(NoteSection {
             level: heading.level,
-            title: title.split_whitespace().collect::<Vec<_>>().join(" "),
+            title: join_words(title),
             line: lines.number_at(range.start),
             content: range.end..body.end,
             heading: range,

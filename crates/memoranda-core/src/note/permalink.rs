@@ -3,11 +3,14 @@
 
 use unicode_normalization::UnicodeNormalization as _;
 
+use crate::abbreviate::cut_at_word;
 use crate::id::Permalink;
 use crate::path::NotePath;
 
 /// Maximum length of a file name in bytes.
 const MAX_NAME_BYTES: usize = 255;
+/// Maximum length of a title that is derived from a text, in characters.
+const MAX_DERIVED_TITLE_CHARS: usize = 60;
 /// Extensions of note files.
 const NOTE_ENDINGS: [&str; 2] = [".md", ".markdown"];
 
@@ -182,6 +185,16 @@ pub(crate) fn split_words(text: &str) -> Vec<String> {
     }
     words.retain(|word| !word.is_empty());
     words
+}
+
+/// Returns a line of a text as a title: a long line is cut after a word and loses the punctuation
+/// there.
+pub fn title_from_line(line: &str) -> &str {
+    let title = cut_at_word(line, MAX_DERIVED_TITLE_CHARS);
+    if title.len() == line.len() {
+        return line;
+    }
+    title.trim_end_matches([',', ';', ':', '.'])
 }
 
 /// Returns the file name of a note with this title, including `.md`.

@@ -5,6 +5,7 @@ use std::ops::Range;
 
 use super::blocks::BlockContainer;
 use super::observation::{is_category, without_directive};
+use crate::abbreviate::join_words;
 
 /// Relation type of an untyped link.
 pub(crate) const UNTYPED_LINK: &str = "links_to";
@@ -61,7 +62,7 @@ fn explicit(block: &str) -> Option<WikiLink<'_>> {
         "" => None,
         _ => Some(single_parenthesis(after)?.trim()).filter(|context| !context.is_empty()),
     };
-    let context = context.map(|text| text.split_whitespace().collect::<Vec<_>>().join(" "));
+    let context = context.map(join_words);
     let range = start..end;
     let typed = true;
     (!target.is_empty()).then_some(WikiLink { relation_type, target, whole, context, range, typed })
@@ -133,14 +134,13 @@ fn inner<'t>(text: &'t str, range: &Range<usize>) -> &'t str {
 /// table), heading or block reference. The second value is the text without the alias, if it
 /// contains a `#`; a `#` after a blank belongs to the target, as in `Issue #12`.
 fn target_of(inner: &str) -> (String, Option<String>) {
-    let one_line = |text: &str| text.split_whitespace().collect::<Vec<_>>().join(" ");
     let (part, whole) = (link_name(inner), whole_part(inner));
     if part.len() == whole.len() || part.trim().is_empty() {
-        return (one_line(part), None);
+        return (join_words(part), None);
     }
-    let whole_name = one_line(whole);
+    let whole_name = join_words(whole);
     let target =
-        if part.ends_with(char::is_whitespace) { whole_name.clone() } else { one_line(part) };
+        if part.ends_with(char::is_whitespace) { whole_name.clone() } else { join_words(part) };
     (target, Some(whole_name))
 }
 
@@ -169,12 +169,11 @@ pub(crate) fn shown(link: &str) -> &str {
 /// Renders a relation as one line, without list mark or line ending. Characters that the grammar
 /// cannot express (brackets in a name, line breaks, quotes) become blanks.
 pub(crate) fn render(relation_type: &str, target: &str, context: Option<&str>) -> String {
-    let words = |text: &str| text.split_whitespace().collect::<Vec<_>>().join(" ");
-    let label = words(&relation_type.replace(['"', '\''], " ").replace("[[", " "));
+    let label = join_words(&relation_type.replace(['"', '\''], " ").replace("[[", " "));
     let label = if label.is_empty() { UNTYPED_LINK.to_owned() } else { label };
     let label = if type_of(&label).is_some() { label } else { format!("\"{label}\"") };
-    let target = words(&target.replace(['[', ']'], " "));
-    match context.map(words).filter(|context| !context.is_empty()) {
+    let target = join_words(&target.replace(['[', ']'], " "));
+    match context.map(join_words).filter(|context| !context.is_empty()) {
         None => format!("{label} [[{target}]]"),
         Some(context) => {
             let context = context.replace('(', "[").replace(')', "]");

@@ -10,6 +10,7 @@ use jiff::Timestamp;
 
 use super::blocks::BlockContainer;
 use super::{RelationMeta, comment, one_line, relation};
+use crate::abbreviate::join_words;
 
 /// A relation to be written, with its metadata.
 #[derive(Clone, PartialEq, Debug)]
@@ -110,5 +111,5 @@ pub(super) fn write(rating: &RelationMeta) -> String {
 /// Returns a text on one line without the characters that have a meaning in a link.
 fn words(text: &str, without: &str) -> String {
     let plain = text.replace(|c: char| without.contains(c) || c.is_control(), " ");
-    plain.split_whitespace().collect::<Vec<_>>().join(" ")
+    join_words(&plain)
 }

@@ -7,6 +7,7 @@ use pulldown_cmark::{Event, LinkType, Options, Parser, Tag};
 use super::blocks::blocks;
 use super::lines::LineIndex;
 use super::{frontmatter, one_line, parse, relation};
+use crate::abbreviate::join_words;
 use crate::percent;
 use crate::problem::ParseProblem;
 
@@ -97,7 +98,7 @@ fn replacement_of<N: Into<LinkReplacement>>(
     }
     let whole = Some(whole).filter(|whole| whole.len() > name.len());
     for bytes in whole.into_iter().chain([name]) {
-        let said = bytes.split_whitespace().collect::<Vec<_>>().join(" ");
+        let said = join_words(bytes);
         let said = one_line(&said);
         if let Some(new) = rename(&said) {
             let new: LinkReplacement = new.into();

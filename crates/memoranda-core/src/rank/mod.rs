@@ -74,7 +74,7 @@ pub struct RankCandidate<Id> {
     /// Importance of the most important fact, 0 to 1; `None` if no fact has one.
     pub importance: Option<f64>,
     /// Number of passages with which the note is compared as an answer, if it belongs to the facts that
-    /// agents keep: a short list beside a large collection of notes.
+    /// agents keep: a short list next to a large collection of notes.
     pub corpus_passages: Option<u64>,
     /// Passages in order. A gap in the ids means that passages were left out.
     pub passages: Vec<CandidatePassage>,
@@ -195,7 +195,7 @@ pub enum RankSignal {
     Importance(f64),
     /// The note changed recently.
     Recency(f64),
-    /// It is a fact that is more relevant than the notes that it ranks before.
+    /// A fact that is more relevant than the notes that it ranks before.
     Fact(f64),
 }
 

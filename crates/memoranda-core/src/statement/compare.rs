@@ -410,7 +410,7 @@ fn comparable_words(text: &str) -> Vec<String> {
     words.all().iter().filter(is_kept).map(|word| word.trim_matches('`').to_owned()).collect()
 }
 
-/// Returns the signs that change what a statement says.
+/// Returns the signs that change the content of a statement.
 fn signs(text: &str) -> String {
     text.chars().filter(|c| "?*<>[]{}".contains(*c)).collect()
 }

@@ -141,7 +141,7 @@ fn begins_strictly(words: &StatementWords, at: usize) -> bool {
 
 /// Returns true if a choice that was made is stated.
 fn is_choice(words: &StatementWords) -> bool {
-    // "Went for a run" is no choice.
+    // "Went for a run" does not state a choice.
     let is_walk = words.has(&["went for a", "go for a", "went for an"]);
     let is_verdict =
         words.has(&["it is ,", "it is ."]) || words.has(&["stays"]) && words.has(&["goes"]);

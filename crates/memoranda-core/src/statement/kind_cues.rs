@@ -1,7 +1,7 @@
 //! Cues by which the kind of a statement is guessed: closed lists of common words. A word that ends
 //! in `*` stands for every word with that beginning.
 
-/// Polite or empty beginnings that say nothing about the statement.
+/// Polite or empty beginnings, which are not part of the statement.
 pub(super) const OPENINGS: &[&str] = &[
     "please",
     "pls",

@@ -1,6 +1,6 @@
-//! Guessing the kind and the scope of a statement that is to be remembered. Closed lists of common
-//! words and the form of the sentence speak for a kind and a scope; learned weights of words, grammar
-//! and meaning decide with them.
+//! Guesses the kind and the scope of a statement to remember. Closed lists of common words and the
+//! form of the sentence speak for a kind and a scope; learned weights of words, grammar and meaning
+//! decide with them.
 
 mod compare;
 mod features;
@@ -19,7 +19,7 @@ pub use features::{FEATURE_COUNT, StatementFeatures};
 use scope::ScopeEvidence;
 use words::StatementWords;
 
-/// Maximum number of characters that are read: the first sentences say what a text is.
+/// Maximum number of characters that are read: the first sentences show the kind of a text.
 const MAX_CHARS: usize = 600;
 
 /// The kind of a statement.

@@ -210,7 +210,7 @@ pub(super) const ERRANDS: &[&str] = &[
     "ask",
 ];
 
-/// Verbs of orders that are nouns as well: "test coverage is at 82 %" is no order.
+/// Verbs of orders that are nouns as well: "test coverage is at 82 %" is not an order.
 pub(super) const NOUNS_TOO: &[&str] = &[
     "test",
     "document",

@@ -85,7 +85,7 @@ impl MemoryBank {
     pub fn place(&self, project: &ProjectName, file: &str) -> Option<NoteLocation> {
         let file = NotePath::parse(file).ok()?;
         let path = NotePath::parse(&format!("{}/{file}", self.folder)).ok()?;
-        Some(NoteLocation { project: project.clone(), path })
+        Some(NoteLocation::new(project, path))
     }
 
     /// Returns the name of a file within the bank.

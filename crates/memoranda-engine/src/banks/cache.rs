@@ -86,7 +86,7 @@ impl BankCache {
     ) -> Result<Option<(Arc<LoadedBank>, CacheHit)>> {
         let key = bank.key();
         let known = self.shared().banks.get(&key).map(|(_, known)| Arc::clone(known));
-        let folder = NoteLocation { project: project.clone(), path: bank.folder().clone() };
+        let folder = NoteLocation::new(project, bank.folder().clone());
         let kept = known.as_ref().map_or(&[][..], |known| &known.stored);
         let texts = memory.folder_texts(&folder, kept, |path| path.file_name() != DUMP_FILE)?;
         let Some(texts) =

@@ -1,5 +1,7 @@
 //! Adds content to a text: at its end, as a replacement, or under a heading. Other bytes stay.
 
+use memoranda_core::abbreviate::join_words;
+
 use super::outline::{OutlineHeading, headings};
 
 /// The way in which content is added to a file.
@@ -113,7 +115,7 @@ pub(super) fn contains_block(old: &str, content: &str) -> bool {
 
 /// Normalises the title of a section: `## Goals`, `Goals` and `goals:` are the same.
 pub(super) fn section_title(position: &str) -> String {
-    let line = position.split_whitespace().collect::<Vec<_>>().join(" ");
+    let line = join_words(position);
     line.trim_start_matches('#').trim().trim_end_matches(':').trim_end().to_owned()
 }
 

@@ -140,22 +140,22 @@ fn read(answer: &str, request: &PlacementRequest<'_>) -> Result<Placement, Strin
         answer.find('{').zip(answer.rfind('}')).and_then(|(from, to)| answer.get(from..=to));
     let object = object.ok_or("the answer holds no JSON object")?;
     let value: Value =
-        serde_json::from_str(object).map_err(|e| format!("the answer is no JSON ({e})"))?;
+        serde_json::from_str(object).map_err(|e| format!("the answer is not JSON ({e})"))?;
     let file = value.get("file").and_then(Value::as_str).ok_or("the answer names no file")?;
     let file = file.trim();
     if !request.files.iter().any(|(known, _)| known == file) {
         let shown: String = file.chars().take(80).collect();
-        return Err(format!("the answer names {shown:?}, which is no file of the bank"));
+        return Err(format!("the answer names {shown:?}, which is not a file of the bank"));
     }
     let section = match value.get("section") {
         None | Some(Value::Null) => None,
         Some(Value::String(section)) => Some(section_title(section)).filter(|s| !s.is_empty()),
-        Some(_) => return Err("the section of the answer is no text".to_owned()),
+        Some(_) => return Err("the section of the answer is not text".to_owned()),
     };
     if section.as_ref().is_some_and(|section| {
         section.chars().count() > MAX_SECTION_CHARS || section.chars().any(char::is_control)
     }) {
-        return Err("the section of the answer is no heading".to_owned());
+        return Err("the section of the answer is not a heading".to_owned());
     }
     let confidence = value.get("confidence").and_then(Value::as_f64);
     let confidence = confidence.filter(|confidence| (0.0..=1.0).contains(confidence));
@@ -200,17 +200,17 @@ mod tests {
         for (answer, word) in [
             ("", "no JSON object"),
             ("{\"file\": ", "no JSON object"),
-            ("{nonsense}", "no JSON"),
-            (r#"{"file":"../../etc/passwd","confidence":1}"#, "no file of the bank"),
-            (r#"{"file":"b.md","confidence":1}"#, "no file of the bank"),
+            ("{nonsense}", "not JSON"),
+            (r#"{"file":"../../etc/passwd","confidence":1}"#, "not a file of the bank"),
+            (r#"{"file":"b.md","confidence":1}"#, "not a file of the bank"),
             (r#"{"file":7,"confidence":1}"#, "names no file"),
             (r#"{"file":"a.md"}"#, "confidence"),
             (r#"{"file":"a.md","confidence":2}"#, "confidence"),
-            (r#"{"file":"a.md","section":[1],"confidence":1}"#, "no text"),
+            (r#"{"file":"a.md","section":[1],"confidence":1}"#, "not text"),
         ] {
             check(answer, Err(word));
         }
         let long = format!(r#"{{"file":"a.md","section":"{}","confidence":1}}"#, "x".repeat(200));
-        check(&long, Err("no heading"));
+        check(&long, Err("not a heading"));
     }
 }

@@ -41,7 +41,7 @@ pub struct BankSelector {
 pub struct ResolvedBank {
     /// The bank.
     pub bank: MemoryBank,
-    /// Its repository, if the client works there.
+    /// Repository of the workspace, if the client works in one.
     pub repository: Option<GitRepository>,
     /// True if the bank exists.
     pub exists: bool,

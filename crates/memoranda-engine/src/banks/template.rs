@@ -4,6 +4,8 @@
 //! Placeholders are shown and not stored: a new bank is one file with its name and subject, and a
 //! file is stored with its first content.
 
+use memoranda_core::abbreviate::{abbreviate, join_words};
+
 use super::bank::BankType;
 use super::outline::headings;
 
@@ -53,7 +55,7 @@ pub(super) struct NewBank<'a> {
 /// Renders a file of a new bank.
 pub(super) fn text(file: &FileTemplate, new_bank: &NewBank<'_>) -> String {
     let is_readme = file.path == "readme.md";
-    let title = if is_readme { one_line(new_bank.name) } else { file.title.to_owned() };
+    let title = if is_readme { join_words(new_bank.name) } else { file.title.to_owned() };
     let mut text = format!("# {title}\n");
     for (n, (section, sentence)) in file.sections.iter().enumerate() {
         let about = new_bank.description.map(str::trim).filter(|about| !about.is_empty());
@@ -63,7 +65,7 @@ pub(super) fn text(file: &FileTemplate, new_bank: &NewBank<'_>) -> String {
         };
         text.push_str(&format!("\n## {section}\n{sentence}\n"));
         if let Some(remote) = new_bank.remote.filter(|_| is_readme && n == 0) {
-            text.push_str(&format!("\n{REPOSITORY}{}\n", one_line(remote)));
+            text.push_str(&format!("\n{REPOSITORY}{}\n", join_words(remote)));
         }
     }
     text
@@ -81,13 +83,13 @@ pub(super) fn record(kind: BankType, new_bank: &NewBank<'_>) -> (&'static str, S
 }
 
 fn record_text(section: &str, new_bank: &NewBank<'_>) -> String {
-    let mut text = format!("# {}\n", one_line(new_bank.name));
+    let mut text = format!("# {}\n", join_words(new_bank.name));
     let about = new_bank.description.map(str::trim).filter(|about| !about.is_empty());
     if let Some(about) = about {
         text.push_str(&format!("\n## {section}\n{about}\n"));
     }
     if let Some(remote) = new_bank.remote {
-        text.push_str(&format!("\n{REPOSITORY}{}\n", one_line(remote)));
+        text.push_str(&format!("\n{REPOSITORY}{}\n", join_words(remote)));
     }
     text
 }
@@ -143,14 +145,7 @@ pub(super) fn description_of(kind: BankType, readme: &str) -> Option<String> {
     };
     let found = section.and_then(|section| section.lines().map(str::trim).find(is_text));
     let line = found.or(title.filter(|title| !title.is_empty()))?;
-    match line.char_indices().nth(MAX_DESCRIPTION_CHARS) {
-        Some((cut, _)) => Some(format!("{}…", line.get(..cut).unwrap_or_default())),
-        None => Some(line.to_owned()),
-    }
-}
-
-fn one_line(text: &str) -> String {
-    text.split_whitespace().collect::<Vec<_>>().join(" ")
+    Some(abbreviate(line, MAX_DESCRIPTION_CHARS).into_owned())
 }
 
 const GLOBAL: &[FileTemplate] = &[

@@ -236,9 +236,9 @@ pub fn deduplicate_bank(
         .files
         .iter()
         .filter(|file| file.path.as_str().ends_with(".md"))
-        .map(|file| NoteLocation { project: project.clone(), path: file.path.clone() })
+        .map(|file| NoteLocation::new(project, file.path.clone()))
         .collect();
-    let message = format!("banks: merge what {} says twice", bank.key());
+    let message = format!("banks: merge repetitions in {}", bank.key());
     let outcome = memory.transact(who, Some(&message), |desk| {
         let mut steps = Vec::new();
         for place in &places {

@@ -87,7 +87,7 @@ pub enum GraphError {
         current: Option<(ObservationId, String)>,
     },
     /// Another observation of the entity has the same content.
-    #[error("Entity '{name}' says so already, in {same}: \"{content}\"")]
+    #[error("Entity '{name}' already has this fact, in {same}: \"{content}\"")]
     AlreadyStated {
         /// The entity.
         name: String,

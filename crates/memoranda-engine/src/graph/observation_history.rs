@@ -293,7 +293,7 @@ pub struct HistoryEntry {
     pub supersedes: Option<ObservationId>,
     /// The observation that supersedes it.
     pub superseded_by: Option<ObservationId>,
-    /// How and by which commit the observation was struck out or removed.
+    /// Kind of the end (struck out or removed) and the commit that made it.
     pub ended: Option<(&'static str, Commit)>,
 }
 

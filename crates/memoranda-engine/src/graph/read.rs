@@ -38,7 +38,7 @@ fn apply_versions(
     let rows = memory.snapshot()?.observations(file.id)?.into_iter();
     let versions: HashMap<String, u32> = rows.map(|row| (row.id, row.version)).collect();
     let version_of = |fact: &EntityObservation| versions.get(fact.id.as_str()).copied();
-    let place = NoteLocation { project: file.project.clone(), path: file.path.clone() };
+    let place = NoteLocation::new(&file.project, file.path.clone());
     observation_history::fill_times(memory, &place, None, entity, version_of)
 }
 

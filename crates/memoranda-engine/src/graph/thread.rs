@@ -49,7 +49,7 @@ impl GraphThread {
 
     /// Returns the location of a note of the thread.
     pub fn place(&self, path: NotePath) -> NoteLocation {
-        NoteLocation { project: self.project.clone(), path }
+        NoteLocation::new(&self.project, path)
     }
 
     /// Returns the folder of the thread with its project, for people.

@@ -311,14 +311,11 @@ impl<'a, 'd> GraphTransaction<'a, 'd> {
             WeightPolicy::Given => value,
         };
         ObservationMeta {
-            id: clock::new_observation_id(),
-            version: 1,
             time: Some(time.unwrap_or(self.now)),
             confidence: with_default(weight.confidence, DEFAULT_CONFIDENCE),
             importance: with_default(weight.importance, DEFAULT_IMPORTANCE),
             thread: Some(self.thread.id.clone()),
-            superseded_by: None,
-            supersedes: None,
+            ..ObservationMeta::new(clock::new_observation_id())
         }
     }
 

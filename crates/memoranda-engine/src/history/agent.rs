@@ -4,7 +4,7 @@ use memoranda_core::change::{ChangeChannel, UNNAMED_PERSON};
 
 use crate::{Author, Memory};
 
-/// A program or a person that writes, whatever its version.
+/// A program or a person that writes; versions of a program are not distinguished.
 #[derive(Clone, PartialEq, Eq, PartialOrd, Ord, Hash, Debug)]
 pub struct AgentIdentity {
     /// Stable key, such as `claude-code`; `person` for the person.

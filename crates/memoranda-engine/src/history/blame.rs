@@ -16,7 +16,7 @@ const MAX_VERSIONS: usize = 5_000;
 /// Origin of every line of a note.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct NoteBlame {
-    /// Where the note lies.
+    /// Location of the note.
     pub place: NoteLocation,
     /// The version.
     pub hash: ContentHash,

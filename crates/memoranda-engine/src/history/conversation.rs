@@ -1,8 +1,8 @@
 //! Conversations: the commits that belong together, by the id that the client sent, or else as runs
 //! of commits of one client without a long pause.
 //!
-//! Commits without an id of their conversation belong together if they are of one client on one
-//! channel, and at most half an hour lies between each and the next.
+//! Commits without the id of a conversation belong together if they come from one client on one
+//! channel with at most half an hour between neighbours.
 
 use std::collections::HashMap;
 
@@ -29,7 +29,7 @@ pub struct CommitConversation {
     pub id: String,
     /// The agent.
     pub agent: AgentIdentity,
-    /// Its commits, newest first.
+    /// The commits, newest first.
     pub commits: Vec<Commit>,
 }
 
@@ -53,7 +53,7 @@ impl Memory {
         Ok(CommitConversation { id, agent: self.agent_of(&commit.author), commits })
     }
 
-    /// Returns the commits with this id of a conversation; `None` if there are none.
+    /// Returns the commits of the conversation with this id; `None` if no commit has it.
     fn named_conversation(&self, id: &str) -> Result<Option<CommitConversation>> {
         let filter = HistoryFilter { conversation: Some(id.to_owned()), ..Default::default() };
         let commits = self.log(&filter, MAX_COMMITS, 0)?;

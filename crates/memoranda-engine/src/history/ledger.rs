@@ -3,6 +3,7 @@
 
 use std::collections::{HashMap, HashSet};
 
+use memoranda_core::abbreviate::{abbreviate, join_words};
 use memoranda_core::change::{ChangeChannel, Commit, CommitKind, FileChange};
 use memoranda_core::diff::{DiffLineKind, diff_hunks};
 use memoranda_core::id::CommitId;
@@ -55,7 +56,7 @@ pub struct LedgerPage {
 pub struct LedgerEntry {
     /// The commit, with its first files.
     pub commit: Commit,
-    /// Who made it.
+    /// Author of the commit.
     pub agent: AgentIdentity,
     /// Id of the conversation that it belongs to.
     pub conversation: String,
@@ -78,9 +79,9 @@ pub struct LedgerEntry {
 /// A file of an entry.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct LedgerFile {
-    /// Where it lies after the commit.
+    /// Location after the commit.
     pub place: NoteLocation,
-    /// Where it lay before, if it was moved.
+    /// Location before the commit, if the file was moved.
     pub moved_from: Option<NoteLocation>,
     /// Title, or the name of the file.
     pub title: String,
@@ -102,7 +103,7 @@ impl Memory {
     pub fn ledger(&self, filter: &LedgerFilter, limit: usize) -> Result<LedgerPage> {
         let read = |history: &HistoryFilter, limit| self.log_heads(history, limit);
         let (mut commits, next) = ledger_commits(filter, limit, read)?;
-        // A scan has thousands of files, of which an entry names the first.
+        // A scan can have thousands of files; its entry names only the first ones.
         let mut counts = Vec::with_capacity(commits.len());
         for commit in &mut commits {
             let (files, count) = self.snapshot()?.first_files(commit.id, MAX_FILES)?;
@@ -193,7 +194,7 @@ impl Memory {
 
     /// Describes a file of a commit.
     pub fn ledger_file(&self, file: &FileChange) -> Result<LedgerFile> {
-        let at = |path| NoteLocation { project: file.project.clone(), path };
+        let at = |path| NoteLocation::new(&file.project, path);
         let place = at(file.path.clone());
         let known = self.snapshot()?.file(&place.project, &place.path)?;
         let title = known.as_ref().map(|known| known.title.clone()).unwrap_or_default();
@@ -230,7 +231,7 @@ impl Memory {
             }
             String::from_utf8(bytes).ok()
         };
-        let place = NoteLocation { project: file.project.clone(), path: file.path.clone() };
+        let place = NoteLocation::new(&file.project, file.path.clone());
         let before = file.before.and_then(text);
         let after = file.after.and_then(text);
         let found = match (&before, &after) {
@@ -359,12 +360,7 @@ fn plain_line(line: &str) -> String {
 }
 
 fn shortened(text: &str) -> String {
-    let line = text.split_whitespace().collect::<Vec<_>>().join(" ");
-    if line.chars().count() <= MAX_SENTENCE_CHARS {
-        return line;
-    }
-    let cut: String = line.chars().take(MAX_SENTENCE_CHARS).collect();
-    format!("{}…", cut.trim_end())
+    abbreviate(&join_words(text), MAX_SENTENCE_CHARS).into_owned()
 }
 
 #[cfg(test)]

@@ -18,33 +18,33 @@ pub struct NoteRevision {
     pub change: FileChange,
 }
 
-/// How a commit changed its files.
+/// Changes of a commit, file by file.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct CommitDiff {
     /// The commit.
     pub commit: Commit,
-    /// Its files.
+    /// The changed files.
     pub files: Vec<FileDiff>,
 }
 
-/// How one file changed.
+/// Change of one file.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct FileDiff {
     /// The file.
     pub place: NoteLocation,
-    /// Where it was before, if it was moved.
+    /// Location before, if the file was moved.
     pub moved_from: Option<NoteLocation>,
-    /// Its text before; `None` if it was not there, or is no text.
+    /// Text before; `None` if the file did not exist or is not text.
     pub before: Option<String>,
-    /// Its text after.
+    /// Text after; `None` if the file no longer exists or is not text.
     pub after: Option<String>,
     /// The difference as a unified diff; empty if the text did not change.
     pub unified: String,
 }
 
 const CONTEXT_LINES: usize = 3;
-/// How many commits are asked for at a time.
-const PAGE: usize = 50;
+/// Number of commits that are read at a time.
+const PAGE_COMMITS: usize = 50;
 
 impl Memory {
     /// The newest commits that fit, newest first.
@@ -87,12 +87,12 @@ impl Memory {
         let mut revisions = Vec::new();
         let mut filter = HistoryFilter {
             project: Some(place.project.clone()),
-            path: Some(self.now_called(place)?.path),
+            path: Some(self.current_location(place)?.path),
             ..Default::default()
         };
         while let Some(path) = filter.path.clone() {
-            let commits = self.log(&filter, PAGE, 0)?;
-            if commits.len() < PAGE {
+            let commits = self.log(&filter, PAGE_COMMITS, 0)?;
+            if commits.len() < PAGE_COMMITS {
                 filter.path = None;
             }
             for commit in commits {
@@ -130,20 +130,20 @@ impl Memory {
         if !is_undone && !newest.author.tool.starts_with("restore") {
             return Ok(Some(newest));
         }
-        let mut earlier = self.revisions(place, PAGE)?;
+        let mut earlier = self.revisions(place, PAGE_COMMITS)?;
         let present = earlier.first().and_then(|revision| revision.change.after);
         earlier.retain(|revision| revision.change.after == present);
         Ok(Some(earlier.pop().map_or(newest, |first| first.commit)))
     }
 
-    /// How a commit changed its files.
+    /// Returns the changes of a commit, file by file.
     pub fn show_commit(&self, id: &str) -> Result<CommitDiff> {
         let commit = self.commit(id)?;
         let files = commit.files.iter().map(|file| self.file_diff(file)).collect::<Result<_>>()?;
         Ok(CommitDiff { commit, files })
     }
 
-    /// How a note differs between two moments; now, if the second is not given.
+    /// Compares a note at two moments; the second is now if it is `None`.
     pub fn diff(
         &self,
         project: Option<&str>,
@@ -163,7 +163,7 @@ impl Memory {
         let after = match to {
             Some(moment) => text_at(moment)?,
             None => {
-                let now = self.now_called(&place)?;
+                let now = self.current_location(&place)?;
                 let found = self.store().read(&now.project, &now.path)?;
                 found.map(|found| String::from_utf8_lossy(&found.bytes).into_owned())
             }
@@ -173,7 +173,7 @@ impl Memory {
 
     /// Returns how a change of one file differs.
     pub fn file_diff(&self, file: &FileChange) -> Result<FileDiff> {
-        let at = |path| NoteLocation { project: file.project.clone(), path };
+        let at = |path| NoteLocation::new(&file.project, path);
         let before = self.text_of(file.before)?;
         let after = self.text_of(file.after)?;
         let moved_from = file.moved_from.clone().map(at);

@@ -19,9 +19,9 @@ const PAGE_SIZE: usize = 500;
 /// A file that differs between two moments.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct MomentChange {
-    /// Where it lies at the later moment.
+    /// Location at the later moment.
     pub place: NoteLocation,
-    /// Where it lay at the earlier moment, if elsewhere.
+    /// Location at the earlier moment, if it was another.
     pub moved_from: Option<NoteLocation>,
     /// The earlier version.
     pub before: Option<ContentHash>,
@@ -93,7 +93,7 @@ impl Memory {
         for commit in commits.iter().rev() {
             let of_project = |file: &&FileChange| project.is_none_or(|name| file.project == *name);
             for file in commit.files.iter().filter(of_project) {
-                let at = |path| NoteLocation { project: file.project.clone(), path };
+                let at = |path| NoteLocation::new(&file.project, path);
                 let place = at(file.path.clone());
                 let earlier = file.moved_from.clone().map_or_else(|| place.clone(), at);
                 let known = files.remove(&earlier);

@@ -1,6 +1,6 @@
 //! A project at an earlier time: its notes, their names, and the links between them.
 //!
-//! The index contains the present. Unchanged notes are read from the index. Only notes that were
+//! Unchanged notes are read from the index, which contains the present state. Only notes that were
 //! different are read from the log, and only links that involve them are resolved again.
 
 use std::collections::{HashMap, HashSet};
@@ -28,26 +28,26 @@ use crate::notes::context::{
 };
 use crate::wildcard::matches_wildcard;
 
-/// A project as it was.
+/// A project at an earlier time.
 pub(crate) struct ProjectAt<'m> {
     memory: &'m Memory,
     project: ProjectName,
-    /// The project's name as links say it.
+    /// Name of the project as a link key.
     own_key: String,
     moment: PointInTime,
-    /// Files of the index that were different then, or were not there.
+    /// Files of the index that had another content then, or did not exist.
     hidden: HashSet<i64>,
-    /// Earlier versions of the notes that have changed since, by path.
+    /// Earlier versions of the notes that have changed since, sorted by path.
     notes: Vec<NoteVersion>,
-    /// Which of them each key can mean.
+    /// Indices of the notes that each key can resolve to.
     names: HashMap<String, Vec<usize>>,
-    /// The notes of the present that the keys of concern can mean.
+    /// Current notes to which the keys of affected links can resolve.
     present: HashMap<String, Vec<LinkCandidate<i64>>>,
-    /// Links that the index has otherwise, by either end.
+    /// Links that differ from the index, by either end.
     links: HashMap<NoteRef, Vec<GraphEdge<NoteRef, String>>>,
 }
 
-/// A note as it was: still the same now, or one of those that differ.
+/// A note at that time: unchanged since, or with another version now.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
 enum NoteRef {
     Now(i64),
@@ -71,14 +71,14 @@ struct LinkVersion {
     exact_name: Option<String>,
 }
 
-/// The key of a path, for that of one with a slash in front.
-fn from_the_top(key: &str) -> &str {
+/// Returns the key of a path without a leading slash.
+fn without_leading_slash(key: &str) -> &str {
     key.strip_prefix('/').unwrap_or(key)
 }
 
 impl NoteVersion {
     fn read(path: NotePath, text: &str, hash: ContentHash, given: Option<String>) -> (Self, Note) {
-        // Only a note says anything by its text.
+        // Only notes have titles, permalinks and aliases in their text.
         let is_note = path.is_markdown();
         let note = note::parse(if is_note { text } else { "" });
         let links = note.relations.iter().map(|relation| {
@@ -118,7 +118,7 @@ impl NoteVersion {
 }
 
 impl<'m> ProjectAt<'m> {
-    /// Works out how a project was.
+    /// Reads the state of a project at a moment.
     pub(crate) fn load(
         memory: &'m Memory,
         project: &ProjectName,
@@ -140,7 +140,7 @@ impl<'m> ProjectAt<'m> {
         let versions = memory.versions_at([past.project.clone()], moment)?;
         past.hidden = versions.hidden;
         for version in versions.files {
-            // A file that is ignored today is not shown as it was, either.
+            // A file that is ignored today is not shown at an earlier time either.
             let ignored = || store.ignored_by(&past.project, &version.place.path);
             if version.now.is_none() && matches!(ignored(), Ok(Some(_))) {
                 continue;
@@ -156,13 +156,12 @@ impl<'m> ProjectAt<'m> {
             }
             past.notes.push(past_note);
         }
-        past.bind()?;
+        past.resolve_links()?;
         Ok(past)
     }
 
-    /// Binds the links that are not as the index has them: those of notes that were different, and
-    /// those that lead to such notes.
-    fn bind(&mut self) -> Result<()> {
+    /// Resolves the links that may differ from the index: links in and to notes that were different.
+    fn resolve_links(&mut self) -> Result<()> {
         let store = self.memory.store();
         let mut names: Vec<String> = self.names.keys().cloned().collect();
         names.extend(self.names.keys().map(|name| format!("{}/{name}", self.own_key)));
@@ -170,18 +169,18 @@ impl<'m> ProjectAt<'m> {
         names.sort_unstable();
         names.dedup();
         let hidden: Vec<i64> = self.hidden.iter().copied().collect();
-        let mut concerned =
+        let mut affected =
             store.snapshot()?.relations_concerning(&self.project, &hidden, &names)?;
-        concerned.retain(|relation| !self.hidden.contains(&relation.file));
+        affected.retain(|relation| !self.hidden.contains(&relation.file));
         let mut keys: Vec<String> = self
             .notes
             .iter()
             .flat_map(|note| &note.links)
             .flat_map(|link| link.whole.iter().map(|whole| &whole.key).chain([&link.key]))
-            .chain(concerned.iter().flat_map(|relation| {
+            .chain(affected.iter().flat_map(|relation| {
                 relation.whole.iter().map(|whole| &whole.key).chain([&relation.key])
             }))
-            .map(|key| from_the_top(key).to_owned())
+            .map(|key| without_leading_slash(key).to_owned())
             .collect();
         let rests: Vec<&str> = keys.iter().filter_map(|key| self.after_own(key)).collect();
         let rests: Vec<String> = rests.into_iter().map(str::to_owned).collect();
@@ -189,23 +188,23 @@ impl<'m> ProjectAt<'m> {
         keys.sort_unstable();
         keys.dedup();
         self.present = store.snapshot()?.named(&self.project, &keys)?;
-        let mut from: Vec<i64> = concerned.iter().map(|relation| relation.file).collect();
+        let mut from: Vec<i64> = affected.iter().map(|relation| relation.file).collect();
         from.sort_unstable();
         from.dedup();
         let from: HashMap<i64, FileSummary> =
             store.snapshot()?.files_by_id(&from)?.into_iter().map(|file| (file.id, file)).collect();
         let mut edges = Vec::new();
-        for relation in concerned {
+        for relation in affected {
             let own = from.get(&relation.file).filter(|file| file.project == self.project);
             let Some(file) = own else { continue };
             let label = relation.relation_type.clone();
-            let to = self.meant_by(&relation, &file.path);
+            let to = self.target_of_relation(&relation, &file.path);
             edges.extend(to.map(|to| GraphEdge { from: NoteRef::Now(relation.file), to, label }));
         }
         for (n, note) in self.notes.iter().enumerate() {
             for link in &note.links {
                 let label = link.relation_type.clone();
-                let to = self.meant_then(link, &note.path);
+                let to = self.target_of_version(link, &note.path);
                 edges.extend(to.map(|to| GraphEdge { from: NoteRef::Then(n), to, label }));
             }
         }
@@ -217,44 +216,44 @@ impl<'m> ProjectAt<'m> {
     }
 
     /// Returns the note to which a relation of an unchanged note led then.
-    fn meant_by(&self, relation: &RelationRow, from: &NotePath) -> Option<NoteRef> {
-        if self.is_concerned(relation) {
+    fn target_of_relation(&self, relation: &RelationRow, from: &NotePath) -> Option<NoteRef> {
+        if self.may_differ(relation) {
             let exact = relation.exact_name.as_deref();
             let whole = relation.whole.as_ref();
-            return self.bound_first(whole, (&relation.key, &relation.target), exact, from);
+            return self.resolve(whole, (&relation.key, &relation.target), exact, from);
         }
         relation.target_file.map(NoteRef::Now)
     }
 
     /// Returns the note to which a link of a changed note led then.
-    fn meant_then(&self, link: &LinkVersion, from: &NotePath) -> Option<NoteRef> {
+    fn target_of_version(&self, link: &LinkVersion, from: &NotePath) -> Option<NoteRef> {
         let exact = link.exact_name.as_deref();
-        self.bound_first(link.whole.as_ref(), (&link.key, &link.target), exact, from)
+        self.resolve(link.whole.as_ref(), (&link.key, &link.target), exact, from)
     }
 
-    /// All that a link says is tried first, and then what comes before a heading.
-    fn bound_first(
+    /// Resolves the whole link text, else the part before a heading.
+    fn resolve(
         &self,
         whole: Option<&WholeLink>,
         (key, target): (&str, &str),
         exact: Option<&str>,
         from: &NotePath,
     ) -> Option<NoteRef> {
-        let wholly = whole.and_then(|whole| self.bound(&whole.key, &whole.text, None, from));
+        let wholly = whole.and_then(|whole| self.resolve_name(&whole.key, &whole.text, None, from));
         let part = if whole.is_some() { note::link_name(target).trim_end() } else { target };
-        wholly.or_else(|| self.bound(key, part, exact, from))
+        wholly.or_else(|| self.resolve_name(key, part, exact, from))
     }
 
     /// Returns true if a relation may have led to another note then.
-    fn is_concerned(&self, relation: &RelationRow) -> bool {
-        let whole = relation.whole.as_ref().map(|whole| from_the_top(&whole.key));
-        self.names.contains_key(from_the_top(&relation.key))
+    fn may_differ(&self, relation: &RelationRow) -> bool {
+        let whole = relation.whole.as_ref().map(|whole| without_leading_slash(&whole.key));
+        self.names.contains_key(without_leading_slash(&relation.key))
             || whole.is_some_and(|whole| self.names.contains_key(whole))
             || self.after_own(&relation.key).is_some_and(|rest| self.names.contains_key(rest))
             || relation.target_file.is_some_and(|file| self.hidden.contains(&file))
     }
 
-    fn bound(
+    fn resolve_name(
         &self,
         key: &str,
         target: &str,
@@ -266,11 +265,11 @@ impl<'m> ProjectAt<'m> {
             return None;
         }
         let candidates = |key: &str| {
-            let key = from_the_top(key);
+            let key = without_leading_slash(key);
             let present = self.present.get(key).map_or(&[][..], Vec::as_slice);
             self.candidates(present, key)
         };
-        // The project may be said first, as a folder.
+        // The first folder of a link may be the name of the project.
         if let (Some(rest), Some((_, name))) = (self.after_own(key), target.split_once('/'))
             && exact.is_none()
             && candidates(key).is_empty()
@@ -291,7 +290,7 @@ impl<'m> ProjectAt<'m> {
         key.strip_prefix(&self.own_key)?.strip_prefix('/')
     }
 
-    /// The notes that a key could mean then, the shortest path first.
+    /// Returns the notes to which a key could resolve then, the shortest path first.
     fn candidates(&self, present: &[LinkCandidate<i64>], key: &str) -> Vec<LinkCandidate<NoteRef>> {
         let same = present.iter().filter(|candidate| !self.hidden.contains(&candidate.id));
         let same = same.map(|candidate| LinkCandidate {
@@ -313,7 +312,7 @@ impl<'m> ProjectAt<'m> {
         candidates
     }
 
-    /// The note of a name, as a caller writes it; several are an error.
+    /// Finds the note of a name as a caller writes it; an ambiguous name is an error.
     fn find(&self, name: &str) -> Result<Option<NoteRef>> {
         let mut keys = link_keys(name, None, slug);
         keys.title = keys.title.trim_start_matches('/').to_owned();
@@ -346,7 +345,7 @@ impl<'m> ProjectAt<'m> {
         }
     }
 
-    /// Where the note of this name was, and which version it had.
+    /// Returns the location and the version that the note of this name had.
     pub(crate) fn version_of(&self, name: &str) -> Result<Option<(NoteLocation, ContentHash)>> {
         let Some(at) = self.find(name)? else { return Ok(None) };
         let known = self.known(std::iter::once(at))?.remove(&at);
@@ -354,20 +353,20 @@ impl<'m> ProjectAt<'m> {
     }
 
     fn place(&self, path: NotePath) -> NoteLocation {
-        NoteLocation { project: self.project.clone(), path }
+        NoteLocation::new(&self.project, path)
     }
 
-    /// The context of notes as it was.
+    /// Returns the context of notes at that time.
     pub(crate) fn context(&self, request: &ContextRequest) -> Result<ContextPage> {
         let (found, has_more) = match &request.target {
             ContextTarget::Name(name) => {
                 let bare = name.trim().strip_prefix("memory://").unwrap_or(name.trim());
                 let own = name_in_project(self.project.as_str(), bare);
-                let meant = match self.find(bare)? {
+                let note = match self.find(bare)? {
                     None => own.map(|own| self.find(own)).transpose()?.flatten(),
                     found => found,
                 };
-                let Some(meant) = meant else {
+                let Some(note) = note else {
                     let when = self.memory.when(&self.project, self.moment)?;
                     return Err(EngineError::NotFound {
                         identifier: name.clone(),
@@ -375,7 +374,7 @@ impl<'m> ProjectAt<'m> {
                         suggestions: Vec::new(),
                     });
                 };
-                (std::iter::once(meant).skip(request.offset).collect(), false)
+                (std::iter::once(note).skip(request.offset).collect(), false)
             }
             ContextTarget::Notes(paths) => {
                 let mut found = Vec::new();
@@ -384,7 +383,7 @@ impl<'m> ProjectAt<'m> {
                 }
                 (found, paths.len() > request.offset.saturating_add(request.limit))
             }
-            ContextTarget::Pattern(pattern) => self.fitting(pattern, request)?,
+            ContextTarget::Pattern(pattern) => self.matching(pattern, request)?,
         };
         let named = self.known(found.iter().copied())?.into_iter();
         let mut room =
@@ -395,7 +394,7 @@ impl<'m> ProjectAt<'m> {
 
     /// Returns the notes whose address matched the pattern, sorted by path, and true if there are
     /// more.
-    fn fitting(&self, pattern: &str, request: &ContextRequest) -> Result<(Vec<NoteRef>, bool)> {
+    fn matching(&self, pattern: &str, request: &ContextRequest) -> Result<(Vec<NoteRef>, bool)> {
         let enough = request.offset.saturating_add(request.limit).saturating_add(1);
         let present = self.memory.snapshot()?.filtered_list(&FilteredList {
             filter: SearchFilter { projects: vec![self.project.clone()], ..Default::default() },
@@ -432,7 +431,7 @@ impl<'m> ProjectAt<'m> {
             })
             .collect();
         let present = self.memory.snapshot()?.relations_around(&self.project, &now)?.into_iter();
-        let same = present.filter(|r| !self.hidden.contains(&r.file) && !self.is_concerned(r));
+        let same = present.filter(|r| !self.hidden.contains(&r.file) && !self.may_differ(r));
         let same = same.filter_map(|relation| {
             let (from, to) = (NoteRef::Now(relation.file), NoteRef::Now(relation.target_file?));
             Some(GraphEdge { from, to, label: relation.relation_type })
@@ -546,14 +545,14 @@ impl<'m> ProjectAt<'m> {
         match at {
             NoteRef::Now(id) => {
                 let relations = self.memory.snapshot()?.relations_from(id)?;
-                let now = |relation: &RelationRow| match self.meant_by(relation, path) {
+                let now = |relation: &RelationRow| match self.target_of_relation(relation, path) {
                     Some(NoteRef::Now(target)) => Some(target),
                     Some(NoteRef::Then(_)) | None => None,
                 };
                 let targets = relations.iter().filter_map(now);
                 let own = self.memory.shown(Some(&self.project), targets)?;
                 for relation in relations {
-                    let list = match self.meant_by(&relation, path) {
+                    let list = match self.target_of_relation(&relation, path) {
                         Some(NoteRef::Now(target)) if own.contains(&target) => continue,
                         Some(NoteRef::Then(_)) => continue,
                         Some(NoteRef::Now(_)) if only.is_none() => &mut loose.elsewhere,
@@ -564,7 +563,7 @@ impl<'m> ProjectAt<'m> {
             }
             NoteRef::Then(n) => {
                 for link in self.notes.get(n).into_iter().flat_map(|note| &note.links) {
-                    if self.meant_then(link, path).is_some() {
+                    if self.target_of_version(link, path).is_some() {
                         continue;
                     }
                     let list = if self.is_elsewhere(&link.target) && only.is_none() {

@@ -50,7 +50,7 @@ pub struct RedoStep {
 
 impl Memory {
     /// Returns the commit that an undo takes back next: the newest write that is not taken back.
-    /// Edits in the files are passed over. `None` if no such commit is left.
+    /// External edits are skipped. `None` if no such commit is left.
     pub fn next_undo(&self, project: Option<&ProjectName>) -> Result<Option<Commit>> {
         let mut decided = HashSet::new();
         let mut undone = HashSet::new();

@@ -52,9 +52,9 @@ pub struct SkippedCommit {
 /// A file that an undo would change.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct PlannedFile {
-    /// Where the file lies now.
+    /// Current location of the file.
     pub from: NoteLocation,
-    /// Where it would lie.
+    /// Location after the undo.
     pub to: NoteLocation,
     /// The version that is expected now; `None` if there must be no file.
     pub expected: Option<ContentHash>,
@@ -74,7 +74,7 @@ pub enum UndoSetOutcome {
     },
     /// These files were changed since. Nothing was done.
     ChangedSince(Vec<NoteLocation>),
-    /// Nothing was left to do.
+    /// The files are already as they would be.
     Unchanged,
 }
 
@@ -276,7 +276,7 @@ impl Memory {
 /// Changes of each file, joined over commits from the oldest to the newest.
 #[derive(Default)]
 struct JoinedChanges {
-    /// By the place where the file lies after the changes so far.
+    /// Files by their location after the changes so far.
     files: BTreeMap<NoteLocation, PlannedFile>,
     /// Files that other commits changed in between.
     broken: Vec<NoteLocation>,
@@ -284,7 +284,7 @@ struct JoinedChanges {
 
 impl JoinedChanges {
     fn add(&mut self, change: &FileChange) {
-        let at = |path| NoteLocation { project: change.project.clone(), path };
+        let at = |path| NoteLocation::new(&change.project, path);
         let after = at(change.path.clone());
         let before = change.moved_from.clone().map_or_else(|| after.clone(), at);
         let earlier = self.files.remove(&before);

@@ -33,7 +33,7 @@ impl VersionAt {
 pub struct VersionsAt {
     /// The files, by project and path.
     pub files: Vec<VersionAt>,
-    /// Their present numbers in the index.
+    /// Current index ids of these notes.
     pub(crate) hidden: HashSet<i64>,
     places: HashSet<NoteLocation>,
 }
@@ -55,7 +55,7 @@ impl Memory {
         let mut versions = VersionsAt::default();
         for project in projects {
             for changed in self.snapshot()?.changed_since(&project, moment)? {
-                let place = NoteLocation { project: project.clone(), path: changed.path };
+                let place = NoteLocation::new(&project, changed.path);
                 versions.hidden.extend(changed.now);
                 versions.places.insert(place.clone());
                 versions.files.push(VersionAt { place, now: changed.now, then: changed.then });

@@ -1,4 +1,4 @@
-//! Which notes links mean once something has moved.
+//! Resolves links as they will resolve after a move.
 
 use std::collections::HashMap;
 
@@ -13,17 +13,17 @@ use memoranda_core::path::NotePath;
 use memoranda_store::{FileSummary, Transaction, link_key, named_at};
 
 use crate::error::Result;
-use crate::links::path_change::PathChange;
+use crate::links::path_change::{LinkHolder, PathChange};
 use crate::links::resolve::NoteLocation;
 use crate::notes::move_notes::LinkDirection;
 
-/// A project as it will be.
+/// Resolves links as if the move had been made.
 pub(crate) struct PostMoveResolver<'a> {
     view: &'a Transaction<'a>,
     project: &'a ProjectName,
-    /// Where the files will be that move.
+    /// New paths of the moved files.
     places: HashMap<i64, NotePath>,
-    /// Their permalinks there.
+    /// New permalinks of the moved files.
     permalinks: HashMap<i64, String>,
     /// Moved notes by each of their names after the move.
     names: HashMap<String, Vec<LinkCandidate<i64>>>,
@@ -33,25 +33,30 @@ pub(crate) struct PostMoveResolver<'a> {
 pub(crate) struct LinkToNote<'a> {
     /// Text of the link.
     pub(crate) text: &'a str,
-    /// The note that it means.
+    /// The note to which the link leads.
     pub(crate) file: i64,
-    /// Who says it, if that is a file of the same project: where it is now, and where it will be.
-    pub(crate) holder: Option<(&'a NotePath, &'a NotePath)>,
+    /// The note that contains the link, if it is in the same project.
+    pub(crate) holder: Option<LinkHolder<'a>>,
 }
 
 /// Replacement text of a link, so that the link still leads to its note.
 pub(crate) struct LinkFix {
     pub(crate) name: LinkReplacement,
     /// Direction of the link, seen from the moved note.
-    pub(crate) whose: LinkDirection,
-    /// The other note that it means, unless it is mended.
+    pub(crate) direction: LinkDirection,
+    /// Another note to which the link would lead without the fix.
     pub(crate) other: Option<i64>,
 }
 
 impl LinkFix {
+    /// Returns the fix that replaces the name in a link, without a check where the new name leads.
+    pub(crate) fn renamed(name: String) -> Self {
+        Self { name: name.into(), direction: LinkDirection::Incoming, other: None }
+    }
+
     /// Returns true if some links cannot contain the name: no name of the note can precede a
     /// heading.
-    pub(crate) fn is_hard_to_say(&self) -> bool {
+    pub(crate) fn is_unwritable(&self) -> bool {
         self.name.plain.is_none() && !LinkReplacement::is_plain(&self.name.name)
     }
 }
@@ -79,7 +84,7 @@ impl<'a> PostMoveResolver<'a> {
         Self { view, project, places, permalinks, names }
     }
 
-    /// The names that what moves will go by.
+    /// Returns all names of the moved notes after the move.
     pub(crate) fn names(&self) -> impl Iterator<Item = &str> {
         self.names.keys().map(String::as_str)
     }
@@ -89,7 +94,7 @@ impl<'a> PostMoveResolver<'a> {
         self.places.contains_key(&file)
     }
 
-    /// Where a file of the project will be.
+    /// Returns the path of a file after the move; `None` if it is not in the project.
     pub(crate) fn place(&self, file: i64) -> Result<Option<NotePath>> {
         if let Some(place) = self.places.get(&file) {
             return Ok(Some(place.clone()));
@@ -98,29 +103,29 @@ impl<'a> PostMoveResolver<'a> {
         Ok(known.map(|known| known.path))
     }
 
-    /// Where the other note lies that a link means unless it is mended.
-    pub(crate) fn other(&self, mend: &LinkFix) -> Result<Option<NoteLocation>> {
-        let path = mend.other.map(|other| self.place(other)).transpose()?.flatten();
-        Ok(path.map(|path| NoteLocation { project: self.project.clone(), path }))
+    /// Returns the location of the other note to which a link would lead without the fix.
+    pub(crate) fn other(&self, fix: &LinkFix) -> Result<Option<NoteLocation>> {
+        let path = fix.other.map(|other| self.place(other)).transpose()?.flatten();
+        Ok(path.map(|path| NoteLocation::new(self.project, path)))
     }
 
     /// Returns the replacement text of a link; `None` if the link stays as it is. `renamed` is the
     /// text that follows from the new name.
-    pub(crate) fn mend(
+    pub(crate) fn fix(
         &self,
         link: &LinkToNote<'_>,
         renamed: Option<String>,
     ) -> Result<Option<LinkFix>> {
-        let will = link.holder.map(|(_, will)| will);
-        let (before, name) = after_project(link.text, will);
-        let other = self.meant(name, will)?.filter(|other| *other != link.file);
+        let from = link.holder.map(|holder| holder.new);
+        let (before, name) = split_project(link.text, from);
+        let other = self.resolve(name, from)?.filter(|other| *other != link.file);
         let fits = |text: &str| -> Result<bool> {
-            let (_, name) = after_project(text, will);
-            Ok(self.meant(name, will)? == Some(link.file))
+            let (_, name) = split_project(text, from);
+            Ok(self.resolve(name, from)? == Some(link.file))
         };
         // A name with characters that have a meaning in a link is replaced together with its
         // permalink.
-        let said = |name: String| -> Result<Option<LinkFix>> {
+        let fix_to = |name: String| -> Result<Option<LinkFix>> {
             let permalink =
                 self.permalink(link.file)?.filter(|_| !LinkReplacement::is_plain(&name));
             let plain = permalink.map(|permalink| format!("{before}{permalink}"));
@@ -130,36 +135,36 @@ impl<'a> PostMoveResolver<'a> {
             };
             Ok(Some(LinkFix {
                 name: LinkReplacement { name, plain },
-                whose: LinkDirection::ToIt,
+                direction: LinkDirection::Incoming,
                 other,
             }))
         };
         match &renamed {
-            Some(text) if fits(text)? => return said(text.clone()),
+            Some(text) if fits(text)? => return fix_to(text.clone()),
             Some(_) => {}
-            // It goes on meaning its note, or nothing does that is called so.
+            // The link still leads to its note, or to nothing.
             None if other.is_none() => return Ok(None),
-            None if !self.is_named(link, name)? => return Ok(None),
+            None if !self.contains_name(link, name)? => return Ok(None),
             None => {}
         }
         let Some(place) = self.place(link.file)? else {
-            return renamed.map_or(Ok(None), said);
+            return renamed.map_or(Ok(None), fix_to);
         };
         let whole = place.as_str();
         let bare = whole.strip_suffix(&format!(".{}", place.extension())).unwrap_or(whole);
-        let says_extension = name.ends_with(&format!(".{}", place.extension()));
-        let (first, second) = if says_extension { (whole, bare) } else { (bare, whole) };
-        // A path may be seen from the folder of the holder, unless it begins at the top.
+        let has_extension = name.ends_with(&format!(".{}", place.extension()));
+        let (first, second) = if has_extension { (whole, bare) } else { (bare, whole) };
+        // A path is resolved from the folder of the linking note unless it begins with a slash.
         for place in [first, second, &format!("/{first}")] {
             let text = format!("{before}{place}");
             if fits(&text)? {
-                return said(text);
+                return fix_to(text);
             }
         }
-        renamed.map_or(Ok(None), said)
+        renamed.map_or(Ok(None), fix_to)
     }
 
-    /// The permalink that a file will have.
+    /// Returns the permalink of a file after the move.
     fn permalink(&self, file: i64) -> Result<Option<String>> {
         match self.permalinks.get(&file) {
             Some(permalink) => Ok(Some(permalink.clone())),
@@ -167,11 +172,11 @@ impl<'a> PostMoveResolver<'a> {
         }
     }
 
-    /// The note that a name means, in a file at this path.
-    fn meant(&self, name: &str, from: Option<&NotePath>) -> Result<Option<i64>> {
+    /// Returns the note to which a name in a file at this path leads.
+    fn resolve(&self, name: &str, from: Option<&NotePath>) -> Result<Option<i64>> {
         let seen = from.map_or(name.into(), |from| resolve_relative_link(from, name));
         let candidates = self.candidates(&seen)?;
-        // The project may be said first, as a folder.
+        // The first folder of a link may be the name of the project.
         if let Some((first, rest)) = name.split_once('/').filter(|_| candidates.is_empty())
             && link_key(first) == link_key(self.project.as_str())
         {
@@ -192,10 +197,10 @@ impl<'a> PostMoveResolver<'a> {
 
     /// Returns true if a link contains the name of its note. `[[C#]]` may resolve to `C++` if no
     /// better note exists, but does not contain its name.
-    fn is_named(&self, link: &LinkToNote<'_>, name: &str) -> Result<bool> {
+    fn contains_name(&self, link: &LinkToNote<'_>, name: &str) -> Result<bool> {
         let Some(file) = self.view.file_by_id(link.file)? else { return Ok(false) };
-        let from = link.holder.map(|(is, _)| is);
-        // The extension of Markdown goes without saying.
+        let from = link.holder.map(|holder| holder.path);
+        // The extension of a Markdown file is optional in links.
         let extension = format!(".{}", file.path.extension());
         let bare = name.strip_suffix(&extension).filter(|_| file.path.is_markdown());
         let keys = link_keys(bare.unwrap_or(name), from, slug);
@@ -220,9 +225,9 @@ impl<'a> PostMoveResolver<'a> {
     }
 }
 
-/// The project that a link says, with the sign behind it, and the name within. A file of the same
-/// project need not say it; one of another says it before `::` or as a folder.
-fn after_project<'t>(text: &'t str, own_holder: Option<&NotePath>) -> (&'t str, &'t str) {
+/// Splits a link into its project with the separator, and the name within the project. A note of
+/// another project names the project before `::` or as the first folder.
+fn split_project<'t>(text: &'t str, own_holder: Option<&NotePath>) -> (&'t str, &'t str) {
     let end = match (text.find("::"), own_holder) {
         (Some(at), _) => at + 2,
         (None, Some(_)) => 0,

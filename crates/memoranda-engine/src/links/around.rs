@@ -17,7 +17,7 @@ use crate::search::SearchRequest;
 const MAX_LINKS: usize = 200;
 /// Maximum number of sentences that name a note without a link.
 const MAX_MENTIONS: usize = 20;
-/// Minimum number of characters of a title that is looked for in other notes.
+/// Minimum number of characters of a title that is searched in other notes.
 const MIN_TITLE_CHARS: usize = 3;
 /// Maximum number of characters of a sentence.
 const MAX_SENTENCE_CHARS: usize = 240;
@@ -38,7 +38,7 @@ pub struct NoteSurroundings {
 pub struct LinkSentence {
     /// The note at the other end; `None` if nobody has written it.
     pub other: Option<NoteLocation>,
-    /// Its title, or the name in the link.
+    /// Title of the note, or the name in the link.
     pub title: String,
     /// Type of the relation; empty for a mention.
     pub relation_type: String,
@@ -64,10 +64,9 @@ impl Memory {
         for row in snapshot.relations_from(file.id)?.into_iter().take(MAX_LINKS) {
             let target = row.target_file.map(|id| snapshot.file_by_id(id)).transpose()?;
             let target = target.flatten();
-            let other = target.as_ref().map(|target| NoteLocation {
-                project: target.project.clone(),
-                path: target.path.clone(),
-            });
+            let other = target
+                .as_ref()
+                .map(|target| NoteLocation::new(&target.project, target.path.clone()));
             let title = target.map(|target| target.title).filter(|title| !title.is_empty());
             let title = title.unwrap_or_else(|| row.target.clone());
             found.outgoing.push(link_sentence(other, title, row, own_text.as_deref()));
@@ -76,7 +75,7 @@ impl Memory {
         let mut texts: Option<(NoteLocation, Option<String>)> = None;
         for row in snapshot.relations_to(file.id)?.into_iter().take(MAX_LINKS) {
             let Some(holder) = snapshot.file_by_id(row.file)? else { continue };
-            let other = NoteLocation { project: holder.project.clone(), path: holder.path.clone() };
+            let other = NoteLocation::new(&holder.project, holder.path.clone());
             if texts.as_ref().is_none_or(|(known, _)| *known != other) {
                 texts = Some((other.clone(), self.text_at(&other)));
             }
@@ -181,7 +180,7 @@ fn sentence_around(line: &str, name: &str) -> (String, Range<usize>) {
     (format!("{sign}{cut}"), shift(found.start)..shift(found.end))
 }
 
-/// Finds a name in a text, whatever the case of its letters.
+/// Finds a name in a text, ignoring case.
 fn find_folded(text: &str, name: &str) -> Option<Range<usize>> {
     let name: Vec<char> = name.chars().flat_map(char::to_lowercase).collect();
     let starts = text.char_indices().map(|(at, _)| at);

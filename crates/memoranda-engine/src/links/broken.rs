@@ -1,4 +1,4 @@
-//! Links to a note that is gone, or called otherwise: what they mean now.
+//! Finds links that no longer lead to a removed or renamed note.
 
 use std::collections::BTreeMap;
 
@@ -15,33 +15,34 @@ impl Memory {
     ///
     /// The links are read from the index after the change, because only the index applies all rules
     /// of resolution, also those between projects.
-    pub fn lost_links(&self, were: &[RelationRow]) -> Result<Vec<OutdatedLink>> {
+    pub fn lost_links(&self, earlier: &[RelationRow]) -> Result<Vec<OutdatedLink>> {
         let mut holders: BTreeMap<i64, Vec<&RelationRow>> = BTreeMap::new();
-        for link in were {
+        for link in earlier {
             holders.entry(link.file).or_default().push(link);
         }
         let mut lost: BTreeMap<(NoteLocation, LinkText, Option<NoteLocation>), usize> =
             BTreeMap::new();
-        for (holder, were) in holders {
+        for (holder, earlier) in holders {
             let Some(place) = self.place_of(holder)? else { continue };
-            let are = self.snapshot()?.relations_from(holder)?;
-            for was in were {
-                let is_same =
-                    |is: &&RelationRow| is.target == was.target && is.exact_name == was.exact_name;
-                // One that is gone was edited at the same moment.
-                let Some(is) = are.iter().find(is_same) else { continue };
-                if is.target_file == was.target_file {
+            let current = self.snapshot()?.relations_from(holder)?;
+            for link in earlier {
+                let is_same = |row: &&RelationRow| {
+                    row.target == link.target && row.exact_name == link.exact_name
+                };
+                // A missing link was edited at the same moment.
+                let Some(now) = current.iter().find(is_same) else { continue };
+                if now.target_file == link.target_file {
                     continue;
                 }
-                let means = is.target_file.map(|file| self.place_of(file)).transpose()?.flatten();
-                let link = LinkText::Name(was.target.clone());
-                *lost.entry((place.clone(), link, means)).or_default() += 1;
+                let means = now.target_file.map(|file| self.place_of(file)).transpose()?.flatten();
+                let text = LinkText::Name(link.target.clone());
+                *lost.entry((place.clone(), text, means)).or_default() += 1;
             }
         }
         let link = |((holder, link, means), count)| OutdatedLink {
             holder,
             link,
-            whose: LinkDirection::ToIt,
+            direction: LinkDirection::Incoming,
             means,
             count,
         };

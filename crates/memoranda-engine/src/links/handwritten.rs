@@ -1,4 +1,4 @@
-//! Links that people typed by hand: what they mean is what the index says, not their letters.
+//! Links that people typed by hand, resolved by the index.
 
 use std::collections::HashMap;
 

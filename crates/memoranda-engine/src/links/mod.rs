@@ -1,9 +1,10 @@
-//! Links: which note a name means, now or in the past, and what a move or a deletion does to links.
+//! Links: resolves names to notes, now or in the past, and updates links after a move or a deletion.
 
 pub(crate) mod after_move;
 pub(crate) mod around;
 pub(crate) mod broken;
 pub(crate) mod handwritten;
+pub(crate) mod name_lookup;
 pub(crate) mod neighbourhood;
 pub(crate) mod path_change;
 pub(crate) mod path_links;

@@ -7,14 +7,14 @@ use crate::Memory;
 use crate::error::{EngineError, Result};
 use crate::links::resolve::NoteLocation;
 
-/// Where to start and how far to go.
+/// Start and limits of a walk through the links.
 #[derive(Clone, Debug)]
 pub struct GraphRequest {
     /// The note.
     pub place: NoteLocation,
-    /// How many links away at the most.
+    /// Maximum number of links between the start and a note.
     pub depth: usize,
-    /// How many notes at the most.
+    /// Maximum number of notes.
     pub max: usize,
 }
 
@@ -36,7 +36,7 @@ pub struct NoteNeighbourhood {
 pub struct NeighbourNode {
     /// The note.
     pub node: GraphNode,
-    /// How many links it is away.
+    /// Number of links between the start and the note.
     pub depth: usize,
     /// The link by which it was reached.
     pub via: NeighbourLink,

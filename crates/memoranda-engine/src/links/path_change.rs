@@ -17,13 +17,14 @@ pub(crate) struct PathChange {
 }
 
 /// Old and new path of a note of this project that contains a link.
+#[derive(Clone, Copy)]
 pub(crate) struct LinkHolder<'a> {
     pub(crate) path: &'a NotePath,
     pub(crate) new: &'a NotePath,
 }
 
 impl PathChange {
-    /// Where it is before the move: one that was moved earlier is at its new place.
+    /// Returns the path before the move. A note that was moved earlier is already at its new path.
     pub(crate) fn current(&self) -> &NotePath {
         self.summary.as_ref().map_or(&self.old, |summary| &summary.path)
     }
@@ -34,7 +35,7 @@ impl PathChange {
         &self,
         target: &str,
         own: &str,
-        holder: Option<&LinkHolder<'_>>,
+        holder: Option<LinkHolder<'_>>,
     ) -> Option<String> {
         if let Some((project, name)) = target.split_once("::") {
             return Some(format!("{project}::{}", self.renamed(name.trim(), holder)?));
@@ -42,14 +43,14 @@ impl PathChange {
         if let Some(name) = self.renamed(target, holder) {
             return Some(name);
         }
-        // The project may be said first, as a folder.
+        // The first folder of a link may be the name of the project.
         let (project, name) = target.split_once('/')?;
         let is_own = alias_key(project) == alias_key(own);
         Some(format!("{project}/{}", self.renamed(name, None).filter(|_| is_own)?))
     }
 
     /// Returns the replacement of a name without a project.
-    fn renamed(&self, name: &str, holder: Option<&LinkHolder<'_>>) -> Option<String> {
+    fn renamed(&self, name: &str, holder: Option<LinkHolder<'_>>) -> Option<String> {
         let known = |name: &str| {
             self.summary.as_ref().is_some_and(|note| {
                 note.permalink == name || (slug(&note.title) == slug(name) && states_title(note))
@@ -74,37 +75,37 @@ impl PathChange {
         // Rewrite only links that spell the name exactly. `[[C#]]` may resolve to `C++` if no
         // better note exists, but does not contain its name.
         let named = alias_key(name.trim_start_matches('/'));
-        let seen_from = |holder: &NotePath| {
+        let resolve_from = |holder: &NotePath| {
             let relative = resolve_relative_link(holder, name);
             match (holder.parent(), relative == name) {
                 (Some(folder), true) => alias_key(&format!("{folder}/{name}")),
                 _ => alias_key(&relative),
             }
         };
-        let ends_so = |place: &str| place.ends_with(&format!("/{named}"));
+        let is_path_end = |place: &str| place.ends_with(&format!("/{named}"));
         let (old_place, new_place) = (alias_key(&place(&self.old)), alias_key(&place(&self.new)));
         // A relative path, or the end of a path, may still lead to the note.
-        let stays = holder.is_some_and(|holder| seen_from(holder.new) == new_place)
-            || ends_so(&old_place) && ends_so(&new_place);
+        let stays = holder.is_some_and(|holder| resolve_from(holder.new) == new_place)
+            || is_path_end(&old_place) && is_path_end(&new_place);
         if name.contains('/') && stays {
             return None;
         }
-        let seen_from_holder = holder.map(|holder| seen_from(holder.path));
+        let from_holder = holder.map(|holder| resolve_from(holder.path));
         let is_place = name.trim_start_matches('/') == place(&self.old) && name.contains('/');
-        // Where others find a file, in any case, they do not know what else the note is called.
+        // Other programs know only the file name, in any case of letters.
         let in_any_case = |name: &str| NotePath::parse(name).map(|path| path.key()).ok();
         let finds = |path: &NotePath| {
             let found = if name.contains('/') { place(path) } else { last(path) };
             in_any_case(name.trim_start_matches('/')) == in_any_case(&found)
         };
-        let is_found_no_more = finds(&self.old) && !finds(&self.new);
+        let is_found_only_before = finds(&self.old) && !finds(&self.new);
         Some(if is_place {
             place(&self.new)
-        } else if known(name) && !is_found_no_more {
+        } else if known(name) && !is_found_only_before {
             return None;
         } else if named == old_place && self.old.as_str().contains('/')
-            || seen_from_holder.as_deref() == Some(&old_place) && name.contains('/')
-            || ends_so(&old_place) && name.contains('/')
+            || from_holder.as_deref() == Some(&old_place) && name.contains('/')
+            || is_path_end(&old_place) && name.contains('/')
         {
             place(&self.new)
         } else if named == alias_key(&last(&self.old)) && self.old.stem() != self.new.stem() {

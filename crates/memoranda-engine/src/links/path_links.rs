@@ -1,8 +1,8 @@
-//! Which files the paths in Markdown links and HTML mean, before something moves or goes and after.
+//! Resolves paths in Markdown links, HTML and drawings, before and after files move or are removed.
 //!
-//! A path is seen from the folder of its file, as every reader of Markdown sees it. Where nothing is
-//! there it may begin at the top of the project, or be the name that only one file has, as Obsidian
-//! writes them. With a slash in front it begins at the top, and nowhere else.
+//! A path is resolved from the folder of its file, as in every reader of Markdown. If no file is there,
+//! it is resolved from the top of the project, then as the name of the only file with that name, as
+//! Obsidian writes them. A path with a leading slash is resolved from the top only.
 
 use std::collections::{HashMap, HashSet};
 
@@ -19,23 +19,24 @@ use crate::links::resolve::NoteLocation;
 pub(crate) struct PathResolver<'a> {
     view: &'a Transaction<'a>,
     project: &'a ProjectName,
-    /// Where each file will be that moves, by where it is or was before.
+    /// New path of each moved file, by its current and earlier paths.
     moves: HashMap<&'a NotePath, &'a NotePath>,
     arrivals: HashSet<&'a NotePath>,
     going: HashSet<&'a NotePath>,
 }
 
-/// How a path says which file it means, the plainest first.
+/// Rule by which a path resolves to its file, the most exact first.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Debug)]
 enum PathStyle {
-    /// From the top of the project: with a slash in front, or in a drawing, where all do.
+    /// From the top of the project, with a slash in front.
     Slash,
+    /// From the top of the project, in a drawing.
     Drawn,
-    /// Seen from the folder of its file.
+    /// From the folder of its file.
     Relative,
     /// From the top of the project.
     Top,
-    /// By the name that no other file has.
+    /// The file name, if no other file has it.
     Name,
 }
 
@@ -43,10 +44,10 @@ enum PathStyle {
 pub(crate) struct PathInFile<'a> {
     /// The path in the link, decoded.
     pub(crate) path: &'a str,
-    /// Where the file is that holds it, and where it was before, the last place first.
-    pub(crate) is: &'a [&'a NotePath],
-    /// Where that file will be.
-    pub(crate) will: &'a NotePath,
+    /// Current and earlier paths of the file that contains the link, the newest first.
+    pub(crate) holder_paths: &'a [&'a NotePath],
+    /// Path of that file after the move.
+    pub(crate) new_holder: &'a NotePath,
 }
 
 /// A path that no longer leads to its file, and its replacement.
@@ -55,7 +56,7 @@ pub(crate) struct PathFix {
     pub(crate) text: Option<String>,
     /// The new location of the file.
     pub(crate) file: NotePath,
-    /// The other file that it means, unless it is mended.
+    /// Another file to which the path would lead without the fix.
     pub(crate) other: Option<NoteLocation>,
 }
 
@@ -67,7 +68,7 @@ enum MovePhase {
 }
 
 impl<'a> PathResolver<'a> {
-    /// The paths of a project in which something moves.
+    /// Resolves the paths of a project in which files move.
     pub(crate) fn moving(
         view: &'a Transaction<'a>,
         project: &'a ProjectName,
@@ -78,7 +79,7 @@ impl<'a> PathResolver<'a> {
         Self { view, project, moves, arrivals, going: HashSet::new() }
     }
 
-    /// The paths of a project from which something goes.
+    /// Resolves the paths of a project from which files are removed.
     pub(crate) fn going(
         view: &'a Transaction<'a>,
         project: &'a ProjectName,
@@ -90,11 +91,11 @@ impl<'a> PathResolver<'a> {
 
     /// Returns the fix of a path; `None` if the path still leads to the same file, or never led to
     /// one.
-    pub(crate) fn mend(&self, link: &PathInFile<'_>) -> Result<Option<PathFix>> {
+    pub(crate) fn fix(&self, link: &PathInFile<'_>) -> Result<Option<PathFix>> {
         let mut before: Option<(PathStyle, NotePath)> = None;
-        for from in link.is {
-            before = match (before, self.meant(link.path, from, MovePhase::Before)?) {
-                // Seen from an earlier place it may have been said more plainly.
+        for from in link.holder_paths {
+            before = match (before, self.resolve(link.path, from, MovePhase::Before)?) {
+                // From an earlier folder the same path may resolve by a more exact rule.
                 (Some((way, file)), Some((earlier, same))) if same == file => {
                     Some((way.min(earlier), file))
                 }
@@ -102,7 +103,7 @@ impl<'a> PathResolver<'a> {
             };
         }
         let Some((way, file)) = before else { return Ok(None) };
-        let after = self.meant(link.path, link.will, MovePhase::After)?;
+        let after = self.resolve(link.path, link.new_holder, MovePhase::After)?;
         let other = match after {
             // The link must resolve at least as exactly as before, because other programs may not
             // know the weaker rules.
@@ -113,13 +114,13 @@ impl<'a> PathResolver<'a> {
         let text = if self.going.contains(&file) {
             None
         } else {
-            Some(self.written(&file, way, link.will)?)
+            Some(self.written(&file, way, link.new_holder)?)
         };
-        let other = other.map(|path| NoteLocation { project: self.project.clone(), path });
+        let other = other.map(|path| NoteLocation::new(self.project, path));
         Ok(Some(PathFix { text, file, other }))
     }
 
-    /// How a file is named in another, in the way that it was, if it can be.
+    /// Spells the path to a file by the same rule as before, if a path by that rule leads to it.
     fn written(&self, file: &NotePath, way: PathStyle, from: &NotePath) -> Result<String> {
         let whole = file.as_str();
         let ways: &[&str] = match way {
@@ -130,15 +131,17 @@ impl<'a> PathResolver<'a> {
             PathStyle::Name => &[file.file_name(), whole],
         };
         for text in ways {
-            if self.meant(text, from, MovePhase::After)?.is_some_and(|(_, found)| found == *file) {
+            if self.resolve(text, from, MovePhase::After)?.is_some_and(|(_, found)| found == *file)
+            {
                 return Ok((*text).to_owned());
             }
         }
         Ok(file.relative_from(from))
     }
 
-    /// The file that a path means in a file at another one: where it will be, if it moves.
-    fn meant(
+    /// Returns the file to which a path in the file `from` leads, and the rule; a moved file by its
+    /// new path.
+    fn resolve(
         &self,
         path: &str,
         from: &NotePath,
@@ -157,11 +160,11 @@ impl<'a> PathResolver<'a> {
         if let Some(file) = self.at(path, when)? {
             return Ok(Some((PathStyle::Top, file)));
         }
-        let file = if path.contains('/') { None } else { self.called(path, when)? };
+        let file = if path.contains('/') { None } else { self.by_file_name(path, when)? };
         Ok(file.map(|file| (PathStyle::Name, file)))
     }
 
-    /// The file at a path.
+    /// Returns the file at a path.
     fn at(&self, path: &str, when: MovePhase) -> Result<Option<NotePath>> {
         let Ok(path) = NotePath::parse(path) else { return Ok(None) };
         match when {
@@ -177,12 +180,12 @@ impl<'a> PathResolver<'a> {
         Ok(self.view.file(self.project, &path)?.map(|file| file.path))
     }
 
-    /// The one file of this name.
-    fn called(&self, name: &str, when: MovePhase) -> Result<Option<NotePath>> {
-        let is_called = |path: &&NotePath| path.file_name() == name;
+    /// Returns the file of this name, if only one has it.
+    fn by_file_name(&self, name: &str, when: MovePhase) -> Result<Option<NotePath>> {
+        let has_name = |path: &&NotePath| path.file_name() == name;
         let candidates = self.view.link_candidates(self.project, name)?;
         let mut found: HashSet<NotePath> = HashSet::new();
-        for path in candidates.iter().map(|candidate| &candidate.path).filter(is_called) {
+        for path in candidates.iter().map(|candidate| &candidate.path).filter(has_name) {
             match when {
                 MovePhase::Before => {
                     found.insert(self.moves.get(path).map_or(path, |new| *new).clone());
@@ -195,11 +198,11 @@ impl<'a> PathResolver<'a> {
         }
         match when {
             MovePhase::Before => {
-                let old = self.moves.iter().filter(|(old, _)| is_called(old));
+                let old = self.moves.iter().filter(|(old, _)| has_name(old));
                 found.extend(old.map(|(_, new)| (*new).clone()));
             }
             MovePhase::After => {
-                found.extend(self.arrivals.iter().copied().filter(is_called).cloned())
+                found.extend(self.arrivals.iter().copied().filter(has_name).cloned())
             }
         }
         let mut found = found.into_iter();

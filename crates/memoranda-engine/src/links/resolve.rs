@@ -1,25 +1,20 @@
-//! Which note a name means: a path, a permalink, a title, a `memory://` address.
+//! Resolves a name to a note: a path, a permalink, a title or a `memory://` address.
 //!
 //! Resolution is strict. A name that fits several notes is an error that lists them; nothing is
 //! ever guessed for a change.
 
 use std::fmt;
 
-use memoranda_core::graph::{
-    LinkCandidate, LinkResolution, LinkStrictness, alias_key, choose_candidate, is_shadowed,
-    link_keys,
-};
 use memoranda_core::id::ProjectName;
-use memoranda_core::note;
-use memoranda_core::note::permalink::slug;
 use memoranda_core::path::NotePath;
 use memoranda_core::query::Query;
-use memoranda_store::{FileSummary, NotAFileKind, SearchFilter, StoreError, link_key};
+use memoranda_store::{FileSummary, SearchFilter, StoreError, link_key};
 
 use crate::Memory;
 use crate::error::{EngineError, Result};
+use crate::links::name_lookup::NameLookup;
 
-/// Where a note lies: project and path.
+/// Location of a note: project and path.
 #[derive(Clone, PartialEq, Eq, PartialOrd, Ord, Hash, Debug)]
 pub struct NoteLocation {
     /// The project.
@@ -52,7 +47,7 @@ impl fmt::Display for NoteLocation {
 pub struct ResolvedNote {
     /// The note.
     pub place: NoteLocation,
-    /// Its number in the index, if it has been indexed.
+    /// Id in the index, if the note is indexed.
     pub file: Option<i64>,
     /// Another note with the same name, reported to disambiguate: the name is the path of one and
     /// the permalink of the other.
@@ -62,7 +57,7 @@ pub struct ResolvedNote {
 /// Purpose of the resolution.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum ResolveIntent {
-    /// Shows it: a name that says the same with other signs may mean it, if nothing fits better.
+    /// For display: without an exact match, a note with a similar name is found.
     Read,
     /// The note is changed: the name must be its path, permalink, title or alias. Only case, `_`,
     /// `-` and spaces may differ. `C#` is not `C++`.
@@ -70,8 +65,8 @@ pub enum ResolveIntent {
 }
 
 impl Memory {
-    /// Finds the note that a name means, in one project or, without one, in the default first
-    /// and then wherever a single note goes by it.
+    /// Finds the note of a name, in one project or, without one, first in the default project and
+    /// then in all others, if only one note there has the name.
     pub fn resolve(
         &self,
         project: Option<&str>,
@@ -108,7 +103,7 @@ impl Memory {
         {
             return Ok(found);
         }
-        // The note may lie in the folder that is away; nothing is guessed for a change.
+        // The note may be in a folder that is away, so a change does not guess.
         if intent != ResolveIntent::Read
             && let Some(e) = away
         {
@@ -146,162 +141,15 @@ impl Memory {
         name: &str,
         intent: ResolveIntent,
     ) -> Result<Option<ResolvedNote>> {
-        let place = |path| NoteLocation { project: project.clone(), path };
-        let (mut ignored, mut by_path) = (None, None);
-        for candidate in [name.to_owned(), format!("{name}.md"), format!("{name}.markdown")] {
-            let Ok(path) = NotePath::parse(&candidate) else { continue };
-            let Some(path) = self.existing(project, &path)? else { continue };
-            if let Err(e) = self.check_noted(&place(path.clone())) {
-                ignored = ignored.or(Some(e));
-                continue;
-            }
-            let file = self.snapshot()?.file(project, &path)?.map(|file| file.id);
-            let is_note = path.is_markdown();
-            let found = ResolvedNote { place: place(path), file, other: None };
-            // A file that is no note is called by its path.
-            if candidate == name && !is_note {
-                return Ok(Some(found));
-            }
-            by_path = Some((found, candidate == name));
-            break;
-        }
-        let keys = link_keys(name, None, slug);
-        let mut candidates = self.snapshot()?.link_candidates(project, &keys.title)?;
-        if let Some((named, is_whole)) = by_path {
-            let is_literal = named.place.path.as_str() == name;
-            // A note keeps its permalink when it moves, and another note may get its old name. A
-            // permalink may also look like a path. A name that equals neither exactly may stand for
-            // both.
-            let goes_by_it = |permalink: &str| {
-                if is_whole && !is_literal {
-                    alias_key(permalink) == keys.alias
-                } else {
-                    permalink == name
-                }
-            };
-            let other = |c: &&LinkCandidate<i64>| {
-                goes_by_it(&c.permalink) && c.path != named.place.path && c.path.is_markdown()
-            };
-            let Some(addressed) = candidates.iter().find(other) else { return Ok(Some(named)) };
-            let (is_kept, file) = (addressed.is_permalink_kept, Some(addressed.id));
-            let addressed = place(addressed.path.clone());
-            return match intent {
-                ResolveIntent::Change => Err(EngineError::Ambiguous {
-                    identifier: name.to_owned(),
-                    candidates: vec![addressed, named.place],
-                }),
-                // A name that a text states is its own, and one that was left behind is not; a whole
-                // path is the file's.
-                ResolveIntent::Read if is_kept || is_literal => {
-                    Ok(Some(ResolvedNote { other: Some(addressed), ..named }))
-                }
-                ResolveIntent::Read => {
-                    Ok(Some(ResolvedNote { place: addressed, file, other: Some(named.place) }))
-                }
-            };
-        }
-        let left_behind =
-            candidates.iter().find(|c| c.permalink == name && is_shadowed(c, &candidates));
-        let left_behind = left_behind.map(|c| (c.id, place(c.path.clone())));
-        if intent == ResolveIntent::Change {
-            // A permalink omits special characters, so only an exactly equal one counts.
-            let said = |permalink: &String| keys.permalinks.first() == Some(permalink);
-            candidates.iter_mut().filter(|c| !said(&c.permalink)).for_each(|c| c.permalink.clear());
-            candidates.iter_mut().for_each(|c| c.within = c.within.take().filter(said));
-        }
-        let found = |id: i64| candidates.iter().find(|c: &&LinkCandidate<i64>| c.id == id);
-        match choose_candidate(&keys, &candidates, None, LinkStrictness::Strict) {
-            LinkResolution::Found(id) => {
-                let meant = found(id).map(|c| place(c.path.clone()));
-                let other = left_behind.filter(|(left, _)| *left != id).map(|(_, place)| place);
-                match (meant, other, intent) {
-                    (Some(meant), Some(other), ResolveIntent::Change) => {
-                        Err(EngineError::Ambiguous {
-                            identifier: name.to_owned(),
-                            candidates: vec![other, meant],
-                        })
-                    }
-                    (meant, other, _) => {
-                        Ok(meant.map(|place| ResolvedNote { place, file: Some(id), other }))
-                    }
-                }
-            }
-            LinkResolution::Ambiguous(ids) => Err(EngineError::Ambiguous {
-                identifier: name.to_owned(),
-                candidates: ids
-                    .into_iter()
-                    .filter_map(found)
-                    .map(|c| place(c.path.clone()))
-                    .collect(),
-            }),
-            LinkResolution::Missing => {
-                let mut meant = candidates;
-                if meant.iter().any(|c| c.path.is_markdown()) {
-                    meant.retain(|c| c.path.is_markdown());
-                }
-                if intent == ResolveIntent::Change {
-                    let mut called = Vec::new();
-                    for candidate in meant {
-                        if self.is_alias(&place(candidate.path.clone()), &keys.alias)? {
-                            called.push(candidate);
-                        }
-                    }
-                    meant = called;
-                }
-                match (meant.as_slice(), ignored) {
-                    // The name is an alias, or differs in punctuation only.
-                    ([only], _) => {
-                        let (place, file) = (place(only.path.clone()), Some(only.id));
-                        Ok(Some(ResolvedNote { place, file, other: None }))
-                    }
-                    (_, Some(ignored)) => Err(ignored),
-                    // `Plan#Next steps` is a part of a note, and shown with it.
-                    (_, None) if intent == ResolveIntent::Read => match name.split_once('#') {
-                        Some((note, part)) if !note.trim().is_empty() && !part.is_empty() => {
-                            self.resolve_in(project, note.trim(), intent)
-                        }
-                        _ => Ok(None),
-                    },
-                    (_, None) => Ok(None),
-                }
-            }
-        }
+        NameLookup::new(self, project, name, intent).resolve()
     }
 
-    /// Refuses a file that is hidden, or that the project's rules leave out.
+    /// Rejects a file that is hidden, or that the rules of the project ignore.
     pub fn check_noted(&self, place: &NoteLocation) -> Result<()> {
         match self.store().ignored_by(&place.project, &place.path)? {
             None => Ok(()),
             Some(rule) => Err(EngineError::Ignored { place: place.clone(), rule }),
         }
-    }
-
-    /// Returns true if a note's frontmatter lists the name as an alias.
-    fn is_alias(&self, place: &NoteLocation, alias: &str) -> Result<bool> {
-        let Some(found) = self.store().read(&place.project, &place.path)? else { return Ok(false) };
-        let note = note::parse(&String::from_utf8_lossy(&found.bytes));
-        Ok(note.aliases().iter().any(|name| alias_key(name) == alias))
-    }
-
-    /// The file at a path, or the one whose name differs only in case or composition.
-    pub(crate) fn existing(
-        &self,
-        project: &ProjectName,
-        path: &NotePath,
-    ) -> Result<Option<NotePath>> {
-        match self.store().read(project, path) {
-            Ok(Some(_)) => return Ok(Some(path.clone())),
-            // A folder has this name; the note may have the name with `.md`.
-            Ok(None) | Err(StoreError::NotAFile { kind: NotAFileKind::Folder, .. }) => {}
-            Err(e) => return Err(e.into()),
-        }
-        let twins = self.snapshot()?.twins(project, path)?;
-        for twin in twins {
-            if self.store().read(project, &twin)?.is_some() {
-                return Ok(Some(twin));
-            }
-        }
-        Ok(None)
     }
 
     fn not_found(&self, identifier: &str, project: Option<&ProjectName>) -> EngineError {
@@ -311,10 +159,9 @@ impl Memory {
         let mut near: Vec<NoteLocation> = Vec::new();
         if let Ok(snapshot) = self.snapshot() {
             if let Some(project) = project {
-                // Those that a name with other signs would mean.
                 let alike = snapshot.link_candidates(project, split(identifier).1);
                 let alike = alike.unwrap_or_default().into_iter();
-                near.extend(alike.map(|c| NoteLocation { project: project.clone(), path: c.path }));
+                near.extend(alike.map(|c| NoteLocation::new(project, c.path)));
             }
             let hits = snapshot.search(&words, &Query::parse(&words), &filter, 20);
             let hits = hits.map(|found| found.hits).unwrap_or_default().into_iter();
@@ -334,8 +181,8 @@ impl Memory {
     }
 }
 
-/// The project that a name says itself: `project::name`, `memoranda://project/name`.
-pub fn project_said(identifier: &str) -> Option<&str> {
+/// Returns the project that a name contains: `project::name`, `memoranda://project/name`.
+pub fn explicit_project(identifier: &str) -> Option<&str> {
     split(identifier).0
 }
 

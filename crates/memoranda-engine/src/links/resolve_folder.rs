@@ -13,7 +13,7 @@ use crate::links::resolve::NoteLocation;
 /// A folder for a new file.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct NamedFolder {
-    /// Its path; empty for the top of the project.
+    /// Path of the folder; empty for the top of the project.
     pub path: String,
     /// True if the name differs from the requested one: a new name omits some characters.
     pub is_changed: bool,
@@ -55,7 +55,7 @@ impl Memory {
         match alike.len() {
             0 | 1 => Ok(alike.pop()),
             _ => {
-                let place = |path| NoteLocation { project: project.clone(), path };
+                let place = |path| NoteLocation::new(project, path);
                 Err(EngineError::Ambiguous {
                     identifier: path.to_string(),
                     candidates: alike.into_iter().map(place).collect(),

@@ -16,8 +16,8 @@ use crate::Memory;
 use crate::error::{EngineError, Result};
 use crate::links::resolve::{NoteLocation, ResolveIntent, split};
 
-/// How many removed notes are looked through for a name.
-const LOOKED_THROUGH: usize = 1000;
+/// Maximum number of removed notes that are searched for a name.
+const MAX_REMOVED_NOTES: usize = 1000;
 
 impl Memory {
     /// The place that a name means, also of a note that exists no more.
@@ -33,7 +33,7 @@ impl Memory {
         for project in &projects {
             for name in [within(project, name), Some(name)].into_iter().flatten() {
                 let Ok(path) = NotePath::parse(name) else { continue };
-                let place = NoteLocation { project: project.clone(), path };
+                let place = NoteLocation::new(project, path);
                 if self.is_there(&place) || self.was_there(&place)? {
                     exact.push(place);
                     break;
@@ -77,9 +77,10 @@ impl Memory {
         matches!(self.store().stat(&place.project, &place.path), Ok(Some(_)))
     }
 
-    /// Where a note is that was once at a place: another, if it was moved and nothing came after it.
-    pub(crate) fn now_called(&self, place: &NoteLocation) -> Result<NoteLocation> {
-        let at = |path| NoteLocation { project: place.project.clone(), path };
+    /// Returns the current location of a note that was once at a place, unless another note is
+    /// there now.
+    pub(crate) fn current_location(&self, place: &NoteLocation) -> Result<NoteLocation> {
+        let at = |path| NoteLocation::new(&place.project, path);
         let called = self.snapshot()?.current_path(&place.project, &place.path)?;
         Ok(match called.filter(|_| !self.is_there(place)) {
             Some(CurrentPath::There(path)) => at(path),
@@ -109,9 +110,8 @@ impl Memory {
         if wanted.is_empty() {
             return Ok(Vec::new());
         }
-        let gone = self.snapshot()?.gone(project, LOOKED_THROUGH)?;
-        let place =
-            |gone: &DeletedFile| NoteLocation { project: project.clone(), path: gone.path.clone() };
+        let gone = self.snapshot()?.gone(project, MAX_REMOVED_NOTES)?;
+        let place = |gone: &DeletedFile| NoteLocation::new(project, gone.path.clone());
         let keys: Vec<String> = [name.to_owned(), format!("{name}.md")]
             .iter()
             .filter_map(|name| NotePath::parse(name).ok())

@@ -1,5 +1,5 @@
-//! Links to what is moved that are no relations: in frontmatter, in drawings, and paths in Markdown or
-//! HTML.
+//! Finds and updates links that are not relations: links in frontmatter and drawings, and paths in
+//! Markdown and HTML.
 
 use std::cell::RefCell;
 use std::collections::{BTreeMap, HashSet};
@@ -14,17 +14,18 @@ use memoranda_store::Transaction;
 
 use crate::error::Result;
 use crate::links::after_move::{LinkFix, LinkToNote, PostMoveResolver};
-use crate::links::path_change::{PathChange, text_at};
+use crate::links::path_change::{LinkHolder, PathChange, text_at};
 use crate::links::path_links::{PathInFile, PathResolver};
 use crate::links::resolve::NoteLocation;
 use crate::notes::move_notes::{LinkDirection, LinkText, OutdatedLink};
 
-/// A file is looked for by its own name among so many; of more, by the folder that they share.
-const MANY_FILES: usize = 100;
+/// Maximum number of files that are searched by their own names. More files are searched by the
+/// name of their common folder.
+const MAX_NAMED_FILES: usize = 100;
 
 /// Returns the files that may contain links to moved notes: those that contain their names, and the
 /// moved notes.
-pub(crate) fn holders(
+pub(crate) fn files_with_links(
     view: &Transaction<'_>,
     from: &NoteLocation,
     moving: &[PathChange],
@@ -32,45 +33,45 @@ pub(crate) fn holders(
     let old: Vec<&NotePath> = moving.iter().map(|moving| &moving.old).collect();
     // Links to files of a folder contain the folder's name. Links from within the folder do not
     // change.
-    let folder = common_folder(&old).filter(|_| moving.len() > MANY_FILES);
+    let folder = common_folder(&old).filter(|_| moving.len() > MAX_NAMED_FILES);
     let mut holders = match folder {
-        Some(folder) => naming(view, from, &[folder])?,
+        Some(folder) => files_containing(view, from, &[folder])?,
         None => {
             // A path with the new name may have led to another file.
             let new = moving.iter().map(|moving| &moving.new);
             let places: Vec<&NotePath> = old.iter().copied().chain(new).collect();
-            naming(view, from, &stems(&places))?
+            files_containing(view, from, &stems(&places))?
         }
     };
-    holders.extend(moving.iter().map(|moving| moving.current().clone()).filter(can_hold));
+    holders.extend(moving.iter().map(|moving| moving.current().clone()).filter(can_contain_links));
     holders.sort_unstable();
     holders.dedup();
     Ok(holders)
 }
 
-/// Such links to files that are about to go.
+/// Untyped links to files that are about to be removed.
 #[derive(Default)]
 pub(crate) struct UntypedLinks {
-    /// How many will lead nowhere.
+    /// Number of links that will lead nowhere.
     pub(crate) lost: usize,
-    /// Those that will mean another note.
-    pub(crate) drawn: Vec<OutdatedLink>,
+    /// Links that will lead to another note.
+    pub(crate) captured: Vec<OutdatedLink>,
 }
 
-/// The links to files that are about to go, in those that stay.
-pub(crate) fn to(
+/// Returns the untyped links in remaining files to files that are about to be removed.
+pub(crate) fn links_to_removed(
     view: &Transaction<'_>,
     from: &NoteLocation,
     going: &[NotePath],
 ) -> Result<UntypedLinks> {
     let old: Vec<&NotePath> = going.iter().collect();
-    let folder = common_folder(&old).filter(|_| going.len() > MANY_FILES);
+    let folder = common_folder(&old).filter(|_| going.len() > MAX_NAMED_FILES);
     let names = folder.map_or_else(|| stems(&old), |folder| vec![folder]);
     let places = PathResolver::going(view, &from.project, going);
     let going: HashSet<&NotePath> = going.iter().collect();
     let mut found = UntypedLinks::default();
-    for holder in naming(view, from, &names)? {
-        let place = NoteLocation { project: from.project.clone(), path: holder };
+    for holder in files_containing(view, from, &names)? {
+        let place = NoteLocation::new(&from.project, holder);
         let holder = &place.path;
         let Some(text) = text_at(view, &place)?.filter(|_| !going.contains(holder)) else {
             continue;
@@ -83,20 +84,20 @@ pub(crate) fn to(
         let name = |name: &str| {
             *said.entry(name.to_owned()).or_default() += 1;
             // Do not look for a heading in the name of a note.
-            let is_called = link_name(name) != name && is_meant(view, from, holder, name);
+            let is_called = link_name(name) != name && resolves(view, from, holder, name);
             is_called.then(|| LinkReplacement::from(name.to_owned()))
         };
-        relinked(holder, &text, path, name);
+        rewrite_untyped(holder, &text, path, name);
         for (path, count) in paths {
-            let said = PathInFile { path: &path, is: &[holder], will: holder };
-            let mend = places.mend(&said)?.filter(|mend| going.contains(&mend.file));
-            match mend.map(|mend| mend.other) {
+            let link = PathInFile { path: &path, holder_paths: &[holder], new_holder: holder };
+            let fix = places.fix(&link)?.filter(|fix| going.contains(&fix.file));
+            match fix.map(|fix| fix.other) {
                 None => {}
                 Some(None) => found.lost += count,
-                Some(means) => found.drawn.push(OutdatedLink {
+                Some(means) => found.captured.push(OutdatedLink {
                     holder: place.clone(),
                     link: LinkText::Path(path),
-                    whose: LinkDirection::ToIt,
+                    direction: LinkDirection::Incoming,
                     means,
                     count,
                 }),
@@ -114,11 +115,11 @@ pub(crate) fn to(
             let then = resolve_link(&name, Some(holder), &candidates);
             match candidates.into_iter().find(|candidate| Some(candidate.id) == then) {
                 None => found.lost += count,
-                Some(other) => found.drawn.push(OutdatedLink {
+                Some(other) => found.captured.push(OutdatedLink {
                     holder: place.clone(),
                     link: LinkText::Name(name),
-                    whose: LinkDirection::ToIt,
-                    means: Some(NoteLocation { project: from.project.clone(), path: other.path }),
+                    direction: LinkDirection::Incoming,
+                    means: Some(NoteLocation::new(&from.project, other.path)),
                     count,
                 }),
             }
@@ -127,8 +128,12 @@ pub(crate) fn to(
     Ok(found)
 }
 
-/// The files that hold one of these names where no relation is read.
-fn naming(view: &Transaction<'_>, from: &NoteLocation, names: &[&str]) -> Result<Vec<NotePath>> {
+/// Returns the files that contain one of these names outside of relations.
+fn files_containing(
+    view: &Transaction<'_>,
+    from: &NoteLocation,
+    names: &[&str],
+) -> Result<Vec<NotePath>> {
     let mut names: Vec<String> = names.iter().flat_map(|name| path_spellings(name)).collect();
     names.sort_unstable();
     names.dedup();
@@ -136,12 +141,12 @@ fn naming(view: &Transaction<'_>, from: &NoteLocation, names: &[&str]) -> Result
         return Ok(Vec::new());
     }
     let mut holders = view.mentioning(&from.project, &names)?;
-    holders.retain(can_hold);
+    holders.retain(can_contain_links);
     Ok(holders)
 }
 
 /// Returns true if a file can contain such links.
-fn can_hold(path: &NotePath) -> bool {
+fn can_contain_links(path: &NotePath) -> bool {
     path.is_markdown() || path.extension() == "canvas"
 }
 
@@ -149,7 +154,7 @@ fn stems<'p>(places: &[&'p NotePath]) -> Vec<&'p str> {
     places.iter().map(|place| place.stem()).collect()
 }
 
-/// The last name of the folder that all of these lie in.
+/// Returns the last name of the folder that contains all of these paths.
 fn common_folder<'p>(places: &[&'p NotePath]) -> Option<&'p str> {
     let mut shared = places.first()?.parent()?;
     for place in places {
@@ -166,12 +171,12 @@ pub(crate) struct RewrittenText {
     pub(crate) count: usize,
     /// Texts of the links, and the other notes to which they would lead.
     pub(crate) links: Vec<(LinkText, LinkDirection, Option<NoteLocation>)>,
-    /// Those of them that cannot say anything else.
+    /// Links whose replacement cannot be written.
     pub(crate) unwritable: Vec<(LinkText, LinkDirection, Option<NoteLocation>)>,
 }
 
-/// A file's text with such links mended.
-pub(crate) fn mended(
+/// Returns a file's text with its untyped links updated.
+pub(crate) fn rewritten(
     view: &Transaction<'_>,
     after: &PostMoveResolver<'_>,
     from: &NoteLocation,
@@ -180,51 +185,61 @@ pub(crate) fn mended(
     text: &str,
 ) -> Result<RewrittenText> {
     let own: Vec<&PathChange> = moving.iter().filter(|moving| moving.current() == holder).collect();
-    let (was, will) = own.first().map_or((holder, holder), |own| (&own.old, &own.new));
-    // Where it is says most; where it was before, what nothing says any more.
+    let place = own.first().map_or(LinkHolder { path: holder, new: holder }, |own| LinkHolder {
+        path: &own.old,
+        new: &own.new,
+    });
+    // The current path counts most; earlier paths only where the current one resolves nothing.
     let before = own.iter().map(|own| &own.old).filter(|old| *old != holder);
-    let is: Vec<&NotePath> = std::iter::once(holder).chain(before).collect();
+    let holder_paths: Vec<&NotePath> = std::iter::once(holder).chain(before).collect();
     let places = PathResolver::moving(view, &from.project, moving);
     let (links, failed) = (RefCell::new(Vec::new()), RefCell::new(None));
-    let path = |path: &str| match places.mend(&PathInFile { path, is: &is, will }) {
-        Ok(mend) => mend.and_then(|mend| {
-            let is_moved = moving.iter().any(|moving| moving.new == mend.file);
-            let whose =
-                if own.is_empty() || is_moved { LinkDirection::ToIt } else { LinkDirection::Its };
-            links.borrow_mut().push((LinkText::Path(path.to_owned()), whose, mend.other));
-            mend.text
+    let path = |path: &str| match places.fix(&PathInFile {
+        path,
+        holder_paths: &holder_paths,
+        new_holder: place.new,
+    }) {
+        Ok(fix) => fix.and_then(|fix| {
+            let is_moved = moving.iter().any(|moving| moving.new == fix.file);
+            let direction = if own.is_empty() || is_moved {
+                LinkDirection::Incoming
+            } else {
+                LinkDirection::Outgoing
+            };
+            links.borrow_mut().push((LinkText::Path(path.to_owned()), direction, fix.other));
+            fix.text
         }),
         Err(e) => {
             *failed.borrow_mut() = Some(e);
             None
         }
     };
-    let mend = |name: &str| -> Result<Option<(LinkFix, Option<NoteLocation>)>> {
-        let Some(mend) = named(view, after, from, moving, (was, will), name)? else {
+    let fix = |name: &str| -> Result<Option<(LinkFix, Option<NoteLocation>)>> {
+        let Some(fix) = name_fix(view, after, from, moving, place, name)? else {
             return Ok(None);
         };
-        let other = after.other(&mend)?;
-        Ok(Some((mend, other)))
+        let other = after.other(&fix)?;
+        Ok(Some((fix, other)))
     };
     let mut unwritable = Vec::new();
-    let name = |name: &str| match mend(name) {
-        Ok(None) if link_name(name) != name && is_meant(view, from, was, name) => {
+    let name = |name: &str| match fix(name) {
+        Ok(None) if link_name(name) != name && resolves(view, from, place.path, name) => {
             Some(LinkReplacement::from(name.to_owned()))
         }
-        Ok(mended) => mended.and_then(|(mend, other)| {
-            let link = (LinkText::Name(name.to_owned()), mend.whose, other);
-            if mend.is_hard_to_say() {
+        Ok(rewritten) => rewritten.and_then(|(fix, other)| {
+            let link = (LinkText::Name(name.to_owned()), fix.direction, other);
+            if fix.is_unwritable() {
                 unwritable.push(link.clone());
             }
             links.borrow_mut().push(link);
-            Some(mend.name.clone()).filter(|_| !mend.is_hard_to_say())
+            Some(fix.name.clone()).filter(|_| !fix.is_unwritable())
         }),
         Err(e) => {
             *failed.borrow_mut() = Some(e);
             None
         }
     };
-    let (text, count) = relinked(holder, text, path, name);
+    let (text, count) = rewrite_untyped(holder, text, path, name);
     match failed.into_inner() {
         Some(error) => Err(error),
         None => Ok(RewrittenText { text, count, links: links.into_inner(), unwritable }),
@@ -232,14 +247,14 @@ pub(crate) fn mended(
 }
 
 /// Returns true if a name in a file resolves to a note.
-fn is_meant(view: &Transaction<'_>, from: &NoteLocation, holder: &NotePath, name: &str) -> bool {
+fn resolves(view: &Transaction<'_>, from: &NoteLocation, holder: &NotePath, name: &str) -> bool {
     let candidates = view.link_candidates(&from.project, &resolve_relative_link(holder, name));
     candidates.is_ok_and(|candidates| resolve_link(name, Some(holder), &candidates).is_some())
 }
 
 /// Returns the text of a file with replaced paths and names, and their number. Relations are left
 /// alone.
-fn relinked(
+fn rewrite_untyped(
     holder: &NotePath,
     text: &str,
     path: impl FnMut(&str) -> Option<String>,
@@ -254,16 +269,17 @@ fn relinked(
 }
 
 /// Returns the replacement of a link in frontmatter or in a drawing, if its target moves.
-fn named(
+fn name_fix(
     view: &Transaction<'_>,
     after: &PostMoveResolver<'_>,
     from: &NoteLocation,
     moving: &[PathChange],
-    holder: (&NotePath, &NotePath),
+    holder: LinkHolder<'_>,
     name: &str,
 ) -> Result<Option<LinkFix>> {
-    let candidates = view.link_candidates(&from.project, &resolve_relative_link(holder.0, name))?;
-    let means = resolve_link(name, Some(holder.0), &candidates);
+    let candidates =
+        view.link_candidates(&from.project, &resolve_relative_link(holder.path, name))?;
+    let means = resolve_link(name, Some(holder.path), &candidates);
     for moving in moving {
         let file = moving.summary.as_ref().map(|summary| summary.id);
         // An unresolved name may stand for a note that was moved before.
@@ -271,19 +287,14 @@ fn named(
             continue;
         }
         let renamed = moving.new_name(name, from.project.as_str(), None);
-        let mend = match file {
+        let fix = match file {
             Some(file) => {
-                let said = LinkToNote { text: name, file, holder: Some(holder) };
-                after.mend(&said, renamed)?
+                after.fix(&LinkToNote { text: name, file, holder: Some(holder) }, renamed)?
             }
-            None => renamed.map(|name| LinkFix {
-                name: name.into(),
-                whose: LinkDirection::ToIt,
-                other: None,
-            }),
+            None => renamed.map(LinkFix::renamed),
         };
-        if mend.is_some() {
-            return Ok(mend);
+        if fix.is_some() {
+            return Ok(fix);
         }
     }
     Ok(None)

@@ -1,4 +1,4 @@
-//! The context of notes: what each says, and the notes around it, now or at a moment of the past.
+//! The context of notes: their texts and the notes around them, now or at an earlier time.
 
 use std::collections::{HashMap, HashSet};
 use std::hash::Hash;
@@ -16,43 +16,43 @@ use crate::links::resolve::{NoteLocation, ResolveIntent};
 use crate::notes::read::is_text;
 
 /// Maximum number of notes that are read around one note.
-const MOST_AROUND: usize = 20_000;
+const MAX_NOTES_AROUND: usize = 20_000;
 
-/// Request for the context of notes, with its extent.
+/// Request for the context of notes.
 #[derive(Clone, Debug)]
 pub struct ContextRequest {
     /// The project.
     pub project: ProjectName,
-    /// Which notes.
+    /// Notes whose context is requested.
     pub target: ContextTarget,
-    /// How many links away at the most.
+    /// Maximum number of links between a note and a related note.
     pub depth: usize,
-    /// How many notes around all of them, at the most.
+    /// Maximum number of related notes in total.
     pub max_related: usize,
-    /// Only notes of this project, if the caller may know of no other.
+    /// Restricts the context to this project, if the caller may not see others.
     pub only: Option<ProjectName>,
-    /// Only what was changed since then; a note that was named itself is always shown.
+    /// Restricts related notes to those changed since this time.
     pub since: Option<Timestamp>,
-    /// Everything as it was then.
+    /// Moment of the past; `None` for now.
     pub as_of: Option<PointInTime>,
-    /// How many notes of a pattern at the most.
+    /// Maximum number of notes that match a pattern.
     pub limit: usize,
-    /// How many to pass over first.
+    /// Number of notes to skip.
     pub offset: usize,
 }
 
-/// Which notes a context is asked of.
+/// Selection of the notes whose context is requested.
 #[derive(Clone, Debug)]
 pub enum ContextTarget {
     /// The note of this name.
     Name(String),
-    /// Every note whose permalink or path fits, `*` standing for anything.
+    /// Every note whose permalink or path matches, with `*` as a wildcard.
     Pattern(String),
     /// These notes.
     Notes(Vec<NotePath>),
 }
 
-/// Notes and what is around them.
+/// Notes with their contexts.
 #[derive(Clone, Debug)]
 pub struct ContextPage {
     /// The notes.
@@ -61,20 +61,20 @@ pub struct ContextPage {
     pub has_more: bool,
 }
 
-/// A note and what is around it.
+/// A note and the notes around it.
 #[derive(Clone, Debug)]
 pub struct ContextNote {
-    /// Where it lies.
+    /// Location of the note.
     pub place: NoteLocation,
-    /// Its title.
+    /// Title.
     pub title: String,
-    /// Its permalink.
+    /// Permalink.
     pub permalink: String,
-    /// When it was first known; not known of the past.
+    /// Creation time; `None` for an earlier version.
     pub created: Option<Timestamp>,
-    /// When it was last changed; not known of the past.
+    /// Time of the last change; `None` for an earlier version.
     pub updated: Option<Timestamp>,
-    /// Its text; marks stand for bytes that are none. `None` if it is a file without any.
+    /// Text, with replacement characters for invalid bytes. `None` for a file that is not text.
     pub text: Option<String>,
     /// The parsed text; empty for files that are not notes.
     pub note: Note,
@@ -84,7 +84,7 @@ pub struct ContextNote {
     pub further: Vec<FurtherLink>,
     /// Links to notes that do not exist: relation type and name.
     pub unresolved: Vec<(String, String)>,
-    /// Links of the past to notes of other projects, likewise: how those were is not looked up.
+    /// Like `unresolved`, for links to notes of other projects: their earlier state is not read.
     pub elsewhere: Vec<(String, String)>,
     /// True if a limit left neighbours out.
     pub truncated: bool,
@@ -93,21 +93,21 @@ pub struct ContextNote {
 /// A note near another, and the link by which it was reached.
 #[derive(Clone, Debug)]
 pub struct RelatedNote {
-    /// Where it lies.
+    /// Location of the note.
     pub place: NoteLocation,
-    /// Its title.
+    /// Title.
     pub title: String,
-    /// Its permalink.
+    /// Permalink.
     pub permalink: String,
-    /// When it was last changed; not known of the past.
+    /// Time of the last change; `None` for an earlier version.
     pub updated: Option<Timestamp>,
-    /// How many links it is away.
+    /// Number of links between the note and the related note.
     pub depth: usize,
     /// Relation type of the link.
     pub relation_type: String,
-    /// The title of the note that holds the link.
+    /// Title of the note that contains the link.
     pub from: String,
-    /// The title of the note that the link means.
+    /// Title of the note to which the link leads.
     pub to: String,
 }
 
@@ -116,9 +116,9 @@ pub struct RelatedNote {
 pub struct FurtherLink {
     /// Relation type.
     pub relation_type: String,
-    /// The title of the note that holds it.
+    /// Title of the note that contains the relation.
     pub from: String,
-    /// The title of the note that it means.
+    /// Title of the note to which the relation leads.
     pub to: String,
 }
 
@@ -126,7 +126,7 @@ pub struct FurtherLink {
 #[derive(Clone)]
 pub(crate) struct ContextRoom<Id> {
     left: usize,
-    /// The titles of all that is shown.
+    /// Titles of all shown notes.
     shown: HashMap<Id, String>,
 }
 
@@ -152,14 +152,14 @@ impl<Id: Copy + Eq + Hash> ContextRoom<Id> {
         self.left == 0
     }
 
-    /// The title of a note that is shown.
+    /// Returns the title of a shown note.
     pub(crate) fn title(&self, id: Id) -> Option<&str> {
         self.shown.get(&id).map(String::as_str)
     }
 
     /// Returns the number of related notes that are read first.
     pub(crate) fn looked_at(&self) -> usize {
-        self.left.saturating_add(self.shown.len()).min(MOST_AROUND)
+        self.left.saturating_add(self.shown.len()).min(MAX_NOTES_AROUND)
     }
 }
 
@@ -184,7 +184,7 @@ pub(crate) fn read(path: &NotePath, bytes: &[u8]) -> (Option<String>, Note) {
 }
 
 impl Memory {
-    /// Notes and what is around them.
+    /// Returns notes with their contexts.
     pub fn context(&self, request: &ContextRequest) -> Result<ContextPage> {
         if let Some(moment) = request.as_of {
             return ProjectAt::load(self, &request.project, moment)?.context(request);
@@ -196,7 +196,7 @@ impl Memory {
                 let place = &resolved.place;
                 let file = self.snapshot()?.file(&place.project, &place.path)?;
                 let file = file.ok_or_else(|| self.not_indexed(place))?;
-                // There is no second page of one note.
+                // A single note has only one page.
                 (std::iter::once(file).skip(request.offset).collect(), false)
             }
             ContextTarget::Notes(paths) => {
@@ -236,7 +236,7 @@ impl Memory {
         request: &ContextRequest,
         room: &mut ContextRoom<i64>,
     ) -> Result<ContextNote> {
-        let place = NoteLocation { project: file.project.clone(), path: file.path.clone() };
+        let place = NoteLocation::new(&file.project, file.path.clone());
         let (text, note) = read(&place.path, &self.read_at(&place)?.bytes);
         let around = match request.depth {
             0 => NotesAround::default(),
@@ -278,7 +278,7 @@ impl Memory {
         Ok(known.filter(|file| file.project == *only).map(|file| file.id).collect())
     }
 
-    /// The notes around one, and whether a limit left some out.
+    /// Returns the notes around one, and true if a limit left some out.
     fn around(
         &self,
         centre: &FileSummary,
@@ -322,7 +322,7 @@ impl Memory {
                 related.push(RelatedNote {
                     from: title(near.via.from),
                     to: title(near.via.to),
-                    place: NoteLocation { project: file.project.clone(), path: file.path.clone() },
+                    place: NoteLocation::new(&file.project, file.path.clone()),
                     title: file.title.clone(),
                     permalink: file.permalink.clone(),
                     updated: Some(file.updated),
@@ -330,12 +330,12 @@ impl Memory {
                     relation_type: near.via.label,
                 });
             }
-            if !near.truncated || left.is_used_up() || most == MOST_AROUND {
+            if !near.truncated || left.is_used_up() || most == MAX_NOTES_AROUND {
                 let further = self.between(&shown, &left, reached)?;
                 *room = left;
                 return Ok(NotesAround { related, further, truncated: near.truncated || is_short });
             }
-            most = (most.max(1) * 8).min(MOST_AROUND);
+            most = (most.max(1) * 8).min(MAX_NOTES_AROUND);
         }
     }
 

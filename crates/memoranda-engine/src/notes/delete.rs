@@ -1,4 +1,4 @@
-//! Deleting a note or a folder: gone from the files, kept in the history.
+//! Deletes a note or a folder from the files; the history keeps the texts.
 
 use std::collections::HashSet;
 
@@ -16,7 +16,8 @@ use crate::{Author, Memory};
 /// Request to delete a note or a folder.
 #[derive(Clone, Debug)]
 pub struct DeleteRequest {
-    /// A note, or a folder with all in it that is not hidden or ignored, or that a tool wrote.
+    /// A note, or a folder with its files. Hidden and ignored files of a folder stay, unless a tool
+    /// wrote them.
     pub place: NoteLocation,
     /// Expected version of the note; `None` for any.
     pub expected: Option<ContentHash>,
@@ -25,37 +26,37 @@ pub struct DeleteRequest {
 /// Outcome of a deletion.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub enum DeleteOutcome {
-    /// Gone; the commit can be undone.
+    /// The note is deleted; the commit can be undone.
     Deleted(DeletedNotes),
-    /// The note is not the version that the caller knows.
+    /// The note has another version than the expected one.
     Conflict(NoteLocation, Option<ContentHash>),
 }
 
 /// The deleted notes.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct DeletedNotes {
-    /// The files that are gone.
+    /// The removed files.
     pub files: Vec<NoteLocation>,
-    /// Files and folders (with a slash at the end) that were left where they are, because they are
-    /// hidden or ignored: they are nobody's notes, and not for the history.
+    /// Hidden and ignored files that no tool wrote, which stay where they are because they have no
+    /// history. Folders end in a slash.
     pub left: Vec<String>,
-    /// How many links to them there are in other files that lead nowhere now, if they were counted.
+    /// Number of links in other files that lead nowhere now, if they were counted.
     pub links: usize,
-    /// The links to them that mean other notes now, which go by the same name.
+    /// Links to the deleted notes that lead to other notes of the same name now.
     pub drawn: Vec<OutdatedLink>,
-    /// The commit that did it.
+    /// The commit.
     pub commit: Option<Commit>,
 }
 
 impl Memory {
-    /// Says what a deletion would delete.
+    /// Returns the effect of a deletion without deleting.
     pub fn plan_delete(&self, place: &NoteLocation) -> Result<Vec<NoteLocation>> {
         let below = self.snapshot()?.below(&place.project, &place.path)?;
-        let at = |path| NoteLocation { project: place.project.clone(), path };
+        let at = |path| NoteLocation::new(&place.project, path);
         Ok(below.files.into_iter().map(at).collect())
     }
 
-    /// Deletes a note, or a folder with all in it that is not hidden or ignored, or that a tool wrote.
+    /// Deletes a note or a folder with its files.
     ///
     /// ```
     /// use memoranda_engine::{AddRequest, DeleteOutcome, DeleteRequest, Memory, OpenOptions};
@@ -122,7 +123,7 @@ impl Memory {
                 ..ChangeSet::default()
             })
         })?;
-        let at = |path| NoteLocation { project: project.clone(), path };
+        let at = |path| NoteLocation::new(project, path);
         Ok(match outcome {
             CommitOutcome::Conflict(conflicts) => {
                 let found = conflicts.first().and_then(|conflict| conflict.found);
@@ -130,7 +131,7 @@ impl Memory {
             }
             CommitOutcome::Committed(commit) => {
                 let IncomingLinks { relations, mentions } = links;
-                let lost = self.lost_links(&relations)?.into_iter().chain(mentions.drawn);
+                let lost = self.lost_links(&relations)?.into_iter().chain(mentions.captured);
                 let (mut drawn, lost): (Vec<_>, Vec<_>) =
                     lost.partition(|link| link.means.is_some());
                 drawn.sort_unstable();
@@ -153,7 +154,7 @@ impl Memory {
     }
 }
 
-/// The links to files that are about to go, in those that stay.
+/// Returns the links in remaining files to files that are about to be removed.
 #[derive(Default)]
 struct IncomingLinks {
     relations: Vec<RelationRow>,
@@ -174,5 +175,5 @@ fn links_to(
         relations.extend(view.relations_to(*id)?);
     }
     relations.retain(|link| !ids.contains(&link.file));
-    Ok(IncomingLinks { relations, mentions: untyped::to(view, place, files)? })
+    Ok(IncomingLinks { relations, mentions: untyped::links_to_removed(view, place, files)? })
 }

@@ -1,4 +1,4 @@
-//! Editing a note: the bytes concerned and no others, decided on the text as it is under the lock.
+//! Edits a note: changes only the bytes concerned, of the text as it is under the lock.
 
 use memoranda_core::change::{ChangeOperation, ChangeSet, Commit, ExpectedContent, FileAction};
 use memoranda_core::id::ContentHash;
@@ -13,7 +13,7 @@ use crate::{Author, Memory};
 /// Length of a date without a time, as in `2026-11-17`.
 const DATE_LENGTH: usize = 10;
 
-/// An edit of one note, or several edits that belong together.
+/// One or several edits of one note, in one commit.
 #[derive(Clone, Debug)]
 pub struct EditRequest {
     /// The note.
@@ -22,7 +22,7 @@ pub struct EditRequest {
     pub edits: Vec<NoteEdit>,
     /// Expected version of the note; `None` for any.
     pub expected: Option<ContentHash>,
-    /// One line for the history.
+    /// Message for the history.
     pub message: Option<String>,
 }
 
@@ -31,22 +31,22 @@ pub struct EditRequest {
 pub enum EditOutcome {
     /// The note is changed, and durable.
     Edited(EditReport),
-    /// The text was already so.
+    /// The text already has this form.
     Unchanged(NoteLocation, ContentHash),
-    /// The note is not the version that the caller knows.
+    /// The note has another version than the expected one.
     Conflict(NoteLocation, Option<ContentHash>),
 }
 
 /// A note that was edited.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct EditReport {
-    /// Where it lies.
+    /// Location of the note.
     pub place: NoteLocation,
-    /// The version before.
+    /// Hash of the version before.
     pub before: ContentHash,
-    /// The version after.
+    /// Hash of the version after.
     pub after: ContentHash,
-    /// The commit that did it.
+    /// The commit.
     pub commit: Commit,
 }
 
@@ -82,7 +82,7 @@ impl Memory {
         })
     }
 
-    /// Replaces a note's text by what a function makes of it.
+    /// Replaces a note's text by the result of a function.
     pub fn rewrite(
         &self,
         who: &Author,

@@ -1,4 +1,4 @@
-//! Removing notes that nobody used for a number of days. Every removal can be undone.
+//! Removes notes that were not used for a number of days. Every removal can be undone.
 
 use std::collections::BTreeSet;
 
@@ -15,7 +15,7 @@ use crate::{Author, Memory};
 /// Request to expire unused notes.
 #[derive(Clone, Debug)]
 pub struct ExpireRequest {
-    /// In which project.
+    /// Project whose notes expire.
     pub project: ProjectName,
     /// Number of days without a change or a use.
     pub days: u32,
@@ -24,27 +24,27 @@ pub struct ExpireRequest {
 /// The expired notes.
 #[derive(Clone, Debug)]
 pub struct ExpiredNotes {
-    /// The notes, with when each was last used.
+    /// The notes with their times of last use.
     pub notes: Vec<(NoteLocation, Timestamp)>,
-    /// The commit that removed them; undoing it brings them back. None if nothing was removed.
+    /// The commit that removed the notes; `None` if nothing was removed. An undo brings them back.
     pub commit: Option<Commit>,
 }
 
-/// How often it is tried again when something is changed meanwhile.
-const ATTEMPTS: usize = 3;
+/// Maximum number of attempts if notes change between reading and removing.
+const MAX_ATTEMPTS: usize = 3;
 
 type UnusedNote = (NoteLocation, ExpectedContent, Timestamp);
 
 impl Memory {
-    /// Says what would expire.
+    /// Returns the notes that would expire.
     pub fn plan_expire(&self, request: &ExpireRequest) -> Result<Vec<(NoteLocation, Timestamp)>> {
         Ok(self.unused(request)?.into_iter().map(|(place, _, last)| (place, last)).collect())
     }
 
-    /// Removes what was not used for long, in one commit. What is changed meanwhile stays; without
-    /// a commit nothing was removed.
+    /// Removes the notes that were not used for the period, in one commit. A note that changes in
+    /// between stays. Without a commit, nothing was removed.
     pub fn expire(&self, who: &Author, request: &ExpireRequest) -> Result<ExpiredNotes> {
-        for _ in 0..ATTEMPTS {
+        for _ in 0..MAX_ATTEMPTS {
             let unused = self.unused(request)?;
             if unused.is_empty() {
                 break;
@@ -97,7 +97,7 @@ impl Memory {
     }
 }
 
-/// The folders that these notes may leave empty, the deepest first.
+/// Returns the folders that these notes may leave empty, the deepest first.
 fn folders_of(unused: &[UnusedNote]) -> Vec<(ProjectName, NotePath)> {
     let mut folders = BTreeSet::new();
     for (place, ..) in unused {

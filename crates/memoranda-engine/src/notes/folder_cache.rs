@@ -1,4 +1,4 @@
-//! Reading all texts of a folder, and keeping them: what has not changed is not read again.
+//! Reads all texts of a folder and keeps them, so that unchanged texts are not read again.
 
 use std::sync::Arc;
 
@@ -11,10 +11,10 @@ use crate::Memory;
 use crate::error::{EngineError, Result};
 use crate::links::resolve::NoteLocation;
 
-/// A file that changed so shortly before it was read may have changed again without its times
-/// telling: some file systems count in two seconds.
-const TIMES_TELL_AFTER: SignedDuration = SignedDuration::from_secs(2);
-/// Deeper than anybody sorts by hand.
+/// Time after a change in which a file may change again without new times: some file systems count
+/// in steps of two seconds.
+const TIME_GRANULARITY: SignedDuration = SignedDuration::from_secs(2);
+/// Maximum depth of folders, more than people use.
 const MAX_DEPTH: usize = 8;
 
 /// A cached text, with the data that shows if the file still contains it.
@@ -24,9 +24,9 @@ pub struct CachedText {
     pub path: NotePath,
     /// Content of the file.
     pub text: Arc<str>,
-    /// Which version that is.
+    /// Hash of the text.
     pub hash: ContentHash,
-    /// When the file was last changed.
+    /// Modification time of the file.
     pub modified: Timestamp,
     stat: FileStat,
     read: Timestamp,
@@ -34,7 +34,7 @@ pub struct CachedText {
 
 impl CachedText {
     fn still_is(&self, stat: FileStat) -> bool {
-        self.stat == stat && self.read.duration_since(self.modified) > TIMES_TELL_AFTER
+        self.stat == stat && self.read.duration_since(self.modified) > TIME_GRANULARITY
     }
 }
 
@@ -43,15 +43,16 @@ impl CachedText {
 pub struct FolderTexts {
     /// The files that are texts, sorted by path.
     pub files: Vec<CachedText>,
-    /// Files that could not be read, and why.
+    /// Files that could not be read, with the reason.
     pub unreadable: Vec<(NotePath, String)>,
     /// Number of texts that were reused from the cache.
     pub reused: usize,
 }
 
 impl Memory {
-    /// All texts at or below a folder that `wanted` lets through, read from disk unless `known`
-    /// still holds them; `None` if there is no such folder. Hidden names are passed over.
+    /// Returns all texts at or below a folder for which `wanted` is true. A text in `known` that is
+    /// still current is not read from disk. `None` if the folder does not exist. Hidden names are
+    /// skipped.
     pub fn folder_texts(
         &self,
         folder: &NoteLocation,
@@ -66,7 +67,7 @@ impl Memory {
         paths.sort_unstable();
         let mut texts = FolderTexts::default();
         for path in paths {
-            let place = NoteLocation { project: folder.project.clone(), path };
+            let place = NoteLocation::new(&folder.project, path);
             match self.kept_text(&place, known) {
                 Ok(Some((text, is_reused))) => {
                     texts.reused += usize::from(is_reused);
@@ -106,7 +107,7 @@ impl Memory {
         Ok(Some((kept, false)))
     }
 
-    /// The files at or below a folder; whether there is such a folder.
+    /// Returns the files at or below a folder; `None` if the folder does not exist.
     fn gather(
         &self,
         folder: &NoteLocation,
@@ -126,7 +127,7 @@ impl Memory {
                 DirEntryKind::File => files.push(path),
                 DirEntryKind::Folder if levels == 0 => {}
                 DirEntryKind::Folder => {
-                    let below = NoteLocation { project: folder.project.clone(), path };
+                    let below = NoteLocation::new(&folder.project, path);
                     self.gather(&below, levels - 1, files)?;
                 }
             }

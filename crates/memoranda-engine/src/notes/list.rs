@@ -1,4 +1,4 @@
-//! Listing notes: what there is, and what changed last.
+//! Lists notes, by path or by time.
 
 use memoranda_store::{FileSummary, ListFilter, ListOrder};
 
@@ -8,13 +8,13 @@ use crate::error::Result;
 /// Request for a list of notes.
 #[derive(Clone, Debug)]
 pub struct ListRequest {
-    /// Which notes.
+    /// Selection of the notes.
     pub filter: ListFilter,
-    /// In which order.
+    /// Order of the list.
     pub order: ListOrder,
-    /// How many at the most.
+    /// Maximum number of notes.
     pub limit: usize,
-    /// How many to pass over first.
+    /// Number of notes to skip.
     pub offset: usize,
 }
 

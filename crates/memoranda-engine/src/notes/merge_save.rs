@@ -1,4 +1,4 @@
-//! Saving a text that was edited for a while: a change by somebody else in between is merged or
+//! Saves a text that was edited for a while: a change by another author in between is merged or
 //! reported, never overwritten.
 
 use memoranda_core::change::Commit;
@@ -14,24 +14,24 @@ use crate::{Author, Memory};
 /// A text to be saved.
 #[derive(Clone, Debug)]
 pub struct MergeSaveRequest {
-    /// Where.
+    /// Location of the note.
     pub place: NoteLocation,
     /// The whole text.
     pub text: String,
-    /// The version that the text began as; `None` if there was no file.
+    /// Version from which the edit started; `None` if there was no file.
     pub expected: Option<ContentHash>,
-    /// Behaviour if the file has another version by now.
+    /// Behaviour if the file has changed since.
     pub merging: SaveMerging,
-    /// One line for the history.
+    /// Message for the history.
     pub message: Option<String>,
 }
 
-/// Behaviour of a save if the file has another version by now.
+/// Behaviour of a save if the file has changed since the edit started.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum SaveMerging {
-    /// It writes nothing.
+    /// Writes nothing.
     Report,
-    /// It writes the merged text if the two changes concern different lines.
+    /// Writes the merged text if the two changes concern different lines.
     WriteIfClean,
 }
 
@@ -40,20 +40,20 @@ pub enum SaveMerging {
 pub enum SaveOutcome {
     /// The text is saved.
     Saved(WrittenNote),
-    /// The text was merged with another change, and this is saved.
+    /// The text was merged with another change, and the result is saved.
     Merged(WrittenNote, String),
-    /// The file has exactly this text already.
+    /// The file already has exactly this text.
     Unchanged(ContentHash),
-    /// The file is another version. Nothing was written.
+    /// The file has another version. Nothing was written.
     Conflict(Box<MergeConflict>),
 }
 
-/// A text that was changed by two at once.
+/// Two changes of one text.
 #[derive(Clone, Debug)]
 pub struct MergeConflict {
-    /// The text that both began with; `None` if the history does not have it.
+    /// The text from which both started; `None` if the history does not contain it.
     pub base: Option<String>,
-    /// The current text; `None` if the file is gone.
+    /// The current text; `None` if the file no longer exists.
     pub theirs: Option<String>,
     /// The current version.
     pub theirs_hash: Option<ContentHash>,
@@ -63,11 +63,11 @@ pub struct MergeConflict {
     pub merge: TextMerge,
 }
 
-/// Number of times that a clean merge is tried if others keep writing.
+/// Maximum number of attempts of a clean merge if others keep writing.
 const MAX_TRIES: usize = 5;
 
 impl Memory {
-    /// Saves a text, if the file is still the version that it began as.
+    /// Saves a text if the file still has the version from which the edit started.
     pub fn save(&self, who: &Author, request: &MergeSaveRequest) -> Result<SaveOutcome> {
         self.check_findable(&request.place)?;
         let (mut text, mut expected) = (request.text.clone(), request.expected);

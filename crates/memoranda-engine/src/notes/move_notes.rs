@@ -17,7 +17,7 @@ use crate::error::{EngineError, Result};
 use crate::links::after_move::{LinkFix, PostMoveResolver};
 use crate::links::path_change::{PathChange, text_at};
 use crate::links::resolve::NoteLocation;
-use crate::links::stale::{called_wholly, outdated_links};
+use crate::links::stale::{outdated_links, whole_names};
 use crate::links::untyped;
 use crate::{Author, Memory};
 
@@ -102,7 +102,7 @@ pub struct OutdatedLink {
     /// Text of the link.
     pub link: LinkText,
     /// Direction of the link, seen from the moved note.
-    pub whose: LinkDirection,
+    pub direction: LinkDirection,
     /// Other note to which the link leads from now on.
     pub means: Option<NoteLocation>,
     /// Number of such links in the file.
@@ -113,9 +113,9 @@ pub struct OutdatedLink {
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Debug)]
 pub enum LinkDirection {
     /// A link to a note that was moved or deleted.
-    ToIt,
+    Incoming,
     /// A link of a moved note to a note that stays.
-    Its,
+    Outgoing,
 }
 
 /// Text of a link.
@@ -187,8 +187,8 @@ impl Memory {
         Ok(MoveOutcome::Moved(moved))
     }
 
-    /// Returns the places from which a note was moved, the last one first. For a folder, the last
-    /// one of each note, and only if nothing but links is to be updated.
+    /// Returns the places from which a note was moved, the last one first. For a folder, returns
+    /// the last one of each note, and only if the request updates links alone.
     fn earlier_paths(&self, request: &MoveRequest) -> Result<EarlierPaths> {
         let NoteLocation { project, path } = &request.from;
         let mut earlier = HashMap::new();
@@ -267,9 +267,10 @@ impl MoveDecision<'_> {
         }
         moved.files = moving.iter().map(|m| (self.at(&m.old), self.at(&m.new))).collect();
         moved.relinked = links.relinked.into_iter().collect();
-        let reported = links.reported.into_iter().map(|((holder, link, whose, means), count)| {
-            OutdatedLink { holder, link, whose, means, count }
-        });
+        let reported =
+            links.reported.into_iter().map(|((holder, link, direction, means), count)| {
+                OutdatedLink { holder, link, direction, means, count }
+            });
         match self.request.links {
             LinkPolicy::Update(_) => moved.unwritable = reported.collect(),
             LinkPolicy::Report(_) | LinkPolicy::Ignore => moved.outdated = reported.collect(),
@@ -329,26 +330,26 @@ impl MoveDecision<'_> {
             request.links,
             LinkPolicy::Report(LinkScope::OwnProject) | LinkPolicy::Update(LinkScope::OwnProject)
         );
-        let is_reported = |fix: &LinkFix| !self.is_update() || fix.is_hard_to_say();
+        let is_reported = |fix: &LinkFix| !self.is_update() || fix.is_unwritable();
         for (holder, fixes) in outdated_links(self.view, after, &request.from, moving)? {
             if is_own_only && holder.project != request.from.project {
                 continue;
             }
             let Some(text) = text_at(self.view, &holder)? else { continue };
             let mut found: BTreeMap<String, usize> = BTreeMap::new();
-            let stays = called_wholly(self.view, &holder)?;
+            let stays = whole_names(self.view, &holder)?;
             let (text, count) = rewrite_links(&text, |name| {
                 let Some(fix) = fixes.get(name) else {
                     return stays.contains(name).then(|| name.to_owned().into());
                 };
                 *found.entry(name.to_owned()).or_default() += 1;
-                Some(fix.name.clone()).filter(|_| !fix.is_hard_to_say())
+                Some(fix.name.clone()).filter(|_| !fix.is_unwritable())
             });
             // Report exactly the links that an update would change.
             for (name, fix) in fixes.into_iter().filter(|(_, fix)| is_reported(fix)) {
                 let Some(count) = found.remove(&name) else { continue };
                 let means = after.other(&fix)?;
-                let link = (holder.clone(), LinkText::Name(name), fix.whose, means);
+                let link = (holder.clone(), LinkText::Name(name), fix.direction, means);
                 links.reported.insert(link, count);
             }
             if self.is_update() && count > 0 {
@@ -366,7 +367,7 @@ impl MoveDecision<'_> {
         links: &mut LinkChanges,
     ) -> Result<()> {
         let from = &self.request.from;
-        for holder in untyped::holders(self.view, from, moving)? {
+        for holder in untyped::files_with_links(self.view, from, moving)? {
             let place = self.at(&holder);
             let text = match links.texts.get(&place) {
                 Some(text) => text.clone(),
@@ -375,10 +376,10 @@ impl MoveDecision<'_> {
                     None => continue,
                 },
             };
-            let fixed = untyped::mended(self.view, after, from, moving, &holder, &text)?;
+            let fixed = untyped::rewritten(self.view, after, from, moving, &holder, &text)?;
             let reported = if self.is_update() { fixed.unwritable } else { fixed.links };
-            for (link, whose, means) in reported {
-                *links.reported.entry((place.clone(), link, whose, means)).or_default() += 1;
+            for (link, direction, means) in reported {
+                *links.reported.entry((place.clone(), link, direction, means)).or_default() += 1;
             }
             if self.is_update() && fixed.count > 0 {
                 *links.relinked.entry(place.clone()).or_default() += fixed.count;

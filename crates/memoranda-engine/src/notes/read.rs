@@ -1,4 +1,4 @@
-//! Reading a note: now, or as it was.
+//! Reads a note, now or at an earlier time.
 
 use jiff::Timestamp;
 use memoranda_core::id::{ContentHash, ProjectName};
@@ -11,22 +11,22 @@ use crate::error::{EngineError, Result};
 use crate::history::project_at::ProjectAt;
 use crate::links::resolve::{NoteLocation, ResolveIntent, name_in_project, split};
 
-/// A note as it was read.
+/// A note that was read.
 #[derive(Clone, Debug)]
 pub struct ReadNote {
-    /// Where it lies.
+    /// Location of the note.
     pub place: NoteLocation,
-    /// Its bytes.
+    /// Content.
     pub bytes: Vec<u8>,
-    /// Which version it is.
+    /// Hash of the content.
     pub hash: ContentHash,
-    /// When the file was last changed; the time that was asked for, for an earlier version.
+    /// Modification time of the file; the requested time for an earlier version.
     pub modified: Timestamp,
     /// Index entry; `None` for an earlier version.
     pub summary: Option<FileSummary>,
 }
 
-/// A note whose bytes are text, and what the text says.
+/// A note whose bytes are text, with its parsed text.
 #[derive(Clone, Debug)]
 pub struct TextNote<'t> {
     /// The text.
@@ -36,35 +36,35 @@ pub struct TextNote<'t> {
 }
 
 impl ReadNote {
-    /// The text, if the bytes are one.
+    /// Returns the text if the bytes are valid text.
     pub fn text(&self) -> Result<&str> {
         std::str::from_utf8(&self.bytes).map_err(|_| EngineError::NotText(self.place.clone()))
     }
 
-    /// Returns true if the content can be shown as text. Markdown always can.
+    /// Returns true if the content can be shown as text. Markdown always can be.
     pub fn is_text(&self) -> bool {
         is_text(&self.place.path, &self.bytes)
     }
 
-    /// The text, with marks for bytes that are none.
+    /// Returns the text, with replacement characters for invalid bytes.
     pub fn lossy_text(&self) -> std::borrow::Cow<'_, str> {
         String::from_utf8_lossy(&self.bytes)
     }
 
-    /// The text and what it says.
+    /// Returns the text and the parsed note.
     pub fn parse(&self) -> Result<TextNote<'_>> {
         let text = self.text()?;
         Ok(TextNote { text, note: note::parse(text) })
     }
 }
 
-/// Returns true if the bytes of a file can be shown as text. Those of Markdown always can.
+/// Returns true if the bytes of a file can be shown as text. Markdown always can be.
 pub(crate) fn is_text(path: &NotePath, bytes: &[u8]) -> bool {
     path.is_markdown() || std::str::from_utf8(bytes).is_ok() && !bytes.contains(&0)
 }
 
 impl Memory {
-    /// Reads the note that a name means.
+    /// Reads the note of a name.
     pub fn read(&self, project: Option<&str>, identifier: &str) -> Result<ReadNote> {
         let resolved = self.resolve(project, identifier, ResolveIntent::Read)?;
         self.read_at(&resolved.place)
@@ -88,7 +88,7 @@ impl Memory {
         })
     }
 
-    /// Reads a note as it was at a moment. It need not exist any more.
+    /// Reads a note as it was at a moment. The note need not exist now.
     pub fn read_as_of(
         &self,
         project: Option<&str>,
@@ -143,7 +143,8 @@ impl Memory {
         Ok(found)
     }
 
-    /// A moment in words; before the first commit of a project, with the time of that.
+    /// Describes a moment in words. A moment before the first commit of a project is described with
+    /// the time of that commit.
     pub(crate) fn when(&self, project: &ProjectName, moment: PointInTime) -> Result<String> {
         let time = match moment {
             PointInTime::Time(time) => time,
@@ -158,8 +159,8 @@ impl Memory {
         })
     }
 
-    /// The version of a note at a moment, and where it was: it may have been moved since, to the
-    /// place that is named or away from it.
+    /// Returns the version of a note at a moment, and its location then: it may have been moved to
+    /// or from the given place since.
     pub(crate) fn version_then(
         &self,
         place: &NoteLocation,
@@ -168,13 +169,13 @@ impl Memory {
         let project = &place.project;
         let mut found = self.snapshot()?.note_version_as_of(project, &place.path, moment)?;
         if found.is_none() {
-            let now = self.now_called(place)?;
+            let now = self.current_location(place)?;
             found = self.snapshot()?.note_version_as_of(project, &now.path, moment)?;
         }
-        Ok(found.map(|(path, hash)| (NoteLocation { project: project.clone(), path }, hash)))
+        Ok(found.map(|(path, hash)| (NoteLocation::new(project, path), hash)))
     }
 
-    /// The note that went by a name at a moment.
+    /// Returns the note that had a name at a moment.
     fn named_then(
         &self,
         projects: &[ProjectName],
@@ -193,7 +194,7 @@ impl Memory {
         Ok(None)
     }
 
-    /// The project that is named, or all of them, the default first.
+    /// Returns the named project, or all projects with the default first.
     pub(crate) fn projects_of(&self, project: Option<&str>) -> Result<Vec<ProjectName>> {
         Ok(match project {
             Some(project) => vec![self.store().project(project)?.name],

@@ -1,4 +1,4 @@
-//! Restoring a note: one that was deleted, or an earlier version of one that exists.
+//! Restores a deleted note, or an earlier version of an existing one.
 
 use jiff::Timestamp;
 use memoranda_core::change::{ChangeOperation, ChangeSet, Commit, ExpectedContent, FileAction};
@@ -13,13 +13,13 @@ use crate::{Author, Memory};
 #[expect(clippy::large_enum_variant, reason = "made once a call and never stored")]
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub enum RestoreOutcome {
-    /// The version is back.
+    /// The version is restored.
     Restored(RestoredNote),
-    /// The note is already that version.
+    /// The note already has this version.
     Unchanged(NoteLocation, ContentHash),
 }
 
-/// A version that is back.
+/// A restored version.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct RestoredNote {
     /// The note.
@@ -33,8 +33,8 @@ pub struct RestoredNote {
 }
 
 impl Memory {
-    /// Brings back a note as it was at a moment; without one, a deleted note as it was last. One
-    /// that was moved since is brought back where it is now.
+    /// Restores a note as it was at a moment; without a moment, the last version of a deleted note.
+    /// A note that was moved since is restored at its current place.
     pub fn restore(
         &self,
         who: &Author,
@@ -43,7 +43,7 @@ impl Memory {
         moment: Option<PointInTime>,
     ) -> Result<RestoreOutcome> {
         let named = self.place_in_history(project, identifier, ResolveIntent::Change)?;
-        let place = self.now_called(&named)?;
+        let place = self.current_location(&named)?;
         let hash = match moment {
             Some(moment) => match self.version_then(&named, moment)? {
                 Some((_, hash)) => hash,
@@ -81,7 +81,7 @@ impl Memory {
         })
     }
 
-    /// Refuses a version that is of another folder, which had the project's name before.
+    /// Rejects a version from another folder that had the project's name before.
     fn check_of_this_folder(&self, place: &NoteLocation, hash: ContentHash) -> Result<()> {
         let check = |time| self.store().check_not_removed(&place.project, time);
         let Err(removed) = check(Timestamp::MIN) else { return Ok(()) };
@@ -92,7 +92,7 @@ impl Memory {
         if is_of_it { Ok(()) } else { Err(removed.into()) }
     }
 
-    /// The version that a deleted note had last, or the one before the present.
+    /// Returns the last version of a deleted note, or the one before the current one.
     fn last_version(&self, place: &NoteLocation) -> Result<ContentHash> {
         let now = self.store().read(&place.project, &place.path)?.map(|found| found.hash);
         let revisions = self.revisions(place, 1000)?;

@@ -1,10 +1,10 @@
-//! Writing a note whole: a new one, or over an old one.
+//! Writes a whole note: a new one, or over an old one.
 
 use memoranda_core::change::{ChangeOperation, ChangeSet, Commit, ExpectedContent, FileAction};
 use memoranda_core::id::{ContentHash, ProjectName};
 use memoranda_core::note::MetaValue;
 use memoranda_core::note::edit::{NoteEdit, apply_edit};
-use memoranda_core::note::permalink::file_name_from_title;
+use memoranda_core::note::permalink::{file_name_from_title, title_from_line};
 use memoranda_core::path::NotePath;
 use memoranda_store::{CommitOutcome, StoreError, hash};
 
@@ -15,43 +15,43 @@ use crate::{Author, Memory};
 /// A note to be written.
 #[derive(Clone, Debug)]
 pub struct WriteRequest {
-    /// The project; made if it does not exist.
+    /// The project; created if it does not exist.
     pub project: ProjectName,
-    /// Where in it.
+    /// Path within the project.
     pub path: NotePath,
-    /// Everything that the file shall hold.
+    /// Content of the file.
     pub content: Vec<u8>,
     /// Behaviour if the file exists.
     pub mode: WriteMode,
-    /// One line for the history.
+    /// Message for the history.
     pub message: Option<String>,
 }
 
 /// Behaviour of a write if the file exists.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum WriteMode {
-    /// Nothing: the caller learns that it exists.
+    /// Reports the existing file and writes nothing.
     Create,
-    /// It replaces the file; the old text stays in the history.
+    /// Replaces the file; the old text stays in the history.
     CreateOrOverwrite,
-    /// It replaces the file if that is still the version the caller knows.
+    /// Replaces the file if it still has this content.
     OverwriteVersion(ContentHash),
 }
 
-/// A note to be made from a title and a text.
+/// A note to be created from a title and a text.
 #[derive(Clone, Debug)]
 pub struct AddRequest {
-    /// The project; made if it does not exist.
+    /// The project; created if it does not exist.
     pub project: ProjectName,
-    /// Title; `None` for the beginning of the text.
+    /// Title; `None` takes the first line of the text.
     pub title: Option<String>,
-    /// The folder within the project; empty for the top.
+    /// Folder within the project; empty for the top.
     pub folder: String,
     /// The text.
     pub text: String,
-    /// Tags for its frontmatter.
+    /// Tags for the frontmatter.
     pub tags: Vec<String>,
-    /// A type for its frontmatter.
+    /// Type for the frontmatter.
     pub note_type: Option<String>,
 }
 
@@ -73,26 +73,26 @@ impl AddRequest {
 #[expect(clippy::large_enum_variant, reason = "made once a call and never stored")]
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub enum WriteOutcome {
-    /// The note is written, and durable.
+    /// The note is written and durable.
     Written(WrittenNote),
-    /// The file held exactly this already.
+    /// The file already had this content.
     Unchanged(NoteLocation, ContentHash),
-    /// A file is there, and the caller did not want to replace it.
+    /// A file exists, and the request does not replace files.
     Exists(NoteLocation, ContentHash),
-    /// The file is not the version that the caller knows; `None` if it is gone.
+    /// The file does not have the expected content; `None` if it no longer exists.
     Conflict(NoteLocation, Option<ContentHash>),
 }
 
 /// A note that was written.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct WrittenNote {
-    /// Where it lies.
+    /// Location of the note.
     pub place: NoteLocation,
-    /// Which version it is.
+    /// Hash of the content.
     pub hash: ContentHash,
-    /// Which version it replaced.
+    /// Hash of the replaced content.
     pub replaced: Option<ContentHash>,
-    /// The commit that did it.
+    /// The commit.
     pub commit: Commit,
 }
 
@@ -100,7 +100,7 @@ impl Memory {
     /// Writes a whole note. An existing file whose name looks the same to a person is overwritten,
     /// even if the name has another Unicode form.
     pub fn write(&self, who: &Author, request: &WriteRequest) -> Result<WriteOutcome> {
-        let place = NoteLocation { project: request.project.clone(), path: request.path.clone() };
+        let place = NoteLocation::new(&request.project, request.path.clone());
         match self.write_at(who, request, place) {
             Err(EngineError::Store(e @ StoreError::Twin { .. })) => {
                 match self.same_visible_name(&request.project, &request.path)? {
@@ -149,7 +149,7 @@ impl Memory {
                 WriteOutcome::Written(WrittenNote { place, hash: content_hash, replaced, commit })
             }
             CommitOutcome::Unchanged => {
-                // An unchanged write counts as a use, and keeps the file's time.
+                // An unchanged write counts as an access and keeps the modification time.
                 self.store().note_use(&place.project, &place.path);
                 WriteOutcome::Unchanged(place, content_hash)
             }
@@ -163,7 +163,7 @@ impl Memory {
         })
     }
 
-    /// Makes a new note from a text; its file gets a name that is free.
+    /// Creates a note from a text, under a file name that is free.
     ///
     /// ```
     /// use memoranda_engine::{AddRequest, Memory, OpenOptions};
@@ -184,7 +184,7 @@ impl Memory {
         }
         let file_name = file_name_from_title(&title);
         let mut keys: Vec<(&str, MetaValue)> = Vec::new();
-        // The file's name is its title, unless the name could not hold all of it.
+        // The file name is the title, unless a file name cannot contain all of it.
         if file_name.strip_suffix(".md") != Some(title.as_str()) {
             keys.push(("title", MetaValue::Text(title.clone())));
         }
@@ -225,7 +225,7 @@ impl Memory {
         Err(EngineError::Invalid(format!("there are too many notes called {title:?}")))
     }
 
-    /// Refuses a place where nothing that lies there would be found again.
+    /// Rejects a place that search and lists skip.
     pub fn check_findable(&self, place: &NoteLocation) -> Result<()> {
         match self.store().ignored_by(&place.project, &place.path)? {
             None => Ok(()),
@@ -236,7 +236,7 @@ impl Memory {
         }
     }
 
-    /// The file whose name looks the same to a person, if there is one.
+    /// Returns the file whose name looks the same to a person.
     fn same_visible_name(
         &self,
         project: &ProjectName,
@@ -244,24 +244,18 @@ impl Memory {
     ) -> Result<Option<NoteLocation>> {
         let twins = self.snapshot()?.twins(project, path)?;
         let twin = twins.into_iter().find(|twin| twin.composed() == path.composed());
-        Ok(twin.map(|path| NoteLocation { project: project.clone(), path }))
+        Ok(twin.map(|path| NoteLocation::new(project, path)))
     }
 }
 
-/// The beginning of a text, as a title: its first line, cut at a word.
+/// Returns the first line of a text as a title, cut at a word.
 fn title_of(text: &str) -> String {
-    const LONGEST: usize = 60;
     let body = text.lines().map(str::trim).find(|line| !line.is_empty() && *line != "---");
     let line = body.unwrap_or("Note").trim_start_matches('#').trim_start_matches("- ").trim();
-    // A name with brackets in it could never be linked to.
+    // Links cannot contain a name with double brackets.
     let line = line.replace("[[", "").replace("]]", "");
     let line = if line.trim().is_empty() { "Note" } else { line.trim() };
-    if line.chars().count() <= LONGEST {
-        return line.to_owned();
-    }
-    let cut: String = line.chars().take(LONGEST).collect();
-    let cut = cut.rsplit_once(' ').map_or(cut.as_str(), |(words, _)| words);
-    cut.trim_end_matches([',', ';', ':', '.']).to_owned()
+    title_from_line(line).to_owned()
 }
 
 #[cfg(test)]

@@ -7,7 +7,7 @@ use memoranda_core::note;
 use memoranda_store::PointInTime;
 
 use super::passage::{RecalledPassage, merge_same};
-use super::query::{filter, passages, search_packed};
+use super::query::{answer_of, filter, passages, search_packed};
 use super::{RecallAnswer, RecallRequest};
 use crate::records::{MemoryRecord, RecordResult};
 use crate::{EngineError, Memory, NoteFragment, NoteLocation};
@@ -64,8 +64,7 @@ pub(super) fn search(
         found.push(RecalledPassage { relevance, score: relevance, ..part.clone() });
     }
     found.sort_by(|a, b| b.relevance.unwrap_or(0.0).total_cmp(&a.relevance.unwrap_or(0.0)));
-    let corrections = packed.page.corrections;
-    Ok(RecallAnswer { passages: merge_same(found), corrections, ..RecallAnswer::default() })
+    Ok(answer_of(merge_same(found), packed.page))
 }
 
 /// A passage of an earlier version, with its record if it is one.

@@ -4,7 +4,7 @@ use jiff::Timestamp;
 use memoranda_core::id::ProjectName;
 use memoranda_core::note;
 use memoranda_core::path::NotePath;
-use memoranda_core::statement::StatementKind;
+use memoranda_core::statement::{StatementKind, StatementScope, guess_statement};
 use memoranda_store::{ListFilter, ListOrder, PointInTime};
 
 use super::passage::{RecalledPassage, RecalledSubject, merge_same};
@@ -96,16 +96,22 @@ struct KnownSource<'a> {
 }
 
 impl KnownSource<'_> {
-    /// Returns what is known about the person: records and memory files.
+    /// Returns what is known about the person, records and memory files, and then what else holds in
+    /// every repository.
     fn about_person(&self) -> RecordResult<Vec<RecalledPassage>> {
         let mut passages = Vec::new();
         if self.request.visible.scopes.contains(&RecordScope::Global) {
             passages = self.records_of(&RecordScope::Global, RecalledSubject::Person)?;
         }
+        for passage in &mut passages {
+            passage.subject = Some(subject_of_global(passage.kind, &passage.text));
+        }
         if self.request.includes(StatementKind::Note) {
             passages.extend(self.person_files()?);
         }
-        Ok(merge_same(passages))
+        let mut passages = merge_same(passages);
+        passages.sort_by_key(|passage| passage.subject != Some(RecalledSubject::Person));
+        Ok(passages)
     }
 
     fn records_of(
@@ -197,6 +203,13 @@ impl KnownSource<'_> {
     }
 }
 
+/// Returns the subject of a statement that is kept for everywhere.
+fn subject_of_global(kind: StatementKind, text: &str) -> RecalledSubject {
+    let is_about_person = kind == StatementKind::Preference
+        || guess_statement(text, &[]).scope == StatementScope::Person;
+    if is_about_person { RecalledSubject::Person } else { RecalledSubject::Everywhere }
+}
+
 /// Returns the beginning of a memory file; `None` if it is empty.
 fn file_passage(
     place: &NoteLocation,
@@ -211,4 +224,24 @@ fn file_passage(
         subject,
         ..RecalledPassage::of_text(place, title, head, updated)
     })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_choice_that_holds_everywhere_is_not_about_the_person() {
+        use RecalledSubject::{Everywhere, Person};
+        for (kind, text, expected) in [
+            (StatementKind::Preference, "Tabs over spaces", Person),
+            (StatementKind::Fact, "I am allergic to nuts", Person),
+            (StatementKind::Fact, "My sister is called Ada", Person),
+            (StatementKind::Decision, "Use PostgreSQL for all new services", Everywhere),
+            (StatementKind::Decision, "Chose JWT for stateless authentication", Everywhere),
+            (StatementKind::Fact, "The nightly run of the build takes 40 minutes", Everywhere),
+        ] {
+            assert_eq!(subject_of_global(kind, text), expected, "{text}");
+        }
+    }
 }

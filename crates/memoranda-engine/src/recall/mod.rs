@@ -8,6 +8,7 @@ mod observations;
 mod passage;
 mod query;
 
+pub use nearest::nearest_statements;
 pub(crate) use observations::split_observations;
 pub(crate) use passage::statement_key;
 pub use passage::{RecalledPassage, RecalledSubject};
@@ -76,6 +77,8 @@ pub struct RecallAnswer {
     pub nearest: Vec<RecalledPassage>,
     /// Words that no text contains, and what was searched for instead.
     pub corrections: Vec<TermCorrection>,
+    /// True if notes were not looked for by their meaning, because the vectors are not loaded yet.
+    pub is_by_words_alone: bool,
 }
 
 impl RecallAnswer {
@@ -89,6 +92,7 @@ impl RecallAnswer {
         for (space, answer) in answers {
             joined.left_out += answer.left_out;
             joined.corrections.extend(answer.corrections);
+            joined.is_by_words_alone |= answer.is_by_words_alone;
             let in_space = |passage: RecalledPassage| RecalledPassage {
                 space: space.map(str::to_owned).or(passage.space),
                 ..passage
@@ -101,8 +105,9 @@ impl RecallAnswer {
         }
         let order = |passage: &RecalledPassage| match passage.subject {
             Some(RecalledSubject::Person) => 0,
-            Some(RecalledSubject::Repository) => 1,
-            None => 2,
+            Some(RecalledSubject::Everywhere) => 1,
+            Some(RecalledSubject::Repository) => 2,
+            None => 3,
         };
         joined.passages.sort_by(|a, b| {
             let scores = b.score.unwrap_or(0.0).total_cmp(&a.score.unwrap_or(0.0));
@@ -171,7 +176,7 @@ pub fn recall(memory: &Memory, request: &RecallRequest) -> RecordResult<RecallAn
     };
     let mut answer = answer.pack(memory, request)?;
     if answer.passages.is_empty() {
-        answer.nearest = nearest::nearest(memory, request)?;
+        answer.nearest = nearest_statements(memory, request, &|_| true)?;
     }
     Ok(answer)
 }

@@ -6,7 +6,7 @@ use memoranda_core::statement::StatementKind;
 use memoranda_core::token_estimate::{estimate_tokens, truncate_to_tokens};
 
 use super::observations::observation_text;
-use crate::records::{MemoryRecord, RecordResult, RecordScope};
+use crate::records::{MemoryRecord, RecordResult, RecordScope, VisibleScopes};
 use crate::remember::statement_kind;
 use crate::{Memory, NoteLocation, PackedNote};
 
@@ -17,18 +17,20 @@ const RECORD_CHARS: usize = 1_200;
 /// Maximum number of revisions of a note that are read for the author of an earlier version.
 const MAX_REVISIONS: usize = 1_000;
 /// Project of the entities.
-const GRAPH_PROJECT: &str = "graph";
+pub(super) const GRAPH_PROJECT: &str = "graph";
 
 /// The subject of a passage in an answer without a question.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum RecalledSubject {
     /// The person.
     Person,
+    /// All repositories: a choice or a fact that is kept for everywhere, and is not about the person.
+    Everywhere,
     /// The repository at hand.
     Repository,
 }
 
-/// A passage with all places that tell it.
+/// A passage with all places that contain it.
 #[derive(Clone, Debug)]
 pub struct RecalledPassage {
     /// The text.
@@ -39,19 +41,19 @@ pub struct RecalledPassage {
     pub id: Option<String>,
     /// Title of the note; empty for a record.
     pub title: String,
-    /// The places that tell it, the most relevant first.
+    /// The places that contain it, the most relevant first.
     pub places: Vec<NoteLocation>,
     /// Lines in the first place; empty for a record.
     pub lines: String,
     /// Name of the repository that it belongs to.
     pub repository: Option<String>,
-    /// Name of the space that tells it; `None` unless several are searched.
+    /// Name of the space that contains it; `None` unless several are searched.
     pub space: Option<String>,
     /// Score by which passages are ordered; `None` without a question.
     pub score: Option<f64>,
     /// Time of the last change.
     pub updated: Timestamp,
-    /// Client that wrote it last; `None` if the history does not say.
+    /// Client that wrote it last; `None` if the history does not contain it.
     pub author: Option<String>,
     /// Relevance, 0 to 1; `None` without a question.
     pub relevance: Option<f64>,
@@ -121,6 +123,12 @@ impl RecalledPassage {
             relevance: None,
             subject: None,
         }
+    }
+
+    /// Returns true if the passage holds everywhere or in the repository of a caller.
+    pub fn is_of(&self, visible: &VisibleScopes) -> bool {
+        let here = visible.project().map(RecordScope::name);
+        self.repository.is_none() || self.repository.as_deref() == here
     }
 
     /// Returns the estimated tokens of the passage with its source.
@@ -203,7 +211,7 @@ fn plain_word(word: &str) -> &str {
     if is_letter(inner.chars().next_back()) { inner } else { word }
 }
 
-/// Merges passages that say the same: the first keeps the places of the others.
+/// Merges equal passages: the first gets the places of the others.
 pub(super) fn merge_same(passages: Vec<RecalledPassage>) -> Vec<RecalledPassage> {
     let mut merged: Vec<(String, RecalledPassage)> = Vec::new();
     for passage in passages {

@@ -1,11 +1,17 @@
 //! Recalling what fits a question.
 
+use memoranda_core::id::ProjectName;
+use memoranda_core::statement::StatementKind;
 use serde_json::Value;
 
-use super::passage::{RecalledPassage, merge_same};
+use super::passage::{GRAPH_PROJECT, RecalledPassage, merge_same};
 use super::{RecallAnswer, RecallRequest};
-use crate::records::{RecordResult, RecordScope, is_record_place, record_at};
-use crate::{Memory, PackRequest, PackedNote, PackedPage, SearchFilter, SearchRequest, SearchUnit};
+use crate::records::{RecordResult, RecordScope, is_record_place, record_at, records_project};
+use crate::remember::record_kind;
+use crate::{
+    EmbeddingSource, Memory, PackRequest, PackedNote, PackedPage, SearchFilter, SearchPage,
+    SearchRequest, SearchUnit,
+};
 
 /// Types of notes that are not memories: unfinished streams, reminders, traces of conversations.
 const OTHER_TYPES: [&str; 3] = ["stream", "reminder", "checkpoint"];
@@ -28,7 +34,14 @@ pub(super) fn search(
     let mut passages = merge_same(passages(memory, request, &packed.notes)?);
     let here = request.visible.project().map(RecordScope::name);
     prefer_repository(&mut passages, here.unwrap_or_default());
-    Ok(RecallAnswer { passages, corrections: packed.page.corrections, ..RecallAnswer::default() })
+    Ok(answer_of(passages, packed.page))
+}
+
+/// Returns the answer with these passages, and with what a search says of itself.
+pub(super) fn answer_of(passages: Vec<RecalledPassage>, page: SearchPage) -> RecallAnswer {
+    let is_by_words_alone = page.meaning == EmbeddingSource::Loading;
+    let corrections = page.corrections;
+    RecallAnswer { passages, corrections, is_by_words_alone, ..RecallAnswer::default() }
 }
 
 /// Moves what belongs to the repository at hand before what the person keeps for everywhere, if both
@@ -57,13 +70,26 @@ fn is_everywhere(passage: &RecalledPassage) -> bool {
     passage.repository.is_none() && passage.places.first().is_some_and(is_record_place)
 }
 
-/// Returns the filter of a request.
+/// Returns the filter of a request. Kinds besides notes are those of records, and facts those of
+/// entities too: other notes, however many, must not displace them.
 pub(super) fn filter(request: &RecallRequest) -> SearchFilter {
-    SearchFilter {
-        projects: request.project.clone().into_iter().collect(),
-        after: request.since,
-        ..SearchFilter::default()
+    let projects = request.project.clone().into_iter().collect();
+    let everything = SearchFilter { projects, after: request.since, ..SearchFilter::default() };
+    if request.includes(StatementKind::Note) {
+        return everything;
     }
+    let mut projects = vec![records_project()];
+    let mut note_types: Vec<String> =
+        request.kinds.iter().map(|kind| record_kind(*kind).as_str().to_owned()).collect();
+    if request.kinds.contains(&StatementKind::Fact) {
+        projects.extend(ProjectName::parse(GRAPH_PROJECT));
+        // The type of an entity is its own.
+        note_types.clear();
+    }
+    if request.project.is_some() {
+        projects.clone_from(&everything.projects);
+    }
+    SearchFilter { projects, note_types, ..everything }
 }
 
 /// Searches with twice the budget.
@@ -90,7 +116,7 @@ pub(super) fn search_packed(
     Ok(memory.search_packed(&pack)?)
 }
 
-/// Returns the passages of notes, without what is no memory or no longer holds.
+/// Returns the passages of notes, without templates and without statements that no longer hold.
 pub(super) fn passages(
     memory: &Memory,
     request: &RecallRequest,
@@ -99,7 +125,7 @@ pub(super) fn passages(
     let now = memory.local_now();
     let mut passages = Vec::with_capacity(notes.len());
     for packed in notes {
-        if is_other(packed) {
+        if is_other(&packed.note_type, &packed.metadata) {
             continue;
         }
         let passage = if is_record_place(&packed.place) {
@@ -122,13 +148,13 @@ pub(super) fn passages(
     Ok(passages)
 }
 
-/// Returns true for a note that is not a memory.
-pub(super) fn is_other(packed: &PackedNote) -> bool {
+/// Returns true for a note that is not a memory, by its type and its frontmatter.
+pub(super) fn is_other(note_type: &str, metadata: &str) -> bool {
     let hidden = || {
-        let frontmatter: Value = serde_json::from_str(&packed.metadata).unwrap_or_default();
+        let frontmatter: Value = serde_json::from_str(metadata).unwrap_or_default();
         frontmatter.get("hidden").and_then(Value::as_bool) == Some(true)
     };
-    OTHER_TYPES.contains(&packed.note_type.as_str()) || hidden()
+    OTHER_TYPES.contains(&note_type) || hidden()
 }
 
 #[cfg(test)]

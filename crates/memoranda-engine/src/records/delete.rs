@@ -253,8 +253,9 @@ pub struct PurgedRecords {
     pub bytes: Option<u64>,
 }
 
-/// Purges deleted records. What an agent purges is gone for every tool, and the person can restore it
-/// for `keep_days` days; with 0 days, and for a person, it leaves the history at once.
+/// Purges deleted records. After a purge by an agent no tool finds the record, and the person can
+/// restore it for `keep_days` days. With 0 days, and for a person, the record leaves the history at
+/// once.
 pub fn purge_deleted(memory: &Memory, who: &Author, keep_days: u32) -> RecordResult<PurgedRecords> {
     let vacuum = |before: Timestamp| VacuumRequest {
         project: Some(records_project()),

@@ -48,7 +48,7 @@ pub enum RecordError {
     OtherScope {
         /// The record that would be superseded.
         id: String,
-        /// Its scope.
+        /// Scope of the record.
         scope: Box<RecordScope>,
         /// Scope of the new record.
         new_scope: Box<RecordScope>,
@@ -134,7 +134,7 @@ pub enum RecordError {
     SessionEnded {
         /// The session.
         id: String,
-        /// Its status.
+        /// Status of the reminder.
         status: String,
     },
     /// The file of the session would exceed [`super::MAX_SESSION_BYTES`].

@@ -3,6 +3,7 @@
 use jiff::civil::Date;
 use jiff::tz::TimeZone;
 use jiff::{Timestamp, Zoned};
+use memoranda_core::abbreviate::join_words;
 use memoranda_core::globs;
 use memoranda_core::id::ProjectName;
 use memoranda_core::note::MetaValue;
@@ -157,7 +158,7 @@ impl MemoryRecord {
     }
 
     /// Builds a record from the text of an earlier version. `None` if the file is not a record.
-    pub(crate) fn of_version(place: &NoteLocation, text: &str, time: Timestamp) -> Option<Self> {
+    pub fn of_version(place: &NoteLocation, text: &str, time: Timestamp) -> Option<Self> {
         let at = RecordLocation::parse(&place.path).filter(|_| is_record_place(place))?;
         let note = memoranda_core::note::parse(text);
         let front = &note.frontmatter;
@@ -308,7 +309,7 @@ pub(crate) fn title_of(content: &str) -> String {
 
 /// Joins a text to one line and cuts it at a word if it is longer than `max_chars`.
 pub fn single_line(text: &str, max_chars: usize) -> String {
-    let line = text.split_whitespace().collect::<Vec<_>>().join(" ");
+    let line = join_words(text);
     let Some((cut, _)) = line.char_indices().nth(max_chars) else { return line };
     let head = line.get(..cut).unwrap_or_default();
     let end = head.rfind(' ').filter(|end| *end > head.len() / 2).unwrap_or(head.len());

@@ -2,6 +2,7 @@
 
 use jiff::Timestamp;
 use jiff::tz::TimeZone;
+use memoranda_core::abbreviate::join_words;
 use memoranda_core::change::Commit;
 use memoranda_core::cron::CronExpression;
 use memoranda_core::note::MetaValue;
@@ -163,7 +164,7 @@ pub fn add_reminder(
     if let RecordScope::Project(_) = new.scope {
         set("project", new.scope.name().to_owned())?;
     }
-    set("cron", new.cron.split_whitespace().collect::<Vec<_>>().join(" "))?;
+    set("cron", join_words(&new.cron))?;
     set("enabled", "true".to_owned())?;
     set("since", now.to_string())?;
     memory.create_project(records_project().as_str())?;

@@ -15,7 +15,7 @@ pub enum RememberError {
     /// The statement is too long.
     #[error("the content has {chars} characters")]
     TooLong {
-        /// Its length in characters.
+        /// Length of the statement, in characters.
         chars: usize,
     },
     /// The statement is of a repository, and none is known.

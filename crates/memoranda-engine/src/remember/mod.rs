@@ -73,7 +73,7 @@ pub struct RememberedStatement {
     pub is_kind_guessed: bool,
     /// The scope.
     pub scope: RecordScope,
-    /// Where the scope comes from.
+    /// Origin of the scope.
     pub scope_origin: ScopeOrigin,
     /// The commit; `None` if nothing was written.
     pub commit: Option<Commit>,
@@ -81,12 +81,12 @@ pub struct RememberedStatement {
     pub candidates: Vec<(MemoryRecord, String)>,
 }
 
-/// Where the scope of a statement comes from.
+/// Origin of the scope of a statement.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum ScopeOrigin {
     /// The request or the replaced record has it.
     Given,
-    /// It was guessed.
+    /// The scope was guessed.
     Guessed,
     /// The statement sounds like one about a repository; none is known, so that it is the person's.
     RepositoryUnknown,
@@ -153,7 +153,8 @@ pub fn remember(
     request: &RememberRequest,
 ) -> RememberResult<RememberedStatement> {
     let chars = request.content.chars().count();
-    if request.content.trim().is_empty() {
+    // A number alone says nothing about what it counts.
+    if !request.content.contains(char::is_alphabetic) {
         return Err(RememberError::Empty);
     }
     if chars > MAX_STATEMENT_CHARS {

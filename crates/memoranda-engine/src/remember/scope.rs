@@ -6,7 +6,7 @@ use memoranda_core::statement::{
 };
 
 use super::{RememberError, RememberRequest, RememberResult, ScopeOrigin};
-use crate::records::{RecordScope, records_project};
+use crate::records::{RecordScope, known_scopes, records_project};
 use crate::{DirEntryKind, Memory};
 
 /// Folder of the scopes of repositories in the project `records`.
@@ -69,7 +69,8 @@ fn resolve_scope(
             Err(RememberError::NoRepository)
         };
     };
-    if is_guessed && let Some(named) = other_repository(memory, request, workspace) {
+    if is_guessed && let Some(folder) = other_repository(memory, request, workspace) {
+        let named = repository_name(memory, folder)?;
         let workspace = workspace.name().to_owned();
         return Err(RememberError::OtherRepository { named, workspace });
     }
@@ -77,7 +78,15 @@ fn resolve_scope(
     Ok((workspace.clone(), origin))
 }
 
-/// Returns the name of another known repository that the statement names. Only names that cannot
+/// Returns the name of the repository of a folder, as its records have it.
+fn repository_name(memory: &Memory, folder: String) -> RememberResult<String> {
+    let path = format!("{PROJECTS_FOLDER}/{folder}");
+    let scopes = known_scopes(memory)?;
+    let named = scopes.iter().find(|scope| scope.folder() == path);
+    Ok(named.map_or(folder, |scope| scope.name().to_owned()))
+}
+
+/// Returns the folder of another known repository that the statement names. Only names that cannot
 /// be ordinary words count: `shop-api`, `acme/shop`.
 fn other_repository(
     memory: &Memory,

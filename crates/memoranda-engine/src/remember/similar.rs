@@ -69,7 +69,7 @@ fn search(
     let query =
         RecordQuery { text: query, limit: MAX_COMPARED, min_relevance: Some(LOW_RELEVANCE) };
     let found = match search_records(memory, &visible, &RecordKind::ALL, query, &is_active) {
-        // The words may say nothing to a search.
+        // A statement may contain no word that can be searched.
         Err(RecordError::Engine(EngineError::Invalid(_))) => Vec::new(),
         other => other?.records,
     };

@@ -1,4 +1,4 @@
-//! Comparing parts of notes with a question: facts and relations, by all that search understands.
+//! Compares parts of notes, such as facts and relations, with a question.
 
 use jiff::Timestamp;
 use memoranda_core::embed::{Embedding, QueryEmbedding, StaticEmbeddingModel};
@@ -31,22 +31,22 @@ pub struct NoteFragment {
     /// first batch sets the relevance threshold, so that later pages keep the order of earlier
     /// ones.
     pub round: usize,
-    /// Where its note lies.
+    /// Path of the note.
     pub path: NotePath,
-    /// The title of its note, which is said of each of its parts.
+    /// Title of the note, which each of its parts repeats.
     pub title: String,
     /// Category of an observation, or type of a relation.
     pub kind: String,
     /// Text of the fragment.
     pub text: String,
-    /// When its note was made.
+    /// Creation time of the note.
     pub created: Timestamp,
-    /// When its note was last changed.
+    /// Time of the last change of the note.
     pub updated: Timestamp,
 }
 
 impl ResolvedQuery {
-    /// The parts that have to do with the question, best first, each by its place in the list.
+    /// Returns the indices of the relevant parts, best first.
     pub fn compare(&self, parts: &[NoteFragment]) -> Vec<RankedNote<usize>> {
         let candidates: Vec<_> =
             parts.iter().enumerate().map(|(at, part)| self.candidate(at, part)).collect();
@@ -63,7 +63,7 @@ impl ResolvedQuery {
         ranked
     }
 
-    /// A part is compared as a note that holds nothing else.
+    /// Returns a part as the candidate of a note that consists of this part.
     fn candidate(&self, at: usize, part: &NoteFragment) -> RankCandidate<usize> {
         let similarity = self.vector.as_ref().map_or(0.0, |asked| {
             let said = format!("{} {}", part.kind, part.text);

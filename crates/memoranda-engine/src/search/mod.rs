@@ -27,7 +27,7 @@ use crate::search::embedding::{EmbeddingSource, QueryMeaning};
 use crate::search::fragments::ResolvedQuery;
 use crate::search::results::{ResultBuilder, ResultPage};
 
-/// So many notes are compared at a time however few are asked for, so that pages fit together.
+/// Minimum number of notes that are compared at a time, so that pages fit together.
 const CANDIDATES: usize = 40;
 /// Relevance that the most relevant result must reach, or nothing is shown, unless a caller chooses
 /// another threshold (`docs/search.md`).
@@ -43,8 +43,8 @@ const CUT_PASSAGES: (f64, f64) = (30.0, 600.0);
 /// contains all words of the query.
 const CERTAIN_RELEVANCE: f64 = 0.75;
 
-/// Projects of what agents were told to remember, one fact at a time. These facts are compared with
-/// each other: a thousand notes beside them do not make a match with one of them less relevant.
+/// Projects of the facts that agents remember one at a time. These facts are compared with each
+/// other: a thousand notes in the vault do not make a match with one of them less relevant.
 const MEMORY_PROJECTS: [&str; 4] = ["banks", "graph", "memories", "records"];
 
 /// Returns the names of the projects of what agents remember.
@@ -57,24 +57,24 @@ pub(crate) fn remembering_projects() -> impl Iterator<Item = ProjectName> {
 pub struct SearchRequest {
     /// The words, as they were typed.
     pub text: String,
-    /// Where to look.
+    /// Selection of the searched notes.
     pub filter: SearchFilter,
-    /// How many results at the most.
+    /// Maximum number of results.
     pub limit: usize,
-    /// How many to pass over first.
+    /// Number of results to skip.
     pub offset: usize,
     /// Number of notes compared per batch. A caller that needs only a hint sets a small number.
     pub candidates: usize,
-    /// How long each quotation may be, in characters.
+    /// Maximum length of a quotation, in characters.
     pub snippet_chars: usize,
-    /// How many tokens all quotations may have together.
+    /// Maximum number of tokens of all quotations together.
     pub max_tokens: Option<usize>,
     /// Unit of one result.
     pub unit: SearchUnit,
-    /// How many further passages of each note are quoted, if a result is a note.
+    /// Number of further passages that are quoted of each note, if a result is a note.
     pub further_passages: usize,
-    /// How likely, from 0 to 1, a result must be to have to do with the question. With its default,
-    /// the most relevant result decides, and the others need only `fill_relevance`.
+    /// Minimum probability, from 0 to 1, that a result concerns the query. With its default, the
+    /// most relevant result decides, and the others need only `fill_relevance`.
     pub min_relevance: f64,
     /// Relevance down to which results are shown if the most relevant one reaches the default of
     /// `min_relevance`.
@@ -187,11 +187,11 @@ pub struct SearchPage {
     pub left_out: usize,
     /// True if a word was so frequent that only the newest notes with it were compared.
     pub partial: bool,
-    /// Words that no text holds, and what was looked for instead.
+    /// Query words that no text contains, and the words searched instead.
     pub corrections: Vec<TermCorrection>,
     /// The time that the question names, which lifts notes of that time.
     pub when: Option<TimeRange>,
-    /// How likely the likeliest candidate is to have to do with the question, shown or not.
+    /// Probability that the most relevant candidate concerns the query, even if it is not shown.
     pub relevance: f64,
     /// By which model meanings were compared.
     pub meaning: EmbeddingSource,
@@ -214,23 +214,23 @@ impl SearchPage {
 pub struct SearchResult {
     /// The file's number in the index.
     pub file: i64,
-    /// Where it lies.
+    /// Location of the note.
     pub place: NoteLocation,
-    /// Its title.
+    /// Title.
     pub title: String,
-    /// Its permalink.
+    /// Permalink.
     pub permalink: String,
-    /// Its type.
+    /// Note type.
     pub note_type: String,
-    /// Its frontmatter, as JSON.
+    /// Frontmatter as JSON.
     pub metadata: String,
-    /// When it was made.
+    /// Creation time.
     pub created: Timestamp,
-    /// When it was last changed.
+    /// Time of the last change.
     pub updated: Timestamp,
     /// The sum of its signals.
     pub score: f64,
-    /// How likely it is to have to do with the question, from 0 to 1.
+    /// Probability, from 0 to 1, that the note concerns the query.
     pub relevance: f64,
     /// Parts of the score.
     pub why: Vec<RankSignal>,
@@ -257,7 +257,7 @@ pub struct SearchResult {
 pub struct FurtherPassage {
     /// The headings above it.
     pub heading: String,
-    /// Its lines.
+    /// First and last line.
     pub lines: (usize, usize),
     /// Score of the passage alone.
     pub score: f64,
@@ -390,6 +390,10 @@ impl Memory {
             }
         };
         let ResultPage { results, has_more, left_out } = page;
+        if rounds.found.is_meaning_deferred {
+            asked.by = EmbeddingSource::Loading;
+            self.load_vectors_in_background();
+        }
         let CandidateSet { mut query, mut holders, passages, corrections, partial, .. } =
             rounds.found;
         holders.resize(query.terms.len() + forbidden.len(), 0);

@@ -22,7 +22,7 @@ use crate::search::{
 
 /// Shorter passages may well be the same by chance.
 const LEAST_DUPLICATE_CHARS: usize = 40;
-/// Of a round of notes at least one in so many must be likely, or a search looks no further.
+/// In a batch of notes at least one in this many must be relevant, or the search ends.
 const ENOUGH_LIKELY: usize = 4;
 
 /// About how many tokens a result takes.
@@ -41,10 +41,10 @@ pub(crate) struct ResultBuilder<'f> {
     pub(crate) request: &'f SearchRequest,
 }
 
-/// All that is likely to have to do with the question, as far as it was looked for.
+/// Relevant units of the candidates compared so far.
 pub(crate) struct RelevantUnits {
     units: Vec<ResultUnit>,
-    /// How many more are needed to know what the page holds, and whether there are more behind it.
+    /// Number of further units needed to fill the page and to know whether more follow.
     pub(crate) missing: usize,
 }
 
@@ -138,7 +138,7 @@ impl ResultBuilder<'_> {
         if !self.request.has_default_threshold() {
             return RelevanceBar { relevance: min_relevance, score: 0.0 };
         }
-        // The parts of holders are compared next, so each holder that may matter is needed.
+        // Fragments of holders are compared next, so all relevant holders are needed.
         if self.request.unit == SearchUnit::Holders {
             return RelevanceBar { relevance: LOW_RELEVANCE, score: 0.0 };
         }
@@ -209,7 +209,7 @@ impl ResultBuilder<'_> {
         Ok(distinct)
     }
 
-    /// Which of some passages says the very same as this one, if it says enough.
+    /// Returns which passage has the same text as this one, if the text is long enough.
     fn same(
         &self,
         passage: &CandidatePassage,

@@ -1,5 +1,6 @@
 //! Restoring: names that fit several notes, names that look alike, notes that moved.
 
+use memoranda_core::change::{Author, ChangeChannel};
 use memoranda_core::id::{CommitId, ProjectName};
 use memoranda_core::path::NotePath;
 use memoranda_engine::{
@@ -8,7 +9,7 @@ use memoranda_engine::{
     WriteRequest,
 };
 
-use crate::memory::{Vault, place, who};
+use crate::memory::{Vault, main_project, place, who};
 
 impl Vault {
     fn by_hand(&self, path: &str, text: &str) {
@@ -343,4 +344,37 @@ fn an_undo_takes_back_the_folders_too() {
     assert_eq!(folders(), ["a"]);
     undo();
     assert_eq!(folders(), ["a", "theirs", "theirs/in"]);
+}
+
+#[test]
+fn a_point_of_the_map_belongs_to_who_made_the_note_that_is_there() {
+    let vault = Vault::new();
+    let write = |client: &str, path: &str, text: &str| {
+        let request = WriteRequest {
+            project: main_project(),
+            path: NotePath::parse(path).unwrap(),
+            content: text.into(),
+            mode: WriteMode::CreateOrOverwrite,
+            message: None,
+        };
+        vault
+            .memory
+            .write(&Author::new(client, "write_note", ChangeChannel::Mcp), &request)
+            .unwrap();
+    };
+    write("claude-code 2.1", "a.md", "made by Claude Code\n");
+    write("cursor 1.0", "a.md", "changed by Cursor\n");
+    write("claude-code 2.1", "b.md", "to be deleted\n");
+    vault.delete("b.md");
+    write("codex 0.4", "b.md", "made again by Codex\n");
+    vault.by_hand("c.md", "by hand\n");
+    vault.sync();
+    let map = vault.memory.map(None).unwrap();
+    let mut names: Vec<&str> =
+        map.notes.iter().map(|note| map.agents[note.agent].name.as_str()).collect();
+    names.sort_unstable();
+    assert_eq!(names, ["Claude Code", "Codex", "You"]);
+    assert!(map.notes.iter().all(|note| note.project.as_str() == "main"));
+    let elsewhere = ProjectName::parse("elsewhere").unwrap();
+    assert!(vault.memory.map(Some(&elsewhere)).unwrap().notes.is_empty());
 }

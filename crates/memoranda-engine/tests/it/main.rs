@@ -7,6 +7,7 @@
     reason = "tests fail by panicking and look at files as a person would"
 )]
 
+mod first_searches;
 mod looking_back;
 mod memory;
 mod pending_statements;

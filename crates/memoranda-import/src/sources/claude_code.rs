@@ -44,7 +44,7 @@ pub(super) fn read(
         sink.set_done(n as u64);
         let shown = file.path.display().to_string();
         if !file.name.ends_with(".md") {
-            sink.skip("files that are no Markdown");
+            sink.skip("files that are not Markdown");
             continue;
         }
         let Ok(text) = String::from_utf8(input::read_bytes(&file.path)?) else {

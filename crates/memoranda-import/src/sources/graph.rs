@@ -188,7 +188,7 @@ fn add_element(
                 None | Some(Value::Null) => &[],
                 Some(other) => {
                     let found: String = other.to_string().chars().take(60).collect();
-                    sink.add_problem(at, format!("`observations` is no list of texts: {found}"));
+                    sink.add_problem(at, format!("`observations` is not a list of texts: {found}"));
                     &[]
                 }
             };
@@ -203,7 +203,7 @@ fn add_element(
                         if !fact.is_linked()
                             && entity.facts.iter().any(|known| same(known, &fact)) => {}
                     Some(fact) => entity.facts.push(fact),
-                    None => sink.add_problem(at, "an observation that says nothing"),
+                    None => sink.add_problem(at, "an empty observation"),
                 }
             }
         }
@@ -252,14 +252,12 @@ fn parse_observation(value: &Value, entity: &str, thread: &str) -> Option<Import
     let version = version.and_then(|version| u32::try_from(version).ok()).unwrap_or(1);
     let observation = NewObservation {
         meta: Some(ObservationMeta {
-            id: observation_id(entity, thread, said),
             version: version.max(1),
             time: object.get("timestamp").and_then(time::parse),
             confidence: number("confidence"),
             importance: number("importance"),
             thread: Some(thread.to_owned()),
-            superseded_by: None,
-            supersedes: None,
+            ..ObservationMeta::new(observation_id(entity, thread, said))
         }),
         ..observation_from_text(said)
     };
@@ -415,8 +413,8 @@ mod tests {
         check(&json!(["(all of it)", "[[B]]", "~~x~~"]), &["(all of it)", "[[B]]", "~~x~~"], &[]);
         check(&json!(["[a1] x", "[b1] x", "[a1] x"]), &["[a1] x", "[b1] x"], &[]);
         check(&json!("a text"), &["a text"], &[]);
-        check(&json!({ "a": 1 }), &[], &["`observations` is no list of texts: {\"a\":1}"]);
-        check(&json!(["x", ""]), &["x"], &["an observation that says nothing"]);
+        check(&json!({ "a": 1 }), &[], &["`observations` is not a list of texts: {\"a\":1}"]);
+        check(&json!(["x", ""]), &["x"], &["an empty observation"]);
         check(&json!([{ "content": "x", "superseded_by": "obs_B" }]), &[], &[]);
     }
 

@@ -36,7 +36,7 @@ pub(super) fn read(
         let said = first_text_field(object, &["memory", "text", "content", "data"]);
         let id = text_field(object, "id");
         if said.trim().is_empty() || id.is_empty() {
-            sink.add_problem(at, "it has no id, or says nothing");
+            sink.add_problem(at, "it has no id or no text");
             continue;
         }
         sink.add_item(record_from(object, id, said).into_item(target)?)?;

@@ -91,7 +91,7 @@ fn add_memory(
     }
     let (id, said) = (text_field(object, "id"), text_field(object, "content"));
     if id.is_empty() || said.trim().is_empty() {
-        sink.add_problem(at, "it has no id, or says nothing");
+        sink.add_problem(at, "it has no id or no text");
         return Ok(());
     }
     let own = text_field(object, "project_id");

@@ -59,7 +59,7 @@ fn add_memory(
     }
     let (id, said) = (text_field(object, "content_hash"), text_field(object, "content"));
     if id.is_empty() || said.trim().is_empty() {
-        sink.add_problem(at, "it has no content_hash, or says nothing");
+        sink.add_problem(at, "it has no content_hash or no text");
         return Ok(());
     }
     if !text_field(object, "superseded_by").is_empty() {

@@ -96,14 +96,14 @@ mod tests {
 
     use super::*;
 
-    const MANY: usize = 2000;
+    const CONVERSATIONS: usize = 2000;
 
     fn claude() -> String {
         let one = |n| {
             let said = json!([{ "sender": "human", "text": "word ".repeat(20) }]);
             json!({ "uuid": format!("c{n}"), "name": "Talk", "chat_messages": said })
         };
-        json!((0..MANY).map(one).collect::<Vec<_>>()).to_string()
+        json!((0..CONVERSATIONS).map(one).collect::<Vec<_>>()).to_string()
     }
 
     fn chatgpt() -> String {
@@ -112,11 +112,11 @@ mod tests {
             let message = json!({ "author": { "role": "user" }, "content": content });
             json!({ "id": format!("c{n}"), "mapping": { "a": { "message": message } } })
         };
-        json!((0..MANY).map(one).collect::<Vec<_>>()).to_string()
+        json!((0..CONVERSATIONS).map(one).collect::<Vec<_>>()).to_string()
     }
 
     fn jsonl() -> String {
-        (0..MANY).fold(String::new(), |mut text, n| {
+        (0..CONVERSATIONS).fold(String::new(), |mut text, n| {
             let note = json!({ "project": "main", "path": format!("{n}.md"), "content": "word" });
             writeln!(text, "{note}").unwrap();
             text
@@ -155,8 +155,8 @@ mod tests {
             let text = make();
             let file = folder.path().join("conversations.json");
             std::fs::write(&file, &text).unwrap();
-            check(source, &ImportInput::File(file), MANY);
-            check(source, &ImportInput::Bytes(text.into_bytes()), MANY);
+            check(source, &ImportInput::File(file), CONVERSATIONS);
+            check(source, &ImportInput::Bytes(text.into_bytes()), CONVERSATIONS);
         }
         // Several files share one progress.
         let zipped = folder.path().join("export.zip");
@@ -168,6 +168,6 @@ mod tests {
             zip.write_all(text.as_bytes()).unwrap();
         }
         std::fs::write(&zipped, zip.finish().unwrap().into_inner()).unwrap();
-        check(ImportSource::ChatGpt, &ImportInput::Zip(zipped), 3 * MANY);
+        check(ImportSource::ChatGpt, &ImportInput::Zip(zipped), 3 * CONVERSATIONS);
     }
 }

@@ -25,7 +25,7 @@ fn a_second_run_respects_what_happened_here() {
     let put = |answer: &str| vault.put(FILE, &conversation(answer));
     put("one");
     vault.import(FILE, [1, 0, 0, 0, 0]);
-    // It changed at its source: it is updated. A dry run only says so.
+    // A note that changed at its source is updated. A dry run only reports it.
     put("two");
     vault.import_as(FILE, ImportMode::DryRun, DeletedPolicy::Stay, [0, 1, 0, 0, 0]);
     assert!(vault.note(&first).unwrap().contains("> one\n"));

@@ -199,7 +199,7 @@ fn activate(activation: ActivationFunction, x: f32) -> f32 {
     }
 }
 
-/// The error function, accurate to seven position_embeddings (Abramowitz and Stegun, 7.1.26).
+/// The error function, accurate to seven decimal places (Abramowitz and Stegun, 7.1.26).
 fn error_function(x: f32) -> f32 {
     const POWERS: [f32; 5] = [1.061_405_4, -1.453_152_1, 1.421_413_8, -0.284_496_72, 0.254_829_6];
     let t = 1.0 / (1.0 + 0.327_591_1 * x.abs());

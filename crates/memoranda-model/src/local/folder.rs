@@ -42,7 +42,7 @@ pub(super) enum ActivationFunction {
     Relu,
 }
 
-/// How token vectors are combined into one embedding.
+/// Method that combines token vectors into one embedding.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(super) enum PoolingMode {
     Mean,

@@ -117,11 +117,11 @@ pub struct OAuthClient {
 /// Reason why a client is not accepted.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub enum ClientRefusal {
-    /// It is not registered.
+    /// The client is not registered.
     Unknown,
     /// An address to be sent back to is not accepted.
     RedirectUri(String),
-    /// Its description is not accepted.
+    /// The description of the client is not accepted.
     Metadata(String),
 }
 
@@ -149,7 +149,7 @@ pub struct AuthorizationRequest {
 pub struct AuthorizationTicket {
     /// Secret, for the cookie.
     pub secret: String,
-    /// Number, for the forms of the page. It is no secret.
+    /// Number, for the forms of the page. The number is not secret.
     pub number: i64,
 }
 
@@ -237,7 +237,7 @@ pub struct CodeExchange<'a> {
     pub redirect_uri: Option<&'a str>,
     /// Text whose SHA-256 is the challenge.
     pub verifier: &'a str,
-    /// Address at which the tokens shall be valid; `None` for that of the grant.
+    /// Address for which the tokens are valid; `None` for that of the grant.
     pub resource: Option<&'a str>,
 }
 
@@ -248,7 +248,7 @@ pub struct RefreshExchange<'a> {
     pub token: &'a str,
     /// Identifier of the client.
     pub client_id: &'a str,
-    /// Address at which the tokens shall be valid; `None` for that of the grant.
+    /// Address for which the tokens are valid; `None` for that of the grant.
     pub resource: Option<&'a str>,
 }
 

@@ -1,5 +1,5 @@
-//! Which addresses of the network are public: a server fetches documents of strangers from those
-//! alone, never from the network that it stands in.
+//! Recognizes public addresses: a server fetches documents of strangers only from public addresses,
+//! never from its own network.
 
 use std::net::{IpAddr, Ipv4Addr, Ipv6Addr};
 

@@ -28,7 +28,7 @@ pub(super) struct ChangeNotices {
     unsent: Mutex<BTreeSet<i64>>,
     is_sending: AtomicBool,
     is_listening: AtomicBool,
-    /// How many notices each space had.
+    /// Number of notices of each space.
     counts: Mutex<HashMap<i64, u64>>,
     arrived: Condvar,
 }
@@ -61,7 +61,10 @@ impl Database {
         changes.unsent().insert(space);
         if !changes.is_sending.swap(true, Ordering::SeqCst) {
             let inner = Arc::downgrade(&self.inner);
-            std::thread::spawn(move || send(&inner));
+            // The commit is made, whether the system has a thread left or not.
+            if std::thread::Builder::new().spawn(move || send(&inner)).is_err() {
+                changes.is_sending.store(false, Ordering::SeqCst);
+            }
         }
     }
 
@@ -70,7 +73,9 @@ impl Database {
         let changes = &self.inner.changes;
         if !changes.is_listening.swap(true, Ordering::SeqCst) {
             let inner = Arc::downgrade(&self.inner);
-            std::thread::spawn(move || listen(&inner));
+            if std::thread::Builder::new().spawn(move || listen(&inner)).is_err() {
+                changes.is_listening.store(false, Ordering::SeqCst);
+            }
         }
         changes.counts().get(&space).copied().unwrap_or_default()
     }

@@ -1,5 +1,6 @@
 //! Connections to the database: a small pool, TLS, and which errors mean that it is away.
 
+use std::sync::atomic::AtomicBool;
 use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError};
 use std::time::{Duration, Instant};
 
@@ -34,6 +35,8 @@ pub(super) struct DatabaseInner {
     pool: Mutex<ConnectionPool>,
     returned: Condvar,
     pub(super) changes: ChangeNotices,
+    /// True once the tables were seen in the version of this program.
+    pub(super) had_current_schema: AtomicBool,
 }
 
 #[derive(Default)]
@@ -69,6 +72,7 @@ impl Database {
             pool: Mutex::default(),
             returned: Condvar::new(),
             changes: ChangeNotices::default(),
+            had_current_schema: AtomicBool::new(false),
         };
         Ok(Self { inner: Arc::new(inner) })
     }

@@ -43,7 +43,7 @@ impl SpaceDirectory for Database {
     }
 
     fn check_ready(&self) -> DirectoryResult<()> {
-        Ok(self.check_schema()?)
+        Ok(self.check_running_schema()?)
     }
 
     fn record_event(&self, actor: &str, action: &str, target: &str) -> DirectoryResult<()> {

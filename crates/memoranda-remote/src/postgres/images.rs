@@ -7,16 +7,16 @@ use super::connection::StatementRepeat;
 use super::{Database, DatabaseResult, PostgresLog};
 
 impl PostgresLog {
-    pub(super) fn newest_image(&self, format: &str) -> RemoteResult<Option<(ImageHead, Vec<u8>)>> {
+    pub(super) fn newest_image(&self, format: &str) -> RemoteResult<Option<ImageHead>> {
         let rows = self.database.read(|client| {
-            let select =
-                "select epoch, seq, parts, log_bytes, bytes from memoranda.find_image($1, $2)";
+            // The bytes of the first part, which the function returns too, stay in the database.
+            let select = "select epoch, seq, parts, log_bytes from memoranda.find_image($1, $2)";
             client.query_typed(select, &[(&self.space, Type::INT8), (&format, Type::TEXT)])
         })?;
         Ok(rows.first().map(|row| {
             let (epoch, seq) = (row.get::<_, i32>(0) as u32, row.get::<_, i64>(1) as u64);
             let (parts, log_bytes) = (row.get::<_, i32>(2) as u32, row.get::<_, i64>(3) as u64);
-            (ImageHead { epoch, seq, parts, log_bytes }, row.get(4))
+            ImageHead { epoch, seq, parts, log_bytes }
         }))
     }
 
@@ -27,11 +27,19 @@ impl PostgresLog {
         part: u32,
     ) -> RemoteResult<Option<Vec<u8>>> {
         let (seq, part) = (image.seq as i64, part as i32);
-        let row = self.database.read(|client| {
+        let rows = self.database.read(|client| {
             let select = "select bytes from memoranda.image_part($1, $2, $3, $4)";
-            client.query_opt(select, &[&self.space, &format, &seq, &part])
+            client.query_typed(
+                select,
+                &[
+                    (&self.space, Type::INT8),
+                    (&format, Type::TEXT),
+                    (&seq, Type::INT8),
+                    (&part, Type::INT4),
+                ],
+            )
         })?;
-        Ok(row.map(|row| row.get(0)))
+        Ok(rows.first().map(|row| row.get(0)))
     }
 
     pub(super) fn claim(&self, format: &str, log_bytes: u64) -> RemoteResult<bool> {

@@ -62,9 +62,15 @@ impl RemoteLog for PostgresLog {
     fn read_after(&self, seq: u64, max_bytes: usize) -> RemoteResult<Vec<RemoteFrame>> {
         let (after, max_bytes) = (seq as i64, i64::try_from(max_bytes).unwrap_or(i64::MAX));
         let rows = self.database.read(|client| {
-            client.query(
-                "select seq, id, frame from memoranda.space_frames($1, $2, $3, $4)",
-                &[&self.space, &after, &max_bytes, &MAX_ROWS],
+            let select = "select seq, id, frame from memoranda.space_frames($1, $2, $3, $4)";
+            client.query_typed(
+                select,
+                &[
+                    (&self.space, Type::INT8),
+                    (&after, Type::INT8),
+                    (&max_bytes, Type::INT8),
+                    (&MAX_ROWS, Type::INT8),
+                ],
             )
         })?;
         rows.iter().map(frame_of).collect()
@@ -79,14 +85,7 @@ impl RemoteLog for PostgresLog {
         let (epoch, head) = (expected.epoch as i32, expected.seq as i64);
         let ids: Vec<&str> = frames.iter().map(|frame| frame.commit.as_str()).collect();
         let bytes: Vec<&[u8]> = frames.iter().map(|frame| &*frame.bytes).collect();
-        let hashes: Vec<&[u8]> = contents.iter().map(|at| at.hash.0.as_slice()).collect();
-        let numbers = |number: fn(&FrameContent) -> u64| -> Vec<i64> {
-            contents.iter().map(|at| number(at) as i64).collect()
-        };
-        let seqs = numbers(|at| at.seq);
-        let offsets = numbers(|at| at.offset);
-        let stored = numbers(|at| at.stored_bytes);
-        let raw = numbers(|at| at.raw_bytes);
+        let ContentColumns { hashes, seqs, offsets, stored, raw } = ContentColumns::of(contents);
         let mut lost_at: Option<Instant> = None;
         let rows = loop {
             let called = self.database.run(StatementRepeat::Harmless, |client| {
@@ -140,14 +139,14 @@ impl RemoteLog for PostgresLog {
     }
 
     fn content(&self, hash: ContentHash) -> RemoteResult<Option<StoredContent>> {
-        let row = self.database.read(|client| {
-            client.query_opt(
-                "select bytes, raw from memoranda.space_content($1, $2)",
-                &[&self.space, &hash.0.as_slice()],
-            )
+        let rows = self.database.read(|client| {
+            let select = "select bytes, raw from memoranda.space_content($1, $2)";
+            let hash = hash.0.as_slice();
+            client.query_typed(select, &[(&self.space, Type::INT8), (&hash, Type::BYTEA)])
         })?;
-        Ok(row
-            .map(|row| StoredContent { bytes: row.get(0), raw_bytes: row.get::<_, i64>(1) as u64 }))
+        let content =
+            |row: &Row| StoredContent { bytes: row.get(0), raw_bytes: row.get::<_, i64>(1) as u64 };
+        Ok(rows.first().map(content))
     }
 
     fn follow(&self, seen: RemoteHead, timeout: Duration) -> RemoteResult<RemoteHead> {
@@ -163,7 +162,7 @@ impl RemoteLog for PostgresLog {
         }
     }
 
-    fn find_image(&self, format: &str) -> RemoteResult<Option<(ImageHead, Vec<u8>)>> {
+    fn find_image(&self, format: &str) -> RemoteResult<Option<ImageHead>> {
         self.newest_image(format)
     }
 
@@ -192,6 +191,30 @@ impl RemoteLog for PostgresLog {
 
     fn finish_image(&self, format: &str, image: ImageHead) -> RemoteResult<()> {
         self.replace_image(format, image)
+    }
+}
+
+/// Locations of contents, as columns of a statement that inserts all of them.
+pub(super) struct ContentColumns<'c> {
+    pub(super) hashes: Vec<&'c [u8]>,
+    pub(super) seqs: Vec<i64>,
+    pub(super) offsets: Vec<i64>,
+    pub(super) stored: Vec<i64>,
+    pub(super) raw: Vec<i64>,
+}
+
+impl<'c> ContentColumns<'c> {
+    pub(super) fn of(contents: &'c [FrameContent]) -> Self {
+        let numbers = |number: fn(&FrameContent) -> u64| {
+            contents.iter().map(|at| number(at) as i64).collect()
+        };
+        Self {
+            hashes: contents.iter().map(|at| at.hash.0.as_slice()).collect(),
+            seqs: numbers(|at| at.seq),
+            offsets: numbers(|at| at.offset),
+            stored: numbers(|at| at.stored_bytes),
+            raw: numbers(|at| at.raw_bytes),
+        }
     }
 }
 

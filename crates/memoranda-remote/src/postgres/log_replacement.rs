@@ -3,6 +3,7 @@
 use jiff::Timestamp;
 use memoranda_store::remote::RemoteHead;
 
+use super::log::ContentColumns;
 use super::spaces::{enter_space, space_id};
 use super::stats::record_audit;
 use super::{Database, DatabaseResult};
@@ -59,25 +60,13 @@ impl Database {
                 transaction.execute(insert, &[&space, &seqs, &ids, &bytes])?;
             }
             for contents in by.next.contents.chunks(CHUNK_FRAMES) {
-                let hashes: Vec<&[u8]> = contents.iter().map(|at| at.hash.0.as_slice()).collect();
-                let numbers = |number: fn(&memoranda_store::remote::FrameContent) -> u64| {
-                    contents.iter().map(|at| number(at) as i64).collect::<Vec<i64>>()
-                };
+                let ContentColumns { hashes, seqs, offsets, stored, raw } =
+                    ContentColumns::of(contents);
                 let insert = "insert into memoranda.contents (space, hash, seq, at, stored, raw) \
                               select $1, n.hash, n.seq, n.at, n.stored, n.raw from unnest(\
                               $2::bytea[], $3::bigint[], $4::bigint[], $5::bigint[], $6::bigint[]) \
                               as n (hash, seq, at, stored, raw) on conflict do nothing";
-                transaction.execute(
-                    insert,
-                    &[
-                        &space,
-                        &hashes,
-                        &numbers(|at| at.seq),
-                        &numbers(|at| at.offset),
-                        &numbers(|at| at.stored_bytes),
-                        &numbers(|at| at.raw_bytes),
-                    ],
-                )?;
+                transaction.execute(insert, &[&space, &hashes, &seqs, &offsets, &stored, &raw])?;
             }
             let (last, bytes) = by.next.frames.iter().fold((0, 0), |(last, bytes), frame| {
                 (last.max(frame.seq as i64), bytes + frame.bytes.len() as i64)

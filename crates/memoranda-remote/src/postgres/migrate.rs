@@ -3,6 +3,8 @@
 //! A migration only adds what earlier versions do not see, so that servers of the version before
 //! serve on while it runs. What they still need is removed one version later.
 
+use std::sync::atomic::Ordering;
+
 use postgres::Client;
 
 use super::{Database, DatabaseError, DatabaseResult};
@@ -16,6 +18,7 @@ const MIGRATIONS: &[(&str, &str)] = &[
     ("token spaces", include_str!("migrations/0005_token_spaces.sql")),
     ("page", include_str!("migrations/0006_page.sql")),
     ("index images", include_str!("migrations/0007_index_images.sql")),
+    ("unlogged images", include_str!("migrations/0008_unlogged_images.sql")),
 ];
 
 /// Version of the tables that this program uses.
@@ -69,10 +72,23 @@ impl Database {
         Ok(self.read(|client| client.query_one(select, &[]))?.get(0))
     }
 
+    /// Rejects tables with which a running server cannot work. Newer ones are made while servers of
+    /// the version before run, which go on: they found the tables of their own version before.
+    pub(super) fn check_running_schema(&self) -> DatabaseResult<()> {
+        let was_current = self.inner.had_current_schema.load(Ordering::Relaxed);
+        match self.check_schema() {
+            Err(DatabaseError::NewerSchema { .. }) if was_current => Ok(()),
+            checked => checked,
+        }
+    }
+
     /// Rejects a database whose tables are missing, older or newer.
     pub fn check_schema(&self) -> DatabaseResult<()> {
         match self.read(version)? {
-            SCHEMA_VERSION => Ok(()),
+            SCHEMA_VERSION => {
+                self.inner.had_current_schema.store(true, Ordering::Relaxed);
+                Ok(())
+            }
             found if found > SCHEMA_VERSION => {
                 Err(DatabaseError::NewerSchema { found, known: SCHEMA_VERSION })
             }

@@ -23,7 +23,7 @@ impl Database {
         }))
     }
 
-    /// Keeps what the document of a client says.
+    /// Stores the description of a client from its document.
     pub(super) fn keep_client(&self, known: &OAuthClient) -> DatabaseResult<()> {
         self.read(|client| {
             let upsert = "insert into memoranda.oauth_clients (client_id, name, redirect_uris) \

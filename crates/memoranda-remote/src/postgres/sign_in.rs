@@ -87,7 +87,7 @@ fn known_account(
     }
     let Some(email) = &identity.email else { return Ok(None) };
     let by_email = "select account from memoranda.accounts where lower(email) = $1 limit 2";
-    // An address that two accounts have says nothing.
+    // An address that two accounts have identifies neither.
     let rows = transaction.query(by_email, &[email])?;
     let [row] = rows.as_slice() else { return Ok(None) };
     let account: i64 = row.get(0);

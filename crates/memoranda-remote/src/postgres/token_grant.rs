@@ -3,7 +3,7 @@
 use memoranda_store::remote::RemoteHead;
 
 use super::oauth_secrets::ACCESS_PREFIX;
-use super::tokens::token_digest;
+use super::tokens::{TOKEN_PREFIX, token_digest};
 use super::{Database, DatabaseResult};
 use crate::directory::{SpaceGrant, SpaceKind, SpaceRole, TokenAccess, TokenGrant};
 
@@ -11,8 +11,12 @@ impl Database {
     /// Returns what a token opens. `None` if it is unknown, revoked or expired, or if its account
     /// is disabled or has no space left that the token names.
     pub(super) fn token_grant(&self, secret: &str) -> DatabaseResult<Option<TokenGrant>> {
-        let digest = token_digest(secret);
         let is_of_grant = secret.starts_with(ACCESS_PREFIX);
+        if !is_of_grant && !secret.starts_with(TOKEN_PREFIX) {
+            // No token of ours: a flood of them costs the database nothing.
+            return Ok(None);
+        }
+        let digest = token_digest(secret);
         let function = if is_of_grant { "access_token_spaces" } else { "personal_token_spaces" };
         let select = format!("select * from memoranda.{function}($1)");
         let rows = self.read(|client| {

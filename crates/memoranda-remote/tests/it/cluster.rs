@@ -14,7 +14,7 @@ use memoranda_remote::postgres::Database;
 /// The account under which a server runs if the tests run as root, which PostgreSQL refuses.
 const NOBODY: u32 = 65_534;
 
-/// How sure a commit is: tests that kill the server need it on disk.
+/// Durability of a commit: tests that kill the server need it on disk.
 #[derive(Clone, Copy, PartialEq, Eq)]
 pub(crate) enum DiskForce {
     On,
@@ -122,6 +122,17 @@ impl Cluster {
         while is_used(self.port) && started.elapsed() < Duration::from_secs(10) {
             std::thread::sleep(Duration::from_millis(20));
         }
+    }
+
+    /// Kills one process that serves a connection to a database, as the system does when memory is
+    /// short.
+    pub(crate) fn kill_backend(&self, database: &str) {
+        let select = format!(
+            "select pid from pg_stat_activity where datname = '{database}' \
+             and backend_type = 'client backend' order by backend_start limit 1"
+        );
+        let pid = self.sql("postgres", &select);
+        assert!(Command::new("kill").args(["-9", &pid]).status().unwrap().success(), "{pid}");
     }
 
     fn end_shell(&mut self) {

@@ -116,6 +116,49 @@ fn changes_that_cannot_be_are_refused_and_the_rest_is_audited() {
     assert_eq!((stats.accounts, stats.spaces, stats.tokens, stats.commits), (2, 3, 1, 0));
 }
 
+fn proposed(account: &str, arguments: &str) -> ProposedCall {
+    ProposedCall {
+        account: account.to_owned(),
+        token: "x".to_owned(),
+        client: "test".to_owned(),
+        tool: "write_note".to_owned(),
+        arguments: arguments.to_owned(),
+        repository: None,
+    }
+}
+
+#[test]
+fn proposals_that_wait_are_limited_by_number_and_size() {
+    let Some(cluster) = shared() else { return skipped("proposals_that_wait") };
+    let (database, name) = cluster.new_database();
+    database.create_account("test", "anna", None).unwrap();
+    database.create_space("test", "acme", "anna", None).unwrap();
+    let space = database.spaces().unwrap().into_iter().find(|space| space.name == "acme");
+    let space = space.unwrap().id;
+    let add = |account: &str, arguments: &str| {
+        database.add_proposal(space, &proposed(account, arguments)).map_err(|e| e.to_string())
+    };
+    let large = "x".repeat(9 << 20);
+    let first = add("ben", &large).unwrap();
+    let refused = add("ben", &large).unwrap_err();
+    assert!(refused.contains("16 MB") && refused.contains("decide"), "{refused}");
+    add("carla", &large).unwrap();
+    for _ in 1..100 {
+        add("ben", "{}").unwrap();
+    }
+    let refused = add("ben", "{}").unwrap_err();
+    assert!(refused.contains("100 proposals of ben"), "{refused}");
+    // A decision makes room.
+    database.claim_proposal(space, first, "anna").unwrap().unwrap();
+    database.settle_proposal(space, first, "anna", ProposalDecision::Rejected).unwrap();
+    add("ben", "{}").unwrap();
+    let fill = "insert into memoranda.proposals (space, account, token, client, tool, arguments) \
+                select s.space, 'dora', '', '', '', '' from memoranda.spaces s, \
+                generate_series(1, 899) where s.name = 'acme'";
+    cluster.sql(&name, fill);
+    assert!(add("eve", "{}").unwrap_err().contains("1000 of everybody"));
+}
+
 #[test]
 fn a_proposal_is_decided_once() {
     let Some(cluster) = shared() else { return skipped("a_proposal_is_decided") };
@@ -128,14 +171,7 @@ fn a_proposal_is_decided_once() {
         database.create_token("test", &token("ben", "x", TokenAccess::Write, &["acme"])).unwrap();
     assert_eq!(opened(&database, &secret), [("acme".to_owned(), TokenAccess::Propose)]);
     let space = database.authorize(&secret).unwrap().unwrap().spaces[0].id;
-    let call = ProposedCall {
-        account: "ben".to_owned(),
-        token: "x".to_owned(),
-        client: "test".to_owned(),
-        tool: "write_note".to_owned(),
-        arguments: "{}".to_owned(),
-        repository: None,
-    };
+    let call = proposed("ben", "{}");
     let first = database.add_proposal(space, &call).unwrap();
     assert_eq!(database.waiting_proposals(space).unwrap()[0].call, call);
     assert_eq!(database.waiting_proposals(space + 1).unwrap(), []);

@@ -1,23 +1,25 @@
-//! A proxy in front of PostgreSQL that can drop an answer after the database has committed.
+//! A proxy in front of PostgreSQL that can drop what the database sends, such as an answer after it has
+//! committed, and the connection with it.
 
 use std::io::{Read as _, Write as _};
 use std::net::{Shutdown, TcpListener, TcpStream};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
 
-/// Number of answers of the commit function to drop, one after the other.
-#[derive(Default)]
+/// Drops messages of the database that contain certain bytes, one after the other.
 pub(crate) struct DropProxy {
+    mark: &'static [u8],
     to_drop: AtomicUsize,
     dropped: AtomicUsize,
 }
 
 impl DropProxy {
     /// Listens on a free port of loopback. Returns the proxy and its port.
-    pub(crate) fn start(server: u16) -> (Arc<Self>, u16) {
+    pub(crate) fn start(server: u16, mark: &'static [u8]) -> (Arc<Self>, u16) {
         let listener = TcpListener::bind("127.0.0.1:0").unwrap();
         let port = listener.local_addr().unwrap().port();
-        let proxy = Arc::new(Self::default());
+        let (to_drop, dropped) = (AtomicUsize::new(0), AtomicUsize::new(0));
+        let proxy = Arc::new(Self { mark, to_drop, dropped });
         let shared = Arc::clone(&proxy);
         std::thread::spawn(move || {
             for client in listener.incoming().flatten() {
@@ -40,10 +42,8 @@ impl DropProxy {
         self.dropped.load(Ordering::SeqCst)
     }
 
-    /// Returns true if these bytes are an answer to drop: the function said that it appended, and
-    /// the database sends that only after the commit.
     fn drops(&self, bytes: &[u8]) -> bool {
-        let is_answer = bytes.windows(8).any(|window| window == b"appended");
+        let is_answer = bytes.windows(self.mark.len()).any(|window| window == self.mark);
         let takes = |left: usize| left.checked_sub(1);
         if is_answer && self.to_drop.fetch_update(Ordering::SeqCst, Ordering::SeqCst, takes).is_ok()
         {

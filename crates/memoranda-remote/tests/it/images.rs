@@ -6,7 +6,7 @@ use memoranda_remote::postgres::PostgresLog;
 use memoranda_store::Store;
 use memoranda_store::remote::{ImageHead, RemoteLog};
 
-use crate::cluster::{shared, skipped};
+use crate::cluster::{Cluster, DiskForce, shared, skipped};
 use crate::support::{TestSpace, found, put};
 
 const FORMAT: &str = "test";
@@ -34,18 +34,19 @@ fn the_newest_whole_image_of_a_format_is_found() {
     log.put_image_part(FORMAT, first, 0, b"half").unwrap();
     assert_eq!(log.find_image(FORMAT).unwrap(), None);
     store_image(&log, first, "first");
-    assert_eq!(log.find_image(FORMAT).unwrap(), Some((first, b"first 0".to_vec())));
+    assert_eq!(log.find_image(FORMAT).unwrap(), Some(first));
     assert_eq!(log.find_image("other").unwrap(), None);
+    assert_eq!(log.image_part(FORMAT, first, 0).unwrap().as_deref(), Some(&b"first 0"[..]));
     assert_eq!(log.image_part(FORMAT, first, 1).unwrap().as_deref(), Some(&b"first 1"[..]));
     assert_eq!(log.image_part(FORMAT, first, 2).unwrap(), None);
     let second = head(1, 9);
     store_image(&log, second, "second");
-    assert_eq!(log.find_image(FORMAT).unwrap(), Some((second, b"second 0".to_vec())));
+    assert_eq!(log.find_image(FORMAT).unwrap(), Some(second));
     // Its reader begins again.
     assert_eq!(log.image_part(FORMAT, first, 1).unwrap(), None);
     // A slower server's image is older.
     store_image(&log, head(1, 7), "third");
-    assert_eq!(log.find_image(FORMAT).unwrap(), Some((second, b"second 0".to_vec())));
+    assert_eq!(log.find_image(FORMAT).unwrap(), Some(second));
 }
 
 #[test]
@@ -87,6 +88,32 @@ fn an_image_of_an_earlier_epoch_is_neither_found_nor_stored() {
     let left = "select (select count(*) from memoranda.image_parts) + \
                 (select count(*) from memoranda.images)";
     assert_eq!(cluster.sql(&space.database_name, left), "0");
+}
+
+#[test]
+fn an_image_is_in_no_write_ahead_log_and_is_made_again_after_a_crash() {
+    let Some(mut cluster) = Cluster::start(DiskForce::On) else { return skipped("an_image_is_in") };
+    let space = TestSpace::new(&cluster);
+    let store = space.open("a", &cluster.address(&space.database_name));
+    put(&store, "kept.md", "# Kept\n");
+    let log = space.log();
+    let written = || {
+        let position = "select pg_current_wal_lsn() - '0/0'";
+        cluster.sql("postgres", position).parse::<u64>().unwrap()
+    };
+    let before = written();
+    let text = "text that does not shrink".repeat(200_000);
+    assert!(log.claim_image(FORMAT, 1_000).unwrap());
+    store_image(&log, head(1, 1), &text);
+    let logged = written() - before;
+    assert!(logged < text.len() as u64 / 10, "{logged} of {} bytes twice", text.len());
+    cluster.kill();
+    cluster.run();
+    assert_eq!(log.find_image(FORMAT).unwrap(), None);
+    assert!(log.claim_image(FORMAT, 1_000).unwrap(), "nobody makes it again");
+    store_image(&log, head(1, 1), "again");
+    assert_eq!(log.image_part(FORMAT, head(1, 1), 0).unwrap().as_deref(), Some(&b"again 0"[..]));
+    assert_eq!(log.head().unwrap().seq, 1);
 }
 
 #[test]

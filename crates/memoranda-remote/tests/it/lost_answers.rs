@@ -8,7 +8,8 @@ use crate::support::{TestSpace, put, rounds, text_of, try_append};
 fn a_write_whose_answer_is_lost_is_made_once() {
     let Some(cluster) = shared() else { return skipped("a_write_whose_answer_is_lost") };
     let space = TestSpace::new(cluster);
-    let (proxy, port) = DropProxy::start(cluster.port);
+    // The function says that it appended, and the database sends that only after the commit.
+    let (proxy, port) = DropProxy::start(cluster.port, b"appended");
     let store = space.open("a", &address(port, &space.database_name));
     put(&store, "log.md", "");
     let writes = rounds(40);

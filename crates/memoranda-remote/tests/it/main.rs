@@ -19,6 +19,7 @@ mod directory;
 mod drop_proxy;
 mod failover;
 mod images;
+mod limits;
 mod lost_answers;
 mod migrations;
 mod row_security;

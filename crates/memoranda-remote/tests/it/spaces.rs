@@ -1,15 +1,20 @@
 //! The log of a space in PostgreSQL: order, content, quota, freshness.
 
+use std::collections::BTreeSet;
+use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::{Duration, Instant};
 
 use memoranda_core::change::{ExpectedContent, FileAction};
 use memoranda_core::path::NotePath;
-use memoranda_remote::postgres::PostgresLog;
+use memoranda_remote::postgres::{Database, PostgresLog, SpaceRow};
 use memoranda_store::Store;
 use memoranda_store::remote::{AppendOutcome, RemoteHead, RemoteLog as _};
 
-use crate::cluster::{shared, skipped};
-use crate::support::{TestSpace, change, commit, found, put, rounds, text_of, try_append, try_put};
+use crate::cluster::{Cluster, DiskForce, address, shared, skipped};
+use crate::drop_proxy::DropProxy;
+use crate::support::{
+    EndGuard, TestSpace, change, commit, found, put, rounds, text_of, try_append, try_put,
+};
 
 #[test]
 fn servers_on_one_database_have_one_log_and_equal_indexes() {
@@ -52,14 +57,132 @@ fn servers_on_one_database_have_one_log_and_equal_indexes() {
     }
 }
 
+/// Writes of one server: new notes, lines in a file that all servers change, and notes that go again.
+fn write_mixed(stores: &[Store], server: usize, writes: usize) -> Vec<Duration> {
+    let mut times = Vec::with_capacity(writes);
+    for n in 0..writes {
+        let store = &stores[n % stores.len()];
+        let round = n / stores.len();
+        let place = |round: usize| format!("of-{server}/{round}.md");
+        let started = Instant::now();
+        match round % 5 {
+            3 => drop(try_append(store, "shared.md", &format!("line {server} {round}")).unwrap()),
+            4 => {
+                let gone = change(&place(round - 4), ExpectedContent::Anything, FileAction::Remove);
+                drop(commit(store, &gone).unwrap());
+            }
+            _ => drop(put(store, &place(round), &format!("# Note {server} {round}\n"))),
+        }
+        times.push(started.elapsed());
+    }
+    times
+}
+
+#[test]
+fn eight_servers_write_to_many_spaces_and_every_commit_is_there_once() {
+    const SERVERS: usize = 8;
+    let Some(cluster) = Cluster::start(DiskForce::On) else { return skipped("eight_servers") };
+    let writes = rounds(40);
+    let names: Vec<String> = (0..(writes / 20).clamp(2, 100)).map(|n| format!("s{n}")).collect();
+    let space = TestSpace::new(&cluster);
+    for name in &names {
+        space.database.create_space("test", name, "anna", None).unwrap();
+    }
+    let rows: Vec<SpaceRow> = names.iter().map(|name| space.row(name)).collect();
+    let address = cluster.address(&space.database_name);
+    let servers: Vec<Vec<Store>> = (0..SERVERS)
+        .map(|n| {
+            let database = Database::new(&address, None).unwrap();
+            let open = |row: &SpaceRow| space.open_with(&format!("s-{n}"), &database, row.clone());
+            rows.iter().map(open).collect()
+        })
+        .collect();
+    let times: Vec<Vec<Duration>> = std::thread::scope(|scope| {
+        let spawn = |(n, stores)| scope.spawn(move || write_mixed(stores, n, writes));
+        let all: Vec<_> = servers.iter().map(Vec::as_slice).enumerate().map(spawn).collect();
+        all.into_iter().map(|server| server.join().unwrap()).collect()
+    });
+    let mut times = times.concat();
+    times.sort_unstable();
+    println!(
+        "{} writes of {SERVERS} servers to {} spaces: p50 {:?}, p99 {:?}",
+        times.len(),
+        names.len(),
+        times[times.len() / 2],
+        times[times.len() * 99 / 100]
+    );
+    assert_eq!(times.len(), SERVERS * writes);
+    let gaps = "select count(*) from memoranda.heads h where (h.head, h.head, h.head) <> \
+                (select count(*), coalesce(max(seq), 0), count(distinct id) \
+                from memoranda.commits c where c.space = h.space)";
+    assert_eq!(cluster.sql(&space.database_name, gaps), "0");
+    let sum = "select sum(head) from memoranda.heads";
+    assert_eq!(cluster.sql(&space.database_name, sum), (SERVERS * writes).to_string());
+    for (at, row) in rows.iter().enumerate() {
+        let cold = space.open_with("cold", &space.database, row.clone());
+        let of_space = (0..writes).filter(|n| n % names.len() == at).count();
+        let shared = text_of(&cold, "shared.md").unwrap_or_default();
+        let lines: BTreeSet<&str> = shared.lines().collect();
+        assert_eq!(lines.len(), shared.lines().count(), "a line is there twice");
+        for server in 0..SERVERS {
+            for round in 0..of_space {
+                match round % 5 {
+                    3 => assert!(lines.contains(format!("line {server} {round}").as_str())),
+                    4 => {}
+                    kept => {
+                        let text = text_of(&cold, &format!("of-{server}/{round}.md"));
+                        let is_gone = kept == 0 && round + 4 < of_space;
+                        assert_eq!(text.is_none(), is_gone, "{} {server} {round}", row.name);
+                    }
+                }
+            }
+        }
+        for stores in &servers {
+            stores[at].catch_up_with_space(None).unwrap();
+            assert_eq!(stores[at].fingerprint().unwrap(), cold.fingerprint().unwrap());
+        }
+    }
+}
+
 #[test]
 fn a_write_on_one_server_is_found_on_the_other_at_once() {
     let Some(cluster) = shared() else { return skipped("a_write_on_one_server") };
+    check_reads_of_others(cluster, cluster.port);
+}
+
+#[test]
+fn a_write_is_found_at_once_although_no_notice_of_it_arrives() {
+    let Some(cluster) = shared() else { return skipped("a_write_is_found_at_once") };
+    // The channel with the number of the space; the name of the role is followed by something else.
+    let (proxy, port) = DropProxy::start(cluster.port, b"memoranda\x002");
+    proxy.drop_next(usize::MAX);
+    check_reads_of_others(cluster, port);
+    assert!(proxy.dropped() > 0, "no notice was on its way");
+}
+
+/// Writes on one server and reads on another, by turns, while both wait for notices of changes.
+fn check_reads_of_others(cluster: &Cluster, port: u16) {
     let space = TestSpace::new(cluster);
-    let address = cluster.address(&space.database_name);
+    let address = address(port, &space.database_name);
     let (a, b) = (space.open("a", &address), space.open("b", &address));
+    let is_over = AtomicBool::new(false);
+    std::thread::scope(|scope| {
+        let _end = EndGuard(&is_over);
+        for store in [&a, &b] {
+            let is_over = &is_over;
+            scope.spawn(move || {
+                while !is_over.load(Ordering::SeqCst) {
+                    store.await_space_change(Duration::from_millis(100)).ok();
+                }
+            });
+        }
+        check_each_write(&a, &b);
+    });
+}
+
+fn check_each_write(a: &Store, b: &Store) {
     for n in 0..rounds(100) {
-        let (writer, reader) = if n % 2 == 0 { (&a, &b) } else { (&b, &a) };
+        let (writer, reader) = if n % 2 == 0 { (a, b) } else { (b, a) };
         put(writer, &format!("n{n}.md"), &format!("# Note {n}\n\nuniqueword{n}\n"));
         reader.catch_up_with_space(None).unwrap();
         assert_eq!(found(reader, &format!("uniqueword{n}")), [format!("n{n}.md")]);

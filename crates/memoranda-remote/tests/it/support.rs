@@ -3,8 +3,7 @@
 use std::collections::BTreeSet;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Mutex};
-use std::thread::Scope;
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
 use memoranda_core::change::{
     Author, ChangeChannel, ChangeOperation, ChangeSet, Commit, ExpectedContent, FileAction,
@@ -13,7 +12,9 @@ use memoranda_core::id::ProjectName;
 use memoranda_core::path::NotePath;
 use memoranda_core::query::Query;
 use memoranda_remote::postgres::{Database, PostgresLog, SpaceRow};
-use memoranda_store::{CommitOutcome, SearchFilter, SpaceOptions, Store, StoreError};
+use memoranda_store::{
+    CommitOutcome, SearchFilter, SpaceFreshness, SpaceOptions, Store, StoreError,
+};
 use tempfile::TempDir;
 
 use crate::cluster::Cluster;
@@ -70,8 +71,12 @@ impl TestSpace {
     }
 
     fn open_row(&self, cache: &str, address: &str, space: SpaceRow) -> Store {
-        let database = Database::new(address, None).unwrap();
-        let log = PostgresLog::new(database, space.id, space.device);
+        self.open_with(cache, &Database::new(address, None).unwrap(), space)
+    }
+
+    /// Opens a cache of a space with the connections of a server that has others open.
+    pub(crate) fn open_with(&self, cache: &str, database: &Database, space: SpaceRow) -> Store {
+        let log = PostgresLog::new(database.clone(), space.id, space.device);
         let store = Store::open_space(&self.options(cache), Arc::new(log)).unwrap();
         store.catch_up_with_space(None).unwrap();
         store.sync(&mut |_| {}).unwrap();
@@ -124,26 +129,82 @@ pub(crate) fn try_append(store: &Store, place: &str, line: &str) -> Result<Commi
     }
 }
 
-/// Lets every server append lines to one file until the end, and records those that were acknowledged.
-pub(crate) fn append_lines<'s>(
-    scope: &'s Scope<'s, '_>,
-    stores: &'s [Store],
-    acknowledged: &'s Mutex<BTreeSet<String>>,
-    is_over: &'s AtomicBool,
-) {
-    for (n, store) in stores.iter().enumerate() {
-        scope.spawn(move || {
-            for i in 0.. {
-                if is_over.load(Ordering::SeqCst) {
-                    return;
-                }
-                let line = format!("line {n} {i}");
-                match try_append(store, "log.md", &line) {
-                    Ok(_) => drop(acknowledged.lock().unwrap().insert(line)),
-                    Err(_) => std::thread::sleep(Duration::from_millis(50)),
-                }
+/// Says that it is over when it is dropped.
+pub(crate) struct EndGuard<'a>(pub(crate) &'a AtomicBool);
+
+impl Drop for EndGuard<'_> {
+    fn drop(&mut self) {
+        self.0.store(true, Ordering::SeqCst);
+    }
+}
+
+/// Servers that append lines to one file, and the lines that were acknowledged.
+pub(crate) struct LoadedServers {
+    pub(crate) stores: Vec<Store>,
+    acknowledged: Mutex<BTreeSet<String>>,
+    is_over: AtomicBool,
+}
+
+impl LoadedServers {
+    pub(crate) const COUNT: usize = 3;
+
+    pub(crate) fn open(space: &TestSpace, address: &str) -> Self {
+        let open = |n: usize| space.open(&format!("server-{n}"), address);
+        let stores = (0..Self::COUNT).map(open).collect();
+        Self { stores, acknowledged: Mutex::default(), is_over: AtomicBool::new(false) }
+    }
+
+    /// Lets every server write while something happens to the database.
+    pub(crate) fn write_while(&self, happening: impl FnOnce()) {
+        std::thread::scope(|scope| {
+            for (n, store) in self.stores.iter().enumerate() {
+                scope.spawn(move || self.append_lines(n, store));
             }
+            // The writers end also if it fails.
+            let _end = EndGuard(&self.is_over);
+            happening();
         });
+    }
+
+    fn append_lines(&self, n: usize, store: &Store) {
+        for i in 0.. {
+            if self.is_over.load(Ordering::SeqCst) {
+                return;
+            }
+            let line = format!("line {n} {i}");
+            match try_append(store, "log.md", &line) {
+                Ok(_) => drop(self.acknowledged.lock().unwrap().insert(line)),
+                Err(_) => std::thread::sleep(Duration::from_millis(50)),
+            }
+        }
+    }
+
+    /// Waits until further writes of all servers together were acknowledged.
+    pub(crate) fn await_writes(&self, further: usize) -> Duration {
+        let written = || self.acknowledged.lock().unwrap().len();
+        let (started, before) = (Instant::now(), written());
+        while written() < before + further {
+            assert!(started.elapsed() < Duration::from_secs(60), "no write went on");
+            std::thread::sleep(Duration::from_millis(20));
+        }
+        started.elapsed()
+    }
+
+    /// Compares everything with a cache that reads the log from its beginning: each acknowledged
+    /// line is there, once. Returns the number of lines.
+    pub(crate) fn check(&self, cold: &Store) -> usize {
+        let text = text_of(cold, "log.md").unwrap();
+        let lines: Vec<&str> = text.lines().collect();
+        let once: BTreeSet<&str> = lines.iter().copied().collect();
+        assert_eq!(once.len(), lines.len(), "a write was made twice");
+        for line in self.acknowledged.lock().unwrap().iter() {
+            assert!(once.contains(line.as_str()), "{line} is lost");
+        }
+        for store in &self.stores {
+            assert_eq!(store.catch_up_with_space(None).unwrap(), SpaceFreshness::Current);
+            assert_eq!(store.fingerprint().unwrap(), cold.fingerprint().unwrap());
+        }
+        lines.len()
     }
 }
 
@@ -163,7 +224,7 @@ pub(crate) fn found(store: &Store, text: &str) -> Vec<String> {
     paths
 }
 
-/// How often a test of chance is repeated: more with `MEMORANDA_TEST_ROUNDS`.
+/// Number of repetitions of a randomized test: more with `MEMORANDA_TEST_ROUNDS`.
 pub(crate) fn rounds(usual: usize) -> usize {
     let asked = std::env::var("MEMORANDA_TEST_ROUNDS").ok();
     asked.and_then(|text| text.parse().ok()).unwrap_or(usual)

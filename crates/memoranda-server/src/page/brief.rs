@@ -6,7 +6,9 @@ use memoranda_engine::NoteLocation;
 use memoranda_engine::core::token_estimate::estimate_tokens;
 use memoranda_engine::records::{FileSelection, RecordScope, VisibleScopes, single_line};
 use memoranda_engine::task_context::{TaskContext, TaskContextRequest};
-use memoranda_tools::{BriefRequest, BriefVisit, question_brief, session_brief};
+use memoranda_tools::{
+    BriefQuestion, BriefRequest, BriefVisit, NearestInBrief, question_brief, session_brief,
+};
 use serde_json::{Value, json};
 
 use super::contradictions::record_problem;
@@ -42,7 +44,12 @@ pub(super) fn client_brief(request: &PageRequest<'_>) -> Result<Value, HttpError
     let text = session_brief(memory, settings, &asked).map_err(record_problem)?;
     let mut text = text.unwrap_or_default();
     if let Some(question) = request.text("q") {
-        let found = question_brief(memory, settings, &asked, question, &|_, _| true);
+        let question = BriefQuestion {
+            text: question,
+            is_relevant: &|_, _| true,
+            without_relevant: NearestInBrief::LeftOut,
+        };
+        let found = question_brief(memory, settings, &asked, &question);
         let found = found.map_err(record_problem)?;
         if !found.is_empty() {
             text.push_str(&format!("\n\n## Relevant Memories\n{found}"));

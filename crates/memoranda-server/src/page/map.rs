@@ -49,7 +49,7 @@ pub(super) fn map(request: &PageRequest<'_>) -> Result<Response, HttpError> {
     let mut counts = vec![0usize; map.discs.len()];
     let mut projects = Vec::with_capacity(map.notes.len());
     for note in &map.notes {
-        let project = project_numbers.get(&note.project).copied().unwrap_or(0);
+        let project = project_numbers.get(&*note.project).copied().unwrap_or(0);
         if let Some(count) = counts.get_mut(project) {
             *count += 1;
         }

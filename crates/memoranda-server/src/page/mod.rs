@@ -93,7 +93,7 @@ impl PageState {
 /// A route's function.
 pub(crate) type PageHandler = fn(&PageRequest<'_>) -> Result<Value, HttpError>;
 
-/// How a route of the page is answered.
+/// Handler of a route of the page.
 #[derive(Clone, Copy)]
 pub(crate) enum PageEndpoint {
     /// With a built file.

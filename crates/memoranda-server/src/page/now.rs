@@ -1,4 +1,4 @@
-//! Now: what changed since a person last looked, and activity by day.
+//! Now: changes since the person's last visit, and activity by day.
 
 use jiff::{SignedDuration, Timestamp};
 use memoranda_engine::core::id::CommitId;

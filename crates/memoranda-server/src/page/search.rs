@@ -321,6 +321,7 @@ fn meaning_json(by: &EmbeddingSource) -> Value {
     match by {
         EmbeddingSource::Nothing => json!({ "by": "nothing" }),
         EmbeddingSource::BuiltIn => json!({ "by": "built-in" }),
+        EmbeddingSource::Loading => json!({ "by": "loading" }),
         EmbeddingSource::Chosen { model, left } => {
             json!({ "by": "chosen", "model": model, "left": left })
         }

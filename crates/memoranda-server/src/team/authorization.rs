@@ -154,6 +154,17 @@ fn no_token() -> HttpError {
     HttpError::new(StatusCode::UNAUTHORIZED, message)
 }
 
+/// Returns the space that a request names by its header; an error if the header is no text or comes
+/// twice, because the second one may be the limit that a proxy adds.
+pub(crate) fn named_in(headers: &HeaderMap) -> Result<Option<&str>, ()> {
+    let mut values = headers.get_all(SPACE_HEADER).iter();
+    match (values.next(), values.next()) {
+        (None, _) => Ok(None),
+        (Some(name), None) => name.to_str().map(Some).map_err(drop),
+        (Some(_), Some(_)) => Err(()),
+    }
+}
+
 fn bearer(headers: &HeaderMap) -> Option<&str> {
     let mut values = headers.get_all(AUTHORIZATION).iter();
     let (value, None) = (values.next()?, values.next()) else { return None };
@@ -165,6 +176,19 @@ fn bearer(headers: &HeaderMap) -> Option<&str> {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn a_space_is_named_once_or_not_at_all() {
+        let headers = |values: &[&[u8]]| -> HeaderMap {
+            let value = |value: &&[u8]| (SPACE_HEADER.parse().unwrap(), value.to_vec());
+            let values = values.iter().map(value);
+            values.map(|(name, value)| (name, value.try_into().unwrap())).collect()
+        };
+        assert_eq!(named_in(&headers(&[])), Ok(None));
+        assert_eq!(named_in(&headers(&[b"acme"])), Ok(Some("acme")));
+        assert_eq!(named_in(&headers(&[b"acme", b"anna"])), Err(()));
+        assert_eq!(named_in(&headers(&[b"acm\xe9"])), Err(()));
+    }
 
     #[test]
     fn only_one_bearer_token_counts() {

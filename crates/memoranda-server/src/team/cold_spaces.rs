@@ -5,9 +5,9 @@
 //! left there. Both are as current as the whole space. If there is no image, a call waits.
 
 use std::sync::Arc;
-use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
+use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Mutex, MutexGuard, PoisonError};
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
 use memoranda_engine::{EngineError, Memory, SpaceFreshness, SpaceOptions};
 use memoranda_remote::directory::SpaceGrant;
@@ -24,17 +24,17 @@ const BY_NAME: [(&str, &str); 2] = [("fetch", "id"), ("read_note", "identifier")
 /// Argument by which a call asks for an earlier version.
 const AS_OF_ARGUMENT: &str = "as_of";
 
-/// The answer that comes early needs the processors first.
-const COMPLETION_DELAY: Duration = Duration::from_millis(250);
+/// The answer that comes early needs the processors first, also where others use them.
+const COMPLETION_DELAY: Duration = Duration::from_secs(1);
 
-/// How far the cache of an open space has come.
+/// State of the cache of an open space.
 pub(crate) struct CacheState {
     is_whole: AtomicBool,
     is_completing: AtomicBool,
     /// Store on the index image, which answers until the space is whole.
     image: Mutex<ImageSlot>,
-    /// Length of the log at which an image was offered last, in bytes.
-    offered_bytes: AtomicU64,
+    /// Length of the log at which an image was offered last, in bytes, and the time of that.
+    offered: Mutex<Option<(u64, Instant)>>,
 }
 
 #[derive(Default)]
@@ -51,7 +51,7 @@ impl CacheState {
             is_whole: AtomicBool::new(is_whole),
             is_completing: AtomicBool::new(false),
             image: Mutex::default(),
-            offered_bytes: AtomicU64::new(0),
+            offered: Mutex::default(),
         }
     }
 
@@ -174,16 +174,23 @@ fn complete_in_background(open: &Arc<OpenSpace>, delay: Duration) {
     }
 }
 
-/// Leaves an image of the index with the log, if the log has grown since the last offer.
+/// Leaves an image of the index with the log, if the log has grown since the last offer, or if that was a
+/// while ago: a database that crashed has lost its images.
 fn offer_image(open: &OpenSpace) {
     /// Part of the log by which it has to grow.
     const GROWTH: u64 = 20;
-    let offered = open.cache.offered_bytes.load(Ordering::Relaxed);
+    /// Time after which an image is offered again.
+    const RENEWAL_INTERVAL: Duration = Duration::from_secs(600);
     let Ok(bytes) = open.memory.log_bytes() else { return };
-    if !open.cache.is_whole.load(Ordering::Acquire) || bytes < offered + offered / GROWTH {
+    let mut offered = open.cache.offered.lock().unwrap_or_else(PoisonError::into_inner);
+    let is_recent = offered.is_some_and(|(offered, at)| {
+        bytes < offered + offered / GROWTH && at.elapsed() < RENEWAL_INTERVAL
+    });
+    if !open.cache.is_whole.load(Ordering::Acquire) || is_recent {
         return;
     }
-    open.cache.offered_bytes.store(bytes.max(1), Ordering::Relaxed);
+    *offered = Some((bytes, Instant::now()));
+    drop(offered);
     match open.memory.offer_image() {
         Ok(_) => {}
         Err(error) => tracing::debug!(%error, "an index image was not stored"),

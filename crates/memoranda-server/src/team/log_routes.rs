@@ -6,11 +6,12 @@ use axum::extract::{Request, State};
 use axum::http::StatusCode;
 use axum::http::header::CONTENT_TYPE;
 use axum::response::{IntoResponse as _, Response};
+use memoranda_engine::remote::RemoteError;
 use memoranda_remote::directory::SpaceGrant;
 use memoranda_remote::frame_stream::encode_frames;
 
 use super::TeamState;
-use super::authorization::{SPACE_HEADER, unavailable};
+use super::authorization::{named_in, unavailable};
 use crate::http_error::HttpError;
 
 /// Maximum bytes of frames in one answer, unless one frame is larger.
@@ -36,18 +37,24 @@ pub(super) async fn frames(
         let mut pairs = query.split('&').filter_map(|pair| pair.split_once('='));
         pairs.find(|(key, _)| *key == name).and_then(|(_, value)| value.parse::<u64>().ok())
     };
-    let after = number("after").ok_or_else(|| {
+    // Numbers of the log are signed in the database: a larger one would count as negative there.
+    let after = number("after").filter(|after| i64::try_from(*after).is_ok()).ok_or_else(|| {
         HttpError::bad_request("Say after which number: /t/log/frames?after=0&bytes=1000000.")
     })?;
     let bytes = number("bytes").map_or(MAX_ANSWER_BYTES, |bytes| bytes as usize);
     let (team, account, space) = named_space(team, request).await?;
     let read = tokio::task::spawn_blocking(move || {
-        if after == 0 {
-            // The beginning of a whole copy with its history.
-            team.directory.record_event(&account, "clone", &space.name).ok();
-        }
         let log = team.directory.space_log(&space);
-        log.read_after(after, bytes.clamp(1, MAX_ANSWER_BYTES))
+        let frames = log.read_after(after, bytes.clamp(1, MAX_ANSWER_BYTES))?;
+        if let (Some(first), Some(last)) = (frames.first(), frames.last()) {
+            // Whatever leaves the server with its history is in the audit, whichever part it is.
+            let action = if after == 0 { "clone" } else { "pull" };
+            let part = format!("{}: {} to {}", space.name, first.seq, last.seq);
+            team.directory
+                .record_event(&account, action, &part)
+                .map_err(|error| RemoteError::Unavailable { reason: error.to_string() })?;
+        }
+        Ok::<_, RemoteError>(frames)
     });
     let frames = match read.await {
         Ok(Ok(frames)) => frames,
@@ -77,10 +84,10 @@ async fn named_space(
         if authorized.as_of.is_some() {
             return Err(unavailable());
         }
-        let name = parts.headers.get(SPACE_HEADER).and_then(|name| name.to_str().ok());
-        let space = authorized.grant.space(name).cloned().ok_or_else(|| {
-            HttpError::new(StatusCode::NOT_FOUND, "This token opens no space of this name.")
-        })?;
+        let no_space =
+            || HttpError::new(StatusCode::NOT_FOUND, "This token opens no space of this name.");
+        let name = named_in(&parts.headers).map_err(|()| no_space())?;
+        let space = authorized.grant.space(name).cloned().ok_or_else(no_space)?;
         Ok((team, authorized.grant.account.clone(), space))
     });
     task.await.unwrap_or_else(|_| {

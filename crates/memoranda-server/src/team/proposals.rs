@@ -3,7 +3,7 @@
 use std::sync::Arc;
 
 use memoranda_remote::directory::{
-    Proposal, ProposalDecision, ProposedCall, SpaceGrant, TokenAccess,
+    DirectoryError, Proposal, ProposalDecision, ProposedCall, SpaceGrant, TokenAccess,
 };
 use memoranda_tools::{ClientContext, RepositorySource, ToolDef, ToolResult};
 use serde_json::{Value, json};
@@ -52,6 +52,9 @@ impl TeamRequest {
                     ),
                     structured,
                 )
+            }
+            Err(DirectoryError::Refused(reason)) => {
+                ToolResult::error(format!("Nothing was written and nothing waits: {reason}."))
             }
             Err(error) => {
                 tracing::warn!(%error, "a proposal was not kept");

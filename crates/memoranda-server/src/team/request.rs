@@ -3,7 +3,7 @@
 use std::sync::Arc;
 use std::sync::atomic::AtomicBool;
 
-use axum::http::{HeaderMap, HeaderValue, StatusCode};
+use axum::http::{HeaderMap, StatusCode};
 use jiff::Timestamp;
 use memoranda_engine::core::statement::StatementScope;
 use memoranda_engine::{Author, Memory, SpaceFreshness};
@@ -12,7 +12,7 @@ use memoranda_tools::{SideOutput, ToolDef, ToolResult, remembered_scope};
 use serde_json::{Map, Value, json};
 use tokio::sync::mpsc;
 
-use super::authorization::{RequestAuthorization, SPACE_HEADER, unavailable};
+use super::authorization::{RequestAuthorization, SPACE_HEADER, named_in, unavailable};
 use super::spaces::{OpenSpace, SpaceError};
 use super::{TeamState, team_tools};
 use crate::http_error::HttpError;
@@ -20,6 +20,10 @@ use crate::tool_call::{CallProgress, ToolCall};
 
 /// Argument by which a call names a space.
 pub(crate) const SPACE_ARGUMENT: &str = "space";
+
+/// Maximum size of the arguments of a reading call, in bytes. A question takes time by its length, and
+/// everybody waits for the same processors.
+const MAX_READ_ARGUMENTS: usize = 64 << 10;
 
 /// A request with the spaces that its token opens.
 pub(crate) struct TeamRequest {
@@ -62,10 +66,10 @@ impl TeamRequest {
         headers: &HeaderMap,
         authorized: RequestAuthorization,
     ) -> Result<Self, HttpError> {
-        let only = match headers.get(SPACE_HEADER).map(HeaderValue::to_str) {
-            None => None,
-            Some(Ok(name)) if authorized.grant.space(Some(name)).is_some() => Some(name.to_owned()),
-            Some(_) => {
+        let only = match named_in(headers) {
+            Ok(None) => None,
+            Ok(Some(name)) if authorized.grant.space(Some(name)).is_some() => Some(name.to_owned()),
+            Ok(Some(_)) | Err(()) => {
                 let message = format!(
                     "This token opens no space of the name in {SPACE_HEADER}. It opens: {}.",
                     names(&authorized.grant.spaces.iter().collect::<Vec<_>>())
@@ -197,6 +201,13 @@ impl TeamRequest {
         named: Option<&str>,
         channels: CallChannels<'_>,
     ) -> (ToolResult, SideOutput) {
+        if call.tool.hints.read_only && is_too_long(&call.arguments) {
+            let message = format!(
+                "A reading call may have {MAX_READ_ARGUMENTS} bytes of arguments at the most. Ask with \
+                 fewer words.",
+            );
+            return (ToolResult::error(message), SideOutput::default());
+        }
         let spaces = self.spaces();
         if team_tools::is_team_tool(call.tool) {
             return (team_tools::run(self, &call, named, channels), SideOutput::default());
@@ -350,6 +361,19 @@ impl TeamRequest {
             }
         }
     }
+}
+
+/// Returns true if the texts of some arguments are longer than those of any sensible question.
+fn is_too_long(arguments: &Value) -> bool {
+    fn length(value: &Value) -> usize {
+        match value {
+            Value::String(text) => text.len(),
+            Value::Array(items) => items.iter().map(|item| 1 + length(item)).sum(),
+            Value::Object(fields) => fields.iter().map(|(name, v)| name.len() + length(v)).sum(),
+            _ => 1,
+        }
+    }
+    length(arguments) > MAX_READ_ARGUMENTS
 }
 
 /// Returns the refusal of a write while the database cannot be reached.

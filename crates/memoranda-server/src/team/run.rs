@@ -38,7 +38,7 @@ pub struct TeamConfig {
     /// Folder of the vaults of spaces. It belongs to this machine alone, and can be deleted while no
     /// server runs.
     pub cache: PathBuf,
-    /// How long to wait for another process's write.
+    /// Maximum time to wait for another process's write.
     pub lock_patience: Duration,
     /// Maximum number of spaces that are open at the same time.
     pub max_open_spaces: usize,

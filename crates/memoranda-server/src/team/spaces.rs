@@ -19,7 +19,7 @@ use crate::mcp;
 use crate::page::{PageSessions, PageState};
 use crate::tool_catalog::ToolCatalog;
 
-/// How long a follower waits for a change before it looks whether it is still needed.
+/// Time after which a follower that waits for a change checks whether it is still needed.
 const FOLLOW_TIMEOUT: Duration = Duration::from_secs(20);
 /// Pause of a follower after an error.
 const FOLLOW_RETRY_PAUSE: Duration = Duration::from_secs(2);
@@ -222,7 +222,9 @@ impl OpenSpace {
             return;
         }
         let memory = Arc::downgrade(&self.memory);
-        std::thread::spawn(move || follow(&memory));
+        if std::thread::Builder::new().spawn(move || follow(&memory)).is_err() {
+            self.is_followed.store(false, Ordering::SeqCst);
+        }
     }
 }
 

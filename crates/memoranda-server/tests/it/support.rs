@@ -48,7 +48,7 @@ pub(crate) fn config() -> ServerConfig {
     ServerConfig { selection, authentication, ..ServerConfig::standard("9.9.9") }
 }
 
-/// How a client starts.
+/// Handshake of a client.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(crate) enum ProtocolEra {
     Handshake(&'static str),

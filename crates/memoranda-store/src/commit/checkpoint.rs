@@ -17,7 +17,7 @@ use memoranda_core::id::ProjectName;
 use memoranda_core::path::NotePath;
 
 use crate::StoreInner;
-use crate::error::{ErrorContext as _, Result, StoreError};
+use crate::error::{ErrorContext as _, NotAFileKind, Result, StoreError};
 use crate::faults::{self, Step};
 use crate::files::state_files;
 use crate::index::OldReaders;
@@ -43,6 +43,9 @@ impl StoreInner {
         let (Some(Some(segment)), Some(Some(offset))) = (numbers.next(), numbers.next()) else {
             return Ok(LogPosition::default());
         };
+        if let (0, Some(Some(seq))) = (segment, numbers.next()) {
+            return self.log.end_of(device, seq);
+        }
         let noted = LogPosition { segment, offset };
         if noted > self.log.end(device)? { Ok(LogPosition::default()) } else { Ok(noted) }
     }
@@ -124,8 +127,14 @@ impl StoreInner {
                 // A folder may be as new as the file, and so may those above it.
                 let mut above = Some(path.clone());
                 while let Some(place) = above.filter(|place| folders.insert(folder_of(place))) {
-                    if let Ok(Some(folder)) = root.folder(&place) {
-                        folder.sync_names().doing(|| format!("force {path} to disk"))?;
+                    match root.folder(&place) {
+                        Ok(Some(folder)) => {
+                            folder.sync_names().doing(|| format!("force {path} to disk"))?;
+                        }
+                        Ok(None) => {}
+                        // Something else has the name of a folder above it by now.
+                        Err(StoreError::NotAFile { kind, .. }) if kind != NotAFileKind::Folder => {}
+                        Err(e) => return Err(e),
                     }
                     above = place.parent().and_then(|parent| NotePath::parse(parent).ok());
                 }
@@ -159,10 +168,16 @@ impl StoreInner {
             .doing(|| "write the checkpoint".into())
     }
 
-    /// Removes a device's checkpoint, because the positions of its log are about to change.
-    pub(crate) fn remove_checkpoint(&self, device: &str) -> Result<()> {
+    /// Lets a device's checkpoint name the number of the last record, because the positions of its log
+    /// are about to change. Without a number, as in a log of format 1, there is no checkpoint then.
+    pub(crate) fn set_checkpoint_by_number(&self, device: &str, end: LogPosition) -> Result<()> {
         let path = self.checkpoint_path(device);
-        state_files::remove_durably(&path).doing(|| "remove the checkpoint".into())
+        let doing = || "write the checkpoint".into();
+        match self.log.chain_end(device, end)?.seq {
+            0 => state_files::remove_durably(&path).doing(doing),
+            // Programs of earlier versions read no position in this line.
+            seq => state_files::replace(&path, format!("0 0 {seq}\n").as_bytes()).doing(doing),
+        }
     }
 
     /// Returns true if this process continues after a change, and has a background thread.
@@ -204,9 +219,9 @@ fn folder_has_other(error: &std::io::Error) -> bool {
 
 /// Size of a write, sent to the background thread.
 enum WriteSize {
-    /// Its files are forced to disk in their time.
+    /// The files are forced to disk in the background.
     InTime,
-    /// They are forced at once.
+    /// The files are forced to disk at once.
     Large,
 }
 

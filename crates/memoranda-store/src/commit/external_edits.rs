@@ -144,7 +144,7 @@ pub(crate) fn wait_until_older(stat: &FileStat) {
     }
 }
 
-/// A file that was found to differ from what the history says.
+/// A file that differs from the history.
 pub(crate) struct ScannedFile<'a> {
     pub(crate) project: &'a ProjectName,
     pub(crate) project_row: i64,

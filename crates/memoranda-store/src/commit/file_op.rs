@@ -9,7 +9,9 @@ use memoranda_core::id::{CommitId, ContentHash};
 use memoranda_core::path::NotePath;
 
 use crate::error::{Result, StoreError};
-use crate::files::{DirHandle, FileContent, FileStat, HardLinkPolicy, ProjectRoot, temp_names};
+use crate::files::{
+    DirHandle, FileContent, FileStat, HardLinkPolicy, ProjectRoot, is_partly_done, temp_names,
+};
 
 /// An editor that saves more often than this while a change is taken back is let win.
 const MAX_EXCHANGES: usize = 100;
@@ -80,9 +82,9 @@ impl<'a> FolderHandles<'a> {
 
 /// Kind of a file operation.
 pub(crate) enum FileOpKind<'a> {
-    /// It holds these bytes.
+    /// The file has this content.
     Put { content: &'a [u8], hash: ContentHash, mode: u32 },
-    /// It comes from another place of the project.
+    /// The file comes from another path of the project.
     Move {
         from: &'a NotePath,
         source: ContentHash,
@@ -90,23 +92,25 @@ pub(crate) enum FileOpKind<'a> {
         hash: ContentHash,
         mode: u32,
     },
-    /// It is gone.
+    /// The file is removed.
     Remove,
 }
 
 /// Result of comparing a file with the version that was read.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(crate) enum FileOpOutcome {
-    /// It was, and now is as it should be.
+    /// The file was as expected, and is now as it should be.
     Yes,
-    /// Somebody had changed it in between; this step is to be undone.
+    /// The file was changed in between; the operation is to be undone.
     Raced,
 }
 
-/// How far a file's part has been done.
+/// Progress of the operation on one file.
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum FileOpProgress {
     Nothing,
+    /// The exchange by steps failed in the middle, and could not be taken back at once.
+    HalfSwapped,
     /// The new file has the name; there was none before.
     LoggedRecord,
     /// The new file has the name, and the old one the temporary name.
@@ -135,12 +139,28 @@ impl<'a> FileOp<'a> {
         self.root
     }
 
-    /// Forces the new bytes to disk, under their temporary name.
+    /// Forces the new bytes and their temporary name to disk.
+    ///
+    /// Once the log has the change, what is left of it must tell how far it was made: a file that has
+    /// neither its temporary name nor its own was placed, and removed by somebody since.
     pub(crate) fn force_temporary(&self, folders: &FolderHandles<'a>) -> Result<()> {
+        if !self.has_temporary() {
+            return Ok(());
+        }
         let Some(folder) = folders.of(self.root, self.path)? else { return Ok(()) };
         let doing =
             |source| StoreError::Io { doing: format!("force {} to disk", self.path), source };
-        folder.sync_file(&self.temporary).map_err(doing)
+        folder.sync_file(&self.temporary).map_err(doing)?;
+        self.root.force_names(self.path)
+    }
+
+    /// Returns true if new bytes are written under a temporary name.
+    fn has_temporary(&self) -> bool {
+        match &self.placing {
+            FileOpKind::Put { .. } => true,
+            FileOpKind::Move { source, hash, .. } => source != hash,
+            FileOpKind::Remove => false,
+        }
     }
 
     /// Forces the names of the file to disk. A file that was only renamed has bytes that perhaps nobody
@@ -169,7 +189,7 @@ impl<'a> FileOp<'a> {
         self.path
     }
 
-    /// Where the file comes from, if it is moved.
+    /// Returns the previous path of a moved file.
     pub(crate) fn from(&self) -> Option<&NotePath> {
         match &self.placing {
             FileOpKind::Move { from, .. } => Some(from),
@@ -254,6 +274,10 @@ impl<'a> FileOp<'a> {
         };
         match done {
             Ok(done) => self.done = done,
+            Err(e) if is_partly_done(&e) => {
+                self.done = FileOpProgress::HalfSwapped;
+                return Err(self.failed(e));
+            }
             Err(e) if is_race(&e) => return Ok(FileOpOutcome::Raced),
             Err(e) => return Err(self.failed(e)),
         }
@@ -287,6 +311,7 @@ impl<'a> FileOp<'a> {
         let from = self.from().map(NotePath::file_name);
         let undone = match (self.done, &source_folder, from) {
             (FileOpProgress::Nothing, _, _) => Ok(()),
+            (FileOpProgress::HalfSwapped, _, _) => folder.undo_swap(&self.temporary, name),
             (FileOpProgress::LoggedRecord, _, _) => self.withdraw(folder),
             (FileOpProgress::Swapped, _, _) => self.swap_back(folder),
             (FileOpProgress::SetAside, _, _) => self.restore(folder, folder, name),
@@ -353,9 +378,10 @@ impl<'a> FileOp<'a> {
         let folder = match self.done {
             FileOpProgress::Swapped | FileOpProgress::SetAside => folders.of(self.root, self.path),
             FileOpProgress::MovedAndSetAside => self.source_folder(folders),
-            FileOpProgress::Nothing | FileOpProgress::LoggedRecord | FileOpProgress::Moved => {
-                Ok(None)
-            }
+            FileOpProgress::Nothing
+            | FileOpProgress::HalfSwapped
+            | FileOpProgress::LoggedRecord
+            | FileOpProgress::Moved => Ok(None),
         };
         if let Ok(Some(folder)) = folder {
             folder.remove_quietly(&self.temporary);

@@ -22,14 +22,14 @@ use crate::index::{self, IndexBatch, IndexedFile, SimilarNote, history};
 use crate::log::{LogPosition, LoggedRecord};
 use crate::{Store, StoreInner};
 
-/// Number of pending commits that are indexed at once. One write in so many waits for it.
+/// Number of pending commits that are indexed at once. One write in this many waits for it.
 const MAX_PENDING_COMMITS: usize = 32;
 
 /// One commit.
 pub(crate) struct PendingIndexUpdate {
     /// The end of the log before it.
     pub(crate) from: LogPosition,
-    /// Its records, with their places in the log.
+    /// The records, with their locations in the log.
     pub(crate) placed: Vec<LoggedRecord>,
     /// The files of the last record, in its order.
     pub(crate) files: Vec<FileUpdate>,
@@ -218,7 +218,7 @@ impl PendingUpdates {
     }
 
     /// Returns true if a commit may concern a query.
-    fn concern(&self, concerns: impl Fn(&UnindexedFile) -> bool) -> bool {
+    pub(crate) fn concern(&self, concerns: impl Fn(&UnindexedFile) -> bool) -> bool {
         is_concerned(&self.updates, concerns)
     }
 

@@ -49,7 +49,7 @@ const MAX_SPACE_TRIES: usize = 200;
 /// Outcome of a change.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub enum CommitOutcome {
-    /// It was made, and is durable.
+    /// The change was made, and is durable.
     Committed(Commit),
     /// Everything was already so.
     Unchanged,
@@ -164,7 +164,7 @@ enum CommitAttempt {
     Raced,
 }
 
-/// One operation, with what was found and what is to be.
+/// One operation, with the found and the new state of its file.
 struct CheckedOperation<'a> {
     operation: &'a ChangeOperation,
     root: &'a ProjectRoot,
@@ -231,7 +231,7 @@ type Folder = (ProjectName, NotePath);
 /// The projects of a change.
 struct OpenedProject {
     roots: ProjectRoots,
-    /// How they are really spelt, by how they were named.
+    /// Exact project names, by the names in the change.
     spelt: HashMap<ProjectName, ProjectName>,
     /// The folders of those that were not there.
     made: Vec<PathBuf>,
@@ -391,18 +391,24 @@ fn write_and_publish<'a>(
         file_ops.iter().for_each(|apply| apply.discard(&folders));
         folders.unmake();
     };
-    // A drive that is pulled loses what was not forced, and the machine runs on: nobody would know.
-    let vault = &session.inner.vault;
-    let is_forced = |file_op: &FileOp<'a>| vault.forces_files(file_op.root());
     for n in 0..file_ops.len() {
-        let mut written = file_ops[n].write_temp(&folders, record.commit.time);
-        if written.is_ok() && is_forced(&file_ops[n]) {
-            written = file_ops[n].force_temporary(&folders);
-        }
-        if let Err(e) = written {
+        if let Err(e) = file_ops[n].write_temp(&folders, record.commit.time) {
             discard(&file_ops[..=n]);
             return Err(e);
         }
+    }
+    // A drive that is pulled loses what was not forced, and the machine runs on: nobody would know.
+    let vault = &session.inner.vault;
+    let is_forced = |file_op: &FileOp<'a>| vault.forces_files(file_op.root());
+    let mut forced = file_ops.iter().filter(|file_op| is_forced(file_op)).peekable();
+    // The folder of a project may be as new as its first file.
+    let home = match forced.peek() {
+        Some(_) => state_files::sync_dir(&vault.home).doing(|| "force the vault to disk".into()),
+        None => Ok(()),
+    };
+    if let Err(e) = home.and_then(|()| forced.try_for_each(|it| it.force_temporary(&folders))) {
+        discard(&file_ops);
+        return Err(e);
     }
     let made = folders_made(change, roots, &folders);
     record.commit.folders =
@@ -441,13 +447,8 @@ fn write_and_publish<'a>(
         discard(&file_ops);
         return taken_back(kept, applied.map(|_| CommitAttempt::Raced));
     }
-    let mut forced = file_ops.iter().filter(|file_op| is_forced(file_op)).peekable();
-    // The folder of a project may be as new as its first file.
-    let home = match forced.peek() {
-        Some(_) => state_files::sync_dir(&vault.home).doing(|| "force the vault to disk".into()),
-        None => Ok(()),
-    };
-    if let Err(e) = home.and_then(|()| forced.try_for_each(FileOp::force_names)) {
+    let mut forced = file_ops.iter().filter(|file_op| is_forced(file_op));
+    if let Err(e) = forced.try_for_each(FileOp::force_names) {
         let undone = file_ops.iter().rev().try_for_each(|apply| apply.undo(&folders));
         if let Err(e) = undone.and_then(|()| session.take_back(start)) {
             *session.halted = Some(e.to_string());

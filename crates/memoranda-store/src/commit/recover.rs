@@ -6,6 +6,7 @@
 //! enter the history before the acknowledged version replaces them.
 
 mod evidence;
+mod exchange;
 
 use std::cell::Cell;
 use std::collections::{BTreeMap, BTreeSet, HashMap};
@@ -16,10 +17,11 @@ use memoranda_core::id::{ContentHash, ProjectName};
 use memoranda_core::path::NotePath;
 
 use crate::commit::recover::evidence::{
-    find_displaced, is_untouched, look_before_cleaning, read_second_name,
+    find_displaced, is_untouched, look_before_cleaning, read_second_name, withdraw_link,
 };
+use crate::commit::recover::exchange::{place_unless_saved, set_aside, swap_found};
 use crate::error::{NotAFileKind, Result, StoreError};
-use crate::files::{DirHandle, FileContent, HardLinkPolicy, ProjectRoot, temp_names};
+use crate::files::{FileContent, ProjectRoot, temp_names};
 use crate::index;
 use crate::log::chain::clock_of;
 use crate::log::{
@@ -73,10 +75,10 @@ impl UnappliedRecord {
 struct FileHistory {
     /// Every version that the file had on the way.
     versions: Vec<Option<ContentHash>>,
-    /// When we wrote the file, in milliseconds since 1970.
+    /// Times at which this program wrote the file, in milliseconds since 1970.
     written_ms: Vec<i64>,
     last_ms: i64,
-    /// When the last version was written: a move alone keeps that time.
+    /// Time at which the last version was written: a move keeps that time.
     content_time: ContentTime,
     last_clock: u64,
     crash: CrashKind,
@@ -90,16 +92,18 @@ struct FileHistory {
     permalink: Option<String>,
     /// The other place of the file, if the last record moved it here or away from here.
     moved: Option<NotePath>,
+    /// The other places of the file in all records.
+    places: Vec<NotePath>,
     /// Temporary names that a crash may have left in the file's folder.
     temporaries: Vec<(String, TempFileState)>,
 }
 
-/// When a version of a file was written.
+/// Time at which a version of a file was written.
 #[derive(Clone, PartialEq, Eq)]
 enum ContentTime {
     /// At this time, in milliseconds since 1970.
     At(i64),
-    /// When the file at this place was, from which it was moved.
+    /// The time of the file at this path, from which it was moved.
     Of(NotePath),
 }
 
@@ -117,6 +121,7 @@ impl FileHistory {
             ours_at: 0,
             permalink: None,
             moved: None,
+            places: Vec::new(),
             temporaries: Vec::new(),
         }
     }
@@ -299,13 +304,17 @@ impl<'a> Recovery<'a> {
                 history.has_ours |= is_ours;
                 history.permalink.clone_from(&permalink);
                 history.moved = moved.cloned();
+                history.places.extend(moved.cloned());
                 if is_ours {
                     history.ours_at = history.versions.len() - 1;
                     history.written_ms.push(unapplied.time_ms());
                     let name = temp_names::of_commit(commit.id, n);
                     let displaced = temp_names::of_displaced(&name);
                     history.temporaries.push((name, temporary));
+                    // An exchange by steps sets aside what has the name, also one that recovery makes.
+                    let of_recovery = temp_names::of_displaced(&displaced);
                     history.temporaries.push((displaced, TempFileState::NewOrDisplaced));
+                    history.temporaries.push((of_recovery, TempFileState::NewOrDisplaced));
                 }
             };
             match &file.moved_from {
@@ -472,14 +481,21 @@ impl<'a> Recovery<'a> {
                 match read_second_name(root, path, history)? {
                     // A person gave the file another name.
                     None => return Ok(()),
+                    Some(found)
+                        if self.is_linked_save(&found, history, crash)?
+                            && withdraw_link(root, path, history)? =>
+                    {
+                        None
+                    }
                     found => found,
                 }
             }
             read => read?,
         };
-        // After the read, so that a save or a removal in between is seen.
+        // After the read, so that a save or a removal in between is seen. Our last version still has its
+        // temporary name until it is placed, whatever the times say.
         let is_untouched = match &seen {
-            Some(seen) => is_untouched(root, path, history, seen)?,
+            Some(seen) => displaced.has_last_version || is_untouched(root, path, history, seen)?,
             None => true,
         };
         let current = found.as_ref().map(|found| found.hash);
@@ -543,15 +559,29 @@ impl<'a> Recovery<'a> {
         }
         let time_ms = self.content_ms(project, history);
         let (project, path) = (project.clone(), path.clone());
-        let known = history.temporaries.last().map(|(name, _)| name.clone());
+        let known = history.temporaries.iter().nth_back(1).map(|(name, _)| name.clone());
         let aside = known.unwrap_or_else(temp_names::of_recovery);
         self.repairs.push(Repair { project, path, time_ms, current, last, mode, aside });
         Ok(())
     }
 
+    /// Returns true if a file with two names is a save by hand, and not the version that was moved. If it
+    /// is in both places of the move, the process died before it took the new name back.
+    fn is_linked_save(
+        &self,
+        found: &FileContent,
+        history: &FileHistory,
+        crash: CrashKind,
+    ) -> Result<bool> {
+        let is_save = history.last().is_some() && !history.versions.contains(&Some(found.hash));
+        Ok(is_save && (crash <= CrashKind::Remote || !self.is_torn(&found.bytes, history)?))
+    }
+
     /// Returns true if the bytes are what a power cut leaves of any version of the file.
     fn is_torn(&self, bytes: &[u8], history: &FileHistory) -> Result<bool> {
-        if bytes.is_empty() {
+        // Zeros are what a file system shows of bytes that never reached the disk. The version may be one that
+        // no log has.
+        if bytes.iter().all(|byte| *byte == 0) {
             return Ok(true);
         }
         for hash in history.versions.iter().flatten() {
@@ -661,7 +691,7 @@ impl<'a> Recovery<'a> {
             .and_then(|()| folder.replace(&temporary, &repair.aside))
             .and_then(|()| match repair.current {
                 Some(_) => swap_found(&folder, path.file_name(), repair),
-                None => folder.place(&repair.aside, path.file_name()),
+                None => place_unless_saved(&folder, &repair.aside, path.file_name()),
             })
             .map_err(doing)?;
         if is_forced {
@@ -680,39 +710,6 @@ fn is_in_old_place(root: &ProjectRoot, history: &FileHistory) -> Result<bool> {
         read => read?,
     };
     Ok(found.is_some_and(|found| history.versions.contains(&Some(found.hash))))
-}
-
-/// Removes a file, unless somebody has saved there since it was looked at.
-fn set_aside(folder: &DirHandle, name: &str, repair: &Repair) -> std::io::Result<()> {
-    // The log has what a crash left under this name.
-    folder.remove_quietly(&repair.aside);
-    match folder.take(folder, name, &repair.aside) {
-        Err(e) if e.kind() == std::io::ErrorKind::NotFound => return Ok(()),
-        taken => taken?,
-    }
-    if hash_of(folder, &repair.aside)? == repair.current {
-        folder.remove_quietly(&repair.aside);
-        return Ok(());
-    }
-    folder.place(&repair.aside, name)
-}
-
-/// Puts the restored version in the place of a file, unless somebody has saved there since it was
-/// looked at.
-fn swap_found(folder: &DirHandle, name: &str, repair: &Repair) -> std::io::Result<()> {
-    folder.swap(&repair.aside, name)?;
-    if hash_of(folder, &repair.aside)? == repair.current {
-        return Ok(());
-    }
-    match folder.swap(&repair.aside, name) {
-        // Who saved there has also deleted the file since.
-        Err(e) if e.kind() == std::io::ErrorKind::NotFound => Ok(()),
-        swapped => swapped,
-    }
-}
-
-fn hash_of(folder: &DirHandle, name: &str) -> std::io::Result<Option<ContentHash>> {
-    Ok(folder.read(name, HardLinkPolicy::Allow)?.map(|found| found.hash))
 }
 
 /// Returns true if the bytes are a shortened or partly zero-filled version.

@@ -43,6 +43,8 @@ pub(crate) struct UnindexedFile {
     may_mention: bool,
     /// Row numbers of the files that the relations of a file in the index refer to, there and now.
     targets: Vec<i64>,
+    /// Keys of the relations of the file, in the index and now.
+    relation_keys: Vec<String>,
 }
 
 struct CurrentNames {
@@ -65,6 +67,12 @@ impl UnindexedFile {
     /// Returns true if the file is or was at this path, in any project.
     pub(crate) fn is_at(&self, path: &NotePath) -> bool {
         self.path == *path || self.from.as_ref() == Some(path)
+    }
+
+    /// Returns true if the file is or was at this path or in this folder, in any project.
+    pub(crate) fn is_at_or_below(&self, place: &NotePath) -> bool {
+        let is_there = |path: &NotePath| path == place || path.is_within(place.as_str());
+        is_there(&self.path) || self.from.as_ref().is_some_and(is_there)
     }
 
     /// Returns true if the index will contain the file at this path.
@@ -98,9 +106,15 @@ impl UnindexedFile {
         self.project == *project && !self.keeps_names && indexed.any(|own| own == key)
     }
 
+    /// Returns true if the relations with this key may be others than the index says, or refer to
+    /// another file.
+    pub(crate) fn changes_relations_by(&self, key: &str) -> bool {
+        self.relation_keys.iter().any(|own| own == key) || self.renames_key(key)
+    }
+
     /// Returns true if a link with this key, from any project, may refer to another file than the index
     /// says.
-    fn renames_key(&self, key: &str) -> bool {
+    pub(crate) fn renames_key(&self, key: &str) -> bool {
         let key = key.trim_start_matches('/');
         let rest = key.split_once('/').map(|(_, rest)| rest);
         let keys = [Some(key), rest];
@@ -196,6 +210,16 @@ pub(super) fn read_names(
             (Some(now), [indexed]) => file.from.is_none() && now.equal(indexed),
             _ => false,
         };
+        let mut relation_keys = Vec::new();
+        for names in &indexed {
+            relation_keys.extend(index::links::keys_of(db, names.id)?);
+        }
+        let extracted = file.now.as_ref().and_then(|now| now.extracted.as_ref());
+        for relation in extracted.iter().flat_map(|extracted| &extracted.relations) {
+            let keys = index::links::relation_keys(db, file.project_row, &file.path, relation)?;
+            relation_keys.push(keys.key);
+            relation_keys.extend(keys.whole_key);
+        }
         let (mut targets, mut shares_names) = (Vec::new(), indexed.is_empty());
         if !shares_names {
             let keys_now = now.iter().flat_map(|now| &now.keys);
@@ -233,6 +257,7 @@ pub(super) fn read_names(
                 index::may_mention(&file.path, now.extracted.as_ref(), &now.content)
             }),
             targets,
+            relation_keys,
         });
     }
     Ok(Some(unindexed))

@@ -40,7 +40,7 @@ pub(crate) struct VaultWriter {
     pub(crate) lock: VaultLock,
     log: Option<LogWriter>,
     db: Option<(Connection, Option<(u64, u64)>)>,
-    /// Why nothing may be written any more, if a write could neither be finished nor undone.
+    /// Reason why nothing may be written any more, if a write could neither be finished nor undone.
     halted: Option<String>,
 }
 
@@ -224,11 +224,12 @@ enum LogState {
     Unknown,
 }
 
-/// How far the index follows the log before work under the lock.
+/// Extent to which the index follows the log before work under the lock.
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum IndexFollow {
     Whole,
-    /// It may lack the pending commits of this process: the work settles those that concern it.
+    /// The index may lack the pending commits of this process: the work indexes those that concern
+    /// it.
     ExceptPending,
 }
 
@@ -610,6 +611,15 @@ impl StoreInner {
                 self.check_read_log(db, &entry.device)?;
             }
         }
+        if state == LogState::Unknown {
+            // The vault may have been set back to a time before another device wrote to it: then nothing
+            // names that device any more.
+            for device in history::read_devices(db)? {
+                if device != self.vault.device && held.applied(&device).is_none() {
+                    self.check_read_log(db, &device)?;
+                }
+            }
+        }
         Ok(())
     }
 
@@ -720,11 +730,16 @@ impl StoreInner {
             }
             Ok(())
         })?;
-        // A new index is filled by a whole walk; then single files need no look.
-        if index::is_complete(db)? {
+        // A new index is filled by a whole walk, so that only the files that it has already need a look.
+        let is_complete = index::is_complete(db)?;
+        if is_complete || index::has_rows(db)? {
             let mut batch = IndexBatch::new(db);
             for (project, path) in &files {
-                self.refresh(&mut batch, project, path)?;
+                if is_complete
+                    || index::row(db, index::project_id_of(db, project)?, path)?.is_some()
+                {
+                    self.refresh(&mut batch, project, path)?;
+                }
             }
             batch.finish()?;
         }

@@ -6,11 +6,11 @@ use std::time::{Duration, UNIX_EPOCH};
 use cap_fs_ext::MetadataExt as _;
 use cap_std::fs::{Dir, DirBuilder};
 
-use super::temp_names;
 use super::{
     FileContent, FilePrivacy, FileStat, HardLinkPolicy, MAX_FILE_BYTES, hash, no_follow, reading,
     stat_of,
 };
+use super::{owner, temp_names};
 use crate::faults::{self, Step};
 use crate::{clock, machine};
 
@@ -21,6 +21,29 @@ pub(super) const HARD_LINK: io::ErrorKind = io::ErrorKind::TooManyLinks;
 pub(crate) struct OpenedFile {
     pub(crate) bytes: Box<dyn io::Read>,
     pub(crate) stat: FileStat,
+}
+
+/// The failure of a step that was done in part, and could not be taken back: the drive was pulled.
+#[derive(Debug)]
+struct PartlyDone(io::Error);
+
+impl PartlyDone {
+    fn error(source: io::Error) -> io::Error {
+        io::Error::new(source.kind(), Self(source))
+    }
+}
+
+impl std::fmt::Display for PartlyDone {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        self.0.fmt(f)
+    }
+}
+
+impl std::error::Error for PartlyDone {}
+
+/// Returns true if a step failed that has left a file without its name.
+pub(crate) fn is_partly_done(error: &io::Error) -> bool {
+    matches!(error.get_ref(), Some(inner) if inner.is::<PartlyDone>())
 }
 
 /// The handle of one folder in a project.
@@ -150,6 +173,7 @@ impl DirHandle {
             options.mode(mode);
         }
         let mut file = self.dir.open_with(name, &options)?;
+        owner::give_to_folder_owner(&self.dir, &file);
         machine::names_changed(&[&self.dir]);
         let written =
             self.call().and_then(|()| file.write_all(bytes)).and_then(|()| set_mode(&file, mode));
@@ -209,16 +233,38 @@ impl DirHandle {
             Ok(()) => {
                 // The new file has the name, so that this step must not be left out.
                 machine::turn().ok();
-                rename(&self.dir, &displaced, &self.dir, temporary)
+                rename(&self.dir, &displaced, &self.dir, temporary).map_err(PartlyDone::error)
             }
-            Err(e) => {
-                if place(&self.dir, &displaced, name).is_err() {
-                    // The editor's newer file has the name; the log has what was set aside.
-                    self.remove_quietly(&displaced);
-                }
-                Err(e)
-            }
+            Err(e) => match self.restore_displaced(&displaced, name) {
+                Ok(()) => Err(e),
+                Err(_) => Err(PartlyDone::error(e)),
+            },
         }
+    }
+
+    /// Takes back an exchange by steps that failed, and could not be taken back at that moment.
+    pub(crate) fn undo_swap(&self, temporary: &str, name: &str) -> io::Result<()> {
+        let displaced = temp_names::of_displaced(temporary);
+        if self.stat(&displaced)?.is_none() {
+            return Ok(());
+        }
+        if self.stat(temporary)?.is_none() {
+            // The new file has the name already.
+            self.take(self, name, temporary)?;
+        }
+        self.call()?;
+        self.restore_displaced(&displaced, name)
+    }
+
+    /// Gives a file that was set aside its name back, unless an editor has saved there since.
+    fn restore_displaced(&self, displaced: &str, name: &str) -> io::Result<()> {
+        machine::reach(&self.dir)?;
+        match place(&self.dir, displaced, name) {
+            // The editor's newer file has the name; the log has what was set aside.
+            Err(e) if e.kind() == io::ErrorKind::AlreadyExists => self.remove_quietly(displaced),
+            other => return other,
+        }
+        Ok(())
     }
 
     /// Gives the temporary file its name, whatever had it before.
@@ -248,10 +294,10 @@ impl DirHandle {
         self.turn().and_then(|()| remove_file(&self.dir, name)).ok();
     }
 
-    /// Removes the temporary names that a file has next to its own.
-    pub(crate) fn remove_temporary_links(&self, name: &str) -> io::Result<()> {
+    /// Removes the temporary names here of a file that has its own name in this or another folder.
+    pub(crate) fn remove_temporary_links(&self, of: &Self, name: &str) -> io::Result<()> {
         self.call()?;
-        let inode = self.dir.symlink_metadata(name)?.ino();
+        let inode = of.dir.symlink_metadata(name)?.ino();
         for entry in self.dir.entries()? {
             let entry = entry?;
             let Ok(other) = entry.file_name().into_string() else { continue };
@@ -260,6 +306,24 @@ impl DirHandle {
             }
         }
         Ok(())
+    }
+
+    /// Removes a name of a file that has this other name, too, unless somebody has saved there since.
+    /// Returns false if the names are those of two files.
+    pub(crate) fn remove_link(
+        &self,
+        name: &str,
+        other: &Self,
+        other_name: &str,
+    ) -> io::Result<bool> {
+        self.call()?;
+        let inode = self.dir.symlink_metadata(name)?.ino();
+        match other.dir.symlink_metadata(other_name) {
+            Ok(metadata) if metadata.ino() == inode => {}
+            Err(e) if e.kind() != io::ErrorKind::NotFound => return Err(e),
+            Ok(_) | Err(_) => return Ok(false),
+        }
+        remove_linked(&self.dir, name, inode).map(|()| true)
     }
 
     /// Removes a folder if nothing is in it.

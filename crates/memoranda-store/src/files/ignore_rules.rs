@@ -1,7 +1,7 @@
 //! Rules of ignore files: which files of a folder are not notes.
 
 use std::path::Path;
-use std::rc::Rc;
+use std::sync::Arc;
 
 use ignore::gitignore::{Gitignore, GitignoreBuilder};
 
@@ -9,7 +9,7 @@ use super::DirEntryKind;
 
 /// The rules of a folder and of those above it, the innermost last; at first none.
 #[derive(Clone, Default)]
-pub struct IgnoreRules(Rc<[Rc<CompiledRules>]>);
+pub struct IgnoreRules(Arc<[Arc<CompiledRules>]>);
 
 /// The rules of one file.
 struct CompiledRules {
@@ -40,7 +40,7 @@ impl IgnoreRules {
         if more.is_empty() {
             return self.clone();
         }
-        Self(self.0.iter().cloned().chain(more.into_iter().map(Rc::new)).collect())
+        Self(self.0.iter().cloned().chain(more.into_iter().map(Arc::new)).collect())
     }
 
     /// The rule that leaves a place out. The innermost one that says something decides, as in git.

@@ -7,14 +7,17 @@
 
 #![allow(clippy::disallowed_types, clippy::disallowed_methods)]
 
+mod file_print;
 mod folder;
 pub(crate) mod ignore_rules;
 pub(crate) mod name_lookup;
+pub(crate) mod owner;
 pub(crate) mod record_file;
 pub(crate) mod state_file;
 pub(crate) mod state_files;
 pub(crate) mod temp_names;
 mod walk;
+mod walk_queue;
 pub(crate) mod write_obstacle;
 
 use std::ffi::OsStr;
@@ -32,22 +35,23 @@ use crate::error::{ErrorContext as _, NotAFileKind, Result, StoreError};
 use crate::faults::{self, Step};
 use crate::machine;
 
-pub(crate) use folder::{DirHandle, OpenedFile};
-pub(crate) use walk::{WalkedFile, walk, walk_subfolder};
+pub(crate) use file_print::FilePrint;
+pub(crate) use folder::{DirHandle, OpenedFile, is_partly_done};
+pub(crate) use walk::{DirWalk, WalkedFile, walk, walk_passing_over, walk_subfolder};
 
 /// The largest file that is read into memory or the log.
 pub const MAX_FILE_BYTES: u64 = 64 * 1024 * 1024;
 
-/// How a project's files are treated.
+/// Treatment of a project's files.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct FileRules {
-    /// Who may read new files.
+    /// Readers of new files.
     pub privacy: FilePrivacy,
     /// Treatment of files with further hard links.
     pub hard_links: HardLinkPolicy,
 }
 
-/// Who may read the files and folders that are made.
+/// Readers of created files and folders.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum FilePrivacy {
     /// Access by the system's defaults.
@@ -59,9 +63,9 @@ pub enum FilePrivacy {
 /// Treatment of a file that has another name, perhaps outside the project.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum HardLinkPolicy {
-    /// It is not read: its other name may lie anywhere.
+    /// Not read: its other name may be anywhere.
     Refuse,
-    /// It is read like any file; writing never goes through to the other name.
+    /// Read like any file; writing never changes the file under its other name.
     Allow,
 }
 
@@ -83,13 +87,13 @@ pub struct FileStat {
 pub struct FileContent {
     /// The content.
     pub bytes: Vec<u8>,
-    /// Its hash.
+    /// Hash of the bytes.
     pub hash: ContentHash,
     /// Size and times.
     pub stat: FileStat,
     /// Permission bits, where the system has them.
     pub(crate) mode: u32,
-    /// When reading began: what changed later is not in the bytes.
+    /// Time when reading began: later changes are not in the bytes.
     pub(crate) checked_ns: i64,
 }
 
@@ -98,7 +102,7 @@ pub struct FileContent {
 pub struct DirListing {
     /// Bytes of the folder itself, as the system counts them.
     pub size: u64,
-    /// Its plain files and folders, sorted by name.
+    /// Plain files and folders, sorted by name.
     pub entries: Vec<DirEntry>,
 }
 
@@ -182,6 +186,7 @@ impl ProjectRoot {
         let (vault, name) = vault_of(path)?;
         match vault.create_dir_with(name, &folder::dir_builder(rules.privacy)) {
             Ok(()) => {
+                owner::give_folder_to_owner(&vault, name);
                 machine::names_changed(&[&vault]);
                 Ok(FolderState::Made)
             }
@@ -265,6 +270,7 @@ impl ProjectRoot {
                 .and_then(|()| dir.create_dir_with(name, &builder));
             match created {
                 Ok(()) => {
+                    owner::give_folder_to_owner(&dir, name);
                     machine::names_changed(&[&dir]);
                     made.push(folder.get(..end).unwrap_or(folder).to_owned());
                 }
@@ -568,7 +574,7 @@ fn times_ns(metadata: &Metadata) -> (i64, i64) {
     (since_1970.map_or(0, |duration| duration.as_nanos() as i64), 0)
 }
 
-/// How a file is opened to be read.
+/// Returns the options for opening a file to read it.
 fn reading() -> OpenOptions {
     let mut options = no_follow();
     options.read(true);

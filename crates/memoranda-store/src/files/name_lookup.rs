@@ -12,7 +12,7 @@ use crate::index;
 use crate::index::extract::link_key;
 use crate::vault::Project;
 
-/// Where a name is looked up that does not exist exactly.
+/// Source in which a name is looked up that does not exist exactly.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(crate) enum LookupSource {
     /// In the index, however large the folder is.
@@ -21,11 +21,11 @@ pub(crate) enum LookupSource {
     Disk,
 }
 
-/// So many files are looked at below a folder's name for how it is spelled.
-const LOOKED_AT: i64 = 64;
+/// Maximum number of files below a folder that are read to learn the exact name of the folder.
+const MAX_FILES_BELOW: i64 = 64;
 
 impl StoreInner {
-    /// The project of a name, or the only one that the name comes to as a link's would.
+    /// Returns the project of a name, or the only project with the same link key.
     pub(crate) fn project_meant(&self, name: &str) -> Result<Project> {
         let missing = match self.vault.project(name) {
             Err(e @ StoreError::NoProject { .. }) => e,
@@ -105,7 +105,7 @@ fn like(
          AND path_key > ?2 || '/' AND path_key < ?2 || '0' LIMIT ?3",
     )?;
     let rows = query
-        .query_map(params![project, key, LOOKED_AT], |row| row.get::<_, String>(0))?
+        .query_map(params![project, key, MAX_FILES_BELOW], |row| row.get::<_, String>(0))?
         .collect::<rusqlite::Result<Vec<_>>>()?;
     let depth = path.as_str().split('/').count();
     let mut spelled: Vec<NotePath> = rows

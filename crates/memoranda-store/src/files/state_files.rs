@@ -5,8 +5,8 @@ use std::fs::{self, File, OpenOptions};
 use std::io::{self, Read as _, Write as _};
 use std::path::Path;
 
-use super::FilePrivacy;
 use super::state_file::StateFile;
+use super::{FilePrivacy, owner};
 use crate::faults::{self, Step};
 use crate::machine;
 
@@ -22,7 +22,11 @@ pub(crate) fn create_dir(path: &Path, privacy: FilePrivacy) -> io::Result<()> {
     }
     #[cfg(not(unix))]
     let _ = privacy;
+    let missing: Vec<&Path> = path.ancestors().take_while(|folder| !folder.exists()).collect();
     let created = builder.create(path);
+    for folder in missing.into_iter().rev() {
+        owner::give_path_to_folder_owner(folder);
+    }
     machine::names_changed_at(&[path]);
     created
 }
@@ -38,6 +42,7 @@ pub(crate) fn open_private(path: &Path) -> io::Result<StateFile> {
         options.mode(0o600);
     }
     let file = options.open(path)?;
+    owner::give_path_to_folder_owner(path);
     machine::names_changed_at(&[path]);
     Ok(StateFile::new(file))
 }
@@ -53,6 +58,7 @@ pub(crate) fn open_append(path: &Path) -> io::Result<StateFile> {
         options.mode(0o600);
     }
     let file = options.open(path)?;
+    owner::give_path_to_folder_owner(path);
     machine::names_changed_at(&[path]);
     Ok(StateFile::new(file))
 }
@@ -299,6 +305,7 @@ pub(crate) fn size_and_mtime(path: &Path) -> io::Result<Option<(u64, i128)>> {
 pub(crate) fn write_plain(path: &Path, bytes: &[u8]) -> io::Result<()> {
     faults::at(Step::AnyCall)?;
     let written = fs::write(path, bytes);
+    owner::give_path_to_folder_owner(path);
     machine::written_at(path);
     written
 }

@@ -40,7 +40,7 @@ pub(crate) fn of_recovery() -> String {
 /// Returns true if the name is one that this module makes.
 pub(crate) fn is_temporary(name: &str) -> bool {
     let Some(rest) = name.strip_prefix(PREFIX) else { return false };
-    let rest = rest.strip_suffix(DISPLACED).unwrap_or(rest);
+    let rest = rest.trim_end_matches(DISPLACED);
     let is_number = |text: &str| !text.is_empty() && text.bytes().all(|b| b.is_ascii_digit());
     let is_of_commit =
         rest.split_once('-').is_some_and(|(id, n)| CommitId::parse(id).is_some() && is_number(n));

@@ -16,11 +16,11 @@ use rusqlite::{Connection, OpenFlags, OptionalExtension as _};
 
 use super::vectors;
 use crate::error::{ErrorContext as _, Result, StoreError};
-use crate::files::{FilePrivacy, state_files};
+use crate::files::{FilePrivacy, owner, state_files};
 use crate::machine;
 
 /// Version of the schema. Increase it whenever the tables or their content change.
-const SCHEMA_VERSION: i32 = 33;
+const SCHEMA_VERSION: i32 = 34;
 const SCHEMA: &str = include_str!("schema.sql");
 /// Bytes of a page. A write changes a few bytes in each of some forty pages, and every changed page
 /// is written whole.
@@ -31,7 +31,7 @@ const WRITER_CACHE_KB: i64 = 12_000;
 /// Time that a connection waits for a lock of another connection.
 const BUSY_TIMEOUT: Duration = Duration::from_secs(10);
 
-/// How often a connection of a simulated process asks for such a lock.
+/// Maximum number of attempts of a simulated process to get such a lock.
 const MAX_SIMULATED_TRIES: i32 = 1_000;
 
 /// Identifier of an index, assigned at its creation. In-memory caches compare it in the same
@@ -68,6 +68,8 @@ impl IndexVersion {
 #[derive(Clone)]
 pub(crate) struct IndexFile {
     path: PathBuf,
+    /// False for an index that nobody opens after a restart of the machine.
+    is_forced: bool,
 }
 
 /// Handling of readers of an older state, which block the checkpoint of newer pages.
@@ -95,12 +97,18 @@ impl IndexFile {
         let folder = cache.join(&hash[..16]);
         state_files::create_dir(&folder, FilePrivacy::Private)
             .doing(|| "make the index's folder".into())?;
-        Ok(Self { path: folder.join("index.db") })
+        Ok(Self { path: folder.join("index.db"), is_forced: true })
     }
 
     /// Returns the index in a file of any name.
     pub(crate) fn at(path: PathBuf) -> Self {
-        Self { path }
+        Self { path, is_forced: true }
+    }
+
+    /// Returns the same file for a vault that does not outlive the run of its machine: nothing is
+    /// forced to disk.
+    pub(crate) fn unforced(self) -> Self {
+        Self { is_forced: false, ..self }
     }
 
     pub(crate) fn path(&self) -> &Path {
@@ -194,14 +202,13 @@ impl IndexFile {
             state_files::create_dir(folder, FilePrivacy::Private)
                 .doing(|| "make the index's folder".into())?;
         }
-        for suffix in ["", "-wal", "-shm", ".stamp"] {
-            state_files::remove(&self.with_suffix(suffix))
-                .doing(|| "remove the old index".into())?;
-        }
+        self.discard()?;
         let flags = OpenFlags::SQLITE_OPEN_READ_WRITE
             | OpenFlags::SQLITE_OPEN_CREATE
             | OpenFlags::SQLITE_OPEN_NO_MUTEX;
         let db = self.open(flags)?;
+        // SQLite gives the files of the index that it makes later the owner of this one.
+        owner::give_path_to_folder_owner(&self.path);
         db.execute_batch(&format!(
             "BEGIN; {SCHEMA}; INSERT INTO meta (key, value) VALUES ('model', '{MODEL_ID}'), \
              ('made', CAST(random() AS TEXT)); \
@@ -209,6 +216,16 @@ impl IndexFile {
         ))?;
         self.write_pages(&db, OldReaders::Wait)?;
         Ok(db)
+    }
+
+    /// Removes the file with everything that belongs to it. Only before any process uses it, or under
+    /// the vault lock.
+    pub(crate) fn discard(&self) -> Result<()> {
+        for suffix in ["", "-wal", "-shm", ".stamp"] {
+            state_files::remove(&self.with_suffix(suffix))
+                .doing(|| "remove the old index".into())?;
+        }
+        Ok(())
     }
 
     /// Writes all pages to the main file and records its size and time. Only under the lock. A file
@@ -248,8 +265,9 @@ impl IndexFile {
         wait_for_others(&mut db)?;
         // Without effect on an existing file.
         db.pragma_update(None, "page_size", PAGE_BYTES)?;
+        // Before the journal mode: its change would force a copy with another one to disk.
+        db.pragma_update(None, "synchronous", if self.is_forced { "normal" } else { "off" })?;
         db.pragma_update(None, "journal_mode", "wal")?;
-        db.pragma_update(None, "synchronous", "normal")?;
         db.pragma_update(None, "wal_autocheckpoint", 0)?;
         db.pragma_update(None, "cache_size", -WRITER_CACHE_KB)?;
         db.pragma_update(None, "temp_store", "memory")?;
@@ -303,4 +321,24 @@ fn wait_for_others(db: &mut Connection) -> Result<()> {
 
 fn stamp_text((size, mtime_ns): (u64, i128)) -> String {
     format!("{size} {mtime_ns}\n")
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn an_index_that_does_not_outlive_its_machine_is_not_forced_to_disk() {
+        let folder = tempfile::tempdir().unwrap();
+        let synchronous = |file: &IndexFile| -> i64 {
+            let db = file.create().unwrap();
+            db.query_row("PRAGMA synchronous", [], |row| row.get(0)).unwrap()
+        };
+        let kept = IndexFile::new(folder.path(), Path::new("/kept")).unwrap();
+        let cache = IndexFile::new(folder.path(), Path::new("/cache")).unwrap().unforced();
+        assert_eq!((synchronous(&kept), synchronous(&cache)), (1, 0));
+        cache.discard().unwrap();
+        assert_eq!(cache.state().unwrap(), IndexState::Unusable);
+        assert_eq!(kept.state().unwrap(), IndexState::Sound);
+    }
 }

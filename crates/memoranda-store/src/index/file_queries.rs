@@ -26,21 +26,21 @@ pub struct FileSummary {
     pub path: NotePath,
     /// The kind of file.
     pub kind: FileKind,
-    /// Its title.
+    /// Title.
     pub title: String,
-    /// Its permalink.
+    /// Permalink.
     pub permalink: String,
-    /// Its type.
+    /// Note type.
     pub note_type: String,
-    /// When it was first recorded.
+    /// Time of the first record.
     pub created: Timestamp,
-    /// When it was last changed.
+    /// Time of the last change.
     pub updated: Timestamp,
     /// Bytes.
     pub size: u64,
     /// The version; `None` if it is unknown.
     pub hash: Option<ContentHash>,
-    /// Its frontmatter, as JSON.
+    /// Frontmatter as JSON.
     pub metadata: String,
 }
 
@@ -203,9 +203,9 @@ fn newest_in(
 /// Name by which notes are searched.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum NameField {
-    /// Its address within its project: the permalink of a note, the path of any other text.
+    /// Address within the project: the permalink of a note, the path of any other text.
     Address,
-    /// Its title.
+    /// Title.
     Title,
 }
 
@@ -444,12 +444,35 @@ pub struct WholeLink {
 impl Snapshot<'_> {
     /// Returns the relations from a file.
     pub fn relations_from(&self, file: i64) -> Result<Vec<RelationRow>> {
-        self.query(|db| relations(db, "WHERE r.file = ? ORDER BY r.n", [file]))
+        self.relations(
+            |pending| pending.is_row(file),
+            |db| relations(db, "WHERE r.file = ? ORDER BY r.n", [file]),
+        )
     }
 
     /// Returns the relations of a project with this target.
     pub fn relations_named(&self, project: &ProjectName, name: &str) -> Result<Vec<RelationRow>> {
-        self.query(|db| relations_with_key(db, project_id_of(db, project)?, &target_key(name)))
+        let key = target_key(name);
+        self.relations(
+            |pending| pending.changes_relations_by(&key),
+            |db| relations_with_key(db, project_id_of(db, project)?, &key),
+        )
+    }
+
+    /// Reads relations that only some pending commits concern. A name by which one of them refers to
+    /// its target may belong to another file after a further pending commit.
+    fn relations(
+        &self,
+        concerns: impl Fn(&UnindexedFile) -> bool,
+        read: impl Fn(&Connection) -> Result<Vec<RelationRow>>,
+    ) -> Result<Vec<RelationRow>> {
+        let rows = self.query_about(concerns, &read)?;
+        let is_renamed = |pending: &UnindexedFile| {
+            let whole =
+                |row: &RelationRow| row.whole.as_ref().is_some_and(|w| pending.renames_key(&w.key));
+            rows.iter().any(|row| pending.renames_key(&row.key) || whole(row))
+        };
+        if self.lacks(is_renamed) { self.query(&read) } else { Ok(rows) }
     }
 
     /// Returns the relations to a file.

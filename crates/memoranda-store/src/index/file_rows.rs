@@ -11,8 +11,8 @@ use super::write::project_id_of;
 use crate::error::Result;
 use crate::files::FileStat;
 
-/// If the files of a project have at least one of so many consecutive row numbers, the table is read
-/// in the order of its pages. The order of paths needs a random page for every file.
+/// If the files of a project have at least one of this many consecutive row numbers, the table is
+/// read in the order of its pages. The order of paths needs a random page for every file.
 const MAX_GAP: i64 = 4;
 
 const COLUMNS: &str = "id, kind, size, mtime_ns, ctime_ns, inode, checked_ns, hash, path";
@@ -55,6 +55,12 @@ pub(crate) fn row(db: &Connection, project: i64, path: &NotePath) -> Result<Opti
     Ok(find.query_row(params![project, path.as_str()], file_row).optional()?)
 }
 
+/// Returns true if the index has any file.
+pub(crate) fn has_rows(db: &Connection) -> Result<bool> {
+    let mut find = db.prepare_cached("SELECT EXISTS (SELECT 1 FROM files)")?;
+    Ok(find.query_row([], |row| row.get(0))?)
+}
+
 /// Returns the rows of all files of a project.
 pub(crate) fn all_rows(db: &Connection, project: i64) -> Result<FileRows> {
     let mut bounds = db.prepare_cached(
@@ -63,10 +69,11 @@ pub(crate) fn all_rows(db: &Connection, project: i64) -> Result<FileRows> {
     )?;
     let (files, first, last): (i64, i64, i64) =
         bounds.query_row([project], |row| Ok((row.get(0)?, row.get(1)?, row.get(2)?)))?;
-    let condition = match last - first < files.saturating_mul(MAX_GAP) {
+    let condition = if last - first < files.saturating_mul(MAX_GAP) {
         // The sign keeps SQLite from using an index of the project.
-        true => "WHERE +project = ?1",
-        false => "INDEXED BY files_of_project WHERE project = ?1",
+        "WHERE +project = ?1"
+    } else {
+        "INDEXED BY files_of_project WHERE project = ?1"
     };
     let sql = format!("SELECT {COLUMNS} FROM files {condition} AND id BETWEEN ?2 AND ?3");
     let mut query = db.prepare_cached(&sql)?;
@@ -90,9 +97,42 @@ pub(crate) fn rows_at_or_below(
          AND (path = ?2 OR (path > ?2 || '/' AND path < ?2 || '0'))"
     );
     let mut query = db.prepare_cached(&sql)?;
-    let rows = query.query_map(params![project, place.as_str()], |row| {
-        Ok((row.get::<_, String>(8)?, file_row(row)?))
-    })?;
+    let rows = query.query_map(params![project, place.as_str()], path_and_row)?;
+    parse_paths(rows)
+}
+
+/// Returns the path and the row of a file of a project by its number.
+pub(crate) fn row_by_id(
+    db: &Connection,
+    project: i64,
+    file: i64,
+) -> Result<Option<(NotePath, FileRow)>> {
+    let sql = format!("SELECT {COLUMNS} FROM files WHERE id = ?2 AND project = ?1");
+    let mut find = db.prepare_cached(&sql)?;
+    let found = find.query_row([project, file], path_and_row).optional()?;
+    Ok(found.and_then(|(path, row)| Some((NotePath::parse(&path).ok()?, row))))
+}
+
+/// Returns the files of a project that are recorded only in the log.
+pub(crate) fn unreached(db: &Connection, name: &ProjectName) -> Result<Vec<NotePath>> {
+    let rows = unreached_rows(db, project_id_of(db, name)?)?;
+    Ok(rows.into_iter().map(|(path, _)| path).collect())
+}
+
+/// Returns the rows of the files of a project that are recorded only in the log.
+pub(crate) fn unreached_rows(db: &Connection, project: i64) -> Result<Vec<(NotePath, FileRow)>> {
+    let sql = format!(
+        "SELECT {COLUMNS} FROM files INDEXED BY files_unreached WHERE project = ? AND kind = 0"
+    );
+    let mut query = db.prepare_cached(&sql)?;
+    let rows = query.query_map([project], path_and_row)?;
+    parse_paths(rows)
+}
+
+/// Leaves out rows whose path is not one of a note.
+fn parse_paths(
+    rows: impl Iterator<Item = rusqlite::Result<(String, FileRow)>>,
+) -> Result<Vec<(NotePath, FileRow)>> {
     let mut found = Vec::new();
     for row in rows {
         let (path, row) = row?;
@@ -101,16 +141,9 @@ pub(crate) fn rows_at_or_below(
     Ok(found)
 }
 
-/// Returns the files of a project that are recorded only in the log.
-pub(crate) fn unreached(db: &Connection, name: &ProjectName) -> Result<Vec<NotePath>> {
-    let mut query = db.prepare_cached(UNREACHED)?;
-    let paths = query.query_map([project_id_of(db, name)?], |row| row.get::<_, String>(0))?;
-    let paths = paths.collect::<rusqlite::Result<Vec<_>>>()?;
-    Ok(paths.iter().filter_map(|path| NotePath::parse(path).ok()).collect())
+fn path_and_row(row: &Row<'_>) -> rusqlite::Result<(String, FileRow)> {
+    Ok((row.get(8)?, file_row(row)?))
 }
-
-const UNREACHED: &str =
-    "SELECT path FROM files INDEXED BY files_unreached WHERE project = ? AND kind = 0";
 
 fn file_row(row: &Row<'_>) -> rusqlite::Result<FileRow> {
     Ok(FileRow {

@@ -236,9 +236,9 @@ const IN_FOLDER: &str =
 /// A note of a folder with its title.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct NamedNote {
-    /// Its title.
+    /// Title.
     pub title: String,
-    /// Its frontmatter, as JSON.
+    /// Frontmatter as JSON.
     pub metadata: String,
 }
 

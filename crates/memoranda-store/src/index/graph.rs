@@ -20,9 +20,9 @@ pub struct GraphNode {
     pub project: ProjectName,
     /// The file.
     pub path: NotePath,
-    /// Its title.
+    /// Title.
     pub title: String,
-    /// Its permalink.
+    /// Permalink.
     pub permalink: String,
 }
 

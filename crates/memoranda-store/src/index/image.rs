@@ -49,7 +49,7 @@ pub(crate) struct NamedFile {
     pub(crate) path: String,
     pub(crate) hash: ContentHash,
     pub(crate) permalink: String,
-    /// When the file was first recorded in the history, in milliseconds since 1970.
+    /// Time of the first record of the file in the history, in milliseconds since 1970.
     pub(crate) first_ms: i64,
     pub(crate) mtime_ns: i64,
 }

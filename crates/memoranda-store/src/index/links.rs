@@ -301,10 +301,41 @@ pub(crate) fn resolve_relation(
     path: &NotePath,
     relation: &Relation,
 ) -> Result<RelationTarget> {
+    let RelationKeys { project, key, whole_key } = relation_keys(db, own, path, relation)?;
+    if let (Some(_), Some(folder)) = (&relation.meta, path.parent()) {
+        let target = exact_target(db, own, &key, folder, relation.name())?;
+        return Ok(RelationTarget { project, key, whole_key, target });
+    }
+    let from = (project == own).then_some(path);
+    let mut found = None;
+    if let (Some(whole), Some(key)) = (&relation.whole, &whole_key) {
+        found = target(db, project, key, whole, from)?;
+    }
+    if found.is_none() {
+        found = target(db, project, &key, part(&relation.target), from)?;
+    }
+    Ok(RelationTarget { project, key, whole_key, target: found })
+}
+
+/// The keys by which the target of a relation is looked up.
+pub(crate) struct RelationKeys {
+    /// The project in which the target is looked up.
+    project: i64,
+    pub(crate) key: String,
+    /// Key of the whole link, if it may be a name or a name with a heading.
+    pub(crate) whole_key: Option<String>,
+}
+
+/// Returns the keys of a relation of the note at a path.
+pub(crate) fn relation_keys(
+    db: &Connection,
+    own: i64,
+    path: &NotePath,
+    relation: &Relation,
+) -> Result<RelationKeys> {
     if let (Some(_), Some(folder)) = (&relation.meta, path.parent()) {
         let key = exact_key(folder, relation.name());
-        let target = exact_target(db, own, &key, folder, relation.name())?;
-        return Ok(RelationTarget { project: own, key, whole_key: None, target });
+        return Ok(RelationKeys { project: own, key, whole_key: None });
     }
     let key_in = |project: i64, name: &str| {
         if project == own {
@@ -313,21 +344,14 @@ pub(crate) fn resolve_relation(
             target_key(name)
         }
     };
-    let part = part(&relation.target);
-    let (project, name) = target_project(db, own, part)?;
+    let (project, name) = target_project(db, own, part(&relation.target))?;
     let key = key_in(project, name);
-    let from = (project == own).then_some(path);
-    let (mut whole_key, mut found) = (None, None);
-    if let Some(whole) = &relation.whole {
+    let whole_key = |whole: &String| -> Result<String> {
         let (_, name) = target_project(db, own, whole)?;
-        let key = key_in(project, name);
-        found = target(db, project, &key, whole, from)?;
-        whole_key = Some(key);
-    }
-    if found.is_none() {
-        found = target(db, project, &key, part, from)?;
-    }
-    Ok(RelationTarget { project, key, whole_key, target: found })
+        Ok(key_in(project, name))
+    };
+    let whole_key = relation.whole.as_ref().map(whole_key).transpose()?;
+    Ok(RelationKeys { project, key, whole_key })
 }
 
 /// Returns the target of a new relation to a title in its own folder.
@@ -439,6 +463,19 @@ pub(crate) fn targets_of(db: &Connection, file: i64) -> Result<Vec<i64>> {
     )?;
     let rows = query.query_map([file], |row| row.get(0))?;
     Ok(rows.collect::<rusqlite::Result<_>>()?)
+}
+
+/// Returns the keys of the relations of a file.
+pub(crate) fn keys_of(db: &Connection, file: i64) -> Result<Vec<String>> {
+    let mut query =
+        db.prepare_cached("SELECT target_key, whole_key FROM relations WHERE file = ?")?;
+    let mut rows = query.query([file])?;
+    let mut keys = Vec::new();
+    while let Some(row) = rows.next()? {
+        keys.push(row.get(0)?);
+        keys.extend(row.get::<_, Option<String>>(1)?);
+    }
+    Ok(keys)
 }
 
 /// Returns the files that a key can refer to, the shortest path first.

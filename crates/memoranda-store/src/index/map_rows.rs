@@ -20,8 +20,8 @@ const MAX_PASSAGES: usize = 8;
 pub struct MapRow {
     /// Number in the index.
     pub file: i64,
-    /// Project.
-    pub project: ProjectName,
+    /// Project, shared by all rows of it.
+    pub project: Arc<ProjectName>,
     /// Path.
     pub path: NotePath,
     /// Time of creation.
@@ -30,7 +30,7 @@ pub struct MapRow {
     pub updated: Timestamp,
     /// Number of links from and to the note.
     pub degree: u32,
-    /// Client and channel of the first write; `None` if the log does not tell.
+    /// Client and channel of the first write; `None` if the log does not contain it.
     pub writer: Option<(Arc<str>, ChangeChannel)>,
 }
 
@@ -39,33 +39,36 @@ impl Snapshot<'_> {
     pub fn map_rows(&self) -> Result<Vec<MapRow>> {
         self.query(|db| {
             let mut degrees: HashMap<i64, u32> = HashMap::new();
-            let mut links =
-                db.prepare_cached("SELECT file, target_file FROM relations WHERE target_file IS NOT NULL")?;
+            let mut links = db.prepare_cached(
+                "SELECT file, target_file FROM relations WHERE target_file IS NOT NULL",
+            )?;
             let mut rows = links.query([])?;
             while let Some(row) = rows.next()? {
                 for file in [row.get::<_, i64>(0)?, row.get::<_, i64>(1)?] {
                     *degrees.entry(file).or_default() += 1;
                 }
             }
-            let mut writers: HashMap<(i64, String), (Arc<str>, ChangeChannel)> = HashMap::new();
+            // Numbers instead of names: there are as many entries as notes, and few clients.
+            let mut writers: HashMap<i64, (usize, ChangeChannel)> = HashMap::new();
             let mut clients: Vec<Arc<str>> = Vec::new();
+            // The changes in their order, so that the last first write of a path counts.
             let mut first = db.prepare_cached(
-                "SELECT c.project, c.path, k.client, k.channel FROM changes c \
-                 JOIN commits k ON k.row = c.commit_row WHERE c.before IS NULL OR c.moved_from IS NOT NULL",
+                "SELECT f.id, k.client, k.channel FROM changes c \
+                 CROSS JOIN commits k ON k.row = c.commit_row \
+                 CROSS JOIN files f ON f.project = c.project AND f.path = c.path \
+                 WHERE c.before IS NULL OR c.moved_from IS NOT NULL",
             )?;
             let mut rows = first.query([])?;
             while let Some(row) = rows.next()? {
-                let channel: String = row.get(3)?;
-                let channel = ChangeChannel::parse(&channel).unwrap_or(ChangeChannel::Disk);
-                let client = row.get_ref(2)?.as_str().unwrap_or_default();
-                let client = match clients.iter().find(|known| ***known == *client) {
-                    Some(known) => Arc::clone(known),
-                    None => {
-                        clients.push(client.into());
-                        client.into()
-                    }
-                };
-                writers.insert((row.get(0)?, row.get(1)?), (client, channel));
+                let channel = row.get_ref(2)?.as_str().unwrap_or_default();
+                let channel = ChangeChannel::parse(channel).unwrap_or(ChangeChannel::Disk);
+                let client = row.get_ref(1)?.as_str().unwrap_or_default();
+                let known = clients.iter().position(|known| **known == *client);
+                let number = known.unwrap_or(clients.len());
+                if known.is_none() {
+                    clients.push(client.into());
+                }
+                writers.insert(row.get(0)?, (number, channel));
             }
             let mut files = db.prepare_cached(
                 "SELECT f.id, p.id, p.name, f.path, f.created_ms, f.updated_ms FROM files f \
@@ -73,22 +76,33 @@ impl Snapshot<'_> {
             )?;
             let mut rows = files.query([])?;
             let mut found = Vec::new();
+            let mut projects: Vec<(i64, Arc<ProjectName>)> = Vec::new();
             while let Some(row) = rows.next()? {
-                let (file, project_id): (i64, i64) = (row.get(0)?, row.get(1)?);
-                let (name, path): (String, String) = (row.get(2)?, row.get(3)?);
-                let (Ok(project), Ok(note_path)) = (ProjectName::parse(&name), NotePath::parse(&path))
-                else {
-                    continue;
+                let (file, number): (i64, i64) = (row.get(0)?, row.get(1)?);
+                let known = projects.iter().find(|(known, _)| *known == number);
+                let project = match known {
+                    Some((_, project)) => Arc::clone(project),
+                    None => {
+                        let name = row.get_ref(2)?.as_str().unwrap_or_default();
+                        let Ok(name) = ProjectName::parse(name) else { continue };
+                        let name = Arc::new(name);
+                        projects.push((number, Arc::clone(&name)));
+                        name
+                    }
                 };
+                let path = row.get_ref(3)?.as_str().unwrap_or_default();
+                let Ok(path) = NotePath::parse(path) else { continue };
                 let time = |ms: i64| Timestamp::from_millisecond(ms).unwrap_or_default();
                 found.push(MapRow {
                     file,
                     project,
-                    path: note_path,
+                    path,
                     created: time(row.get(4)?),
                     updated: time(row.get(5)?),
                     degree: degrees.get(&file).copied().unwrap_or(0),
-                    writer: writers.remove(&(project_id, path)),
+                    writer: writers.get(&file).and_then(|(client, channel)| {
+                        Some((Arc::clone(clients.get(*client)?), *channel))
+                    }),
                 });
             }
             Ok(found)

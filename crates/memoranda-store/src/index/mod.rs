@@ -6,6 +6,7 @@ mod doc_lengths;
 pub(crate) mod embeddings;
 pub(crate) mod extract;
 mod file_content;
+mod file_prints;
 mod file_queries;
 mod file_rows;
 mod filtered_list;
@@ -34,6 +35,7 @@ pub(crate) mod work_lists;
 mod write;
 
 use std::cell::Cell;
+use std::num::NonZeroU64;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::sync::{Arc, Mutex, PoisonError};
 
@@ -49,11 +51,15 @@ pub(crate) use connection::{IndexFile, IndexState, OldReaders};
 pub use connectivity::Connectivity;
 pub use embeddings::{EmbeddingCoverage, PendingText, TextKey, VectorForm};
 pub use extract::FileKind;
+pub(crate) use file_prints::{FilePrints, stored_print};
 pub use file_queries::{
     FileProblems, FileSummary, IndexCounts, ListFilter, ListOrder, NameField, ObservationRow,
     RelationRow, WholeLink,
 };
-pub(crate) use file_rows::{FileRow, FileRows, all_rows, row, rows_at_or_below, unreached};
+pub(crate) use file_rows::{
+    FileRow, FileRows, all_rows, has_rows, row, row_by_id, rows_at_or_below, unreached,
+    unreached_rows,
+};
 pub use filtered_list::FilteredList;
 pub(crate) use fingerprint::fingerprint;
 pub(crate) use first_recorded::set_creation_times;
@@ -219,6 +225,11 @@ impl VaultIndex {
     /// Reads the vectors of all passages into memory if this process has searched by them.
     pub(crate) fn load_vectors(&self, db: &Connection) -> Result<()> {
         self.vectors.load(db, IndexVersion::of(db)?)
+    }
+
+    /// Lets searches of scopes with more passages than this do without vectors until they are loaded.
+    pub(crate) fn defer_vectors_above(&self, passages: Option<NonZeroU64>) {
+        self.vectors.defer_above(passages);
     }
 
     /// Records that pages were written, and runs a checkpoint if many are waiting. It does not wait

@@ -57,6 +57,17 @@ CREATE INDEX files_unreached ON files(project) WHERE kind = 0;
 CREATE INDEX files_linking ON files(project) WHERE instr(metadata, '[[') > 0;
 CREATE INDEX files_drawn ON files(project, path) WHERE lower(substr(path, -7)) = '.canvas';
 
+-- Path and metadata of every file that was read, as a hash: what a scan compares with the disk. Every
+-- file has one, unless it is known from the log alone.
+CREATE TABLE file_prints (
+  file INTEGER PRIMARY KEY,
+  project INTEGER NOT NULL,
+  print BLOB NOT NULL,
+  -- How many of the proofs of a scan the times of the file give: its bytes are those of the last
+  -- look, in the same run of the machine (1), also after a restart (2).
+  proofs INTEGER NOT NULL
+) STRICT;
+
 -- The names by which a link can reach a note, normalised. A note's names follow from its row
 -- in files, so there is no way back from the file to its names.
 CREATE TABLE link_keys (

@@ -5,21 +5,23 @@
 //! one-shot command would not use it.
 
 use std::collections::HashMap;
+use std::num::NonZeroU64;
 use std::ops::Range;
-use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
-use std::sync::{OnceLock, PoisonError, RwLock, RwLockReadGuard};
+use std::sync::atomic::{AtomicBool, AtomicU64, AtomicUsize, Ordering};
+use std::sync::{Mutex, MutexGuard, PoisonError, RwLock, RwLockReadGuard, TryLockError};
 
 use memoranda_core::embed::{
     STATIC_VECTOR_BYTES, STATIC_VECTOR_DIMS, StaticQueryVector, StaticVector,
 };
 use rusqlite::{Connection, OptionalExtension as _, params, params_from_iter};
 
-use super::connection::IndexVersion;
+use super::connection::{IndexId, IndexVersion};
 use super::doc_lengths;
 use super::extract::ExtractedPassage;
 use super::search::{FilterSql, SearchScope};
 use super::write::{PASSAGES_PER_FILE, first_passage};
 use crate::error::Result;
+use crate::threads;
 
 /// Minimum number of passages for each additional thread.
 const MIN_PASSAGES_PER_THREAD: usize = 4_000;
@@ -105,7 +107,22 @@ pub(super) fn count(db: &Connection) -> Result<u64> {
 pub(crate) struct VectorCache {
     /// True if this process has searched before.
     used: AtomicBool,
+    /// Number of passages above which a search does without the vectors until they are loaded; 0 if
+    /// each search reads the vectors that it needs.
+    direct: AtomicU64,
+    /// The index whose vectors were loaded.
+    loaded: Mutex<Option<IndexId>>,
+    /// Held by the thread that loads all vectors. Searches go on meanwhile.
+    loading: Mutex<()>,
     held: RwLock<VectorTable>,
+}
+
+/// Passages of similar meaning.
+pub(super) enum NearestByMeaning {
+    /// Nearest first, with their similarities.
+    Found(Vec<(i64, f32)>),
+    /// The vectors of this scope are not loaded yet.
+    Deferred,
 }
 
 /// Location of vectors.
@@ -146,8 +163,34 @@ impl VectorCache {
         self.used.load(Ordering::Relaxed)
     }
 
-    /// Returns the passages of a scope nearest to a vector, nearest first, with their similarities.
-    /// Runs `work` on this thread while others search.
+    /// Lets searches of scopes with more passages than this do without the vectors until they are
+    /// loaded. `None` if each search reads the vectors that it needs.
+    pub(super) fn defer_above(&self, passages: Option<NonZeroU64>) {
+        self.direct.store(passages.map_or(0, NonZeroU64::get), Ordering::Relaxed);
+    }
+
+    /// Returns true if a search in a scope has to do without the vectors that are not loaded yet.
+    pub(super) fn is_deferred(&self, now: IndexVersion, scope: &SearchScope) -> bool {
+        let direct = NonZeroU64::new(self.direct.load(Ordering::Relaxed));
+        direct.is_some_and(|direct| scope.passages() > direct.get()) && !self.is_filled(now)
+    }
+
+    /// Returns true if the vectors of this index were loaded, so that a refresh reads only changes.
+    fn is_filled(&self, now: IndexVersion) -> bool {
+        *self.loaded() == now.index
+    }
+
+    /// Returns true if another thread loads all vectors.
+    fn is_loading(&self, now: IndexVersion) -> bool {
+        !self.is_filled(now) && matches!(self.loading.try_lock(), Err(TryLockError::WouldBlock))
+    }
+
+    fn loaded(&self) -> MutexGuard<'_, Option<IndexId>> {
+        self.loaded.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    /// Returns the passages of a scope nearest to a vector. Runs `work` on this thread while others
+    /// search.
     pub(super) fn nearest_while<T>(
         &self,
         db: &Connection,
@@ -155,9 +198,14 @@ impl VectorCache {
         asked: (&StaticVector, usize),
         (scope, condition): (&SearchScope, &FilterSql),
         work: impl FnOnce() -> T,
-    ) -> Result<(Vec<(i64, f32)>, T)> {
-        if !self.used.swap(true, Ordering::Relaxed) {
-            return Ok((nearest_that_fit(db, asked, condition)?, work()));
+    ) -> Result<(NearestByMeaning, T)> {
+        let is_first = !self.used.swap(true, Ordering::Relaxed);
+        if self.is_deferred(now, scope) {
+            return Ok((NearestByMeaning::Deferred, work()));
+        }
+        if is_first || self.is_loading(now) {
+            let nearest = nearest_that_fit(db, asked, condition)?;
+            return Ok((NearestByMeaning::Found(nearest), work()));
         }
         let (vector, count) = asked;
         let probe = StaticQueryVector::new(vector);
@@ -168,7 +216,21 @@ impl VectorCache {
         let helpers = (compared / MIN_PASSAGES_PER_THREAD).min(threads().saturating_sub(1));
         let search = VectorSearch { held: &held, scope, parts, probe: &probe, count };
         let (nearest, done) = search.run_while(helpers, work);
-        Ok((nearest.in_order(), done))
+        Ok((NearestByMeaning::Found(nearest.in_order()), done))
+    }
+
+    /// Returns the passages of a scope nearest to a vector, nearest first; none if they are deferred.
+    pub(super) fn nearest(
+        &self,
+        db: &Connection,
+        now: IndexVersion,
+        asked: (&StaticVector, usize),
+        there: (&SearchScope, &FilterSql),
+    ) -> Result<Vec<(i64, f32)>> {
+        match self.nearest_while(db, now, asked, there, || ())?.0 {
+            NearestByMeaning::Found(nearest) => Ok(nearest),
+            NearestByMeaning::Deferred => Ok(Vec::new()),
+        }
     }
 
     /// Reads all vectors if this process has searched before.
@@ -231,29 +293,21 @@ impl VectorCache {
         if self.held.read().unwrap_or_else(PoisonError::into_inner).is_current(now) {
             return Ok(());
         }
-        let mut held = self.held.write().unwrap_or_else(PoisonError::into_inner);
-        if held.then.index != now.index || held.free > held.passages.len() / 2 {
-            *held =
+        let _one = self.loading.lock().unwrap_or_else(PoisonError::into_inner);
+        let is_useless = |held: &VectorTable| {
+            held.then.index != now.index || held.free > held.passages.len() / 2
+        };
+        if is_useless(&self.held.read().unwrap_or_else(PoisonError::into_inner)) {
+            // The old vectors first make room for the new ones.
+            *self.held.write().unwrap_or_else(PoisonError::into_inner) = VectorTable::default();
+            let mut table =
                 VectorTable { then: IndexVersion { stamp: 0, ..now }, ..VectorTable::default() };
+            table.read_changes(db)?;
+            *self.held.write().unwrap_or_else(PoisonError::into_inner) = table;
+            *self.loaded() = now.index;
+            return Ok(());
         }
-        let since = held.then.stamp;
-        // A full load scans the table; an update uses the index on stamps.
-        let (index, most) = if since == 0 { ("NOT INDEXED", count(db)? as usize) } else { ("", 0) };
-        held.reserve(most);
-        let sql = format!(
-            "SELECT file, stamp, project, lengths, data FROM vectors {index} WHERE stamp > ?"
-        );
-        let mut select = db.prepare_cached(&sql)?;
-        let mut rows = select.query([since])?;
-        while let Some(row) = rows.next()? {
-            let (file, stamp, project): (_, i64, _) = (row.get(0)?, row.get(1)?, row.get(2)?);
-            let bytes = |column| -> Result<&[u8]> {
-                Ok(row.get_ref(column)?.as_blob().unwrap_or_default())
-            };
-            held.put((project, file), bytes(3)?, bytes(4)?);
-            held.then.stamp = held.then.stamp.max(stamp);
-        }
-        Ok(())
+        self.held.write().unwrap_or_else(PoisonError::into_inner).read_changes(db)
     }
 }
 
@@ -293,12 +347,9 @@ pub(super) fn nearest_that_fit(
     Ok(nearest.in_order())
 }
 
-/// Returns the number of search threads. It is cached, because the system call takes as long as a
-/// small search.
+/// Returns the number of search threads.
 fn threads() -> usize {
-    static THREADS: OnceLock<usize> = OnceLock::new();
-    let cores = || std::thread::available_parallelism().map_or(1, usize::from);
-    *THREADS.get_or_init(|| cores().min(MAX_THREADS))
+    threads::available().min(MAX_THREADS)
 }
 
 /// Collects the nearest passages, using a buffer of limited size.
@@ -389,6 +440,28 @@ impl VectorTable {
             part.step_by(BLOCK_PASSAGES).map(block)
         };
         covered.unwrap_or_else(whole).into_iter().flat_map(blocks).collect()
+    }
+
+    /// Reads the vectors written since the table was read.
+    fn read_changes(&mut self, db: &Connection) -> Result<()> {
+        let since = self.then.stamp;
+        // A full load scans the table; an update uses the index on stamps.
+        let (index, most) = if since == 0 { ("NOT INDEXED", count(db)? as usize) } else { ("", 0) };
+        self.reserve(most);
+        let sql = format!(
+            "SELECT file, stamp, project, lengths, data FROM vectors {index} WHERE stamp > ?"
+        );
+        let mut select = db.prepare_cached(&sql)?;
+        let mut rows = select.query([since])?;
+        while let Some(row) = rows.next()? {
+            let (file, stamp, project): (_, i64, _) = (row.get(0)?, row.get(1)?, row.get(2)?);
+            let bytes = |column| -> Result<&[u8]> {
+                Ok(row.get_ref(column)?.as_blob().unwrap_or_default())
+            };
+            self.put((project, file), bytes(3)?, bytes(4)?);
+            self.then.stamp = self.then.stamp.max(stamp);
+        }
+        Ok(())
     }
 
     fn of_file(&self, file: i64) -> (&[f32], &[[i8; STATIC_VECTOR_DIMS]]) {

@@ -13,8 +13,7 @@ use super::extract::{
     ExtractedFile, FileKind, PermalinkSource, RequestedPermalink, link_key, link_keys,
 };
 use super::file_rows::{FileRow, all_rows, row};
-use super::passage_reuse;
-use super::{links, vectors};
+use super::{file_prints, links, passage_reuse, vectors};
 use crate::error::Result;
 use crate::files::FileStat;
 use crate::scan::ScanProgress;
@@ -249,6 +248,7 @@ impl<'c> IndexBatch<'c> {
         }
         let is_known = known.is_some();
         let file = known.map_or_else(|| self.db.last_insert_rowid(), |row| row.id);
+        file_prints::put(self.db, (put.project, file), put.path, (put.stat, put.checked_ns))?;
         match extracted.kind {
             FileKind::Markdown => self.put_node(put, file, extracted)?,
             // A file can grow beyond the size that is read.
@@ -368,7 +368,14 @@ impl<'c> IndexBatch<'c> {
 
     /// Records that a file was checked and is unchanged. Updates only columns without an SQL index,
     /// because after an import every file is checked once.
-    pub(crate) fn touch(&self, file: i64, stat: FileStat, checked_ns: i64) -> Result<()> {
+    pub(crate) fn touch(
+        &self,
+        (project, file): (i64, i64),
+        path: &NotePath,
+        stat: FileStat,
+        checked_ns: i64,
+    ) -> Result<()> {
+        file_prints::put(self.db, (project, file), path, (stat, checked_ns))?;
         self.db
             .prepare_cached(
                 "UPDATE files SET ctime_ns = ?, inode = ?, checked_ns = ? WHERE id = ?",
@@ -385,6 +392,7 @@ impl<'c> IndexBatch<'c> {
             self.forget_content(row.id)?;
             self.forget_node(project, path, row.id)?;
             vectors::remove(self.db, row.id)?;
+            file_prints::remove(self.db, row.id)?;
             self.db.prepare_cached("DELETE FROM files WHERE id = ?")?.execute([row.id])?;
         }
         Ok(())
@@ -442,11 +450,11 @@ pub(crate) struct IndexedFile<'a> {
     pub(crate) path: &'a NotePath,
     pub(crate) hash: ContentHash,
     pub(crate) stat: FileStat,
-    /// When the file was checked, by the clock of the file system.
+    /// Time when the file was checked, by the clock of the file system.
     pub(crate) checked_ns: i64,
     /// The assigned permalink, if the requested one was taken.
     pub(crate) permalink: Option<&'a str>,
-    /// When the file was first recorded in the history.
+    /// Time of the first record of the file in the history.
     pub(crate) first_seen_ms: Option<i64>,
 }
 

@@ -57,7 +57,7 @@ pub(super) struct LogFrame {
     pub(super) end: u64,
 }
 
-/// How much of a frame is checked when it is read.
+/// Extent to which a frame is checked when it is read.
 #[derive(Clone, Copy, PartialEq)]
 pub(super) enum FrameCheck {
     /// Header and meta: enough to list the history.

@@ -44,7 +44,7 @@ pub(crate) struct LogPosition {
     pub(crate) offset: u64,
 }
 
-/// Where a content lies, for the index to remember.
+/// Location of a content in the log, for the index.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub(crate) struct ContentLocation {
     pub(crate) device: String,
@@ -64,7 +64,7 @@ pub(crate) struct LoggedRecord {
 }
 
 impl LoggedRecord {
-    /// Where the content of the n-th file lies, if the record brought it.
+    /// Returns the location of the content of the n-th file, if the record contains it.
     pub(crate) fn content_at(&self, device: &str, n: usize) -> Option<ContentLocation> {
         let blob = self.record.notes.get(n)?.blob?;
         Some(ContentLocation {
@@ -77,14 +77,14 @@ impl LoggedRecord {
     }
 }
 
-/// A stretch of a segment that is no whole record.
+/// A range of a segment that is not a whole record.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct LogDamage {
     /// The device's folder and the segment's number.
     pub segment: String,
-    /// Where it begins.
+    /// First byte.
     pub offset: u64,
-    /// How many bytes.
+    /// Number of bytes.
     pub bytes: u64,
 }
 
@@ -101,7 +101,8 @@ impl LogFolder {
 
     /// The devices that have written, sorted.
     pub(crate) fn devices(&self) -> Result<Vec<String>> {
-        let names = state_files::names(&self.path).doing(|| "list the log".into())?;
+        let names = state_files::names(&self.path)
+            .doing(|| format!("list the log {}", self.path.display()))?;
         let is_device =
             |name: &String| *name != BARRIER_FOLDER && state_files::is_dir(&self.path.join(name));
         Ok(names.into_iter().filter(is_device).collect())
@@ -168,7 +169,8 @@ impl LogFolder {
 
     /// The numbers of a device's segments, sorted.
     pub(crate) fn segments(&self, device: &str) -> Result<Vec<u64>> {
-        let names = state_files::names(&self.device_dir(device)).doing(|| "list the log".into())?;
+        let names = state_files::names(&self.device_dir(device))
+            .doing(|| format!("list the log {}", self.device_dir(device).display()))?;
         let numbers = names.iter().filter_map(|name| name.strip_suffix(".log")?.parse().ok());
         let mut numbers: Vec<u64> = numbers.filter(|number| *number < BARRIER).collect();
         numbers.sort_unstable();
@@ -238,6 +240,18 @@ impl LogFolder {
         Ok(LogPosition { segment, offset: found.map_or(0, |(size, _)| size) })
     }
 
+    /// Returns the end of the record of a number; the beginning of the log if no record has it.
+    pub(crate) fn end_of(&self, device: &str, seq: u64) -> Result<LogPosition> {
+        let mut end = LogPosition::default();
+        self.read_from(device, LogPosition::default(), ReadCheck::Meta, |placed| {
+            if placed.record.link.seq == seq {
+                end = placed.end;
+            }
+            Ok(())
+        })?;
+        Ok(end)
+    }
+
     /// Returns true if a device's log ends here; false too if that cannot be seen. Called before
     /// every read, so it does not list the folder.
     pub(crate) fn is_end(&self, device: &str, position: LogPosition) -> bool {
@@ -261,7 +275,7 @@ impl LogFolder {
         Ok(self.chain_end(device, self.end(device)?)?.clock)
     }
 
-    /// How large all segments of a device are.
+    /// Returns the size of all segments of a device.
     pub(crate) fn size(&self, device: &str) -> Result<u64> {
         let mut total = 0;
         for segment in self.segments(device)? {
@@ -401,7 +415,7 @@ impl LogFolder {
     }
 }
 
-/// Where a device wrote last: run of the machine, the machine, and the folder of its log.
+/// Last run of the machine in which a device wrote, the machine, and the folder of its log.
 #[derive(PartialEq, Eq, Debug)]
 struct LastRun {
     run: MachineRun,
@@ -442,7 +456,7 @@ impl SegmentHandle {
     }
 }
 
-/// How thoroughly records are checked when they are read.
+/// Extent to which records are checked when they are read.
 #[derive(Clone, Copy, PartialEq)]
 pub(crate) enum ReadCheck {
     /// The history alone.
@@ -460,7 +474,7 @@ impl From<ReadCheck> for frame::FrameCheck {
     }
 }
 
-/// Where reading ended, and what was passed over.
+/// End of a read, and the ranges that were skipped.
 pub(crate) struct LogReadEnd {
     /// The end of the last whole record.
     pub(crate) end: LogPosition,
@@ -468,7 +482,7 @@ pub(crate) struct LogReadEnd {
     pub(crate) damage: Vec<LogDamage>,
 }
 
-/// Where the log of a vault lies.
+/// Returns the folder of a vault's log.
 pub(crate) fn folder(state: &Path) -> LogFolder {
     LogFolder::new(state.join("log"))
 }

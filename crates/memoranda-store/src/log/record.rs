@@ -97,7 +97,7 @@ impl PurgeOrder {
     }
 }
 
-/// Where a content lies in the body of its frame.
+/// Location of a content in the body of its frame.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct BlobLocation {
     pub(crate) offset: u64,

@@ -1,6 +1,7 @@
 //! Appending to a device's log, in the newest format.
 
 use std::io::{self, Read as _, Seek as _, SeekFrom, Write as _};
+use std::path::Path;
 
 use super::chain::{ChainEnd, SeenDevices};
 use super::frame::{self, FrameFormat};
@@ -10,7 +11,7 @@ use super::{LogFolder, LogPosition, LoggedRecord};
 use crate::error::{ErrorContext as _, Result, StoreError};
 use crate::faults::{self, Step};
 use crate::files::state_file::StateFile;
-use crate::files::{FilePrivacy, state_files};
+use crate::files::{FilePrivacy, owner, state_files};
 use crate::remote::{FrameContent, RemoteError, RemoteFrame};
 
 /// A segment that has grown this far is closed, and the next begun.
@@ -20,8 +21,7 @@ impl LogFolder {
     /// Opens the log of this device for writing at its end.
     pub(crate) fn writer(&self, device: &str, end: LogPosition) -> Result<LogWriter> {
         let folder = self.device_dir(device);
-        state_files::create_dir(&folder, FilePrivacy::Private)
-            .doing(|| format!("make the folder {} of the log", folder.display()))?;
+        self.make_device_dir(&folder)?;
         let mut writer = LogWriter {
             folder: self.clone(),
             device: device.to_owned(),
@@ -33,9 +33,28 @@ impl LogFolder {
         writer.open_segment()?;
         Ok(writer)
     }
+
+    /// Makes the folder of this device. In the vault of another user it is not made: it would be a
+    /// log that its owner cannot read.
+    fn make_device_dir(&self, folder: &Path) -> Result<()> {
+        if state_files::is_dir(folder) {
+            return Ok(());
+        }
+        let made = state_files::create_dir(folder, FilePrivacy::Private);
+        if let Some(owner) = owner::other_owner(&self.path)
+            && (made.is_err() || owner::is_owner(folder))
+        {
+            if made.is_ok() {
+                state_files::remove_dir(folder).ok();
+            }
+            let home = self.path.ancestors().nth(2).unwrap_or(&self.path).to_owned();
+            return Err(StoreError::VaultOfOther { home, owner });
+        }
+        made.doing(|| format!("make the folder {} of the log", folder.display()))
+    }
 }
 
-/// When records reach the disk.
+/// Time when records reach the disk.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(crate) enum LogForce {
     /// Before the write returns.

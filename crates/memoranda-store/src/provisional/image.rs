@@ -2,7 +2,7 @@
 
 use std::io::{Read, Write as _};
 use std::path::PathBuf;
-use std::sync::Arc;
+use std::sync::{Arc, mpsc};
 
 use super::Provisional;
 use crate::error::{ErrorContext as _, Result};
@@ -15,12 +15,14 @@ use crate::remote::{ImageHead, RemoteHead, RemoteLog};
 use crate::space::RemoteSpace;
 use crate::vault::OpenOptions;
 use crate::vault::lock::{LockWait, VaultLock};
-use crate::{SpaceOptions, Store, clock, log};
+use crate::{SpaceOptions, Store, clock, log, threads};
 
 /// Length of a log from which an image is worth its room. A shorter one is read in the same time.
 const MIN_IMAGE_LOG_BYTES: u64 = 256 << 10;
 /// Bytes of the index in one part of an image.
 const PART_BYTES: usize = 4 << 20;
+/// Number of parts that are fetched before they are needed.
+const PARTS_AHEAD: usize = 2;
 
 impl Store {
     /// Leaves an image of the index with the remote log, if one is wanted. Returns true if it did.
@@ -80,11 +82,8 @@ impl Store {
         log: Arc<dyn RemoteLog>,
         head: RemoteHead,
     ) -> Result<Option<Self>> {
-        let Some((image, _)) =
-            log.find_image(&format())?.filter(|(image, _)| image.epoch == head.epoch)
-        else {
-            return Ok(None);
-        };
+        let image = log.find_image(&format())?.filter(|image| image.epoch == head.epoch);
+        let Some(image) = image else { return Ok(None) };
         let (own, open) = Provisional::new(options, log.device(), head.epoch)?;
         let index = Provisional::index(&open)?;
         if !fetch_index(&*log, image, &index)? {
@@ -102,7 +101,7 @@ impl Store {
         if !begin_log(&*log, &open, &state)? {
             return Ok(None);
         }
-        let space = RemoteSpace::new(log, head.epoch);
+        let space = RemoteSpace::of_cache(log, head.epoch);
         let store = Self::open_provisional(open, space, own)?;
         store.catch_up_with_space(Some(head))?;
         Ok(Some(store))
@@ -123,12 +122,23 @@ pub(super) fn unpack(packed: &[u8]) -> Option<Vec<u8>> {
 fn fetch_index(log: &dyn RemoteLog, image: ImageHead, index: &IndexFile) -> Result<bool> {
     let doing = || "fetch the image of an index".to_owned();
     let mut file: StateFile = state_files::open_private(index.path()).doing(doing)?;
-    for part in 1..image.parts {
-        let Some(packed) = log.image_part(&format(), image, part)? else { return Ok(false) };
-        let Some(bytes) = unpack(&packed) else { return Ok(false) };
-        file.write_all(&bytes).doing(doing)?;
-    }
-    Ok(true)
+    // The next parts are on their way while one is unpacked and written.
+    std::thread::scope(|scope| {
+        let (fetched, parts) = mpsc::sync_channel(PARTS_AHEAD);
+        threads::start(scope, move || {
+            for part in 1..image.parts {
+                if fetched.send(log.image_part(&format(), image, part)).is_err() {
+                    return;
+                }
+            }
+        })?;
+        for _ in 1..image.parts {
+            let Ok(packed) = parts.recv() else { return Ok(false) };
+            let Some(bytes) = packed?.and_then(|packed| unpack(&packed)) else { return Ok(false) };
+            file.write_all(&bytes).doing(doing)?;
+        }
+        Ok(true)
+    })
 }
 
 /// Begins the copy of the log with the last record that the index contains, so that the records behind

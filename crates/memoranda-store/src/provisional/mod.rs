@@ -80,7 +80,7 @@ impl Provisional {
     }
 
     fn index(open: &OpenOptions) -> Result<IndexFile> {
-        IndexFile::new(&open.cache, &open.home)
+        Ok(IndexFile::new(&open.cache, &open.home)?.unforced())
     }
 }
 

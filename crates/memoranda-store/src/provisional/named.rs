@@ -41,11 +41,13 @@ impl Store {
         head: RemoteHead,
         name: &str,
     ) -> Result<Option<Self>> {
-        let Some((image, packed)) = log.find_image(&format())? else { return Ok(None) };
+        let Some(image) = log.find_image(&format())? else { return Ok(None) };
         if image.epoch != head.epoch || head.seq.saturating_sub(image.seq) > MAX_RECORDS {
             return Ok(None);
         }
-        let names = unpack(&packed).and_then(|bytes| String::from_utf8(bytes).ok());
+        let packed = log.image_part(&format(), image, 0)?;
+        let names = packed.and_then(|packed| unpack(&packed));
+        let names = names.and_then(|bytes| String::from_utf8(bytes).ok());
         let Some(names) = names else { return Ok(None) };
         let keys = keys_of_name(name);
         let mut listed: BTreeMap<(String, String), NamedFile> = files_named(&names, &keys)
@@ -214,7 +216,7 @@ fn open_with_files(
     index.finish_adoption(&db)?;
     drop(db);
     own.contents = found.into_iter().map(|found| (found.file.hash, found.bytes)).collect();
-    let space = RemoteSpace::new(log, head.epoch);
+    let space = RemoteSpace::of_cache(log, head.epoch);
     // It is at the head, and fetches nothing more.
     space.note_local(head.seq);
     Store::open_provisional(open, space, own)

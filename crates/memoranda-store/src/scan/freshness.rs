@@ -13,9 +13,9 @@ use crate::vault::Project;
 use crate::vault::boot::MachineRun;
 use crate::{StoreInner, threads};
 
-/// So many files may have to be read because their times prove nothing. A look at all files, which
-/// notes what it has read, costs less than to do so with every glance.
-const MOST_READ: usize = 64;
+/// Maximum number of files that are read because their times prove nothing. A scan of all files,
+/// which records what it has read, costs less than to read more in every check.
+const MAX_FILES_READ: usize = 64;
 
 impl StoreInner {
     /// Returns true if the index is up to date for everything at or below these folders. Unreadable
@@ -51,7 +51,7 @@ impl StoreInner {
         });
         let (rows, scanned_in) = rows?;
         let proof = TimeProof::of(run, scanned_in);
-        let mut to_read = MOST_READ;
+        let mut to_read = MAX_FILES_READ;
         Ok(found.len() == rows.len()
             && found.into_iter().zip(rows).all(|(walk, rows)| {
                 walk.unreadable.is_empty() && is_same(&root, walk.files, rows, proof, &mut to_read)

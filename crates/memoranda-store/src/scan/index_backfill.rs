@@ -10,7 +10,7 @@ use crate::files::FileStat;
 use crate::index::extract::extract;
 use crate::index::{self, IndexBatch, IndexedFile, history};
 
-/// So many files are taken from the log at a time.
+/// Number of files that are taken from the log at a time.
 const BATCH_FILES: usize = 200;
 
 impl StoreInner {

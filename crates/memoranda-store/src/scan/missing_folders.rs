@@ -14,14 +14,14 @@ use crate::files::state_files;
 use crate::index::{self, IndexBatch, KnownFolder, KnownTimes, history};
 use crate::scan::ScanReport;
 
-/// So many files are recorded as gone at a time.
+/// Number of files that are recorded as removed at a time.
 const BATCH_FILES: usize = 1024;
 
-/// Why a project has no folder.
+/// Reason why a project has no folder.
 enum MissingFolder {
     /// Somebody removed it.
     Removed,
-    /// It cannot be reached, for this reason.
+    /// The folder cannot be reached, for this reason.
     Away(String),
     /// The person removed the project, and the index still has its files.
     Unregistered,
@@ -98,7 +98,7 @@ impl StoreInner {
         Ok(missing)
     }
 
-    /// Why a project has no folder; `None` if nothing is to be said of it.
+    /// Returns the reason why a project has no folder; `None` if no report is needed.
     fn why_missing(&self, folder: &KnownFolder) -> Result<Option<MissingFolder>> {
         if !self.vault.is_there() {
             return Ok(None);

@@ -3,26 +3,27 @@
 //! Sync reads and never writes a person's file. What cannot be looked at stays as it is known.
 
 pub(crate) mod change_feed;
+mod compare;
 mod freshness;
 mod index_backfill;
 mod missing_folders;
 pub(crate) mod reconcile;
 pub(crate) mod watch;
 
-use std::collections::{BTreeSet, HashMap};
+use std::collections::BTreeSet;
 use std::sync::PoisonError;
 
 use memoranda_core::id::ProjectName;
 use memoranda_core::path::NotePath;
 
+use crate::StoreInner;
 use crate::error::{ErrorContext as _, Result, StoreError, plain};
-use crate::files::{FileStat, ProjectRoot, WalkedFile, walk};
+use crate::files::{FileStat, ProjectRoot};
 use crate::index::extract::{FileKind, extract};
-use crate::index::{self, FileRow, FileRows, IndexBatch, IndexedFile, history, word_merge};
+use crate::index::{self, FileRow, IndexBatch, IndexedFile, history, word_merge};
 use crate::scan::reconcile::{ChangedCandidate, ProjectScan};
 use crate::vault::Project;
 use crate::vault::boot::{MachineRun, Restarted};
-use crate::{StoreInner, threads};
 
 /// A file changed this shortly before it was looked at may change again within the same tick of
 /// the file system's clock, so its time proves nothing.
@@ -41,6 +42,16 @@ pub(crate) enum TimeProof {
 }
 
 impl TimeProof {
+    /// Every proof. Times that give one also give those before it.
+    pub(crate) const ALL: [Self; 2] = [Self::SameRun, Self::AfterRestart];
+
+    /// Returns true if the times of a file that was read at a time prove that its bytes are those that
+    /// were read.
+    pub(crate) fn covers(self, stat: FileStat, checked_ns: i64) -> bool {
+        let newest = stat.mtime_ns.max(stat.ctime_ns);
+        newest.saturating_add(self.margin_ns()) < checked_ns
+    }
+
     /// Compares the last complete scan of a project with the present run of the machine.
     fn of(run: MachineRun, scanned_in: Option<MachineRun>) -> Self {
         match scanned_in.map(|then| run.restarted_since(then)) {
@@ -80,7 +91,7 @@ pub struct ScanReport {
     pub skipped: Vec<(ProjectName, String, &'static str)>,
 }
 
-/// How far a sync has come.
+/// Progress of a scan.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct ScanProgress {
     /// Files read so far.
@@ -124,6 +135,23 @@ impl StoreInner {
             Err(e) if e.is_index_damage() => {
                 self.index.forget();
                 self.sync_all(progress)
+            }
+            other => other,
+        }
+    }
+
+    /// Scans projects whose folders appeared, and records those whose folders are gone.
+    pub(crate) fn sync_unseen(&self, projects: &[Project]) -> Result<()> {
+        self.refuse_provisional()?;
+        let look = || {
+            let _alone = self.looking.lock().unwrap_or_else(PoisonError::into_inner);
+            let mut report = self.sync_projects(projects, &mut |_| {})?;
+            self.settle_missing(&mut report)
+        };
+        match look() {
+            Err(e) if e.is_index_damage() => {
+                self.index.forget();
+                self.sync_all(&mut |_| {}).map(drop)
             }
             other => other,
         }
@@ -195,48 +223,21 @@ impl StoreInner {
         };
         // Before the files are looked at: a drive that is pulled meanwhile has another attachment.
         let run = MachineRun::current(&project.path);
-        // The index says what is known while the system is asked about the files.
-        let ask = || self.ask(|db| rows(db, &project.name));
-        let (mut walked, rows) = std::thread::scope(|scope| {
-            let asking = threads::start(scope, ask);
-            (walk(&root), threads::join_or_run(asking, ask))
-        });
-        if !walked.leftovers.is_empty() {
-            self.settle_leftovers(&project.name, &root, &walked.leftovers)?;
+        let (mut walk, mut known) = self.look(&project.name, &root, run)?;
+        if !walk.leftovers.is_empty() {
+            self.settle_leftovers(&project.name, &root, &walk.leftovers)?;
             // A file that had such a name next to its own can be read now.
-            walked = walk(&root);
+            (walk, known) = self.look(&project.name, &root, run)?;
         }
-        let (walk, (rows, scanned_in)) = (walked, rows?);
-        let proof = TimeProof::of(run, scanned_in);
-        report.seen += walk.files.len();
-        let mut is_gone = vec![true; rows.iter().len()];
-        let by_path: HashMap<&str, (usize, &FileRow)> =
-            rows.iter().enumerate().map(|(n, (path, row))| (path, (n, row))).collect();
-        let suspect = |file: &WalkedFile| {
-            let row = by_path.get(file.path.as_str()).map(|(n, row)| {
-                is_gone.get_mut(*n).into_iter().for_each(|is_gone| *is_gone = false);
-                *row
-            });
-            let is_sure =
-                |row: &FileRow| row.kind != FileKind::Known && is_as_seen(row, file.stat, proof);
-            (!row.is_some_and(is_sure))
-                .then(|| ChangedCandidate::new(file.path.clone(), file.stat, row))
-        };
-        let suspects: Vec<ChangedCandidate> = walk.files.iter().filter_map(suspect).collect();
-        let gone = rows
-            .iter()
-            .zip(&is_gone)
-            .filter(|(_, is_gone)| **is_gone)
-            .filter_map(|((path, row), _)| Some((NotePath::parse(path).ok()?, row.clone())))
-            .filter(|(path, _)| !walk.is_unknown(path))
-            .collect();
+        report.seen += walk.seen();
+        let look = self.compare(&project.name, &walk, known)?;
         for (place, error) in &walk.unreadable {
             report.unreadable.push((project.name.clone(), place.clone(), plain(error)));
         }
         for (place, reason) in &walk.skipped {
             report.skipped.push((project.name.clone(), place.clone(), reason));
         }
-        self.reconcile(project, &root, ProjectScan { suspects, gone }, report, progress)?;
+        self.reconcile(project, &root, look, report, progress)?;
         self.remember_unreached(&project.name)?;
         let identity = root.identity().doing(|| format!("look at project {}", project.name))?;
         self.with_session(|session| {
@@ -395,14 +396,6 @@ impl StoreInner {
     }
 }
 
-/// The rows of a project's files, and the run of the machine in which it was scanned completely.
-type ScannedRows = (FileRows, Option<MachineRun>);
-
-fn rows(db: &rusqlite::Connection, name: &ProjectName) -> Result<ScannedRows> {
-    let project = index::project_id_of(db, name)?;
-    Ok((index::all_rows(db, project)?, index::scanned_in(db, project)?))
-}
-
 /// Returns true if a file equals its index row. If the times are not conclusive, the file is read,
 /// because somebody may have changed it within the same clock tick.
 pub(crate) fn is_still(
@@ -418,8 +411,7 @@ pub(crate) fn is_still(
 
 /// Returns true if a file has the metadata of its last read, at a conclusive time.
 pub(crate) fn is_as_seen(row: &FileRow, stat: FileStat, proof: TimeProof) -> bool {
-    let newest = stat.mtime_ns.max(stat.ctime_ns);
-    row.stat == stat && newest.saturating_add(proof.margin_ns()) < row.checked_ns
+    row.stat == stat && proof.covers(stat, row.checked_ns)
 }
 
 #[cfg(test)]

@@ -21,7 +21,7 @@ use crate::scan::{ScanProgress, ScanReport};
 use crate::vault::Project;
 use crate::{StoreInner, threads};
 
-/// So many files, or bytes, are recorded at a time.
+/// Maximum number of files, or bytes, that are recorded at a time.
 const BATCH_FILES: usize = 1024;
 const BATCH_BYTES: u64 = 8 << 20;
 /// Of those that turn out to be as they are known: nothing is gained by holding the vault for long.
@@ -177,6 +177,9 @@ fn record(
     moved: &mut BTreeSet<NotePath>,
     report: &mut ScanReport,
 ) -> Result<()> {
+    if has_other_folder(session, project) {
+        return Ok(());
+    }
     let db = session.db;
     let transaction = db.unchecked_transaction()?;
     let mut batch = IndexBatch::new(db);
@@ -189,10 +192,14 @@ fn record(
     for mut candidate in candidates {
         session.inner.stop_if_closing()?;
         let path = candidate.path.clone();
-        if let (Ok(Some((found, _))), Ok(now)) = (&candidate.read, root.stat(&path))
-            && now != Some(found.stat)
-        {
-            candidate = read(root, &path, None);
+        if let Ok(Some((found, _))) = &candidate.read {
+            // It was read before the lock was held. If it cannot be looked at again, its drive may be away,
+            // and the text may be the one from before a write.
+            match root.stat(&path) {
+                Ok(now) if now == Some(found.stat) => {}
+                Ok(_) => candidate = read(root, &path, None),
+                Err(e) => candidate.read = Err(e),
+            }
         }
         let (found, extracted) = match candidate.read {
             Ok(Some(read)) => read,
@@ -209,7 +216,7 @@ fn record(
             && row.kind != FileKind::Known
             && row.stat.mtime_ns == found.stat.mtime_ns
         {
-            batch.touch(row.id, found.stat, checked_ns)?;
+            batch.touch((project_row, row.id), &path, found.stat, checked_ns)?;
             continue;
         }
         let extracted = extracted.or_else(|| digest_of(&path, &found.bytes));
@@ -277,9 +284,15 @@ fn record(
     session.inner.index.note_written(db)
 }
 
+/// Returns true if a project has another folder since the scan began: what is in the old one is no edit,
+/// and what is not in it is not gone.
+fn has_other_folder(session: &WriteSession<'_>, project: &Project) -> bool {
+    session.inner.vault.project(project.name.as_str()).ok().as_ref() != Some(project)
+}
+
 struct PendingFile {
     path: NotePath,
-    /// Its number in the index, if it has one.
+    /// Row number in the index, if the file has one.
     number: Option<i64>,
     /// The permalink that the history gives the note, if it is not its own.
     permalink: Option<String>,
@@ -306,8 +319,7 @@ fn record_gone(
     gone: &[(NotePath, FileRow)],
     report: &mut ScanReport,
 ) -> Result<()> {
-    if session.inner.vault.project(project.name.as_str()).ok().as_ref() != Some(project) {
-        // It has another folder by now: what is not in the old one is not gone.
+    if has_other_folder(session, project) {
         return Ok(());
     }
     let db = session.db;

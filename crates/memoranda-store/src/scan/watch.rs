@@ -28,21 +28,21 @@ use backend::{FsWatcher, WatchCoverage};
 /// Events are gathered until this long nothing happens, but not longer than the second value.
 const QUIET: Duration = Duration::from_millis(80);
 const AT_MOST: Duration = Duration::from_millis(400);
-/// The system is asked for events this seldom while they come one after the other, and so often in
-/// between: a single write makes a dozen, and to wake for each would take time from the writer.
+/// Intervals at which the system is asked for events, between bursts and within one. A single write
+/// makes a dozen events, and waking for each of them would take time from the writer.
 const PAUSE: Duration = Duration::from_millis(20);
 const BURST: Duration = Duration::from_millis(2);
-/// How often a folder that is away is looked for: nothing tells that a drive is mounted.
-const AWAY: Duration = Duration::from_millis(500);
-/// But after a while no oftener than this.
-const LONG_AWAY: Duration = Duration::from_secs(10);
-/// How often all files are looked at while not all can be watched, if that is quickly done.
-const UNWATCHED: Duration = Duration::from_secs(1);
-/// No more than one part in so many of the time is spent with it, but it is done this often.
-const SHARE: u32 = 10;
+/// Interval at which a missing folder is looked for: no event reports that a drive is mounted.
+const AWAY_INTERVAL: Duration = Duration::from_millis(500);
+/// Interval at which a folder that has been missing for long is looked for.
+const LONG_AWAY_INTERVAL: Duration = Duration::from_secs(10);
+/// Minimum interval of full scans while some folder cannot be watched.
+const UNWATCHED_INTERVAL: Duration = Duration::from_secs(1);
+/// Full scans take at most one part in this many of the time, but run at least at the interval below.
+const MAX_SCAN_SHARE: u32 = 10;
 const LONG_UNWATCHED: Duration = Duration::from_secs(60);
-/// More single files than this are looked at by a walk of all.
-const MANY_PATHS: usize = 4000;
+/// Maximum number of changed files that are scanned one by one. For more, all files are scanned.
+const MAX_SINGLE_PATHS: usize = 4000;
 /// The file that a process makes to ask if the watcher runs. The watcher answers by removing it.
 const PING: &str = "watcher-ping";
 /// A watcher that has not answered after this time is suspended, or too busy to rely on.
@@ -66,7 +66,7 @@ pub(crate) struct VaultWatcher {
 struct WatchState {
     /// This process is the one that watches.
     active: AtomicBool,
-    /// It has looked at every file since.
+    /// True if every file has been scanned since.
     looked: AtomicBool,
     stopped: AtomicBool,
 }
@@ -231,7 +231,7 @@ fn run(
     claim.settle(&inner, &watched, state);
     inner.tell_change();
     drop(inner);
-    let mut pause = AWAY;
+    let mut pause = AWAY_INTERVAL;
     let mut rounds = PollSchedule::begin();
     while let Some(mut gathered) = gather(receiver, wait(&watched, pause, &rounds), &ping) {
         let Some(inner) = weak.upgrade() else { return };
@@ -240,7 +240,7 @@ fn run(
         if gathered.is_nothing() && !was_away {
             continue;
         }
-        gathered.everything |= gathered.paths.len() > MANY_PATHS;
+        gathered.everything |= gathered.paths.len() > MAX_SINGLE_PATHS;
         let begun = Instant::now();
         handle(&inner, &mut backend, &mut watched, &gathered);
         claim.settle(&inner, &watched, state);
@@ -249,7 +249,7 @@ fn run(
         }
         // Who waits for a folder that may never come back looks ever more rarely.
         let is_quiet = gathered.is_nothing() && was_away && watched.is_some_away;
-        pause = if is_quiet { (pause * 2).min(LONG_AWAY) } else { AWAY };
+        pause = if is_quiet { (pause * 2).min(LONG_AWAY_INTERVAL) } else { AWAY_INTERVAL };
         if !is_quiet {
             inner.tell_change();
         }
@@ -281,14 +281,14 @@ impl WatchClaim {
     }
 }
 
-/// When all files are looked at again while not all can be watched.
+/// Schedule of full scans while some folder cannot be watched.
 struct PollSchedule {
     next: Instant,
 }
 
 impl PollSchedule {
     fn begin() -> Self {
-        Self { next: Instant::now() + UNWATCHED }
+        Self { next: Instant::now() + UNWATCHED_INTERVAL }
     }
 
     fn is_due(&self) -> bool {
@@ -297,12 +297,16 @@ impl PollSchedule {
 
     /// Notes that all files were looked at: what takes long is done rarely.
     fn note(&mut self, begun: Instant) {
-        let pause = begun.elapsed().saturating_mul(SHARE).clamp(UNWATCHED, LONG_UNWATCHED);
+        let pause = begun
+            .elapsed()
+            .saturating_mul(MAX_SCAN_SHARE)
+            .clamp(UNWATCHED_INTERVAL, LONG_UNWATCHED);
         self.next = Instant::now() + pause;
     }
 }
 
-/// How long to wait for an event. While all that there is can be watched, nothing else wakes.
+/// Returns the time to wait for an event. While all existing folders are watched, only events wake
+/// the thread.
 fn wait(watched: &WatchedPaths, pause: Duration, rounds: &PollSchedule) -> Option<Duration> {
     let until_round = || rounds.next.saturating_duration_since(Instant::now());
     let round = (watched.sight == WatchCoverage::Part).then(until_round);
@@ -334,7 +338,7 @@ struct WatchedPaths {
     by_path: BTreeMap<PathBuf, WatchedFolder>,
     /// Some project has no folder now, or one that is not its own.
     is_some_away: bool,
-    /// How much of what is there the system tells of.
+    /// Extent to which the system reports changes of the folders.
     sight: WatchCoverage,
 }
 
@@ -346,15 +350,23 @@ struct WatchedFolder {
     sight: WatchCoverage,
 }
 
-/// Watches the vault's own folder for new projects, and every project with all below it. Says
-/// whether some folder is watched only from now on, is the project's again, or no longer there.
+/// Projects whose files have to be scanned, because their folders were not watched before.
+#[derive(Default)]
+struct UnseenProjects {
+    /// Projects whose folder is watched only from now on, or is the project's again.
+    new: Vec<Project>,
+    /// A folder is no longer that of a project.
+    is_some_gone: bool,
+}
+
+/// Watches the vault's own folder for new projects, and every project with all below it.
 fn watch_projects(
     inner: &StoreInner,
     backend: &mut FsWatcher,
     watched: &mut WatchedPaths,
     gathered: &PendingEvents,
-) -> bool {
-    let mut new = false;
+) -> UnseenProjects {
+    let mut unseen = UnseenProjects::default();
     backend.open();
     let mut sight = backend.watch_folder(&inner.vault.home);
     sight = sight.and(backend.watch_folder(&inner.vault.state));
@@ -363,7 +375,7 @@ fn watch_projects(
         let kept = projects.contains(&folder.project);
         if !kept {
             backend.unwatch(path);
-            new = true;
+            unseen.is_some_gone = true;
         }
         kept
     });
@@ -391,13 +403,13 @@ fn watch_projects(
         if identity.is_some() {
             let below = backend.watch_below(&path);
             sight = sight.and(below);
+            unseen.new.push(project.clone());
             let folder = WatchedFolder { project, identity, is_away, sight: below };
             watched.by_path.insert(path, folder);
-            new = true;
         }
     }
     watched.sight = sight;
-    new
+    unseen
 }
 
 /// Events of one burst.
@@ -474,9 +486,13 @@ fn handle(
                 && ["projects.toml", "watching"].iter().any(|name| path.ends_with(name))
             || watched.by_path.contains_key(path)
     };
-    let mut everything = gathered.everything;
+    let everything = gathered.everything;
     if watched.is_some_away || everything || gathered.paths.iter().any(concerns_projects) {
-        everything |= watch_projects(inner, backend, watched, gathered);
+        let unseen = watch_projects(inner, backend, watched, gathered);
+        // A failed look is repeated with the next event, as below.
+        if !everything && (unseen.is_some_gone || !unseen.new.is_empty()) {
+            inner.sync_unseen(&unseen.new).ok();
+        }
     }
     if everything {
         inner.sync_all(&mut |_| {}).ok();

@@ -53,7 +53,7 @@ impl StoreInner {
         state_files::open_append(&folder.join(&self.vault.device))?.write_all(line.as_bytes())
     }
 
-    /// When each note was last looked at, by any device whose notes came along.
+    /// Returns the last access of each note, on any device whose notes came along.
     pub(crate) fn last_uses(&self) -> Result<HashMap<AccessNote, Timestamp>> {
         let mut last: HashMap<AccessNote, Timestamp> = HashMap::new();
         let folder = self.uses_folder();

@@ -46,14 +46,14 @@ pub(crate) struct VaultLock {
     path: PathBuf,
     file: StateFile,
     run: MachineRun,
-    /// True if the vault cannot be written to: the lock then only keeps readers from a change.
-    is_read_only: bool,
+    /// The reason why the vault cannot be written to: the lock then only keeps readers from a change.
+    write_refusal: Option<io::ErrorKind>,
     /// True once this process has held the lock: the machine has been running since then, even
     /// where the system has no identity for that.
     has_held: AtomicBool,
 }
 
-/// How far one device's log has been applied.
+/// Position up to which one device's log has been applied.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub(crate) struct AppliedEntry {
     /// The device whose log this is about.
@@ -66,7 +66,7 @@ pub(crate) struct AppliedEntry {
     pub(crate) restarted: Restarted,
 }
 
-/// How long the lock is waited for.
+/// Time to wait for the lock.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(crate) enum LockWait {
     /// For a write: so long.
@@ -92,14 +92,14 @@ pub(crate) struct VaultLockGuard<'a> {
 impl VaultLock {
     pub(crate) fn open(path: &Path) -> Result<Self> {
         let opened = faults::at(Step::OpenLock).and_then(|()| state_files::open_private(path));
-        let (file, is_read_only) = match opened {
-            Err(e) if is_forbidden(e.kind()) => (state_files::open_read(path), true),
-            opened => (opened, false),
+        let (file, write_refusal) = match opened {
+            Err(e) if is_forbidden(e.kind()) => (state_files::open_read(path), Some(e.kind())),
+            opened => (opened, None),
         };
         let file = file.doing(|| format!("open the vault's lock {}", path.display()))?;
         let run = MachineRun::current(path.parent().unwrap_or(path));
         let (path, has_held) = (path.to_owned(), AtomicBool::new(false));
-        Ok(Self { path, file, run, is_read_only, has_held })
+        Ok(Self { path, file, run, write_refusal, has_held })
     }
 
     /// Returns false if another file has the name of this lock: its drive was pulled out and came
@@ -113,11 +113,11 @@ impl VaultLock {
     /// Opens the lock again if another file has its name, or if the vault can be written to since;
     /// `None` if this one is right. Without the right to write, no applied position is recorded.
     pub(crate) fn reopened(&self) -> Result<Option<Self>> {
-        if self.has_its_name() && !self.is_read_only {
+        if self.has_its_name() && self.write_refusal.is_none() {
             return Ok(None);
         }
         let opened = Self::open(&self.path)?;
-        let is_better = !self.has_its_name() || !opened.is_read_only;
+        let is_better = !self.has_its_name() || opened.write_refusal.is_none();
         Ok(is_better.then_some(opened))
     }
 
@@ -257,8 +257,10 @@ impl VaultLockGuard<'_> {
         table += END;
         table += "\n";
         let doing = || format!("write the vault's lock file {}", self.lock.path.display());
-        if self.lock.is_read_only {
-            return Err(io::Error::from(io::ErrorKind::ReadOnlyFilesystem)).doing(doing);
+        if let Some(refusal) = self.lock.write_refusal {
+            // Reading goes on as on a read-only file system, with the real reason in the message.
+            let reason = crate::error::plain(&io::Error::from(refusal));
+            return Err(io::Error::new(io::ErrorKind::ReadOnlyFilesystem, reason)).doing(doing);
         }
         faults::at(Step::LockWrite).doing(doing)?;
         let mut file = &self.lock.file;

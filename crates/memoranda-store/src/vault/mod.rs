@@ -1,4 +1,4 @@
-//! Where things lie: the vault's folder, its projects, and Memoranda's own state within.
+//! Locations of the vault's folder, its projects, and Memoranda's own state within.
 
 pub(crate) mod access_times;
 pub(crate) mod archive;
@@ -22,8 +22,8 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Duration;
 
 use jiff::Timestamp;
+use memoranda_core::abbreviate::shortened_list;
 use memoranda_core::id::ProjectName;
-use memoranda_core::listed::shortened_list;
 use serde::{Deserialize, Serialize};
 
 use crate::clock;
@@ -38,18 +38,18 @@ pub const FORMAT: u32 = 2;
 /// Number of names that an error lists.
 const MAX_LISTED: usize = 5;
 
-/// How a vault is opened. The binary fills this in; nothing below it looks at the environment.
+/// Options of an open vault. The binary sets them; the layers below never read the environment.
 #[derive(Clone, Debug)]
 pub struct OpenOptions {
     /// The person's folder.
     pub home: PathBuf,
-    /// Where derived data may lie; it can be deleted at any time.
+    /// Folder of derived data; it can be deleted at any time.
     pub cache: PathBuf,
-    /// Where this device remembers its own name.
+    /// Folder in which this device keeps its own name.
     pub state: PathBuf,
-    /// How often files are forced to disk in the background.
+    /// Interval at which files are forced to disk in the background.
     pub file_sync: Duration,
-    /// How long to wait for another process's write.
+    /// Maximum time to wait for another process's write.
     pub lock_patience: Duration,
 }
 
@@ -70,17 +70,17 @@ impl OpenOptions {
 /// A named folder of notes.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct Project {
-    /// Its name.
+    /// Name of the project.
     pub name: ProjectName,
-    /// Its folder.
+    /// Folder of the project.
     pub path: PathBuf,
     /// Location of the folder: in the vault, or added from elsewhere.
     pub place: ProjectPlace,
-    /// How its files are treated.
+    /// Treatment of the files.
     pub rules: FileRules,
 }
 
-/// Where a project's folder comes from.
+/// Origin of a project's folder.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum ProjectPlace {
     /// A folder in the vault.
@@ -341,7 +341,7 @@ impl Vault {
         Ok(then.map(|removed| removed.path))
     }
 
-    /// When the last folder of a name was removed that is no project again.
+    /// Returns the time when the last folder of a name was removed, if the name is no project now.
     pub(crate) fn last_removed(&self, name: &ProjectName) -> Result<Option<Timestamp>> {
         Ok(self.removed(name.as_str())?.last().map(RemovedProject::until))
     }

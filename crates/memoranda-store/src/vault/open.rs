@@ -5,6 +5,7 @@ use std::sync::{Arc, Mutex};
 
 use crate::commit::write_session::VaultWriter;
 use crate::error::Result;
+use crate::files::owner;
 use crate::index::{IndexFile, VaultIndex};
 use crate::provisional::Provisional;
 use crate::space::RemoteSpace;
@@ -32,12 +33,17 @@ impl Store {
         space: Option<RemoteSpace>,
         provisional: Option<Provisional>,
     ) -> Result<Self> {
-        let mut vault = Vault::open(&options)?;
+        let mut vault =
+            Vault::open(&options).map_err(|error| owner::explain_refusal(error, &options.home))?;
         if let Some(space) = &space {
             vault.device = space.log().device().to_owned();
         }
         let log = log::folder(&vault.state);
-        let index = Arc::new(VaultIndex::new(IndexFile::new(&options.cache, &vault.home)?));
+        let mut index = IndexFile::new(&options.cache, &vault.home)?;
+        if space.as_ref().is_some_and(RemoteSpace::is_cache) {
+            index = index.unforced();
+        }
+        let index = Arc::new(VaultIndex::new(index));
         let lock = VaultLock::open(&vault.state.join("lock"))?;
         let inner = StoreInner {
             options,

@@ -141,7 +141,7 @@ struct VaultFiles {
     project: Project,
     root: ProjectRoot,
     files: Vec<NotePath>,
-    /// How many things are no plain files with a portable name.
+    /// Number of entries that are not plain files with a portable name.
     left_out: usize,
 }
 

@@ -1,4 +1,5 @@
-//! How often each client read: a line appended for each call, one file a day and device.
+//! Counts the reads of each client: a line is appended for each call, in one file per day and
+//! device.
 //!
 //! This is neither history nor index: losing it only makes clients seem to read less. Files older
 //! than [`KEPT_DAYS`] are removed when the counts are asked for.

@@ -255,9 +255,10 @@ fn knows_only_other(
 /// Returns true if a folder has the text of a known note under another name: somebody renamed it. A few
 /// files tell enough.
 fn has_renamed(root: &ProjectRoot, known: &[(String, ContentHash, Option<String>)]) -> bool {
-    const MOST_READ: usize = 64;
+    const MAX_FILES_READ: usize = 64;
     let is_known = |hash| known.iter().any(|(_, version, _)| *version == hash);
     let files = walk(root).files;
-    let mut found = files.iter().take(MOST_READ).filter_map(|file| root.read(&file.path).ok()?);
+    let mut found =
+        files.iter().take(MAX_FILES_READ).filter_map(|file| root.read(&file.path).ok()?);
     found.any(|found| is_known(found.hash))
 }

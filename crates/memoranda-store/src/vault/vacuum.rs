@@ -1,6 +1,6 @@
 //! Really removing: contents that nobody needs any more leave the log.
 
-use std::collections::{HashMap, HashSet};
+use std::collections::{BTreeMap, HashMap, HashSet};
 
 use jiff::Timestamp;
 use memoranda_core::change::{Author, ChangeChannel, Commit, CommitKind};
@@ -27,11 +27,11 @@ pub struct VacuumRequest {
     pub project: Option<ProjectName>,
     /// Only what was deleted or replaced before this time.
     pub before: Timestamp,
-    /// How much of the past goes.
+    /// Part of the past that is purged.
     pub what: VacuumExtent,
 }
 
-/// How much of the past is purged.
+/// Part of the past that is purged.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum VacuumExtent {
     /// Deleted notes, with all their versions.
@@ -52,6 +52,9 @@ pub struct VacuumReport {
     pub contents: u64,
     /// By how many bytes the log shrank; 0 in a dry run.
     pub bytes: u64,
+    /// Projects whose history has texts of the removed project, too, with the number of these texts:
+    /// they stay.
+    pub kept_by: Vec<(ProjectName, u64)>,
     /// Devices of other machines: a vacuum there removes the texts from their own logs.
     pub still_on: Vec<String>,
 }
@@ -62,7 +65,8 @@ impl StoreInner {
         self.ask(|db| {
             let purge = purged_hashes(db, vacuum)?;
             let (contents, bytes) = (purge.hashes.len() as u64, 0);
-            Ok(VacuumReport { notes: purge.notes, contents, bytes, still_on: Vec::new() })
+            let PurgePlan { notes, kept_by, .. } = purge;
+            Ok(VacuumReport { notes, contents, bytes, kept_by, still_on: Vec::new() })
         })
     }
 
@@ -91,6 +95,19 @@ impl StoreInner {
             let own_names = if still_on.is_empty() { names.clone() } else { HashMap::new() };
             let contents = stand_ins(&purge.hashes);
             let rules = PurgeRules { removed, contents: &contents, names: &own_names };
+            // A power cut must not bring back a version that is about to be purged: nobody could tell it
+            // from an edit by hand. What was written since the checkpoints is forced, too.
+            let mut ends = Vec::new();
+            for device in devices.iter().filter(|device| !still_on.contains(device)) {
+                let end = self.log.end(device)?;
+                self.force_files(device, self.checkpoint(device)?, end)?;
+                ends.push((device, end));
+            }
+            // No position is right while logs are rewritten. If this process dies then, what is on disk must
+            // not be replayed: one log may no longer name what another has as an older write.
+            for (device, end) in &ends {
+                self.set_checkpoint_by_number(device, *end)?;
+            }
             let mut total = PurgeReport::default();
             if !purge.hashes.is_empty() || !names.is_empty() || removed.is_some() {
                 let order = if still_on.is_empty() {
@@ -103,20 +120,10 @@ impl StoreInner {
                 session.log.append(vec![order], &SeenDevices::default())?;
                 session.note_applied();
             }
-            // A power cut must not bring back a version that is about to be purged: nobody could tell it
-            // from an edit by hand. What was written since the checkpoints is forced, too.
-            let mut ends = Vec::new();
-            for device in devices.iter().filter(|device| !still_on.contains(device)) {
-                let end = self.log.end(device)?;
-                self.force_files(device, self.checkpoint(device)?, end)?;
-                ends.push((device, end));
-            }
             // Every log position in the index is about to change. If this process dies, the next
             // one indexes the history again.
             forget_history(session.db)?;
             for (device, mut checkpoint) in ends {
-                // In between no position is right: if this process dies, everything is replayed.
-                self.remove_checkpoint(device)?;
                 let purged = self.log.purge(device, &rules, &mut checkpoint)?;
                 faults::at(Step::Rewritten).doing(|| "note that the log was rewritten".into())?;
                 if checkpoint > LogPosition::default() {
@@ -140,6 +147,7 @@ impl StoreInner {
                 notes: purge.notes,
                 contents: total.contents,
                 bytes: total.bytes,
+                kept_by: purge.kept_by,
                 still_on,
             })
         })?;
@@ -212,6 +220,7 @@ pub(crate) const LAST_CHANGES: &str = "WITH last_change AS MATERIALIZED ( \
 struct PurgePlan {
     notes: Vec<(ProjectName, String)>,
     hashes: HashSet<ContentHash>,
+    kept_by: Vec<(ProjectName, u64)>,
 }
 
 /// The contents that go: those of deleted notes (and replaced versions), unless something that
@@ -250,7 +259,7 @@ fn purged_hashes(db: &Connection, vacuum: &VacuumRequest) -> Result<PurgePlan> {
     let sql = format!(
         "{LAST_CHANGES} SELECT c.after, ({goes}) AND (?2 IS NULL OR p.name = ?2), \
            l.moved_to IS NOT NULL AND (?2 IS NULL OR p.name = ?2), \
-           c.project, c.path, c.logical_ms, c.commit_row, c.n FROM changes c \
+           c.project, c.path, c.logical_ms, c.commit_row, c.n, p.name FROM changes c \
          JOIN projects p ON p.id = c.project \
          JOIN last_change l ON l.project = c.project AND l.path = c.path \
          WHERE c.after IS NOT NULL AND EXISTS (SELECT 1 FROM contents s WHERE s.hash = c.after)"
@@ -263,18 +272,27 @@ fn purged_hashes(db: &Connection, vacuum: &VacuumRequest) -> Result<PurgePlan> {
             moment: (row.get(5)?, row.get(6)?, row.get(7)?),
         };
         let hash = ContentHash(row.get::<_, [u8; 32]>(0)?);
-        Ok((hash, row.get::<_, bool>(1)?, row.get::<_, bool>(2)?, at))
+        Ok((hash, row.get::<_, bool>(1)?, row.get::<_, bool>(2)?, at, row.get::<_, String>(8)?))
     })?;
     let (mut going, mut staying) = (HashSet::new(), HashSet::new());
+    let mut holders: BTreeMap<String, HashSet<ContentHash>> = BTreeMap::new();
     for row in rows {
-        let (hash, goes, moved, at) = row?;
+        let (hash, goes, moved, at, holder) = row?;
         if goes || (moved && is_deleted_elsewhere(db, at, before)?) {
-            going.insert(hash)
+            going.insert(hash);
         } else {
-            staying.insert(hash)
+            staying.insert(hash);
+            if vacuum.what == VacuumExtent::RemovedProject {
+                holders.entry(holder).or_default().insert(hash);
+            }
         };
     }
-    Ok(PurgePlan { notes, hashes: going.difference(&staying).copied().collect() })
+    let kept = holders.iter().filter_map(|(name, held)| {
+        let count = held.intersection(&going).count() as u64;
+        Some((ProjectName::parse(name).ok()?, count)).filter(|(_, count)| *count > 0)
+    });
+    let kept_by = kept.collect();
+    Ok(PurgePlan { notes, hashes: going.difference(&staying).copied().collect(), kept_by })
 }
 
 /// Returns the record of a purge, which asks the devices of other machines to purge the same.

@@ -27,11 +27,17 @@ impl Task {
     /// Runs to the end as a user without rights; says whether that could be done.
     #[cfg(unix)]
     pub(crate) fn run_as_nobody(&self) -> bool {
+        self.run_as(65534)
+    }
+
+    /// Runs to the end as another user; says whether that could be done.
+    #[cfg(unix)]
+    pub(crate) fn run_as(&self, user: u32) -> bool {
         use std::os::unix::process::CommandExt as _;
-        let Ok(child) = self.command().uid(65534).gid(65534).spawn() else { return false };
+        let Ok(child) = self.command().uid(user).gid(user).spawn() else { return false };
         let output = child.wait_with_output().unwrap();
         let said = String::from_utf8_lossy(&output.stderr);
-        assert!(output.status.success(), "{} as nobody: {said}", self.name);
+        assert!(output.status.success(), "{} as user {user}: {said}", self.name);
         true
     }
 
@@ -146,6 +152,10 @@ fn run() {
         "fault" => crate::recovery::act_under_a_fault(&task),
         "crash" => crate::crash::be_crashed(&task),
         "stream" => crate::crash::stream(&task),
+        #[cfg(unix)]
+        "own-vault" => crate::owners::own_a_vault(&task),
+        #[cfg(unix)]
+        "stranger" => crate::owners::write_as_a_stranger(&task),
         "locked" => crate::disk::meet_locked_folders(&task),
         "fail-plainly" => crate::disk::fail_plainly(&task),
         "fail" => crate::disk::fail_everywhere(&task),

@@ -14,7 +14,7 @@ use crate::support::{
     rounds, sync, write_steps,
 };
 
-/// How many commits a doomed process tries to make.
+/// Number of commits that a process tries to make before it dies.
 const COMMITS: usize = 3;
 
 /// A process that would continue after its commits: the index is updated after each answer.

@@ -36,6 +36,9 @@ mod log_format;
 mod model;
 #[cfg(all(unix, feature = "faults"))]
 mod nth_call;
+mod offline_edits;
+#[cfg(all(unix, feature = "faults"))]
+mod owners;
 mod pending_index;
 #[cfg(feature = "faults")]
 mod pending_queries;

@@ -8,7 +8,7 @@ use memoranda_core::id::ProjectName;
 use memoranda_core::note;
 use memoranda_core::path::NotePath;
 use memoranda_store::{
-    CommitOutcome, ListFilter, ListOrder, Snapshot, Store, StoreError, Transaction,
+    CommitOutcome, HistoryFilter, ListFilter, ListOrder, Snapshot, Store, StoreError, Transaction,
 };
 
 use crate::support::{Random, TestVault, change, path, rounds, sync, who};
@@ -142,6 +142,10 @@ enum Question {
     Bodies(Vec<i64>),
     Outlines(Vec<i64>),
     Facts(i64),
+    RelationsFrom(i64),
+    History(ProjectName, NotePath),
+    CurrentPath(ProjectName, NotePath),
+    RelationsNamed(ProjectName, String),
     RelationsTo(i64),
     Candidates(ProjectName, String),
     Permalink(ProjectName, String),
@@ -162,7 +166,7 @@ impl Question {
             rows => rows[random.below(rows.len())],
         };
         let folder = place.parent().unwrap_or_default().to_owned();
-        match random.below(15) {
+        match random.below(25) {
             0 => Self::File(project, place),
             1 => Self::Rows(vec![row, *rows.last().unwrap_or(&0)]),
             2 => Self::Bodies(vec![row]),
@@ -175,6 +179,10 @@ impl Question {
             11 => Self::Titled(project, folder, name),
             12 => Self::Spelled(project, path(&place.as_str().to_uppercase())),
             13 => Self::Names(project, place),
+            20 | 21 => Self::History(project, place),
+            22 | 23 => Self::CurrentPath(project, place),
+            14..=16 => Self::RelationsFrom(row),
+            17..=19 => Self::RelationsNamed(project, name),
             _ => Self::Unresolved(project, place, name),
         }
     }
@@ -191,6 +199,27 @@ impl Question {
             Self::Outlines(rows) => format!("{:?}", snapshot.outlines(rows).unwrap()),
             Self::Facts(row) => format!("{:?}", snapshot.observations(*row).unwrap()),
             Self::RelationsTo(row) => format!("{:?}", snapshot.relations_to(*row).unwrap()),
+            Self::History(project, place) => {
+                let (project, place) = (Some(project.clone()), place.clone());
+                // The whole folder of the file, too.
+                let folder = place.parent().and_then(|folder| NotePath::parse(folder).ok());
+                let found = [Some(place), folder].map(|path| {
+                    let filter =
+                        HistoryFilter { project: project.clone(), path, ..Default::default() };
+                    let page = snapshot.history(&filter, 5, 0).unwrap();
+                    let before = page.first().map(|commit| commit.id);
+                    let older = HistoryFilter { before, ..filter };
+                    (page, snapshot.history_heads(&older, 5, 0).unwrap())
+                });
+                format!("{found:?}")
+            }
+            Self::CurrentPath(project, place) => {
+                format!("{:?}", snapshot.current_path(project, place).unwrap())
+            }
+            Self::RelationsFrom(row) => format!("{:?}", snapshot.relations_from(*row).unwrap()),
+            Self::RelationsNamed(project, name) => {
+                format!("{:?}", snapshot.relations_named(project, name).unwrap())
+            }
             Self::Candidates(project, name) => {
                 format!("{:?}", snapshot.link_candidates(project, name).unwrap())
             }

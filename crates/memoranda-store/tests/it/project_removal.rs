@@ -115,6 +115,12 @@ fn a_removed_project_can_be_purged_and_its_files_stay() {
     let report = store.vacuum(&purge).unwrap();
     assert_eq!((planned.contents, report.contents), (2, 2), "{report:?}");
     assert_eq!(report.notes.len(), 3);
+    // The text that stays is not passed over in silence.
+    let kept_by = [(ProjectName::parse("main").unwrap(), 1)];
+    assert_eq!(
+        (planned.kept_by.as_slice(), report.kept_by.as_slice()),
+        (&kept_by[..], &kept_by[..])
+    );
     let log = log_bytes(&vault);
     for gone in ["hawfinch 1", "hawfinch 2", "1.md", "2.md"] {
         assert!(!log.contains(gone), "{gone}");

@@ -625,8 +625,8 @@ fn a_check_lists_what_was_acknowledged_and_is_lost() {
     }
 }
 
-/// Where files can only be linked and unlinked, a process that dies in between leaves two names: the old
-/// one of a moved file, or a temporary one.
+/// If files can only be linked and unlinked, a process that dies in between leaves two names:
+/// the old one of a moved file, or a temporary one.
 #[cfg(unix)]
 #[test]
 fn a_rename_that_ended_half_way_leaves_one_name() {

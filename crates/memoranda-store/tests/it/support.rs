@@ -3,6 +3,7 @@
 #![allow(dead_code, reason = "some is for the feature `faults`")]
 
 use std::path::{Path, PathBuf};
+use std::sync::Arc;
 use std::sync::atomic::{AtomicU32, Ordering};
 use std::time::Duration;
 
@@ -13,12 +14,17 @@ use memoranda_core::id::ProjectName;
 use memoranda_core::path::NotePath;
 use memoranda_core::query::Query;
 use memoranda_store::faults::Step;
-use memoranda_store::{CommitOutcome, OpenOptions, SearchFilter, Store, StoreError};
+use memoranda_store::remote::RemoteLog;
+use memoranda_store::{CloneOrigin, CommitOutcome, OpenOptions, SearchFilter, Store, StoreError};
 use tempfile::TempDir;
 
-/// A vault that vanishes with its test.
+use crate::space::MemoryLog;
+
+/// A vault that vanishes with its test. With the variable `MEMORANDA_TEST_SPACE` it is the copy of a space
+/// whose log is elsewhere, and tests behave the same.
 pub(crate) struct TestVault {
     folder: TempDir,
+    remote: Option<Arc<MemoryLog>>,
 }
 
 impl TestVault {
@@ -29,7 +35,9 @@ impl TestVault {
             None => TempDir::new_in("/dev/shm").ok(),
             Some(_) => None,
         };
-        Self { folder: in_memory.unwrap_or_else(|| TempDir::new().unwrap()) }
+        let folder = in_memory.unwrap_or_else(|| TempDir::new().unwrap());
+        let remote = std::env::var_os("MEMORANDA_TEST_SPACE").map(|_| Arc::default());
+        Self { folder, remote }
     }
 
     pub(crate) fn home(&self) -> PathBuf {
@@ -41,7 +49,14 @@ impl TestVault {
     }
 
     pub(crate) fn open(&self) -> Store {
-        Store::open(options(self.folder.path())).unwrap()
+        let options = options(self.folder.path());
+        let Some(remote) = &self.remote else { return Store::open(options).unwrap() };
+        let log: Arc<dyn RemoteLog> = Arc::<MemoryLog>::clone(remote);
+        let (url, space) = ("http://test".to_owned(), "test".to_owned());
+        let origin = CloneOrigin { url, space, device: log.device().to_owned(), epoch: 1 };
+        let store = Store::open_clone(options, &origin, log).unwrap();
+        store.catch_up_with_space(None).unwrap();
+        store
     }
 
     /// Writes a file as a person would.
@@ -75,7 +90,7 @@ pub(crate) fn write_steps() -> impl Iterator<Item = Step> {
     Step::ALL.into_iter().filter(move |step| !is_other(step))
 }
 
-/// How a vault in this folder is opened.
+/// Returns the options of a vault in this folder.
 pub(crate) fn options(folder: &Path) -> OpenOptions {
     OpenOptions::in_folder(folder)
 }
@@ -243,7 +258,7 @@ impl Random {
     }
 }
 
-/// How many rounds a test of chance makes: more with `MEMORANDA_TEST_ROUNDS`.
+/// Returns the number of rounds of a randomized test: more with `MEMORANDA_TEST_ROUNDS`.
 pub(crate) fn rounds(usual: usize) -> usize {
     let asked = std::env::var("MEMORANDA_TEST_ROUNDS").ok();
     asked.and_then(|text| text.parse().ok()).unwrap_or(usual)

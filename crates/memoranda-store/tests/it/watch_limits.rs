@@ -13,7 +13,7 @@ use crate::support::{TestVault, eventually, found, options, sync};
 
 const FOLDERS: usize = 12;
 
-/// How often the thread that watches has been woken in this process.
+/// Returns the number of times that the watching thread of this process was woken.
 fn wakings() -> u64 {
     let mut wakings = 0;
     for task in std::fs::read_dir("/proc/self/task").unwrap() {

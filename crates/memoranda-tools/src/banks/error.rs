@@ -73,7 +73,7 @@ impl BankErrorCode {
             BankError::Engine(error) => self.of_engine(&error),
             BankError::Load(error) => Self::CacheLoadFailed.of_engine(&error),
             BankError::InvalidId(id) => Self::BankNotFound.error(format!(
-                "{:?} is no bank_id; use letters, digits, `-`, `_` and `.`. Nothing was written.",
+                "{:?} is not a valid bank_id; use letters, digits, `-`, `_` and `.`. Nothing was written.",
                 quoted(&id)
             )),
             BankError::NoProjectName { known } => {
@@ -89,7 +89,7 @@ impl BankErrorCode {
             }
             BankError::NoRepository { folder } => {
                 let place = match folder {
-                    Some(folder) => format!("{} lies in no git repository", folder.display()),
+                    Some(folder) => format!("{} is not in a git repository", folder.display()),
                     None => "It is not known where you work".to_owned(),
                 };
                 let message = format!(

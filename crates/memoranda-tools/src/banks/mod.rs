@@ -55,7 +55,7 @@ fn call_bank_key(args: &ToolArgs) -> String {
     }
 }
 
-/// Type of a bank. A call may also say `auto`.
+/// Type of a bank. A call may also pass `auto`.
 const fn kind(description: &'static str) -> Param {
     Param::choice("bank_type", &["global", "project", "code"], description)
 }

@@ -21,7 +21,7 @@ pub struct BankSettings {
 /// The diagnostic files of banks.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum DiagnosticsMode {
-    /// None.
+    /// Banks are off.
     Off,
     /// `cache_memory_dump.json` in each used bank.
     Dump,

@@ -59,7 +59,7 @@ const PARAMS: ParamTable = ParamTable::new(&[&[
     Param::text("conversation_id", "Id of this conversation"),
     Param::integer("update_count", 0, u32::MAX as u64, "Which update of the conversation this is")
         .hide_max(),
-    Param::flag("optimize", "Also merge what the bank says twice"),
+    Param::flag("optimize", "Also merge repetitions in the bank"),
 ]])
 .defer_unknown();
 
@@ -187,7 +187,7 @@ fn update(
         }
     } else if tokens > LARGE_TOKENS {
         next_actions.push(format!(
-            "The bank has about {tokens} tokens; update with optimize=true merges what is said twice."
+            "The bank has about {tokens} tokens; update with optimize=true merges repetitions."
         ));
     }
     let mut in_memory = false;
@@ -268,7 +268,7 @@ fn describe_update(
         ));
     }
     if commit.is_none() {
-        next_actions.push("The file says this already; nothing was written.".to_owned());
+        next_actions.push("The file already contains this; nothing was written.".to_owned());
     }
     answer["updated_file"] = json!(file);
     answer["operation"] = json!(operation.as_str());

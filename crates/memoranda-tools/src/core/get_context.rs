@@ -6,6 +6,7 @@
 
 use memoranda_core::change::FileChange;
 use memoranda_core::token_estimate::estimate_tokens;
+use memoranda_engine::recall::RecalledPassage;
 use memoranda_engine::records::{VisibleScopes, records_project, single_line};
 use memoranda_engine::task_context::TaskContext;
 use memoranda_engine::{ChangesSinceVisit, Memory};
@@ -18,11 +19,13 @@ use crate::settings::RecordSettings;
 pub(crate) const CONTEXT_TOKENS: usize = 1_500;
 /// Minimum number of tokens of the further sections if the caller gives no budget.
 const MIN_FURTHER_TOKENS: usize = 300;
-/// Shares of the further sections in what is left of the budget, in percent: the person, what is
-/// due, memory files, changes.
+/// Shares of the further sections in what is left of the budget, in percent: the person with what
+/// holds everywhere, what is due, memory files, changes.
 const SHARES: [usize; 4] = [40, 25, 15, 20];
 /// Maximum length of a line, in characters.
 const LINE_CHARS: usize = 240;
+/// Maximum length of the title of a changed record, in characters.
+const TITLE_CHARS: usize = 100;
 
 /// The further sections of an answer.
 #[derive(Default)]
@@ -31,6 +34,8 @@ pub(crate) struct FurtherSections {
     pub(crate) text: String,
     /// Statements about the person.
     pub(crate) person: Vec<Value>,
+    /// Statements that hold everywhere and are not about the person.
+    pub(crate) everywhere: Vec<Value>,
     /// Paths of the memory files.
     pub(crate) memory_files: Vec<String>,
     /// Changes since the last visit; `null` on the first one.
@@ -116,10 +121,17 @@ impl FurtherSections {
         let [person_share, due_share, files_share, _] = SHARES;
         let rest = 100 - person_share;
         let after_due = rest - due_share;
-        let (lines, items) = person_lines(context, request);
-        let written =
-            writer.section("## About the Person", &lines, person_share, "recall without query");
+        let more = "recall without query";
+        let share = writer.left * person_share / 100;
+        let rest_of_all = writer.left - share;
+        let (lines, items) = known_lines(&context.person, request);
+        let written = writer.section("## About the Person", &lines, person_share, more);
         sections.person = items.into_iter().take(written).collect();
+        // What the person leaves of the share.
+        let (lines, items) = known_lines(&context.everywhere, request);
+        let unused = 100 * writer.left.saturating_sub(rest_of_all) / writer.left.max(1);
+        let written = writer.section("## Known Everywhere", &lines, unused, more);
+        sections.everywhere = items.into_iter().take(written).collect();
         let more = "list_reminders";
         let due = request.due.iter().map(|line| SectionLine::new(line.clone(), &Value::Null));
         let due: Vec<_> = due.collect();
@@ -150,12 +162,12 @@ impl FurtherSections {
     }
 }
 
-fn person_lines(
-    context: &TaskContext,
+fn known_lines(
+    known: &[RecalledPassage],
     request: &FurtherRequest<'_>,
 ) -> (Vec<SectionLine>, Vec<Value>) {
     let is_new = |id: Option<&str>| id.is_none_or(|id| !request.shown.contains(&id));
-    let found = context.person.iter().filter(|passage| is_new(passage.id.as_deref()));
+    let found = known.iter().filter(|passage| is_new(passage.id.as_deref()));
     found
         .map(|passage| {
             let source = match &passage.id {
@@ -184,24 +196,33 @@ pub(crate) fn change_lines(
 ) -> Vec<String> {
     let mut lines: Vec<String> = Vec::new();
     for commit in &changes.commits {
-        let files: Vec<String> = commit
-            .files
-            .iter()
-            .filter(|file| only.is_none_or(|only| file.project.as_str() == only))
-            .filter(|file| is_visible(file, visible))
-            .map(|file| {
-                let gone = if file.after.is_none() { " (deleted)" } else { "" };
-                format!("{}/{}{gone}", file.project, file.path)
-            })
-            .collect();
+        let is_shown = |file: &&FileChange| {
+            only.is_none_or(|only| file.project.as_str() == only) && is_visible(file, visible)
+        };
+        let files: Vec<&FileChange> = commit.files.iter().filter(is_shown).collect();
         let Some(first) = files.first() else { continue };
+        let gone = if first.after.is_none() { " (deleted)" } else { "" };
         let more = match files.len() {
             1 => String::new(),
             count => format!(" and {} more", count - 1),
         };
-        lines.push(format!("- {first}{more} by {}", memory.author_name(&commit.author)));
+        let author = memory.author_name(&commit.author);
+        let said = record_title(memory, first).map(|title| format!(": {title}"));
+        let said = said.unwrap_or_default();
+        lines.push(format!("- {}/{}{gone}{more} by {author}{said}", first.project, first.path));
     }
     lines
+}
+
+/// Returns the title of a changed record, whose path is an id and says nothing. `None` for another
+/// file, and for a record that is gone.
+fn record_title(memory: &Memory, file: &FileChange) -> Option<String> {
+    if file.project != records_project() {
+        return None;
+    }
+    let snapshot = memory.snapshot().ok()?;
+    let found = snapshot.file(&file.project, &file.path).ok()??;
+    Some(single_line(&found.title, TITLE_CHARS)).filter(|title| !title.is_empty())
 }
 
 /// Returns false for a record of another repository.

@@ -3,9 +3,11 @@
 mod arguments;
 mod forget;
 pub(crate) mod get_context;
+pub(crate) mod nearest;
 mod recall;
 mod remember;
 
+pub use nearest::NEAREST_HEADING;
 pub use remember::remembered_scope;
 
 use serde_json::{Value, json};

@@ -10,7 +10,10 @@ use memoranda_engine::recall::{
 use serde_json::{Value, json};
 
 use super::arguments;
-use crate::registry::{CallContext, INVALID_ARGUMENTS, ToolArgs, ToolError, ToolResult};
+use super::nearest::NEAREST_HEADING;
+use crate::registry::{
+    BY_WORDS_ALONE, CallContext, INVALID_ARGUMENTS, ToolArgs, ToolError, ToolResult,
+};
 
 /// Parses a time relative to now.
 type TimeParser = fn(&str, &Zoned) -> Result<Timestamp, TimeframeError>;
@@ -36,7 +39,7 @@ pub(super) fn run(call: &CallContext<'_>, args: &ToolArgs) -> Result<ToolResult,
     }
 }
 
-/// Renders the passages of which text and structure each stay within the budget. The first passage is
+/// Renders passages until their text or their structure would exceed the budget. The first passage is
 /// always part of the answer, cut if necessary.
 fn fitting_answer(mut answer: RecallAnswer, request: &RecallRequest) -> ToolResult {
     loop {
@@ -95,7 +98,7 @@ fn answer_text(answer: &RecallAnswer, request: &RecallRequest) -> String {
             None => "Nothing is known yet about the person or this repository.\n",
         });
         if !answer.nearest.is_empty() {
-            text.push_str("Nearest of what agents remember; it may not be about this:\n");
+            text.push_str(NEAREST_HEADING);
         }
         for passage in &answer.nearest {
             text.push_str(&passage_text(passage, now));
@@ -112,6 +115,7 @@ fn answer_text(answer: &RecallAnswer, request: &RecallRequest) -> String {
             subject = passage.subject;
             text.push_str(match subject {
                 Some(RecalledSubject::Person) => "## The Person\n",
+                Some(RecalledSubject::Everywhere) => "## Everywhere\n",
                 Some(RecalledSubject::Repository) => "## This Repository\n",
                 None => "",
             });
@@ -119,12 +123,18 @@ fn answer_text(answer: &RecallAnswer, request: &RecallRequest) -> String {
         text.push_str(&passage_text(passage, now));
     }
     if answer.left_out > 0 {
-        let more = json!({ "query": request.query, "max_tokens": request.max_tokens * 2 });
+        let mut more = json!({ "max_tokens": request.max_tokens * 2 });
+        if let Some(query) = &request.query {
+            more["query"] = json!(query);
+        }
         text.push_str(&format!("[{} more did not fit: recall {more}]\n", answer.left_out));
     }
     for correction in &answer.corrections {
         let (typed, meant) = (&correction.typed, &correction.meant);
         text.push_str(&format!("[No text has {typed:?}; searched for {meant:?}.]\n"));
+    }
+    if answer.is_by_words_alone {
+        text.push_str(BY_WORDS_ALONE);
     }
     text.truncate(text.trim_end().len());
     text
@@ -133,11 +143,9 @@ fn answer_text(answer: &RecallAnswer, request: &RecallRequest) -> String {
 /// Renders a passage: the text as a list item, then its source.
 pub(super) fn passage_text(passage: &RecalledPassage, now: Timestamp) -> String {
     let mut lines = passage.text.lines();
-    let mut first = lines.next().unwrap_or_default();
-    // A single list item needs no second mark.
-    if lines.clone().next().is_none() {
-        first = first.strip_prefix("- ").unwrap_or(first);
-    }
+    // A list item needs no second mark; further items are within it.
+    let first = lines.next().unwrap_or_default();
+    let first = first.strip_prefix("- ").unwrap_or(first);
     let mut text = format!("- {first}\n");
     for line in lines {
         text.push_str(if line.is_empty() { "\n" } else { "  " });
@@ -212,6 +220,7 @@ pub(super) fn passage_json(passage: &RecalledPassage) -> Value {
         "about",
         passage.subject.map(|subject| match subject {
             RecalledSubject::Person => json!("person"),
+            RecalledSubject::Everywhere => json!("everywhere"),
             RecalledSubject::Repository => json!("repository"),
         }),
     );

@@ -171,7 +171,7 @@ fn remember_error(error: RememberError, request: &RememberRequest) -> ToolError 
         RememberError::Empty => ToolError::new(
             INVALID,
             format!(
-                "`content` is empty. Give one statement of 1 to {MAX_STATEMENT_CHARS} characters; \
+                "`content` holds no words. Give one statement of 1 to {MAX_STATEMENT_CHARS} characters; \
                  write_note keeps longer texts."
             ),
         ),

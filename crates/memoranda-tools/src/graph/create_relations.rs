@@ -18,7 +18,7 @@ pub(super) const TOOL: ToolDef = ToolDef {
     name: "create_relations",
     advice: ToolAdvice::Deprecated,
     title: "Create relations (deprecated)",
-    description: "Deprecated in favour of save_memory, which saves entities with their relations. Creates relations between entities; equal ones are skipped, and in a thread those without an end, which are told.",
+    description: "Deprecated in favour of save_memory, which saves entities with their relations. Creates relations between entities; equal ones are skipped, and in a thread those without an end, which are reported.",
     tier: ToolTier::Default,
     hints: ADD,
     output: || {

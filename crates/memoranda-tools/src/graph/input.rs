@@ -2,6 +2,7 @@
 
 use std::borrow::Cow;
 
+use memoranda_core::abbreviate::abbreviate;
 use memoranda_core::fact::{FactLimits, atomic_facts, sentence_count};
 use memoranda_core::id::ObservationId;
 use memoranda_core::note::{NewRelation, plain_text};
@@ -129,8 +130,10 @@ impl ObservationInputs {
     }
 
     fn add(&mut self, name: &str, item: Value, thread: Option<&CallThread>) {
-        let none =
-            format!("{name} must be a list of texts; {} is none.", clipped(&item.to_string()));
+        let none = format!(
+            "{name} must be a list of texts; {} is not a text.",
+            quotable(&item.to_string())
+        );
         let mut fact = ObservationInput {
             content: String::new(),
             weight: ObservationWeight::default(),
@@ -211,12 +214,9 @@ pub(super) fn read_observations(
     read
 }
 
-/// Cuts a text for quoting.
-pub(super) fn clipped(text: &str) -> Cow<'_, str> {
-    match text.char_indices().nth(MAX_QUOTED_CHARS) {
-        Some((cut, _)) => Cow::Owned(format!("{}…", text.get(..cut).unwrap_or_default())),
-        None => Cow::Borrowed(text),
-    }
+/// Abbreviates a text for quoting.
+pub(super) fn quotable(text: &str) -> Cow<'_, str> {
+    abbreviate(text, MAX_QUOTED_CHARS)
 }
 
 /// Reads the id of an observation.

@@ -99,7 +99,7 @@ pub(crate) const RESOURCES: &[ResourceDef] = &[ResourceDef {
 /// Instructions about this toolset for the client's model, at most 200 bytes.
 pub(crate) const BRIEF: &[&str] = &[
     "GRAPH:",
-    "`save_memory` stores entities with short atomic facts and at least one relation each; it says what to mend.",
+    "`save_memory` stores entities with short atomic facts and at least one relation each; its errors say what to correct.",
 ];
 
 fn knowledge_graph(memory: &Memory, settings: &ToolSettings, _: &[&str]) -> Result<Option<String>> {

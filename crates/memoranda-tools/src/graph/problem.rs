@@ -6,7 +6,7 @@ use memoranda_engine::graph::{ObservationWeight, require_entity};
 use serde_json::{Value, json};
 
 use super::error::{GraphToolResult, UNKNOWN_ENTITY, VALIDATION_FAILED, refused};
-use super::input::{clipped, read_weight};
+use super::input::{quotable, read_weight};
 use super::thread::CallThread;
 use crate::registry::{CallContext, ToolArgs, ToolError};
 
@@ -74,7 +74,7 @@ impl ValidationProblem {
             rendered["entity"] = json!(self.entity);
         }
         if let Some(observation) = &self.observation {
-            rendered["observation"] = json!(clipped(observation));
+            rendered["observation"] = json!(quotable(observation));
         }
         if let Some(relation) = &self.relation {
             rendered["relation"] = relation.clone();
@@ -126,10 +126,10 @@ pub(super) fn refusal(problems: &[ValidationProblem]) -> (String, Value) {
         if !problem.entity.is_empty() {
             text.push_str(&format!("Entity '{}'", problem.entity));
             if let Some(observation) = &problem.observation {
-                text.push_str(&format!(", observation \"{}\"", clipped(observation)));
+                text.push_str(&format!(", observation \"{}\"", quotable(observation)));
             }
             if let Some(relation) = &problem.relation {
-                text.push_str(&format!(", relation {}", clipped(&relation.to_string())));
+                text.push_str(&format!(", relation {}", quotable(&relation.to_string())));
             }
             text.push_str(": ");
         }

@@ -12,7 +12,7 @@ use serde_json::{Value, json};
 
 use super::error::GraphToolResult;
 use super::input::{
-    MAX_TYPE_CHARS, ObservationInputs, check_observation, clipped, items, read_observations,
+    MAX_TYPE_CHARS, ObservationInputs, check_observation, items, quotable, read_observations,
     read_relation, relation_input_json,
 };
 use super::params::ENTITY;
@@ -175,7 +175,7 @@ const TARGET_RULE: &str = "targetEntity must reference another entity in the sam
                        one that exists in this thread";
 
 fn no_target(index: usize, entity: &str, relation: &RelationInput) -> ValidationProblem {
-    let target = clipped(&relation.target);
+    let target = quotable(&relation.target);
     let problem = format!("Target entity '{target}' not found in request or thread");
     ValidationProblem {
         relation: Some(relation_input_json(relation)),
@@ -212,7 +212,7 @@ impl EntityReader<'_> {
         let name = normalize_name(&args.optional_text("name").ok().flatten().unwrap_or_default());
         let mut wanted = EntityInput { name, ..EntityInput::default() };
         if !wanted.name.is_empty() {
-            self.name = clipped(&wanted.name).into_owned();
+            self.name = quotable(&wanted.name).into_owned();
         } else {
             self.problem("Missing name.", "Give the entity a name of 1 to 100 characters", None);
         }

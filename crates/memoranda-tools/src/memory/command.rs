@@ -65,7 +65,7 @@ pub(crate) enum MemoryCommandError {
     #[error("`command` is missing; it is one of view, create, str_replace, insert, delete, rename")]
     NoCommand,
     #[error(
-        "{0:?} is no command; the commands are view, create, str_replace, insert, delete, rename"
+        "{0:?} is not a command; the commands are view, create, str_replace, insert, delete, rename"
     )]
     Unknown(String),
     #[error("`{command}` needs `{parameter}`")]

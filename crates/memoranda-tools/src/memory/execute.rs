@@ -392,7 +392,7 @@ fn exists_at(call: &CallContext<'_>, at: &NotePath) -> bool {
 }
 
 pub(super) fn place(memories: &ProjectName, at: &NotePath) -> NoteLocation {
-    NoteLocation { project: memories.clone(), path: at.clone() }
+    NoteLocation::new(memories, at.clone())
 }
 
 fn check_size(call: &CallContext<'_>, path: &str, text: &str) -> Result<(), MemoryError> {

@@ -1,5 +1,6 @@
 //! Outcomes and errors of the memory tool, before they are rendered in a wording.
 
+use memoranda_core::abbreviate::abbreviate;
 use memoranda_core::id::CommitId;
 use memoranda_core::path::NotePath;
 use memoranda_engine::{EngineError, NotAFileKind, StoreError};
@@ -155,10 +156,7 @@ impl MemoryError {
             | Self::System { .. } => Vec::new(),
         };
         for text in quoted {
-            if let Some((end, _)) = text.char_indices().nth(max_quoted_chars(wording)) {
-                text.truncate(end);
-                text.push('…');
-            }
+            *text = abbreviate(text, max_quoted_chars(wording)).into_owned();
         }
         self
     }
@@ -271,7 +269,7 @@ impl MemoryError {
             StoreError::ProjectUnavailable { .. } | StoreError::VaultUnreachable { .. } => {
                 Self::System { doing, reason: "the memory folder cannot be reached now" }
             }
-            _ => Self::System { doing, reason: "the store failed; `memoranda doctor` tells more" },
+            _ => Self::System { doing, reason: "the store failed; run `memoranda doctor`" },
         }
     }
 }

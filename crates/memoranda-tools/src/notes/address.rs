@@ -9,7 +9,7 @@ use super::search_hit::NoteHit;
 use crate::registry::{CallContext, ToolError};
 
 /// Number of notes read at once for a pattern that names no note.
-const AT_ONCE: usize = 1000;
+const BATCH_NOTES: usize = 1000;
 
 /// Finds the facts and relations whose address matches, in the notes that match a filter.
 pub(super) fn parts(
@@ -55,12 +55,12 @@ pub(super) fn parts(
         named.into_iter().map(NoteHit::note).try_for_each(look)?;
         return Ok(hits);
     }
-    for offset in (0..).step_by(AT_ONCE) {
+    for offset in (0..).step_by(BATCH_NOTES) {
         if call.is_cancelled() {
             return Err(ToolError::new("CANCELLED", "The call was cancelled."));
         }
-        let notes = notes(call, filter, None, AT_ONCE, offset)?;
-        let is_last = notes.len() < AT_ONCE;
+        let notes = notes(call, filter, None, BATCH_NOTES, offset)?;
+        let is_last = notes.len() < BATCH_NOTES;
         notes.into_iter().map(NoteHit::note).try_for_each(&mut look)?;
         if is_last {
             break;

@@ -205,7 +205,9 @@ fn check_drawing(
         for key in ["fromNode", "toNode"] {
             let end = edge.get(key).unwrap_or(&Value::Null);
             if !end.as_str().is_some_and(|end| ids.contains(end)) {
-                return Err(wrong(format!("`{key}` of edge {id:?} is {end}, which is no node.")));
+                return Err(wrong(format!(
+                    "`{key}` of edge {id:?} is {end}, which is not a node."
+                )));
             }
         }
     }

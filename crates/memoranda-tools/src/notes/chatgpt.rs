@@ -66,7 +66,7 @@ pub(super) fn fetch(call: &CallContext<'_>, args: &ToolArgs) -> Result<ToolResul
     };
     let note = call.memory.read_at(&place)?;
     if !note.is_text() {
-        let text = format!("{} is no text, and cannot be fetched.", note.place);
+        let text = format!("{} is not text, and cannot be fetched.", note.place);
         return Err(ToolError::new("NOT_TEXT", text));
     }
     let text = note.lossy_text();

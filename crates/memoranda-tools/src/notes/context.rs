@@ -531,7 +531,7 @@ impl<'n> ContextEntry<'n> {
         for (heading, links, shown) in [
             ("Not written yet", &note.unresolved, self.unresolved.len()),
             (
-                "In other projects, of which as_of tells nothing",
+                "In other projects, which as_of does not cover",
                 &note.elsewhere,
                 self.elsewhere.len(),
             ),

@@ -250,13 +250,13 @@ fn folder_prefix(below: &FilesBelow) -> usize {
 fn no_match_hint(glob: &str, depth: usize, compared: usize, all: usize) -> String {
     let levels = count(depth, "level");
     let here = match compared {
-        0 => format!("no file lies within {levels}"),
+        0 => format!("no file within {levels}"),
         1 => format!("the one file within {levels} is called otherwise"),
         _ => format!("the {compared} files within {levels} are called otherwise"),
     };
     let deeper = match all - compared.min(all) {
         0 => String::new(),
-        1 => " One lies deeper: a greater `depth` looks there, too.".to_owned(),
+        1 => " A greater `depth` finds deeper files.".to_owned(),
         more => format!(" {more} lie deeper: a greater `depth` looks there, too."),
     };
     format!("No name fits {glob:?}: {here}.{deeper}\n")
@@ -350,7 +350,7 @@ pub(super) fn read(call: &CallContext<'_>, args: &ToolArgs) -> Result<ToolResult
     }
     if found.bytes.len() > MAX_BYTES {
         let text = format!(
-            "{place} is no text and has {} bytes; up to {MAX_BYTES} are given.",
+            "{place} is not text and has {} bytes; up to {MAX_BYTES} are returned.",
             found.bytes.len()
         );
         return Err(ToolError::new("CONTENT_TOO_LARGE", text));

@@ -1,5 +1,6 @@
 //! `edit_note`: changes a part of a note and keeps the rest byte for byte.
 
+use memoranda_core::abbreviate::join_words;
 use memoranda_core::change::{ExpectedContent, FileAction};
 use memoranda_core::diff::{DiffLabels, unified_diff};
 use memoranda_core::id::ProjectName;
@@ -434,8 +435,7 @@ fn check_new_name(
     identifier: &str,
     name: &str,
 ) -> Result<(), ToolError> {
-    let words = |part: &str| part.split_whitespace().collect::<Vec<_>>().join(" ");
-    let parts: Vec<String> = name.split(['/', '\\']).map(words).collect();
+    let parts: Vec<String> = name.split(['/', '\\']).map(join_words).collect();
     let plain = parts.join("/");
     let plain = without_extension(plain.trim_end_matches('/'));
     // `Plan#Next steps` is a part of a note; `C#` is a note.
@@ -477,8 +477,7 @@ fn check_not_similar(
         .memory
         .snapshot()?
         .link_candidates(&place.project, scope::strip_address(identifier))?;
-    let alike =
-        alike.into_iter().map(|c| NoteLocation { project: place.project.clone(), path: c.path });
+    let alike = alike.into_iter().map(|c| NoteLocation::new(&place.project, c.path));
     let others: Vec<NoteLocation> =
         alike.filter(|other| *other != place).take(MAX_SIMILAR).collect();
     Err(similar_note_error(identifier, &[vec![place], others].concat()))

@@ -7,8 +7,8 @@ use serde_json::{Value, json};
 use crate::registry::{CallContext, count};
 
 /// Maximum number of files or links in a text.
-pub(super) const NAMED: usize = 20;
-pub(super) const LISTED: usize = 200;
+pub(super) const MAX_NAMED: usize = 20;
+pub(super) const MAX_LISTED: usize = 200;
 
 /// Returns the links that the caller may see: a server that is restricted to one project hides
 /// notes of other projects.
@@ -44,7 +44,7 @@ pub(super) fn list_links(project: &ProjectName, links: &[&OutdatedLink]) -> Stri
         let holder = relative_place(project, &outdated.holder);
         format!("- {said} in {holder}{times}{}\n", means.unwrap_or_default())
     };
-    let lines: String = links.iter().take(NAMED).map(line).collect();
+    let lines: String = links.iter().take(MAX_NAMED).map(line).collect();
     format!("{lines}{}", more_line(links.len()))
 }
 
@@ -60,7 +60,7 @@ fn relative_place(project: &ProjectName, place: &NoteLocation) -> String {
 
 /// Writes how many items are not listed.
 pub(super) fn more_line(all: usize) -> String {
-    match all.saturating_sub(NAMED) {
+    match all.saturating_sub(MAX_NAMED) {
         0 => String::new(),
         more => format!("- … and {more} more\n"),
     }
@@ -75,7 +75,7 @@ pub(super) fn add_links(structured: &mut Value, project: &ProjectName, links: &[
         if holder.project != *project {
             link["project"] = json!(holder.project.as_str());
         }
-        if outdated.whose == LinkDirection::Its {
+        if outdated.direction == LinkDirection::Outgoing {
             link["own"] = json!(true);
         }
         if outdated.count > 1 {
@@ -89,6 +89,6 @@ pub(super) fn add_links(structured: &mut Value, project: &ProjectName, links: &[
         }
         link
     };
-    structured["outdated_links_left_out"] = json!(links.len().saturating_sub(LISTED));
-    structured["outdated_links"] = links.iter().take(LISTED).map(entry).collect();
+    structured["outdated_links_left_out"] = json!(links.len().saturating_sub(MAX_LISTED));
+    structured["outdated_links"] = links.iter().take(MAX_LISTED).map(entry).collect();
 }

@@ -10,9 +10,9 @@ use crate::registry::{CallContext, ToolError};
 /// Number of notes whose parts are read: first a few, then more.
 const FIRST_NOTES: usize = 50;
 const MORE_NOTES: usize = 10;
-const MOST_NOTES: usize = 500_000;
+const MAX_NOTES: usize = 500_000;
 /// Maximum number of parts compared in one call.
-const MOST_PARTS: usize = 50_000;
+const MAX_PARTS: usize = 50_000;
 
 /// A part of a note from the index.
 enum NotePart {
@@ -45,14 +45,14 @@ pub(super) fn find_parts(
         let mut said: Vec<(usize, NotePart)> = Vec::new();
         for (at, holder) in holders.iter().enumerate() {
             let is_enough = found.understood.is_none() && said.len() > most;
-            if is_enough || said.len() >= MOST_PARTS {
+            if is_enough || said.len() >= MAX_PARTS {
                 found.partial |= !is_enough;
                 found.has_more = true;
                 break;
             }
             said.extend(parts_of_note(call, asked, holder)?.into_iter().map(|said| (at, said)));
         }
-        let is_last = !found.has_more || said.len() >= MOST_PARTS || look_through >= MOST_NOTES;
+        let is_last = !found.has_more || said.len() >= MAX_PARTS || look_through >= MAX_NOTES;
         let mut shown = match &found.understood {
             Some(understood) => rank_parts(understood, &holders, said),
             None => {

@@ -24,11 +24,11 @@ const MAX_NOTES: usize = 5000;
 /// Maximum number of notes read from the index in one call.
 const MAX_OUTLINES: usize = 100_000;
 /// Number of notes that are read from the index between two reports of progress.
-const OUTLINES_AT_ONCE: usize = 512;
+const BATCH_OUTLINES: usize = 512;
 /// Maximum number of listed notes.
 const MAX_LISTED: usize = 50;
 /// Minimum share of notes with a field, by default.
-const THRESHOLD: f64 = 0.25;
+const MIN_SHARE: f64 = 0.25;
 
 pub(super) const VALIDATE_PARAMS: ParamTable = ParamTable::new(&[
     &[
@@ -43,7 +43,7 @@ pub(super) const INFER_PARAMS: ParamTable = ParamTable::new(&[
     &[
         NOTE_TYPE,
         Param::decimal("threshold", 0.0, 1.0, "Least share of notes; default 0.25")
-            .default_decimal(THRESHOLD),
+            .default_decimal(MIN_SHARE),
         PROJECT,
     ],
     COMMON,
@@ -85,11 +85,11 @@ fn outlines_of_type(
     ids.truncate(MAX_OUTLINES);
     let total = ids.len() as u64;
     let mut outlines = Vec::with_capacity(ids.len());
-    for (n, ids) in ids.chunks(OUTLINES_AT_ONCE).enumerate() {
+    for (n, ids) in ids.chunks(BATCH_OUTLINES).enumerate() {
         if call.is_cancelled() {
             return Err(ToolError::new("CANCELLED", "The call was cancelled."));
         }
-        (call.progress)((n * OUTLINES_AT_ONCE) as u64, total, "looking at notes");
+        (call.progress)((n * BATCH_OUTLINES) as u64, total, "looking at notes");
         for row in snapshot.outlines(ids)? {
             let mut outline = NoteOutline::default();
             row.categories.iter().for_each(|category| outline.add_fact(category.as_deref()));
@@ -123,7 +123,7 @@ fn parse_note(
     call: &CallContext<'_>,
     file: FileSummary,
 ) -> Result<Option<(FileSummary, Note)>, ToolError> {
-    let place = NoteLocation { project: file.project.clone(), path: file.path.clone() };
+    let place = NoteLocation::new(&file.project, file.path.clone());
     let Ok(Some(read)) = call.memory.read_file(&place) else { return Ok(None) };
     let Ok(text) = std::str::from_utf8(&read.bytes) else { return Ok(None) };
     Ok(Some((file, note::parse(text))))
@@ -171,11 +171,11 @@ fn checked_notes(
     typed.truncate(MAX_NOTES);
     let total = typed.len() as u64;
     let mut notes = Vec::with_capacity(typed.len());
-    for (n, part) in typed.chunks(OUTLINES_AT_ONCE).enumerate() {
+    for (n, part) in typed.chunks(BATCH_OUTLINES).enumerate() {
         if call.is_cancelled() {
             return Err(ToolError::new("CANCELLED", "The call was cancelled."));
         }
-        (call.progress)((n * OUTLINES_AT_ONCE) as u64, total, "looking at notes");
+        (call.progress)((n * BATCH_OUTLINES) as u64, total, "looking at notes");
         let ids: Vec<i64> = part.iter().map(|note| note.id).collect();
         for (note, row) in part.iter().zip(snapshot.fields(&ids)?) {
             if note.may_name_schema {
@@ -358,7 +358,7 @@ impl ValidationReport {
             head.push_str(&format!("[{more} more name no schema]\n"));
         }
         if notes >= MAX_NOTES {
-            head.push_str(&format!("Only {MAX_NOTES} notes of a type are looked at.\n"));
+            head.push_str(&format!("Only {MAX_NOTES} notes of a type are compared.\n"));
         }
         if schemas.known.is_empty() && schemas.broken.is_empty() && self.checked() == 0 {
             head.push_str(
@@ -415,7 +415,7 @@ fn render_verdict(file: &FileSummary, schema: &NoteSchema, verdict: &SchemaRepor
         text.push_str(&format!("; {field} is {value:?}, not one of {}", allowed.join(", ")));
     }
     if !unknown.is_empty() {
-        text.push_str(&format!(" (beside the schema: {unknown})"));
+        text.push_str(&format!(" (not in the schema: {unknown})"));
     }
     text.push('\n');
     text
@@ -497,7 +497,7 @@ pub(super) fn diff(call: &CallContext<'_>, args: &ToolArgs) -> Result<ToolResult
         return Err(ToolError::new("NO_SCHEMA", text));
     };
     let notes = outlines_of_type(call, &project, &kind)?;
-    let drift = schema.drift(&notes, THRESHOLD);
+    let drift = schema.drift(&notes, MIN_SHARE);
     let mut text = format!(
         "# Schema {} ({}) and {} of project {project}\n",
         schema.entity,

@@ -178,7 +178,7 @@ pub(super) fn delete(call: &CallContext<'_>, args: &ToolArgs) -> Result<ToolResu
         let tops = tops.iter().filter(|entry| !is_kept(entry));
         let tops: Vec<(NoteLocation, DirEntryKind)> = tops
             .filter_map(|entry| Some((NotePath::parse(&entry.name).ok()?, entry.kind)))
-            .map(|(path, kind)| (NoteLocation { project: name.clone(), path }, kind))
+            .map(|(path, kind)| (NoteLocation::new(&name, path), kind))
             .collect();
         let message = format!("delete project {name}");
         let outcome = call.memory.transact(

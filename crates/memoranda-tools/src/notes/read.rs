@@ -146,7 +146,7 @@ fn read(call: &CallContext<'_>, args: &ToolArgs) -> Result<NoteExcerpt, ToolErro
     call.memory.check_noted(&found.place)?;
     call.memory.record_use(&found.place);
     if !found.is_text() {
-        let text = format!("{} is no text; read_content gives it as it is.", found.place);
+        let text = format!("{} is not text; read_content returns it unchanged.", found.place);
         return Err(ToolError::new("NOT_TEXT", text));
     }
     let whole = found.lossy_text().into_owned();

@@ -10,7 +10,7 @@ use memoranda_engine::{
 use serde_json::{Value, json};
 
 use super::checksum::ExpectedChecksum;
-use super::links::{LISTED, NAMED, more_line};
+use super::links::{MAX_LISTED, MAX_NAMED, more_line};
 use super::params::{COMMON, EXPECTED_CHECKSUM, NOTE_OR_FOLDER, PROJECT};
 use super::{links, scope, write};
 use crate::memory::path::leads_up;
@@ -146,7 +146,7 @@ fn folder(
         if let Some(path) = call.memory.folder_at(&project, &path)? {
             // An ignore rule for folders only matches the files within.
             let within = NotePath::parse(&format!("{path}/_")).map_err(EngineError::from)?;
-            call.memory.check_noted(&NoteLocation { project: project.clone(), path: within })?;
+            call.memory.check_noted(&NoteLocation::new(&project, within))?;
             return Ok(NoteLocation { project, path });
         }
     }
@@ -201,7 +201,7 @@ fn relocate(call: &CallContext<'_>, args: &ToolArgs) -> Result<ToolResult, ToolE
         (None, Some(_)) if is_directory => {
             return Err(wrong(
                 "DESTINATION_FOLDER_NOT_FOR_DIRECTORIES",
-                "A folder is moved by destination_path: the path that it shall have.",
+                "A folder is moved by destination_path: its new path.",
             ));
         }
         _ => {}
@@ -218,10 +218,7 @@ fn relocate(call: &CallContext<'_>, args: &ToolArgs) -> Result<ToolResult, ToolE
     }
     let expected =
         check_version(call, &from, ExpectedChecksum::read(args)?.as_ref(), is_directory)?;
-    scope::check_not_ignored(
-        call,
-        &NoteLocation { project: from.project.clone(), path: to.clone() },
-    )?;
+    scope::check_not_ignored(call, &NoteLocation::new(&from.project, to.clone()))?;
     let scope = match call.settings.notes.only_project {
         Some(_) => LinkScope::OwnProject,
         None => LinkScope::Everywhere,
@@ -244,7 +241,7 @@ fn relocate(call: &CallContext<'_>, args: &ToolArgs) -> Result<ToolResult, ToolE
         }
         MoveOutcome::Exists(places) => {
             let named: Vec<String> =
-                places.iter().take(NAMED).map(NoteLocation::to_string).collect();
+                places.iter().take(MAX_NAMED).map(NoteLocation::to_string).collect();
             let text = format!(
                 "{} exists already; nothing was moved. Choose another destination, or move that \
                  one away first.",
@@ -292,7 +289,7 @@ fn destination(
     });
     if elsewhere.is_some() || scope::other_project(call, &from.project, &text).is_some() {
         let text = format!(
-            "A note stays in its project ({}); write it anew in the other one and delete it here.",
+            "A note stays in its project ({}); write it again in the other one and delete it here.",
             from.project
         );
         return Err(ToolError::new("CROSS_PROJECT_MOVE_NOT_SUPPORTED", text));
@@ -347,7 +344,7 @@ fn check_portable(
             continue;
         }
         let text = format!(
-            "{name:?} is no name that every system can have: leave out < > : \" | ? *, and do not \
+            "{name:?} is not a valid file name on every system: leave out < > : \" | ? *, and do not \
              call it con, prn, aux, nul, com1 or the like. Nothing was moved."
         );
         return Err(ToolError::new("INVALID_PATH", text));
@@ -363,7 +360,7 @@ fn render_move(
     is_directory: bool,
 ) -> Result<ToolResult, ToolError> {
     let commit = renamed.commit.as_ref().map(|commit| commit.id.to_string());
-    let place = NoteLocation { project: from.project.clone(), path: to.clone() };
+    let place = NoteLocation::new(&from.project, to.clone());
     let names = call.memory.title_and_permalink(&place)?;
     let heading = match (is_directory, renamed.files.is_empty()) {
         (_, true) => "Links updated",
@@ -397,7 +394,7 @@ fn render_move(
         structured["total_files"] = json!(renamed.files.len());
         structured["successful_moves"] = json!(renamed.files.len());
         structured["failed_moves"] = json!(0);
-        structured["left"] = renamed.left.iter().take(LISTED).cloned().collect();
+        structured["left"] = renamed.left.iter().take(MAX_LISTED).cloned().collect();
         text.push_str(&render_remaining_files(&renamed.left));
     }
     if let Some(commit) = &commit {
@@ -406,16 +403,16 @@ fn render_move(
     let updated: usize = renamed.relinked.iter().map(|(_, count)| count).sum();
     if updated > 0 {
         text.push_str(&format!("\n{} updated in the same commit:\n", count(updated, "link")));
-        for (place, links) in renamed.relinked.iter().take(NAMED) {
+        for (place, links) in renamed.relinked.iter().take(MAX_NAMED) {
             text.push_str(&format!("- {} ({links})\n", place.path));
         }
         text.push_str(&more_line(renamed.relinked.len()));
     }
-    structured["updated_links_left_out"] = json!(renamed.relinked.len().saturating_sub(LISTED));
+    structured["updated_links_left_out"] = json!(renamed.relinked.len().saturating_sub(MAX_LISTED));
     structured["updated_links"] = renamed
         .relinked
         .iter()
-        .take(LISTED)
+        .take(MAX_LISTED)
         .map(|(place, count)| json!({ "file_path": place.path.as_str(), "count": count }))
         .collect();
     text.push_str(&render_outdated_links(renamed, &from.project, to, is_directory));
@@ -444,7 +441,7 @@ fn render_outdated_links(
     let mut text = String::new();
     if !left.is_empty() {
         let (to_it, its): (Vec<_>, Vec<_>) =
-            left.into_iter().partition(|link| link.whose == LinkDirection::ToIt);
+            left.into_iter().partition(|link| link.direction == LinkDirection::Incoming);
         for (links, how) in [
             (to_it, "to it by its old name or path"),
             (its, "of its own that no longer lead where they did"),
@@ -484,7 +481,7 @@ fn render_remaining_files(left: &[String]) -> String {
         return String::new();
     }
     let all = count(left.len(), "hidden or ignored file");
-    let named: String = left.iter().take(NAMED).map(|place| format!("- {place}\n")).collect();
+    let named: String = left.iter().take(MAX_NAMED).map(|place| format!("- {place}\n")).collect();
     format!("{all} left where it was, and so the folder is:\n{named}{}", more_line(left.len()))
 }
 
@@ -513,7 +510,7 @@ fn delete(call: &CallContext<'_>, args: &ToolArgs) -> Result<ToolResult, ToolErr
     let files: Vec<&str> = deleted.files.iter().map(|file| file.path.as_str()).collect();
     if is_directory {
         text.push_str(&format!("files: {}\n", files.len()));
-        for file in files.iter().take(NAMED) {
+        for file in files.iter().take(MAX_NAMED) {
             text.push_str(&format!("- {file}\n"));
         }
         text.push_str(&more_line(files.len()));
@@ -558,9 +555,9 @@ fn delete(call: &CallContext<'_>, args: &ToolArgs) -> Result<ToolResult, ToolErr
             structured["total_files"] = json!(files.len());
             structured["successful_deletes"] = json!(files.len());
             structured["failed_deletes"] = json!(0);
-            structured["deleted_files_left_out"] = json!(files.len().saturating_sub(LISTED));
-            structured["deleted_files"] = files.iter().take(LISTED).copied().collect();
-            structured["left"] = deleted.left.iter().take(LISTED).cloned().collect();
+            structured["deleted_files_left_out"] = json!(files.len().saturating_sub(MAX_LISTED));
+            structured["deleted_files"] = files.iter().take(MAX_LISTED).copied().collect();
+            structured["left"] = deleted.left.iter().take(MAX_LISTED).cloned().collect();
             structured["errors"] = json!([]);
         }
         None => {}

@@ -7,7 +7,7 @@ use memoranda_core::path::NotePath;
 use memoranda_core::timeframe::parse_timeframe;
 use memoranda_engine::{
     EngineError, FileSummary, NoteLocation, PointInTime, ReadNote, RelationRow, ResolveIntent,
-    ResolvedNote, StoreError, clock, link_key, name_in_project, project_said,
+    ResolvedNote, StoreError, clock, explicit_project, link_key, name_in_project,
 };
 use serde_json::{Value, json};
 
@@ -42,7 +42,7 @@ pub(super) fn requested_project(
 /// Rejects a name that contains another project than the one the server is restricted to, even if
 /// that project does not exist.
 fn check_named_project(call: &CallContext<'_>, identifier: &str) -> Result<(), ToolError> {
-    match (&call.settings.notes.only_project, project_said(identifier)) {
+    match (&call.settings.notes.only_project, explicit_project(identifier)) {
         (Some(only), Some(said)) if link_key(said) != link_key(only) => {
             Err(project_constrained(only))
         }

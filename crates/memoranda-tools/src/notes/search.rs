@@ -1,7 +1,8 @@
 //! `search_notes`: finds notes, facts and relations by words, names, types and frontmatter.
 
 use memoranda_core::token_estimate::estimate_tokens;
-use memoranda_engine::records::{is_inactive_record, records_project};
+use memoranda_engine::recall::RecallRequest;
+use memoranda_engine::records::{VisibleScopes, is_inactive_record, records_project};
 use memoranda_engine::{
     FilteredList, ListOrder, NoteLocation, PackRequest, PackedNote, ResolvedQuery, SearchFilter,
     SearchRequest,
@@ -14,6 +15,7 @@ use super::page::page_after;
 use super::params::{COMMON, MAX_TOKENS, PAGE, PAGE_SIZE};
 use super::search_hit::{NoteHit, fit_to_budget};
 use super::search_query::{NoteSearchQuery, ResultExcerpt, is_unrestricted, read_query};
+use crate::core::nearest::NearestSection;
 use crate::registry::{
     CallContext, Param, ParamTable, QueryFeedback, ToolArgs, ToolError, ToolResult,
     abbreviate_query, count,
@@ -152,6 +154,17 @@ pub(super) fn search(call: &CallContext<'_>, args: &ToolArgs) -> Result<ToolResu
             None => text.push_str(suggest_next_call(&asked, found.relevance)),
         }
     }
+    let mut nearest = match total {
+        0 => nearest_statements(call, &asked)?,
+        _ => NearestSection::default(),
+    };
+    if let Some(most) = asked.max_tokens {
+        nearest.cut_to(most.saturating_sub(estimate_tokens(&text) + FRAME_TOKENS));
+    }
+    let nearest_text = nearest.text();
+    if !nearest_text.is_empty() {
+        text.push_str(&format!("\n{nearest_text}"));
+    }
     for (hit, _) in &hits {
         text.push_str(&hit.text());
     }
@@ -188,8 +201,36 @@ pub(super) fn search(call: &CallContext<'_>, args: &ToolArgs) -> Result<ToolResu
     if has_more {
         structured["next"] = json!({ "page": next, "page_size": size });
     }
+    nearest.add_to(&mut structured);
     found.feedback.add_to(&mut structured);
     Ok(ToolResult::ok(text, structured))
+}
+
+/// Returns the nearest statements of agents to a search by words and meaning that found nothing. They
+/// are no notes of a filter, and no answer to a caller that chose a threshold or demands words.
+fn nearest_statements(
+    call: &CallContext<'_>,
+    asked: &NoteSearchQuery,
+) -> Result<NearestSection, ToolError> {
+    let is_question = asked.is_by_words()
+        && asked.search_type != "text"
+        && asked.min_relevance.is_none()
+        && asked.min_similarity.is_none()
+        && asked.kinds == ["entity"]
+        && is_unrestricted(&asked.filter);
+    let project = match asked.filter.projects.as_slice() {
+        [] => None,
+        [only] => Some(only.clone()),
+        _ => return Ok(NearestSection::default()),
+    };
+    if !is_question {
+        return Ok(NearestSection::default());
+    }
+    let visible = VisibleScopes::of_workspace(call.settings.workspace.as_deref());
+    let request =
+        RecallRequest { project, ..RecallRequest::new(Some(asked.query.clone()), visible) };
+    NearestSection::search(call, &request, &|_| true)
+        .map_err(|error| ToolError::new("STORE_FAILED", error.to_string()))
 }
 
 /// Returns the results of the requested page, from all spaces of the call in one order.

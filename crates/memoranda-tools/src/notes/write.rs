@@ -131,7 +131,7 @@ pub(super) fn create_mode(
     Ok(match args.flag("overwrite")? {
         Some(true) => CreateMode::Overwrite,
         Some(false) => CreateMode::Refuse,
-        // A known version means that the note is to be replaced.
+        // A call with a known version replaces the note.
         None if expected.is_some() => CreateMode::Overwrite,
         None => call.settings.notes.overwrite,
     })
@@ -344,7 +344,7 @@ fn taken_permalink(
     let Some(stated) = stated else { return Ok(None) };
     let mut holders = desk.with_permalink(&place.project, stated)?.into_iter();
     let other = holders.find(|file| file.path.is_markdown() && file.path != place.path);
-    let at = |path| NoteLocation { project: place.project.clone(), path };
+    let at = |path| NoteLocation::new(&place.project, path);
     Ok(other.map(|file| (stated.to_owned(), at(file.path))))
 }
 

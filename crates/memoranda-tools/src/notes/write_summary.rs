@@ -12,8 +12,8 @@ use super::scope;
 use crate::registry::{CallContext, ToolError, ToolResult};
 
 /// Maximum number of listed unresolved links and similar notes.
-const NAMED: usize = 10;
-const SIMILAR: usize = 3;
+const MAX_NAMED: usize = 10;
+const MAX_SIMILAR: usize = 3;
 
 /// A note after a change.
 pub(super) struct WriteSummary {
@@ -29,7 +29,7 @@ pub(super) struct WriteSummary {
 /// Tells if a note existed before the change.
 #[derive(Clone, Copy, PartialEq, Eq)]
 pub(super) enum NoteOrigin {
-    /// Its names are those in its text, so the index need not contain it yet.
+    /// The note is new: its names come from its text, so the index need not contain it yet.
     New,
     Existing,
 }
@@ -149,8 +149,8 @@ fn parsed_parts(note: &Note, unresolved: &[String]) -> String {
         text.push_str(&format!("\n## Relations\n- resolved: {resolved}\n"));
         if !unresolved.is_empty() {
             let named: Vec<String> =
-                unresolved.iter().take(NAMED).map(|name| format!("[[{name}]]")).collect();
-            let rest = unresolved.len().saturating_sub(NAMED);
+                unresolved.iter().take(MAX_NAMED).map(|name| format!("[[{name}]]")).collect();
+            let rest = unresolved.len().saturating_sub(MAX_NAMED);
             let more = if rest > 0 { format!(" and {rest} more") } else { String::new() };
             text.push_str(&format!(
                 "- unresolved: {} ({}{more}); bound as soon as such notes exist\n",
@@ -173,7 +173,7 @@ pub(super) fn similar_notes(
     title: &str,
 ) -> Vec<SimilarNote> {
     // The results may contain the note itself.
-    memory.similar_notes(&place.project, title, SIMILAR + 1).unwrap_or_default()
+    memory.similar_notes(&place.project, title, MAX_SIMILAR + 1).unwrap_or_default()
 }
 
 /// Adds the notes that are most similar to a new one.
@@ -182,7 +182,7 @@ pub(super) fn add_similar_notes(
     place: &NoteLocation,
     found: &[SimilarNote],
 ) {
-    let others = found.iter().filter(|found| found.path != place.path).take(SIMILAR);
+    let others = found.iter().filter(|found| found.path != place.path).take(MAX_SIMILAR);
     let others: Vec<_> = others.collect();
     if others.is_empty() {
         return;

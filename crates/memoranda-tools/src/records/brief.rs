@@ -12,13 +12,15 @@ use memoranda_engine::task_context::{
     ContextQuestion, OtherRepositories, TaskContext, TaskContextRequest,
 };
 use memoranda_engine::{
-    FileSummary, GitRepository, MIN_RELEVANCE, Memory, NoteLocation, VisitRegister, VisitingClient,
+    FileSummary, GitRepository, LOW_RELEVANCE, MIN_RELEVANCE, Memory, NoteLocation, VisitRegister,
+    VisitingClient,
 };
 
 use super::render::due_text;
 use super::rules::RulesPage;
 use super::writer::last_writer;
 use crate::core::get_context::{change_lines, changes_heading};
+use crate::core::nearest::NEAREST_HEADING;
 use crate::settings::ToolSettings;
 
 /// Maximum number of relevant records, and of relevant memories besides them.
@@ -79,6 +81,8 @@ pub fn session_brief(
     parts.extend(section("## Due Reminders", &due, request.max_chars));
     let person = passages_text(memory, &context.person);
     parts.extend(section("## About the Person", &person, MAX_PERSON_CHARS));
+    let everywhere = passages_text(memory, &context.everywhere);
+    parts.extend(section("## Known Everywhere", &everywhere, MAX_PERSON_CHARS));
     let about = passages_text(memory, &context.repository);
     parts.extend(section("## This Repository", &about, MAX_REPOSITORY_CHARS));
     let files = files_text(&context.memory_files);
@@ -96,42 +100,80 @@ pub fn session_brief(
     Ok(Some(cut_lines(text.trim_end(), request.max_chars)))
 }
 
+/// A question whose memories a brief quotes.
+#[derive(Clone, Copy)]
+pub struct BriefQuestion<'a> {
+    /// The words.
+    pub text: &'a str,
+    /// Decides by the text of a memory and its relevance, which is `None` for a record.
+    pub is_relevant: &'a dyn Fn(&str, Option<f64>) -> bool,
+    /// Memory for a question without a relevant one.
+    pub without_relevant: NearestInBrief,
+}
+
+/// Memory of a brief for a question without a relevant one.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum NearestInBrief {
+    /// The nearest one, with the notice that it may be about something else.
+    Named,
+    /// None.
+    LeftOut,
+}
+
 /// Renders the memories that match a question, each with its place and writer. Empty if there are
-/// none. `is_relevant` gets the text of a memory and its relevance, which is `None` for a record.
+/// none.
 pub fn question_brief(
     memory: &Memory,
     settings: &ToolSettings,
     request: &BriefRequest<'_>,
-    question: &str,
-    is_relevant: &dyn Fn(&str, Option<f64>) -> bool,
+    asked: &BriefQuestion<'_>,
 ) -> RecordResult<String> {
     let visible = VisibleScopes::of_workspace(request.folder);
     let question = ContextQuestion {
-        text: question,
+        text: asked.text,
         limit: MAX_RELEVANT,
         layer: None,
         min_relevance: Some(MIN_RELEVANCE),
         others: OtherRepositories::Included,
     };
     let context = load(memory, settings, &visible, Some(question), None)?;
-    let mut text = String::new();
-    let mut add = |title: &str, place: &NoteLocation, quoted: &str| {
+    let quoted = |title: &str, place: &NoteLocation, said: &str| {
         let writer = written_by(memory, place);
-        text.push_str(&format!("{title} ({place}){writer}:\n{}", quotation(quoted)));
+        format!("{title} ({place}){writer}:\n{}", quotation(said))
     };
+    let (mut text, mut nearest) = (String::new(), None);
     for record in &context.relevant {
-        if is_relevant(&record.content, None) {
-            let (title, content) =
-                (single_line(&record.content, 60), single_line(&record.content, LINE_CHARS));
-            add(&title, &record.place, &content);
+        let (title, content) =
+            (single_line(&record.content, 60), single_line(&record.content, LINE_CHARS));
+        let quotation = quoted(&title, &record.place, &content);
+        if (asked.is_relevant)(&record.content, None) {
+            text.push_str(&quotation);
+        } else {
+            nearest.get_or_insert(quotation);
         }
     }
     for other in &context.elsewhere {
         let result = &other.result;
+        let quotation = quoted(&result.title, &result.place, &result.snippet.text);
         let whole = format!("{} {} {}", result.title, result.heading, result.snippet.text);
-        if is_relevant(&whole, Some(result.relevance)) {
-            add(&result.title, &result.place, &result.snippet.text);
+        if (asked.is_relevant)(&whole, Some(result.relevance)) {
+            text.push_str(&quotation);
+        } else {
+            nearest.get_or_insert(quotation);
         }
+    }
+    let is_near = |passage: &&RecalledPassage| passage.relevance >= Some(LOW_RELEVANCE);
+    if let Some(passage) = context.nearest.iter().find(is_near)
+        && let Some(place) = passage.places.first()
+    {
+        let said = single_line(&passage.text, LINE_CHARS);
+        nearest = Some(quoted(&single_line(&said, 60), place, &said));
+    }
+    // A brief is not asked for: it names one, and only if it is not noise.
+    if let Some(nearest) = nearest.filter(|_| text.is_empty())
+        && asked.without_relevant == NearestInBrief::Named
+    {
+        text = format!("{NEAREST_HEADING}{nearest}");
     }
     Ok(cut_lines(&text, request.max_chars))
 }

@@ -15,6 +15,7 @@ use super::render::{
 };
 use super::rules::{PAGE_CHARS, RulesPage, selected_files};
 use crate::core::get_context::{FurtherRequest, FurtherSections};
+use crate::core::nearest::NearestSection;
 use crate::registry::{
     CallContext, ToolArgs, ToolResult, Toolset, abbreviate_query, project_constrained,
 };
@@ -78,11 +79,12 @@ pub(super) fn get_context(call: &CallContext<'_>, args: &ToolArgs) -> RecordTool
     text.push_str(&page.footer(&context.rules, args));
     let mut found = context.relevant.as_slice();
     let mut elsewhere = ElsewhereSection::new(&context.elsewhere);
+    let mut nearest = NearestSection::new(&context.nearest);
     let mut cut = 0;
     // Text and structure each stay within the budget.
     let rules_json = estimate_tokens(&json!(page.to_json()).to_string());
     let mut spent = estimate_tokens(&text).max(rules_json) + FRAME_TOKENS;
-    if let Some(query) = &query {
+    if let Some(query) = query.as_ref().filter(|_| limit > 0) {
         text.push_str("\n## Relevant Memories\n");
         let mut lines = Vec::new();
         spent += estimate_tokens("\n## Relevant Memories\n");
@@ -113,6 +115,11 @@ pub(super) fn get_context(call: &CallContext<'_>, args: &ToolArgs) -> RecordTool
         }
         spent += elsewhere.tokens();
         text.push_str(&elsewhere.text());
+        if let Some(budget) = budget {
+            nearest.cut_to(budget.saturating_sub(spent));
+        }
+        spent += nearest.tokens();
+        text.push_str(&nearest.text());
         if cut > 0 {
             text.push_str(&format!(
                 "[{cut} more did not fit budget_tokens; search_memories shows them]\n"
@@ -129,7 +136,7 @@ pub(super) fn get_context(call: &CallContext<'_>, args: &ToolArgs) -> RecordTool
         &context,
         &FurtherRequest {
             visible: &visible,
-            shown: found.iter().map(|record| record.id.as_str()).collect(),
+            shown: found.iter().map(|record| record.id.as_str()).chain(nearest.ids()).collect(),
             due,
             budget,
             spent: spent.max(estimate_tokens(&text)),
@@ -139,7 +146,7 @@ pub(super) fn get_context(call: &CallContext<'_>, args: &ToolArgs) -> RecordTool
     push_open_streams(call.memory, &visible, &mut text)?;
     text.push_str(&format!("\n{}", visible_scopes_text(&visible)));
     let reminders: Vec<Value> = context.due.iter().map(reminder_json).collect();
-    let structured = json!({
+    let mut structured = json!({
         "project": visible.project().map(RecordScope::name),
         "rules": page.to_json(),
         "next_offset": page.next,
@@ -147,10 +154,12 @@ pub(super) fn get_context(call: &CallContext<'_>, args: &ToolArgs) -> RecordTool
         "elsewhere": elsewhere.items,
         "reminders": reminders,
         "person": further.person,
+        "everywhere": further.everywhere,
         "memory_files": further.memory_files,
         "changes": further.changes,
         "left_out": cut + context.rules.left_out,
     });
+    nearest.add_to(&mut structured);
     Ok(ToolResult::ok(text, structured))
 }
 

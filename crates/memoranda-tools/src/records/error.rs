@@ -216,7 +216,7 @@ fn engine_error_text(error: &EngineError) -> String {
         StoreError::ContentGone(_) => {
             "its content was purged by a vacuum and can no longer be restored"
         }
-        _ => "the store failed; `memoranda doctor` tells more",
+        _ => "the store failed; run `memoranda doctor`",
     };
     format!("Nothing was done: {reason}.")
 }

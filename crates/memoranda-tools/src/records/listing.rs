@@ -1,19 +1,23 @@
 //! `search_memories` and `list_memories`.
 
 use memoranda_core::token_estimate::estimate_tokens;
-use memoranda_engine::EngineError;
+use memoranda_engine::recall::{RecallRequest, RecalledPassage};
 use memoranda_engine::records::{
     MemoryRecord, RecordError, RecordKind, RecordQuery, RecordScope, VisibleScopes, find_exact,
-    newest_records, search_records,
+    is_record_place, newest_records, search_records,
 };
+use memoranda_engine::remember::record_kind;
+use memoranda_engine::task_context::OtherRepositories;
+use memoranda_engine::{EngineError, MIN_RELEVANCE};
 use serde_json::json;
 
 use super::arguments;
-use super::elsewhere::{ElsewhereSection, other_repositories};
+use super::elsewhere::{ElsewhereSection, only_project, other_repositories};
 use super::error::{RecordToolError, RecordToolResult};
 use super::render::{
     LINE_CHARS, full_text, list_line, record_json, records_json, visible_scopes_text,
 };
+use crate::core::nearest::NearestSection;
 use crate::registry::{CallContext, QueryFeedback, ToolArgs, ToolResult, abbreviate_query};
 
 /// Reserve in tokens for the frame of an answer.
@@ -75,7 +79,13 @@ pub(super) fn search(call: &CallContext<'_>, args: &ToolArgs) -> RecordToolResul
     } else {
         ElsewhereSection::search(call, &visible, other_repositories(args)?, &query, limit)?
     };
+    let mut nearest = NearestSection::default();
+    if found.records.is_empty() && elsewhere.is_empty() && layer.is_none() {
+        nearest = nearest_records(call, &visible, args, &query, is_filtered.then_some(&kinds))?;
+    }
+    let mut is_cut = false;
     if let Some(budget) = args.optional_integer("max_tokens")? {
+        nearest.cut_to(budget.saturating_sub(FRAME_TOKENS));
         let (kept, mut left) = fitting_records(&found.records, budget.saturating_sub(FRAME_TOKENS));
         let mut cut = found.records.len() - kept;
         found.records.truncate(kept);
@@ -84,15 +94,23 @@ pub(super) fn search(call: &CallContext<'_>, args: &ToolArgs) -> RecordToolResul
         }
         cut += elsewhere.cut_to(left);
         if cut > 0 {
+            is_cut = true;
             hint = Some(format!("[{cut} more did not fit max_tokens]"));
         }
     }
-    let nothing = if elsewhere.is_empty() {
+    let nothing = if is_cut && elsewhere.is_empty() {
+        format!("Nothing that matches {asked:?} fits max_tokens.")
+    } else if elsewhere.is_empty() {
         format!("No memories match {asked:?}.")
     } else {
         format!("No record matches {asked:?}.")
     };
     let mut result = listed(&found.records, &visible, hint.as_deref(), &nothing, &elsewhere);
+    let nearest_text = nearest.text();
+    if !nearest_text.is_empty() {
+        result.text.push_str(&format!("\n\n{}", nearest_text.trim_end()));
+    }
+    nearest.add_to(&mut result.structured);
     if let Some(page) = &found.page {
         let feedback = QueryFeedback::from_page(page);
         let feedback_text = feedback.to_text();
@@ -102,6 +120,32 @@ pub(super) fn search(call: &CallContext<'_>, args: &ToolArgs) -> RecordToolResul
         feedback.add_to(&mut result.structured);
     }
     Ok(result)
+}
+
+/// Returns the nearest statements to a query that found nothing. A caller that names kinds asks for
+/// records.
+fn nearest_records(
+    call: &CallContext<'_>,
+    visible: &VisibleScopes,
+    args: &ToolArgs,
+    query: &str,
+    kinds: Option<&Vec<RecordKind>>,
+) -> RecordToolResult<NearestSection> {
+    let others = other_repositories(args)?;
+    let request = RecallRequest {
+        project: only_project(call)?,
+        min_relevance: args.optional_decimal("min_relevance")?.unwrap_or(MIN_RELEVANCE),
+        ..RecallRequest::new(Some(query.to_owned()), visible.clone())
+    };
+    let is_of_kind = |passage: &RecalledPassage, kinds: &Vec<RecordKind>| {
+        kinds.contains(&record_kind(passage.kind))
+            && passage.places.first().is_some_and(is_record_place)
+    };
+    let matches = |passage: &RecalledPassage| {
+        (others == OtherRepositories::Included || passage.is_of(visible))
+            && kinds.is_none_or(|kinds| is_of_kind(passage, kinds))
+    };
+    Ok(NearestSection::search(call, &request, &matches)?)
 }
 
 /// Returns how many records fit into a number of tokens, as lines and as structures, and the tokens

@@ -27,7 +27,10 @@ use crate::registry::{
 };
 
 pub(crate) use arguments::{named_scope, visible_scopes};
-pub use brief::{BriefRequest, BriefVisit, question_brief, quotation, session_brief};
+pub use brief::{
+    BriefQuestion, BriefRequest, BriefVisit, NearestInBrief, question_brief, quotation,
+    session_brief,
+};
 pub(crate) use error::RecordToolError;
 pub(crate) use resources::RESOURCES;
 pub(crate) use secrets::SecretScreen;

@@ -1,10 +1,11 @@
-//! Who wrote what a brief shows: the person, an agent through its client, a hook, or an import.
+//! Names the writer of a memory in a brief: the person, an agent through its client, a hook, or an
+//! import.
 
 use memoranda_core::change::{Author, ChangeChannel};
 use memoranda_engine::{Memory, NoteLocation};
 
 /// Names the writer of the present text of a note, as in "the agent claude-code 2.1". `None` if the
-/// history does not say.
+/// history does not contain it.
 pub fn last_writer(memory: &Memory, place: &NoteLocation) -> Option<String> {
     memory.writing_commit(place).ok()?.map(|commit| writer_name(&commit.author))
 }

@@ -4,6 +4,7 @@
 //! absent arguments. All of these are accepted. An error names the parameter, the value and the
 //! expected type.
 
+use memoranda_core::abbreviate::abbreviate;
 use memoranda_core::globs;
 use serde_json::{Map, Value};
 
@@ -368,11 +369,7 @@ impl ToolArgs {
     /// Returns the error of an argument with an invalid value.
     pub(crate) fn wrong(&self, name: &str, expected: &str, found: &Value) -> ArgsError {
         const MAX_QUOTED_CHARS: usize = 80;
-        let mut found = found.to_string();
-        if let Some((cut, _)) = found.char_indices().nth(MAX_QUOTED_CHARS) {
-            found.truncate(cut);
-            found.push('…');
-        }
+        let found = abbreviate(&found.to_string(), MAX_QUOTED_CHARS).into_owned();
         let (parameter, expected) = (name.to_owned(), expected.to_owned());
         ArgsError::Wrong { tool: self.tool, parameter, expected, found }
     }

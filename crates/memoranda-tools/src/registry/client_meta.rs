@@ -129,7 +129,7 @@ mod tests {
 
     /// Phrases with the tool that they ask for.
     const PHRASES: &str = include_str!("../../tests/data/tool-phrases.tsv");
-    /// Words that say nothing in a search.
+    /// Words that are not searched.
     const STOP_WORDS: &str = "a an and are as at be by do for from have how i in is it just me my of \
         on or that the there this to was we what which who with you your about";
     /// Beginnings of the names of tools that delete.

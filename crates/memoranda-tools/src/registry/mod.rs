@@ -32,4 +32,4 @@ pub use tool::{
 pub(crate) use arguments::integer;
 pub(crate) use error::{INVALID_ARGUMENTS, NOTE_NOT_FOUND, count, project_constrained};
 pub(crate) use prompt::quote_lines;
-pub(crate) use query_feedback::{QueryFeedback, abbreviate_query};
+pub(crate) use query_feedback::{BY_WORDS_ALONE, QueryFeedback, abbreviate_query};

@@ -1,7 +1,8 @@
 //! Feedback of every search tool on how a query was interpreted: corrected words and recognised times.
 
+use memoranda_core::abbreviate::abbreviate;
 use memoranda_core::query::TimeRange;
-use memoranda_engine::{SearchPage, TermCorrection};
+use memoranda_engine::{EmbeddingSource, SearchPage, TermCorrection};
 use serde_json::{Value, json};
 
 /// Maximum number of reported corrections.
@@ -12,23 +13,27 @@ const MAX_QUERY_CHARS: usize = 100;
 
 /// Abbreviates a query for the heading of its answer.
 pub(crate) fn abbreviate_query(query: &str) -> String {
-    match query.char_indices().nth(MAX_QUERY_CHARS) {
-        Some((end, _)) => format!("{}…", query.get(..end).unwrap_or_default()),
-        None => query.to_owned(),
-    }
+    abbreviate(query, MAX_QUERY_CHARS).into_owned()
 }
+
+/// Line of an answer whose process has not loaded the vectors of a large vault yet.
+pub(crate) const BY_WORDS_ALONE: &str = "[found by words alone: this process has just started and still loads the vectors of all notes; \
+     ask again in a few seconds for notes of similar meaning]\n";
 
 /// Corrected words and the recognised time range of a query.
 #[derive(Default)]
 pub(crate) struct QueryFeedback {
     corrections: Vec<TermCorrection>,
     when: Option<TimeRange>,
+    /// True if notes were not looked for by their meaning, because the vectors are not loaded yet.
+    is_by_words_alone: bool,
 }
 
 impl QueryFeedback {
     pub(crate) fn from_page(page: &SearchPage) -> Self {
         let corrections = page.corrections.iter().take(MAX_CORRECTIONS).cloned().collect();
-        Self { corrections, when: page.when }
+        let is_by_words_alone = page.meaning == EmbeddingSource::Loading;
+        Self { corrections, when: page.when, is_by_words_alone }
     }
 
     /// Renders one line per correction for a model. Empty if the query was used as written.
@@ -44,10 +49,13 @@ impl QueryFeedback {
         if let Some(TimeRange { from, to, .. }) = self.when {
             text.push_str(&format!("[read as a time: {from} to {to}]\n"));
         }
+        if self.is_by_words_alone {
+            text.push_str(BY_WORDS_ALONE);
+        }
         text
     }
 
-    /// Adds `corrections` and `when` to a structured result, if there are any.
+    /// Adds `corrections`, `when` and `by_words_alone` to a structured result, if there are any.
     pub(crate) fn add_to(&self, structured: &mut Value) {
         let corrections = self.corrections.iter();
         let corrections: Vec<_> =
@@ -57,6 +65,9 @@ impl QueryFeedback {
         }
         if let Some(TimeRange { from, to, .. }) = self.when {
             structured["when"] = json!({ "from": from.to_string(), "to": to.to_string() });
+        }
+        if self.is_by_words_alone {
+            structured["by_words_alone"] = json!(true);
         }
     }
 }

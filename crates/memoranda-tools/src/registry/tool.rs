@@ -67,12 +67,12 @@ pub enum TextFormat {
 /// Files that have to be in the index before a tool runs.
 #[derive(Clone, Copy)]
 pub enum ScanPolicy {
-    /// None: the tool reads the files itself.
+    /// No scan: the tool reads the files itself.
     Nothing,
     /// All files of the vault.
     Everything,
-    /// None at first: the tool finds a note by its name in the index and reads the file itself. All
-    /// files of the vault if that fails, since the note may be new or may have moved.
+    /// No scan at first: the tool finds a note by its name in the index and reads the file itself.
+    /// All files of the vault if that fails, since the note may be new or may have moved.
     IfMissing,
     /// The files that the result can depend on, given the arguments.
     ByArguments(fn(&ToolSettings, &ToolArgs) -> SyncScope),

@@ -40,9 +40,35 @@ fn further_sections_follow_those_of_the_records() {
     assert_eq!(answer.structured["changes"], json!(null), "the first visit");
     assert_eq!(answer.structured["memory_files"], json!(["/memories/boat.md"]));
     assert!(!answer.text.contains("Last Visit"), "{}", answer.text);
+    let limit = json!({ "query": "pnpm", "limit": 0 });
+    let unsearched = call_as(&vault, "claude-code 2.1", "get_context", limit);
+    assert!(!unsearched.text.contains("atches"), "nothing was searched: {}", unsearched.text);
     let none = call_as(&vault, "claude-code 2.1", "get_context", json!({}));
     assert!(!none.text.contains("## Relevant Memories"), "{}", none.text);
     assert!(none.text.contains("## About the Person"), "{}", none.text);
+}
+
+#[test]
+fn a_decision_for_everywhere_is_not_about_the_person() {
+    let vault = vault_in_repository();
+    remembered(&vault, "I prefer tabs");
+    let decision = "Use PostgreSQL for all new services";
+    vault.done("add_memory", json!({ "content": decision, "type": "decision", "global": true }));
+    let context = call_as(&vault, "claude-code 2.1", "get_context", json!({}));
+    let recalled = vault.call("recall", &json!({}));
+    for (answer, headings) in [
+        (
+            &context,
+            ["## About the Person\n- I prefer tabs (", "## Known Everywhere\n- Use PostgreSQL"],
+        ),
+        (&recalled, ["## The Person\n- I prefer tabs\n", "## Everywhere\n- Use PostgreSQL"]),
+    ] {
+        let order = headings.map(|heading| position(&answer.text, heading));
+        assert!(order.is_sorted(), "{}", answer.text);
+    }
+    assert_eq!(context.structured["person"].as_array().unwrap().len(), 1);
+    assert_eq!(context.structured["everywhere"][0]["text"], decision);
+    assert_eq!(recalled.structured["passages"][1]["about"], "everywhere");
 }
 
 #[test]
@@ -58,7 +84,7 @@ fn changes_of_others_since_the_last_visit_are_told_once() {
     assert!(section.contains(&format!("- {path} by cursor 3.0")), "{section}");
     assert!(!section.contains("by claude-code"), "{section}");
     assert!(second.structured["changes"]["since"].is_string());
-    let shown = format!("{path} by cursor 3.0");
+    let shown = format!("{path} by cursor 3.0: I prefer tabs");
     assert_eq!(second.structured["changes"]["shown"], json!([shown]), "clients may show only this");
     let third = visit("claude-code 2.2");
     assert!(!third.text.contains("by cursor"), "{}", third.text);

@@ -207,6 +207,33 @@ fn kinds_project_time_and_budget_narrow_the_answer() {
 }
 
 #[test]
+fn a_kind_is_found_however_many_notes_say_more_about_it() {
+    let vault = vault_in_repository();
+    for n in 0..60 {
+        let content = format!("The kite of day {n} flew high.\n\nKites need wind and a kite line.");
+        let note =
+            json!({ "title": format!("Kite {n}"), "directory": "kites", "content": content });
+        vault.done("write_note", note);
+    }
+    remembered(&vault, "Always bring the kite inside when it rains");
+    let entities = json!([
+        { "name": "Seagull", "entityType": "Kite", "observations": ["The kite Seagull has a tail"] }
+    ]);
+    vault.done("create_entities", json!({ "entities": entities }));
+    for (kinds, expected) in [
+        (json!(["rule"]), &["Always bring the kite inside when it rains"][..]),
+        (json!(["fact"]), &["[fact] The kite Seagull has a tail"]),
+        (json!(["decision", "skill"]), &[]),
+    ] {
+        let found = recalled(&vault, json!({ "query": "kite", "kinds": kinds }));
+        let found: Vec<&str> = found.iter().map(|text| text.trim_start_matches("- ")).collect();
+        assert_eq!(found, expected, "{kinds}");
+    }
+    let elsewhere = json!({ "query": "kite", "kinds": ["rule"], "project": "main" });
+    assert!(recalled(&vault, elsewhere).is_empty());
+}
+
+#[test]
 fn without_a_question_person_and_repository_are_told() {
     let vault = vault_in_repository();
     remembered(&vault, "I prefer tabs");

@@ -181,7 +181,8 @@ fn another_known_repository_is_not_taken_for_this_one() {
     let (text, details) =
         vault.refused("remember", json!({ "content": "In shop-api validate every request" }));
     assert_eq!(details["error"], "REPOSITORY_AMBIGUOUS", "{text}");
-    assert!(text.contains("shop-api") && text.contains(REPOSITORY), "{text}");
+    // The name is one that `project_id` takes, not that of a folder.
+    assert!(text.contains("github.com/acme/shop-api") && text.contains(REPOSITORY), "{text}");
 }
 
 #[test]
@@ -190,6 +191,7 @@ fn bad_input_is_answered_with_the_way() {
     for (arguments, expected) in [
         (json!({ "content": "  " }), "write_note"),
         (json!({}), "write_note"),
+        (json!({ "content": 5 }), "holds no words"),
         (json!({ "content": "x".repeat(100_000) }), "4000 are the most"),
         (json!({ "content": "x y z", "kind": "preferense" }), "The nearest is preference."),
         (json!({ "content": "x y z", "kind": "rumour" }), "rule, decision, preference"),

@@ -39,8 +39,8 @@ fn every_problem_is_reported() {
         json!([5, odd, "text", entity("Self", "Only related to itself", "Self")]),
         &[
             "Entity '#1': Must be an object.",
-            "Entity 'Odd': observations must be a list of texts; 5 is none.",
-            "Entity 'Odd': observations must be a list of texts; {\"no\":\"content\"} is none.",
+            "Entity 'Odd': observations must be a list of texts; 5 is not a text.",
+            "Entity 'Odd': observations must be a list of texts; {\"no\":\"content\"} is not a text.",
             "Entity 'Odd': Observation too short (4 chars). Min 5.",
             "Entity 'Odd': A relation must be an object.",
             "Entity 'Odd': Missing targetEntity.",
@@ -99,7 +99,9 @@ fn additions_are_checked_all_together() {
             { "entityName": "Beta", "contents": ["A fact"], "confidence": 3 }
         ])),
     );
-    for part in ["Too short (4 chars)", "5 is none", "3 sentences). Max", "from 0 to 1, not 3"] {
+    for part in
+        ["Too short (4 chars)", "5 is not a text", "3 sentences). Max", "from 0 to 1, not 3"]
+    {
         assert!(text.contains(part), "{part}: {text}");
     }
     let (text, _) = vault.refused(
@@ -160,7 +162,7 @@ fn an_update_names_the_current_observation_and_rejects_duplicates() {
     let added = vault.done("add_observations", json!({ "threadId": THREAD, "observations": more }));
     let other = added["results"][0]["addedObservations"][0]["id"].clone();
     let (text, _) = vault.refused("update_observation", update(&other, "Third wording"));
-    assert!(text.contains("says so already"), "{text}");
+    assert!(text.contains("already has this fact"), "{text}");
 }
 
 #[test]

@@ -11,6 +11,7 @@
 
 mod core_context;
 mod core_forget;
+mod core_nearest;
 mod core_recall;
 mod core_remember;
 mod core_support;

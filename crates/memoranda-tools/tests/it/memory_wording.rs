@@ -381,7 +381,7 @@ fn invalid_commands_report_the_missing_argument() {
         (json!([]), "The arguments of memory must be an object."),
         (
             json!({"command": "read"}),
-            "\"read\" is no command; the commands are view, create, str_replace, insert, delete, rename",
+            "\"read\" is not a command; the commands are view, create, str_replace, insert, delete, rename",
         ),
         (json!({"command": "view"}), "`view` needs `path`"),
         (json!({"command": "rename", "new_path": "/memories/x"}), "`rename` needs `old_path`"),

@@ -172,7 +172,7 @@ fn links_of_the_past_to_other_projects_are_not_hidden() {
         let said = notes.ok("build_context", ask);
         let found = &said.structured["results"][0];
         assert_eq!((&found["other_projects"], &found["unresolved"]), (&elsewhere, &unresolved));
-        let text = "### In other projects, of which as_of tells nothing\n- out [[work::W1]]\n";
+        let text = "### In other projects, which as_of does not cover\n- out [[work::W1]]\n";
         assert!(said.text.contains(text), "{}", said.text);
     };
     check(&json!("now"));

@@ -156,7 +156,7 @@ fn a_link_that_cannot_contain_the_new_name_is_reported() {
     assert_eq!(moved.structured["outdated_links"], expected);
 }
 
-/// Where the one link of a note leads, and what is said of it when nothing is there.
+/// Checks the target of the only link of a note, or the text about a missing target.
 #[track_caller]
 fn check_leads(notes: &Notes, holder: &str, expected: &str) {
     let context = notes.ok("build_context", json!({ "url": holder })).structured;

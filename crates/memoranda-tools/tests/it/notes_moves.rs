@@ -117,7 +117,7 @@ fn a_picture_is_linked_by_path_and_its_embeds_are_reported() {
     assert_eq!(notes.file("main/Page.md"), "Look: ![[pic.png]] and ![[b/pic.png]].\n");
 }
 
-/// Where the links of a note lead.
+/// Returns the targets of the links of a note.
 fn leading(notes: &Notes, url: &str, project: &str) -> Vec<String> {
     let arguments = json!({ "url": url, "project": project });
     let context = notes.ok("build_context", arguments).structured;

@@ -10,7 +10,7 @@ fn append(identifier: &str) -> Value {
     json!({ "identifier": identifier, "operation": "append", "content": "more" })
 }
 
-/// How many notes there are.
+/// Returns the number of notes.
 fn count(notes: &Notes) -> u64 {
     notes.ok("list_directory", json!({ "depth": 9 })).structured["total"].as_u64().unwrap()
 }

@@ -3,10 +3,39 @@
 use memoranda_core::change::{Author, ChangeChannel};
 use memoranda_engine::records::{NewRecord, RecordKind, RecordScope, active_rules, add_records};
 use memoranda_tools::{
-    BriefRequest, BriefVisit, RecordSettings, Wording, question_brief, session_brief,
+    BriefQuestion, BriefRequest, BriefVisit, NearestInBrief, RecordSettings, Wording,
+    question_brief, session_brief,
 };
 
+use crate::core_support::{remembered, vault_in_repository};
 use crate::support::TestVault;
+
+fn asked(text: &str) -> BriefQuestion<'_> {
+    BriefQuestion { text, is_relevant: &|_, _| true, without_relevant: NearestInBrief::LeftOut }
+}
+
+#[test]
+fn a_question_without_a_relevant_memory_names_the_nearest_one() {
+    let vault = vault_in_repository();
+    for statement in ["I prefer tabs", "My sister lives in Porto", "The boiler is serviced in May"]
+    {
+        remembered(&vault, statement);
+    }
+    let request =
+        BriefRequest { folder: None, client: None, visit: BriefVisit::Peek, max_chars: 2_000 };
+    let brief = |text: &str, without_relevant| {
+        // Nothing that is found fits, as if every match were by chance.
+        let asked = BriefQuestion { text, is_relevant: &|_, _| false, without_relevant };
+        question_brief(&vault.memory, &vault.settings, &request, &asked).unwrap()
+    };
+    let question = "when does somebody look after the heating";
+    let text = brief(question, NearestInBrief::Named);
+    assert!(text.contains("it may not be about this:\nThe boiler is serviced in May ("), "{text}");
+    assert!(text.contains("> The boiler is serviced in May"), "{text}");
+    assert!(!text.contains("tabs") && !text.contains("Porto"), "{text}");
+    assert_eq!(brief(question, NearestInBrief::LeftOut), "");
+    assert_eq!(brief("zxqv wvut", NearestInBrief::Named), "", "noise is left out");
+}
 
 #[test]
 fn a_session_starts_with_rules_what_is_due_and_what_is_known() {
@@ -69,7 +98,7 @@ fn a_session_starts_with_rules_what_is_due_and_what_is_known() {
          - Login goes by passkeys (decision, id {decision}, written by the person, by command)"
     );
     assert_eq!(text, expected);
-    let about = question_brief(&vault.memory, settings, &request, "login", &|_, _| true).unwrap();
+    let about = question_brief(&vault.memory, settings, &request, &asked("login")).unwrap();
     let place = "records/projects/x.org-acme-shop/decision";
     let passkeys = format!(
         "Login goes by passkeys ({place}/{decision}.md) (written by the person, by command):\n\

@@ -1,7 +1,7 @@
 //! `memoranda blame`: who wrote each line of a note.
 
 use clap_complete::engine::ArgValueCompleter;
-use memoranda_engine::BlameRun;
+use memoranda_engine::{BlameRun, EngineError};
 use serde::Serialize;
 
 use super::log;
@@ -68,7 +68,15 @@ pub(crate) fn run(context: &CommandContext, args: &Args) -> Result<Exit> {
         }
     };
     let at = args.at.as_deref().map(|at| time::parse_point_in_time(memory, at)).transpose()?;
-    let blame = memory.blame(&place, at)?;
+    let blame = match memory.blame(&place, at) {
+        Err(EngineError::NotFound { .. }) if at.is_none() => {
+            let deleted = context.deleted_note_error(memory, &place.to_string())?;
+            return Err(deleted.unwrap_or_else(|| {
+                CommandError::new(Exit::NotFound, format!("there is no note {place}"))
+            }));
+        }
+        blame => blame?,
+    };
     let texts: Vec<&str> = blame.text.lines().collect();
     let lines = blame.runs.iter().flat_map(|run| {
         let numbers = run.first_line..run.first_line + run.lines;

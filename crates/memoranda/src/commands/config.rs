@@ -73,7 +73,7 @@ JSON (--json):
         /// The setting.
         #[arg(add = ArgValueCandidates::new(complete::settings))]
         key: String,
-        /// Its value.
+        /// Value of the setting.
         value: String,
     },
 

@@ -28,7 +28,7 @@ JSON (--json):
   {notes: [{project, path, last_used}], commit: COMMIT or null, dry_run}; a COMMIT as in
   `memoranda log`")]
 pub(crate) struct Args {
-    /// How many days without use are enough; by default `memory.expire_days`, or 90.
+    /// Number of days without use; by default `memory.expire_days`, or 90.
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(1..))]
     days: Option<u32>,
 

@@ -183,7 +183,7 @@ pub(crate) fn run(context: &CommandContext, args: &Args) -> Result<Exit> {
     Ok(if all_is_well { Exit::Success } else { Exit::NotFound })
 }
 
-/// Where to look, and what it is called there.
+/// Path of the input, and its name for the reader.
 type NamedPath = (Option<String>, PathBuf);
 
 /// The source that was named, if one was, and where to look.

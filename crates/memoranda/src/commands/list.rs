@@ -40,7 +40,7 @@ pub(crate) struct Args {
     #[arg(long, value_name = "TAG")]
     tag: Option<String>,
 
-    /// How many at the most.
+    /// Maximum number of entries.
     #[arg(short = 'n', long, value_name = "N", default_value_t = 1000)]
     limit: usize,
 }
@@ -63,7 +63,7 @@ pub(crate) struct RecentArgs {
     #[arg(long = "type", value_name = "TYPE")]
     note_type: Option<String>,
 
-    /// How many at the most.
+    /// Maximum number of entries.
     #[arg(short = 'n', long, value_name = "N", default_value_t = 20)]
     limit: usize,
 }

@@ -7,7 +7,7 @@ use memoranda_engine::{EngineError, HistoryFilter, Memory, NoteLocation, Resolve
 use serde::Serialize;
 
 use super::diff;
-use super::undo::describe_commit;
+use super::undo::{describe_commit, describe_with_text};
 use crate::complete;
 use crate::context::{CommandContext, NoteOrFolder};
 use crate::error::{FailureKind, Result};
@@ -50,7 +50,7 @@ pub(crate) struct Args {
     #[arg(long, value_name = "NAME")]
     client: Option<String>,
 
-    /// How many at the most.
+    /// Maximum number of commits.
     #[arg(short = 'n', long, value_name = "N", default_value_t = 30)]
     limit: usize,
 
@@ -101,18 +101,18 @@ pub(crate) fn run(context: &CommandContext, args: &Args) -> Result<Exit> {
     let has_more = commits.len() > limit;
     commits.truncate(limit);
     if args.interactive && !commits.is_empty() {
-        return pick(context, &commits);
+        return pick(context, memory, &commits);
     }
-    print(context, &commits, has_more)?;
+    print(context, memory, &commits, has_more)?;
     Ok(Exit::Success)
 }
 
 /// Shows the commit that the user picks.
-fn pick(context: &CommandContext, commits: &[Commit]) -> Result<Exit> {
+fn pick(context: &CommandContext, memory: &Memory, commits: &[Commit]) -> Result<Exit> {
     let now = time::now();
     let line = |commit: &Commit| {
         let when = time::ago(commit.time, &now);
-        let what = describe_commit(commit);
+        let what = describe_with_text(memory, commit);
         format!("{}  {when}  {}  {what}", short_id(commit), context.author_name(&commit.author))
     };
     let width = context.printer.width().map_or(usize::MAX, |width| width.saturating_sub(4));
@@ -214,7 +214,12 @@ pub(crate) fn find_note_or_folder(
     }
 }
 
-fn print(context: &CommandContext, commits: &[Commit], has_more: bool) -> Result<()> {
+fn print(
+    context: &CommandContext,
+    memory: &Memory,
+    commits: &[Commit],
+    has_more: bool,
+) -> Result<()> {
     context.start_pager();
     let printer = &context.printer;
     if context.is_json() {
@@ -233,7 +238,7 @@ fn print(context: &CommandContext, commits: &[Commit], has_more: bool) -> Result
         for commit in commits {
             let (id, when) = (short_id(commit), time::ago(commit.time, &now));
             let who = context.author_name(&commit.author);
-            let (who, what) = (visible(&who), describe_commit(commit));
+            let (who, what) = (visible(&who), describe_with_text(memory, commit));
             printer.text(format!(
                 "{HIT}{id}{HIT:#}  {FAINT}{when}{FAINT:#}  {STRONG}{who}{STRONG:#}  {}",
                 visible(&commit.author.tool)
@@ -249,20 +254,17 @@ fn print(context: &CommandContext, commits: &[Commit], has_more: bool) -> Result
             TableColumn::path("WHAT", PLACE),
         ];
         let row = |commit: &Commit| {
-            let (id, when) = match printer.format {
-                OutputFormat::Plain => (commit.id.to_string(), commit.time.to_string()),
+            let (id, when, what) = match printer.format {
+                OutputFormat::Plain => {
+                    (commit.id.to_string(), commit.time.to_string(), describe_commit(commit))
+                }
                 OutputFormat::Pretty | OutputFormat::Json => {
-                    (short_id(commit), time::ago(commit.time, &now))
+                    let what = describe_with_text(memory, commit);
+                    (short_id(commit), time::ago(commit.time, &now), what)
                 }
             };
             let author = &commit.author;
-            vec![
-                id,
-                when,
-                context.author_name(author),
-                author.tool.clone(),
-                describe_commit(commit),
-            ]
+            vec![id, when, context.author_name(author), author.tool.clone(), what]
         };
         table::print(printer, &columns, &commits.iter().map(row).collect::<Vec<_>>())?;
     }

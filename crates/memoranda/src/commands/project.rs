@@ -6,7 +6,7 @@ use clap::Subcommand;
 use clap_complete::engine::ArgValueCandidates;
 use memoranda_engine::core::id::ProjectName;
 use memoranda_engine::{
-    EngineError, HardLinkPolicy, Memory, ProjectInfo, ProjectPlace, StoreError,
+    EngineError, HardLinkPolicy, Memory, ProjectInfo, ProjectPlace, StoreError, VacuumReport,
 };
 use serde::Serialize;
 
@@ -60,7 +60,7 @@ JSON (--json):
     Add {
         /// The project's name.
         name: String,
-        /// Its folder.
+        /// Folder of the project.
         #[arg(value_name = "DIR")]
         folder: PathBuf,
         /// Read hard links too: files that have another name outside the folder.
@@ -108,7 +108,8 @@ Examples:
   memoranda project remove work --purge
 
 JSON (--json):
-  {name, path, in_vault, notes, purged, dry_run}; purged is the number of purged versions, or null")]
+  {name, path, in_vault, notes, purged, kept_by: [{project, versions}], dry_run}; purged is the
+  number of purged versions, or null; kept_by are projects whose history has the same texts")]
     Remove(RemoveArgs),
 }
 
@@ -130,7 +131,14 @@ struct RemovedJson {
     #[serde(flatten)]
     project: ProjectJson,
     purged: Option<u64>,
+    kept_by: Vec<KeptTextsJson>,
     dry_run: bool,
+}
+
+#[derive(Serialize)]
+struct KeptTextsJson {
+    project: String,
+    versions: u64,
 }
 
 #[derive(Serialize)]
@@ -303,9 +311,11 @@ fn remove(context: &CommandContext, args: &RemoveArgs) -> Result<()> {
         let purge = versions.map(|versions| format!(" and purge {versions} from the history"));
         let purge = purge.unwrap_or_default();
         let sentence = format!("Would remove {removed}{purge}; its files stay in {folder}");
-        return context
-            .printer
-            .done(&RemovedJson { project: json, purged, dry_run: true }, sentence);
+        let kept_by = kept_by_json(plan.as_ref());
+        let json = RemovedJson { project: json, purged, kept_by, dry_run: true };
+        context.printer.done(&json, sentence)?;
+        warn_of_kept_texts(context, memory, plan.as_ref());
+        return Ok(());
     }
     if let Some(versions) = &versions {
         context.confirm(&format!(
@@ -319,15 +329,19 @@ fn remove(context: &CommandContext, args: &RemoveArgs) -> Result<()> {
             progress.show("Removing notes from the index", step.done as u64, step.total as u64);
         })?;
     }
-    let purged = if args.purge {
-        Some(memory.purge_project(&context.author(), &name)?.contents)
-    } else {
-        None
-    };
-    let purge = versions.map(|versions| format!(", and purged {versions} from the history"));
+    let report =
+        if args.purge { Some(memory.purge_project(&context.author(), &name)?) } else { None };
+    let purged = report.as_ref().map(|report| report.contents);
+    let purge = purged.map(|count| {
+        format!(", and purged {} from the history", counted(count as usize, "version"))
+    });
     let sentence =
         format!("Removed {removed}{}; its files stay in {folder}", purge.unwrap_or_default());
-    context.printer.done(&RemovedJson { project: json, purged, dry_run: false }, sentence)?;
+    let kept_by = kept_by_json(report.as_ref());
+    context
+        .printer
+        .done(&RemovedJson { project: json, purged, kept_by, dry_run: false }, sentence)?;
+    warn_of_kept_texts(context, memory, report.as_ref());
     if !args.purge {
         context.hint_after(&format!(
             "the history keeps its texts; `memoranda project remove {name} --purge` purges them"
@@ -340,6 +354,28 @@ fn remove(context: &CommandContext, args: &RemoveArgs) -> Result<()> {
         ));
     }
     Ok(())
+}
+
+fn kept_by_json(report: Option<&VacuumReport>) -> Vec<KeptTextsJson> {
+    let kept = report.iter().flat_map(|report| &report.kept_by);
+    kept.map(|(name, count)| KeptTextsJson { project: name.to_string(), versions: *count })
+        .collect()
+}
+
+/// Names the projects that keep texts of a purged project: the same folder may have been added under
+/// another name before.
+fn warn_of_kept_texts(context: &CommandContext, memory: &Memory, report: Option<&VacuumReport>) {
+    for (name, count) in report.iter().flat_map(|report| &report.kept_by) {
+        let texts = counted(*count as usize, "version");
+        let verb = if *count == 1 { "stays" } else { "stay" };
+        context.printer.warn(match memory.project(name.as_str()) {
+            Ok(_) => format!("{texts} {verb} in the history: project {name} has the same text"),
+            Err(_) => format!(
+                "{texts} {verb} in the history of the removed project {name}; `memoranda project \
+                 remove {name} --purge` purges them"
+            ),
+        });
+    }
 }
 
 fn print_project(context: &CommandContext, memory: &Memory, name: &str, verb: &str) -> Result<()> {

@@ -29,7 +29,7 @@ pub(crate) struct Args {
     #[arg(value_name = "QUERY")]
     query: Vec<String>,
 
-    /// How many tokens the passages may take together.
+    /// Maximum number of tokens of all passages together.
     #[arg(long, value_name = "N")]
     max_tokens: Option<u64>,
 
@@ -45,7 +45,7 @@ pub(crate) struct Args {
     #[arg(long, value_name = "TIME")]
     as_of: Option<String>,
 
-    /// How likely, from 0 to 1, a passage must be to have to do with the question.
+    /// Minimum probability, from 0 to 1, that a passage concerns the question.
     #[arg(long, value_name = "NUMBER")]
     min_relevance: Option<f64>,
 }

@@ -4,13 +4,13 @@ use memoranda_engine::core::change::FileChange;
 use memoranda_engine::{CommitDiff, UndoOutcome};
 use serde::Serialize;
 
-use super::undo::{changed_since, confirm_deletions, describe_commit};
+use super::undo::{changed_since, confirm_deletions, describe_commit, describe_with_text};
 use crate::context::CommandContext;
 use crate::diff_color;
 use crate::error::{CommandError, Result};
 use crate::exit::Exit;
 use crate::json_output::{CommitJson, short_id};
-use crate::output::FAINT;
+use crate::output::{FAINT, visible};
 
 /// Redo the change that was undone last.
 ///
@@ -64,7 +64,8 @@ pub(crate) fn run(context: &CommandContext, args: &Args) -> Result<Exit> {
                 dry_run: false,
             };
             let (was, by, what) =
-                (short_id(&redone), short_id(&done.commit), describe_commit(&redone));
+                (short_id(&redone), short_id(&done.commit), describe_with_text(memory, &redone));
+            let what = visible(&what);
             let sentence = format!("Redid {was}: {what} {FAINT}(commit {by}){FAINT:#}");
             context.printer.done(&json, sentence)?;
             context.hint_after("`memoranda undo` reverses this");

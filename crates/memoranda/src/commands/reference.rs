@@ -18,7 +18,7 @@ use crate::{env, exit};
 Examples:
   memoranda reference commands > docs/reference/commands.md")]
 pub(crate) struct Args {
-    /// Which page.
+    /// The page.
     #[arg(value_enum)]
     page: ReferencePage,
 }

@@ -5,7 +5,7 @@ use serde_json::{Map, Value, json};
 
 use super::tool::verb_result;
 use crate::context::CommandContext;
-use crate::error::Result;
+use crate::error::{CommandError, Result};
 use crate::exit::Exit;
 use crate::output::visible_lines;
 
@@ -53,8 +53,13 @@ pub(crate) struct Args {
 
 /// Remembers.
 pub(crate) fn run(context: &CommandContext, args: &Args) -> Result<Exit> {
+    let text = args.text.join(" ");
+    if text.trim().is_empty() {
+        let error = CommandError::usage("there is nothing to remember");
+        return Err(error.hint("`memoranda remember I prefer tabs` remembers a statement"));
+    }
     let mut arguments = Map::new();
-    arguments.insert("content".to_owned(), json!(args.text.join(" ")));
+    arguments.insert("content".to_owned(), json!(text));
     let given = [
         ("kind", &args.kind),
         ("scope", &args.scope),

@@ -49,7 +49,8 @@ Examples:
 JSON (--json):
   {id, scope, next, path, commit, warning}")]
     Add {
-        /// When: minute, hour, day of the month, month, day of the week; or @daily and the like.
+        /// Due times: minute, hour, day of the month, month, day of the week; or @daily and the
+        /// like.
         #[arg(value_name = "CRON")]
         cron: String,
         /// Text of the reminder.
@@ -82,7 +83,7 @@ Examples:
 JSON (--json):
   {id, scope, path, commit, next}")]
     Enable {
-        /// Its id.
+        /// Id of the reminder.
         id: String,
     },
 
@@ -94,7 +95,7 @@ Examples:
 JSON (--json):
   {id, scope, path, commit, next}")]
     Disable {
-        /// Its id.
+        /// Id of the reminder.
         id: String,
     },
 
@@ -106,7 +107,7 @@ Examples:
 JSON (--json):
   {id, scope, path, commit, next}")]
     Rm {
-        /// Its id.
+        /// Id of the reminder.
         id: String,
     },
 }

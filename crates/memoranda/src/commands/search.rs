@@ -1,10 +1,13 @@
 //! `memoranda search`: find notes by their words and by what they mean.
 
 use jiff::Timestamp;
+use memoranda_clients::ClientsError;
 use memoranda_engine::core::note::type_key;
 use memoranda_engine::core::path::NotePath;
 use memoranda_engine::core::rank::RankOptions;
 use memoranda_engine::core::snippet::Snippet;
+use memoranda_engine::recall::{RecallRequest, RecalledPassage, nearest_statements};
+use memoranda_engine::records::VisibleScopes;
 use memoranda_engine::{
     EmbeddingSource, Memory, SearchFilter, SearchPage, SearchRequest, SearchResult, SearchUnit,
     Superseded, TypedWords,
@@ -19,7 +22,7 @@ use crate::output::{FAINT, HIT, OutputFormat, PLACE, STRONG, counted, visible};
 use crate::wrap::display_width;
 use crate::{picker, table, time};
 
-/// How much of a note is quoted, in characters.
+/// Maximum length of a quotation, in characters.
 const SNIPPET_CHARS: usize = 240;
 
 /// Find notes by their words and their meaning.
@@ -42,18 +45,19 @@ JSON (--json):
   {query, results: [{project, path, title, permalink, type, updated, score, relevance, why:
   [{signal, amount}], heading, first_line, last_line, snippet, highlights: [[start, end]], also:
   [{project, path}]}], page, has_more, left_out, partial, relevance, corrections: [{typed, meant}],
-  when: {from, to}, meaning: {by, model, left, reason}}; highlights are byte offsets in the snippet;
-  by is \"nothing\", \"built-in\" or \"chosen\", reason says why the model was not used")]
+  when: {from, to}, meaning: {by, model, left, reason}, nearest: [{text, kind, id, places,
+  updated}]}; nearest is there if nothing was found, and may be about something else; highlights
+  are byte offsets in the snippet; by is \"nothing\", \"built-in\" or \"chosen\", reason says why the model was not used")]
 pub(crate) struct Args {
     /// Words to search for.
     #[arg(value_name = "QUERY", required = true)]
     query: Vec<String>,
 
-    /// How many notes at the most.
+    /// Maximum number of results.
     #[arg(short = 'n', long, value_name = "N", default_value_t = 10, value_parser = clap::value_parser!(u32).range(1..=1000))]
     limit: u32,
 
-    /// Which page of them, from 1.
+    /// Page of results, from 1.
     #[arg(long, value_name = "N", default_value_t = 1, value_parser = clap::value_parser!(u32).range(1..=10_000))]
     page: u32,
 
@@ -132,6 +136,19 @@ struct SearchJson<'a> {
     #[serde(skip_serializing_if = "Option::is_none")]
     when: Option<WhenJson>,
     meaning: MeaningJson<'a>,
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    nearest: Vec<NearestJson<'a>>,
+}
+
+/// A statement of agents that may be about something else.
+#[derive(Serialize)]
+struct NearestJson<'a> {
+    text: &'a str,
+    kind: &'static str,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    id: Option<&'a str>,
+    places: Vec<String>,
+    updated: Timestamp,
 }
 
 #[derive(Default, Serialize)]
@@ -197,12 +214,17 @@ pub(crate) fn run(context: &CommandContext, args: &Args) -> Result<Exit> {
     if args.explain {
         explain_fallback(memory, &mut page.meaning);
     }
+    let nearest = nearest(memory, args, &request, &page)?;
     if args.interactive && !page.results.is_empty() {
         return pick(context, &page);
     }
     let printer = &context.printer;
     match printer.format {
-        OutputFormat::Json => printer.json(&search_json(&request.text, args.page, &page))?,
+        OutputFormat::Json => {
+            let mut json = search_json(&request.text, args.page, &page);
+            json.nearest = nearest.iter().map(nearest_json).collect();
+            printer.json(&json)?;
+        }
         OutputFormat::Plain => print_plain(context, &page)?,
         OutputFormat::Pretty => print_pretty(context, args, &page)?,
     }
@@ -211,6 +233,9 @@ pub(crate) fn run(context: &CommandContext, args: &Args) -> Result<Exit> {
     }
     let asked = quoted(&request.text);
     printer.say(format!("Nothing found for {asked}."));
+    if printer.format == OutputFormat::Pretty {
+        print_nearest(context, &nearest)?;
+    }
     printer.hint(if has_filters(args) {
         format!("without filters: `memoranda search {asked}`")
     } else if page.relevance > 0.0 {
@@ -269,6 +294,48 @@ fn search_request(context: &CommandContext, memory: &Memory, args: &Args) -> Res
     Ok(request.with_min_relevance(args.min_relevance))
 }
 
+/// Returns the nearest statements of agents to a question without a result; none for a page behind
+/// the first, and for a search with filters or a threshold.
+fn nearest(
+    memory: &Memory,
+    args: &Args,
+    request: &SearchRequest,
+    page: &SearchPage,
+) -> Result<Vec<RecalledPassage>> {
+    let is_question = args.page == 1 && !args.words && args.min_relevance.is_none();
+    let project = match request.filter.projects.as_slice() {
+        [] => None,
+        [only] => Some(only.clone()),
+        _ => return Ok(Vec::new()),
+    };
+    if !page.results.is_empty() || !is_question || has_filters(args) {
+        return Ok(Vec::new());
+    }
+    let everywhere = VisibleScopes::new(None);
+    let asked =
+        RecallRequest { project, ..RecallRequest::new(Some(request.text.clone()), everywhere) };
+    Ok(nearest_statements(memory, &asked, &|_| true).map_err(ClientsError::from)?)
+}
+
+/// Prints the nearest statements of agents.
+fn print_nearest(context: &CommandContext, nearest: &[RecalledPassage]) -> Result<()> {
+    if nearest.is_empty() {
+        return Ok(());
+    }
+    let (printer, now) = (&context.printer, time::now());
+    printer.line("Nearest of what agents remember; it may not be about this:")?;
+    for passage in nearest {
+        let text = passage.text.trim();
+        let text = visible(text.strip_prefix("- ").unwrap_or(text)).into_owned();
+        let places: Vec<_> = passage.places.iter().map(ToString::to_string).collect();
+        let source = format!("{}  ", visible(&places.join(", ")));
+        let ago = time::ago(passage.updated, &now);
+        printer.text(format!("  {text}"))?;
+        printer.text(format!("    {PLACE}{source}{PLACE:#}{FAINT}{ago}{FAINT:#}"))?;
+    }
+    Ok(())
+}
+
 fn has_filters(args: &Args) -> bool {
     !args.types.is_empty()
         || !args.tags.is_empty()
@@ -324,6 +391,17 @@ fn search_json<'a>(query: &'a str, page: u32, found: &'a SearchPage) -> SearchJs
             .collect(),
         when: found.when.map(|when| WhenJson { from: when.from, to: when.to }),
         meaning: meaning(&found.meaning),
+        nearest: Vec::new(),
+    }
+}
+
+fn nearest_json(passage: &RecalledPassage) -> NearestJson<'_> {
+    NearestJson {
+        text: &passage.text,
+        kind: passage.kind.as_str(),
+        id: passage.id.as_deref(),
+        places: passage.places.iter().map(ToString::to_string).collect(),
+        updated: passage.updated,
     }
 }
 
@@ -331,6 +409,7 @@ fn meaning(by: &EmbeddingSource) -> MeaningJson<'_> {
     match by {
         EmbeddingSource::Nothing => MeaningJson { by: "nothing", ..MeaningJson::default() },
         EmbeddingSource::BuiltIn => MeaningJson { by: "built-in", ..MeaningJson::default() },
+        EmbeddingSource::Loading => MeaningJson { by: "loading", ..MeaningJson::default() },
         EmbeddingSource::Chosen { model, left } => {
             MeaningJson { by: "chosen", model: Some(model), left: Some(*left), reason: None }
         }
@@ -357,6 +436,9 @@ fn model_sentence(by: &EmbeddingSource) -> Option<String> {
     match by {
         EmbeddingSource::Nothing => None,
         EmbeddingSource::BuiltIn => Some("Meanings are compared by the built-in model.".to_owned()),
+        EmbeddingSource::Loading => {
+            Some("Found by words alone: the vectors are not loaded yet.".to_owned())
+        }
         EmbeddingSource::Chosen { model, left: 0 } => {
             Some(format!("Meanings are compared by {model}."))
         }

@@ -259,7 +259,7 @@ fn find_clients(names: &[String]) -> Result<Vec<&'static ClientSpec>> {
     Ok(found)
 }
 
-/// How clients are to start us: a file that is shared names no path of this machine.
+/// Returns the command with which clients start us: a shared file contains no path of this machine.
 fn program(
     settings: &AppSettings,
     dirs: &BaseDirs,

@@ -9,7 +9,7 @@ use serde::Serialize;
 use super::graph;
 use crate::complete;
 use crate::context::CommandContext;
-use crate::error::{CommandError, FailureKind, Result, quoted};
+use crate::error::Result;
 use crate::exit::Exit;
 use crate::output::{FAINT, OutputFormat, STRONG, visible, visible_lines};
 use crate::time;
@@ -46,7 +46,7 @@ pub(crate) struct Args {
     #[arg(long, conflicts_with = "at")]
     graph: bool,
 
-    /// How many links away the drawing goes.
+    /// Maximum number of links from the note in the drawing.
     #[arg(long, value_name = "N", default_value_t = 1, requires = "graph", value_parser = clap::value_parser!(u8).range(1..=5))]
     depth: u8,
 
@@ -158,35 +158,12 @@ pub(crate) fn run(context: &CommandContext, args: &Args) -> Result<Exit> {
 
 /// The note that a name means; that it could be another's is said.
 fn resolve_named(context: &CommandContext, memory: &Memory, name: &str) -> Result<NoteLocation> {
-    let found = match context.resolve_note(memory, name, ResolveIntent::Read) {
-        Err(error) if error.kind == FailureKind::Exit(Exit::NotFound) => {
-            return Err(deleted(context, memory, name)?.unwrap_or(error));
-        }
-        found => found?,
-    };
+    let found = context.resolve_note(memory, name, ResolveIntent::Read)?;
     if let Some(other) = &found.other {
         let said = format!("this is {}; {other} goes by the name {name:?} too", found.place);
         context.printer.warn(visible(&said));
     }
     Ok(found.place)
-}
-
-/// Returns the error for a note that was deleted; `None` if no note ever had this name.
-fn deleted(context: &CommandContext, memory: &Memory, name: &str) -> Result<Option<CommandError>> {
-    let (project, name) = context.strip_project_prefix(name)?;
-    let Ok(place) = memory.place_in_history(project, &name, ResolveIntent::Read) else {
-        return Ok(None);
-    };
-    let last = memory.revisions(&place, 1)?.into_iter().next();
-    let Some(last) = last.filter(|last| last.change.after.is_none()) else { return Ok(None) };
-    let when = time::ago(last.commit.time, &time::now());
-    let who = visible(&context.author_name(&last.commit.author)).into_owned();
-    let quoted = quoted(&place.to_string());
-    Ok(Some(
-        CommandError::new(Exit::NotFound, format!("{place} was deleted {when} by {who}"))
-            .hint(format!("`memoranda restore {quoted}` brings it back"))
-            .hint(format!("`memoranda log {quoted}` lists its versions")),
-    ))
 }
 
 /// Everything that is known of a note.

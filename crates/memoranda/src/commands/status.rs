@@ -123,7 +123,7 @@ impl From<&ModelStatus> for ModelJson {
     }
 }
 
-/// How the model is that was chosen, with a question asked of it to see whether it can answer.
+/// Returns the state of the chosen model, after a test question that shows whether it can answer.
 pub(super) fn probe_model(memory: &Memory, status: Option<ModelStatus>) -> Option<ModelStatus> {
     let mut status = status?;
     if let Some(Err(error)) = memory.try_model() {

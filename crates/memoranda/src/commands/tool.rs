@@ -41,7 +41,7 @@ pub(crate) struct Args {
     #[arg(required_unless_present = "list", add = ArgValueCandidates::new(complete::tools))]
     name: Option<String>,
 
-    /// Its arguments as a JSON object; `-` reads them from standard input.
+    /// Arguments as a JSON object; `-` reads them from standard input.
     #[arg(value_name = "JSON")]
     arguments: Option<String>,
 
@@ -102,7 +102,12 @@ pub(super) fn verb_result(
     let settings = context.settings()?.tools();
     let tool = memoranda_tools::tool(name)
         .ok_or_else(|| CommandError::new(Exit::NotFound, format!("there is no tool {name:?}")))?;
-    context.open_or_create()?;
+    // Only what is to be remembered makes a vault.
+    if name == "remember" {
+        context.open_or_create()?
+    } else {
+        context.open_existing()?
+    };
     let result = call(context, tool, &settings, arguments)?;
     if result.is_error {
         let exit = match result.structured["error"].as_str() {

@@ -1,10 +1,13 @@
 //! `memoranda undo`: reverse a commit.
 
 use clap_complete::engine::ArgValueCandidates;
+use jiff::Timestamp;
+use memoranda_engine::core::abbreviate::shortened_list;
 use memoranda_engine::core::change::{Commit, CommitKind, FileChange};
 use memoranda_engine::core::diff::{DiffLabels, unified_diff};
 use memoranda_engine::core::id::ProjectName;
-use memoranda_engine::core::listed::shortened_list;
+use memoranda_engine::records::{MemoryRecord, records_project, single_line};
+use memoranda_engine::remember::statement_kind;
 use memoranda_engine::{CommitDiff, FileDiff, HistoryFilter, Memory, NoteLocation, UndoOutcome};
 use serde::Serialize;
 
@@ -14,10 +17,12 @@ use crate::diff_color;
 use crate::error::{CommandError, Result};
 use crate::exit::Exit;
 use crate::json_output::{CommitJson, change_action, short_id};
-use crate::output::{FAINT, counted};
+use crate::output::{FAINT, counted, visible};
 
 /// Number of files that an undo or redo deletes without asking.
 const MAX_UNASKED_DELETIONS: usize = 10;
+/// Maximum length of the text of a record that stands for a commit, in characters.
+const MAX_SHOWN_CHARS: usize = 100;
 /// Number of files that an error lists.
 const MAX_LISTED: usize = 5;
 
@@ -101,7 +106,8 @@ pub(crate) fn run(context: &CommandContext, args: &Args) -> Result<Exit> {
                 dry_run: false,
             };
             let (was, by) = (short_id(&undone.undone), short_id(&undone.commit));
-            let what = describe_commit(&undone.undone);
+            let what = describe_with_text(memory, &undone.undone);
+            let what = visible(&what);
             let sentence = format!("Undid {was}: {what} {FAINT}(commit {by}){FAINT:#}");
             context.printer.done(&json, sentence)?;
             context
@@ -196,6 +202,37 @@ fn reversed(file: &FileDiff) -> FileDiff {
     let text = |text: &Option<String>| text.clone().unwrap_or_default();
     let unified = unified_diff(&text(&before), &text(&after), 3, labels);
     FileDiff { place, moved_from, before, after, unified }
+}
+
+/// Describes a commit in a few words; a change of records by its text, because their paths are ids.
+pub(crate) fn describe_with_text(memory: &Memory, commit: &Commit) -> String {
+    describe_records(memory, commit).unwrap_or_else(|| describe_commit(commit))
+}
+
+/// Returns `None` if the commit concerns other files, does several things, or changed a text that is no
+/// longer in the history.
+fn describe_records(memory: &Memory, commit: &Commit) -> Option<String> {
+    let (first, rest) = commit.files.split_first()?;
+    let is_like_first = |file: &FileChange| {
+        file.project == first.project && change_action(file) == change_action(first)
+    };
+    let text =
+        rest.iter().all(is_like_first).then(|| record_text(memory, first, commit.time))??;
+    let more = if rest.is_empty() { String::new() } else { format!(" and {} more", rest.len()) };
+    Some(format!("{} {text}{more}", change_action(first)))
+}
+
+/// Returns kind and text of the record in a changed file; `None` for another file, or if the text is no
+/// longer in the history.
+pub(crate) fn record_text(memory: &Memory, file: &FileChange, time: Timestamp) -> Option<String> {
+    let place = NoteLocation { project: file.project.clone(), path: file.path.clone() };
+    if place.project != records_project() {
+        return None;
+    }
+    let bytes = memory.version_content(file.after.or(file.before)?).ok()?;
+    let record = MemoryRecord::of_version(&place, std::str::from_utf8(&bytes).ok()?, time)?;
+    let kind = statement_kind(record.kind, &record.tags).as_str();
+    Some(format!("{kind} \"{}\"", single_line(&record.content, MAX_SHOWN_CHARS)))
 }
 
 /// Describes a commit in a few words.

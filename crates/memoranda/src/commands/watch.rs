@@ -13,7 +13,7 @@ use crate::json_output::{CommitJson, short_id};
 use crate::output::{FAINT, HIT, PLACE, STRONG, visible};
 use crate::time;
 
-/// How often the history is looked at.
+/// Interval at which the history is read.
 const POLL_INTERVAL: Duration = Duration::from_millis(300);
 /// Maximum number of commits reported at a time.
 const MAX_COMMITS: usize = 1000;

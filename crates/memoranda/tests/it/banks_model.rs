@@ -92,11 +92,11 @@ fn whatever_else_it_says_the_rules_take_over() {
         (StandInReply::openai(r#"{"file": "doc/decisions.md", "#), "no JSON"),
         (
             StandInReply::openai(r#"{"file":"../../../main/x.md","confidence":1}"#),
-            "no file of the bank",
+            "not a file of the bank",
         ),
         (
             StandInReply::openai(r#"{"file":"doc/invented.md","confidence":1}"#),
-            "no file of the bank",
+            "not a file of the bank",
         ),
         (StandInReply::openai(r#"{"file":"readme.md","confidence":"very"}"#), "confidence"),
         (StandInReply::new(200, "not even JSON"), "not JSON"),

@@ -42,6 +42,8 @@ fn failures_have_their_codes_and_hints() {
         (&["search"], 2, &["required"]),
         (&["search", "x", "--json", "--plain"], 2, &["cannot be used with"]),
         (&["show", "Plan", "--home", "elsewhere"], 3, &["no vault at elsewhere", "memoranda init"]),
+        (&["recall", "Plan", "--home", "elsewhere"], 3, &["no vault at elsewhere"]),
+        (&["forget", "Plan", "--home", "elsewhere"], 3, &["no vault at elsewhere"]),
     ] {
         home.fails(args, code, words);
     }
@@ -209,4 +211,70 @@ fn a_project_that_is_removed_during_a_check_is_no_damage() {
         assert_eq!(found.code, 0, "{delay} ms later: {found:?}");
         assert!(removal.wait().unwrap().success());
     }
+}
+
+#[test]
+fn every_command_says_that_a_note_was_deleted() {
+    let home = Home::new();
+    home.ok(&["add", "--title", "Gone", "text"]);
+    home.ok(&["rm", "Gone"]);
+    for command in ["show", "blame"] {
+        home.fails(
+            &[command, "Gone"],
+            1,
+            &["main/Gone.md was deleted", "`memoranda restore main/Gone.md` brings it back"],
+        );
+    }
+    home.fails(&["edit", "Gone", "--append", "x"], 1, &["main/Gone.md was deleted", "restore"]);
+}
+
+#[test]
+fn a_purge_names_the_projects_that_keep_the_texts() {
+    let home = Home::new();
+    let folder = home.path().join("notes");
+    std::fs::create_dir_all(&folder).unwrap();
+    std::fs::write(folder.join("a.md"), "a hawfinch\n").unwrap();
+    let folder = folder.to_str().unwrap().to_owned();
+    // The same folder, added under one name and then under another.
+    home.ok(&["project", "add", "first", &folder]);
+    home.ok(&["project", "remove", "first"]);
+    home.ok(&["project", "add", "second", &folder]);
+    let purge = home.run(&["project", "remove", "second", "--purge", "-y"]);
+    assert_eq!(purge.code, 0, "{purge:?}");
+    assert!(
+        purge.out.contains("purged 0 versions")
+            && purge.err.contains("1 version stays in the history of the removed project first")
+            && purge.err.contains("`memoranda project remove first --purge` purges them"),
+        "{purge:?}"
+    );
+    let json = home.json(&["project", "remove", "first", "--purge", "-y"]);
+    assert_eq!((&json["purged"], &json["kept_by"]), (&1.into(), &serde_json::json!([])), "{json}");
+    // A project that is still there keeps its own text.
+    home.write("main/same.md", "a hawfinch\n");
+    home.ok(&["project", "add", "third", &folder]);
+    let kept = home.json(&["project", "remove", "third", "--purge", "-y"])["kept_by"].clone();
+    assert_eq!(kept, serde_json::json!([{ "project": "main", "versions": 1 }]));
+}
+
+#[cfg(unix)]
+#[test]
+fn the_vault_of_another_user_is_refused_with_a_way_out() {
+    use std::os::unix::fs::PermissionsExt as _;
+    use std::os::unix::process::CommandExt as _;
+
+    let (home, other) = (Home::new(), Home::bare());
+    for folder in [home.path(), other.path()] {
+        std::fs::set_permissions(folder, std::fs::Permissions::from_mode(0o777)).unwrap();
+    }
+    let vault = home.path().join("memoranda");
+    let mut command = other.command(&["status", "--home", vault.to_str().unwrap()]);
+    let Ok(output) = command.uid(65534).gid(65534).output() else {
+        println!("skipped: no process can be started as another user here");
+        return;
+    };
+    let said = String::from_utf8_lossy(&output.stderr);
+    for words in ["belongs to another user (", "sudo -u ", "memoranda serve", "--home DIR"] {
+        assert!(said.contains(words), "{words}: {said}");
+    }
+    assert_eq!(output.status.code(), Some(3), "{said}");
 }

@@ -84,7 +84,11 @@ fn what_a_person_did_to_rules_is_told_at_once() {
             "records/projects/github.com-acme-shop/rule/moved.md",
             "records/elsewhere.md",
         );
-        check(&home, "move away", &[asked], &["Use pnpm"], &["Blanks, not tabs"]);
+        check(&home, "move away", &[asked], &["Use pnpm"], &["## Global Rules"]);
+        // It is a note like any other now, so a question may name it among the nearest statements.
+        let answer = home.ok(asked);
+        let rules = answer.split("## Relevant Memories").next().unwrap();
+        assert!(!rules.contains("Blanks, not tabs"), "the moved file is still a rule: {answer}");
         rename(&home, "records/elsewhere.md", "records/global/rule/back.md");
         check(&home, "move back", &[asked], &["## Global Rules", "Blanks, not tabs"], &[]);
     }

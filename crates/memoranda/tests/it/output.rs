@@ -1,4 +1,4 @@
-//! Where output goes and how it looks: data on one side, talk on the other, colours when wanted.
+//! Output: data on one side, messages on the other, colours on request.
 
 use std::process::Stdio;
 

@@ -38,7 +38,7 @@ impl Home {
         self.folder.path()
     }
 
-    /// Where a note's file is.
+    /// Returns the path of a note's file.
     pub(crate) fn file(&self, place: &str) -> PathBuf {
         self.path().join("memoranda").join(place)
     }
@@ -138,4 +138,10 @@ pub(crate) fn editor(home: &Home, script: &str) -> String {
     std::fs::write(&path, format!("#!/bin/sh\n{script}\n")).unwrap();
     std::fs::set_permissions(&path, std::fs::Permissions::from_mode(0o755)).unwrap();
     path.display().to_string()
+}
+
+/// Repetitions of a test of chance: more with `MEMORANDA_TEST_ROUNDS`.
+pub(crate) fn rounds(usual: usize) -> usize {
+    let asked = std::env::var("MEMORANDA_TEST_ROUNDS").ok();
+    asked.and_then(|text| text.parse().ok()).unwrap_or(usual)
 }

@@ -131,3 +131,24 @@ fn a_project_that_was_added_by_mistake_is_purged() {
     assert!(commits().len() == 2 && commits().iter().all(is_purge), "{:?}", commits());
     home.fails(&["project", "remove", "work"], 1, &["no project \"work\""]);
 }
+
+#[test]
+fn a_memory_is_named_by_its_text_and_not_by_its_id() {
+    let home = Home::new();
+    home.ok(&["remember", "I prefer tabs"]);
+    assert!(
+        home.ok(&["log"]).contains("added preference \"I prefer tabs\""),
+        "{}",
+        home.ok(&["log"])
+    );
+    let undone = home.ok(&["undo"]);
+    assert!(undone.contains(": added preference \"I prefer tabs\" (commit "), "{undone}");
+    assert!(home.ok(&["log", "-n", "1"]).contains("deleted preference \"I prefer tabs\""));
+    assert!(home.ok(&["redo"]).contains(": added preference \"I prefer tabs\""));
+    home.write("main/AGENTS.md", "- Always use pnpm\n- Never push to main\n");
+    home.ok(&["rules", "import", home.file("main/AGENTS.md").to_str().unwrap(), "--global", "-y"]);
+    let log = home.ok(&["log", "-n", "1"]);
+    assert!(log.contains("added rule \"") && log.contains("\" and 1 more"), "{log}");
+    // Programs get the place.
+    assert!(home.ok(&["log", "--plain"]).contains("added records/global/fact/"));
+}

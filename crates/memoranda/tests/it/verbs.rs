@@ -49,6 +49,7 @@ fn mistakes_have_their_exit_codes() {
     assert!(kept.out.contains("of the person, everywhere"), "{kept:?}");
     assert!(kept.err.contains("No repository is known here"), "{kept:?}");
     assert!(kept.err.contains("`memoranda forget --id "), "{kept:?}");
+    home.fails(&["remember", " "], 2, &["there is nothing to remember", "`memoranda remember I "]);
     assert_eq!(home.run(&["forget"]).code, 2);
     assert_eq!(home.run(&["forget", "--id", "nosuchid"]).code, 1);
 }

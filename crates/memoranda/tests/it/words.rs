@@ -27,6 +27,16 @@ fn bare_commands_show_something() {
     assert!(home.ok(&["config", "list"]).contains("default_project"));
     assert_eq!(home.json(&["rules"])["rules"].as_array().unwrap().len(), 0);
     assert_eq!(home.json(&["bank"])["banks"].as_array().unwrap().len(), 0);
+    assert_eq!(home.json(&["restore"])["deleted"].as_array().unwrap().len(), 0);
+    home.ok(&["rm", "Plan"]);
+    let id = home.json(&["remember", "I prefer tabs"])["id"].as_str().unwrap().to_owned();
+    home.ok(&["forget", "--id", &id]);
+    let deleted = home.ok(&["restore"]);
+    for words in ["just now", "main/Plan.md", "preference \"I prefer tabs\""] {
+        assert!(deleted.contains(words), "{words}: {deleted}");
+    }
+    assert_eq!(home.json(&["restore", "-p", "main"])["deleted"][0]["path"], "Plan.md");
+    home.fails(&["restore", "--at", "yesterday"], 2, &["NOTE"]);
 }
 
 #[test]

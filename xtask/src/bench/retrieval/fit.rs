@@ -1,9 +1,9 @@
 //! `--fit`: learns the weights of the ranking features from several kinds of text at once.
 //!
 //! Each file of questions is one kind, and all kinds count the same. The weights maximise the
-//! probability of the evidence in a softmax over all candidates of a question, and are held near the
-//! weights that were learned earlier on longer conversations. For each kind the weights are learned a second time from all other kinds, which tells
-//! what they are worth on text that took no part.
+//! probability of the evidence in a softmax over all candidates of a question. They are held near
+//! the weights that were learned earlier on longer conversations. The weights are also learned once
+//! without each kind, to measure them on questions that they were not learned from.
 
 use std::path::Path;
 

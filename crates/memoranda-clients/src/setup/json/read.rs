@@ -196,7 +196,7 @@ impl JsonParser<'_> {
         }
         let written = self.text.get(start..=end).unwrap_or_default();
         let text = serde_json::from_str(written)
-            .map_err(|_| self.broken(format!("{written} is no text that JSON knows")))?;
+            .map_err(|_| self.broken(format!("{written} is not a valid JSON string")))?;
         self.at = end + 1;
         Ok(text)
     }
@@ -206,7 +206,7 @@ impl JsonParser<'_> {
         let length = self.rest().find(ends).unwrap_or(self.rest().len());
         let word = self.rest().get(..length).unwrap_or_default();
         let value = serde_json::from_str(word)
-            .map_err(|_| self.broken(format!("{word:?} is no value that JSON knows")))?;
+            .map_err(|_| self.broken(format!("{word:?} is not a JSON value")))?;
         self.at += length;
         Ok(JsonNodeKind::Scalar(value))
     }

@@ -5,7 +5,7 @@ use serde_json::{Map, Value};
 use super::read::JsonNode;
 use crate::setup::format::{line_end, line_start};
 
-/// How a file is written.
+/// Line endings and indentation of a file.
 pub(super) struct JsonStyle {
     /// One step to the right.
     pub(super) unit: String,

@@ -122,7 +122,7 @@ fn what_is_broken_is_told_with_its_line() {
         ("{\"a\": \"x\n\"}", 1, "text"),
         ("[]", 1, "not an object"),
         ("{\"mcpServers\": []}", 1, "\"mcpServers\" is not an object"),
-        ("{\"a\": \"\\x\"}", 1, "no text"),
+        ("{\"a\": \"\\x\"}", 1, "not a valid JSON string"),
     ] {
         let broken = set(text, &PATH, &entry()).unwrap_err();
         assert!(broken.what.contains(word), "{text:?}: {broken}");

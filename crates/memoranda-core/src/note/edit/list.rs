@@ -33,18 +33,14 @@ pub(super) fn supersede(
     which: &ObservationRef,
     replacement: &NewObservation,
 ) -> Result<String, EditError> {
-    let old = locate(draft, which)?;
-    if old.struck {
-        let by = old.meta.as_ref().and_then(|fact| fact.superseded_by.clone());
-        return Err(EditError::ObservationStruck { line: old.line, by });
-    }
+    let old = locate_current(draft, which)?;
     let site = ObservationSite::of(draft, old);
     let mut new = replacement.clone();
     let mut gone = old.meta.clone();
     if let Some(fact) = &mut new.meta {
         // An observation without a comment gets its first comment here, if the caller gives its
         // derived id.
-        gone = gone.or_else(|| fact.supersedes.clone().map(first_version));
+        gone = gone.or_else(|| fact.supersedes.clone().map(ObservationMeta::new));
         if let Some(gone) = &mut gone {
             gone.superseded_by = Some(fact.id.clone());
             fact.supersedes.get_or_insert_with(|| gone.id.clone());
@@ -65,11 +61,7 @@ pub(super) fn strike(
     which: &ObservationRef,
     by: Option<&ObservationId>,
 ) -> Result<String, EditError> {
-    let old = locate(draft, which)?;
-    if old.struck {
-        let by = old.meta.as_ref().and_then(|fact| fact.superseded_by.clone());
-        return Err(EditError::ObservationStruck { line: old.line, by });
-    }
+    let old = locate_current(draft, which)?;
     let site = ObservationSite::of(draft, old);
     let mut gone = old.meta.clone();
     if let Some(gone) = &mut gone {
@@ -79,19 +71,6 @@ pub(super) fn strike(
     let struck = escape::struck(written, gone.as_ref(), &site.unknown);
     let edited = draft.splice(vec![(site.stated, struck)]);
     verify(draft, old.span.start, Some(old), draft.note.observations.len(), edited)
-}
-
-fn first_version(id: ObservationId) -> ObservationMeta {
-    ObservationMeta {
-        id,
-        version: 1,
-        time: None,
-        confidence: None,
-        importance: None,
-        thread: None,
-        superseded_by: None,
-        supersedes: None,
-    }
 }
 
 pub(super) fn remove_observation(
@@ -297,6 +276,19 @@ fn locate<'d>(
         (Some(one), None) => Ok(one),
         _ => Err(EditError::ObservationMissing(which.clone())),
     }
+}
+
+/// Finds an observation that is not struck out.
+fn locate_current<'d>(
+    draft: &'d EditBuffer<'_>,
+    which: &ObservationRef,
+) -> Result<&'d Observation, EditError> {
+    let found = locate(draft, which)?;
+    if found.struck {
+        let by = found.meta.as_ref().and_then(|fact| fact.superseded_by.clone());
+        return Err(EditError::ObservationStruck { line: found.line, by });
+    }
+    Ok(found)
 }
 
 /// Returns the insertion at the end of a section's list; creates a missing section.

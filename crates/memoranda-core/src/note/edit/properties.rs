@@ -375,14 +375,5 @@ fn said() -> impl Strategy<Value = String> {
 }
 
 fn fact_of(id: &str) -> ObservationMeta {
-    ObservationMeta {
-        id: ObservationId::parse(id).unwrap(),
-        version: 1,
-        time: None,
-        confidence: None,
-        importance: None,
-        thread: None,
-        superseded_by: None,
-        supersedes: None,
-    }
+    ObservationMeta::new(ObservationId::parse(id).unwrap())
 }

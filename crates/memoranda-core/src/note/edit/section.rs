@@ -6,6 +6,7 @@ use super::super::{Note, NoteSection};
 use super::block_separation::{Attachment, gap, insert, part_around};
 use super::splice::EditBuffer;
 use super::{EditError, SubsectionHandling};
+use crate::abbreviate::join_words;
 
 /// Maximum number of suggested headings.
 const MAX_SUGGESTIONS: usize = 5;
@@ -76,7 +77,7 @@ pub(super) fn append_section(draft: &EditBuffer<'_>, name: &str, content: &str) 
 pub(super) fn new_section(draft: &EditBuffer<'_>, at: usize, name: &str, content: &str) -> String {
     let (level, title) = asked_heading(name);
     let marks = "#".repeat(usize::from(level.unwrap_or(2)));
-    let title = title.split_whitespace().collect::<Vec<_>>().join(" ");
+    let title = join_words(title);
     let mut new = draft.gap_before(at);
     new.push_str(&format!("{marks} {title}"));
     new.push_str(draft.ending);

@@ -61,16 +61,7 @@ fn id(text: &str) -> ObservationId {
 }
 
 fn fact(name: &str, version: u32) -> ObservationMeta {
-    ObservationMeta {
-        id: id(name),
-        version,
-        time: None,
-        confidence: None,
-        importance: None,
-        thread: None,
-        superseded_by: None,
-        supersedes: None,
-    }
+    ObservationMeta { version, ..ObservationMeta::new(id(name)) }
 }
 
 fn new(category: &str, text: &str) -> NewObservation {

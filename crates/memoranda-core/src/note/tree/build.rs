@@ -161,13 +161,13 @@ impl TreeBuilder<'_> {
         if depth < MAX_DEPTH {
             return self.blocks(is_end, depth + 1);
         }
-        self.skip(range);
+        self.skip();
         let text = self.source.get(range.clone()).unwrap_or_default();
         vec![self.at(range, BlockContent::Html(self.inline.mask(text)))]
     }
 
-    /// Skips all events up to the end of a range.
-    fn skip(&mut self, range: &Range<usize>) {
+    /// Skips all events up to the end of the open tag.
+    fn skip(&mut self) {
         let mut open = 1usize;
         for (event, _) in self.events.by_ref() {
             match event {
@@ -179,7 +179,6 @@ impl TreeBuilder<'_> {
                 break;
             }
         }
-        let _ = range;
     }
 
     fn items(&mut self, depth: usize) -> Vec<TreeItem> {
@@ -298,7 +297,7 @@ impl TreeBuilder<'_> {
             }
             Event::Start(tag) => {
                 if depth >= MAX_DEPTH {
-                    self.skip(range);
+                    self.skip();
                     let text = self.source.get(range.clone()).unwrap_or_default();
                     parts.push(TreeInline::Text(text.to_owned()));
                 } else {

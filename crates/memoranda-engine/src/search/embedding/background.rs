@@ -1,5 +1,5 @@
-//! Making vectors in the background of a process that lives long. Of all processes on a vault the
-//! one that watches the files does it, and hears of every change that way.
+//! Computes vectors in the background of a long-lived process. Of all processes on a vault, the one
+//! that watches the files does this, because it sees every change.
 
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::mpsc::{Receiver, RecvTimeoutError, Sender, channel};
@@ -11,13 +11,13 @@ use memoranda_store::Store;
 use super::make::{EmbedOutcome, make};
 use super::{EmbeddingModel, lock};
 
-/// While another process makes vectors, this one looks again after so long.
-const ELSEWHERE: Duration = Duration::from_secs(5);
-/// After a failure the next try waits so long, then twice as long, up to the second value.
-const FIRST_PAUSE: Duration = Duration::from_secs(5);
-const LONGEST_PAUSE: Duration = Duration::from_secs(600);
+/// Interval at which this process checks whether another one still computes vectors.
+const RECHECK_INTERVAL: Duration = Duration::from_secs(5);
+/// Pause after a failure; it doubles up to the second value.
+const MIN_FAILURE_PAUSE: Duration = Duration::from_secs(5);
+const MAX_FAILURE_PAUSE: Duration = Duration::from_secs(600);
 
-/// The thread that makes vectors. It sleeps until something changed.
+/// The thread that computes vectors. It sleeps until something changes.
 #[derive(Debug)]
 pub(crate) struct EmbeddingWorker {
     stopped: Arc<AtomicBool>,
@@ -33,7 +33,7 @@ impl EmbeddingWorker {
         let (weak, chosen, flag) =
             (Arc::downgrade(store), Arc::clone(chosen), Arc::clone(&stopped));
         let run = move || run(&weak, &chosen, &flag, &receiver);
-        // Without the thread searches go by the table, as they say.
+        // Without the thread, searches use the built-in table and report this.
         std::thread::Builder::new().name("memoranda-embed".into()).spawn(run).ok();
         Self { stopped, wake }
     }
@@ -49,40 +49,40 @@ impl Drop for EmbeddingWorker {
 /// Event that the thread waits for.
 #[derive(Clone, Copy)]
 enum WakeCondition {
-    /// Something changes.
+    /// A change.
     Change,
-    /// Something changes, or this long has passed.
+    /// A change, or the end of this time.
     ChangeOr(Duration),
-    /// This long has passed, whatever changes: who failed is not asked with every write.
+    /// Waits this long after a failure, even if notes change, before the model is asked again.
     Pause(Duration),
 }
 
 fn run(weak: &Weak<Store>, chosen: &EmbeddingModel, stopped: &AtomicBool, changes: &Receiver<()>) {
     let store = || weak.upgrade().filter(|_| !stopped.load(Ordering::SeqCst));
-    let mut pause = FIRST_PAUSE;
+    let mut pause = MIN_FAILURE_PAUSE;
     let mut until = WakeCondition::Change;
     while sleep(changes, until, stopped).is_ok() {
         until = match make(&store, chosen, &mut |_, _| {}) {
             Ok(EmbedOutcome::Closed) => return,
-            Ok(EmbedOutcome::Elsewhere) => WakeCondition::ChangeOr(ELSEWHERE),
+            Ok(EmbedOutcome::Elsewhere) => WakeCondition::ChangeOr(RECHECK_INTERVAL),
             Ok(EmbedOutcome::Done(made)) => {
                 if made.made > 0 {
-                    // It works, whatever was the matter before.
+                    // The model works again.
                     *lock(&chosen.resting) = None;
                 }
-                pause = FIRST_PAUSE;
+                pause = MIN_FAILURE_PAUSE;
                 WakeCondition::Change
             }
             Err(_) => {
                 let wait = pause;
-                pause = (pause * 2).min(LONGEST_PAUSE);
+                pause = (pause * 2).min(MAX_FAILURE_PAUSE);
                 WakeCondition::Pause(wait)
             }
         };
     }
 }
 
-/// Sleeps; an error means that it is over.
+/// Sleeps; an error ends the thread.
 fn sleep(changes: &Receiver<()>, until: WakeCondition, stopped: &AtomicBool) -> Result<(), ()> {
     let begun = Instant::now();
     loop {

@@ -10,36 +10,36 @@ use memoranda_store::{PendingText, Store, StoreError, TextKey, VectorForm};
 use super::EmbeddingModel;
 use crate::model::ModelError;
 
-/// How many texts are looked up at once, so that those of like length come together.
-const AHEAD: usize = 128;
-/// How many texts a model is given at once.
-const BATCH: usize = 32;
-/// How long one such batch may take.
-const BATCH_LIMIT: Duration = Duration::from_secs(60);
-/// A model that refuses so many single texts in a row refuses everything.
+/// Number of texts that are read ahead, so that texts of similar length share a batch.
+const TEXTS_AHEAD: usize = 128;
+/// Number of texts in a batch.
+const BATCH_TEXTS: usize = 32;
+/// Maximum duration of a batch.
+const BATCH_TIMEOUT: Duration = Duration::from_secs(60);
+/// A model that refuses this many single texts in a row refuses everything.
 const MAX_REFUSED: usize = 5;
 
 /// Outcome of computing vectors.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum EmbedOutcome {
-    /// Everything was made that could be.
+    /// All vectors that can be computed are computed.
     Done(EmbedReport),
-    /// Another process is at it.
+    /// Another process computes vectors.
     Elsewhere,
-    /// The vault was closed meanwhile.
+    /// The vault was closed.
     Closed,
 }
 
-/// How much was made.
+/// Result of computing vectors.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
 pub struct EmbedReport {
     /// Texts that have a vector now.
     pub made: usize,
-    /// Texts that the model would not take; searches compare them by the table.
+    /// Texts that the model rejected; searches compare them by the table.
     pub refused: usize,
 }
 
-/// Why vectors could not be made. What was made before stays.
+/// Reason why vectors could not be computed. Earlier vectors stay.
 #[derive(Debug, thiserror::Error)]
 pub enum EmbedError {
     /// No model was chosen.
@@ -48,7 +48,7 @@ pub enum EmbedError {
     /// The model failed.
     #[error("{model}: {error}")]
     Model {
-        /// Its name.
+        /// Name of the model.
         model: String,
         /// Error of the model.
         error: ModelError,
@@ -64,7 +64,7 @@ impl EmbedError {
     }
 }
 
-/// Makes what is missing. The store is borrowed for moments only, never while the model works.
+/// Computes missing vectors. The store is borrowed briefly and never while the model works.
 pub(super) fn make(
     store: &dyn Fn() -> Option<Arc<Store>>,
     chosen: &EmbeddingModel,
@@ -85,7 +85,7 @@ pub(super) fn make(
     let mut making = EmbedRun { chosen, form, refused: Vec::new(), made: 0 };
     loop {
         let Some(vault) = store() else { return Ok(EmbedOutcome::Closed) };
-        let mut pending = vault.pending_texts(&id, AHEAD, &making.refused)?;
+        let mut pending = vault.pending_texts(&id, TEXTS_AHEAD, &making.refused)?;
         if pending.is_empty() {
             vault.tidy_meanings(&id)?;
             let refused = making.refused.len();
@@ -93,7 +93,7 @@ pub(super) fn make(
         }
         drop(vault);
         pending.sort_by_key(|pending| pending.text.len());
-        for batch in pending.chunks(BATCH) {
+        for batch in pending.chunks(BATCH_TEXTS) {
             let vectors = making.vectors(batch)?;
             let Some(vault) = store() else { return Ok(EmbedOutcome::Closed) };
             vault.keep_meanings(&id, form, &vectors)?;
@@ -105,7 +105,7 @@ pub(super) fn make(
 
 /// Determines the vector format of a model from unrelated sentences.
 fn form(chosen: &EmbeddingModel) -> Result<VectorForm, ModelError> {
-    let vectors = chosen.passages(&BASELINE_SENTENCES, BATCH_LIMIT)?;
+    let vectors = chosen.passages(&BASELINE_SENTENCES, BATCH_TIMEOUT)?;
     let wide: Vec<QuantizedVector> =
         vectors.iter().filter_map(|vector| QuantizedVector::from_floats(vector)).collect();
     match wide.first() {
@@ -124,8 +124,8 @@ struct EmbedRun<'m> {
 }
 
 impl EmbedRun<'_> {
-    /// The vectors of some texts. If the model does not take them together, they are given to it
-    /// one by one, and those are left out that it does not take alone.
+    /// Returns the vectors of some texts. If the model rejects the batch, the texts are sent one by
+    /// one, and those that the model rejects are left out.
     fn vectors(
         &mut self,
         batch: &[PendingText],
@@ -169,7 +169,7 @@ impl EmbedRun<'_> {
         batch: &[PendingText],
     ) -> Result<Vec<(TextKey, Option<QuantizedVector>)>, ModelError> {
         let texts: Vec<&str> = batch.iter().map(|pending| pending.text.as_str()).collect();
-        let vectors = self.chosen.passages(&texts, BATCH_LIMIT)?;
+        let vectors = self.chosen.passages(&texts, BATCH_TIMEOUT)?;
         let dims = self.form.dims;
         match vectors.iter().find(|vector| vector.len() != dims) {
             _ if vectors.len() != texts.len() => Err(ModelError::Malformed {

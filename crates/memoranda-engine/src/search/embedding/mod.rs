@@ -20,26 +20,26 @@ use crate::model::{ModelError, TextEmbedder};
 pub(crate) use background::EmbeddingWorker;
 pub use make::{EmbedError, EmbedOutcome, EmbedReport};
 
-/// A model that failed is left alone for so long, so that searches do not wait for it in vain.
-const REST: Duration = Duration::from_secs(30);
-/// Of ten passages so many must have a vector before searches go by the model.
-const COVERED_OF_TEN: u64 = 9;
+/// Time for which a failed model is not used, so that searches do not wait for it in vain.
+const FAILURE_PAUSE: Duration = Duration::from_secs(30);
+/// Of ten passages this many must have a vector before searches use the model.
+const MIN_COVERED_OF_TEN: u64 = 9;
 
-/// A model that the person chose, and how it has done so far.
+/// A model that the person chose, with its recent failures.
 #[derive(Debug)]
 pub struct EmbeddingModel {
     embedder: Arc<dyn TextEmbedder>,
     options: EmbeddingOptions,
     id: OnceLock<String>,
     resting: Mutex<Option<(Instant, String)>>,
-    /// The last question, which is often asked for another page.
+    /// The last query, which is often repeated for another page.
     last: Mutex<Option<(String, QuantizedVector)>>,
 }
 
-/// How a model is asked.
+/// Limits of the calls of a model.
 #[derive(Clone, Debug)]
 pub struct EmbeddingOptions {
-    /// How long a question may wait for its vector.
+    /// Maximum time that a query waits for its vector.
     pub limit: Duration,
     /// Prefix that the model expects before a query.
     pub question_prefix: String,
@@ -47,36 +47,39 @@ pub struct EmbeddingOptions {
     pub passage_prefix: String,
 }
 
-/// By which model a search compared meanings.
+/// Source of the embeddings that a search compared.
 #[derive(Clone, PartialEq, Eq, Debug, Default)]
 pub enum EmbeddingSource {
-    /// By none: the question is of words alone.
+    /// No embeddings: the search compared words only.
     #[default]
     Nothing,
-    /// By the table in the program.
+    /// The table in the program.
     BuiltIn,
-    /// By the model that was chosen.
+    /// No embeddings yet: the process has just started, and the vectors of a large vault are still
+    /// being read into memory. Notes with the words of the question were found.
+    Loading,
+    /// The chosen model.
     Chosen {
-        /// Its name.
+        /// Name of the model.
         model: String,
-        /// How many passages it has not come to yet: they were compared by the table.
+        /// Number of passages without a vector of the model; the table compared them.
         left: u64,
     },
-    /// By the table, although a model was chosen.
+    /// The table, although a model was chosen.
     FellBack {
-        /// The model's name.
+        /// Name of the model.
         model: String,
-        /// Why it was not used.
+        /// Reason why the model was not used.
         reason: String,
     },
 }
 
-/// How far the model is that was chosen.
+/// State of the chosen model.
 #[derive(Clone, PartialEq, Debug)]
 pub struct ModelStatus {
-    /// Its name.
+    /// Name of the model.
     pub model: String,
-    /// How many passages have a vector, or why it cannot be used.
+    /// Number of passages with a vector, or the reason why the model cannot be used.
     pub coverage: Result<EmbeddingCoverage, String>,
 }
 
@@ -84,13 +87,13 @@ pub struct ModelStatus {
 #[derive(Default)]
 pub(crate) struct QueryMeaning {
     pub(crate) meant: Option<QueryEmbedding>,
-    /// The id of the model, if not the table alone.
+    /// Id of the model; `None` if only the table was used.
     pub(crate) model: Option<String>,
     pub(crate) by: EmbeddingSource,
 }
 
 impl EmbeddingModel {
-    /// Takes a model; nothing is asked of it yet.
+    /// Wraps a model without asking it.
     pub fn new(embedder: Arc<dyn TextEmbedder>, options: EmbeddingOptions) -> Self {
         Self {
             embedder,
@@ -106,7 +109,7 @@ impl EmbeddingModel {
         self.embedder.name()
     }
 
-    /// Names the model in caches. Waits until it is loaded.
+    /// Returns the name of the model in caches. Waits until the model is loaded.
     fn id(&self) -> Result<String, ModelError> {
         if let Some(id) = self.id.get() {
             return Ok(id.clone());
@@ -136,7 +139,7 @@ impl EmbeddingModel {
         };
         let coverage = store.coverage(&id).map_err(|e| e.to_string())?;
         let EmbeddingCoverage { passages, covered, .. } = coverage;
-        let form = coverage.form.filter(|_| covered * 10 >= passages * COVERED_OF_TEN);
+        let form = coverage.form.filter(|_| covered * 10 >= passages * MIN_COVERED_OF_TEN);
         let form = form
             .ok_or_else(|| format!("{covered} of {passages} passages have their vectors so far"))?;
         let last = lock(&self.last).clone().filter(|(asked, _)| asked == said);
@@ -166,7 +169,7 @@ impl EmbeddingModel {
         vector.ok_or_else(|| ModelError::Malformed { reason: "it holds no vector".to_owned() })
     }
 
-    /// The vectors of passages.
+    /// Returns the vectors of passages.
     fn passages(&self, texts: &[&str], limit: Duration) -> Result<Vec<Vec<f32>>, ModelError> {
         let prefix = &self.options.passage_prefix;
         let texts: Vec<String> = texts.iter().map(|text| format!("{prefix}{text}")).collect();
@@ -184,7 +187,7 @@ impl EmbeddingModel {
         let (sender, receiver) = channel();
         let model = Arc::clone(self);
         let run = move || {
-            // Nobody may wait any more.
+            // The receiver may have timed out.
             sender.send(work(&model)).ok();
         };
         let thread = std::thread::Builder::new().name("memoranda-ask".into()).spawn(run);
@@ -195,7 +198,7 @@ impl EmbeddingModel {
             Ok(Err(_)) => ModelError::TimedOut { limit: self.options.limit }.to_string(),
             Err(error) => format!("no thread can be started: {error}"),
         };
-        *lock(&self.resting) = Some((Instant::now() + REST, reason.clone()));
+        *lock(&self.resting) = Some((Instant::now() + FAILURE_PAUSE, reason.clone()));
         Err(reason)
     }
 }
@@ -226,7 +229,7 @@ impl Memory {
         }
     }
 
-    /// How far the model is that was chosen, if one was.
+    /// Returns the state of the chosen model, if one was chosen.
     pub fn model_status(&self) -> Result<Option<ModelStatus>> {
         let Some(chosen) = &self.chosen else { return Ok(None) };
         let coverage = match chosen.id() {
@@ -236,13 +239,13 @@ impl Memory {
         Ok(Some(ModelStatus { model: chosen.name().to_owned(), coverage }))
     }
 
-    /// Asks the model that was chosen for a vector, to see whether it can.
+    /// Asks the chosen model for a vector, to test it.
     pub fn try_model(&self) -> Option<Result<(), ModelError>> {
         let chosen = self.chosen.as_ref()?;
         Some(chosen.id().and_then(|_| chosen.question("a question")).map(|_| ()))
     }
 
-    /// Makes the vectors that the model that was chosen has not made yet.
+    /// Computes the missing vectors of the chosen model.
     pub fn make_meanings(
         &self,
         progress: &mut dyn FnMut(u64, u64),
@@ -251,7 +254,7 @@ impl Memory {
         make::make(&|| Some(Arc::clone(&self.store)), chosen, progress)
     }
 
-    /// Throws the vectors of the model that was chosen away.
+    /// Deletes the vectors of the chosen model.
     pub fn forget_meanings(&self) -> Result<(), EmbedError> {
         let chosen = self.chosen.as_ref().ok_or(EmbedError::NoModel)?;
         let id = chosen.id().map_err(|error| EmbedError::of(chosen, error))?;

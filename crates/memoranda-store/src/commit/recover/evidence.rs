@@ -5,6 +5,7 @@ use std::collections::BTreeSet;
 
 use memoranda_core::path::NotePath;
 
+use super::exchange::swap_back;
 use super::{CrashKind, FileHistory, TempFileState};
 use crate::clock;
 use crate::error::{NotAFileKind, Result, StoreError};
@@ -42,12 +43,16 @@ pub(super) fn find_displaced(
     let mut displaced = DisplacedFiles::default();
     let Some(folder) = root.folder(path)? else { return Ok(displaced) };
     let doing = |source| StoreError::Io { doing: format!("restore {path}"), source };
+    // Those of earlier records can hold a version that the file had twice.
+    let of_last_record = history.temporaries.iter().rev().take(3);
+    let of_last_record: Vec<&String> = of_last_record.map(|(name, _)| name).collect();
     for (temporary, state) in history.temporaries.iter().filter(|(name, _)| !claimed.contains(name))
     {
         let found = folder.read(temporary, HardLinkPolicy::Allow).map_err(doing)?;
         let Some(found) = found else { continue };
         let is_known = history.versions.contains(&Some(found.hash));
-        displaced.has_last_version |= history.our_last() == Some(found.hash);
+        displaced.has_last_version |=
+            history.our_last() == Some(found.hash) && of_last_record.contains(&temporary);
         if *state == TempFileState::New && !is_known {
             continue;
         }
@@ -69,7 +74,8 @@ pub(super) fn find_displaced(
                 let replaced = folder.read(temporary, HardLinkPolicy::Allow).map_err(doing)?;
                 if replaced.is_some_and(|it| !history.versions.contains(&Some(it.hash))) {
                     // Somebody has saved there since the look at it: that text is the newest.
-                    folder.swap(temporary, path.file_name()).map_err(doing)?;
+                    let there = Some(found.hash);
+                    swap_back(&folder, path.file_name(), temporary, there).map_err(doing)?;
                     displaced.overtaken.push((temporary.clone(), found));
                     continue;
                 }
@@ -90,17 +96,44 @@ pub(super) fn read_second_name(
 ) -> Result<Option<FileContent>> {
     let Some(folder) = root.folder(path)? else { return Ok(None) };
     let doing = |source| StoreError::Io { doing: format!("look at {path}"), source };
-    folder.remove_temporary_links(path.file_name()).map_err(doing)?;
+    let name = path.file_name();
+    folder.remove_temporary_links(&folder, name).map_err(doing)?;
+    for place in &history.places {
+        // It can have the temporary name of the place that it was moved from.
+        if let Some(other) = root.folder(place)? {
+            other.remove_temporary_links(&folder, name).map_err(doing)?;
+        }
+    }
     match root.read(path) {
         Err(StoreError::NotAFile { kind: NotAFileKind::HardLink, .. }) => {}
         read => return read,
     }
-    let found = folder.read(path.file_name(), HardLinkPolicy::Allow).map_err(doing)?;
+    let found = folder.read(name, HardLinkPolicy::Allow).map_err(doing)?;
     let Some(found) = found else { return Ok(None) };
-    // A power cut may have torn the version, but it still has both names of its move.
-    let other = history.moved.as_ref().map(|moved| root.stat(moved)).transpose()?.flatten();
-    let is_moved = other.is_some_and(|other| other.inode == found.stat.inode);
+    // A power cut may have torn the version, but it still has both names of a move.
+    let mut is_moved = false;
+    for place in &history.places {
+        let other = match root.stat(place) {
+            Err(StoreError::NotAFile { .. }) => None,
+            other => other?,
+        };
+        is_moved |= other.is_some_and(|other| other.inode == found.stat.inode);
+    }
     Ok(Some(found).filter(|found| is_moved || history.versions.contains(&Some(found.hash))))
+}
+
+/// Removes the new name of a moved file that still has its old one, too. Returns false if it has not.
+pub(super) fn withdraw_link(
+    root: &ProjectRoot,
+    path: &NotePath,
+    history: &FileHistory,
+) -> Result<bool> {
+    let Some(source) = &history.moved else { return Ok(false) };
+    let (Some(folder), Some(source_folder)) = (root.folder(path)?, root.folder(source)?) else {
+        return Ok(false);
+    };
+    let doing = |source| StoreError::Io { doing: format!("restore {path}"), source };
+    folder.remove_link(path.file_name(), &source_folder, source.file_name()).map_err(doing)
 }
 
 /// State of a file's folder before temporary names are removed from it, which changes the folder.

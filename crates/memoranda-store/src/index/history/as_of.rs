@@ -56,9 +56,9 @@ pub struct PastFile {
     pub hash: ContentHash,
     /// The assigned permalink, if it differs from the default one.
     pub permalink: Option<String>,
-    /// When the file was first recorded, under any of its names.
+    /// Time of the first record of the file, under any of its names.
     pub created: Timestamp,
-    /// When it was last changed until that point.
+    /// Time of the last change until that point.
     pub updated: Timestamp,
 }
 

@@ -8,6 +8,7 @@ use memoranda_core::id::{CommitId, ContentHash, ObservationId, ProjectName};
 use memoranda_core::path::NotePath;
 use rusqlite::{Connection, params};
 
+use crate::commit::unindexed::UnindexedFile;
 use crate::error::{Result, StoreError};
 use crate::log::parse_folders;
 use crate::snapshot::Snapshot;
@@ -32,6 +33,14 @@ pub struct HistoryFilter {
     pub conversation: Option<String>,
 }
 
+impl HistoryFilter {
+    /// Returns true if the list may be another one after a pending commit.
+    fn is_changed_by(&self, pending: &UnindexedFile) -> bool {
+        let is_here = |path: &NotePath| pending.is_at_or_below(path);
+        self.path.as_ref().is_none_or(is_here) || self.before == Some(pending.commit)
+    }
+}
+
 impl Snapshot<'_> {
     /// Returns the newest commits that match, newest first.
     pub fn history(
@@ -40,7 +49,8 @@ impl Snapshot<'_> {
         limit: usize,
         offset: usize,
     ) -> Result<Vec<Commit>> {
-        self.query(|db| {
+        let concerns = |pending: &UnindexedFile| filter.is_changed_by(pending);
+        self.query_about(concerns, |db| {
             let rows = matching_rows(db, filter, limit, offset)?;
             rows.into_iter().map(|row| commit(db, row)).collect()
         })
@@ -53,7 +63,8 @@ impl Snapshot<'_> {
         limit: usize,
         offset: usize,
     ) -> Result<Vec<Commit>> {
-        self.query(|db| {
+        let concerns = |pending: &UnindexedFile| filter.is_changed_by(pending);
+        self.query_about(concerns, |db| {
             let rows = matching_rows(db, filter, limit, offset)?;
             rows.into_iter().map(|row| commit_head(db, row)).collect()
         })

@@ -46,11 +46,11 @@ impl Snapshot<'_> {
 /// A deleted file in the history.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct DeletedFile {
-    /// Its last path.
+    /// Last path.
     pub path: NotePath,
-    /// Its last version.
+    /// Hash of the last version.
     pub hash: ContentHash,
-    /// Its last permalink.
+    /// Last permalink.
     pub permalink: Option<String>,
 }
 

@@ -17,10 +17,10 @@ use crate::log::{ContentLocation, LogPosition};
 pub(crate) struct HistoryHead {
     pub(crate) after: Option<ContentHash>,
     pub(crate) permalink: Option<String>,
-    /// When the file was first recorded, under any of its names, or its own time then if that is
-    /// earlier.
+    /// Time of the first record of the file, under any of its names, or the file's own time then if
+    /// that is earlier.
     pub(crate) first_ms: i64,
-    /// When the file was last changed.
+    /// Time of the last change.
     pub(crate) last_ms: i64,
 }
 

@@ -34,7 +34,14 @@ pub(crate) fn read_to(db: &Connection, device: &str) -> Result<LogCursor> {
     Ok(found.unwrap_or_default())
 }
 
-/// Returns the commit of a device that was read last, and where it lies in the device's log.
+/// Returns the devices whose logs the index has read.
+pub(crate) fn read_devices(db: &Connection) -> Result<Vec<String>> {
+    let mut devices = db.prepare_cached("SELECT device FROM positions ORDER BY device")?;
+    let devices = devices.query_map([], |row| row.get(0))?;
+    Ok(devices.collect::<std::result::Result<_, _>>()?)
+}
+
+/// Returns the commit of a device that was read last, and its location in the device's log.
 pub(crate) fn last_read(db: &Connection, device: &str) -> Result<Option<(CommitId, LogPosition)>> {
     let found = db
         .prepare_cached(

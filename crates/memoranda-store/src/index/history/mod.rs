@@ -20,4 +20,6 @@ pub(crate) use file_heads::{
     HistoryHead, content_at, has_later_scans, head, is_told_by, is_written, last_commit,
     last_version, living, reworded, version_in, were_together,
 };
-pub(crate) use log_cursor::{LogCursor, last_read, read_to, seen_devices, set_read_to};
+pub(crate) use log_cursor::{
+    LogCursor, last_read, read_devices, read_to, seen_devices, set_read_to,
+};

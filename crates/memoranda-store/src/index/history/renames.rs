@@ -2,7 +2,7 @@
 
 use memoranda_core::id::{ContentHash, ProjectName};
 use memoranda_core::path::NotePath;
-use rusqlite::{OptionalExtension as _, params};
+use rusqlite::{Connection, OptionalExtension as _, params};
 
 use super::as_of::{PointInTime, content_as_of, position};
 use crate::error::Result;
@@ -26,7 +26,7 @@ impl Snapshot<'_> {
         project: &ProjectName,
         path: &NotePath,
     ) -> Result<Option<CurrentPath>> {
-        self.query(|db| {
+        let read = |db: &Connection| {
             let project = project_id_of(db, project)?;
             let mut last = db.prepare_cached(
                 "SELECT moved_to, logical_ms, commit_row FROM changes WHERE project = ? AND path = ? \
@@ -44,7 +44,8 @@ impl Snapshot<'_> {
             let mut ended = last.query_row(params![project, path.as_str()], row).optional()?;
             let mut name = None;
             while let Some((Some(to), logical_ms, commit_row)) = ended {
-                ended = next.query_row(params![project, to, logical_ms, commit_row], row).optional()?;
+                ended =
+                    next.query_row(params![project, to, logical_ms, commit_row], row).optional()?;
                 name = Some(to);
             }
             let found = name.and_then(|name| NotePath::parse(&name).ok());
@@ -52,7 +53,14 @@ impl Snapshot<'_> {
                 Some(_) => CurrentPath::Deleted(path),
                 None => CurrentPath::There(path),
             }))
-        })
+        };
+        let found = self.query_about(|pending| pending.is_at(path), read)?;
+        // The file may have gone on from there.
+        let is_changed = |found: &CurrentPath| {
+            let (CurrentPath::There(path) | CurrentPath::Deleted(path)) = found;
+            self.lacks(|pending| pending.is_at(path))
+        };
+        if found.as_ref().is_some_and(is_changed) { self.query(read) } else { Ok(found) }
     }
 
     /// Returns version and path of a note at a point in time, following later moves. If the note cannot

@@ -13,7 +13,7 @@ use super::scope::{ScopeCache, SearchScope};
 use crate::error::Result;
 use crate::index::connection::IndexVersion;
 use crate::index::embeddings::ModelCache;
-use crate::index::vectors::{self, VectorCache};
+use crate::index::vectors::{self, NearestByMeaning, VectorCache};
 use crate::index::write::first_passage;
 
 /// Maximum number of similar passages examined for notes.
@@ -46,7 +46,7 @@ impl SearchCaches<'_> {
         asked: &QueryEmbedding,
         (scope, condition): (&SearchScope, &FilterSql),
         work: impl FnOnce() -> T,
-    ) -> Result<(Vec<(i64, f32)>, T)> {
+    ) -> Result<(NearestByMeaning, T)> {
         let (Some(cache), Some(chosen)) = (&self.chosen, &asked.model) else {
             // The first search of a process reads all vectors anyway and caches none.
             let is_first = !self.table.is_used();
@@ -61,12 +61,12 @@ impl SearchCaches<'_> {
         let coverage = cache.coverage(db, self.now)?;
         if coverage.covered < coverage.passages {
             let there = (scope, condition);
-            let (by_table, ()) = self.table.nearest_while(db, self.now, table, there, || ())?;
+            let by_table = self.table.nearest(db, self.now, table, there)?;
             near.extend(by_table.into_iter().filter(|&(passage, _)| !cache.has(passage)));
         }
         near.retain(|&(_, similarity)| similarity > 0.0);
         near.sort_by(|a, b| b.1.total_cmp(&a.1).then(a.0.cmp(&b.0)));
-        Ok((near, done))
+        Ok((NearestByMeaning::Found(near), done))
     }
 
     /// Returns all similar passages, if the first ones are not enough.
@@ -82,7 +82,7 @@ impl SearchCaches<'_> {
             return Ok(first);
         }
         let table = (&asked.static_vector, MAX_SIMILAR_PASSAGES);
-        Ok(self.table.nearest_while(db, self.now, table, there, || ())?.0)
+        self.table.nearest(db, self.now, table, there)
     }
 
     /// Returns the most similar passages that match a condition, if passages outside of it may have
@@ -110,11 +110,14 @@ impl SearchCaches<'_> {
     ) -> Result<Vec<(i64, f32)>> {
         let subject = asked.subject();
         let asked = (&subject, NEAREST_FACTS);
+        if self.table.is_deferred(self.now, corpus) {
+            return Ok(Vec::new());
+        }
         // A process that answers one search reads only the vectors that it compares.
         if !self.table.is_used() {
             return vectors::nearest_that_fit(db, asked, condition);
         }
-        Ok(self.table.nearest_while(db, self.now, asked, (corpus, condition), || ())?.0)
+        self.table.nearest(db, self.now, asked, (corpus, condition))
     }
 
     /// Sets the similarity to a query for the passages of some notes.

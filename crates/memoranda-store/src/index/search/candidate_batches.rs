@@ -14,10 +14,10 @@ use super::filter_sql::{FileMatcher, FilterSql};
 use super::hydrate::SearchReader;
 use super::scope::SearchScope;
 use crate::error::Result;
+use crate::index::vectors::NearestByMeaning;
 use crate::index::write::{PASSAGES_PER_FILE, first_passage};
 
-/// So many times as many passages as facts must be searched for the nearest facts to be looked up
-/// apart.
+/// Minimum ratio of passages to facts for which the nearest facts are looked up separately.
 const FACTS_AMONG_OTHERS: u64 = 2;
 
 /// A list of passages by similarity.
@@ -94,11 +94,15 @@ impl<'c> CandidateBatches<'c> {
             corpus = Some(held);
         }
         let match_words = || match_words(db, caches, question, &scope, &condition);
-        let (near, match_words) = match question.vector {
+        let (nearest, match_words) = match question.vector {
             Some(vector) if question.query.allows_semantic_match() => {
                 caches.nearest_while(db, vector, (&scope, &condition), match_words)?
             }
-            _ => (Vec::new(), match_words()),
+            _ => (NearestByMeaning::Found(Vec::new()), match_words()),
+        };
+        let (near, is_meaning_deferred) = match nearest {
+            NearestByMeaning::Found(near) => (near, false),
+            NearestByMeaning::Deferred => (Vec::new(), true),
         };
         let WordMatches { known, condition, best, partial, chosen, named, notes } = match_words?;
         let passages = scope.passages();
@@ -112,6 +116,7 @@ impl<'c> CandidateBatches<'c> {
             passages,
             notes: Vec::new(),
             partial,
+            is_meaning_deferred,
         };
         let mut rounds = Self {
             found,

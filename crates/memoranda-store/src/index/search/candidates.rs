@@ -66,6 +66,8 @@ pub struct CandidateSet {
     pub notes: Vec<RankCandidate<i64>>,
     /// True if more passages match than were compared.
     pub partial: bool,
+    /// True if no note was looked for by its meaning, because the vectors are not loaded yet.
+    pub is_meaning_deferred: bool,
 }
 
 /// Candidates found by words and names.

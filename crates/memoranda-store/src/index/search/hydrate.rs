@@ -34,13 +34,13 @@ pub struct NoteDisplay {
     pub project: ProjectName,
     /// The file.
     pub path: NotePath,
-    /// Its title.
+    /// Title.
     pub title: String,
-    /// Its permalink.
+    /// Permalink.
     pub permalink: String,
-    /// Its type.
+    /// Note type.
     pub note_type: String,
-    /// Its frontmatter, as JSON.
+    /// Frontmatter as JSON.
     pub metadata: String,
 }
 
@@ -49,9 +49,9 @@ pub struct NoteDisplay {
 pub struct PassageDisplay {
     /// The headings above it.
     pub heading: String,
-    /// Its first and last line.
+    /// First and last line.
     pub lines: (usize, usize),
-    /// Its text.
+    /// Text.
     pub text: String,
 }
 

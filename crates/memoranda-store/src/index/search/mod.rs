@@ -89,17 +89,17 @@ pub struct SearchHit {
     pub project: ProjectName,
     /// The file.
     pub path: NotePath,
-    /// Its title.
+    /// Title.
     pub title: String,
-    /// Its permalink.
+    /// Permalink.
     pub permalink: String,
-    /// Its type.
+    /// Note type.
     pub note_type: String,
     /// Time of the last change.
     pub updated: Timestamp,
     /// The headings above the passage.
     pub heading: String,
-    /// Its first and last line.
+    /// First and last line.
     pub lines: (usize, usize),
     /// BM25 score, higher is better.
     pub bm25: f64,
@@ -266,12 +266,6 @@ fn hits(
 }
 
 impl Snapshot<'_> {
-    /// Returns the texts of passages that a search found; empty for one that changed since.
-    pub fn passage_texts(&self, passages: &[i64]) -> Result<Vec<String>> {
-        let text = |db: &_, passage: &i64| Ok(passage_text(db, *passage)?.unwrap_or_default());
-        self.query(|db| passages.iter().map(|passage| text(db, passage)).collect())
-    }
-
     /// Returns the texts of short files without their frontmatter; `None` for a longer file, which
     /// has to be read.
     pub fn bodies(&self, files: &[i64]) -> Result<Vec<Option<String>>> {
@@ -291,11 +285,6 @@ fn body(db: &Connection, file: i64) -> Result<Option<String>> {
         1 => texts.pop(),
         _ => None,
     })
-}
-
-/// Returns the text of a passage.
-fn passage_text(db: &Connection, passage: i64) -> Result<Option<String>> {
-    passages::one(db, passage, |kept| kept.text.to_owned())
 }
 
 #[cfg(test)]

@@ -26,7 +26,7 @@ pub(super) struct CachedNote {
     pub(super) title: Box<str>,
     pub(super) permalink: Box<str>,
     pub(super) note_type: Box<str>,
-    /// Its frontmatter, as JSON.
+    /// Frontmatter as JSON.
     pub(super) metadata: Box<str>,
     /// Title and tags.
     pub(super) name: Arc<str>,

@@ -35,9 +35,9 @@ const MIN_SCORE: f64 = 4.0;
 pub struct SimilarNote {
     /// The note.
     pub path: NotePath,
-    /// Its title.
+    /// Title.
     pub title: String,
-    /// Its permalink.
+    /// Permalink.
     pub permalink: String,
 }
 

@@ -11,7 +11,7 @@ use notify::{Config, ErrorKind, RecommendedWatcher, RecursiveMode, Watcher as _}
 use super::{BURST, PAUSE, WatchMessage, matters};
 use crate::files::state_files;
 
-/// How much of what lies somewhere the system tells of.
+/// Extent to which the system reports changes below a folder.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
 pub(super) enum WatchCoverage {
     /// All that can be read there.
@@ -29,7 +29,7 @@ impl WatchCoverage {
 
 pub(super) struct FsWatcher {
     events: Sender<WatchMessage>,
-    /// None while the system gives none.
+    /// `None` while the system provides no watcher.
     watcher: Option<RecommendedWatcher>,
     /// The warning is logged once.
     has_warned: bool,

@@ -34,9 +34,9 @@ struct Node {
     links: usize,
     mtime_ns: i64,
     ctime_ns: i64,
-    /// When its bytes were written.
+    /// Event in which the bytes were written.
     written: DiskEvent,
-    /// When a change of its name was made that has reached the disk.
+    /// Event of the last change of the name that has reached the disk.
     named: DiskEvent,
 }
 
@@ -62,7 +62,7 @@ struct Drive {
     node: NodeId,
     device: u64,
     is_pulled: bool,
-    /// How often it was put back.
+    /// Number of times that the drive was attached.
     attachment: u64,
     unforced: Vec<NameChange>,
 }

@@ -212,6 +212,9 @@ impl Life {
             world.disk.cut(drive, &mut world.chance);
         }
         world.model.lose_unforced(|_| true, &seen, &files_in(&projects));
+        for (_, folder) in &projects {
+            world.list_files(folder, "left");
+        }
         world.boot = world.boot.wrapping_add(1);
         for entry in fs::read_dir(self.folder.path()).unwrap() {
             let path = entry.unwrap().path();

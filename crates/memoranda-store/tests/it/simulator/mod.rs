@@ -11,6 +11,7 @@ mod life;
 mod model;
 mod moments;
 mod power;
+mod remains;
 mod rules;
 mod world;
 

@@ -19,7 +19,7 @@ struct FileModel {
     possible: Vec<Value>,
     /// The last acknowledged value, and what people made of it since.
     recent: Vec<Value>,
-    /// When a person last touched it.
+    /// Time of the last edit by a person.
     edited_at: u64,
     /// The time of the file after that.
     edited_ns: i64,
@@ -28,15 +28,15 @@ struct FileModel {
     /// Writes of dead processes that a person's save has put off. If the person takes that file away
     /// again, they may still be completed.
     put_off: Vec<Value>,
-    /// Where a move has brought the file that was here, and when.
+    /// New key of a file that was moved away, and the time of the move.
     moved_to: Option<(Key, u64)>,
-    /// When anything last happened to it.
+    /// Time of the last event.
     touched_at: u64,
     /// True if a person did the last thing that is known.
     is_by_person: bool,
 }
 
-/// Where the bytes of a version must still be.
+/// Place where the bytes of a version must still be.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 enum Origin {
     /// Acknowledged: the log has it.
@@ -50,7 +50,7 @@ enum Origin {
 struct RequiredVersion {
     origin: Origin,
     key: Key,
-    /// How its text begins, for the report of a failure.
+    /// Beginning of the text, for the report of a failure.
     shown: String,
 }
 
@@ -58,7 +58,7 @@ struct RequiredVersion {
 #[derive(Clone, Default, Debug)]
 pub(super) struct Wanted {
     pub(super) changes: Vec<(Key, Value)>,
-    /// When it was decided; `None` if it never was.
+    /// Time of the decision; `None` if it was never made.
     pub(super) decided_at: Option<u64>,
     /// The time of day then.
     pub(super) decided_ns: i64,
@@ -79,6 +79,10 @@ pub(super) struct Model {
     under_way: BTreeMap<usize, Vec<(Key, Value)>>,
     /// The files of writes whose process died. The next holder of the lock completes them.
     left_half_done: BTreeSet<Key>,
+    /// Those on a stick that was perhaps away at that time. They are completed by a scan.
+    unplaced: BTreeSet<Key>,
+    /// The moves among them: from and to.
+    moves_half_done: Vec<(Key, Key)>,
     time: u64,
 }
 
@@ -106,8 +110,11 @@ impl Model {
     /// A process has decided on a change, so that nothing is left half done of earlier ones.
     pub(super) fn begin_write(&mut self, process: usize, wanted: &Wanted) {
         for key in std::mem::take(&mut self.left_half_done) {
-            self.files.entry(key).or_default().put_off.clear();
+            if !self.unplaced.contains(&key) {
+                self.files.entry(key).or_default().put_off.clear();
+            }
         }
+        self.moves_half_done.clear();
         self.under_way.insert(process, wanted.changes.clone());
     }
 
@@ -130,6 +137,18 @@ impl Model {
             sources.filter(|(_, value)| value.is_none()).map(|(source, _)| source.clone());
         for source in sources.collect::<Vec<_>>() {
             self.files.entry(source).or_default().possible.push(None);
+        }
+    }
+
+    /// A person saved a file that a move may take along in that moment. If the move cannot be taken back,
+    /// because its process dies or the person makes another file in the old place, the save is in the new
+    /// place. What is left does not tell it from a save that was made there.
+    fn take_along(&mut self, key: &Key, value: &Value) {
+        let under_way = self.under_way.values().filter_map(|changes| move_of(changes));
+        let moves = under_way.chain(self.moves_half_done.iter().cloned());
+        let places: Vec<Key> = moves.filter(|(from, _)| from == key).map(|(_, to)| to).collect();
+        for place in places.into_iter().filter(|_| value.is_some()) {
+            self.files.entry(place).or_default().possible.push(value.clone());
         }
     }
 
@@ -163,7 +182,8 @@ impl Model {
             self.forget_saves(key);
         }
         self.require(&value, Origin::Person, key);
-        let is_half_done = self.left_half_done.contains(key);
+        self.take_along(key, &value);
+        let is_half_done = self.left_half_done.contains(key) || self.unplaced.contains(key);
         let file = self.files.entry(key.clone()).or_default();
         file.recent.push(value.clone());
         if value.is_none() {
@@ -183,8 +203,8 @@ impl Model {
         let now = self.tick();
         self.end_write(process);
         let decided_at = wanted.decided_at.unwrap_or(now);
-        if let [(from, None), (to, Some(_))] = wanted.changes.as_slice() {
-            self.files.entry(from.clone()).or_default().moved_to = Some((to.clone(), now));
+        if let Some((from, to)) = move_of(&wanted.changes) {
+            self.files.entry(from).or_default().moved_to = Some((to, now));
         }
         for (key, value) in &wanted.changes {
             self.require(value, Origin::Acknowledged, key);
@@ -200,7 +220,12 @@ impl Model {
             file.last.clone_from(value);
             file.recent = vec![value.clone()];
             file.possible.clear();
+            file.put_off.clear();
             file.is_by_person = false;
+            if value.is_some() {
+                file.moved_to = None;
+            }
+            self.unplaced.remove(key);
         }
     }
 
@@ -212,7 +237,9 @@ impl Model {
     /// Nobody knows if a change was made.
     pub(super) fn doubt(&mut self, process: usize, wanted: &Wanted) {
         let left = self.end_write(process);
+        self.unplaced.extend(left.iter().filter(|(project, _)| project == "ext").cloned());
         self.left_half_done.extend(left);
+        self.moves_half_done.extend(move_of(&wanted.changes));
         let Some(decided_at) = wanted.decided_at else { return };
         let now = self.tick();
         let mut group = Vec::new();
@@ -270,6 +297,7 @@ impl Model {
                 // has the acknowledged version, which stays required.
                 file.possible.push(image.get(key).cloned());
             }
+            file.moved_to = None;
         }
     }
 
@@ -318,6 +346,8 @@ impl Model {
         }
         self.groups.clear();
         self.left_half_done.clear();
+        self.unplaced.clear();
+        self.moves_half_done.clear();
         for (key, file) in &mut self.files {
             let found = actual.get(key).cloned();
             if found != file.last {
@@ -326,7 +356,6 @@ impl Model {
             }
             file.possible.clear();
             file.put_off.clear();
-            file.moved_to = None;
         }
         Ok(())
     }
@@ -346,6 +375,14 @@ impl Model {
             file.is_by_person = false;
             file.recent = vec![file.last.clone()];
         }
+    }
+}
+
+/// Returns the old and the new place of a move.
+fn move_of(changes: &[(Key, Value)]) -> Option<(Key, Key)> {
+    match changes {
+        [(from, None), (to, Some(_))] => Some((from.clone(), to.clone())),
+        _ => None,
     }
 }
 

@@ -16,7 +16,7 @@ fn scan(store: &Store) {
 }
 
 /// Asserts that index, log and files agree, and that the log has no damage.
-fn assert_sound(machine: &QuietMachine, context: &str) {
+pub(super) fn assert_sound(machine: &QuietMachine, context: &str) {
     let scratch = machine.folder.path().join("scratch");
     let report =
         machine.run(|| machine.with_store("a", |store| store.check(&scratch).unwrap())).unwrap();

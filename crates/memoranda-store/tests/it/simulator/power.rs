@@ -72,7 +72,7 @@ impl QuietMachine {
         world.disk.names_changed(&folders, now);
     }
 
-    fn options(&self, device: &str) -> OpenOptions {
+    pub(super) fn options(&self, device: &str) -> OpenOptions {
         let vault = self.vault;
         OpenOptions {
             home: self.place(vault),
@@ -173,7 +173,7 @@ pub(super) fn change_of(place: &str, action: FileAction) -> ChangeSet {
     change(vec![operation(place, ExpectedContent::Anything, action)])
 }
 
-fn purge(store: &Store) {
+pub(super) fn purge(store: &Store) {
     let before = clock::now() + SignedDuration::from_hours(1);
     let what = VacuumExtent::DeletedAndVersions;
     store.vacuum(&VacuumRequest { project: None, before, what }).unwrap();
@@ -385,7 +385,7 @@ fn a_project_that_moves_into_a_new_folder_survives_a_power_cut() {
 }
 
 /// Copies a folder with everything in it.
-fn copy_all(from: &Path, to: &Path) {
+pub(super) fn copy_all(from: &Path, to: &Path) {
     fs::create_dir_all(to).unwrap();
     for entry in fs::read_dir(from).unwrap().map(|entry| entry.unwrap()) {
         let place = to.join(entry.file_name());

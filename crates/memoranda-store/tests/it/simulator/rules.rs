@@ -2,7 +2,7 @@
 
 use super::chance::Chance;
 
-/// How a life goes. A number of calls is the mean distance of events; 0 is never.
+/// Rates of events in a life. A number of calls is the mean distance of events; 0 is never.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Rules {
     pub(super) processes: usize,

@@ -35,7 +35,7 @@ pub(super) enum ProcessState {
     Alive,
     /// Every further call ends it.
     Dead,
-    /// It has ended, and what is dropped of it has no effect.
+    /// The process has ended, and dropping its objects has no effect.
     Ended,
 }
 
@@ -48,6 +48,8 @@ pub(super) enum PlannedFault {
     Save(PathBuf, &'static str),
     /// A person deletes a file.
     Delete(PathBuf),
+    /// The work of another process, which `World::other` has.
+    Other,
 }
 
 /// The call before which a planned event happens.
@@ -81,6 +83,8 @@ pub(super) struct World {
     pub(super) counts: BTreeMap<&'static str, u64>,
     /// Planned events of a process that is alone, one after the other.
     pub(super) planned: VecDeque<(PlannedCall, PlannedFault)>,
+    /// The work of another process at a planned call.
+    pub(super) other: Option<Box<dyn FnOnce() + Send>>,
     /// Failures of calls while a project moves: the mean distance; 0 is never.
     pub(super) moving: usize,
     texts: u64,
@@ -90,6 +94,8 @@ pub(super) struct World {
     clock_wrong_by_hours: i64,
     moment_ns: u64,
     events: VecDeque<String>,
+    /// True if a failure lists every call on files, too.
+    lists_calls: bool,
 }
 
 impl World {
@@ -116,6 +122,7 @@ impl World {
             stick,
             counts: BTreeMap::new(),
             planned: VecDeque::new(),
+            other: None,
             moving: 0,
             texts: 0,
             pids: 100,
@@ -124,6 +131,7 @@ impl World {
             clock_wrong_by_hours: 0,
             moment_ns: 0,
             events: VecDeque::new(),
+            lists_calls: std::env::var_os("MEMORANDA_SIMULATE_CALLS").is_some(),
         }
     }
 
@@ -135,10 +143,22 @@ impl World {
         for byte in event.bytes() {
             self.trace = (self.trace ^ u64::from(byte)).wrapping_mul(0x100_0000_01b3);
         }
-        if self.events.len() == SHOWN_EVENTS {
+        if self.events.len() == SHOWN_EVENTS && !self.lists_calls {
             self.events.pop_front();
         }
         self.events.push_back(event);
+    }
+
+    /// Adds to the story of a failure what is of interest only to those who ask for every call. It has
+    /// no part in the trace.
+    fn list_call(&mut self, describe: impl FnOnce(&Self) -> String) {
+        if !self.lists_calls {
+            return;
+        }
+        let (ms, machine) =
+            (self.clock_ns / 1_000_000, self.home.parent().unwrap().to_string_lossy());
+        let event = describe(self).replace(&*machine, "");
+        self.events.push_back(format!("    {ms} {}: {event}", self.current));
     }
 
     pub(super) fn count(&mut self, what: &'static str) {
@@ -313,6 +333,7 @@ impl World {
                 self.note("the stick is pulled".into());
                 let notes = self.stick.clone().unwrap().with_extension("away").join("notes");
                 let image = files_below(&notes, "ext");
+                self.list_files(&notes, "left");
                 self.model.lose_unforced(|(project, _)| project == "ext", &seen, &image);
             }
         }
@@ -322,6 +343,17 @@ impl World {
         if self.stick.is_some() && self.disk.is_pulled(1) {
             self.disk.put_back(1);
             self.note("the stick is back".into());
+        }
+    }
+
+    /// Lists the files below a folder, with those that are hidden.
+    pub(super) fn list_files(&mut self, folder: &Path, when: &str) {
+        let mut pending = vec![folder.to_owned()];
+        while let Some(folder) = pending.pop() {
+            let Ok(entries) = fs::read_dir(&folder) else { continue };
+            let entries = entries.map(|entry| entry.unwrap().path());
+            pending.extend(entries.filter(|path| path.is_dir()));
+            self.list_call(|_| format!("{when} in {}: {}", folder.display(), names_in(&folder)));
         }
     }
 
@@ -424,6 +456,26 @@ pub(super) fn files_below(folder: &Path, project: &str) -> BTreeMap<Key, Vec<u8>
     files
 }
 
+/// The path of an open file or folder.
+fn real(opened: &Path) -> String {
+    fs::read_link(opened).unwrap_or_default().display().to_string()
+}
+
+/// The names in a folder, each with its inode and the beginning of its content.
+fn names_in(folder: &Path) -> String {
+    let mut names = Vec::new();
+    for entry in fs::read_dir(folder).unwrap() {
+        use std::os::unix::fs::MetadataExt as _;
+        let entry = entry.unwrap();
+        let (name, inode) =
+            (entry.file_name().into_string().unwrap(), entry.metadata().unwrap().ino());
+        let content = fs::read(entry.path()).ok().map(|bytes| format!("={}", show(&Some(bytes))));
+        names.push(format!("{name}#{inode}{}", content.unwrap_or_default()));
+    }
+    names.sort();
+    names.join(" ")
+}
+
 /// The machine, shared by the threads of its processes.
 pub(super) struct Machine {
     world: Mutex<World>,
@@ -507,6 +559,7 @@ impl SimulatedMachine for Process {
             Self::die(world);
         }
         world.tick();
+        world.list_call(|_| format!("call {}", step.name()));
         if !world.is_busy {
             let mut planned = world.planned_fault(step);
             while let Some(event) = planned {
@@ -517,6 +570,13 @@ impl SimulatedMachine for Process {
                     PlannedFault::Death => {
                         world.processes[self.id] = ProcessState::Dead;
                         Self::die(world);
+                    }
+                    PlannedFault::Other => {
+                        if let Some(work) = world.other.take() {
+                            drop(world);
+                            work();
+                            world = self.world();
+                        }
                     }
                 }
                 planned = match world.planned.front() {
@@ -578,7 +638,9 @@ impl SimulatedMachine for Process {
     fn written(&self, file: BorrowedFd<'_>) {
         let mut world = self.world();
         let now = world.file_time();
-        world.disk.written(&Self::path(file), now);
+        let file = Self::path(file);
+        world.list_call(|_| format!("{} is written", real(&file)));
+        world.disk.written(&file, now);
     }
 
     fn dated(&self, file: BorrowedFd<'_>, since_1970: Duration) {
@@ -589,15 +651,24 @@ impl SimulatedMachine for Process {
         let mut world = self.world();
         let now = world.file_time();
         let folders: Vec<PathBuf> = folders.iter().map(|folder| Self::path(*folder)).collect();
+        for folder in &folders {
+            world.list_call(|_| format!("names in {} are {}", real(folder), names_in(folder)));
+        }
         world.disk.names_changed(&folders, now);
     }
 
     fn forced(&self, file: BorrowedFd<'_>) {
-        self.world().disk.forced(&Self::path(file));
+        let mut world = self.world();
+        let file = Self::path(file);
+        world.list_call(|_| format!("{} is forced", real(&file)));
+        world.disk.forced(&file);
     }
 
     fn names_forced(&self, folder: BorrowedFd<'_>) {
-        self.world().disk.names_forced(&Self::path(folder));
+        let mut world = self.world();
+        let folder = Self::path(folder);
+        world.list_call(|_| format!("names in {} are forced", real(&folder)));
+        world.disk.names_forced(&folder);
     }
 
     fn all_forced(&self, folder: BorrowedFd<'_>) {

@@ -1,6 +1,7 @@
 //! The lists and figures of `memoranda admin`.
 
 use anstyle::Style;
+use jiff::Timestamp;
 use memoranda_remote::postgres::Database;
 use serde_json::json;
 
@@ -11,6 +12,11 @@ use crate::output::{FAINT, STRONG};
 use crate::table::{self, TableColumn};
 
 const PLAIN: Style = Style::new();
+
+/// Formats a time for a table: in UTC, because the servers of a team are in several zones.
+fn to_second(time: Timestamp) -> String {
+    time.strftime("%Y-%m-%d %H:%M:%SZ").to_string()
+}
 
 pub(super) fn accounts(context: &CommandContext, database: &Database) -> Result<()> {
     let accounts = database.accounts().map_err(database_error)?;
@@ -127,7 +133,7 @@ pub(super) fn invitations(context: &CommandContext, database: &Database) -> Resu
         .into_iter()
         .map(|row| {
             let role = row.role.name().to_owned();
-            vec![row.space, row.email, role, row.invited_by, row.expires_at.to_string()]
+            vec![row.space, row.email, role, row.invited_by, to_second(row.expires_at)]
         })
         .collect();
     let columns = [
@@ -169,7 +175,7 @@ pub(super) fn tokens(
     let rows: Vec<Vec<String>> = tokens
         .into_iter()
         .map(|token| {
-            let used = token.used_at.map(|time| time.to_string()).unwrap_or_default();
+            let used = token.used_at.map(to_second).unwrap_or_default();
             let state = if token.revoked_at.is_some() { "revoked" } else { "" };
             let spaces = match token.spaces.as_slice() {
                 [] => "all".to_owned(),
@@ -216,7 +222,7 @@ pub(super) fn audit(context: &CommandContext, database: &Database, limit: u32) -
     }
     let rows: Vec<Vec<String>> = entries
         .into_iter()
-        .map(|entry| vec![entry.at.to_string(), entry.actor, entry.action, entry.target])
+        .map(|entry| vec![to_second(entry.at), entry.actor, entry.action, entry.target])
         .collect();
     let columns = [
         TableColumn::word("time", FAINT),

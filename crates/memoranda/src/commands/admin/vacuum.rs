@@ -21,7 +21,7 @@ use crate::error::{CommandError, Result};
 use crate::exit::Exit;
 use crate::output::counted;
 
-/// How often a purge begins again because the space was written to meanwhile.
+/// Maximum number of times that a purge starts again after a write to the space.
 const MAX_TRIES: usize = 5;
 const LOCK_PATIENCE: Duration = Duration::from_secs(30);
 

@@ -18,7 +18,7 @@ use crate::progress::ProgressBar;
 
 /// The words for a folder that became a project.
 const ADDED: &str = "is a project now";
-/// So many files that are left out are named.
+/// Maximum number of omitted files that are named.
 const MAX_NAMED_FILES: usize = 20;
 
 #[derive(Serialize)]

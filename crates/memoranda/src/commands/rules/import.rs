@@ -43,7 +43,7 @@ struct RuleJson {
 /// A file that may hold rules.
 pub(super) struct RuleFile {
     path: PathBuf,
-    /// How it is named: relative to the repository, where it lies in it.
+    /// Name of the file: its path in the repository, or its whole path.
     name: String,
     /// The folder that its rules are for, if not all of the repository.
     within: Option<String>,
@@ -154,7 +154,7 @@ const FOLDER_RULE_FILES: [&str; 3] = ["AGENTS.md", "CLAUDE.md", "GEMINI.md"];
 /// Folders with third-party code or build output.
 const SKIPPED_FOLDERS: [&str; 7] =
     ["node_modules", "target", "vendor", "dist", "build", "third_party", "venv"];
-/// How deep in a repository rules are looked for.
+/// Maximum depth of folders in which rules are searched.
 const MAX_DEPTH: usize = 8;
 
 /// The files that were named, or all that agents usually read.

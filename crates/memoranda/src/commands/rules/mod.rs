@@ -74,7 +74,7 @@ JSON (--json):
         /// Write your global rules too.
         #[arg(long)]
         global: bool,
-        /// Where there are no rules, remove what was generated before.
+        /// Remove generated files where no rule is left.
         #[arg(long)]
         remove: bool,
         /// Overwrite what people wrote between our marks.

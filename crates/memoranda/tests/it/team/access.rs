@@ -1,4 +1,4 @@
-//! Who may do what: roles, scopes of tokens, spaces that are not one's own, proposals.
+//! Access to spaces: roles, scopes of tokens, spaces of others, proposals.
 
 use serde_json::{Value, json};
 

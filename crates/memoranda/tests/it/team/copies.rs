@@ -53,11 +53,54 @@ fn a_vault_becomes_a_space_with_its_history_and_a_clone_has_it_too() {
     home.ok(&["--home", "copy", "pull", "--token-file", token_file]);
     assert!(home.ok(&["--home", "copy", "search", "okapi"]).contains("Later"));
     let audit = team.admin(&["audit"]).to_string();
-    assert!(audit.contains("\"clone\""), "{audit}");
+    let last = brought["commits"].as_u64().unwrap();
+    for (action, part) in
+        [("clone", format!("1 to {last}")), ("pull", format!("{0} to {0}", last + 1))]
+    {
+        let is_there = audit.contains(&format!("\"{action}\"")) && audit.contains(&part);
+        assert!(is_there, "{action} of {part}: {audit}");
+    }
     home.fails(&["clone", &url, "acme", "copy", "--token-file", token_file], 2, &["not empty"]);
     let refused = home.run(&["clone", &url, "anna", "other", "--token-file", token_file]);
     assert!(refused.err.contains("anna"), "{refused:?}");
     home.fails(&["pull", "--token-file", token_file], 2, &["no clone"]);
+}
+
+#[test]
+fn a_clone_contains_nothing_of_what_was_in_its_folder_before() {
+    let Some(team) = Team::start(DiskForce::Off) else { return skipped("a_clone_contains") };
+    let server = team.serve_with(&["--toolsets", "all"]);
+    let anna = team.token("anna", "laptop", &["--space", "acme"]);
+    let note = |title: &str, word: &str| json!({ "title": title, "folder": "x", "content": word });
+    server.call(&anna, "write_note", &note("Kept", "okapi"));
+    server.call(&anna, "write_note", &note("Gone", "pangolin"));
+    let home = &team.home;
+    let token_file = home.path().join("token");
+    std::fs::write(&token_file, &anna).unwrap();
+    let token_file = token_file.to_str().unwrap();
+    let url = format!("http://{}/", server.address);
+    let clone = ["clone", &url, "acme", "copy", "--token-file", token_file];
+    let check = |gone: &str| {
+        home.ok(&clone);
+        let found = |word: &str| home.ok(&["--home", "copy", "search", word]);
+        assert!(found("okapi").contains("Kept"), "{}", found("okapi"));
+        let gone_found = home.run(&["--home", "copy", "search", gone]);
+        assert!(!gone_found.out.contains(gone), "{gone_found:?}");
+        let log = home.ok(&["--home", "copy", "log"]);
+        assert!(!log.contains(gone), "{log}");
+        std::fs::remove_dir_all(home.path().join("copy")).unwrap();
+    };
+    // A vault of the person's own.
+    home.ok(&["--home", "copy", "init"]);
+    home.ok(&["--home", "copy", "add", "The aardvark digs", "--title", "aardvark"]);
+    std::fs::remove_dir_all(home.path().join("copy")).unwrap();
+    check("aardvark");
+    // A clone from before a purge.
+    server.call(&anna, "delete_note", &json!({ "identifier": "Gone" }));
+    home.ok(&clone);
+    std::fs::remove_dir_all(home.path().join("copy")).unwrap();
+    team.admin(&["space", "vacuum", "acme", "--older-than", "now", "--versions", "--yes"]);
+    check("pangolin");
 }
 
 #[test]

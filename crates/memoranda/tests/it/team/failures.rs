@@ -37,7 +37,7 @@ fn write_on(
 }
 
 /// Returns the titles of all notes in the space of a token.
-fn titles(server: &TeamServer, token: &str) -> Vec<String> {
+pub(super) fn titles(server: &TeamServer, token: &str) -> Vec<String> {
     let mut titles = Vec::new();
     for page in 1.. {
         let args = json!({ "query": "*", "page": page, "page_size": 100 });

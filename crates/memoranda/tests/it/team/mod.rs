@@ -6,6 +6,7 @@ mod cold;
 mod copies;
 mod failures;
 mod hooks;
+mod limits;
 mod oauth;
 mod oauth_refusals;
 mod oauth_support;

@@ -4,7 +4,7 @@ use serde_json::{Value, json};
 
 use super::support::Team;
 use crate::cluster::{DiskForce, skipped};
-use crate::support::Home;
+use crate::support::{Home, rounds};
 
 #[test]
 fn what_one_person_writes_the_other_finds_at_once_on_another_server() {
@@ -125,8 +125,9 @@ fn the_order_of_results_is_that_of_a_vault_on_warm_and_cold_servers() {
     warm.call(&token, "search_notes", &json!({ "query": "wombat" }));
     let cold = team.serve();
     let mut found = 0;
-    for n in 0..40_usize {
-        let (one, two) = (WORDS[n % WORDS.len()], WORDS[(n * 5 + 3) % WORDS.len()]);
+    for n in 0..rounds(40) {
+        let (one, two) =
+            (WORDS[n % WORDS.len()], WORDS[(n * 5 + 3 + n / WORDS.len()) % WORDS.len()]);
         let question = json!({ "query": format!("{one} near the {two}"), "page_size": 60 });
         let local = vault.json(&["tool", "search_notes", &question.to_string()]);
         let expected = ranked(&local);

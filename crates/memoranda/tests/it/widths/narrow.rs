@@ -41,7 +41,8 @@ fn outputs_at_60_columns() {
         xxxxxxxx  just now  You  editor
           began to follow work-notes (1 file)
         xxxxxxxx  just now  You  remember
-          added records/global/fact/xxxxxxxx.md
+          added preference "I prefer tabs over spaces in every
+          language but Python, where the formatter decides"
         xxxxxxxx  just now  You  add
           added main/Garden and the irrigation of the beans.md
         xxxxxxxx  just now  You  write_note

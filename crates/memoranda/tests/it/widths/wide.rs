@@ -40,7 +40,7 @@ fn outputs_at_160_columns() {
         $ memoranda log
         COMMIT    WHEN      WHO  TOOL        WHAT
         xxxxxxxx  just now  You  editor      began to follow work-notes (1 file)
-        xxxxxxxx  just now  You  remember    added records/global/fact/xxxxxxxx.md
+        xxxxxxxx  just now  You  remember    added preference "I prefer tabs over spaces in every language but Python, where the formatter decides"
         xxxxxxxx  just now  You  add         added main/Garden and the irrigation of the beans.md
         xxxxxxxx  just now  You  write_note  added main/house/heating/central-heating-system/Boiler warranty and maintenance contract.md
         xxxxxxxx  just now  You  add         added main/Kitchen tap.md

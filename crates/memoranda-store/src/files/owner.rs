@@ -1,0 +1,141 @@
+//! The owners of files in a vault. A vault has one owner: its log is readable by that user alone.
+//!
+//! The superuser may write to any vault, such as under `sudo` or in a container. What it makes gets
+//! the owner of the folder around it; the vault would be locked for its owner otherwise.
+
+use std::path::Path;
+
+use cap_std::fs::Dir;
+
+use crate::error::StoreError;
+
+/// Gives a new file to the owner of its folder if this process is the superuser. File systems
+/// without owners refuse this, and need none.
+#[cfg(unix)]
+pub(super) fn give_to_folder_owner(folder: &Dir, file: &cap_std::fs::File) {
+    if let Some(owner) = owner_to_restore(rustix::fs::fstat(folder), rustix::fs::fstat(file)) {
+        rustix::fs::fchown(file, Some(owner.user), Some(owner.group)).ok();
+    }
+}
+
+#[cfg(not(unix))]
+pub(super) fn give_to_folder_owner(_: &Dir, _: &cap_std::fs::File) {}
+
+/// Does the same for a folder that was made in another one.
+#[cfg(unix)]
+pub(super) fn give_folder_to_owner(folder: &Dir, name: impl AsRef<Path>) {
+    use rustix::fs::{AtFlags, chownat, statat};
+    let name = name.as_ref();
+    let made = statat(folder, name, AtFlags::SYMLINK_NOFOLLOW);
+    if let Some(owner) = owner_to_restore(rustix::fs::fstat(folder), made) {
+        let (user, group) = (Some(owner.user), Some(owner.group));
+        chownat(folder, name, user, group, AtFlags::SYMLINK_NOFOLLOW).ok();
+    }
+}
+
+#[cfg(not(unix))]
+pub(super) fn give_folder_to_owner(_: &Dir, _: impl AsRef<Path>) {}
+
+/// Does the same for a file or folder of Memoranda's own.
+#[cfg(unix)]
+pub(crate) fn give_path_to_folder_owner(path: &Path) {
+    use rustix::fs::{AtFlags, CWD, chownat, lstat, stat};
+    let Some(folder) = path.parent() else { return };
+    if let Some(owner) = owner_to_restore(stat(folder), lstat(path)) {
+        let (user, group) = (Some(owner.user), Some(owner.group));
+        chownat(CWD, path, user, group, AtFlags::SYMLINK_NOFOLLOW).ok();
+    }
+}
+
+#[cfg(not(unix))]
+pub(crate) fn give_path_to_folder_owner(_: &Path) {}
+
+/// Returns the name of the user that owns a folder, if that is another user and this process
+/// is not the superuser.
+#[cfg(unix)]
+pub(crate) fn other_owner(folder: &Path) -> Option<String> {
+    let own = rustix::process::geteuid();
+    let owner = rustix::fs::stat(folder).ok()?.st_uid;
+    (!own.is_root() && owner != own.as_raw()).then(|| user_name(owner))
+}
+
+#[cfg(not(unix))]
+pub(crate) fn other_owner(_: &Path) -> Option<String> {
+    None
+}
+
+/// Returns the error that names the owner of a vault, if that is why this user may not look into it.
+pub(crate) fn explain_refusal(error: StoreError, home: &Path) -> StoreError {
+    let is_refused = matches!(&error, StoreError::Io { source, .. }
+        if source.kind() == std::io::ErrorKind::PermissionDenied);
+    let owner = || other_owner(&home.join(".memoranda")).or_else(|| other_owner(home));
+    match is_refused.then(owner).flatten() {
+        Some(owner) => StoreError::VaultOfOther { home: home.to_owned(), owner },
+        None => error,
+    }
+}
+
+/// Returns true if a file system records this process as the owner of what it made. Drives that
+/// several systems share often have no owners.
+#[cfg(unix)]
+pub(crate) fn is_owner(made: &Path) -> bool {
+    let own = rustix::process::geteuid().as_raw();
+    rustix::fs::lstat(made).is_ok_and(|stat| stat.st_uid == own)
+}
+
+#[cfg(not(unix))]
+pub(crate) fn is_owner(_: &Path) -> bool {
+    true
+}
+
+#[cfg(unix)]
+struct FileOwner {
+    user: rustix::fs::Uid,
+    group: rustix::fs::Gid,
+}
+
+/// Returns the owner of a folder if the superuser made something in the folder of another user.
+#[cfg(unix)]
+fn owner_to_restore(
+    folder: rustix::io::Result<rustix::fs::Stat>,
+    made: rustix::io::Result<rustix::fs::Stat>,
+) -> Option<FileOwner> {
+    use rustix::fs::{Gid, Uid};
+    let (folder, made) = (folder.ok()?, made.ok()?);
+    let is_foreign = made.st_uid == 0 && folder.st_uid != 0;
+    (is_foreign && rustix::process::geteuid().is_root()).then(|| FileOwner {
+        user: Uid::from_raw(folder.st_uid),
+        group: Gid::from_raw(folder.st_gid),
+    })
+}
+
+/// Returns the name of an account, or its number if the accounts lie elsewhere.
+#[cfg(unix)]
+fn user_name(user: u32) -> String {
+    let accounts = std::fs::read_to_string("/etc/passwd").unwrap_or_default();
+    name_in_accounts(&accounts, user).unwrap_or_else(|| format!("user {user}"))
+}
+
+#[cfg(unix)]
+fn name_in_accounts(accounts: &str, user: u32) -> Option<String> {
+    let mut names = accounts.lines().filter_map(|line| {
+        let mut fields = line.split(':');
+        let (name, _, number) = (fields.next()?, fields.next()?, fields.next()?);
+        (number.parse() == Ok(user)).then(|| name.to_owned())
+    });
+    names.next()
+}
+
+#[cfg(all(test, unix))]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn accounts_are_found_by_their_numbers() {
+        let accounts =
+            "root:x:0:0:root:/root:/bin/sh\nbroken\nmara:x:1000:1000::/srv/mara:/bin/sh\n";
+        assert_eq!(name_in_accounts(accounts, 1000).as_deref(), Some("mara"));
+        assert_eq!(name_in_accounts(accounts, 0).as_deref(), Some("root"));
+        assert_eq!(name_in_accounts(accounts, 7), None);
+    }
+}
