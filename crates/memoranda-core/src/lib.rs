@@ -23,6 +23,7 @@ pub mod statement;
 pub mod passage;
 pub mod porter;
 pub mod tokenize;
+mod word_cache;
 
 pub mod embed;
 pub mod query;

@@ -16,8 +16,10 @@ pub use embedding::{
 };
 pub use vector::{STATIC_VECTOR_BYTES, STATIC_VECTOR_DIMS, StaticQueryVector, StaticVector};
 
+use std::cell::RefCell;
+
 use table::EmbeddingTable;
-use word_piece::{PieceKind, WordPieceVocabulary};
+use word_piece::{PieceCache, PieceKind, WordPieceVocabulary};
 
 /// Identifies the built-in model in caches; vectors of different models are not comparable.
 pub const MODEL_ID: &str = "static-minilm-256-i8-words-3";
@@ -110,7 +112,7 @@ impl StaticEmbeddingModel {
     /// pieces does not count.
     pub fn has_known_word(&self, text: &str) -> bool {
         let (mut known, mut whole) = (false, false);
-        self.vocabulary.pieces(text, |piece| {
+        self.pieces(text, |piece| {
             let goes_on = self.vocabulary.is_continuation(piece);
             known |= whole && !goes_on;
             whole = !goes_on && self.vocabulary.kind(piece) == PieceKind::Word;
@@ -123,12 +125,21 @@ impl StaticEmbeddingModel {
         self.vocabulary.contains_word(word)
     }
 
+    /// Calls `piece` with each piece of a text.
+    fn pieces(&self, text: &str, piece: impl FnMut(usize)) {
+        // There is one model, so the pieces of a word are the same in every call.
+        thread_local! {
+            static CACHE: RefCell<PieceCache> = const { RefCell::new(PieceCache::new()) };
+        }
+        CACHE.with_borrow_mut(|cache| self.vocabulary.pieces(text, cache, piece));
+    }
+
     /// Sums the vectors of the known pieces. Pieces of unknown scripts are left out, because they
     /// would map all texts of a script to one point. Punctuation counts only next to a word.
     fn sum(&self, text: &str) -> [f32; STATIC_VECTOR_DIMS] {
         let mut sum = [0.0; STATIC_VECTOR_DIMS];
         let mut has_word = false;
-        self.vocabulary.pieces(truncated(text), |piece| {
+        self.pieces(truncated(text), |piece| {
             let kind = self.vocabulary.kind(piece);
             has_word |= kind == PieceKind::Word;
             if kind != PieceKind::Spelling {
@@ -189,13 +200,13 @@ mod tests {
         for case in golden {
             let text = case["text"].as_str().unwrap();
             let mut pieces = Vec::new();
-            model.vocabulary.pieces(text, |piece| pieces.push(piece as u64));
+            model.pieces(text, |piece| pieces.push(piece as u64));
             let expected: Vec<_> =
                 case["ids"].as_array().unwrap().iter().map(|id| id.as_u64().unwrap()).collect();
             assert_eq!(pieces, expected, "{text:?}");
             // The reference vectors include every piece.
             let mut all = [0.0; STATIC_VECTOR_DIMS];
-            model.vocabulary.pieces(text, |piece| model.add(piece, &mut all));
+            model.pieces(text, |piece| model.add(piece, &mut all));
             let floats = normalize(all);
             for (found, expected) in floats.iter().zip(case["embedding"].as_array().unwrap()) {
                 let expected = expected.as_f64().unwrap() as f32;
@@ -224,7 +235,7 @@ mod tests {
         assert_eq!(WORDS.lines().count(), model.words.len());
         for word in WORDS.lines() {
             let mut found = Vec::new();
-            model.vocabulary.pieces(word, |piece| found.push(piece));
+            model.pieces(word, |piece| found.push(piece));
             assert!(
                 matches!(found[..], [piece] if piece >= model.table.len()),
                 "{word}: {found:?}"

@@ -4,6 +4,8 @@
 use unicode_normalization::UnicodeNormalization as _;
 use unicode_normalization::char::is_combining_mark;
 
+use crate::word_cache::WordCache;
+
 /// Index of the piece for unknown words.
 pub(super) const UNKNOWN: usize = 100;
 /// Maximum number of characters of a word; longer words are unknown.
@@ -21,6 +23,29 @@ pub(super) struct WordPieceVocabulary<'t> {
     places: Vec<HashSlot>,
     /// Length of the longest piece in bytes.
     longest: usize,
+}
+
+/// The pieces of frequent words, for one thread.
+pub(super) type PieceCache = WordCache<Option<CachedPieces>>;
+
+/// The pieces of a word that has few of them.
+#[derive(Clone, Copy, Default)]
+pub(super) struct CachedPieces {
+    numbers: [u16; 5],
+    count: u8,
+}
+
+impl CachedPieces {
+    /// Adds a piece; `None` if there is no room for it.
+    fn with(mut self, number: usize) -> Option<Self> {
+        *self.numbers.get_mut(usize::from(self.count))? = u16::try_from(number).ok()?;
+        self.count += 1;
+        Some(self)
+    }
+
+    fn numbers(self) -> impl Iterator<Item = usize> {
+        self.numbers.into_iter().take(usize::from(self.count)).map(usize::from)
+    }
 }
 
 /// Kind of a word piece.
@@ -124,12 +149,13 @@ impl<'t> WordPieceVocabulary<'t> {
         self.longest(b"", &word).is_some_and(|(_, length)| length == word.len())
     }
 
-    /// Calls `piece` with the index of each piece of a text in order.
-    pub(super) fn pieces(&self, text: &str, mut piece: impl FnMut(usize)) {
+    /// Calls `piece` with the index of each piece of a text in order. The cache belongs to this
+    /// vocabulary.
+    pub(super) fn pieces(&self, text: &str, cache: &mut PieceCache, mut piece: impl FnMut(usize)) {
         let mut word = String::new();
         let mut take = |word: &mut String| {
             if !word.is_empty() {
-                self.split_word(word, &mut piece);
+                self.split_cached_word(word, cache, &mut piece);
                 word.clear();
             }
         };
@@ -153,6 +179,21 @@ impl<'t> WordPieceVocabulary<'t> {
             bare.flat_map(char::to_lowercase).for_each(each);
         }
         take(&mut word);
+    }
+
+    /// Splits a word, or reads its pieces from the cache. Words of many pieces are not in it.
+    fn split_cached_word(&self, word: &str, cache: &mut PieceCache, piece: &mut impl FnMut(usize)) {
+        let known = cache.get_or_compute(word, || {
+            let mut known = Some(CachedPieces::default());
+            self.split_word(word, &mut |number| {
+                known = known.and_then(|pieces| pieces.with(number));
+            });
+            known
+        });
+        match known {
+            Some(known) => known.numbers().for_each(piece),
+            None => self.split_word(word, piece),
+        }
     }
 
     /// Splits a word greedily: the longest known beginning, then the longest known continuations.

@@ -1,11 +1,13 @@
 //! Stem hashes of a passage, computed once when the passage is indexed, because tokenizing would
 //! dominate the cost of ranking.
 
+use std::cell::RefCell;
 use std::sync::Arc;
 
 use super::question_features::{self, PassageFeatures};
 use crate::porter::porter_stem;
 use crate::tokenize::{fold, tokenize};
+use crate::word_cache::WordCache;
 
 /// Separator between words that are not adjacent.
 const SEPARATOR: u32 = 0;
@@ -156,7 +158,12 @@ fn is_same_sequence(found: &[[u8; 4]], sought: &[u32]) -> bool {
 
 /// Returns the hash of a word's stem.
 fn stem_hash(word: &str) -> u32 {
-    number(&porter_stem(&fold(word)))
+    thread_local! {
+        static STEMS: RefCell<WordCache<u32>> = const { RefCell::new(WordCache::new()) };
+    }
+    STEMS.with_borrow_mut(|stems| {
+        stems.get_or_compute(word, || number(&porter_stem(&fold(word))))
+    })
 }
 
 /// Returns the hash of a word without stemming.
