@@ -76,7 +76,7 @@ mod tests {
         let long = "a".repeat(MAX_BYTES + 1);
         assert_eq!(length_of(&mut cache, &long), long.len());
         assert_eq!(length_of(&mut cache, &long), long.len());
-        // Two words of one slot, one of them the beginning of the other or not, are told apart.
+        // Words of one slot, also those that begin alike, are not mistaken for each other.
         let words: Vec<String> = (0..3 * SLOTS).map(|n| format!("w{n}")).collect();
         for word in words.iter().chain(&words) {
             assert_eq!(length_of(&mut cache, word), word.len());
