@@ -56,6 +56,8 @@ pub struct ContextQuestion<'a> {
     pub layer: Option<MemoryLayer>,
     /// Minimum relevance of each record; `None` fills the list with less relevant ones.
     pub min_relevance: Option<f64>,
+    /// True if the nearest statements are named where nothing is relevant.
+    pub names_nearest: bool,
     /// Records of other repositories.
     pub others: OtherRepositories,
 }
@@ -207,13 +209,12 @@ fn nearest_memories(
     request: &TaskContextRequest<'_>,
     question: &ContextQuestion<'_>,
 ) -> RecordResult<Vec<RecalledPassage>> {
-    if question.limit == 0 || question.layer.is_some() {
+    if question.limit == 0 || question.layer.is_some() || !question.names_nearest {
         return Ok(Vec::new());
     }
     let asked = RecallRequest {
         kinds: STATEMENT_KINDS.to_vec(),
         project: request.only.cloned(),
-        min_relevance: question.min_relevance.unwrap_or(MIN_RELEVANCE),
         ..RecallRequest::new(Some(question.text.to_owned()), request.visible.clone())
     };
     let is_found = |passage: &RecalledPassage| {

@@ -158,9 +158,7 @@ impl ServerHook {
             words.fit(passage["text"].as_str().unwrap_or_default(), passage["relevance"].as_f64())
         };
         let mut text: String = passages.iter().filter(is_fitting).map(quoted_passage).collect();
-        let nearest = &found["structured"]["nearest"][0];
-        let is_near = nearest["relevance"].as_f64() >= Some(LOW_RELEVANCE);
-        let nearest = passages.first().or_else(|| is_near.then_some(nearest));
+        let nearest = passages.first().or_else(|| nearest_in(&found));
         if let Some(nearest) = nearest.filter(|_| text.is_empty())
             && words.nearest() == NearestInBrief::Named
         {
@@ -246,6 +244,13 @@ impl ServerHook {
     }
 }
 
+/// Returns the first nearest statement of an answer that is no noise. A server of another version may
+/// order them in another way.
+fn nearest_in(found: &Value) -> Option<&Value> {
+    let nearest = found["structured"]["nearest"].as_array()?;
+    nearest.iter().find(|one| one["relevance"].as_f64() >= Some(LOW_RELEVANCE))
+}
+
 /// Renders a passage of `recall` as a quotation with its place and writer.
 fn quoted_passage(passage: &Value) -> String {
     let said = |key: &str| passage[key].as_str().unwrap_or_default();
@@ -264,4 +269,30 @@ fn in_space(place: &CheckpointPlace) -> Option<Value> {
 
 fn text_of(answer: &Value) -> &str {
     answer["text"].as_str().unwrap_or_default()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_first_statement_that_is_no_noise_is_the_nearest() {
+        for (relevances, expected) in [
+            (json!([0.02, 0.3, 0.2]), Some(0.3)),
+            (json!([0.4, 0.3]), Some(0.4)),
+            (json!([0.02, null, 0.1]), None),
+            (json!([]), None),
+        ] {
+            let items: Vec<Value> = relevances
+                .as_array()
+                .unwrap()
+                .iter()
+                .map(|relevance| json!({ "relevance": relevance }))
+                .collect();
+            let found = json!({ "structured": { "nearest": items } });
+            let nearest = nearest_in(&found).and_then(|one| one["relevance"].as_f64());
+            assert_eq!(nearest, expected, "{relevances}");
+        }
+        assert_eq!(nearest_in(&json!({})), None);
+    }
 }

@@ -8,7 +8,7 @@ mod observations;
 mod passage;
 mod query;
 
-pub use nearest::nearest_statements;
+pub use nearest::{NearestRank, keep_nearest, nearest_statements};
 pub(crate) use observations::split_observations;
 pub(crate) use passage::statement_key;
 pub use passage::{RecalledPassage, RecalledSubject};
@@ -18,8 +18,8 @@ use memoranda_core::id::ProjectName;
 use memoranda_core::statement::StatementKind;
 use memoranda_store::TermCorrection;
 
+use crate::Memory;
 use crate::records::{RecordResult, VisibleScopes};
-use crate::{MIN_RELEVANCE, Memory};
 
 /// Token budget of an answer if the caller gives none.
 pub const RECALL_TOKENS: usize = 1_500;
@@ -41,8 +41,9 @@ pub struct RecallRequest {
     pub since: Option<Timestamp>,
     /// The state of the memory at this time; `None` for now.
     pub as_of: Option<Timestamp>,
-    /// Minimum relevance, 0 to 1.
-    pub min_relevance: f64,
+    /// Minimum relevance that the caller gives, 0 to 1; `None` for the default and, if nothing is
+    /// relevant, the nearest statements.
+    pub min_relevance: Option<f64>,
 }
 
 impl RecallRequest {
@@ -56,7 +57,7 @@ impl RecallRequest {
             visible,
             since: None,
             as_of: None,
-            min_relevance: MIN_RELEVANCE,
+            min_relevance: None,
         }
     }
 
@@ -103,6 +104,7 @@ impl RecallAnswer {
         if !joined.passages.is_empty() {
             joined.nearest.clear();
         }
+        keep_nearest(&mut joined.nearest, &NearestRank::of);
         let order = |passage: &RecalledPassage| match passage.subject {
             Some(RecalledSubject::Person) => 0,
             Some(RecalledSubject::Everywhere) => 1,

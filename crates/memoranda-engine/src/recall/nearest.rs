@@ -9,7 +9,7 @@ use super::{RecallRequest, query};
 use crate::records::{RecordError, RecordResult};
 use crate::search::remembering_projects;
 use crate::vacuum::is_agent;
-use crate::{EngineError, MIN_RELEVANCE, Memory, SearchFilter, SearchRequest};
+use crate::{EngineError, Memory, SearchFilter, SearchRequest};
 
 /// Maximum number of statements.
 const MAX_NEAREST: usize = 3;
@@ -22,8 +22,9 @@ const MAX_NOTE_CHARS: usize = 240;
 /// Token budget of one statement.
 const MAX_NEAREST_TOKENS: usize = 80;
 
-/// Returns the statements and notes of agents that are nearest to a question and match a condition;
-/// nothing if the caller demands a relevance or an earlier time.
+/// Returns the statements and notes of agents that are nearest to a question and match a condition, the
+/// most relevant first. Empty if the caller gives a relevance or an earlier time, and for a question
+/// without a word.
 ///
 /// ```
 /// use memoranda_engine::recall::{RecallRequest, nearest_statements};
@@ -48,23 +49,65 @@ pub fn nearest_statements(
     matches: &dyn Fn(&RecalledPassage) -> bool,
 ) -> RecordResult<Vec<RecalledPassage>> {
     let (Some(query), None) = (&request.query, request.as_of) else { return Ok(Vec::new()) };
-    if request.min_relevance > MIN_RELEVANCE {
+    if request.min_relevance.is_some() {
         return Ok(Vec::new());
     }
-    let wider = RecallRequest { min_relevance: 0.0, ..request.clone() };
-    let mut passages = match statements(memory, &wider, query, matches) {
+    let wider = RecallRequest { min_relevance: Some(0.0), ..request.clone() };
+    let search = || {
+        let mut passages = statements(memory, &wider, query, matches)?;
+        passages.extend(notes(memory, &wider, query, matches)?);
+        Ok(passages)
+    };
+    let passages = match search() {
         // The words may say nothing to a search.
         Err(RecordError::Engine(EngineError::Invalid(_))) => return Ok(Vec::new()),
         passages => passages?,
     };
-    passages.extend(notes(memory, &wider, query, matches)?);
     let mut passages = merge_same(passages);
     for passage in &mut passages {
         passage.text = without_relations(&passage.text);
         passage.shrink(MAX_NEAREST_TOKENS);
         passage.add_author(memory, None)?;
     }
+    keep_nearest(&mut passages, &NearestRank::of);
     Ok(passages)
+}
+
+/// Place of a statement or note among the nearest.
+#[derive(Clone, Copy, Debug)]
+pub struct NearestRank {
+    relevance: f64,
+    is_statement: bool,
+}
+
+impl NearestRank {
+    /// Ranks a statement or note by its relevance and its project.
+    pub fn new(relevance: Option<f64>, project: &str) -> Self {
+        let is_statement = remembering_projects().any(|name| name.as_str() == project);
+        Self { relevance: relevance.unwrap_or(0.0), is_statement }
+    }
+
+    /// Ranks a passage.
+    pub fn of(passage: &RecalledPassage) -> Self {
+        let project = passage.places.first().map_or("", |place| place.project.as_str());
+        Self::new(passage.relevance, project)
+    }
+}
+
+/// Orders nearest statements and notes of one or several spaces by relevance, and keeps as many of
+/// each as an answer names.
+pub fn keep_nearest<T>(nearest: &mut Vec<T>, rank: &dyn Fn(&T) -> NearestRank) {
+    nearest.sort_by(|a, b| rank(b).relevance.total_cmp(&rank(a).relevance));
+    let (mut statements, mut notes) = (0, 0);
+    nearest.retain(|one| {
+        let (count, most) = if rank(one).is_statement {
+            (&mut statements, MAX_NEAREST)
+        } else {
+            (&mut notes, MAX_NEAREST_NOTES)
+        };
+        *count += 1;
+        *count <= most
+    });
 }
 
 /// Removes the lines of links from the text of an entity: they name what it is related to, and say
@@ -116,7 +159,7 @@ fn notes(
         filter: query::filter(request),
         limit: MAX_COMPARED_NOTES,
         snippet_chars: MAX_NOTE_CHARS,
-        min_relevance: request.min_relevance,
+        min_relevance: 0.0,
         ..SearchRequest::default()
     };
     let mut passages = Vec::new();

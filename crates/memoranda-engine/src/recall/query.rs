@@ -9,8 +9,8 @@ use super::{RecallAnswer, RecallRequest};
 use crate::records::{RecordResult, RecordScope, is_record_place, record_at, records_project};
 use crate::remember::record_kind;
 use crate::{
-    EmbeddingSource, Memory, PackRequest, PackedNote, PackedPage, SearchFilter, SearchPage,
-    SearchRequest, SearchUnit,
+    EmbeddingSource, MIN_RELEVANCE, Memory, PackRequest, PackedNote, PackedPage, SearchFilter,
+    SearchPage, SearchRequest, SearchUnit,
 };
 
 /// Types of notes that are not memories: unfinished streams, reminders, traces of conversations.
@@ -102,7 +102,7 @@ pub(super) fn search_packed(
     let search = SearchRequest {
         text: query.to_owned(),
         filter,
-        min_relevance: request.min_relevance,
+        min_relevance: request.min_relevance.unwrap_or(MIN_RELEVANCE),
         // Equal passages of several notes are recalled once.
         unit: SearchUnit::Passages,
         ..SearchRequest::default()

@@ -23,7 +23,7 @@ const MIN_FURTHER_TOKENS: usize = 300;
 /// holds everywhere, what is due, memory files, changes.
 const SHARES: [usize; 4] = [40, 25, 15, 20];
 /// Maximum length of a line, in characters.
-const LINE_CHARS: usize = 240;
+pub(crate) const LINE_CHARS: usize = 240;
 /// Maximum length of the title of a changed record, in characters.
 const TITLE_CHARS: usize = 100;
 
@@ -36,6 +36,8 @@ pub(crate) struct FurtherSections {
     pub(crate) person: Vec<Value>,
     /// Statements that hold everywhere and are not about the person.
     pub(crate) everywhere: Vec<Value>,
+    /// The statements of both sections.
+    pub(crate) known: Vec<RecalledPassage>,
     /// Paths of the memory files.
     pub(crate) memory_files: Vec<String>,
     /// Changes since the last visit; `null` on the first one.
@@ -124,14 +126,18 @@ impl FurtherSections {
         let more = "recall without query";
         let share = writer.left * person_share / 100;
         let rest_of_all = writer.left - share;
-        let (lines, items) = known_lines(&context.person, request);
+        let known = known_passages(&context.person, request);
+        let (lines, items) = known_lines(&known);
         let written = writer.section("## About the Person", &lines, person_share, more);
         sections.person = items.into_iter().take(written).collect();
+        sections.known.extend(known.into_iter().take(written).cloned());
         // What the person leaves of the share.
-        let (lines, items) = known_lines(&context.everywhere, request);
+        let known = known_passages(&context.everywhere, request);
+        let (lines, items) = known_lines(&known);
         let unused = 100 * writer.left.saturating_sub(rest_of_all) / writer.left.max(1);
         let written = writer.section("## Known Everywhere", &lines, unused, more);
         sections.everywhere = items.into_iter().take(written).collect();
+        sections.known.extend(known.into_iter().take(written).cloned());
         let more = "list_reminders";
         let due = request.due.iter().map(|line| SectionLine::new(line.clone(), &Value::Null));
         let due: Vec<_> = due.collect();
@@ -162,13 +168,18 @@ impl FurtherSections {
     }
 }
 
-fn known_lines(
-    known: &[RecalledPassage],
+/// Returns the statements that the answer does not contain already.
+fn known_passages<'a>(
+    known: &'a [RecalledPassage],
     request: &FurtherRequest<'_>,
-) -> (Vec<SectionLine>, Vec<Value>) {
+) -> Vec<&'a RecalledPassage> {
     let is_new = |id: Option<&str>| id.is_none_or(|id| !request.shown.contains(&id));
-    let found = known.iter().filter(|passage| is_new(passage.id.as_deref()));
-    found
+    known.iter().filter(|passage| is_new(passage.id.as_deref())).collect()
+}
+
+fn known_lines(known: &[&RecalledPassage]) -> (Vec<SectionLine>, Vec<Value>) {
+    known
+        .iter()
         .map(|passage| {
             let source = match &passage.id {
                 Some(id) => format!("{}, id {id}", passage.kind.as_str()),

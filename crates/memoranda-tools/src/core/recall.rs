@@ -3,7 +3,6 @@
 use jiff::{Timestamp, Zoned};
 use memoranda_core::timeframe::{TimeframeError, parse_timeframe, parse_until};
 use memoranda_core::token_estimate::estimate_tokens;
-use memoranda_engine::MIN_RELEVANCE;
 use memoranda_engine::recall::{
     RECALL_TOKENS, RecallAnswer, RecallRequest, RecalledPassage, RecalledSubject, recall,
 };
@@ -82,7 +81,7 @@ fn recall_in(
         project: arguments::only_project(call, args.optional_text("project")?.as_deref())?,
         since: time("since", parse_timeframe)?,
         as_of: time("as_of", parse_until)?,
-        min_relevance: args.optional_decimal("min_relevance")?.unwrap_or(MIN_RELEVANCE),
+        min_relevance: args.optional_decimal("min_relevance")?,
         ..RecallRequest::new(query, arguments::scopes(call, args)?)
     };
     let answer = recall(call.memory, &request).map_err(arguments::record_error)?;
@@ -141,8 +140,14 @@ fn answer_text(answer: &RecallAnswer, request: &RecallRequest) -> String {
 }
 
 /// Renders a passage: the text as a list item, then its source.
-pub(super) fn passage_text(passage: &RecalledPassage, now: Timestamp) -> String {
-    let mut lines = passage.text.lines();
+fn passage_text(passage: &RecalledPassage, now: Timestamp) -> String {
+    item_text(&passage_json(passage), now)
+}
+
+/// Renders the structure of a passage: the text as a list item, then its source.
+pub(super) fn item_text(item: &Value, now: Timestamp) -> String {
+    let said = |key: &str| item[key].as_str();
+    let mut lines = said("text").unwrap_or_default().lines();
     // A list item needs no second mark; further items are within it.
     let first = lines.next().unwrap_or_default();
     let first = first.strip_prefix("- ").unwrap_or(first);
@@ -154,15 +159,16 @@ pub(super) fn passage_text(passage: &RecalledPassage, now: Timestamp) -> String 
             text.push('\n');
         }
     }
-    let mut source = vec![passage.kind.as_str().to_owned()];
-    source.extend(passage.id.as_ref().map(|id| format!("id {id}")));
-    source.extend(passage.repository.as_ref().map(|repository| format!("of {repository}")));
-    let places: Vec<String> = passage.places.iter().map(ToString::to_string).collect();
-    source.push(places.join(", "));
-    source.extend(passage.space.as_ref().map(|space| format!("space {space}")));
-    source.push(age_text(passage.updated, now));
-    source.extend(passage.author.as_ref().map(|author| format!("by {author}")));
-    source.extend(passage.relevance.map(|relevance| format!("relevance {relevance:.2}")));
+    let mut source: Vec<String> = said("kind").map(str::to_owned).into_iter().collect();
+    source.extend(said("id").map(|id| format!("id {id}")));
+    source.extend(said("repository").map(|repository| format!("of {repository}")));
+    let places = item["places"].as_array().into_iter().flatten().filter_map(Value::as_str);
+    source.push(places.collect::<Vec<_>>().join(", "));
+    source.extend(said("space").map(|space| format!("space {space}")));
+    let updated = said("updated").and_then(|time| time.parse().ok());
+    source.extend(updated.map(|updated| age_text(updated, now)));
+    source.extend(said("author").map(|author| format!("by {author}")));
+    source.extend(item["relevance"].as_f64().map(|found| format!("relevance {found:.2}")));
     text.push_str(&format!("  ({})\n", source.join(" · ")));
     text
 }

@@ -207,12 +207,13 @@ pub(super) fn search(call: &CallContext<'_>, args: &ToolArgs) -> Result<ToolResu
 }
 
 /// Returns the nearest statements of agents to a search by words and meaning that found nothing. They
-/// are no notes of a filter, and no answer to a caller that chose a threshold or demands words.
+/// are no notes of a filter, and no answer to a caller that chose a threshold, demands words or reads on.
 fn nearest_statements(
     call: &CallContext<'_>,
     asked: &NoteSearchQuery,
 ) -> Result<NearestSection, ToolError> {
-    let is_question = asked.is_by_words()
+    let is_question = asked.page == 1
+        && asked.is_by_words()
         && asked.search_type != "text"
         && asked.min_relevance.is_none()
         && asked.min_similarity.is_none()

@@ -134,6 +134,7 @@ pub fn question_brief(
         limit: MAX_RELEVANT,
         layer: None,
         min_relevance: Some(MIN_RELEVANCE),
+        names_nearest: asked.without_relevant == NearestInBrief::Named,
         others: OtherRepositories::Included,
     };
     let context = load(memory, settings, &visible, Some(question), None)?;

@@ -14,7 +14,7 @@ use super::render::{
     visible_scopes_text,
 };
 use super::rules::{PAGE_CHARS, RulesPage, selected_files};
-use crate::core::get_context::{FurtherRequest, FurtherSections};
+use crate::core::get_context::{self, FurtherRequest, FurtherSections};
 use crate::core::nearest::NearestSection;
 use crate::registry::{
     CallContext, ToolArgs, ToolResult, Toolset, abbreviate_query, project_constrained,
@@ -62,6 +62,7 @@ pub(super) fn get_context(call: &CallContext<'_>, args: &ToolArgs) -> RecordTool
                     limit,
                     layer,
                     min_relevance: args.optional_decimal("min_relevance")?,
+                    names_nearest: args.optional_decimal("min_relevance")?.is_none(),
                     others: other_repositories(args)?,
                 }),
                 None => None,
@@ -119,13 +120,11 @@ pub(super) fn get_context(call: &CallContext<'_>, args: &ToolArgs) -> RecordTool
             nearest.cut_to(budget.saturating_sub(spent));
         }
         spent += nearest.tokens();
-        text.push_str(&nearest.text());
-        if cut > 0 {
-            text.push_str(&format!(
-                "[{cut} more did not fit budget_tokens; search_memories shows them]\n"
-            ));
-        }
     }
+    let cut_text = match cut {
+        0 => String::new(),
+        _ => format!("[{cut} more did not fit budget_tokens; search_memories shows them]\n"),
+    };
     let mut due: Vec<String> =
         context.due.iter().map(|reminder| format!("- {}", due_text(reminder, zone))).collect();
     if !due.is_empty() {
@@ -136,13 +135,15 @@ pub(super) fn get_context(call: &CallContext<'_>, args: &ToolArgs) -> RecordTool
         &context,
         &FurtherRequest {
             visible: &visible,
-            shown: found.iter().map(|record| record.id.as_str()).chain(nearest.ids()).collect(),
+            shown: found.iter().map(|record| record.id.as_str()).collect(),
             due,
             budget,
-            spent: spent.max(estimate_tokens(&text)),
+            spent: spent.max(estimate_tokens(&format!("{text}{}{cut_text}", nearest.text()))),
         },
     );
-    text.push_str(&further.text);
+    // What is known of the person is not said to be about something else.
+    nearest.leave_out(&further.known, get_context::LINE_CHARS);
+    text.push_str(&format!("{}{cut_text}{}", nearest.text(), further.text));
     push_open_streams(call.memory, &visible, &mut text)?;
     text.push_str(&format!("\n{}", visible_scopes_text(&visible)));
     let reminders: Vec<Value> = context.due.iter().map(reminder_json).collect();

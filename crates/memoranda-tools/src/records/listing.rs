@@ -1,6 +1,7 @@
 //! `search_memories` and `list_memories`.
 
 use memoranda_core::token_estimate::estimate_tokens;
+use memoranda_engine::EngineError;
 use memoranda_engine::recall::{RecallRequest, RecalledPassage};
 use memoranda_engine::records::{
     MemoryRecord, RecordError, RecordKind, RecordQuery, RecordScope, VisibleScopes, find_exact,
@@ -8,7 +9,6 @@ use memoranda_engine::records::{
 };
 use memoranda_engine::remember::record_kind;
 use memoranda_engine::task_context::OtherRepositories;
-use memoranda_engine::{EngineError, MIN_RELEVANCE};
 use serde_json::json;
 
 use super::arguments;
@@ -134,7 +134,7 @@ fn nearest_records(
     let others = other_repositories(args)?;
     let request = RecallRequest {
         project: only_project(call)?,
-        min_relevance: args.optional_decimal("min_relevance")?.unwrap_or(MIN_RELEVANCE),
+        min_relevance: args.optional_decimal("min_relevance")?,
         ..RecallRequest::new(Some(query.to_owned()), visible.clone())
     };
     let is_of_kind = |passage: &RecalledPassage, kinds: &Vec<RecordKind>| {

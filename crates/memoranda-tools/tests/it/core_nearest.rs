@@ -1,6 +1,12 @@
 //! The nearest statements of agents, behind answers that found nothing.
 
+use std::sync::Arc;
+use std::sync::atomic::AtomicBool;
+
+use memoranda_core::change::{Author, ChangeChannel};
 use memoranda_core::token_estimate::estimate_tokens;
+use memoranda_engine::{Memory, OpenOptions};
+use memoranda_tools::{CallContext, ClientContext, SpaceMemory, ToolResult, call, tool};
 use serde_json::{Value, json};
 
 use crate::core_support::{remembered, vault_in_repository};
@@ -19,6 +25,38 @@ fn vault_with_preferences() -> TestVault {
     vault
 }
 
+/// Returns a vault with facts of the repository, which `get_context` lists in no other section.
+fn vault_with_facts() -> TestVault {
+    let vault = vault_in_repository();
+    for choice in ["tabs", "oat milk", "short answers", "the early train", "dark themes"] {
+        let fact = format!("we prefer {choice} here");
+        vault.done("remember", json!({ "content": fact, "kind": "fact", "scope": "repository" }));
+    }
+    vault
+}
+
+/// Calls a tool over the vaults of several spaces, as if they were one.
+fn call_in_spaces(
+    vault: &TestVault,
+    other: &Arc<Memory>,
+    name: &str,
+    arguments: Value,
+) -> ToolResult {
+    let cancelled = AtomicBool::new(false);
+    let others = [SpaceMemory { name: "second".into(), memory: Arc::clone(other) }];
+    let context = CallContext {
+        memory: &vault.memory,
+        who: Author::new("test 1", name, ChangeChannel::Mcp),
+        settings: &vault.settings,
+        progress: &|_, _, _| {},
+        cancelled: &cancelled,
+        client: &ClientContext::default(),
+        space: Some("first"),
+        others: &others,
+    };
+    call(tool(name).unwrap(), &context, arguments)
+}
+
 /// Returns the nearest statements of an answer.
 fn nearest(structured: &Value) -> &[Value] {
     structured["nearest"].as_array().map(Vec::as_slice).unwrap_or_default()
@@ -26,7 +64,7 @@ fn nearest(structured: &Value) -> &[Value] {
 
 #[test]
 fn each_reader_that_finds_nothing_names_them_and_counts_none_as_found() {
-    let vault = vault_with_preferences();
+    let vault = vault_with_facts();
     for (tool, found) in [
         ("recall", "passages"),
         ("get_context", "memories"),
@@ -49,6 +87,110 @@ fn each_reader_that_finds_nothing_names_them_and_counts_none_as_found() {
 }
 
 #[test]
+fn what_is_known_of_the_person_is_not_said_to_be_about_something_else() {
+    let vault = vault_with_preferences();
+    vault.done(
+        "remember",
+        json!({ "content": "Use one shared calendar", "kind": "decision", "scope": "person" }),
+    );
+    let path = vault.path("memories/user/car.md");
+    std::fs::create_dir_all(path.parent().unwrap()).unwrap();
+    std::fs::write(path, "She drives an old van.\n").unwrap();
+    vault.memory.sync(&mut |_| {}).unwrap();
+    let answer = vault.call("get_context", &json!({ "query": UNRELATED }));
+    let (known, _) = answer.text.split_once(HEADING).unwrap_or((&answer.text, ""));
+    assert!(known.contains("\nNothing matches"), "{}", answer.text);
+    let person = answer.structured["person"].as_array().unwrap();
+    assert_eq!(person.len(), 6, "{}", answer.text);
+    let everywhere = answer.structured["everywhere"].as_array().unwrap();
+    assert_eq!(everywhere.len(), 1, "{}", answer.text);
+    for item in person.iter().chain(everywhere) {
+        let text = item["text"].as_str().unwrap();
+        assert_eq!(answer.text.matches(text).count(), 1, "{text}: {}", answer.text);
+        assert!(nearest(&answer.structured).iter().all(|near| near["text"] != text), "{text}");
+    }
+    // A statement that its section has no room for stays among the nearest.
+    for budget in [60, 120, 180, 240, 300, 400] {
+        let asked = json!({ "query": UNRELATED, "budget_tokens": budget });
+        let answer = vault.call("get_context", &asked);
+        let listed: Vec<&Value> = ["person", "everywhere"]
+            .iter()
+            .flat_map(|section| answer.structured[section].as_array().unwrap())
+            .chain(nearest(&answer.structured))
+            .map(|item| &item["text"])
+            .collect();
+        for text in &listed {
+            let times = listed.iter().filter(|other| other == &text).count();
+            assert_eq!(times, 1, "{budget} {text}: {}", answer.text);
+        }
+    }
+}
+
+#[test]
+fn the_most_relevant_of_all_spaces_come_first_and_are_as_many_as_of_one() {
+    let vault = vault_with_facts();
+    let folder = tempfile::TempDir::new().unwrap();
+    let other = Arc::new(Memory::open(OpenOptions::in_folder(folder.path())).unwrap());
+    let author = Author::new("test 1", "remember", ChangeChannel::Mcp);
+    for (title, memory) in [("One", &vault.memory), ("Two", &other), ("Six", &other)] {
+        let cancelled = AtomicBool::new(false);
+        let context = CallContext {
+            memory,
+            who: author.clone(),
+            settings: &vault.settings,
+            progress: &|_, _, _| {},
+            cancelled: &cancelled,
+            client: &ClientContext::default(),
+            space: None,
+            others: &[],
+        };
+        let content = format!("The bridge of {title} is made of wood.");
+        let note = json!({ "title": title, "directory": "x", "content": content });
+        assert!(!call(tool("write_note").unwrap(), &context, note).is_error);
+        let note = json!({ "title": format!("{title} b"), "directory": "x", "content": "A van." });
+        assert!(!call(tool("write_note").unwrap(), &context, note).is_error);
+        for text in ["lifts", "stairs", "paint"] {
+            let fact = json!({ "content": format!("{title} has {text}"), "kind": "fact" });
+            assert!(!call(tool("remember").unwrap(), &context, fact).is_error);
+        }
+    }
+    for tool in ["recall", "search_notes"] {
+        let answer = call_in_spaces(&vault, &other, tool, json!({ "query": UNRELATED }));
+        let listed = nearest(&answer.structured);
+        let relevances: Vec<f64> =
+            listed.iter().map(|item| item["relevance"].as_f64().unwrap()).collect();
+        assert!(relevances.is_sorted_by(|a, b| a >= b), "{tool} {relevances:?}: {}", answer.text);
+        let notes = listed.iter().filter(|item| item["kind"] == "note").count();
+        assert_eq!((listed.len() - notes, notes), (3, 2), "{tool}: {}", answer.text);
+        assert!(listed.iter().all(|item| item["space"].is_string()), "{tool}: {}", answer.text);
+        let order: Vec<usize> = listed
+            .iter()
+            .map(|item| answer.text.find(item["text"].as_str().unwrap()).unwrap())
+            .collect();
+        assert!(order.is_sorted(), "{tool}: {}", answer.text);
+    }
+}
+
+#[test]
+fn a_question_without_a_word_has_none_and_fails_nothing() {
+    for only in [None, Some("main")] {
+        let mut vault = vault_in_repository();
+        let note = json!({ "title": "Tea", "directory": "x", "content": "Green." });
+        vault.done("write_note", note);
+        vault.settings.notes.only_project = only.map(str::to_owned);
+        for query in ["???", "🙂"] {
+            let answer = vault.call("get_context", &json!({ "query": query }));
+            assert!(!answer.is_error, "{only:?}: {}", answer.text);
+            assert!(nearest(&answer.structured).is_empty(), "{only:?}: {}", answer.text);
+        }
+    }
+    let vault = vault_in_repository();
+    vault.done("remember", json!({ "content": "Never push on Fridays", "kind": "rule" }));
+    let answer = vault.call("get_context", &json!({ "query": "???" }));
+    assert!(answer.text.contains("Never push on Fridays"), "{}", answer.text);
+}
+
+#[test]
 fn an_answer_with_results_has_none() {
     let vault = vault_with_preferences();
     for tool in ["recall", "get_context", "search_memories", "search_notes"] {
@@ -61,10 +203,16 @@ fn an_answer_with_results_has_none() {
 
 #[test]
 fn filters_thresholds_and_further_pages_have_none() {
-    let vault = vault_with_preferences();
+    let vault = vault_with_facts();
     vault.done("write_note", json!({ "title": "Tea", "directory": "x", "content": "Green." }));
     for (tool, more) in [
+        ("recall", json!({ "min_relevance": 0.5 })),
+        ("recall", json!({ "min_relevance": 0.3 })),
+        ("recall", json!({ "as_of": "2020-01-01" })),
         ("search_notes", json!({ "min_relevance": 0.5 })),
+        ("search_notes", json!({ "min_relevance": 0.3 })),
+        ("search_notes", json!({ "page": 2 })),
+        ("search_notes", json!({ "after_date": "7d" })),
         ("search_notes", json!({ "min_similarity": 0.9 })),
         ("search_notes", json!({ "tags": ["x"] })),
         ("search_notes", json!({ "note_types": ["note"] })),
@@ -72,8 +220,10 @@ fn filters_thresholds_and_further_pages_have_none() {
         ("search_notes", json!({ "search_type": "title" })),
         ("search_notes", json!({ "entity_types": ["observation"] })),
         ("search_memories", json!({ "min_relevance": 0.5 })),
+        ("search_memories", json!({ "min_relevance": 0.3 })),
         ("search_memories", json!({ "type": "rule" })),
         ("get_context", json!({ "min_relevance": 0.5 })),
+        ("get_context", json!({ "min_relevance": 0.3 })),
         ("get_context", json!({ "mode": "working" })),
         ("get_context", json!({ "mode": "rules_only" })),
         ("get_context", json!({ "limit": 0 })),
@@ -89,7 +239,7 @@ fn filters_thresholds_and_further_pages_have_none() {
 
 #[test]
 fn they_stay_within_the_budget() {
-    let vault = vault_with_preferences();
+    let vault = vault_with_facts();
     for (tool, parameter) in [
         ("recall", "max_tokens"),
         ("get_context", "budget_tokens"),
