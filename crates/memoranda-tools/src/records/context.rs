@@ -4,7 +4,7 @@ use memoranda_core::token_estimate::estimate_tokens;
 use memoranda_engine::records::{MemoryLayer, RecordScope, VisibleScopes, visible_open_streams};
 use memoranda_engine::task_context::{ContextQuestion, TaskContext, TaskContextRequest};
 use memoranda_engine::{Memory, VisitRegister, VisitingClient};
-use serde_json::{Value, json};
+use serde_json::json;
 
 use super::arguments;
 use super::elsewhere::{ElsewhereSection, only_project, other_repositories};
@@ -19,9 +19,6 @@ use crate::core::nearest::NearestSection;
 use crate::registry::{
     CallContext, ToolArgs, ToolResult, Toolset, abbreviate_query, project_constrained,
 };
-
-/// Reserve in tokens for the frame of an answer: scopes, and the names of the structure's fields.
-const FRAME_TOKENS: usize = 50;
 
 /// Returns the query of a call; `None` if only rules are requested.
 pub(super) fn query(args: &ToolArgs) -> RecordToolResult<Option<String>> {
@@ -82,9 +79,28 @@ pub(super) fn get_context(call: &CallContext<'_>, args: &ToolArgs) -> RecordTool
     let mut elsewhere = ElsewhereSection::new(&context.elsewhere);
     let mut nearest = NearestSection::new(&context.nearest);
     let mut cut = 0;
+    let mut end = String::new();
+    push_open_streams(call.memory, &visible, &mut end)?;
+    end.push_str(&format!("\n{}", visible_scopes_text(&visible)));
+    let mut structured = json!({
+        "project": visible.project().map(RecordScope::name),
+        "rules": page.to_json(),
+        "next_offset": page.next,
+        "memories": [],
+        "elsewhere": [],
+        "reminders": [],
+        "person": [],
+        "everywhere": [],
+        "memory_files": [],
+        "changes": context.changes.as_ref().map(|changes| {
+            json!({ "since": changes.since.to_string(), "commits": 0, "shown": [] })
+        }),
+        "left_out": context.rules.left_out,
+    });
     // Text and structure each stay within the budget.
-    let rules_json = estimate_tokens(&json!(page.to_json()).to_string());
-    let mut spent = estimate_tokens(&text).max(rules_json) + FRAME_TOKENS;
+    let end_tokens = estimate_tokens(&end);
+    let mut spent =
+        (estimate_tokens(&text) + end_tokens).max(estimate_tokens(&structured.to_string()));
     if let Some(query) = query.as_ref().filter(|_| limit > 0) {
         text.push_str("\n## Relevant Memories\n");
         let mut lines = Vec::new();
@@ -101,10 +117,11 @@ pub(super) fn get_context(call: &CallContext<'_>, args: &ToolArgs) -> RecordTool
         }
         cut = found.len() - lines.len();
         found = found.get(..lines.len()).unwrap_or_default();
-        if found.is_empty() && cut == 0 && elsewhere.is_empty() {
-            text.push_str(&format!("Nothing matches {:?}.\n", abbreviate_query(query)));
-        } else if found.is_empty() && cut == 0 {
-            text.push_str(&format!("No record matches {:?}.\n", abbreviate_query(query)));
+        if found.is_empty() && cut == 0 {
+            let what = if elsewhere.is_empty() { "Nothing" } else { "No record" };
+            let line = format!("{what} matches {:?}.\n", abbreviate_query(query));
+            spent += estimate_tokens(&line);
+            text.push_str(&line);
         }
         for line in lines {
             text.push_str(&line);
@@ -138,28 +155,24 @@ pub(super) fn get_context(call: &CallContext<'_>, args: &ToolArgs) -> RecordTool
             shown: found.iter().map(|record| record.id.as_str()).collect(),
             due,
             budget,
-            spent: spent.max(estimate_tokens(&format!("{text}{}{cut_text}", nearest.text()))),
+            spent: spent
+                .max(estimate_tokens(&format!("{text}{}{cut_text}", nearest.text())) + end_tokens),
         },
     );
     // What is known of the person is not said to be about something else.
     nearest.leave_out(&further.known, get_context::LINE_CHARS);
-    text.push_str(&format!("{}{cut_text}{}", nearest.text(), further.text));
-    push_open_streams(call.memory, &visible, &mut text)?;
-    text.push_str(&format!("\n{}", visible_scopes_text(&visible)));
-    let reminders: Vec<Value> = context.due.iter().map(reminder_json).collect();
-    let mut structured = json!({
-        "project": visible.project().map(RecordScope::name),
-        "rules": page.to_json(),
-        "next_offset": page.next,
-        "memories": records_json(found),
-        "elsewhere": elsewhere.items,
-        "reminders": reminders,
-        "person": further.person,
-        "everywhere": further.everywhere,
-        "memory_files": further.memory_files,
-        "changes": further.changes,
-        "left_out": cut + context.rules.left_out,
-    });
+    text.push_str(&format!("{}{cut_text}{}{end}", nearest.text(), further.text));
+    let filled = [
+        ("memories", json!(records_json(found))),
+        ("elsewhere", json!(elsewhere.items)),
+        ("reminders", context.due.iter().map(reminder_json).collect()),
+        ("person", json!(further.person)),
+        ("everywhere", json!(further.everywhere)),
+        ("memory_files", json!(further.memory_files)),
+        ("changes", further.changes),
+        ("left_out", json!(cut + context.rules.left_out)),
+    ];
+    filled.into_iter().for_each(|(name, value)| structured[name] = value);
     nearest.add_to(&mut structured);
     Ok(ToolResult::ok(text, structured))
 }

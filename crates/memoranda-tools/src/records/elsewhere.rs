@@ -95,6 +95,12 @@ impl ElsewhereSection {
         total - kept
     }
 
+    /// Removes the last memory. Returns false if nothing is left.
+    pub(super) fn pop(&mut self) -> bool {
+        self.lines.pop();
+        self.items.pop().is_some()
+    }
+
     /// Returns the tokens of the section, of the longer of text and structure.
     pub(super) fn tokens(&self) -> usize {
         let items: usize =

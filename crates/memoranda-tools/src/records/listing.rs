@@ -20,8 +20,6 @@ use super::render::{
 use crate::core::nearest::NearestSection;
 use crate::registry::{CallContext, QueryFeedback, ToolArgs, ToolResult, abbreviate_query};
 
-/// Reserve in tokens for the frame of an answer.
-const FRAME_TOKENS: usize = 60;
 /// Maximum number of characters of one memory in an answer.
 const READ_CHARS: usize = 50_000;
 
@@ -59,22 +57,15 @@ pub(super) fn search(call: &CallContext<'_>, args: &ToolArgs) -> RecordToolResul
     let min_relevance = args.optional_decimal("min_relevance")?;
     let asked_for = RecordQuery { text: &query, limit, min_relevance };
     let searched = search_records(call.memory, &visible, &kinds, asked_for, &fits);
-    let mut found = match searched {
+    let found = match searched {
         Err(RecordError::Engine(EngineError::Invalid(reason))) => {
             return Err(RecordToolError::new(format!("{reason}.")));
         }
         other => other?,
     };
-    let mut hint = found.has_more.then(|| match limit {
-        100.. => "[there are more; narrow the query]".to_owned(),
-        _ => {
-            let call = json!({ "query": query, "limit": (limit * 2).min(100) });
-            format!("[there are more; search_memories {call} shows them]")
-        }
-    });
     // Kinds and layers are attributes of records.
     let is_filtered = kinds.len() < RecordKind::ALL.len() || layer.is_some();
-    let mut elsewhere = if is_filtered {
+    let elsewhere = if is_filtered {
         ElsewhereSection::default()
     } else {
         ElsewhereSection::search(call, &visible, other_repositories(args)?, &query, limit)?
@@ -83,43 +74,106 @@ pub(super) fn search(call: &CallContext<'_>, args: &ToolArgs) -> RecordToolResul
     if found.records.is_empty() && elsewhere.is_empty() && layer.is_none() {
         nearest = nearest_records(call, &visible, args, &query, is_filtered.then_some(&kinds))?;
     }
-    let mut is_cut = false;
-    if let Some(budget) = args.optional_integer("max_tokens")? {
-        nearest.cut_to(budget.saturating_sub(FRAME_TOKENS));
-        let (kept, mut left) = fitting_records(&found.records, budget.saturating_sub(FRAME_TOKENS));
-        let mut cut = found.records.len() - kept;
-        found.records.truncate(kept);
-        if cut > 0 {
-            left = 0;
+    let feedback = found.page.as_ref().map(QueryFeedback::from_page).unwrap_or_default();
+    let more = found.has_more.then(|| match limit {
+        100.. => "[there are more; narrow the query]".to_owned(),
+        _ => {
+            let call = json!({ "query": query, "limit": (limit * 2).min(100) });
+            format!("[there are more; search_memories {call} shows them]")
         }
-        cut += elsewhere.cut_to(left);
-        if cut > 0 {
-            is_cut = true;
-            hint = Some(format!("[{cut} more did not fit max_tokens]"));
-        }
-    }
-    let nothing = if is_cut && elsewhere.is_empty() {
-        format!("Nothing that matches {asked:?} fits max_tokens.")
-    } else if elsewhere.is_empty() {
-        format!("No memories match {asked:?}.")
-    } else {
-        format!("No record matches {asked:?}.")
+    });
+    let mut answer = SearchAnswer {
+        asked,
+        visible: &visible,
+        records: found.records,
+        elsewhere,
+        nearest,
+        feedback,
+        more,
+        cut: 0,
     };
-    let mut result = listed(&found.records, &visible, hint.as_deref(), &nothing, &elsewhere);
-    let nearest_text = nearest.text();
-    if !nearest_text.is_empty() {
-        result.text.push_str(&format!("\n\n{}", nearest_text.trim_end()));
-    }
-    nearest.add_to(&mut result.structured);
-    if let Some(page) = &found.page {
-        let feedback = QueryFeedback::from_page(page);
-        let feedback_text = feedback.to_text();
-        if !feedback_text.is_empty() {
-            result.text.push_str(&format!("\n{}", feedback_text.trim_end()));
+    Ok(match args.optional_integer("max_tokens")? {
+        Some(budget) => answer.within(budget),
+        None => answer.result(),
+    })
+}
+
+/// Parts of an answer of `search_memories`.
+struct SearchAnswer<'a> {
+    /// The query, abbreviated.
+    asked: String,
+    visible: &'a VisibleScopes,
+    records: Vec<MemoryRecord>,
+    elsewhere: ElsewhereSection,
+    nearest: NearestSection,
+    feedback: QueryFeedback,
+    /// Line that says that there are more; `None` if there are none.
+    more: Option<String>,
+    /// Number of memories that the budget left out.
+    cut: usize,
+}
+
+impl SearchAnswer<'_> {
+    /// Renders the parts.
+    fn result(&self) -> ToolResult {
+        let Self { asked, elsewhere, .. } = self;
+        let nothing = if self.cut > 0 && elsewhere.is_empty() {
+            format!("Nothing that matches {asked:?} fits max_tokens.")
+        } else if elsewhere.is_empty() {
+            format!("No memories match {asked:?}.")
+        } else {
+            format!("No record matches {asked:?}.")
+        };
+        let hint = match self.cut {
+            0 => self.more.clone(),
+            cut => Some(format!("[{cut} more did not fit max_tokens]")),
+        };
+        let mut result = listed(&self.records, self.visible, hint.as_deref(), &nothing, elsewhere);
+        let nearest = self.nearest.text();
+        if !nearest.is_empty() {
+            result.text.push_str(&format!("\n\n{}", nearest.trim_end()));
         }
-        feedback.add_to(&mut result.structured);
+        self.nearest.add_to(&mut result.structured);
+        let feedback = self.feedback.to_text();
+        if !feedback.is_empty() {
+            result.text.push_str(&format!("\n{}", feedback.trim_end()));
+        }
+        self.feedback.add_to(&mut result.structured);
+        result
     }
-    Ok(result)
+
+    /// Renders what fits into a number of tokens as text and as structure, with everything around it.
+    fn within(&mut self, budget: usize) -> ToolResult {
+        let (kept, left) = fitting_records(&self.records, budget);
+        self.cut = self.records.len() - kept;
+        self.records.truncate(kept);
+        self.cut += self.elsewhere.cut_to(if self.cut > 0 { 0 } else { left });
+        loop {
+            let result = self.result();
+            let structure = estimate_tokens(&result.structured.to_string());
+            if estimate_tokens(&result.text).max(structure) <= budget || !self.leave_out_last() {
+                return result;
+            }
+        }
+    }
+
+    /// Leaves out the least important part. Returns false if nothing is left.
+    fn leave_out_last(&mut self) -> bool {
+        const SHORT: &str = "[there are more; a larger limit shows them]";
+        if self.nearest.pop() {
+            return true;
+        }
+        // A query that is longer than the budget has no room in the hint.
+        if let Some(more) =
+            self.more.as_mut().filter(|more| self.cut == 0 && more.len() > SHORT.len())
+        {
+            SHORT.clone_into(more);
+            return true;
+        }
+        let is_left_out = self.elsewhere.pop() || self.records.pop().is_some();
+        self.cut += usize::from(is_left_out);
+        is_left_out
+    }
 }
 
 /// Returns the nearest statements to a query that found nothing. A caller that names kinds asks for

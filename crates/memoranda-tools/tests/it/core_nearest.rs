@@ -260,6 +260,45 @@ fn they_stay_within_the_budget() {
 }
 
 #[test]
+fn a_long_question_stays_within_the_budget_too() {
+    let mut vault = vault_in_repository();
+    let workspace = vault.path("../deep");
+    std::fs::create_dir_all(workspace.join(".git")).unwrap();
+    std::fs::write(workspace.join(".git/HEAD"), "ref: refs/heads/main\n").unwrap();
+    let remote = format!("git.example.com/{}", "group-of-teams/".repeat(3) + "lighthouse");
+    let config = format!("[remote \"origin\"]\n\turl = https://{remote}.git\n");
+    std::fs::write(workspace.join(".git/config"), config).unwrap();
+    vault.settings.workspace = Some(workspace);
+    for n in 0..12 {
+        let content = format!("The lamp number {n} shines {}", "far over the sea ".repeat(n % 4));
+        let fact = json!({ "content": content, "kind": "fact", "scope": "repository" });
+        vault.done("remember", fact);
+    }
+    let long = format!("lamp {}", "and the bright beam of the lighthouse ".repeat(40));
+    for query in ["lamp", &long, UNRELATED] {
+        for (tool, parameter) in
+            [("search_memories", "max_tokens"), ("get_context", "budget_tokens")]
+        {
+            let mut sizes = Vec::new();
+            for budget in [250, 300, 350, 400, 500, 800] {
+                let asked = json!({ "query": query, parameter: budget, "limit": 5 });
+                let answer = vault.call(tool, &asked);
+                let (text, structure) = (
+                    estimate_tokens(&answer.text),
+                    estimate_tokens(&answer.structured.to_string()),
+                );
+                let begin: String = query.chars().take(20).collect();
+                let most = text.max(structure);
+                assert!(most <= budget, "{tool} {begin} {budget}: {text} {structure}");
+                sizes.push(answer.structured["memories"].as_array().unwrap().len());
+            }
+            assert!(sizes.is_sorted(), "{tool}: {sizes:?}");
+            assert!(query == UNRELATED || sizes.last() == Some(&5), "{tool}: {sizes:?}");
+        }
+    }
+}
+
+#[test]
 fn a_result_that_does_not_fit_is_not_said_to_be_missing() {
     let vault = vault_in_repository();
     let content = format!("The museum shows {}", "old paintings and new ones, ".repeat(12));
