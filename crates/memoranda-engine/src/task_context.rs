@@ -10,11 +10,13 @@ use memoranda_store::{FileSummary, ListFilter, ListOrder};
 
 use crate::recall::{RecallRequest, RecalledPassage, RecalledSubject, nearest_statements, recall};
 use crate::records::{
-    ActiveMemory, ActiveMemorySearch, FileSelection, MemoryLayer, MemoryRecord, RecordError,
-    RecordKind, RecordQuery, RecordResult, Reminder, RuleList, VisibleScopes, due_reminders,
-    search_active_memories, search_records,
+    ActiveMemory, ActiveMemoryMatches, ActiveMemorySearch, FileSelection, MemoryLayer,
+    MemoryRecord, RecordError, RecordKind, RecordMatches, RecordQuery, RecordResult, Reminder,
+    RuleList, VisibleScopes, due_reminders, search_active_memories, search_records,
 };
-use crate::{ChangesSinceVisit, EngineError, MIN_RELEVANCE, Memory, VisitingClient};
+use crate::{
+    ChangesSinceVisit, EmbeddingSource, EngineError, MIN_RELEVANCE, Memory, VisitingClient,
+};
 
 /// Kinds of records besides rules, which have their own section.
 pub const MEMORY_KINDS: [RecordKind; 4] =
@@ -90,6 +92,8 @@ pub struct TaskContext {
     pub relevant: Vec<MemoryRecord>,
     /// Memories besides the visible records that match the question.
     pub elsewhere: Vec<ActiveMemory>,
+    /// True if notes were not looked for by their meaning, because the vectors are not loaded yet.
+    pub is_by_words_alone: bool,
     /// Nearest statements of agents to a question without a relevant memory.
     pub nearest: Vec<RecalledPassage>,
     /// Statements about the person.
@@ -118,6 +122,9 @@ impl TaskContext {
             ),
             None => Default::default(),
         };
+        let is_by_words_alone = elsewhere.is_by_words_alone
+            || relevant.page.is_some_and(|page| page.meaning == EmbeddingSource::Loading);
+        let (relevant, elsewhere) = (relevant.records, elsewhere.memories);
         let nearest = match &request.question {
             Some(question) if relevant.is_empty() && elsewhere.is_empty() => {
                 nearest_memories(memory, request, question)?
@@ -145,6 +152,7 @@ impl TaskContext {
             rules,
             relevant,
             elsewhere,
+            is_by_words_alone,
             nearest,
             person,
             everywhere,
@@ -161,9 +169,9 @@ fn relevant_records(
     memory: &Memory,
     request: &TaskContextRequest<'_>,
     question: &ContextQuestion<'_>,
-) -> RecordResult<Vec<MemoryRecord>> {
+) -> RecordResult<RecordMatches> {
     if question.limit == 0 {
-        return Ok(Vec::new());
+        return Ok(RecordMatches::default());
     }
     let matches = |record: &MemoryRecord| {
         record.is_active(request.now) && question.layer.is_none_or(|layer| layer.includes(record))
@@ -171,8 +179,8 @@ fn relevant_records(
     let &ContextQuestion { text, limit, min_relevance, .. } = question;
     let query = RecordQuery { text, limit, min_relevance };
     match search_records(memory, request.visible, &MEMORY_KINDS, query, &matches) {
-        Err(RecordError::Engine(EngineError::Invalid(_))) => Ok(Vec::new()),
-        found => found.map(|found| found.records),
+        Err(RecordError::Engine(EngineError::Invalid(_))) => Ok(RecordMatches::default()),
+        found => found,
     }
 }
 
@@ -181,10 +189,10 @@ fn memories_elsewhere(
     memory: &Memory,
     request: &TaskContextRequest<'_>,
     question: &ContextQuestion<'_>,
-) -> RecordResult<Vec<ActiveMemory>> {
+) -> RecordResult<ActiveMemoryMatches> {
     // A layer is an attribute of records.
     if question.layer.is_some() {
-        return Ok(Vec::new());
+        return Ok(ActiveMemoryMatches::default());
     }
     let search = ActiveMemorySearch {
         known: Some(request.visible),
@@ -197,7 +205,7 @@ fn memories_elsewhere(
     };
     let mut found = search_active_memories(memory, &search)?;
     if question.others == OtherRepositories::LeftOut {
-        found.retain(|other| other.record.is_none());
+        found.memories.retain(|other| other.record.is_none());
     }
     Ok(found)
 }

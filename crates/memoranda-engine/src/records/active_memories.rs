@@ -10,7 +10,7 @@ use super::error::{RecordError, RecordResult};
 use super::query::record_at;
 use super::record::{MemoryRecord, PROJECT_NAME, RecordLocation};
 use super::scope::{RecordScope, VisibleScopes};
-use crate::{EngineError, Memory, SearchRequest, SearchResult};
+use crate::{EmbeddingSource, EngineError, Memory, SearchRequest, SearchResult};
 
 /// Number of search results requested in addition to the limit, because some are left out.
 const EXTRA_RESULTS: usize = 10;
@@ -47,12 +47,22 @@ pub struct ActiveMemory {
     pub record: Option<MemoryRecord>,
 }
 
+/// Memories that match a search.
+#[derive(Clone, Debug, Default)]
+pub struct ActiveMemoryMatches {
+    /// The memories, the best match first.
+    pub memories: Vec<ActiveMemory>,
+    /// True if notes were not looked for by their meaning, because the vectors are not loaded yet.
+    pub is_by_words_alone: bool,
+}
+
 /// Returns the best matching memories. A query without a word matches none.
 pub fn search_active_memories(
     memory: &Memory,
     search: &ActiveMemorySearch<'_>,
-) -> RecordResult<Vec<ActiveMemory>> {
+) -> RecordResult<ActiveMemoryMatches> {
     let mut found = Vec::new();
+    let mut is_by_words_alone = false;
     let page_size = search.limit + EXTRA_RESULTS;
     for page in 0..MAX_PAGES {
         if search.limit == 0 {
@@ -71,9 +81,10 @@ pub fn search_active_memories(
             ..SearchRequest::default()
         };
         let page = match memory.search(&request) {
-            Err(EngineError::Invalid(_)) => return Ok(Vec::new()),
+            Err(EngineError::Invalid(_)) => return Ok(ActiveMemoryMatches::default()),
             page => page.map_err(RecordError::from)?,
         };
+        is_by_words_alone |= page.meaning == EmbeddingSource::Loading;
         for result in page.results {
             found.extend(active_memory(memory, search, result)?);
         }
@@ -82,7 +93,7 @@ pub fn search_active_memories(
         }
     }
     found.truncate(search.limit);
-    Ok(found)
+    Ok(ActiveMemoryMatches { memories: found, is_by_words_alone })
 }
 
 /// Returns the memory of a result. `None` for a known or inactive record, and for a note that is not

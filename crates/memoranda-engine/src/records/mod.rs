@@ -24,7 +24,9 @@ mod stream;
 mod sync_scope;
 mod write;
 
-pub use active_memories::{ActiveMemory, ActiveMemorySearch, search_active_memories};
+pub use active_memories::{
+    ActiveMemory, ActiveMemoryMatches, ActiveMemorySearch, search_active_memories,
+};
 pub use consolidate::{Consolidation, find_duplicates, supersede_duplicates, supersede_record};
 pub use delete::{
     DeleteFilter, DeletedRecord, PurgedRecords, RestoredCommit, RestoredRecord, delete_record,

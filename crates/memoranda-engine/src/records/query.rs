@@ -10,8 +10,8 @@ use super::kind::RecordKind;
 use super::record::{MemoryRecord, PROJECT_NAME, RecordLocation, records_project};
 use super::scope::{RecordScope, VisibleScopes};
 use crate::{
-    EngineError, LOW_RELEVANCE, MIN_RELEVANCE, Memory, NoteLocation, SearchPage, SearchRequest,
-    SearchResult,
+    EmbeddingSource, EngineError, LOW_RELEVANCE, MIN_RELEVANCE, Memory, NoteLocation, SearchPage,
+    SearchRequest, SearchResult,
 };
 
 /// Number of files requested in addition to the limit, because some do not match.
@@ -169,7 +169,7 @@ pub fn search_records(
     let mut likely = 0;
     let (mut offset, page_size) = (0, limit + EXTRA_RESULTS);
     loop {
-        let page =
+        let mut page =
             memory.search(&request(text, offset, page_size).with_min_relevance(min_relevance))?;
         let is_likely =
             |hit: &&SearchResult| hit.relevance >= min_relevance.unwrap_or(MIN_RELEVANCE);
@@ -200,6 +200,9 @@ pub fn search_records(
                 ..request(text, 0, page_size).with_min_relevance(min_relevance)
             };
             let mut all = memory.search(&everywhere)?;
+            if all.meaning == EmbeddingSource::Loading {
+                page.meaning = EmbeddingSource::Loading;
+            }
             let records = records_project();
             all.results.retain(|hit| hit.place.project == records);
             found = load(&all)?;

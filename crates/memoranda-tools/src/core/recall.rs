@@ -199,6 +199,9 @@ fn answer_json(answer: &RecallAnswer, request: &RecallRequest) -> Value {
     if !answer.nearest.is_empty() {
         json["nearest"] = answer.nearest.iter().map(passage_json).collect();
     }
+    if answer.is_by_words_alone {
+        json["by_words_alone"] = json!(true);
+    }
     json
 }
 

@@ -91,6 +91,7 @@ impl NoteSearchResults {
         self.has_more |= further.has_more;
         self.partial |= further.partial;
         self.relevance = self.relevance.max(further.relevance);
+        self.feedback.join(further.feedback);
     }
 
     /// Orders results of several spaces as those of one vault: by score, or newest first.

@@ -17,7 +17,8 @@ use super::rules::{PAGE_CHARS, RulesPage, selected_files};
 use crate::core::get_context::{self, FurtherRequest, FurtherSections};
 use crate::core::nearest::NearestSection;
 use crate::registry::{
-    CallContext, ToolArgs, ToolResult, Toolset, abbreviate_query, project_constrained,
+    BY_WORDS_ALONE, CallContext, ToolArgs, ToolResult, Toolset, abbreviate_query,
+    project_constrained,
 };
 
 /// Returns the query of a call; `None` if only rules are requested.
@@ -79,7 +80,7 @@ pub(super) fn get_context(call: &CallContext<'_>, args: &ToolArgs) -> RecordTool
     let mut elsewhere = ElsewhereSection::new(&context.elsewhere);
     let mut nearest = NearestSection::new(&context.nearest);
     let mut cut = 0;
-    let mut end = String::new();
+    let mut end = if context.is_by_words_alone { BY_WORDS_ALONE.to_owned() } else { String::new() };
     push_open_streams(call.memory, &visible, &mut end)?;
     end.push_str(&format!("\n{}", visible_scopes_text(&visible)));
     let mut structured = json!({
@@ -97,6 +98,9 @@ pub(super) fn get_context(call: &CallContext<'_>, args: &ToolArgs) -> RecordTool
         }),
         "left_out": context.rules.left_out,
     });
+    if context.is_by_words_alone {
+        structured["by_words_alone"] = json!(true);
+    }
     // Text and structure each stay within the budget.
     let end_tokens = estimate_tokens(&end);
     let mut spent =

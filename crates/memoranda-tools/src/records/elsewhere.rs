@@ -37,6 +37,8 @@ pub(super) fn only_project(call: &CallContext<'_>) -> RecordToolResult<Option<Pr
 pub(super) struct ElsewhereSection {
     lines: Vec<String>,
     pub(super) items: Vec<Value>,
+    /// True if notes were not looked for by their meaning, because the vectors are not loaded yet.
+    pub(super) is_by_words_alone: bool,
 }
 
 impl ElsewhereSection {
@@ -62,9 +64,10 @@ impl ElsewhereSection {
             },
         )?;
         if others == OtherRepositories::LeftOut {
-            found.retain(|other| other.record.is_none());
+            found.memories.retain(|other| other.record.is_none());
         }
-        Ok(Self::new(&found))
+        let is_by_words_alone = found.is_by_words_alone;
+        Ok(Self { is_by_words_alone, ..Self::new(&found.memories) })
     }
 
     /// Renders memories.
@@ -72,6 +75,7 @@ impl ElsewhereSection {
         Self {
             lines: found.iter().map(memory_line).collect(),
             items: found.iter().map(memory_json).collect(),
+            is_by_words_alone: false,
         }
     }
 

@@ -74,7 +74,8 @@ pub(super) fn search(call: &CallContext<'_>, args: &ToolArgs) -> RecordToolResul
     if found.records.is_empty() && elsewhere.is_empty() && layer.is_none() {
         nearest = nearest_records(call, &visible, args, &query, is_filtered.then_some(&kinds))?;
     }
-    let feedback = found.page.as_ref().map(QueryFeedback::from_page).unwrap_or_default();
+    let mut feedback = found.page.as_ref().map(QueryFeedback::from_page).unwrap_or_default();
+    feedback.add_by_words_alone(elsewhere.is_by_words_alone);
     let more = found.has_more.then(|| match limit {
         100.. => "[there are more; narrow the query]".to_owned(),
         _ => {

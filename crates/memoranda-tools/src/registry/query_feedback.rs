@@ -36,6 +36,25 @@ impl QueryFeedback {
         Self { corrections, when: page.when, is_by_words_alone }
     }
 
+    /// Adds the feedback of another space on the same query.
+    pub(crate) fn join(&mut self, further: Self) {
+        for correction in further.corrections {
+            let is_known = |known: &TermCorrection| {
+                (&known.typed, &known.meant) == (&correction.typed, &correction.meant)
+            };
+            if !self.corrections.iter().any(is_known) && self.corrections.len() < MAX_CORRECTIONS {
+                self.corrections.push(correction);
+            }
+        }
+        self.when = self.when.or(further.when);
+        self.is_by_words_alone |= further.is_by_words_alone;
+    }
+
+    /// Adds that a further search for the same answer went by words alone.
+    pub(crate) fn add_by_words_alone(&mut self, is_by_words_alone: bool) {
+        self.is_by_words_alone |= is_by_words_alone;
+    }
+
     /// Renders one line per correction for a model. Empty if the query was used as written.
     pub(crate) fn to_text(&self) -> String {
         let mut text = String::new();

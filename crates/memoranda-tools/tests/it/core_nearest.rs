@@ -367,3 +367,42 @@ fn notes_that_agents_wrote_are_named_and_those_of_people_are_not() {
     let facts = asked(json!({ "query": question, "kinds": ["fact"] }));
     assert!(nearest(&facts.structured).is_empty(), "a note is no fact: {}", facts.text);
 }
+
+#[test]
+fn each_reader_says_that_it_went_by_words_alone() {
+    const NOTICE: &str = "[found by words alone";
+    let other = TestVault::new(memoranda_tools::Wording::Mcp);
+    let mut vault = vault_with_facts();
+    for n in 0..6 {
+        let note =
+            json!({ "title": format!("Tea {n}"), "directory": "x", "content": "Green tea." });
+        vault.done("write_note", note);
+    }
+    for (tool, more) in [
+        ("recall", json!({})),
+        ("get_context", json!({})),
+        ("search_memories", json!({})),
+        ("search_notes", json!({})),
+    ] {
+        // Another handle has read no vectors yet.
+        vault.memory = reopened(&vault);
+        vault.memory.defer_vectors_above(3);
+        let mut arguments = more;
+        arguments["query"] = json!(UNRELATED);
+        let answer = vault.call(tool, &arguments);
+        assert!(answer.text.contains(NOTICE), "{tool}: {}", answer.text);
+        assert_eq!(answer.structured["by_words_alone"], true, "{tool}: {}", answer.structured);
+    }
+    for tool in ["recall", "search_notes"] {
+        let further = Arc::new(reopened(&vault));
+        further.defer_vectors_above(3);
+        let answer = call_in_spaces(&other, &further, tool, json!({ "query": UNRELATED }));
+        assert!(answer.text.contains(NOTICE), "{tool}: {}", answer.text);
+        assert_eq!(answer.structured["by_words_alone"], true, "{tool}: {}", answer.structured);
+    }
+}
+
+/// Opens the vault again.
+fn reopened(vault: &TestVault) -> Memory {
+    Memory::open(OpenOptions::in_folder(&vault.path("..").canonicalize().unwrap())).unwrap()
+}
