@@ -14,7 +14,7 @@ mod records;
 mod registry;
 mod settings;
 
-pub use self::core::{NEAREST_HEADING, remembered_scope};
+pub use self::core::{NEAREST_HEADING, add_nearest, remembered_scope, take_nearest};
 pub use banks::{BankSettings, DiagnosticsMode};
 pub use graph::GraphSettings;
 pub use instructions::instructions;

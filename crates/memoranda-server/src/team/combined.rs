@@ -4,10 +4,12 @@ use std::sync::Arc;
 
 use memoranda_engine::{Memory, SpaceFreshness, SyncScope};
 use memoranda_remote::directory::SpaceGrant;
-use memoranda_tools::{ClientContext, SideOutput, SpaceMemory, ToolResult};
-use serde_json::Value;
+use memoranda_tools::{
+    ClientContext, SideOutput, SpaceMemory, ToolResult, add_nearest, take_nearest,
+};
+use serde_json::{Value, json};
 
-use super::request::{CallChannels, TeamRequest, space_failed};
+use super::request::{CallChannels, SPACE_ARGUMENT, TeamRequest, space_failed};
 use crate::tool_call::{ToolCall, await_first_scan};
 
 /// Tools that search all spaces as if they were one vault.
@@ -88,7 +90,8 @@ impl TeamRequest {
         (result, output)
     }
 
-    /// Runs a call in every space, and joins the answers.
+    /// Runs a call in every space, and joins the answers. What is nearest in one space is left out if
+    /// another has a result.
     fn run_in_each(
         &self,
         spaces: &[&SpaceGrant],
@@ -97,16 +100,25 @@ impl TeamRequest {
     ) -> ToolResult {
         let mut joined: Option<ToolResult> = None;
         let mut failed: Option<ToolResult> = None;
+        let (mut nearest, mut is_found) = (Vec::new(), false);
         for space in spaces {
-            let (result, _) = self.run_in(space, again(call), channels);
+            let (mut result, _) = self.run_in(space, again(call), channels);
             if result.is_error {
                 failed.get_or_insert(result);
                 continue;
             }
+            is_found |= has_memories(&result.structured);
+            nearest.extend(take_nearest(&mut result).into_iter().map(|mut item| {
+                item[SPACE_ARGUMENT] = json!(space.name);
+                item
+            }));
             match &mut joined {
                 None => joined = Some(result),
                 Some(joined) => join(joined, result),
             }
+        }
+        if let Some(joined) = joined.as_mut().filter(|_| !is_found) {
+            add_nearest(joined, nearest);
         }
         joined.or(failed).unwrap_or_else(|| ToolResult::error("This token opens no space."))
     }
@@ -130,6 +142,12 @@ impl TeamRequest {
             (ToolResult::error("This token opens no space."), SideOutput::default())
         })
     }
+}
+
+/// Returns true for an answer with a memory, or with one that its budget left out.
+fn has_memories(structured: &Value) -> bool {
+    let is_filled = |name: &&str| structured[*name].as_array().is_some_and(|all| !all.is_empty());
+    ["memories", "elsewhere"].iter().any(is_filled) || structured["has_more"] == json!(true)
 }
 
 /// Returns a call again, for another space. Tools that read ask nothing.

@@ -7,7 +7,7 @@ pub(crate) mod nearest;
 mod recall;
 mod remember;
 
-pub use nearest::NEAREST_HEADING;
+pub use nearest::{NEAREST_HEADING, add_nearest, take_nearest};
 pub use remember::remembered_scope;
 
 use serde_json::{Value, json};

@@ -1,5 +1,8 @@
 //! The nearest statements of agents, behind an answer that found nothing.
 
+use std::ops::Range;
+
+use jiff::Timestamp;
 use memoranda_core::token_estimate::estimate_tokens;
 use memoranda_engine::recall::{
     NearestRank, RecallRequest, RecalledPassage, keep_nearest, nearest_statements,
@@ -8,7 +11,7 @@ use memoranda_engine::records::{RecordResult, single_line};
 use serde_json::{Value, json};
 
 use super::recall::{item_text, passage_json};
-use crate::registry::CallContext;
+use crate::registry::{CallContext, ToolResult};
 
 /// Heading of the statements.
 pub const NEAREST_HEADING: &str = "Nearest of what agents remember; it may not be about this:\n";
@@ -105,5 +108,62 @@ impl NearestSection {
         if !self.items.is_empty() {
             structured[NEAREST_FIELD] = json!(self.items);
         }
+    }
+}
+
+/// Removes the nearest statements from the text and the structure of an answer, and returns their
+/// structures.
+pub fn take_nearest(result: &mut ToolResult) -> Vec<Value> {
+    let fields = result.structured.as_object_mut();
+    let taken = fields.and_then(|fields| fields.remove(NEAREST_FIELD));
+    let Some(Value::Array(items)) = taken else { return Vec::new() };
+    if let Some(range) = range_in(&result.text, &items) {
+        result.text.replace_range(range, "");
+    }
+    items
+}
+
+/// Returns the range of the section with these statements in a text.
+fn range_in(text: &str, items: &[Value]) -> Option<Range<usize>> {
+    // The age in the last line of a statement may have changed since.
+    let mut expected = Vec::new();
+    for item in items {
+        let whole = item_text(item, Timestamp::UNIX_EPOCH);
+        let lines = whole.lines().count();
+        expected.extend(whole.lines().take(lines - 1).map(|line| (line.to_owned(), false)));
+        expected.push(("  (".to_owned(), true));
+    }
+    text.match_indices(NEAREST_HEADING).find_map(|(start, heading)| {
+        let mut end = start + heading.len();
+        let mut lines = text.get(end..)?.split_inclusive('\n');
+        for (line, is_source) in &expected {
+            let found = lines.next()?;
+            let fits = if *is_source {
+                found.starts_with(line)
+            } else {
+                found.trim_end_matches('\n') == line
+            };
+            if !fits {
+                return None;
+            }
+            end += found.len();
+        }
+        let is_apart = text.get(..start)?.ends_with("\n\n");
+        Some(start - usize::from(is_apart)..end)
+    })
+}
+
+/// Adds the nearest statements of the answers of several spaces to a joined answer, the most relevant
+/// first and as many as of one answer.
+pub fn add_nearest(result: &mut ToolResult, mut items: Vec<Value>) {
+    keep_nearest(&mut items, &|item: &Value| {
+        let place = item["places"][0].as_str().unwrap_or_default();
+        let project = place.split('/').next().unwrap_or_default();
+        NearestRank::new(item["relevance"].as_f64(), project)
+    });
+    let section = NearestSection::of_items(items);
+    if !section.items.is_empty() {
+        result.text.push_str(&format!("\n\n{}", section.text().trim_end()));
+        section.add_to(&mut result.structured);
     }
 }

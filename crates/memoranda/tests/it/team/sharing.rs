@@ -58,6 +58,50 @@ fn remember_goes_where_it_belongs_and_says_so() {
 }
 
 #[test]
+fn what_one_space_has_is_not_followed_by_the_nearest_of_another() {
+    let Some(team) = Team::start(DiskForce::Off) else { return skipped("what_one_space_has") };
+    let server = team.serve();
+    let anna = team.token("anna", "laptop", &[]);
+    const SHOP: &str = "github.com/acme/shop";
+    for space in ["anna", "acme"] {
+        for choice in ["tabs", "oat milk", "short answers", "the early train"] {
+            let fact = json!({ "content": format!("we in {space} prefer {choice}"), "kind": "fact",
+                "scope": "repository", "project_id": SHOP, "space": space });
+            server.call(&anna, "remember", &fact);
+        }
+    }
+    let fact = json!({ "content": "The boiler warranty lapses in March", "kind": "fact",
+        "scope": "repository", "project_id": SHOP, "space": "acme" });
+    server.call(&anna, "remember", &fact);
+    let nearest = |answer: &Value| -> Vec<Value> {
+        answer["structured"]["nearest"].as_array().cloned().unwrap_or_default()
+    };
+    const HEADING: &str = "Nearest of what agents remember";
+    for tool in ["get_context", "search_memories"] {
+        let asked =
+            |query: &str| server.call(&anna, tool, &json!({ "query": query, "project_id": SHOP }));
+        let found = asked("boiler warranty");
+        let text = found["text"].as_str().unwrap();
+        assert!(text.contains("lapses in March"), "{tool}: {found}");
+        assert!(nearest(&found).is_empty() && !text.contains(HEADING), "{tool}: {text}");
+        let unknown = asked("how tall is the tower in Paris");
+        let text = unknown["text"].as_str().unwrap();
+        let listed = nearest(&unknown);
+        assert_eq!(listed.len(), 3, "{tool}: {unknown}");
+        assert_eq!(text.matches(HEADING).count(), 1, "{tool}: {text}");
+        let relevances: Vec<f64> =
+            listed.iter().map(|item| item["relevance"].as_f64().unwrap()).collect();
+        assert!(relevances.is_sorted_by(|a, b| a >= b), "{tool}: {relevances:?}");
+        for item in &listed {
+            let (space, said) = (item["space"].as_str().unwrap(), item["text"].as_str().unwrap());
+            assert!(said.contains(&format!("in {space} ")), "{tool}: {item}");
+            assert_eq!(text.matches(said).count(), 1, "{tool} {said}: {text}");
+            assert!(text.contains(&format!("space {space}")), "{tool}: {text}");
+        }
+    }
+}
+
+#[test]
 fn a_note_is_promoted_with_its_origin_and_only_where_the_person_may_write() {
     let Some(team) = Team::start(DiskForce::Off) else { return skipped("a_note_is_promoted") };
     let server = team.serve();
