@@ -53,9 +53,9 @@ impl TeamRequest {
                     structured,
                 )
             }
-            Err(DirectoryError::Refused(reason)) => {
-                ToolResult::error(format!("Nothing was written and nothing waits: {reason}."))
-            }
+            Err(DirectoryError::Refused(reason)) => ToolResult::error(format!(
+                "Nothing was written, and this call was not kept: {reason}."
+            )),
             Err(error) => {
                 tracing::warn!(%error, "a proposal was not kept");
                 refuse_while_away()

@@ -204,7 +204,7 @@ impl TeamRequest {
         if call.tool.hints.read_only && is_too_long(&call.arguments) {
             let message = format!(
                 "A reading call may have {MAX_READ_ARGUMENTS} bytes of arguments at the most. Ask with \
-                 fewer words.",
+                 fewer words or values.",
             );
             return (ToolResult::error(message), SideOutput::default());
         }

@@ -191,6 +191,23 @@ fn a_proposal_waits_for_an_editor() {
 }
 
 #[test]
+fn a_proposal_too_many_is_not_kept_and_no_list_says_that_it_waits() {
+    let Some(team) = Team::start(DiskForce::Off) else { return skipped("a_proposal_too_many") };
+    let server = team.serve();
+    team.admin(&["account", "add", "carla"]);
+    team.admin(&["member", "add", "acme", "carla", "--role", "proposer"]);
+    let carla = team.token("carla", "laptop", &["--space", "acme"]);
+    let note = |n: usize| json!({ "title": format!("N{n}"), "folder": "p", "content": "wombat" });
+    for n in 0..100 {
+        server.call(&carla, "write_note", &note(n));
+    }
+    let refusal = "Nothing was written, and this call was not kept: 100 proposals of carla wait";
+    server.refuses(&carla, "write_note", &note(100), refusal);
+    let listed = server.call(&carla, "list_proposals", &json!({}));
+    assert_eq!(listed["structured"]["proposals"].as_array().unwrap().len(), 100, "{listed}");
+}
+
+#[test]
 fn a_token_that_is_used_too_often_waits() {
     let Some(team) = Team::start(DiskForce::Off) else { return skipped("a_token_that_is_used") };
     let server = team.serve_with(&["--max-requests", "60"]);

@@ -109,10 +109,13 @@ fn a_question_of_many_pages_is_refused_before_anybody_works_on_it() {
     let long = "漢字 zebra ".repeat(10_000);
     for tool in ["recall", "search_notes", "read_note"] {
         let asked = json!({ "query": long, "identifier": long });
-        server.refuses(&token, tool, &asked, "fewer words");
+        server.refuses(&token, tool, &asked, "fewer words or values");
     }
+    const MANY: &str = "fewer words or values";
     let long: Vec<String> = (0..40_000).map(|n| n.to_string()).collect();
-    server.refuses(&token, "search_notes", &json!({ "query": "x", "tags": long }), "fewer words");
+    server.refuses(&token, "search_notes", &json!({ "query": "x", "tags": long }), MANY);
+    let chosen = json!({ "query": "x", "metadata_filters": { "status": { "$in": long } } });
+    server.refuses(&token, "search_notes", &chosen, MANY);
     let content = "zebra ".repeat(20_000);
     let note = json!({ "title": "Long", "folder": "l", "content": content });
     server.call(&token, "write_note", &note);
