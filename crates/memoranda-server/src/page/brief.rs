@@ -125,6 +125,7 @@ fn sources(
     }
     let known = [
         (&context.person, "about the person, for every conversation"),
+        (&context.everywhere, "a choice or fact that holds in every repository"),
         (&context.repository, "about the repository of this folder"),
     ];
     for (passages, reason) in known {
@@ -157,6 +158,8 @@ fn reason_of(section: &str) -> &'static str {
         "it has to do with the question"
     } else if section.contains("person") {
         "about the person"
+    } else if section.contains("everywhere") {
+        "a choice or fact that holds in every repository"
     } else if section.contains("repository") {
         "about the repository of this folder"
     } else if section.contains("since") || section.contains("change") {

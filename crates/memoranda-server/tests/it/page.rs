@@ -636,6 +636,36 @@ fn facts_rules_agents_and_care_are_listed() {
 }
 
 #[test]
+fn each_memory_of_a_brief_has_its_source() {
+    let page = SignedInPage::new();
+    page.vault.memory.create_project("records").unwrap();
+    let record = |kind: &str, tags: &str, text: &str| {
+        format!("---\ntype: {kind}\ntags: [{tags}]\n---\n{text}\n")
+    };
+    for (path, text) in [
+        ("global/rule/aaaaaaaa.md", record("rule", "", "Never push on Fridays")),
+        ("global/fact/bbbbbbbb.md", record("fact", "preference", "I prefer tabs")),
+        (
+            "global/decision/cccccccc.md",
+            record("decision", "", "Use PostgreSQL for all new services"),
+        ),
+    ] {
+        page.write_in("records", "cursor 1", path, &text);
+    }
+    let brief = page.get("/api/page/brief?client=cursor");
+    for (section, path) in [
+        ("About the Person", "global/fact/bbbbbbbb.md"),
+        ("Known Everywhere", "global/decision/cccccccc.md"),
+    ] {
+        let lines = brief["lines"].as_array().unwrap();
+        let of_section = |line: &&Value| line["section"] == section && line["is_heading"] == false;
+        let line = lines.iter().find(of_section).unwrap_or_else(|| panic!("{section}: {brief}"));
+        assert_eq!(line["source"]["path"], path, "{line}");
+        assert!(!line["reason"].as_str().unwrap().contains("every brief"), "{line}");
+    }
+}
+
+#[test]
 fn secrets_are_masked_until_they_are_asked_for() {
     let page = SignedInPage::new();
     let token = format!("ghp_{}", "a1B2c3D4e5F6g7H8i9J0k1L2m3N4o5P6q7R8");
