@@ -209,9 +209,12 @@ pub(crate) fn describe_with_text(memory: &Memory, commit: &Commit) -> String {
     describe_records(memory, commit).unwrap_or_else(|| describe_commit(commit))
 }
 
-/// Returns `None` if the commit concerns other files, does several things, or changed a text that is no
-/// longer in the history.
+/// Returns `None` if the commit is a first scan, concerns other files, does several things, or changed a
+/// text that is no longer in the history.
 fn describe_records(memory: &Memory, commit: &Commit) -> Option<String> {
+    if commit.kind == Some(CommitKind::FirstScan) {
+        return None;
+    }
     let (first, rest) = commit.files.split_first()?;
     let is_like_first = |file: &FileChange| {
         file.project == first.project && change_action(file) == change_action(first)

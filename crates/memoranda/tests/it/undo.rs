@@ -59,6 +59,19 @@ fn an_undo_names_the_edit_by_hand_that_it_passes_over() {
 }
 
 #[test]
+fn the_first_scan_of_records_is_not_described_by_the_text_of_one() {
+    let home = Home::new();
+    home.ok(&["add", "mine"]);
+    for n in 0..4 {
+        home.write(&format!("records/global/fact/f{n}.md"), format!("The boiler is number {n}\n"));
+    }
+    home.ok(&["scan"]);
+    let log = home.ok(&["log"]);
+    assert!(log.contains("began to follow records (4 files)"), "{log}");
+    assert!(!log.contains("The boiler"), "{log}");
+}
+
+#[test]
 fn the_first_scan_of_a_folder_is_not_undone() {
     let home = Home::new();
     home.ok(&["add", "mine"]);
