@@ -35,7 +35,6 @@ const MEANINGS: &[(&[&str], &str)] = &[
         &["erase", "remove", "del", "trash"],
         "`memoranda rm NOTE` deletes a note; `undo` brings it back",
     ),
-    (&["undelete", "recover"], "`memoranda restore NOTE` brings a deleted note back"),
     (&["server", "start", "http", "daemon"], "`memoranda serve` answers over HTTP"),
     (
         &["ui", "web", "page", "browser", "dashboard"],
@@ -56,8 +55,8 @@ const MEANINGS: &[(&[&str], &str)] = &[
         "`memoranda recall` shows what is known; `memoranda list` lists the notes",
     ),
     (
-        &["trash-list", "deleted", "bin"],
-        "`memoranda log` shows what was deleted; `restore` brings it back",
+        &["trash-list", "deleted", "bin", "undelete", "recover"],
+        "`memoranda restore` lists what was deleted, and `restore NOTE` brings it back",
     ),
     (&["info", "stats", "about"], "`memoranda status` shows the vault in numbers"),
     (
@@ -154,6 +153,22 @@ mod tests {
             (
                 "reset",
                 "nothing empties the vault at once; `memoranda rm NOTE` deletes a note, `undo` brings it back",
+            ),
+            (
+                "deleted",
+                "`memoranda restore` lists what was deleted, and `restore NOTE` brings it back",
+            ),
+            (
+                "bin",
+                "`memoranda restore` lists what was deleted, and `restore NOTE` brings it back",
+            ),
+            (
+                "undelete",
+                "`memoranda restore` lists what was deleted, and `restore NOTE` brings it back",
+            ),
+            (
+                "recover",
+                "`memoranda restore` lists what was deleted, and `restore NOTE` brings it back",
             ),
             ("xyzzy", "`memoranda help` lists the commands"),
         ] {
