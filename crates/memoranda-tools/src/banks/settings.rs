@@ -21,7 +21,7 @@ pub struct BankSettings {
 /// The diagnostic files of banks.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum DiagnosticsMode {
-    /// Banks are off.
+    /// No diagnostic files are written.
     Off,
     /// `cache_memory_dump.json` in each used bank.
     Dump,
