@@ -29,6 +29,10 @@ pub(crate) const LEARNED_SENTENCES: &[(&str, &str)] = &[
         "crates/memoranda-core/tests/data/statements-wide.tsv",
         "Sentences of software work, private life and hard cases, written to learn from",
     ),
+    (
+        "crates/memoranda-core/tests/data/statements-natural.tsv",
+        "Statements of 90 imagined people and of agents at work, written to learn from",
+    ),
 ];
 /// Files of sentences that no weight was learned from, and what they are. The results of the first
 /// were known when thresholds were chosen, so only the others are independent measures.
