@@ -80,7 +80,7 @@ pub use repository::{GitRepository, named_from_root, normal_remote};
 pub use scan::SyncScope;
 pub use search::embedding::{
     EmbedError, EmbedOutcome, EmbedReport, EmbeddingModel, EmbeddingOptions, EmbeddingSource,
-    ModelStatus,
+    ModelStatus, TABLE_LOADING_REASON,
 };
 pub use search::fragments::{NoteFragment, ResolvedQuery};
 pub use search::pack::{PackRequest, PackedNote, PackedPage, PackedPassage};

@@ -391,7 +391,7 @@ impl Memory {
         };
         let ResultPage { results, has_more, left_out } = page;
         if rounds.found.is_meaning_deferred {
-            asked.by = EmbeddingSource::Loading;
+            asked.by = asked.by.while_loading();
             self.load_vectors_in_background();
         }
         let CandidateSet { mut query, mut holders, passages, corrections, partial, .. } =

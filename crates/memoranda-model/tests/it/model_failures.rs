@@ -154,3 +154,36 @@ fn damaged_embeddings_are_made_again() {
     check(b"something else entirely\n", 0, "another file");
     check(b"", 0, "an empty file");
 }
+
+#[test]
+fn passages_without_embeddings_are_compared_once_the_vectors_of_the_table_are_loaded() {
+    let folder = household_vault();
+    let stand_in = StandInServer::answering(|_, body| match body["input"].to_string() {
+        input if input.contains("poison") => StandInReply::new(400, r#"{"error":"too long"}"#),
+        _ => subject_vectors(body),
+    });
+    let memory = open_with_stand_in(&folder, &stand_in);
+    for n in 0..12 {
+        write_note(&memory, &format!("n{n}.md"), &format!("Note {n} about a dog.\n"));
+    }
+    write_note(&memory, "bad.md", "A deadly poison in the kitchen.\n");
+    memory.make_meanings(&mut ignore_progress).unwrap();
+    let memory = open_with_stand_in(&folder, &stand_in);
+    memory.defer_vectors_above(3);
+    // The words of the note are not in the question, and the model has not embedded the note.
+    let question = "lethal toxin";
+    let page = search(&memory, question);
+    let expected = EmbeddingSource::ChosenLoading { model: "small".into(), left: 1 };
+    assert_eq!(page.meaning, expected);
+    let begun = Instant::now();
+    let page = loop {
+        let page = search(&memory, question);
+        if page.meaning != expected {
+            break page;
+        }
+        assert!(begun.elapsed() < Duration::from_secs(60));
+        std::thread::sleep(Duration::from_millis(5));
+    };
+    assert_eq!(page.meaning, EmbeddingSource::Chosen { model: "small".into(), left: 1 });
+    assert_eq!(first_path(&page), "bad.md");
+}

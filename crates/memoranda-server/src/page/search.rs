@@ -13,7 +13,7 @@ use memoranda_engine::core::token_estimate::estimate_tokens;
 use memoranda_engine::{
     AgentIdentity, EmbeddingSource, EngineError, FileSummary, FilteredList, IndexProgress,
     ListFilter, ListOrder, ListRequest, Memory, NoteLocation, SearchFilter, SearchPage,
-    SearchRequest, SearchResult, Superseded, TypedWords,
+    SearchRequest, SearchResult, Superseded, TABLE_LOADING_REASON, TypedWords,
 };
 use memoranda_tools::{CallContext, ClientContext};
 use serde_json::{Value, json};
@@ -324,6 +324,9 @@ fn meaning_json(by: &EmbeddingSource) -> Value {
         EmbeddingSource::Loading => json!({ "by": "loading" }),
         EmbeddingSource::Chosen { model, left } => {
             json!({ "by": "chosen", "model": model, "left": left })
+        }
+        EmbeddingSource::ChosenLoading { model, left } => {
+            json!({ "by": "chosen", "model": model, "left": left, "reason": TABLE_LOADING_REASON })
         }
         EmbeddingSource::FellBack { model, reason } => {
             json!({ "by": "built-in", "model": model, "reason": reason })

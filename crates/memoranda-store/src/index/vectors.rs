@@ -118,11 +118,19 @@ pub(crate) struct VectorCache {
 }
 
 /// Passages of similar meaning.
-pub(super) enum NearestByMeaning {
+#[derive(Default)]
+pub(super) struct NearestByMeaning {
     /// Nearest first, with their similarities.
-    Found(Vec<(i64, f32)>),
-    /// The vectors of this scope are not loaded yet.
-    Deferred,
+    pub(super) passages: Vec<(i64, f32)>,
+    /// True if some passages of the scope were not compared, because the vectors are not loaded yet.
+    pub(super) is_deferred: bool,
+}
+
+impl NearestByMeaning {
+    /// Passages of a scope that were all compared.
+    fn found(passages: Vec<(i64, f32)>) -> Self {
+        Self { passages, is_deferred: false }
+    }
 }
 
 /// Location of vectors.
@@ -201,11 +209,11 @@ impl VectorCache {
     ) -> Result<(NearestByMeaning, T)> {
         let is_first = !self.used.swap(true, Ordering::Relaxed);
         if self.is_deferred(now, scope) {
-            return Ok((NearestByMeaning::Deferred, work()));
+            return Ok((NearestByMeaning { passages: Vec::new(), is_deferred: true }, work()));
         }
         if is_first || self.is_loading(now) {
             let nearest = nearest_that_fit(db, asked, condition)?;
-            return Ok((NearestByMeaning::Found(nearest), work()));
+            return Ok((NearestByMeaning::found(nearest), work()));
         }
         let (vector, count) = asked;
         let probe = StaticQueryVector::new(vector);
@@ -216,21 +224,18 @@ impl VectorCache {
         let helpers = (compared / MIN_PASSAGES_PER_THREAD).min(threads().saturating_sub(1));
         let search = VectorSearch { held: &held, scope, parts, probe: &probe, count };
         let (nearest, done) = search.run_while(helpers, work);
-        Ok((NearestByMeaning::Found(nearest.in_order()), done))
+        Ok((NearestByMeaning::found(nearest.in_order()), done))
     }
 
-    /// Returns the passages of a scope nearest to a vector, nearest first; none if they are deferred.
+    /// Returns the passages of a scope nearest to a vector.
     pub(super) fn nearest(
         &self,
         db: &Connection,
         now: IndexVersion,
         asked: (&StaticVector, usize),
         there: (&SearchScope, &FilterSql),
-    ) -> Result<Vec<(i64, f32)>> {
-        match self.nearest_while(db, now, asked, there, || ())?.0 {
-            NearestByMeaning::Found(nearest) => Ok(nearest),
-            NearestByMeaning::Deferred => Ok(Vec::new()),
-        }
+    ) -> Result<NearestByMeaning> {
+        Ok(self.nearest_while(db, now, asked, there, || ())?.0)
     }
 
     /// Reads all vectors if this process has searched before.

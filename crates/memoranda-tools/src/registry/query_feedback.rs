@@ -20,6 +20,10 @@ pub(crate) fn abbreviate_query(query: &str) -> String {
 pub(crate) const BY_WORDS_ALONE: &str = "[found by words alone: this process has just started and still loads the vectors of all notes; \
      ask again in a few seconds for notes of similar meaning]\n";
 
+/// Line of such an answer if a chosen model has compared most passages.
+const PARTLY_BY_WORDS: &str = "[passages that the chosen model has not embedded yet were found by words alone: this process \
+     has just started; ask again in a few seconds for more of similar meaning]\n";
+
 /// Corrected words and the recognised time range of a query.
 #[derive(Default)]
 pub(crate) struct QueryFeedback {
@@ -27,13 +31,16 @@ pub(crate) struct QueryFeedback {
     when: Option<TimeRange>,
     /// True if notes were not looked for by their meaning, because the vectors are not loaded yet.
     is_by_words_alone: bool,
+    /// True if that is so for the passages that a chosen model has not embedded.
+    is_partly_by_words: bool,
 }
 
 impl QueryFeedback {
     pub(crate) fn from_page(page: &SearchPage) -> Self {
         let corrections = page.corrections.iter().take(MAX_CORRECTIONS).cloned().collect();
         let is_by_words_alone = page.meaning == EmbeddingSource::Loading;
-        Self { corrections, when: page.when, is_by_words_alone }
+        let is_partly_by_words = matches!(page.meaning, EmbeddingSource::ChosenLoading { .. });
+        Self { corrections, when: page.when, is_by_words_alone, is_partly_by_words }
     }
 
     /// Adds the feedback of another space on the same query.
@@ -70,6 +77,9 @@ impl QueryFeedback {
         }
         if self.is_by_words_alone {
             text.push_str(BY_WORDS_ALONE);
+        }
+        if self.is_partly_by_words {
+            text.push_str(PARTLY_BY_WORDS);
         }
         text
     }

@@ -10,7 +10,7 @@ use memoranda_engine::recall::{RecallRequest, RecalledPassage, nearest_statement
 use memoranda_engine::records::VisibleScopes;
 use memoranda_engine::{
     EmbeddingSource, Memory, SearchFilter, SearchPage, SearchRequest, SearchResult, SearchUnit,
-    Superseded, TypedWords,
+    Superseded, TABLE_LOADING_REASON, TypedWords,
 };
 use serde::Serialize;
 
@@ -413,6 +413,12 @@ fn meaning(by: &EmbeddingSource) -> MeaningJson<'_> {
         EmbeddingSource::Chosen { model, left } => {
             MeaningJson { by: "chosen", model: Some(model), left: Some(*left), reason: None }
         }
+        EmbeddingSource::ChosenLoading { model, left } => MeaningJson {
+            by: "chosen",
+            model: Some(model),
+            left: Some(*left),
+            reason: Some(TABLE_LOADING_REASON),
+        },
         EmbeddingSource::FellBack { model, reason } => {
             MeaningJson { by: "built-in", model: Some(model), left: None, reason: Some(reason) }
         }
@@ -444,6 +450,10 @@ fn model_sentence(by: &EmbeddingSource) -> Option<String> {
         }
         EmbeddingSource::Chosen { model, left } => Some(format!(
             "Meanings are compared by {model}, and by the built-in model for {} without vectors.",
+            counted(*left as usize, "passage")
+        )),
+        EmbeddingSource::ChosenLoading { model, left } => Some(format!(
+            "Meanings are compared by {model}; {} without vectors were found by words alone.",
             counted(*left as usize, "passage")
         )),
         EmbeddingSource::FellBack { model, reason } => {

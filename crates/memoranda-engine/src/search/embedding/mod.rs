@@ -25,6 +25,9 @@ const FAILURE_PAUSE: Duration = Duration::from_secs(30);
 /// Of ten passages this many must have a vector before searches use the model.
 const MIN_COVERED_OF_TEN: u64 = 9;
 
+/// Reason why passages without a vector of the chosen model were compared by words alone.
+pub const TABLE_LOADING_REASON: &str = "the vectors of the built-in model are not loaded yet";
+
 /// A model that the person chose, with its recent failures.
 #[derive(Debug)]
 pub struct EmbeddingModel {
@@ -65,6 +68,14 @@ pub enum EmbeddingSource {
         /// Number of passages without a vector of the model; the table compared them.
         left: u64,
     },
+    /// The chosen model. The passages without a vector of the model were compared by words alone,
+    /// because the vectors of the table are still being read into memory.
+    ChosenLoading {
+        /// Name of the model.
+        model: String,
+        /// Number of passages without a vector of the model.
+        left: u64,
+    },
     /// The table, although a model was chosen.
     FellBack {
         /// Name of the model.
@@ -72,6 +83,18 @@ pub enum EmbeddingSource {
         /// Reason why the model was not used.
         reason: String,
     },
+}
+
+impl EmbeddingSource {
+    /// Returns the source of a search for which the vectors of the table were not loaded yet.
+    pub(crate) fn while_loading(self) -> Self {
+        match self {
+            // The model compared every passage.
+            Self::Chosen { left: 0, .. } => self,
+            Self::Chosen { model, left } => Self::ChosenLoading { model, left },
+            _ => Self::Loading,
+        }
+    }
 }
 
 /// State of the chosen model.

@@ -59,14 +59,17 @@ impl SearchCaches<'_> {
         let mut near = cache.nearest(db, self.now, &chosen.vector, MAX_SIMILAR_PASSAGES)?;
         near.iter_mut().for_each(|(_, cosine)| *cosine = chosen.rescale(*cosine));
         let coverage = cache.coverage(db, self.now)?;
+        let mut is_deferred = false;
         if coverage.covered < coverage.passages {
             let there = (scope, condition);
             let by_table = self.table.nearest(db, self.now, table, there)?;
-            near.extend(by_table.into_iter().filter(|&(passage, _)| !cache.has(passage)));
+            is_deferred = by_table.is_deferred;
+            let others = by_table.passages.into_iter().filter(|&(passage, _)| !cache.has(passage));
+            near.extend(others);
         }
         near.retain(|&(_, similarity)| similarity > 0.0);
         near.sort_by(|a, b| b.1.total_cmp(&a.1).then(a.0.cmp(&b.0)));
-        Ok((NearestByMeaning::Found(near), done))
+        Ok((NearestByMeaning { passages: near, is_deferred }, done))
     }
 
     /// Returns all similar passages, if the first ones are not enough.
@@ -82,7 +85,8 @@ impl SearchCaches<'_> {
             return Ok(first);
         }
         let table = (&asked.static_vector, MAX_SIMILAR_PASSAGES);
-        self.table.nearest(db, self.now, table, there)
+        let all = self.table.nearest(db, self.now, table, there)?;
+        Ok(if all.is_deferred { first } else { all.passages })
     }
 
     /// Returns the most similar passages that match a condition, if passages outside of it may have
@@ -107,15 +111,13 @@ impl SearchCaches<'_> {
         db: &Connection,
         asked: &QueryEmbedding,
         (corpus, condition): (&SearchScope, &FilterSql),
-    ) -> Result<Vec<(i64, f32)>> {
+    ) -> Result<NearestByMeaning> {
         let subject = asked.subject();
         let asked = (&subject, NEAREST_FACTS);
-        if self.table.is_deferred(self.now, corpus) {
-            return Ok(Vec::new());
-        }
         // A process that answers one search reads only the vectors that it compares.
-        if !self.table.is_used() {
-            return vectors::nearest_that_fit(db, asked, condition);
+        if !self.table.is_used() && !self.table.is_deferred(self.now, corpus) {
+            let passages = vectors::nearest_that_fit(db, asked, condition)?;
+            return Ok(NearestByMeaning { passages, is_deferred: false });
         }
         self.table.nearest(db, self.now, asked, (corpus, condition))
     }

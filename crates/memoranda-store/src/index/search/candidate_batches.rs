@@ -79,7 +79,7 @@ impl<'c> CandidateBatches<'c> {
         let filter = FilterSql::new(&Query::default(), question.filter);
         let filter = filter.without_redundant_projects(db)?;
         let scope = caches.scopes.scope(db, caches.now, &filter)?;
-        let (mut corpus, mut facts) = (None, Vec::new());
+        let (mut corpus, mut facts) = (None, NearestByMeaning::default());
         if let Some(filter) = question.corpus {
             let filter =
                 FilterSql::new(&Query::default(), filter).without_redundant_projects(db)?;
@@ -98,11 +98,7 @@ impl<'c> CandidateBatches<'c> {
             Some(vector) if question.query.allows_semantic_match() => {
                 caches.nearest_while(db, vector, (&scope, &condition), match_words)?
             }
-            _ => (NearestByMeaning::Found(Vec::new()), match_words()),
-        };
-        let (near, is_meaning_deferred) = match nearest {
-            NearestByMeaning::Found(near) => (near, false),
-            NearestByMeaning::Deferred => (Vec::new(), true),
+            _ => (NearestByMeaning::default(), match_words()),
         };
         let WordMatches { known, condition, best, partial, chosen, named, notes } = match_words?;
         let passages = scope.passages();
@@ -116,7 +112,7 @@ impl<'c> CandidateBatches<'c> {
             passages,
             notes: Vec::new(),
             partial,
-            is_meaning_deferred,
+            is_meaning_deferred: nearest.is_deferred || facts.is_deferred,
         };
         let mut rounds = Self {
             found,
@@ -127,8 +123,8 @@ impl<'c> CandidateBatches<'c> {
             corpus,
             condition,
             best,
-            near,
-            facts,
+            near: nearest.passages,
+            facts: facts.passages,
             check: None,
             chosen,
             read: 0,

@@ -66,7 +66,8 @@ pub struct CandidateSet {
     pub notes: Vec<RankCandidate<i64>>,
     /// True if more passages match than were compared.
     pub partial: bool,
-    /// True if no note was looked for by its meaning, because the vectors are not loaded yet.
+    /// True if some passages were not compared by meaning, because the vectors of the built-in table
+    /// are not loaded yet.
     pub is_meaning_deferred: bool,
 }
 
