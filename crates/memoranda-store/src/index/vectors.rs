@@ -133,13 +133,6 @@ impl NearestByMeaning {
     }
 }
 
-/// Location of vectors.
-#[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub(super) enum VectorLocation {
-    InMemory,
-    InIndex,
-}
-
 /// The cached vectors of one index version.
 pub(super) struct VectorTableGuard<'c>(RwLockReadGuard<'c, VectorTable>);
 
@@ -218,7 +211,11 @@ impl VectorCache {
         let (vector, count) = asked;
         let probe = StaticQueryVector::new(vector);
         self.refresh(db, now)?;
-        let held = self.held.read().unwrap_or_else(PoisonError::into_inner);
+        // Another thread may have begun to read all vectors again since, or those of another index.
+        let Some(held) = self.current(now) else {
+            let nearest = nearest_that_fit(db, asked, condition)?;
+            return Ok((NearestByMeaning::found(nearest), work()));
+        };
         let parts = held.parts(scope);
         let compared: usize = parts.iter().map(Range::len).sum();
         let helpers = (compared / MIN_PASSAGES_PER_THREAD).min(threads().saturating_sub(1));
@@ -243,14 +240,12 @@ impl VectorCache {
         if self.is_used() { self.refresh(db, now) } else { Ok(()) }
     }
 
-    /// Returns the location of single files' vectors: memory, if the cache is current.
-    pub(super) fn place(&self, now: IndexVersion) -> VectorLocation {
+    /// Returns the cached vectors if they are those of a state of the index, or of a later one. The
+    /// table stays as it is while the guard is held.
+    fn current(&self, now: IndexVersion) -> Option<RwLockReadGuard<'_, VectorTable>> {
         let held = self.held.read().unwrap_or_else(PoisonError::into_inner);
-        if held.is_current(now) && held.then.stamp > 0 {
-            VectorLocation::InMemory
-        } else {
-            VectorLocation::InIndex
-        }
+        // An empty index has nothing to read either.
+        (held.is_current(now) && held.then.stamp > 0).then_some(held)
     }
 
     /// Returns the cache if it is current, without blocking. The caller may hold the read lock already,
@@ -266,11 +261,12 @@ impl VectorCache {
         held.files.get(&file).map(|file| file.project)
     }
 
-    /// Computes the similarities of a file's passages to a vector, in order.
+    /// Computes the similarities of a file's passages to a vector, in order. Reads the vectors from
+    /// memory if the cache is current at this moment, else from the index.
     pub(super) fn similarities(
         &self,
         db: &Connection,
-        kept: VectorLocation,
+        now: IndexVersion,
         file: i64,
         probe: &StaticQueryVector,
         near: &mut Vec<f32>,
@@ -280,16 +276,12 @@ impl VectorCache {
             near.resize(scales.len(), 0.0);
             probe.similarities(scales, numbers, near);
         };
-        match kept {
-            VectorLocation::InMemory => {
-                let held = self.held.read().unwrap_or_else(PoisonError::into_inner);
-                compare(held.of_file(file));
-            }
-            VectorLocation::InIndex => {
-                let (scales, numbers) = of_file(db, file)?;
-                compare((&scales, &numbers));
-            }
+        if let Some(held) = self.current(now) {
+            compare(held.of_file(file));
+            return Ok(());
         }
+        let (scales, numbers) = of_file(db, file)?;
+        compare((&scales, &numbers));
         Ok(())
     }
 
@@ -567,8 +559,11 @@ impl VectorSearch<'_> {
 
 #[cfg(test)]
 mod tests {
+    use memoranda_core::query::Query;
+
     use super::*;
     use crate::index::connection::IndexId;
+    use crate::index::search::SearchFilter;
 
     #[test]
     #[allow(clippy::disallowed_methods, reason = "the index in memory is nobody else's")]
@@ -577,31 +572,62 @@ mod tests {
         db.execute_batch(include_str!("schema.sql")).unwrap();
         let now = || IndexVersion { index: Some(IndexId(1)), ..IndexVersion::of(&db).unwrap() };
         let cache = VectorCache::default();
-        assert_eq!(cache.place(now()), VectorLocation::InIndex);
+        let is_in_memory = |now| cache.current(now).is_some();
+        assert!(!is_in_memory(now()));
         put(&db, (1, 1), &[ExtractedPassage::empty("a cat")]).unwrap();
         cache.refresh(&db, now()).unwrap();
-        assert_eq!(cache.place(now()), VectorLocation::InMemory);
-        assert_eq!(
-            cache.place(IndexVersion { index: Some(IndexId(2)), ..now() }),
-            VectorLocation::InIndex
-        );
+        assert!(is_in_memory(now()));
+        assert!(!is_in_memory(IndexVersion { index: Some(IndexId(2)), ..now() }));
         let two = ["a dog", "a bird"].map(ExtractedPassage::empty);
         put(&db, (7, 2), &two).unwrap();
-        let kept = cache.place(now());
-        assert_eq!(kept, VectorLocation::InIndex, "a note is written that memory has not heard of");
+        assert!(!is_in_memory(now()), "a note is written that memory has not heard of");
         let probe = StaticQueryVector::new(ExtractedPassage::empty("a puppy").vector());
-        let near = |kept| {
+        let near = || {
             let mut near = vec![7.0];
-            cache.similarities(&db, kept, 2, &probe, &mut near).unwrap();
+            cache.similarities(&db, now(), 2, &probe, &mut near).unwrap();
             near
         };
-        let written = near(kept);
+        let written = near();
         assert!(written.len() == 2 && written[0] > written[1], "{written:?}");
-        assert!(near(VectorLocation::InMemory).is_empty());
+        assert!(cache.held.read().unwrap().of_file(2).0.is_empty());
         assert_eq!(cache.project(now(), 2), None);
         cache.refresh(&db, now()).unwrap();
         assert_eq!(cache.project(now(), 2), Some(7));
-        assert_eq!(near(VectorLocation::InMemory), written);
+        assert!(is_in_memory(now()));
+        assert_eq!(near(), written);
+        // A thread that reads all vectors again makes room first.
+        *cache.held.write().unwrap() = VectorTable::default();
+        assert_eq!(near(), written);
+    }
+
+    #[test]
+    #[allow(clippy::disallowed_methods, reason = "the index in memory is nobody else's")]
+    fn a_search_finds_its_passages_while_the_vectors_of_another_index_are_read() {
+        let cache = VectorCache::default();
+        let asked = ExtractedPassage::empty("a puppy").vector().clone();
+        let search = |index: i64| {
+            let db = Connection::open_in_memory().unwrap();
+            db.execute_batch(include_str!("schema.sql")).unwrap();
+            let notes = ["a dog", "a cat"].map(ExtractedPassage::empty);
+            let (db_file, count) = (index, 1 + index as usize % 2);
+            db.execute("INSERT INTO projects (id, name) VALUES (1, 'main')", []).unwrap();
+            put(&db, (1, db_file), &notes[..count]).unwrap();
+            let now =
+                IndexVersion { index: Some(IndexId(index)), ..IndexVersion::of(&db).unwrap() };
+            let condition = FilterSql::new(&Query::default(), &SearchFilter::default());
+            let mut counts = vec![0; db_file as usize + 1];
+            counts[db_file as usize] = count as u32;
+            let scope = SearchScope::of_files(&counts, None);
+            for round in 0..3_000 {
+                let near = cache.nearest(&db, now, (&asked, 10), (&scope, &condition)).unwrap();
+                let found: Vec<i64> = near.passages.iter().map(|(passage, _)| *passage).collect();
+                assert_eq!(found.first(), Some(&first_passage(db_file)), "round {round}");
+            }
+        };
+        let search = &search;
+        std::thread::scope(|scope| {
+            (1..=8).for_each(|index| drop(scope.spawn(move || search(index))));
+        });
     }
 
     #[test]

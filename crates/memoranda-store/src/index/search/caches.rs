@@ -129,13 +129,12 @@ impl SearchCaches<'_> {
         meant: &QueryEmbedding,
         notes: &mut [RankCandidate<i64>],
     ) -> Result<()> {
-        let kept = self.table.place(self.now);
         let probe = StaticQueryVector::new(&meant.static_vector);
         let subject = StaticQueryVector::new(&meant.subject());
         let mut by_table = Vec::new();
         for note in notes {
             let probe = if note.corpus_passages.is_some() { &subject } else { &probe };
-            self.table.similarities(db, kept, note.note, probe, &mut by_table)?;
+            self.table.similarities(db, self.now, note.note, probe, &mut by_table)?;
             let first = first_passage(note.note) as u64;
             for passage in &mut note.passages {
                 let chosen = self.chosen.as_ref().and_then(|cache| cache.sense(passage.id as i64));
