@@ -98,12 +98,12 @@ pub use memoranda_store::{
     DirEntryKind, DirListing, EmbeddingCoverage, FactFilter, FileContent, FileKind, FileOrder,
     FileProblems, FileSummary, FilesBelow, FilteredList, FolderFact, FolderFiles, FolderGraph,
     FolderTotals, GraphNode, HardLinkPolicy, HistoryFilter, IgnoreRules, IndexCounts, ListFilter,
-    ListOrder, MAX_FILE_BYTES, NameField, NamedNote, NodeRow, NotAFileKind, ObservationRow,
-    OpenOptions, PastFile, PointInTime, Project, ProjectPlace, RelationRow, ScanProgress,
-    ScanReport, SearchFilter, SimilarNote, Snapshot, SpaceFreshness, SpaceImportReport,
-    SpaceOptions, StoreError, Superseded, TermCorrection, VacuumExtent, VacuumReport,
-    VacuumRequest, VersionConflict, WorkItem, WorkList, WriteObstacle, clock, exact_key, faults,
-    hash, link_key, meta_json, remote, remove_stale_caches,
+    ListOrder, MAX_FILE_BYTES, NameField, NamedNote, NestedFolder, NodeRow, NotAFileKind,
+    ObservationRow, OpenOptions, PastFile, PointInTime, Project, ProjectPlace, RelationRow,
+    ScanProgress, ScanReport, SearchFilter, SimilarNote, Snapshot, SpaceFreshness,
+    SpaceImportReport, SpaceOptions, StoreError, Superseded, TermCorrection, VacuumExtent,
+    VacuumReport, VacuumRequest, VersionConflict, WorkItem, WorkList, WriteObstacle, clock,
+    exact_key, faults, hash, link_key, meta_json, remote, remove_stale_caches,
 };
 
 use std::sync::{Arc, Mutex, PoisonError};

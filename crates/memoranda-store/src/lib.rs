@@ -60,10 +60,10 @@ pub use index::{
     CandidateBatches, CandidateQuery, CandidateSet, ChangedFile, Connectivity, CurrentPath,
     DeletedFile, EmbeddingCoverage, FieldRow, FileKind, FileOrder, FileProblems, FileSummary,
     FilesBelow, FilteredList, FolderFact, FolderFiles, FolderGraph, FolderTotals, GraphNode,
-    HistoryFilter, IndexCounts, ListFilter, ListOrder, NameField, NamedNote, NodeRow, NoteDisplay,
-    ObservationRow, OutlineRow, PassageDisplay, PastFile, PendingText, PointInTime, RelationRow,
-    SearchFilter, SearchHit, SearchHits, SearchReader, SimilarNote, Superseded, TermCorrection,
-    TextKey, TypedNote, VectorForm, WholeLink,
+    HistoryFilter, IndexCounts, ListFilter, ListOrder, NameField, NamedNote, NestedFolder, NodeRow,
+    NoteDisplay, ObservationRow, OutlineRow, PassageDisplay, PastFile, PendingText, PointInTime,
+    RelationRow, SearchFilter, SearchHit, SearchHits, SearchReader, SimilarNote, Superseded,
+    TermCorrection, TextKey, TypedNote, VectorForm, WholeLink,
 };
 pub use log::{LogDamage, PurgeReport};
 pub use scan::change_feed::ChangeSubscription;

@@ -6,7 +6,9 @@ use serde_json::Value;
 
 use super::passage::{GRAPH_PROJECT, RecalledPassage, merge_same};
 use super::{RecallAnswer, RecallRequest};
-use crate::records::{RecordResult, RecordScope, is_record_place, record_at, records_project};
+use crate::records::{
+    RecordResult, RecordScope, filter_of_kinds, is_record_place, record_at, records_project,
+};
 use crate::remember::record_kind;
 use crate::{
     EmbeddingSource, MIN_RELEVANCE, Memory, PackRequest, PackedNote, PackedPage, SearchFilter,
@@ -73,23 +75,22 @@ fn is_everywhere(passage: &RecalledPassage) -> bool {
 /// Returns the filter of a request. Kinds besides notes are those of records, and facts those of
 /// entities too: other notes, however many, must not displace them.
 pub(super) fn filter(request: &RecallRequest) -> SearchFilter {
-    let projects = request.project.clone().into_iter().collect();
-    let everything = SearchFilter { projects, after: request.since, ..SearchFilter::default() };
-    if request.includes(StatementKind::Note) {
-        return everything;
+    let is_everything = request.includes(StatementKind::Note);
+    let mut filter = if is_everything {
+        SearchFilter::default()
+    } else if request.kinds.contains(&StatementKind::Fact) {
+        // The folder of an entity is its thread.
+        let graph = ProjectName::parse(GRAPH_PROJECT).ok();
+        let projects = graph.into_iter().chain([records_project()]).collect();
+        SearchFilter { projects, ..SearchFilter::default() }
+    } else {
+        let kinds: Vec<_> = request.kinds.iter().map(|kind| record_kind(*kind)).collect();
+        filter_of_kinds(&kinds)
+    };
+    if let Some(project) = &request.project {
+        filter.projects = vec![project.clone()];
     }
-    let mut projects = vec![records_project()];
-    let mut note_types: Vec<String> =
-        request.kinds.iter().map(|kind| record_kind(*kind).as_str().to_owned()).collect();
-    if request.kinds.contains(&StatementKind::Fact) {
-        projects.extend(ProjectName::parse(GRAPH_PROJECT));
-        // The type of an entity is its own.
-        note_types.clear();
-    }
-    if request.project.is_some() {
-        projects.clone_from(&everything.projects);
-    }
-    SearchFilter { projects, note_types, ..everything }
+    SearchFilter { after: request.since, ..filter }
 }
 
 /// Searches with twice the budget.

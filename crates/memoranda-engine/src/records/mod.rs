@@ -38,6 +38,7 @@ pub use expiry::{ExpiryError, RecordExpiry};
 pub use kind::RecordKind;
 pub use layer::MemoryLayer;
 pub use path_patterns::{PathPatternError, check_path_pattern, normalize_globs};
+pub(crate) use query::filter_of_kinds;
 pub use query::{
     RecordMatches, RecordQuery, active_rules, find_exact, find_record, is_inactive_record,
     known_scopes, newest_records, record_at, records_of_kind, search_records,

@@ -10,10 +10,13 @@ use super::kind::RecordKind;
 use super::record::{MemoryRecord, PROJECT_NAME, RecordLocation, records_project};
 use super::scope::{RecordScope, VisibleScopes};
 use crate::{
-    EmbeddingSource, EngineError, LOW_RELEVANCE, MIN_RELEVANCE, Memory, NoteLocation, SearchPage,
+    EmbeddingSource, EngineError, LOW_RELEVANCE, MIN_RELEVANCE, Memory, NestedFolder, NoteLocation,
+    SearchPage,
     SearchRequest, SearchResult,
 };
 
+/// Folder of the scopes of repositories.
+const PROJECTS_FOLDER: &str = "projects";
 /// Number of files requested in addition to the limit, because some do not match.
 const EXTRA_FILES: usize = 8;
 /// Number of files requested per further page.
@@ -212,6 +215,26 @@ pub fn search_records(
         let has_more = found.len() > limit && likely > limit;
         found.truncate(limit);
         return Ok(RecordMatches { records: found, has_more, page: Some(page) });
+    }
+}
+
+/// Returns the filter of the records of some kinds, in every scope. The folder of a record determines its
+/// kind, and its frontmatter need not name it.
+pub(crate) fn filter_of_kinds(kinds: &[RecordKind]) -> SearchFilter {
+    let global = |kind: &RecordKind| kind_folder(&RecordScope::Global, kind.as_str()).ok();
+    let above = NotePath::parse(PROJECTS_FOLDER).ok();
+    let in_projects = |above: NotePath| {
+        let nested = |kind: &RecordKind| NestedFolder {
+            above: above.clone(),
+            name: kind.as_str().to_owned(),
+        };
+        kinds.iter().map(nested).collect()
+    };
+    SearchFilter {
+        projects: vec![records_project()],
+        folders: kinds.iter().filter_map(global).collect(),
+        nested_folders: above.map(in_projects).unwrap_or_default(),
+        ..SearchFilter::default()
     }
 }
 

@@ -49,6 +49,7 @@ pub(super) fn search(request: &PageRequest<'_>) -> Result<Value, HttpError> {
         text: text.to_owned(),
         filter: SearchFilter {
             folders: Vec::new(),
+            nested_folders: Vec::new(),
             projects,
             folder: None,
             note_types: request.query.all("type").map(type_key).collect(),

@@ -75,8 +75,8 @@ pub(crate) use projects::{
     set_leaving, set_scanned, set_scanned_in, take_times, times,
 };
 pub use search::{
-    CandidateBatches, CandidateQuery, CandidateSet, NoteDisplay, PassageDisplay, SearchFilter,
-    SearchHit, SearchHits, SearchReader, SimilarNote, Superseded, TermCorrection,
+    CandidateBatches, CandidateQuery, CandidateSet, NestedFolder, NoteDisplay, PassageDisplay,
+    SearchFilter, SearchHit, SearchHits, SearchReader, SimilarNote, Superseded, TermCorrection,
 };
 pub(crate) use search::{SearchCaches, similar_notes, title_overlap};
 pub(crate) use write::{

@@ -234,6 +234,32 @@ fn a_kind_is_found_however_many_notes_say_more_about_it() {
 }
 
 #[test]
+fn the_folder_of_a_record_says_its_kind_whatever_its_frontmatter_says() {
+    let vault = vault_in_repository();
+    let kite = "Kites are flown at the lake";
+    for (directory, text) in [
+        ("global/decision", format!("{kite}, said the club.")),
+        ("projects/x/decision", format!("---\ntype: note\n---\n{kite}, says the repository.")),
+        ("projects/x/decision/lake", format!("{kite} and nowhere else.")),
+        ("projects/x/fact/decision", format!("{kite}, as everybody knows.")),
+        ("projects/decision", format!("{kite}, said nobody.")),
+    ] {
+        let folder = vault.path("records").join(directory);
+        std::fs::create_dir_all(&folder).unwrap();
+        std::fs::write(folder.join("kite.md"), text).unwrap();
+    }
+    vault.memory.sync(&mut |_| {}).unwrap();
+    let mut found = recalled(&vault, json!({ "query": "kites lake", "kinds": ["decision"] }));
+    found.sort();
+    let expected = [
+        "Kites are flown at the lake and nowhere else.",
+        "Kites are flown at the lake, said the club.",
+        "Kites are flown at the lake, says the repository.",
+    ];
+    assert_eq!(found, expected);
+}
+
+#[test]
 fn without_a_question_person_and_repository_are_told() {
     let vault = vault_in_repository();
     remembered(&vault, "I prefer tabs");

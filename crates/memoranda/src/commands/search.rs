@@ -271,6 +271,7 @@ fn search_request(context: &CommandContext, memory: &Memory, args: &Args) -> Res
         text: args.query.join(" "),
         filter: SearchFilter {
             folders: Vec::new(),
+            nested_folders: Vec::new(),
             projects: project.into_iter().collect(),
             folder: folder.map_err(memoranda_engine::EngineError::from)?,
             note_types: args.types.iter().map(|kind| type_key(kind)).collect(),

@@ -1,6 +1,7 @@
 //! Translates a search filter to SQL.
 
 use std::collections::HashMap;
+use std::iter;
 
 use memoranda_core::note::tag_key;
 use memoranda_core::query::{MetaFilter, MetaTest, Query, QueryTerm, TermRequirement};
@@ -8,8 +9,8 @@ use memoranda_core::tokenize::unicode_forms;
 use rusqlite::types::Value;
 use rusqlite::{CachedStatement, Connection, params_from_iter};
 
-use super::SearchFilter;
 use super::caches::SearchCaches;
+use super::{NestedFolder, SearchFilter};
 use crate::error::Result;
 use crate::index::fts5_query::term_expression;
 use crate::index::metadata;
@@ -24,6 +25,12 @@ const SEARCHED: &str = "f.kind IN (1, 2)";
 const MAX_SHORT_LIST: usize = 100;
 /// Category of a fact without one, as in Basic Memory.
 pub(in crate::index) const NO_CATEGORY: &str = "note";
+
+/// SQL test for files in a folder directly below another one: where the path below the outer folder
+/// has its first slash, the name of the inner folder begins. The values are the bounds of the outer
+/// folder, and twice the start of the path below it, the first time followed by `/NAME/`.
+const IN_NESTED_FOLDER: &str = "(f.path >= ? AND f.path < ? AND \
+     instr(substr(f.path, ?), ?) = nullif(instr(substr(f.path, ?), '/'), 0))";
 
 /// A filter as SQL over `files f`, with its bound values.
 #[derive(Clone)]
@@ -97,12 +104,27 @@ impl FilterSql {
         }
         let folders: Vec<_> =
             filter.folders.iter().flat_map(|f| unicode_forms(f.as_str())).collect();
-        if !folders.is_empty() {
-            let any = vec!["(f.path >= ? AND f.path < ?)"; folders.len()].join(" OR ");
-            sql.push_str(&format!(" AND ({any})"));
+        let nested: Vec<_> = filter
+            .nested_folders
+            .iter()
+            .flat_map(|nested| {
+                unicode_forms(nested.above.as_str()).into_iter().zip(iter::repeat(nested))
+            })
+            .collect();
+        if !folders.is_empty() || !nested.is_empty() {
+            let mut any = vec!["(f.path >= ? AND f.path < ?)"; folders.len()];
+            any.extend(vec![IN_NESTED_FOLDER; nested.len()]);
+            sql.push_str(&format!(" AND ({})", any.join(" OR ")));
             for folder in folders {
                 values.push(Value::Text(format!("{folder}/")));
                 values.push(Value::Text(format!("{folder}0")));
+            }
+            for (above, NestedFolder { name, .. }) in nested {
+                // The first character has number 1, and a slash follows the folder.
+                let start = Value::Integer(above.chars().count() as i64 + 2);
+                values.push(Value::Text(format!("{above}/")));
+                values.push(Value::Text(format!("{above}0")));
+                values.extend([start.clone(), Value::Text(format!("/{name}/")), start]);
             }
         }
         for (operator, time) in [(">=", filter.after), ("<=", filter.before)] {

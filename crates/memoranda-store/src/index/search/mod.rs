@@ -57,8 +57,11 @@ pub struct SearchFilter {
     pub projects: Vec<ProjectName>,
     /// Only notes at or below this folder.
     pub folder: Option<NotePath>,
-    /// Only notes at or below one of these folders; anywhere if empty.
+    /// Only notes at or below one of these folders, or in one of `nested_folders`; anywhere if both are
+    /// empty.
     pub folders: Vec<NotePath>,
+    /// Further folders, in every folder directly below another one.
+    pub nested_folders: Vec<NestedFolder>,
     /// Only notes of these types.
     pub note_types: Vec<String>,
     /// Only notes with all these tags, in addition to those in the query.
@@ -76,6 +79,15 @@ pub struct SearchFilter {
     pub metadata: Vec<MetaFilter>,
     /// Treatment of facts that no longer hold.
     pub superseded: Superseded,
+}
+
+/// The folders of one name in all folders directly below another one, such as `projects/*/rule`.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct NestedFolder {
+    /// The folder above, such as `projects`.
+    pub above: NotePath,
+    /// The name, such as `rule`.
+    pub name: String,
 }
 
 /// A passage that a search found.
