@@ -311,7 +311,10 @@ impl<'a> FileOp<'a> {
         let from = self.from().map(NotePath::file_name);
         let undone = match (self.done, &source_folder, from) {
             (FileOpProgress::Nothing, _, _) => Ok(()),
-            (FileOpProgress::HalfSwapped, _, _) => folder.undo_swap(&self.temporary, name),
+            (FileOpProgress::HalfSwapped, _, _) => match self.content() {
+                Some((_, new)) => folder.undo_swap(&self.temporary, name, new),
+                None => Ok(()),
+            },
             (FileOpProgress::LoggedRecord, _, _) => self.withdraw(folder),
             (FileOpProgress::Swapped, _, _) => self.swap_back(folder),
             (FileOpProgress::SetAside, _, _) => self.restore(folder, folder, name),

@@ -5,6 +5,7 @@ use std::time::{Duration, UNIX_EPOCH};
 
 use cap_fs_ext::MetadataExt as _;
 use cap_std::fs::{Dir, DirBuilder};
+use memoranda_core::id::ContentHash;
 
 use super::{
     FileContent, FilePrivacy, FileStat, HardLinkPolicy, MAX_FILE_BYTES, hash, no_follow, reading,
@@ -242,15 +243,44 @@ impl DirHandle {
         }
     }
 
-    /// Takes back an exchange by steps that failed, and could not be taken back at that moment.
-    pub(crate) fn undo_swap(&self, temporary: &str, name: &str) -> io::Result<()> {
+    /// Takes back an exchange by steps that failed, and could not be taken back at that moment. The new
+    /// file is known by its content: an editor may have saved or deleted it since, and that is the last
+    /// word.
+    pub(crate) fn undo_swap(
+        &self,
+        temporary: &str,
+        name: &str,
+        new: ContentHash,
+    ) -> io::Result<()> {
         let displaced = temp_names::of_displaced(temporary);
         if self.stat(&displaced)?.is_none() {
             return Ok(());
         }
         if self.stat(temporary)?.is_none() {
-            // The new file has the name already.
-            self.take(self, name, temporary)?;
+            // The new file got the name.
+            let hash_of = |name| {
+                let found = self.read(name, HardLinkPolicy::Allow);
+                found.map(|found| found.map(|found| found.hash))
+            };
+            match hash_of(name) {
+                Ok(Some(hash)) if hash == new => self.take(self, name, temporary)?,
+                Ok(Some(_)) => {}
+                Ok(None) => {
+                    self.remove_quietly(&displaced);
+                    return Ok(());
+                }
+                // A folder, or more bytes than the new file can have.
+                Err(e) if is_other_kind(&e) => {}
+                Err(e) => return Err(e),
+            }
+            if hash_of(temporary)?.is_some_and(|taken| taken != new) {
+                // An editor has saved between the two looks.
+                self.call()?;
+                match place(&self.dir, temporary, name) {
+                    Err(e) if e.kind() == io::ErrorKind::AlreadyExists => {}
+                    placed => placed?,
+                }
+            }
         }
         self.call()?;
         self.restore_displaced(&displaced, name)
@@ -503,6 +533,48 @@ fn exchange(_: &Dir, _: &str, _: &str) -> io::Result<()> {
     Err(io::ErrorKind::Unsupported.into())
 }
 
+/// Returns true for something that cannot be read as the file of a note.
+fn is_other_kind(error: &io::Error) -> bool {
+    matches!(error.kind(), io::ErrorKind::InvalidInput | io::ErrorKind::FileTooLarge)
+}
+
 fn is_unsupported(error: &io::Error) -> bool {
     matches!(error.kind(), io::ErrorKind::Unsupported | io::ErrorKind::InvalidInput)
+}
+
+#[cfg(test)]
+mod tests {
+    use cap_std::ambient_authority;
+
+    use super::*;
+
+    const TEMPORARY: &str = ".memoranda-0123456789abcdef";
+
+    /// Takes back an exchange by steps that stopped when the new file had the name, after something
+    /// happened to that file. Checks what has the name then, and what is left.
+    #[track_caller]
+    fn check(happens: impl FnOnce(&Dir), expected: Option<&str>, left: &[&str]) {
+        let place = tempfile::TempDir::new().unwrap();
+        let dir = Dir::open_ambient_dir(place.path(), ambient_authority()).unwrap();
+        dir.write("a.md", "new").unwrap();
+        dir.write(temp_names::of_displaced(TEMPORARY), "old").unwrap();
+        happens(&dir);
+        let folder = DirHandle::new(dir.try_clone().unwrap());
+        folder.undo_swap(TEMPORARY, "a.md", hash(b"new")).unwrap();
+        assert_eq!(dir.read_to_string("a.md").ok().as_deref(), expected);
+        let names = dir.entries().unwrap().map(|entry| entry.unwrap().file_name());
+        let mut names: Vec<String> = names.map(|name| name.into_string().unwrap()).collect();
+        names.retain(|name| name != "a.md");
+        assert_eq!(names, left);
+    }
+
+    #[test]
+    fn an_exchange_by_steps_is_taken_back_unless_an_editor_was_there() {
+        check(|_| (), Some("old"), &[TEMPORARY]);
+        check(|dir| dir.write("a.md", "saved by hand").unwrap(), Some("saved by hand"), &[]);
+        check(|dir| dir.remove_file("a.md").unwrap(), None, &[]);
+        // The new file has not got the name yet.
+        let has_no_name = |dir: &Dir| dir.rename("a.md", dir, TEMPORARY).unwrap();
+        check(has_no_name, Some("old"), &[TEMPORARY]);
+    }
 }
