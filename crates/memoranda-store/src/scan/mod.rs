@@ -145,6 +145,7 @@ impl StoreInner {
         self.refuse_provisional()?;
         let look = || {
             let _alone = self.looking.lock().unwrap_or_else(PoisonError::into_inner);
+            self.read_arrived_logs()?;
             let mut report = self.sync_projects(projects, &mut |_| {})?;
             self.settle_missing(&mut report)
         };
@@ -274,6 +275,7 @@ impl StoreInner {
         paths: &BTreeSet<NotePath>,
     ) -> Result<ScanReport> {
         self.refuse_provisional()?;
+        self.read_arrived_logs()?;
         let mut report = ScanReport::default();
         let root = self.root(project)?;
         let run = MachineRun::current(&project.path);
@@ -337,7 +339,8 @@ impl StoreInner {
         })
     }
 
-    /// Reads what other devices have written, if their logs came along with the vault.
+    /// Reads what other devices have written, if their logs came along with the vault. Every scan begins
+    /// with it: a synchroniser brings a log and then the files, which are no edits of this device.
     fn read_other_devices(&self) -> Result<()> {
         let devices = self.log.devices()?;
         self.with_session(|session| {
@@ -349,6 +352,24 @@ impl StoreInner {
             }
             Ok(())
         })
+    }
+
+    /// Does the same for a scan of a few files. Usually nothing has come, and the vault stays free.
+    fn read_arrived_logs(&self) -> Result<()> {
+        let mut devices = self.log.devices()?;
+        devices.retain(|device| *device != self.vault.device);
+        let has_more = |db: &rusqlite::Connection| -> Result<bool> {
+            for device in &devices {
+                if history::read_to(db, device)?.position != self.log.end(device)? {
+                    return Ok(true);
+                }
+            }
+            Ok(false)
+        };
+        if devices.is_empty() || !self.ask(has_more)? {
+            return Ok(());
+        }
+        self.read_other_devices()
     }
 
     /// Makes the index say of a file what the log and the disk agree on.

@@ -523,7 +523,7 @@ fn handle(
         watched.sight = watched.sight.and(seen);
         let rules_changed = paths.iter().any(|path| path.file_name().ends_with("ignore"));
         let result = if rules_changed {
-            inner.sync_project(project, &mut Default::default(), &mut |_| {})
+            inner.sync_one(&project.name, &mut |_| {}).map(|_| ())
         } else {
             inner.sync_paths(project, &paths).map(|_| ())
         };

@@ -61,6 +61,7 @@ mod space_stories;
 mod support;
 #[cfg(all(target_os = "linux", feature = "faults"))]
 mod suspended;
+mod synchronised;
 mod untracked_files;
 #[cfg(all(unix, feature = "faults"))]
 mod user_edits;
