@@ -4,6 +4,8 @@
 //! the owner of the folder around it; the vault would be locked for its owner otherwise.
 
 use std::path::Path;
+#[cfg(unix)]
+use std::sync::LazyLock;
 
 use cap_std::fs::Dir;
 
@@ -103,10 +105,57 @@ fn owner_to_restore(
     use rustix::fs::{Gid, Uid};
     let (folder, made) = (folder.ok()?, made.ok()?);
     let is_foreign = made.st_uid == 0 && folder.st_uid != 0;
-    (is_foreign && rustix::process::geteuid().is_root()).then(|| FileOwner {
+    let is_known = || USER_IDS.has(folder.st_uid) && GROUP_IDS.has(folder.st_gid);
+    (is_foreign && rustix::process::geteuid().is_root() && is_known()).then(|| FileOwner {
         user: Uid::from_raw(folder.st_uid),
         group: Gid::from_raw(folder.st_gid),
     })
+}
+
+#[cfg(unix)]
+static USER_IDS: LazyLock<NamespaceIds> = LazyLock::new(|| NamespaceIds::read("uid"));
+#[cfg(unix)]
+static GROUP_IDS: LazyLock<NamespaceIds> = LazyLock::new(|| NamespaceIds::read("gid"));
+
+/// The ids of users or groups that the user namespace of this process has. The system shows an owner from
+/// outside as the overflow id, which is another account inside, or nobody.
+#[cfg(unix)]
+struct NamespaceIds {
+    /// First ids and numbers of ids; `None` if there are no namespaces.
+    ranges: Option<Vec<(u32, u32)>>,
+    overflow: Option<u32>,
+}
+
+#[cfg(unix)]
+impl NamespaceIds {
+    fn read(kind: &str) -> Self {
+        let map = std::fs::read_to_string(format!("/proc/self/{kind}_map")).ok();
+        let overflow = std::fs::read_to_string(format!("/proc/sys/kernel/overflow{kind}")).ok();
+        Self::parse(map.as_deref(), overflow.as_deref())
+    }
+
+    fn parse(map: Option<&str>, overflow: Option<&str>) -> Self {
+        let range = |line: &str| {
+            let mut fields = line.split_whitespace();
+            let (first, _, count) = (fields.next()?, fields.next()?, fields.next()?);
+            Some((first.parse().ok()?, count.parse().ok()?))
+        };
+        Self {
+            ranges: map.map(|map| map.lines().filter_map(range).collect()),
+            overflow: overflow.and_then(|overflow| overflow.trim().parse().ok()),
+        }
+    }
+
+    /// Returns true if an id is that of an account of this namespace.
+    fn has(&self, id: u32) -> bool {
+        let Some(ranges) = &self.ranges else { return true };
+        // All ids but the invalid last one: nothing is outside.
+        let is_whole = ranges.contains(&(0, u32::MAX));
+        let is_mapped = ranges
+            .iter()
+            .any(|&(first, count)| id.checked_sub(first).is_some_and(|place| place < count));
+        is_mapped && (is_whole || self.overflow != Some(id))
+    }
 }
 
 /// Returns the name of an account, or its number if the accounts lie elsewhere.
@@ -137,5 +186,20 @@ mod tests {
         assert_eq!(name_in_accounts(accounts, 1000).as_deref(), Some("mara"));
         assert_eq!(name_in_accounts(accounts, 0).as_deref(), Some("root"));
         assert_eq!(name_in_accounts(accounts, 7), None);
+    }
+
+    #[test]
+    fn an_owner_from_outside_of_the_namespace_is_no_account() {
+        let check = |map: Option<&str>, known: &[u32], unknown: &[u32]| {
+            let ids = NamespaceIds::parse(map, Some("65534\n"));
+            assert!(known.iter().all(|id| ids.has(*id)), "{map:?}");
+            assert!(!unknown.iter().any(|id| ids.has(*id)), "{map:?}");
+        };
+        check(None, &[0, 1000, 65534], &[]);
+        check(Some("         0          0 4294967295\n"), &[0, 1000, 65534], &[]);
+        let rootless = "         0       1000          1\n         1     100000      65536\n";
+        check(Some(rootless), &[0, 1, 1000, 65533, 65536], &[65534, 65537]);
+        check(Some("0 1000 1\n"), &[0], &[1, 1000, 65534]);
+        check(Some(""), &[], &[0, 65534]);
     }
 }
