@@ -1,7 +1,8 @@
 //! The owners of files in a vault. A vault has one owner: its log is readable by that user alone.
 //!
 //! The superuser may write to any vault, such as under `sudo` or in a container. What it makes gets
-//! the owner of the folder around it; the vault would be locked for its owner otherwise.
+//! the owner of the folder around it; the vault would be locked for its owner otherwise. Only what this
+//! process has just made is given away, by its handle.
 
 use std::path::Path;
 #[cfg(unix)]
@@ -11,11 +12,15 @@ use cap_std::fs::Dir;
 
 use crate::error::StoreError;
 
-/// Gives a new file to the owner of its folder if this process is the superuser. File systems
-/// without owners refuse this, and need none.
+/// Gives a file that was just made to the owner of its folder if this process is the superuser. File
+/// systems without owners refuse this, and need none.
 #[cfg(unix)]
 pub(super) fn give_to_folder_owner(folder: &Dir, file: &cap_std::fs::File) {
-    if let Some(owner) = owner_to_restore(rustix::fs::fstat(folder), rustix::fs::fstat(file)) {
+    let made = rustix::fs::fstat(file);
+    // Somebody may have given the file a second name elsewhere.
+    if made.is_ok_and(|made| made.st_nlink == 1)
+        && let Some(owner) = owner_to_restore(rustix::fs::fstat(folder), made)
+    {
         rustix::fs::fchown(file, Some(owner.user), Some(owner.group)).ok();
     }
 }
@@ -23,34 +28,28 @@ pub(super) fn give_to_folder_owner(folder: &Dir, file: &cap_std::fs::File) {
 #[cfg(not(unix))]
 pub(super) fn give_to_folder_owner(_: &Dir, _: &cap_std::fs::File) {}
 
-/// Does the same for a folder that was made in another one.
+/// Does the same for a folder that was just made in another one.
 #[cfg(unix)]
 pub(super) fn give_folder_to_owner(folder: &Dir, name: impl AsRef<Path>) {
-    use rustix::fs::{AtFlags, chownat, statat};
-    let name = name.as_ref();
-    let made = statat(folder, name, AtFlags::SYMLINK_NOFOLLOW);
-    if let Some(owner) = owner_to_restore(rustix::fs::fstat(folder), made) {
-        let (user, group) = (Some(owner.user), Some(owner.group));
-        chownat(folder, name, user, group, AtFlags::SYMLINK_NOFOLLOW).ok();
+    if !rustix::process::geteuid().is_root() {
+        return;
+    }
+    let Ok(made) = open_folder(folder, name.as_ref()) else { return };
+    if let Some(owner) = owner_to_restore(rustix::fs::fstat(folder), rustix::fs::fstat(&made)) {
+        rustix::fs::fchown(&made, Some(owner.user), Some(owner.group)).ok();
     }
 }
 
 #[cfg(not(unix))]
 pub(super) fn give_folder_to_owner(_: &Dir, _: impl AsRef<Path>) {}
 
-/// Does the same for a file or folder of Memoranda's own.
+/// Opens a folder in another one so that its owner and rights can be changed.
 #[cfg(unix)]
-pub(crate) fn give_path_to_folder_owner(path: &Path) {
-    use rustix::fs::{AtFlags, CWD, chownat, lstat, stat};
-    let Some(folder) = path.parent() else { return };
-    if let Some(owner) = owner_to_restore(stat(folder), lstat(path)) {
-        let (user, group) = (Some(owner.user), Some(owner.group));
-        chownat(CWD, path, user, group, AtFlags::SYMLINK_NOFOLLOW).ok();
-    }
+fn open_folder(folder: &Dir, name: &Path) -> rustix::io::Result<std::os::fd::OwnedFd> {
+    use rustix::fs::{Mode, OFlags, openat};
+    let flags = OFlags::RDONLY | OFlags::DIRECTORY | OFlags::NOFOLLOW | OFlags::CLOEXEC;
+    openat(folder, name, flags, Mode::empty())
 }
-
-#[cfg(not(unix))]
-pub(crate) fn give_path_to_folder_owner(_: &Path) {}
 
 /// Returns the name of the user that owns a folder, if that is another user and this process
 /// is not the superuser.

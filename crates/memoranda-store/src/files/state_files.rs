@@ -1,48 +1,109 @@
 //! Memoranda's own files: the log, the lock, the checkpoint, the list of projects. They lie in
 //! places that the person chose, so they are opened by their paths.
 
+use std::ffi::OsStr;
 use std::fs::{self, File, OpenOptions};
 use std::io::{self, Read as _, Write as _};
 use std::path::Path;
 
+use cap_std::ambient_authority;
+use cap_std::fs::Dir;
+
 use super::state_file::StateFile;
-use super::{FilePrivacy, owner};
+use super::{FilePrivacy, folder, no_follow, owner};
 use crate::faults::{self, Step};
 use crate::machine;
 
 /// Makes a folder and those above it.
 pub(crate) fn create_dir(path: &Path, privacy: FilePrivacy) -> io::Result<()> {
     faults::at(Step::AnyCall)?;
-    let mut builder = fs::DirBuilder::new();
-    builder.recursive(true);
-    #[cfg(unix)]
-    if privacy == FilePrivacy::Private {
-        use std::os::unix::fs::DirBuilderExt as _;
-        builder.mode(0o700);
-    }
-    #[cfg(not(unix))]
-    let _ = privacy;
-    let missing: Vec<&Path> = path.ancestors().take_while(|folder| !folder.exists()).collect();
-    let created = builder.create(path);
-    for folder in missing.into_iter().rev() {
-        owner::give_path_to_folder_owner(folder);
-    }
+    let created = create_missing(path, privacy);
     machine::names_changed_at(&[path]);
     created
+}
+
+fn create_missing(path: &Path, privacy: FilePrivacy) -> io::Result<()> {
+    let is_missing = |folder: &&Path| !folder.as_os_str().is_empty() && !folder.exists();
+    let missing: Vec<&Path> = path.ancestors().take_while(is_missing).collect();
+    for folder in missing.into_iter().rev() {
+        let (above, name) = folder_of(folder)?;
+        match above.create_dir_with(name, &folder::dir_builder(privacy)) {
+            Ok(()) => {
+                owner::give_folder_to_owner(&above, name);
+            }
+            // Another process made it meanwhile.
+            Err(_) if folder.is_dir() => {}
+            Err(e) => return Err(e),
+        }
+    }
+    if path.is_dir() { Ok(()) } else { Err(io::ErrorKind::AlreadyExists.into()) }
+}
+
+/// Returns the handle of the folder that contains a path, and the name in it.
+fn folder_of(path: &Path) -> io::Result<(Dir, &OsStr)> {
+    let name = path.file_name().ok_or(io::ErrorKind::InvalidInput)?;
+    let above = path.parent().filter(|above| !above.as_os_str().is_empty());
+    let above = above.unwrap_or_else(|| Path::new("."));
+    Ok((Dir::open_ambient_dir(above, ambient_authority())?, name))
+}
+
+/// Access to an opened file.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum FileAccess {
+    ReadWrite,
+    Append,
+    /// The file is emptied.
+    Replace,
+}
+
+/// Opens a file, made if need be.
+fn open_or_make(path: &Path, access: FileAccess, privacy: FilePrivacy) -> io::Result<File> {
+    let mut options = OpenOptions::new();
+    match access {
+        FileAccess::ReadWrite => options.read(true).write(true),
+        FileAccess::Append => options.append(true),
+        FileAccess::Replace => options.write(true).truncate(true),
+    };
+    #[cfg(unix)]
+    if privacy == FilePrivacy::Private {
+        use std::os::unix::fs::OpenOptionsExt as _;
+        options.mode(0o600);
+    }
+    match options.open(path) {
+        Err(e) if e.kind() == io::ErrorKind::NotFound => {}
+        opened => return opened,
+    }
+    match make_file(path, access, privacy) {
+        // Another process made it meanwhile, or a link leads to a file that is missing.
+        Err(e) if e.kind() == io::ErrorKind::AlreadyExists => options.create(true).open(path),
+        made => made,
+    }
+}
+
+/// Makes a file that does not exist.
+fn make_file(path: &Path, access: FileAccess, privacy: FilePrivacy) -> io::Result<File> {
+    let (folder, name) = folder_of(path)?;
+    let mut options = no_follow();
+    match access {
+        FileAccess::ReadWrite => options.read(true).write(true),
+        FileAccess::Append => options.append(true),
+        FileAccess::Replace => options.write(true),
+    };
+    options.create_new(true);
+    #[cfg(unix)]
+    if privacy == FilePrivacy::Private {
+        use cap_std::fs::OpenOptionsExt as _;
+        options.mode(0o600);
+    }
+    let file = folder.open_with(name, &options)?;
+    owner::give_to_folder_owner(&folder, &file);
+    Ok(file.into_std())
 }
 
 /// Opens a file for reading and writing, made if need be, readable by its owner alone.
 pub(crate) fn open_private(path: &Path) -> io::Result<StateFile> {
     faults::at(Step::AnyCall)?;
-    let mut options = OpenOptions::new();
-    options.read(true).write(true).create(true).truncate(false);
-    #[cfg(unix)]
-    {
-        use std::os::unix::fs::OpenOptionsExt as _;
-        options.mode(0o600);
-    }
-    let file = options.open(path)?;
-    owner::give_path_to_folder_owner(path);
+    let file = open_or_make(path, FileAccess::ReadWrite, FilePrivacy::Private)?;
     machine::names_changed_at(&[path]);
     Ok(StateFile::new(file))
 }
@@ -50,15 +111,7 @@ pub(crate) fn open_private(path: &Path) -> io::Result<StateFile> {
 /// Opens a file for adding at its end, made if need be, readable by its owner alone.
 pub(crate) fn open_append(path: &Path) -> io::Result<StateFile> {
     faults::at(Step::AnyCall)?;
-    let mut options = OpenOptions::new();
-    options.append(true).create(true);
-    #[cfg(unix)]
-    {
-        use std::os::unix::fs::OpenOptionsExt as _;
-        options.mode(0o600);
-    }
-    let file = options.open(path)?;
-    owner::give_path_to_folder_owner(path);
+    let file = open_or_make(path, FileAccess::Append, FilePrivacy::Private)?;
     machine::names_changed_at(&[path]);
     Ok(StateFile::new(file))
 }
@@ -304,8 +357,8 @@ pub(crate) fn size_and_mtime(path: &Path) -> io::Result<Option<(u64, i128)>> {
 /// Writes a small file that only a running machine needs, without force.
 pub(crate) fn write_plain(path: &Path, bytes: &[u8]) -> io::Result<()> {
     faults::at(Step::AnyCall)?;
-    let written = fs::write(path, bytes);
-    owner::give_path_to_folder_owner(path);
+    let written = open_or_make(path, FileAccess::Replace, FilePrivacy::Shared)
+        .and_then(|mut file| file.write_all(bytes));
     machine::written_at(path);
     written
 }

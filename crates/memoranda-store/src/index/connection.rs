@@ -16,7 +16,7 @@ use rusqlite::{Connection, OpenFlags, OptionalExtension as _};
 
 use super::vectors;
 use crate::error::{ErrorContext as _, Result, StoreError};
-use crate::files::{FilePrivacy, owner, state_files};
+use crate::files::{FilePrivacy, state_files};
 use crate::machine;
 
 /// Version of the schema. Increase it whenever the tables or their content change.
@@ -206,9 +206,9 @@ impl IndexFile {
         let flags = OpenFlags::SQLITE_OPEN_READ_WRITE
             | OpenFlags::SQLITE_OPEN_CREATE
             | OpenFlags::SQLITE_OPEN_NO_MUTEX;
-        let db = self.open(flags)?;
         // SQLite gives the files of the index that it makes later the owner of this one.
-        owner::give_path_to_folder_owner(&self.path);
+        state_files::write_plain(&self.path, b"").doing(|| "make the index".into())?;
+        let db = self.open(flags)?;
         db.execute_batch(&format!(
             "BEGIN; {SCHEMA}; INSERT INTO meta (key, value) VALUES ('model', '{MODEL_ID}'), \
              ('made', CAST(random() AS TEXT)); \

@@ -99,3 +99,20 @@ fn another_user_is_refused_and_leaves_nothing() {
     assert!(Task::new("stranger", vault.folder(), &[]).run_as(STRANGER));
     assert_eq!(everything_in(&vault.home()), before);
 }
+
+#[test]
+fn the_superuser_gives_away_only_what_it_made() {
+    let Some(vault) = vault_of_another_user() else { return };
+    let owner_of = |place: &Path| std::fs::symlink_metadata(place).unwrap().uid();
+    // The owner of a vault could name a file of the superuser there.
+    let outside = vault.folder().join("outside");
+    std::fs::write(&outside, "of the superuser").unwrap();
+    let named = vault.home().join(".memoranda/watcher");
+    std::fs::remove_file(&named).ok();
+    std::fs::hard_link(&outside, &named).unwrap();
+    let store = Store::open(options_of(vault.folder(), "root")).unwrap();
+    assert!(!store.is_watched());
+    put(&store, "own.md", "changed by the superuser: falcon");
+    assert_eq!(owner_of(&outside), 0);
+    assert_eq!(owner_of(&vault.home().join("main/own.md")), OWNER);
+}
