@@ -41,9 +41,12 @@ impl LogFolder {
             return Ok(());
         }
         let made = state_files::create_dir(folder, FilePrivacy::Private);
-        if let Some(owner) = owner::other_owner(&self.path)
-            && (made.is_err() || owner::is_owner(folder))
-        {
+        let is_refused = match &made {
+            Ok(()) => owner::is_owner(folder),
+            // Another error, such as that of a full disk, has nothing to do with the owner.
+            Err(e) => e.kind() == io::ErrorKind::PermissionDenied,
+        };
+        if is_refused && let Some(owner) = owner::other_owner(&self.path) {
             if made.is_ok() {
                 state_files::remove_dir(folder).ok();
             }

@@ -45,9 +45,17 @@ pub(crate) fn write_as_a_stranger(task: &Task) {
     let store = Store::open(options_of(&task.folder, "stranger")).unwrap();
     let wanted =
         change(vec![operation("x.md", ExpectedContent::Anything, FileAction::Put(b"no".to_vec()))]);
-    let error = store.transact(&who("test"), |_| Ok::<_, StoreError>(wanted.clone())).unwrap_err();
+    let write = || store.transact(&who("test"), |_| Ok::<_, StoreError>(wanted.clone()));
+    let error = write().unwrap_err();
     assert!(matches!(&error, StoreError::VaultOfOther { .. }), "{error:?}");
     assert!(store.read(&main_project(), &path("own.md")).is_err());
+    // A failure with another reason keeps it.
+    let device = std::fs::read_to_string(task.folder.join("stranger/state/device")).unwrap();
+    let log = task.folder.join("home/.memoranda/log").join(device.trim());
+    std::os::unix::fs::symlink("nowhere", &log).unwrap();
+    let error = write().unwrap_err();
+    assert!(matches!(&error, StoreError::Io { .. }), "{error:?}");
+    std::fs::remove_file(log).unwrap();
 }
 
 fn everything_in(folder: &Path) -> Vec<PathBuf> {
