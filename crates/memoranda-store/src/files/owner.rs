@@ -3,6 +3,8 @@
 //! The superuser may write to any vault, such as under `sudo` or in a container. What it makes gets
 //! the owner of the folder around it; the vault would be locked for its owner otherwise. Only what this
 //! process has just made is given away, by its handle.
+//!
+//! A vault may be shared by a group if a platform or a person has opened its folders to that group.
 
 use std::path::Path;
 #[cfg(unix)]
@@ -49,6 +51,50 @@ fn open_folder(folder: &Dir, name: &Path) -> rustix::io::Result<std::os::fd::Own
     use rustix::fs::{Mode, OFlags, openat};
     let flags = OFlags::RDONLY | OFlags::DIRECTORY | OFlags::NOFOLLOW | OFlags::CLOEXEC;
     openat(folder, name, flags, Mode::empty())
+}
+
+/// Opens a private file that was just made in a folder of a vault to the group of this folder, if the
+/// folder is open to its group.
+#[cfg(unix)]
+pub(super) fn share_with_group(folder: &Dir, file: &cap_std::fs::File) {
+    open_to_group(folder, file, rustix::fs::Mode::RGRP | rustix::fs::Mode::WGRP);
+}
+
+#[cfg(not(unix))]
+pub(super) fn share_with_group(_: &Dir, _: &cap_std::fs::File) {}
+
+/// Does the same for a folder that was just made in another one.
+#[cfg(unix)]
+pub(super) fn share_folder_with_group(folder: &Dir, name: impl AsRef<Path>) {
+    if let Ok(made) = open_folder(folder, name.as_ref()) {
+        open_to_group(folder, &made, rustix::fs::Mode::RWXG);
+    }
+}
+
+#[cfg(not(unix))]
+pub(super) fn share_folder_with_group(_: &Dir, _: impl AsRef<Path>) {}
+
+#[cfg(unix)]
+fn open_to_group(folder: &Dir, made: impl std::os::fd::AsFd, rights: rustix::fs::Mode) {
+    use rustix::fs::{Mode, fchmod, fstat};
+    let (Ok(folder), Ok(found)) = (fstat(folder), fstat(&made)) else { return };
+    if Mode::from_raw_mode(folder.st_mode).contains(Mode::RWXG) && folder.st_gid == found.st_gid {
+        fchmod(made, Mode::from_raw_mode(found.st_mode) | rights).ok();
+    }
+}
+
+/// Returns true if the group of a folder may list another folder that was made in it.
+#[cfg(unix)]
+pub(crate) fn is_open_to_group(folder: &Path, made: &Path) -> bool {
+    use rustix::fs::{Mode, lstat, stat};
+    let (Ok(folder), Ok(made)) = (stat(folder), lstat(made)) else { return false };
+    Mode::from_raw_mode(made.st_mode).contains(Mode::RGRP | Mode::XGRP)
+        && folder.st_gid == made.st_gid
+}
+
+#[cfg(not(unix))]
+pub(crate) fn is_open_to_group(_: &Path, _: &Path) -> bool {
+    false
 }
 
 /// Returns the name of the user that owns a folder, if that is another user and this process

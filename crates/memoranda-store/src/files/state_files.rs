@@ -30,6 +30,9 @@ fn create_missing(path: &Path, privacy: FilePrivacy) -> io::Result<()> {
         match above.create_dir_with(name, &folder::dir_builder(privacy)) {
             Ok(()) => {
                 owner::give_folder_to_owner(&above, name);
+                if privacy == FilePrivacy::Private && is_in_vault_state(folder) {
+                    owner::share_folder_with_group(&above, name);
+                }
             }
             // Another process made it meanwhile.
             Err(_) if folder.is_dir() => {}
@@ -45,6 +48,13 @@ fn folder_of(path: &Path) -> io::Result<(Dir, &OsStr)> {
     let above = path.parent().filter(|above| !above.as_os_str().is_empty());
     let above = above.unwrap_or_else(|| Path::new("."));
     Ok((Dir::open_ambient_dir(above, ambient_authority())?, name))
+}
+
+/// Returns true for a path below the folder of a vault that has its log. Groups can share only that:
+/// tokens and other files of one account lie elsewhere.
+fn is_in_vault_state(path: &Path) -> bool {
+    let mut above = path.ancestors().skip(1);
+    above.any(|folder| folder.file_name().is_some_and(|name| name == ".memoranda"))
 }
 
 /// Access to an opened file.
@@ -97,6 +107,9 @@ fn make_file(path: &Path, access: FileAccess, privacy: FilePrivacy) -> io::Resul
     }
     let file = folder.open_with(name, &options)?;
     owner::give_to_folder_owner(&folder, &file);
+    if privacy == FilePrivacy::Private && is_in_vault_state(path) {
+        owner::share_with_group(&folder, &file);
+    }
     Ok(file.into_std())
 }
 

@@ -34,15 +34,15 @@ impl LogFolder {
         Ok(writer)
     }
 
-    /// Makes the folder of this device. In the vault of another user it is not made: it would be a
-    /// log that its owner cannot read.
+    /// Makes the folder of this device. In the vault of another user it is not made, unless the log is
+    /// open to a group: it would be a log that its owner cannot read.
     fn make_device_dir(&self, folder: &Path) -> Result<()> {
         if state_files::is_dir(folder) {
             return Ok(());
         }
         let made = state_files::create_dir(folder, FilePrivacy::Private);
         let is_refused = match &made {
-            Ok(()) => owner::is_owner(folder),
+            Ok(()) => owner::is_owner(folder) && !owner::is_open_to_group(&self.path, folder),
             // Another error, such as that of a full disk, has nothing to do with the owner.
             Err(e) => e.kind() == io::ErrorKind::PermissionDenied,
         };

@@ -33,8 +33,14 @@ impl Task {
     /// Runs to the end as another user; says whether that could be done.
     #[cfg(unix)]
     pub(crate) fn run_as(&self, user: u32) -> bool {
+        self.run_as_member(user, user)
+    }
+
+    /// Runs to the end as another user of a group; says whether that could be done.
+    #[cfg(unix)]
+    pub(crate) fn run_as_member(&self, user: u32, group: u32) -> bool {
         use std::os::unix::process::CommandExt as _;
-        let Ok(child) = self.command().uid(user).gid(user).spawn() else { return false };
+        let Ok(child) = self.command().uid(user).gid(group).spawn() else { return false };
         let output = child.wait_with_output().unwrap();
         let said = String::from_utf8_lossy(&output.stderr);
         assert!(output.status.success(), "{} as user {user}: {said}", self.name);
@@ -156,6 +162,8 @@ fn run() {
         "own-vault" => crate::owners::own_a_vault(&task),
         #[cfg(unix)]
         "stranger" => crate::owners::write_as_a_stranger(&task),
+        #[cfg(unix)]
+        "member" => crate::owners::write_as_a_member(&task),
         "locked" => crate::disk::meet_locked_folders(&task),
         "fail-plainly" => crate::disk::fail_plainly(&task),
         "fail" => crate::disk::fail_everywhere(&task),

@@ -1,5 +1,5 @@
 //! A vault has one owner. The superuser may write to it without locking its owner out, and another
-//! user leaves nothing there.
+//! user leaves nothing there, unless the vault is open to a group of both.
 
 use std::os::unix::fs::{MetadataExt as _, PermissionsExt as _};
 use std::path::{Path, PathBuf};
@@ -14,6 +14,8 @@ use crate::support::{
 
 const OWNER: u32 = 65534;
 const STRANGER: u32 = 65533;
+/// A group that has both as members.
+const GROUP: u32 = 65532;
 
 /// Options of another account: an index and a device of its own.
 fn options_of(folder: &Path, account: &str) -> OpenOptions {
@@ -27,6 +29,14 @@ pub(crate) fn own_a_vault(task: &Task) {
     match task.arguments[0].as_str() {
         "begin" => {
             put(&store, "own.md", "written by the owner: kestrel");
+        }
+        "share" => {
+            sync(&store);
+            assert_eq!(found(&store, "osprey"), ["main/x.md"]);
+            put(&store, "x.md", "the owner goes on: buzzard");
+            let scratch = tempfile::TempDir::new_in(&task.folder).unwrap();
+            let check = store.check(scratch.path()).unwrap();
+            assert!(check.agrees(), "{check:?}");
         }
         _ => {
             sync(&store);
@@ -56,6 +66,14 @@ pub(crate) fn write_as_a_stranger(task: &Task) {
     let error = write().unwrap_err();
     assert!(matches!(&error, StoreError::Io { .. }), "{error:?}");
     std::fs::remove_file(log).unwrap();
+}
+
+/// Writes to the vault of another user that is open to a group.
+pub(crate) fn write_as_a_member(task: &Task) {
+    let store = Store::open(options_of(&task.folder, "member")).unwrap();
+    sync(&store);
+    assert_eq!(found(&store, "kestrel"), ["main/own.md"]);
+    put(&store, "x.md", "written by another member of the group: osprey");
 }
 
 fn everything_in(folder: &Path) -> Vec<PathBuf> {
@@ -123,4 +141,18 @@ fn the_superuser_gives_away_only_what_it_made() {
     put(&store, "own.md", "changed by the superuser: falcon");
     assert_eq!(owner_of(&outside), 0);
     assert_eq!(owner_of(&vault.home().join("main/own.md")), OWNER);
+}
+
+#[test]
+fn members_of_a_group_to_which_a_vault_was_opened_read_each_others_logs() {
+    let Some(vault) = vault_of_another_user() else { return };
+    // As a platform opens a volume to a group when it is mounted.
+    for place in everything_in(&vault.home()).into_iter().chain([vault.home()]) {
+        std::os::unix::fs::lchown(&place, None, Some(GROUP)).unwrap();
+        let mode = if place.is_dir() { 0o2770 } else { 0o660 };
+        std::fs::set_permissions(place, std::fs::Permissions::from_mode(mode)).unwrap();
+    }
+    assert!(Task::new("member", vault.folder(), &[]).run_as_member(STRANGER, GROUP));
+    assert!(Task::new("own-vault", vault.folder(), &[&"share"]).run_as_member(OWNER, GROUP));
+    assert!(Task::new("member", vault.folder(), &[]).run_as_member(STRANGER, GROUP));
 }
