@@ -161,9 +161,7 @@ fn stem_hash(word: &str) -> u32 {
     thread_local! {
         static STEMS: RefCell<WordCache<u32>> = const { RefCell::new(WordCache::new()) };
     }
-    STEMS.with_borrow_mut(|stems| {
-        stems.get_or_compute(word, || number(&porter_stem(&fold(word))))
-    })
+    STEMS.with_borrow_mut(|stems| stems.get_or_compute(word, || number(&porter_stem(&fold(word)))))
 }
 
 /// Returns the hash of a word without stemming.

@@ -11,8 +11,7 @@ use super::record::{MemoryRecord, PROJECT_NAME, RecordLocation, records_project}
 use super::scope::{RecordScope, VisibleScopes};
 use crate::{
     EmbeddingSource, EngineError, LOW_RELEVANCE, MIN_RELEVANCE, Memory, NestedFolder, NoteLocation,
-    SearchPage,
-    SearchRequest, SearchResult,
+    SearchPage, SearchRequest, SearchResult,
 };
 
 /// Folder of the scopes of repositories.
