@@ -1,6 +1,7 @@
 //! Comparing two statements: the same words, another value of the same subject, or near.
 
 use super::kind_cues::OPENINGS;
+use super::update::is_update;
 use super::words::StatementWords;
 
 /// The difference between two statements.
@@ -310,6 +311,7 @@ const NEGATIONS: &[&str] =
 pub fn compare_statements(old: &str, new: &str) -> StatementDifference {
     // Words are compared without signs, which can make another statement: a question, a pattern.
     let has_same_signs = signs(old) == signs(new);
+    let is_changed = is_update(old, new);
     let (old, new) = (comparable_words(old), comparable_words(new));
     if old == new {
         return match (old.is_empty(), has_same_signs) {
@@ -336,7 +338,7 @@ pub fn compare_statements(old: &str, new: &str) -> StatementDifference {
     if framed > 0 && lead.len() + rest.len() >= 2 && is_short(old_part) && is_short(new_part) {
         return StatementDifference::Near;
     }
-    if shared(&old, &new) >= MIN_SHARED {
+    if is_changed || shared(&old, &new) >= MIN_SHARED {
         return StatementDifference::Near;
     }
     StatementDifference::Unrelated
@@ -400,13 +402,19 @@ fn is_description(word: &str) -> bool {
         || word.len() > 4 && ENDINGS.iter().any(|ending| word.ends_with(ending))
 }
 
-/// Returns the words that are compared: lower case, without polite openings and final signs.
+/// Words that date a statement, and change nothing in what it says.
+const DATED_NOW: &[&str] = &["now", "currently", "nowadays"];
+
+/// Returns the words that are compared: lower case, without polite openings, final signs and words
+/// for the present.
 fn comparable_words(text: &str) -> Vec<String> {
     let mut words = StatementWords::new(text);
     while let Some(opening) = OPENINGS.iter().find(|opening| words.begins(&[opening])) {
         words.drop_first(opening.split(' ').count());
     }
-    let is_kept = |word: &&String| !matches!(word.as_str(), "," | ";" | ".");
+    let is_kept = |word: &&String| {
+        !matches!(word.as_str(), "," | ";" | ".") && !DATED_NOW.contains(&word.as_str())
+    };
     words.all().iter().filter(is_kept).map(|word| word.trim_matches('`').to_owned()).collect()
 }
 
@@ -415,7 +423,7 @@ fn signs(text: &str) -> String {
     text.chars().filter(|c| "?*<>[]{}".contains(*c)).collect()
 }
 
-fn is_significant(word: &str) -> bool {
+pub(super) fn is_significant(word: &str) -> bool {
     !STOP_WORDS.contains(&word)
 }
 
@@ -456,6 +464,12 @@ mod tests {
             ("My timezone is Europe/Berlin", "My timezone is America/New_York", Value),
             ("Node version: 20", "Node version: 22", Value),
             ("our main branch is called trunk", "our main branch is called main", Value),
+            ("The API timeout is 30 seconds", "The API timeout is now 60 seconds", Value),
+            ("I prefer tabs", "I now prefer tabs", Same),
+            // What changed is named, and perhaps no longer true.
+            ("I prefer tabs", "I now prefer spaces", Near),
+            ("The API listens on port 8080", "We moved from port 8080 to 9090", Near),
+            ("We use Jest for unit tests", "We switched from Jest to Vitest", Near),
             // The number is part of the subject.
             ("Port 3000 is used by the shop", "Port 3001 is used by the shop", Near),
             ("I own a book about town number 1", "I own a book about town number 2", Near),

@@ -12,11 +12,13 @@ mod scope;
 mod scope_cues;
 mod software_cues;
 mod software_names;
+mod update;
 mod words;
 
 pub use compare::{StatementDifference, compare_statements};
 pub use features::{FEATURE_COUNT, StatementFeatures};
 use scope::ScopeEvidence;
+pub use update::is_update;
 use words::StatementWords;
 
 /// Maximum number of characters that are read: the first sentences show the kind of a text.

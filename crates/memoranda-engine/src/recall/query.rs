@@ -1,18 +1,21 @@
 //! Recalling what fits a question.
 
 use memoranda_core::id::ProjectName;
-use memoranda_core::statement::StatementKind;
+use memoranda_core::statement::{
+    StatementDifference, StatementKind, compare_statements, is_update,
+};
 use serde_json::Value;
 
 use super::passage::{GRAPH_PROJECT, RecalledPassage, merge_same};
 use super::{RecallAnswer, RecallRequest};
 use crate::records::{
-    RecordResult, RecordScope, filter_of_kinds, is_record_place, record_at, records_project,
+    MemoryRecord, RecordError, RecordKind, RecordQuery, RecordResult, RecordScope, VisibleScopes,
+    filter_of_kinds, is_record_place, record_at, records_project, search_records,
 };
-use crate::remember::record_kind;
+use crate::remember::{query_words, record_kind, statement_kind};
 use crate::{
-    EmbeddingSource, MIN_RELEVANCE, Memory, PackRequest, PackedNote, PackedPage, SearchFilter,
-    SearchPage, SearchRequest, SearchUnit,
+    EmbeddingSource, EngineError, LOW_RELEVANCE, MIN_RELEVANCE, Memory, PackRequest, PackedNote,
+    PackedPage, SearchFilter, SearchPage, SearchRequest, SearchUnit,
 };
 
 /// Types of notes that are not memories: unfinished streams, reminders, traces of conversations.
@@ -23,6 +26,12 @@ const MAX_NOTES: usize = 30;
 const MAX_PASSAGES_PER_NOTE: usize = 3;
 /// Share of the score of what the person keeps that a statement of the repository needs to go first.
 const NEARLY_AS_WELL: f64 = 0.8;
+/// The same share of the score of what belongs to another repository.
+const HALF_AS_WELL: f64 = 0.5;
+/// Number of recalled statements whose updates are looked for.
+const MAX_UPDATED: usize = 2;
+/// Number of statements that are compared with one of them.
+const MAX_COMPARED: usize = 8;
 /// Multiple of the budget that is read, because some passages are left out or merged.
 const READ_FACTOR: usize = 2;
 
@@ -36,6 +45,7 @@ pub(super) fn search(
     let mut passages = merge_same(passages(memory, request, &packed.notes)?);
     let here = request.visible.project().map(RecordScope::name);
     prefer_repository(&mut passages, here.unwrap_or_default());
+    put_updates_first(memory, request, &mut passages)?;
     Ok(answer_of(passages, packed.page))
 }
 
@@ -47,14 +57,19 @@ pub(super) fn answer_of(passages: Vec<RecalledPassage>, page: SearchPage) -> Rec
 }
 
 /// Moves what belongs to the repository at hand before what the person keeps for everywhere, if both
-/// fit nearly as well: a rule of the repository decides there, not a taste.
+/// fit nearly as well: a rule of the repository decides there, not a taste. What is of another
+/// repository has to fit much better.
 fn prefer_repository(passages: &mut [RecalledPassage], here: &str) {
     let score = |passage: &RecalledPassage| passage.score.unwrap_or(0.0);
     let goes_first = |pair: &[RecalledPassage]| match pair {
-        [before, passage] => {
-            passage.repository.as_deref() == Some(here)
-                && is_everywhere(before)
-                && score(passage) >= score(before) * NEARLY_AS_WELL
+        [before, passage] if passage.repository.as_deref() == Some(here) => {
+            let share = match before.repository.as_deref() {
+                Some(other) if other == here => return false,
+                Some(_) => HALF_AS_WELL,
+                None if is_everywhere(before) => NEARLY_AS_WELL,
+                None => return false,
+            };
+            score(passage) >= score(before) * share
         }
         _ => false,
     };
@@ -65,6 +80,70 @@ fn prefer_repository(passages: &mut [RecalledPassage], here: &str) {
             place -= 1;
         }
     }
+}
+
+/// Puts newer statements before the first statements that they update: "we moved from port 8080 to
+/// 9090" answers a question about the port, although it shares fewer words with it.
+fn put_updates_first(
+    memory: &Memory,
+    request: &RecallRequest,
+    passages: &mut Vec<RecalledPassage>,
+) -> RecordResult<()> {
+    let (mut at, mut looked_up) = (0, 0);
+    while looked_up < MAX_UPDATED
+        && let Some(old) = passages.get(at).cloned()
+    {
+        at += 1;
+        if old.id.is_none() || !old.places.first().is_some_and(is_record_place) {
+            continue;
+        }
+        looked_up += 1;
+        let Some(update) = newest_update(memory, request, &old)? else { continue };
+        let known = passages.iter().position(|passage| passage.id == update.id);
+        if known.is_some_and(|known| known < at) {
+            continue;
+        }
+        known.map(|known| passages.remove(known));
+        let update = RecalledPassage { relevance: old.relevance, score: old.score, ..update };
+        passages.insert(at - 1, update);
+        at += 1;
+    }
+    Ok(())
+}
+
+/// Returns the newest statement of the same scope that tells of a change of an older one, or that
+/// gives its subject another value.
+fn newest_update(
+    memory: &Memory,
+    request: &RecallRequest,
+    old: &RecalledPassage,
+) -> RecordResult<Option<RecalledPassage>> {
+    let now = memory.local_now();
+    let is_newer = |record: &MemoryRecord| {
+        record.updated > old.updated
+            && record.is_active(&now)
+            && RecalledPassage::of_record(record).repository == old.repository
+            && request.includes(statement_kind(record.kind, &record.tags))
+            && (is_update(&old.text, &record.content)
+                || compare_statements(&old.text, &record.content) == StatementDifference::Value)
+    };
+    let scopes = request.visible.scopes.iter();
+    let scope = scopes.filter(|scope| match (scope, old.repository.as_deref()) {
+        (RecordScope::Global, None) => true,
+        (RecordScope::Project(_), Some(repository)) => scope.name() == repository,
+        _ => false,
+    });
+    let Some(scope) = scope.cloned().next() else { return Ok(None) };
+    let text = query_words(&old.text);
+    let query =
+        RecordQuery { text: &text, limit: MAX_COMPARED, min_relevance: Some(LOW_RELEVANCE) };
+    let visible = VisibleScopes::only(scope);
+    let found = match search_records(memory, &visible, &RecordKind::ALL, query, &is_newer) {
+        Err(RecordError::Engine(EngineError::Invalid(_))) => return Ok(None),
+        other => other?.records,
+    };
+    let newest = found.iter().max_by_key(|record| record.updated);
+    Ok(newest.map(RecalledPassage::of_record))
 }
 
 /// Returns true for a record of the person that belongs to no repository.
@@ -193,5 +272,11 @@ mod tests {
         check("a b c", [1.0, 0.95, 0.5], Some("here"));
         check("a b c", [1.0, 0.95, 0.9], Some("there"));
         check("a b c", [1.0, 0.95, 0.9], None);
+        let passages = |score: f64| {
+            let other = passage("other", Some("there"), 1.0);
+            vec![other, passage("own", Some("here"), score)]
+        };
+        assert_eq!(order(passages(0.6)), "own other");
+        assert_eq!(order(passages(0.4)), "other own");
     }
 }

@@ -6,6 +6,7 @@ mod similar;
 mod store;
 
 pub use error::{RememberError, RememberResult};
+pub(crate) use similar::query_words;
 
 use memoranda_core::change::Commit;
 use memoranda_core::statement::{StatementKind, StatementScope};

@@ -90,7 +90,7 @@ fn search(
 }
 
 /// Returns the words of a statement without the signs that a search understands.
-fn query_words(content: &str) -> String {
+pub(crate) fn query_words(content: &str) -> String {
     let plain: String =
         content.to_lowercase().chars().map(|c| if c.is_alphanumeric() { c } else { ' ' }).collect();
     plain.split_whitespace().take(MAX_QUERY_WORDS).collect::<Vec<_>>().join(" ")

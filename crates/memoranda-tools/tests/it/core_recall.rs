@@ -179,6 +179,50 @@ fn the_nearest_statement_answers_a_question_in_other_words() {
 }
 
 #[test]
+fn what_changed_is_told_before_what_it_changed() {
+    let vault = vault_in_repository();
+    for (old, new, query) in [
+        ("The API listens on port 8080", "We moved from port 8080 to 9090", "port of the API"),
+        (
+            "We use Jest as test runner",
+            "We switched from Jest to Vitest",
+            "which test runner is used",
+        ),
+        ("I live in Lisbon", "I moved to Porto in May", "where do I live"),
+    ] {
+        let scope = if old.starts_with("I ") { "person" } else { "repository" };
+        let kept = |content: &str| {
+            let statement = json!({ "content": content, "kind": "fact", "scope": scope });
+            vault.call("remember", &statement)
+        };
+        let first = kept(old);
+        let second = kept(new);
+        assert_eq!(second.structured["effect"], "stored", "{}", second.text);
+        if scope == "repository" {
+            let candidate = &second.structured["candidates"][0]["id"];
+            assert_eq!(*candidate, first.structured["id"], "{}", second.text);
+        }
+        let answer = vault.call("recall", &json!({ "query": query }));
+        let texts: Vec<&str> = answer.structured["passages"]
+            .as_array()
+            .unwrap()
+            .iter()
+            .filter_map(|passage| passage["text"].as_str())
+            .collect();
+        let place = |text: &str| texts.iter().position(|found| *found == text);
+        assert!(place(new).is_some() && place(new) < place(old), "{query}: {texts:?}");
+    }
+    // What only shares a word with it stays where it is.
+    remembered(&vault, "We moved the API docs to Notion");
+    let answer = vault.call("recall", &json!({ "query": "port of the API" }));
+    assert!(
+        answer.structured["passages"][0]["text"].as_str().unwrap().contains("9090"),
+        "{}",
+        answer.text
+    );
+}
+
+#[test]
 fn kinds_project_time_and_budget_narrow_the_answer() {
     let vault = vault_in_repository();
     write_everywhere(&vault);

@@ -119,6 +119,10 @@ fn what_may_be_replaced_is_named_and_kept() {
     let reference =
         format!("{}@{}", candidate["id"].as_str().unwrap(), candidate["version"].as_str().unwrap());
     assert!(new.text.contains(&format!("\"replaces\":\"{reference}\"")), "{}", new.text);
+    let timeout = remembered(&vault, "The API timeout is 30 seconds");
+    let replaced =
+        vault.done("remember", json!({ "content": "The API timeout is now 60 seconds" }));
+    assert_eq!((&replaced["effect"], &replaced["id"]), (&json!("replaced"), &timeout["id"]));
     // Another kind or scope is never replaced.
     remembered(&vault, "My favourite editor is helix");
     let rule = json!({ "content": "My favourite editor is zed", "kind": "rule" });
