@@ -244,6 +244,7 @@ mod tests {
         check(&format!("id {aws} here"), &["AWS access key"]);
         check(&format!("ghp_{}", "a1B2".repeat(9)), &["GitHub token"]);
         check(&format!("sk-ant-api03-{}", "aB3-".repeat(10)), &["Anthropic API key"]);
+        check(&format!("sk-ant-{}", "aB3x".repeat(10)), &["Anthropic API key"]);
         check(&format!("-----BEGIN {} PRIVATE KEY-----\nabc", "RSA"), &["private key"]);
         check("password: hunter2!x", &["password or key"]);
         check("api_key = \"Zx81kQ97plm\"", &["password or key"]);

@@ -76,7 +76,7 @@ pub(super) const RULES: &[SecretRule] = &[
     rule("age key", r"\bAGE-SECRET-KEY-1[A-Z0-9]{50,}"),
     rule("Azure signature", r"(?i)[?&]sig=(?P<secret>[a-z0-9%+/]{40,}={0,2})"),
     rule("Stripe key", r"\b(?:[rs]k_(?:live|test)|whsec)_[A-Za-z0-9]{20,}"),
-    rule("Anthropic API key", r"\bsk-ant-[a-z]+[0-9]{2}-[A-Za-z0-9_-]{30,}"),
+    rule("Anthropic API key", r"\bsk-ant-[A-Za-z0-9_-]{32,}"),
     rule("OpenAI API key", r"\bsk-(?:proj-|svcacct-)?[A-Za-z0-9_-]{32,}"),
     rule("Groq API key", r"\bgsk_[A-Za-z0-9]{40,}"),
     rule("xAI API key", r"\bxai-[A-Za-z0-9]{60,}"),

@@ -24,6 +24,52 @@ use crate::records::{RecordResult, VisibleScopes};
 /// Token budget of an answer if the caller gives none.
 pub const RECALL_TOKENS: usize = 1_500;
 
+/// Words of a question that only asks for all statements of a kind.
+const LISTING_WORDS: &[&str] = &[
+    "a",
+    "all",
+    "and",
+    "any",
+    "are",
+    "current",
+    "do",
+    "did",
+    "every",
+    "for",
+    "have",
+    "i",
+    "in",
+    "is",
+    "know",
+    "known",
+    "list",
+    "made",
+    "me",
+    "my",
+    "of",
+    "on",
+    "our",
+    "project",
+    "repo",
+    "repository",
+    "s",
+    "show",
+    "so",
+    "far",
+    "stored",
+    "tell",
+    "the",
+    "there",
+    "they",
+    "this",
+    "us",
+    "user",
+    "we",
+    "what",
+    "which",
+    "you",
+];
+
 /// A request to recall.
 #[derive(Clone, Debug)]
 pub struct RecallRequest {
@@ -59,6 +105,26 @@ impl RecallRequest {
             as_of: None,
             min_relevance: None,
         }
+    }
+
+    /// Returns the request for all statements of some kinds, if the question names kinds alone: "all
+    /// rules", "what decisions do we have".
+    fn listing_of_kinds(&self) -> Option<Self> {
+        let query = self.query.as_deref()?.to_lowercase();
+        let mut kinds = Vec::new();
+        for word in query.split(|c: char| !c.is_alphanumeric()).filter(|word| !word.is_empty()) {
+            let singular = word.strip_suffix('s').unwrap_or(word);
+            match StatementKind::parse(singular) {
+                // Everything else can be called a note.
+                Some(kind) if kind != StatementKind::Note => kinds.push(kind),
+                _ if LISTING_WORDS.contains(&word) => {}
+                _ => return None,
+            }
+        }
+        if !self.kinds.is_empty() {
+            kinds.retain(|kind| self.kinds.contains(kind));
+        }
+        (!kinds.is_empty()).then(|| Self { query: None, kinds, ..self.clone() })
     }
 
     /// Returns true if a kind is requested.
@@ -177,6 +243,13 @@ pub fn recall(memory: &Memory, request: &RecallRequest) -> RecordResult<RecallAn
         (None, _) => known::about_person_and_repository(memory, request)?,
     };
     let mut answer = answer.pack(memory, request)?;
+    if answer.passages.is_empty()
+        && let Some(listing) = request.listing_of_kinds()
+    {
+        let listed =
+            known::about_person_and_repository(memory, &listing)?.pack(memory, &listing)?;
+        answer = RecallAnswer { corrections: answer.corrections, ..listed };
+    }
     if answer.passages.is_empty() {
         answer.nearest = nearest_statements(memory, request, &|_| true)?;
     }

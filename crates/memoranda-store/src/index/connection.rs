@@ -96,7 +96,7 @@ impl IndexFile {
         let hash = blake3::hash(home.as_os_str().as_encoded_bytes()).to_hex();
         let folder = cache.join(&hash[..16]);
         state_files::create_dir(&folder, FilePrivacy::Private)
-            .doing(|| "make the index's folder".into())?;
+            .doing(|| format!("make {}", folder.display()))?;
         Ok(Self { path: folder.join("index.db"), is_forced: true })
     }
 
@@ -200,7 +200,7 @@ impl IndexFile {
     pub(crate) fn create(&self) -> Result<Connection> {
         if let Some(folder) = self.path.parent() {
             state_files::create_dir(folder, FilePrivacy::Private)
-                .doing(|| "make the index's folder".into())?;
+                .doing(|| format!("make {}", folder.display()))?;
         }
         self.discard()?;
         let flags = OpenFlags::SQLITE_OPEN_READ_WRITE

@@ -179,6 +179,31 @@ fn the_nearest_statement_answers_a_question_in_other_words() {
 }
 
 #[test]
+fn a_question_for_a_kind_alone_lists_it() {
+    let vault = vault_in_repository();
+    remembered(&vault, "I prefer tabs");
+    for (kind, content) in [
+        ("decision", "We chose Postgres over MySQL"),
+        ("rule", "Migrations have to be reversible"),
+        ("fact", "The API listens on port 8080"),
+    ] {
+        vault.done("remember", json!({ "content": content, "kind": kind, "scope": "repository" }));
+    }
+    for (query, expected) in [
+        (json!({ "query": "decisions", "kinds": ["decision"] }), "We chose Postgres over MySQL"),
+        (json!({ "query": "all rules" }), "Migrations have to be reversible"),
+        (json!({ "query": "what are the user's preferences?" }), "I prefer tabs"),
+    ] {
+        let answer = vault.call("recall", &query);
+        let passages = answer.structured["passages"].as_array().unwrap();
+        let texts: Vec<&str> = passages.iter().filter_map(|p| p["text"].as_str()).collect();
+        assert_eq!(texts, [expected], "{query}: {}", answer.text);
+    }
+    let other = vault.call("recall", &json!({ "query": "rules", "kinds": ["skill"] }));
+    assert_eq!(other.structured["passages"], json!([]), "{}", other.text);
+}
+
+#[test]
 fn what_changed_is_told_before_what_it_changed() {
     let vault = vault_in_repository();
     for (old, new, query) in [
