@@ -35,6 +35,10 @@ use crate::{StoreInner, clock};
 const RECOVERY: &str = "memoranda";
 const RESTORES: &str = "restore after a crash";
 
+/// Number of temporary names that a write may leave: its own, the one of the file that it displaced, and
+/// the one of the file that recovery displaced for it.
+const NAMES_PER_WRITE: usize = 3;
+
 /// The event that may have left files behind their log.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Debug)]
 pub(crate) enum CrashKind {
@@ -133,6 +137,11 @@ impl FileHistory {
 
     fn last(&self) -> Option<ContentHash> {
         self.versions.last().copied().flatten()
+    }
+
+    /// Returns the temporary names of our last write.
+    fn last_temporaries(&self) -> impl Iterator<Item = &String> {
+        self.temporaries.iter().rev().take(NAMES_PER_WRITE).map(|(name, _)| name)
     }
 
     /// Returns true if the logs ask for the last version to be on disk.

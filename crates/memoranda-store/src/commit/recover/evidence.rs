@@ -44,8 +44,7 @@ pub(super) fn find_displaced(
     let Some(folder) = root.folder(path)? else { return Ok(displaced) };
     let doing = |source| StoreError::Io { doing: format!("restore {path}"), source };
     // Those of earlier records can hold a version that the file had twice.
-    let of_last_record = history.temporaries.iter().rev().take(3);
-    let of_last_record: Vec<&String> = of_last_record.map(|(name, _)| name).collect();
+    let of_last_record: Vec<&String> = history.last_temporaries().collect();
     for (temporary, state) in history.temporaries.iter().filter(|(name, _)| !claimed.contains(name))
     {
         let found = folder.read(temporary, HardLinkPolicy::Allow).map_err(doing)?;
@@ -155,7 +154,8 @@ pub(super) fn look_before_cleaning(
     let doing = |source| StoreError::Io { doing: format!("look at {path}"), source };
     let changed_ms = folder.modified_ns().map_err(doing)?.div_euclid(1_000_000);
     let mut has_temporary = false;
-    for (temporary, _) in &history.temporaries {
+    // One of an earlier record says nothing about the last write, which may have been placed long ago.
+    for temporary in history.last_temporaries() {
         has_temporary |= folder.stat(temporary).map_err(doing)?.is_some();
     }
     let has_file = folder.stat(path.file_name()).map_err(doing)?.is_some();

@@ -7,6 +7,7 @@
 
 mod chance;
 mod disk;
+mod interrupted;
 mod life;
 mod model;
 mod moments;

@@ -18,7 +18,7 @@ use super::world::{PlannedCall, PlannedFault, Process, ProcessState};
 use crate::support::{make, put, remove};
 
 /// A change that puts a text into files of a project.
-fn put_into(project: &ProjectName, names: &[&str], text: &str) -> ChangeSet {
+pub(super) fn put_into(project: &ProjectName, names: &[&str], text: &str) -> ChangeSet {
     let puts = names.iter().flat_map(|name| {
         change_of(name, FileAction::Put(text.into())).operations.into_iter().map(|mut put| {
             put.project = project.clone();
