@@ -483,7 +483,8 @@ impl<'a> Recovery<'a> {
         };
         // A drive that was pulled may have torn what was displaced, also if only a process died.
         let doubt = if is_forced { crash.max(CrashKind::Unknown) } else { crash };
-        let displaced = find_displaced(root, path, history, doubt, &self.claimed)?;
+        let may_be_deleted = crash == CrashKind::Process && !is_forced && !self.may_be_copy;
+        let displaced = find_displaced(root, path, history, doubt, may_be_deleted, &self.claimed)?;
         let mut mode = displaced.mode;
         let found = match root.read(path) {
             Err(StoreError::NotAFile { kind: NotAFileKind::HardLink, .. }) => {
@@ -511,9 +512,7 @@ impl<'a> Recovery<'a> {
         let last = history.last();
         // Whatever a process did before it died is visible. A file that has left its temporary name was
         // placed, and somebody has deleted it since.
-        let is_deleted = crash == CrashKind::Process
-            && !is_forced
-            && !self.may_be_copy
+        let is_deleted = may_be_deleted
             && current.is_none()
             && !displaced.has_last_version
             && !is_in_old_place(root, history)?;
@@ -529,7 +528,8 @@ impl<'a> Recovery<'a> {
             self.leftovers.push((project.clone(), path.clone(), temporary));
             if !self.is_torn(&found.bytes, history)? {
                 let permalink = history.permalink.clone();
-                self.torn.push(TornFile { project, path, found, acknowledged: last, permalink });
+                let acknowledged = last.filter(|_| !is_deleted);
+                self.torn.push(TornFile { project, path, found, acknowledged, permalink });
             }
         }
         if is_forced && current == last {

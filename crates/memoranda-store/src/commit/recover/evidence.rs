@@ -6,10 +6,10 @@ use std::collections::BTreeSet;
 use memoranda_core::path::NotePath;
 
 use super::exchange::swap_back;
-use super::{CrashKind, FileHistory, TempFileState};
+use super::{CrashKind, FileHistory, TempFileState, is_in_old_place};
 use crate::clock;
 use crate::error::{NotAFileKind, Result, StoreError};
-use crate::files::{FileContent, HardLinkPolicy, ProjectRoot};
+use crate::files::{DirHandle, FileContent, HardLinkPolicy, ProjectRoot, temp_names};
 
 /// Files that were found under the temporary names of a change.
 #[derive(Default)]
@@ -32,12 +32,13 @@ pub(super) struct DisplacedFiles {
 /// know its content, an editor had saved at the last moment, and the change was not acknowledged. It
 /// does not go over a file that somebody has saved since. If there may have been a power cut, or a drive
 /// was away, it does not go over anything: the change may have been acknowledged, and only the removal of
-/// the temporary name lost.
+/// the temporary name lost. Nor does it come back if somebody has deleted the new version since.
 pub(super) fn find_displaced(
     root: &ProjectRoot,
     path: &NotePath,
     history: &FileHistory,
     crash: CrashKind,
+    may_be_deleted: bool,
     claimed: &BTreeSet<String>,
 ) -> Result<DisplacedFiles> {
     let mut displaced = DisplacedFiles::default();
@@ -60,7 +61,7 @@ pub(super) fn find_displaced(
             let is_overtaken = match folder.read(path.file_name(), HardLinkPolicy::Allow) {
                 _ if crash > CrashKind::Remote => true,
                 Ok(Some(there)) => !history.versions.contains(&Some(there.hash)),
-                Ok(None) => false,
+                Ok(None) => may_be_deleted && was_placed(root, &folder, history)?,
                 Err(e) if e.kind() == std::io::ErrorKind::InvalidInput => true,
                 Err(e) => return Err(doing(e)),
             };
@@ -83,6 +84,21 @@ pub(super) fn find_displaced(
         displaced.known.push(temporary.clone());
     }
     Ok(displaced)
+}
+
+/// Returns true if our last version was placed, because it has left its temporary name. While a file is
+/// displaced by steps, no file has the name, and nothing was deleted.
+fn was_placed(root: &ProjectRoot, folder: &DirHandle, history: &FileHistory) -> Result<bool> {
+    let Some(version) = history.our_last() else { return Ok(false) };
+    for temporary in history.last_temporaries() {
+        let doing = |source| StoreError::Io { doing: format!("look at {temporary}"), source };
+        let found = folder.read(temporary, HardLinkPolicy::Allow).map_err(doing)?;
+        let is_of_steps = temp_names::commit_of(temporary).is_none();
+        if found.is_some_and(|found| is_of_steps || found.hash == version) {
+            return Ok(false);
+        }
+    }
+    Ok(!is_in_old_place(root, history)?)
 }
 
 /// Reads a version of ours that has two names. Where files cannot be renamed without replacing, a

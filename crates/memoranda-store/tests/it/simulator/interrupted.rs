@@ -2,10 +2,12 @@
 //! was left of them.
 
 use std::fs;
+use std::path::PathBuf;
 
 use memoranda_store::faults::Step;
 
-use super::power::{QuietMachine, machine_with_stick};
+use super::moments::assert_sound;
+use super::power::{MAX_CALLS, QuietMachine, machine_with_stick};
 use super::remains::put_into;
 use super::rules::Rules;
 use super::world::{PlannedCall, PlannedFault};
@@ -48,4 +50,45 @@ fn a_deleted_note_stays_deleted_next_to_the_remains_of_an_earlier_write() {
     scan(&machine);
     assert!(!note.exists());
     assert!(machine.has_version("a", "third"));
+}
+
+#[test]
+fn a_deleted_note_stays_deleted_although_its_write_had_displaced_a_save() {
+    for has_exchange in [true, false] {
+        let mut deletions = 0;
+        for n in 0..MAX_CALLS {
+            let machine = QuietMachine::of(Rules { has_exchange, ..Rules::quiet() });
+            let note = machine.place("home/main/note.md");
+            machine.run(|| machine.with_store("a", |store| put(store, "note.md", "first")));
+            // An editor saves at the moment of the exchange, and the process dies some calls later.
+            machine.machine.world().planned = [
+                (PlannedCall::At(Step::Swap), PlannedFault::Save(note.clone(), "by hand")),
+                (PlannedCall::After(n), PlannedFault::Death),
+            ]
+            .into();
+            machine.run(|| machine.with_store("a", |store| put(store, "note.md", "second")));
+            let is_over = machine.is_spared();
+            let names = fs::read_dir(note.parent().unwrap()).unwrap();
+            let names: Vec<PathBuf> = names.map(|name| name.unwrap().path()).collect();
+            let texts = names.iter().map(|name| fs::read_to_string(name).unwrap());
+            let texts: Vec<String> = texts.collect();
+            let is_placed = fs::read_to_string(&note).is_ok_and(|text| text == "second");
+            let has_one_name = texts.iter().filter(|text| *text == "second").count() == 1;
+            // While it is displaced by steps, nobody can tell a deletion from a step.
+            let is_whole = names.iter().all(|name| !name.to_string_lossy().ends_with("-old"));
+            let has_save = texts.iter().any(|text| text == "by hand");
+            if is_placed && has_one_name && is_whole && has_save {
+                deletions += 1;
+                machine.machine.world().delete(&note);
+                let context = format!("death {n} calls after the save, exchange: {has_exchange}");
+                assert_eq!(machine.text_after_scan("a", "note.md"), None, "{context}");
+                assert!(machine.has_version("a", "by hand"), "{context}");
+                assert_sound(&machine, &context);
+            }
+            if is_over {
+                break;
+            }
+        }
+        assert!(deletions > 0, "exchange: {has_exchange}");
+    }
 }
