@@ -101,7 +101,7 @@ impl StoreInner {
         })?;
         for (project, mut paths) in touched {
             let found = self.vault.project(project.as_str());
-            let root = match found.and_then(|project| self.root_replayed(&project)) {
+            let root = match found.and_then(|project| self.root_replayed(&project, paths.iter())) {
                 Ok(root) => root,
                 // The project is gone, or its drive is not mounted: there is nothing to force.
                 Err(

@@ -218,6 +218,8 @@ pub(crate) struct Recovery<'a> {
     /// True if the vault may be a copy, in which files can be older than the log.
     may_be_copy: bool,
     files: BTreeMap<FileKey, FileHistory>,
+    /// The names that the records give to files.
+    places: BTreeSet<FileKey>,
     contents: HashMap<ContentHash, ContentLocation>,
     roots: BTreeMap<ProjectName, Option<ProjectRoot>>,
     repairs: Vec<Repair>,
@@ -258,6 +260,7 @@ impl<'a> Recovery<'a> {
             project,
             may_be_copy: false,
             files: BTreeMap::new(),
+            places: BTreeSet::new(),
             contents: HashMap::new(),
             roots: BTreeMap::new(),
             repairs: Vec::new(),
@@ -418,6 +421,7 @@ impl<'a> Recovery<'a> {
     pub(crate) fn plan(&mut self) -> Result<Vec<(LogRecord, RecordBody)>> {
         // New places first: a moved file is never only in the log, and a temporary file is known
         // as the new version before the old place is looked at.
+        self.places = self.files.keys().cloned().collect();
         let files = std::mem::take(&mut self.files).into_iter();
         let (kept, removed): (Vec<_>, Vec<_>) = files.partition(|(_, file)| file.last().is_some());
         for ((project, path), history) in kept.into_iter().chain(removed) {
@@ -450,7 +454,8 @@ impl<'a> Recovery<'a> {
             }
             found => found,
         };
-        let root = match found.and_then(|project| self.inner.root_replayed(&project)) {
+        let places = self.places.iter().filter(|(of, _)| of == project).map(|(_, path)| path);
+        let root = match found.and_then(|project| self.inner.root_replayed(&project, places)) {
             Ok(root) => Some(root),
             Err(
                 StoreError::NoProject { .. }

@@ -80,13 +80,20 @@ impl StoreInner {
         Ok(root)
     }
 
-    /// Opens the folder to replay the log, before the index is up to date.
-    pub(crate) fn root_replayed(&self, project: &Project) -> Result<ProjectRoot> {
+    /// Opens the folder to replay the log, before the index is up to date. The log knows later names of
+    /// the project's files than the index: a folder that has one of them is the project's, too.
+    pub(crate) fn root_replayed<'p>(
+        &self,
+        project: &Project,
+        mut named: impl Iterator<Item = &'p NotePath>,
+    ) -> Result<ProjectRoot> {
         let (root, identity, was) = open_or_make(project).map_err(|e| unavailable(project, e))?;
         if was == FolderState::There && !self.reached.has(&project.name, identity) {
             // An index that cannot be asked knows nothing against it.
             let judged = self.peek(|db| verify_identity(self, db, project, &root, identity));
-            if let Err(e @ StoreError::ProjectUnavailable { .. }) = judged {
+            if let Err(e @ StoreError::ProjectUnavailable { .. }) = judged
+                && !named.any(|path| matches!(root.stat(path), Ok(Some(_))))
+            {
                 return Err(e);
             }
         }

@@ -4,11 +4,13 @@
 use std::fs;
 use std::path::PathBuf;
 
+use memoranda_core::id::ProjectName;
 use memoranda_store::faults::Step;
+use memoranda_store::{HardLinkPolicy, OpenOptions, Store};
 
 use super::moments::assert_sound;
 use super::power::{MAX_CALLS, QuietMachine, machine_with_stick};
-use super::remains::put_into;
+use super::remains::{move_of, put_into};
 use super::rules::Rules;
 use super::world::{PlannedCall, PlannedFault};
 use crate::support::{make, put};
@@ -91,4 +93,48 @@ fn a_deleted_note_stays_deleted_although_its_write_had_displaced_a_save() {
         }
         assert!(deletions > 0, "exchange: {has_exchange}");
     }
+}
+
+#[test]
+fn a_folder_with_a_name_that_only_the_log_knows_is_the_projects() {
+    let machine = QuietMachine::new();
+    let with_cache = |cache: &str, work: &dyn Fn(&Store)| {
+        let cache = machine.folder.path().join(cache);
+        let options = OpenOptions { cache, ..machine.options("a") };
+        machine.run(|| {
+            let store = Store::open(options).unwrap();
+            work(&store);
+            machine.end(store);
+        });
+    };
+    let work = ProjectName::parse("work").unwrap();
+    let folder = machine.place("work");
+    fs::create_dir(&folder).unwrap();
+    machine.is_changed();
+    with_cache("first", &|store| {
+        put(store, "note.md", "first");
+        store.sync(&mut |_| {}).unwrap();
+    });
+    with_cache("second", &|store| {
+        store.add_project(&work, &folder, HardLinkPolicy::Refuse).unwrap();
+        make(store, put_into(&work, &["old.md"], "by a tool"));
+    });
+    // The first index learns of the project, but not that its only note is moved.
+    with_cache("first", &|store| drop(put(store, "note.md", "second")));
+    with_cache("second", &|store| {
+        let mut change = move_of("old.md", "new.md", "by a tool");
+        change.operations.iter_mut().for_each(|operation| operation.project = work.clone());
+        make(store, change);
+    });
+    {
+        // Half of the bytes reach the disk.
+        let mut world = machine.machine.world();
+        let (note, now) = (folder.join("new.md"), world.file_time());
+        fs::write(&note, "by a").unwrap();
+        world.disk.written(&note, now);
+        world.disk.force_drive(0);
+    }
+    machine.cut();
+    with_cache("first", &|store| drop(store.sync(&mut |_| {}).unwrap()));
+    assert_eq!(fs::read_to_string(folder.join("new.md")).unwrap(), "by a tool");
 }

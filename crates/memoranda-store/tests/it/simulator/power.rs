@@ -117,7 +117,7 @@ impl QuietMachine {
     }
 
     /// Ends a process without closing its store.
-    fn end(&self, store: Store) {
+    pub(super) fn end(&self, store: Store) {
         self.ended.lock().unwrap().push(store);
     }
 

@@ -397,10 +397,15 @@ fn tear(machine: &QuietMachine, file: &Path, second_name: &Path) {
     world.boot += 1;
 }
 
-fn move_note(machine: &QuietMachine, from: &str, to: &str, text: &str) {
+/// A change that moves a note of the project `main`.
+pub(super) fn move_of(from: &str, to: &str, text: &str) -> ChangeSet {
     let from = NotePath::parse(from).unwrap();
-    let action = FileAction::MoveFrom { from, content: text.into() };
-    machine.run(|| machine.with_store("a", |store| drop(make(store, change_of(to, action)))));
+    change_of(to, FileAction::MoveFrom { from, content: text.into() })
+}
+
+pub(super) fn move_note(machine: &QuietMachine, from: &str, to: &str, text: &str) {
+    let change = move_of(from, to, text);
+    machine.run(|| machine.with_store("a", |store| drop(make(store, change))));
 }
 
 #[test]
