@@ -14,6 +14,7 @@ pub(crate) mod lost_files;
 mod plan;
 pub(crate) mod recover;
 pub(crate) mod unindexed;
+pub(crate) mod unplaced;
 mod untracked;
 pub(crate) mod write_session;
 

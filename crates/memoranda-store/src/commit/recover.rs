@@ -17,7 +17,7 @@ use memoranda_core::id::{ContentHash, ProjectName};
 use memoranda_core::path::NotePath;
 
 use crate::commit::recover::evidence::{
-    find_displaced, is_untouched, look_before_cleaning, read_second_name, withdraw_link,
+    find_displaced, has_name, is_untouched, look_before_cleaning, read_second_name, withdraw_link,
 };
 use crate::commit::recover::exchange::{place_unless_saved, set_aside, swap_found};
 use crate::error::{NotAFileKind, Result, StoreError};
@@ -491,6 +491,7 @@ impl<'a> Recovery<'a> {
         let may_be_deleted = crash == CrashKind::Process && !is_forced && !self.may_be_copy;
         let displaced = find_displaced(root, path, history, doubt, may_be_deleted, &self.claimed)?;
         let mut mode = displaced.mode;
+        let mut has_both_names = false;
         let found = match root.read(path) {
             Err(StoreError::NotAFile { kind: NotAFileKind::HardLink, .. }) => {
                 match read_second_name(root, path, history)? {
@@ -502,7 +503,11 @@ impl<'a> Recovery<'a> {
                     {
                         None
                     }
-                    found => found,
+                    Some(found) => {
+                        has_both_names = has_name(root, history.moved.as_ref(), &found)?
+                            && history.versions.contains(&Some(found.hash));
+                        Some(found)
+                    }
                 }
             }
             read => read?,
@@ -510,7 +515,11 @@ impl<'a> Recovery<'a> {
         // After the read, so that a save or a removal in between is seen. Our last version still has its
         // temporary name until it is placed, whatever the times say.
         let is_untouched = match &seen {
-            Some(seen) => displaced.has_last_version || is_untouched(root, path, history, seen)?,
+            Some(seen) => {
+                displaced.has_last_version
+                    || has_both_names
+                    || is_untouched(root, path, history, seen)?
+            }
             None => true,
         };
         let current = found.as_ref().map(|found| found.hash);

@@ -17,7 +17,6 @@ use crate::StoreInner;
 use crate::commit::external_edits::ExternalEdits;
 use crate::commit::recover::{CrashKind, Recovery, UnappliedRecord, clock_of_record};
 use crate::error::{Result, StoreError};
-use crate::files::{HardLinkPolicy, ProjectRoot, temp_names};
 use crate::index::{self, IndexBatch, IndexFile, IndexState, history};
 use crate::log::chain::SeenDevices;
 use crate::log::{
@@ -129,47 +128,6 @@ impl WriteSession<'_> {
         }
     }
 
-    /// Completes commits whose new files still have their temporary names in a project: the drive was
-    /// pulled in the middle of the commit, and the log was applied while it was away.
-    pub(crate) fn complete_unplaced(
-        &mut self,
-        project: &ProjectName,
-        root: &ProjectRoot,
-        leftovers: &[NotePath],
-    ) -> Result<()> {
-        let mut from: BTreeMap<String, LogPosition> = BTreeMap::new();
-        for place in leftovers {
-            let Some((commit, n)) = temp_names::commit_of(place.file_name()) else { continue };
-            let Some(version) = history::version_in(self.db, commit, n)? else { continue };
-            let Some(folder) = root.folder(place)? else { continue };
-            let read = folder.read(place.file_name(), HardLinkPolicy::Refuse);
-            // Anything else under this name is the file that was replaced.
-            if read.is_ok_and(|found| found.is_some_and(|found| found.hash == version.hash)) {
-                let first = from.entry(version.device).or_insert(version.at);
-                *first = version.at.min(*first);
-            }
-        }
-        if from.is_empty() {
-            return Ok(());
-        }
-        let mut records = Vec::new();
-        for (device, from) in &from {
-            // Somebody may have edited the files where the drive was.
-            let (device, crash) = (device.clone(), CrashKind::Unknown);
-            self.inner.read_tail(&UnappliedTail { device, from: *from, crash }, &mut records)?;
-        }
-        let mut recovery = Recovery::new(self.inner, Some(project), records, &from)?;
-        let torn = recovery.plan()?;
-        if !torn.is_empty() {
-            let placed = self.append(torn)?;
-            self.note_applied();
-            for placed in &placed {
-                history::add(self.db, &self.inner.vault.device, placed)?;
-            }
-        }
-        recovery.perform()
-    }
-
     /// Records that everything in this device's log is applied to the files. If that fails, the
     /// next holder of the lock applies the last record again, which changes nothing.
     pub(crate) fn note_applied(&self) {
@@ -191,10 +149,10 @@ impl WriteSession<'_> {
 }
 
 /// The end of one device's log that may not have been applied to the files.
-struct UnappliedTail {
-    device: String,
-    from: LogPosition,
-    crash: CrashKind,
+pub(super) struct UnappliedTail {
+    pub(super) device: String,
+    pub(super) from: LogPosition,
+    pub(super) crash: CrashKind,
 }
 
 /// Returns the place of a torn record in the last batch of a log, if whole records of this batch follow
@@ -549,7 +507,7 @@ impl StoreInner {
 
     /// Reads the records of a log's end, and returns where it began and ended. If a position means
     /// nothing in this log, everything is read.
-    fn read_tail(
+    pub(super) fn read_tail(
         &self,
         tail: &UnappliedTail,
         records: &mut Vec<UnappliedRecord>,

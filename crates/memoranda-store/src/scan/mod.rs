@@ -17,6 +17,7 @@ use memoranda_core::id::ProjectName;
 use memoranda_core::path::NotePath;
 
 use crate::StoreInner;
+use crate::commit::unplaced::{LinkedNames, linked_names};
 use crate::error::{ErrorContext as _, Result, StoreError, plain};
 use crate::files::{FileStat, ProjectRoot};
 use crate::index::extract::{FileKind, extract};
@@ -225,8 +226,11 @@ impl StoreInner {
         // Before the files are looked at: a drive that is pulled meanwhile has another attachment.
         let run = MachineRun::current(&project.path);
         let (mut walk, mut known) = self.look(&project.name, &root, run)?;
-        if !walk.leftovers.is_empty() {
-            self.settle_leftovers(&project.name, &root, &walk.leftovers)?;
+        let linked = linked_names(&walk.files);
+        let is_interrupted = !walk.leftovers.is_empty() || !linked.is_empty();
+        if is_interrupted
+            && self.settle_leftovers(&project.name, &root, &walk.leftovers, &linked)?
+        {
             // A file that had such a name next to its own can be read now.
             (walk, known) = self.look(&project.name, &root, run)?;
         }
@@ -250,21 +254,22 @@ impl StoreInner {
     }
 
     /// Removes temporary files, after the commits that they belong to are completed. Under the lock no
-    /// write is under way: what is left belongs to a dead process.
+    /// write is under way: what is left belongs to a dead process. Returns true if there was anything to do.
     fn settle_leftovers(
         &self,
         project: &ProjectName,
         root: &ProjectRoot,
         leftovers: &[NotePath],
-    ) -> Result<()> {
+        linked: &[LinkedNames],
+    ) -> Result<bool> {
         self.with_session(|session| {
-            session.complete_unplaced(project, root, leftovers)?;
+            let is_completed = session.complete_unplaced(project, root, leftovers, linked)?;
             for path in leftovers {
                 if let Some(folder) = root.folder(path)? {
                     folder.remove_quietly(path.file_name());
                 }
             }
-            Ok(())
+            Ok(is_completed || !leftovers.is_empty())
         })
     }
 

@@ -128,13 +128,22 @@ pub(super) fn read_second_name(
     // A power cut may have torn the version, but it still has both names of a move.
     let mut is_moved = false;
     for place in &history.places {
-        let other = match root.stat(place) {
-            Err(StoreError::NotAFile { .. }) => None,
-            other => other?,
-        };
-        is_moved |= other.is_some_and(|other| other.inode == found.stat.inode);
+        is_moved |= has_name(root, Some(place), &found)?;
     }
     Ok(Some(found).filter(|found| is_moved || history.versions.contains(&Some(found.hash))))
+}
+
+/// Returns true if a file has this name, too.
+pub(super) fn has_name(
+    root: &ProjectRoot,
+    place: Option<&NotePath>,
+    found: &FileContent,
+) -> Result<bool> {
+    let other = match place.map(|place| root.stat(place)) {
+        None | Some(Err(StoreError::NotAFile { .. })) => None,
+        Some(other) => other?,
+    };
+    Ok(other.is_some_and(|other| other.inode == found.stat.inode))
 }
 
 /// Removes the new name of a moved file that still has its old one, too. Returns false if it has not.

@@ -94,6 +94,43 @@ pub(crate) fn version_in(
     Ok(found)
 }
 
+/// A move by a commit of ours, and the place of the commit in the log of its device.
+pub(crate) struct CommittedMove {
+    pub(crate) from: NotePath,
+    pub(crate) time_ms: i64,
+    pub(crate) device: String,
+    pub(crate) at: LogPosition,
+}
+
+/// Returns the move that brought a file to a path; `None` if its last change is another one, or was found
+/// on disk.
+pub(crate) fn last_move(
+    db: &Connection,
+    project: &ProjectName,
+    path: &NotePath,
+) -> Result<Option<CommittedMove>> {
+    let found = db
+        .prepare_cached(
+            "SELECT c.moved_from, k.time_ms, k.device, k.segment, k.offset, k.channel \
+             FROM changes c JOIN commits k ON k.row = c.commit_row \
+             WHERE c.project = (SELECT id FROM projects WHERE name = ?) AND c.path = ? \
+             ORDER BY c.logical_ms DESC, c.commit_row DESC, c.n DESC LIMIT 1",
+        )?
+        .query_row(params![project.as_str(), path.as_str()], |row| {
+            let at = LogPosition {
+                segment: row.get::<_, i64>(3)? as u64,
+                offset: row.get::<_, i64>(4)? as u64,
+            };
+            let place = (row.get(1)?, row.get(2)?, at);
+            Ok((row.get::<_, Option<String>>(0)?, place, row.get::<_, String>(5)?))
+        })
+        .optional()?;
+    let Some((Some(from), (time_ms, device, at), channel)) = found else { return Ok(None) };
+    let is_ours = ChangeChannel::parse(&channel).is_some_and(|by| by != ChangeChannel::Disk);
+    let from = NotePath::parse(&from).ok().filter(|_| is_ours);
+    Ok(from.map(|from| CommittedMove { from, time_ms, device, at }))
+}
+
 /// Returns the commit that changed a path last; `None` if the history does not contain the path.
 pub(crate) fn last_commit(
     db: &Connection,

@@ -17,7 +17,7 @@ pub use renames::CurrentPath;
 pub(crate) use add_commit::add;
 pub(crate) use commits::{commit_head, end};
 pub(crate) use file_heads::{
-    HistoryHead, content_at, has_later_scans, head, is_told_by, is_written, last_commit,
+    HistoryHead, content_at, has_later_scans, head, is_told_by, is_written, last_commit, last_move,
     last_version, living, reworded, version_in, were_together,
 };
 pub(crate) use log_cursor::{

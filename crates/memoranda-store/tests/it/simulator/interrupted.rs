@@ -5,12 +5,13 @@ use std::fs;
 use std::path::PathBuf;
 
 use memoranda_core::id::ProjectName;
+use memoranda_core::path::NotePath;
 use memoranda_store::faults::Step;
 use memoranda_store::{HardLinkPolicy, OpenOptions, Store};
 
 use super::moments::assert_sound;
 use super::power::{MAX_CALLS, QuietMachine, machine_with_stick};
-use super::remains::{move_of, put_into};
+use super::remains::{move_note, move_of, put_into};
 use super::rules::Rules;
 use super::world::{PlannedCall, PlannedFault};
 use crate::support::{make, put};
@@ -137,4 +138,60 @@ fn a_folder_with_a_name_that_only_the_log_knows_is_the_projects() {
     machine.cut();
     with_cache("first", &|store| drop(store.sync(&mut |_| {}).unwrap()));
     assert_eq!(fs::read_to_string(folder.join("new.md")).unwrap(), "by a tool");
+}
+
+#[test]
+fn a_move_that_was_interrupted_on_a_stick_leaves_one_name() {
+    for hours in [0, -6] {
+        for n in 0..MAX_CALLS {
+            let rules = Rules { has_exchange: false, ..Rules::quiet() };
+            let (machine, ext, notes) = machine_with_stick(rules);
+            let change = put_into(&ext, &["folder/old.md"], "by a tool");
+            machine.run(|| machine.with_store("a", |store| drop(make(store, change))));
+            let mut change = move_of("folder/old.md", "new.md", "by a tool");
+            change.operations.iter_mut().for_each(|operation| operation.project = ext.clone());
+            machine.run_until(n, PlannedFault::Death, || {
+                machine.with_store("a", |store| drop(make(store, change)));
+            });
+            let is_over = machine.is_spared();
+            {
+                let mut world = machine.machine.world();
+                let world = &mut *world;
+                world.set_clock(hours);
+                world.disk.force_drive(1);
+                world.disk.pull(1, &mut world.chance);
+            }
+            // Another process applies the log while the stick is away.
+            machine.run(|| machine.with_store("a", |store| put(store, "other.md", "other")));
+            machine.machine.world().disk.put_back(1);
+            scan(&machine);
+            let names = ["folder/old.md", "new.md"];
+            let read = |name: &str| {
+                let path = NotePath::parse(name).unwrap();
+                let read = |store: &Store| store.read(&ext, &path).unwrap().is_some();
+                machine.run(|| machine.with_store("a", read)).unwrap()
+            };
+            let context = format!("death at call {n}, {hours} hours");
+            assert_eq!(names.iter().filter(|name| read(name)).count(), 1, "{context}");
+            let is_there = |name: &&&str| notes.join(name).exists();
+            assert_eq!(names.iter().filter(is_there).count(), 1, "{context}");
+            assert_sound(&machine, &context);
+            if is_over {
+                break;
+            }
+        }
+    }
+}
+
+#[test]
+fn a_second_name_that_a_person_makes_stays() {
+    let machine = QuietMachine::new();
+    machine.run(|| machine.with_store("a", |store| put(store, "old.md", "by a tool")));
+    move_note(&machine, "old.md", "new.md", "by a tool");
+    machine.machine.world().set_clock(1);
+    let (old, new) = (machine.place("home/main/old.md"), machine.place("home/main/new.md"));
+    fs::hard_link(&new, &old).unwrap();
+    machine.is_changed();
+    scan(&machine);
+    assert!(old.exists() && new.exists());
 }
