@@ -8,10 +8,12 @@ use jiff::Timestamp;
 use memoranda_core::id::{CommitId, ContentHash};
 use memoranda_core::path::NotePath;
 
+use crate::clock;
 use crate::error::{Result, StoreError};
 use crate::files::{
     DirHandle, FileContent, FileStat, HardLinkPolicy, ProjectRoot, is_partly_done, temp_names,
 };
+use crate::scan::WRITE_BACK_NS;
 
 /// An editor that saves more often than this while a change is taken back is let win.
 const MAX_EXCHANGES: usize = 100;
@@ -88,6 +90,8 @@ pub(crate) enum FileOpKind<'a> {
     Move {
         from: &'a NotePath,
         source: ContentHash,
+        /// Time of the last change of the file.
+        changed_ns: i64,
         content: &'a [u8],
         hash: ContentHash,
         mode: u32,
@@ -152,6 +156,23 @@ impl<'a> FileOp<'a> {
             |source| StoreError::Io { doing: format!("force {} to disk", self.path), source };
         folder.sync_file(&self.temporary).map_err(doing)?;
         self.root.force_names(self.path)
+    }
+
+    /// Forces the bytes of a file that is moved as it is, if somebody has written them a moment ago.
+    ///
+    /// A power cut leaves any mixture of its bytes before and after such an edit. Under its new name nothing
+    /// tells that mixture from a later edit.
+    pub(crate) fn force_edit(&self, folders: &FolderHandles<'a>, has_edits: bool) -> Result<()> {
+        let FileOpKind::Move { from, source, hash, changed_ns, .. } = &self.placing else {
+            return Ok(());
+        };
+        let is_new = has_edits || changed_ns.saturating_add(WRITE_BACK_NS) > clock::now_ns();
+        if source != hash || !is_new {
+            return Ok(());
+        }
+        let Some(folder) = folders.of(self.root, from)? else { return Ok(()) };
+        let doing = |source| StoreError::Io { doing: format!("force {from} to disk"), source };
+        folder.sync_file(from.file_name()).map_err(doing)
     }
 
     /// Returns true if new bytes are written under a temporary name.

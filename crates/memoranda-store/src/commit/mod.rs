@@ -407,7 +407,12 @@ fn write_and_publish<'a>(
         Some(_) => state_files::sync_dir(&vault.home).doing(|| "force the vault to disk".into()),
         None => Ok(()),
     };
-    if let Err(e) = home.and_then(|()| forced.try_for_each(|it| it.force_temporary(&folders))) {
+    let has_edits = !observed.is_empty();
+    let mut unforced = file_ops.iter().filter(|file_op| !is_forced(file_op));
+    let done = home
+        .and_then(|()| forced.try_for_each(|it| it.force_temporary(&folders)))
+        .and_then(|()| unforced.try_for_each(|it| it.force_edit(&folders, has_edits)));
+    if let Err(e) = done {
         discard(&file_ops);
         return Err(e);
     }

@@ -78,8 +78,10 @@ pub(super) fn plan<'a>(
                 }
                 let address = requested_permalink(path, content);
                 let mode = step.root.kept_mode(source.mode);
-                let placing = FileOpKind::Move { from, source: source.hash, content, hash, mode };
-                (placing, address, Some(from.clone()), Some(source.hash), Some(hash))
+                let changed_ns = source.stat.mtime_ns.max(source.stat.ctime_ns);
+                let source = source.hash;
+                let placing = FileOpKind::Move { from, source, changed_ns, content, hash, mode };
+                (placing, address, Some(from.clone()), Some(source), Some(hash))
             }
         };
         if let Some(address) = &address {

@@ -31,7 +31,7 @@ use crate::vault::boot::{MachineRun, Restarted};
 pub(crate) const CLOCK_TICK_NS: i64 = 20_000_000;
 /// Kernels write changed bytes back within half a minute. A power cut can take those of a file that
 /// was looked at sooner after its change, and leave its size and times as they were.
-const WRITE_BACK_NS: i64 = 60_000_000_000;
+pub(crate) const WRITE_BACK_NS: i64 = 60_000_000_000;
 
 /// Strength of the times of a file as a proof that it has the bytes of its last look.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]

@@ -195,3 +195,26 @@ fn a_second_name_that_a_person_makes_stays() {
     scan(&machine);
     assert!(old.exists() && new.exists());
 }
+
+#[test]
+fn a_note_that_is_moved_after_an_edit_by_hand_has_its_bytes_after_a_power_cut() {
+    for is_scanned in [false, true] {
+        let machine = QuietMachine::new();
+        machine.run(|| {
+            machine.with_store("a", |store| {
+                put(store, "note.md", "first");
+                store.flush().unwrap();
+            });
+        });
+        machine.save("note.md", "by hand");
+        if is_scanned {
+            scan(&machine);
+        }
+        move_note(&machine, "note.md", "moved.md", "by hand");
+        machine.machine.world().disk.names_forced(&machine.place("home/main"));
+        machine.cut();
+        let text = machine.text_after_scan("a", "moved.md");
+        assert_eq!(text.as_deref(), Some("by hand"), "scanned: {is_scanned}");
+        assert_eq!(machine.text_after_scan("a", "note.md"), None, "scanned: {is_scanned}");
+    }
+}
