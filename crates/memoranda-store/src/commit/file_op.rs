@@ -194,6 +194,12 @@ impl<'a> FileOp<'a> {
         self.from().map_or(Ok(()), |from| self.root.force_names(from))
     }
 
+    /// Forces the names to disk that the file has again.
+    pub(crate) fn force_undone(&self) -> Result<()> {
+        self.root.force_names(self.path)?;
+        self.from().map_or(Ok(()), |from| self.root.force_names(from))
+    }
+
     pub(crate) fn new(
         root: &'a ProjectRoot,
         path: &'a NotePath,

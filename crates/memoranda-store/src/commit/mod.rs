@@ -445,7 +445,7 @@ fn write_and_publish<'a>(
         if matches!(applied, Ok(FileOpOutcome::Yes)) {
             continue;
         }
-        let undone = file_ops[..=n].iter().rev().try_for_each(|apply| apply.undo(&folders));
+        let undone = undo(session, &file_ops[..=n], &folders);
         if let Err(e) = undone.and_then(|()| session.take_back(start)) {
             *session.halted = Some(e.to_string());
             return Err(e);
@@ -455,7 +455,7 @@ fn write_and_publish<'a>(
     }
     let mut forced = file_ops.iter().filter(|file_op| is_forced(file_op));
     if let Err(e) = forced.try_for_each(FileOp::force_names) {
-        let undone = file_ops.iter().rev().try_for_each(|apply| apply.undo(&folders));
+        let undone = undo(session, &file_ops, &folders);
         if let Err(e) = undone.and_then(|()| session.take_back(start)) {
             *session.halted = Some(e.to_string());
             return Err(e);
@@ -488,6 +488,24 @@ fn write_and_publish<'a>(
     }
     session.inner.note_written(written_bytes);
     Ok(CommitAttempt::Finished(commit.map_or(CommitOutcome::Unchanged, CommitOutcome::Committed)))
+}
+
+/// Puts the files of a change back, on disk, too. Once the log has no record of the change, nothing tells
+/// what is under its temporary names.
+fn undo<'a>(
+    session: &WriteSession<'_>,
+    file_ops: &[FileOp<'a>],
+    folders: &FolderHandles<'a>,
+) -> Result<()> {
+    file_ops.iter().rev().try_for_each(|file_op| file_op.undo(folders))?;
+    for file_op in file_ops {
+        let forced = file_op.force_undone();
+        // What the machine loses with its power is replayed from the log.
+        if session.inner.vault.forces_files(file_op.root()) {
+            forced?;
+        }
+    }
+    Ok(())
 }
 
 impl WriteSession<'_> {

@@ -14,7 +14,7 @@ use super::power::{MAX_CALLS, QuietMachine, machine_with_stick};
 use super::remains::{move_note, move_of, put_into};
 use super::rules::Rules;
 use super::world::{PlannedCall, PlannedFault};
-use crate::support::{make, put};
+use crate::support::{make, put, who};
 
 fn scan(machine: &QuietMachine) {
     machine.run(|| machine.with_store("a", |store| store.sync(&mut |_| {}).map(drop).unwrap()));
@@ -216,5 +216,46 @@ fn a_note_that_is_moved_after_an_edit_by_hand_has_its_bytes_after_a_power_cut() 
         let text = machine.text_after_scan("a", "moved.md");
         assert_eq!(text.as_deref(), Some("by hand"), "scanned: {is_scanned}");
         assert_eq!(machine.text_after_scan("a", "note.md"), None, "scanned: {is_scanned}");
+    }
+}
+
+#[test]
+fn a_change_that_is_taken_back_on_a_stick_does_not_come_back_in_part() {
+    for has_exchange in [true, false] {
+        for n in 0..MAX_CALLS {
+            let rules = Rules { has_exchange, ..Rules::quiet() };
+            let (machine, ext, notes) = machine_with_stick(rules);
+            let names = ["one.md", "folder/two.md"];
+            let change = put_into(&ext, &names, "first");
+            machine.run(|| machine.with_store("a", |store| drop(make(store, change))));
+            // Everything that was done so far reaches the stick, and then a call fails.
+            let shared = machine.machine.clone();
+            machine.machine.world().other =
+                Some(Box::new(move || shared.world().disk.force_drive(1)));
+            machine.machine.world().planned = [
+                (PlannedCall::After(n), PlannedFault::Other),
+                (PlannedCall::Same, PlannedFault::Error),
+            ]
+            .into();
+            let change = put_into(&ext, &names, "second");
+            machine.run(|| {
+                machine.try_store("a", |store| store.transact(&who("test"), |_| Ok(change.clone())))
+            });
+            let is_over = machine.is_spared();
+            {
+                let mut world = machine.machine.world();
+                let world = &mut *world;
+                world.disk.forget_unforced(1);
+                world.disk.pull(1, &mut world.chance);
+                world.disk.put_back(1);
+            }
+            scan(&machine);
+            let texts = names.map(|name| fs::read_to_string(notes.join(name)).ok());
+            let context = format!("call {n} failed, exchange: {has_exchange}: {texts:?}");
+            assert!(texts.iter().all(|text| text.is_some() && *text == texts[0]), "{context}");
+            if is_over {
+                break;
+            }
+        }
     }
 }
