@@ -46,21 +46,31 @@ pub(super) fn find_displaced(
     let doing = |source| StoreError::Io { doing: format!("restore {path}"), source };
     // Those of earlier records can hold a version that the file had twice.
     let of_last_record: Vec<&String> = history.last_temporaries().collect();
-    for (temporary, state) in history.temporaries.iter().filter(|(name, _)| !claimed.contains(name))
-    {
+    let unclaimed = history.temporaries.iter().filter(|(name, _)| !claimed.contains(name));
+    let mut left = Vec::new();
+    for (temporary, state) in unclaimed.rev() {
         let found = folder.read(temporary, HardLinkPolicy::Allow).map_err(doing)?;
-        let Some(found) = found else { continue };
+        left.extend(found.map(|found| (temporary, state, found)));
+    }
+    // The latest save first. An exchange by steps can leave two.
+    left.sort_by_key(|(.., found)| std::cmp::Reverse(found.stat.mtime_ns));
+    for (temporary, state, found) in left {
         let is_known = history.versions.contains(&Some(found.hash));
         displaced.has_last_version |=
             history.our_last() == Some(found.hash) && of_last_record.contains(&temporary);
         if *state == TempFileState::New && !is_known {
             continue;
         }
-        displaced.mode = Some(found.mode);
+        displaced.mode = displaced.mode.or(Some(found.mode));
+        let mut earlier = None;
         if !is_known && found.bytes.iter().any(|byte| *byte != 0) {
             let is_overtaken = match folder.read(path.file_name(), HardLinkPolicy::Allow) {
                 _ if crash > CrashKind::Remote => true,
-                Ok(Some(there)) => !history.versions.contains(&Some(there.hash)),
+                Ok(Some(there)) if history.versions.contains(&Some(there.hash)) => false,
+                Ok(Some(there)) => {
+                    earlier = is_later(&found, &there).then_some(there.hash);
+                    earlier.is_none()
+                }
                 Ok(None) => may_be_deleted && was_placed(root, &folder, history)?,
                 Err(e) if e.kind() == std::io::ErrorKind::InvalidInput => true,
                 Err(e) => return Err(doing(e)),
@@ -72,6 +82,10 @@ pub(super) fn find_displaced(
             if folder.place(temporary, path.file_name()).is_err() {
                 folder.swap(temporary, path.file_name()).map_err(doing)?;
                 let replaced = folder.read(temporary, HardLinkPolicy::Allow).map_err(doing)?;
+                if let Some(replaced) = replaced.as_ref().filter(|it| earlier == Some(it.hash)) {
+                    displaced.overtaken.push((temporary.clone(), replaced.clone()));
+                    continue;
+                }
                 if replaced.is_some_and(|it| !history.versions.contains(&Some(it.hash))) {
                     // Somebody has saved there since the look at it: that text is the newest.
                     let there = Some(found.hash);
@@ -84,6 +98,14 @@ pub(super) fn find_displaced(
         displaced.known.push(temporary.clone());
     }
     Ok(displaced)
+}
+
+/// Returns true if a displaced save was made after the one that has the name: the process died while it
+/// put both back. An older file that a person puts in the place has a later change of its metadata.
+fn is_later(displaced: &FileContent, there: &FileContent) -> bool {
+    let times = |file: &FileContent| (file.stat.mtime_ns, file.stat.ctime_ns);
+    let ((written, changed), (other_written, other_changed)) = (times(displaced), times(there));
+    written >= other_written && changed >= other_changed && times(displaced) != times(there)
 }
 
 /// Returns true if our last version was placed, because it has left its temporary name. While a file is

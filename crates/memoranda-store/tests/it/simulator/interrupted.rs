@@ -259,3 +259,38 @@ fn a_change_that_is_taken_back_on_a_stick_does_not_come_back_in_part() {
         }
     }
 }
+
+#[test]
+fn of_two_saves_in_a_change_that_is_taken_back_the_later_one_stays() {
+    for has_exchange in [true, false] {
+        for n in 0..MAX_CALLS {
+            let machine = QuietMachine::of(Rules { has_exchange, ..Rules::quiet() });
+            let note = machine.place("home/main/note.md");
+            machine.run(|| machine.with_store("a", |store| put(store, "note.md", "first")));
+            // A person saves right before the exchange, and again right before it is taken back.
+            machine.machine.world().planned = [
+                (PlannedCall::At(Step::Swap), PlannedFault::Save(note.clone(), "earlier")),
+                (PlannedCall::At(Step::Swap), PlannedFault::Other),
+                (PlannedCall::After(n), PlannedFault::Death),
+            ]
+            .into();
+            let shared = machine.machine.clone();
+            machine.machine.world().other = Some(Box::new(move || {
+                let mut world = shared.world();
+                world.set_clock(1);
+                world.save(&note, "later");
+            }));
+            machine.run(|| machine.with_store("a", |store| put(store, "note.md", "second")));
+            let is_over = machine.is_spared();
+            let text = machine.text_after_scan("a", "note.md");
+            let context = format!("death {n} calls after the save, exchange: {has_exchange}");
+            // The write is decided again, and replaces what it saw then.
+            let is_replaced =
+                text.as_deref() == Some("second") && machine.has_version("a", "later");
+            assert!(is_replaced || text.as_deref() == Some("later"), "{context}: {text:?}");
+            if is_over {
+                break;
+            }
+        }
+    }
+}

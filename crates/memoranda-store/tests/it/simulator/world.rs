@@ -231,7 +231,7 @@ impl World {
     }
 
     /// Lets a person save a file by renaming, as many editors do.
-    fn save(&mut self, file: &Path, text: &str) {
+    pub(super) fn save(&mut self, file: &Path, text: &str) {
         let folder = file.parent().unwrap().to_owned();
         let swap = folder.join(".swap");
         fs::write(&swap, text).unwrap();
