@@ -215,6 +215,8 @@ fn record(
             && row.hash == Some(found.hash)
             && row.kind != FileKind::Known
             && row.stat.mtime_ns == found.stat.mtime_ns
+            // A power cut can take the bytes of a save back, but leave its time.
+            && row.stat.size == found.stat.size
         {
             batch.touch((project_row, row.id), &path, found.stat, checked_ns)?;
             continue;

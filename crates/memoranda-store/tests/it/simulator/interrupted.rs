@@ -294,3 +294,26 @@ fn of_two_saves_in_a_change_that_is_taken_back_the_later_one_stays() {
         }
     }
 }
+
+#[test]
+fn the_length_of_a_save_that_a_power_cut_took_is_forgotten() {
+    let machine = QuietMachine::new();
+    let note = machine.place("home/main/note.md");
+    // What a tool has written reaches the disk, and a person writes to the file at once.
+    let (shared, place) = (machine.machine.clone(), note.clone());
+    machine.machine.world().planned =
+        [(PlannedCall::At(Step::Applied), PlannedFault::Other)].into();
+    machine.machine.world().other = Some(Box::new(move || {
+        let mut world = shared.world();
+        world.disk.force_drive(0);
+        fs::write(&place, "by hand").unwrap();
+        let now = world.file_time();
+        world.disk.written(&place, now);
+    }));
+    machine.run(|| machine.with_store("a", |store| put(store, "note.md", "a text of a tool")));
+    assert_eq!(fs::read_to_string(&note).unwrap(), "by hand");
+    machine.cut();
+    let text = machine.text_after_scan("a", "note.md");
+    assert_eq!(text.as_deref(), Some("a text of a tool"));
+    assert_sound(&machine, "after the cut");
+}
