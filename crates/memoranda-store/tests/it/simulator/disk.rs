@@ -286,6 +286,24 @@ impl Disk {
         }
     }
 
+    /// Returns the files below a folder, each with its names from there.
+    pub(super) fn names_below(&self, folder: &Path) -> BTreeMap<NodeId, Vec<String>> {
+        let mut names: BTreeMap<NodeId, Vec<String>> = BTreeMap::new();
+        let mut pending = vec![folder.to_owned()];
+        while let Some(at) = pending.pop() {
+            for entry in fs::read_dir(&at).into_iter().flatten() {
+                let path = entry.unwrap().path();
+                if path.is_dir() {
+                    pending.push(path);
+                } else if let Some(node) = self.file_at(&path) {
+                    let name = path.strip_prefix(folder).unwrap().to_string_lossy().into_owned();
+                    names.entry(node).or_default().push(name);
+                }
+            }
+        }
+        names
+    }
+
     fn file_at(&self, path: &Path) -> Option<NodeId> {
         self.by_inode.get(&fs::metadata(path).ok()?.ino()).copied()
     }

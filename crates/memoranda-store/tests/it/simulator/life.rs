@@ -20,9 +20,12 @@ use memoranda_store::{
 use tempfile::TempDir;
 
 use super::chance::Chance;
+use super::disk::Disk;
 use super::model::{Key, Model, Wanted, show};
 use super::rules::Rules;
-use super::world::{Killed, Machine, NAMES, Process, ProcessState, World, files_below};
+use super::world::{
+    FileNames, Killed, Machine, NAMES, Process, ProcessState, World, files_below, renamed,
+};
 use crate::support::who;
 
 /// The folder that the project `work` moves into.
@@ -208,10 +211,12 @@ impl Life {
         world.has_lost_power = false;
         let projects = self.folders_of(world);
         let seen = files_in(&projects);
+        let before = names_in(&world.disk, &projects);
         for drive in 0..=usize::from(world.stick.is_some()) {
             world.disk.cut(drive, &mut world.chance);
         }
-        world.model.lose_unforced(|_| true, &seen, &files_in(&projects));
+        let went_back = renamed(&before, &names_in(&world.disk, &projects));
+        world.model.lose_unforced(|_| true, &seen, &files_in(&projects), &went_back);
         for (_, folder) in &projects {
             world.list_files(folder, "left");
         }
@@ -411,6 +416,10 @@ impl Life {
 
 fn files_in(projects: &[(String, PathBuf)]) -> BTreeMap<Key, Vec<u8>> {
     projects.iter().flat_map(|(name, folder)| files_below(folder, name)).collect()
+}
+
+fn names_in(disk: &Disk, projects: &[(String, PathBuf)]) -> FileNames {
+    projects.iter().map(|(name, folder)| (name.clone(), disk.names_below(folder))).collect()
 }
 
 /// Leaves the index as its last checkpoint has it. The files are others, because processes that are dead

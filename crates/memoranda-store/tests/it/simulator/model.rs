@@ -259,11 +259,13 @@ impl Model {
     }
 
     /// A drive lost its power: `image` is what is left of each of its files, `seen` what was there.
+    /// `went_back` has the files whose moves were lost: their names now and before.
     pub(super) fn lose_unforced(
         &mut self,
         is_on_drive: impl Fn(&Key) -> bool,
         seen: &BTreeMap<Key, Vec<u8>>,
         image: &BTreeMap<Key, Vec<u8>>,
+        went_back: &[(Key, Key)],
     ) {
         for (key, bytes) in seen.iter().filter(|(key, _)| is_on_drive(key)) {
             let ContentHash(hash) = hash(bytes);
@@ -281,12 +283,19 @@ impl Model {
         // An edit of a moved file may come back under the old name, if the move is lost.
         let is_edited_since =
             |(to, at): &(Key, u64)| self.files.get(to).is_some_and(|file| file.edited_at > *at);
-        let came_back: BTreeSet<Key> = self
+        let mut came_back: BTreeSet<Key> = self
             .files
             .iter()
             .filter(|(_, file)| file.moved_to.as_ref().is_some_and(is_edited_since))
             .map(|(key, _)| key.clone())
             .collect();
+        // So may one that a person moved, in the place of what a tool has put there since.
+        let is_later_edit = |(now, before): &&(Key, Key)| {
+            let decided_ns = self.files.get(now).map(|file| file.decided_ns);
+            let edited = self.files.get(before).filter(|file| file.is_by_person);
+            edited.is_some_and(|file| Some(file.edited_ns + INDISTINCT_NS) >= decided_ns)
+        };
+        came_back.extend(went_back.iter().filter(is_later_edit).map(|(now, _)| now.clone()));
         for (key, file) in self.files.iter_mut().filter(|(key, _)| is_on_drive(key)) {
             if file.is_by_person {
                 file.possible.append(&mut file.recent.clone());

@@ -14,7 +14,7 @@ use std::time::Duration;
 use memoranda_store::faults::{PretendedBoot, SimulatedMachine, SimulatedNode, Step};
 
 use super::chance::Chance;
-use super::disk::Disk;
+use super::disk::{Disk, NodeId};
 use super::model::{Key, Model, Value, show};
 use super::rules::Rules;
 
@@ -328,13 +328,18 @@ impl World {
                 }
             } else if self.chance.one_in(rules.pull) {
                 let seen = self.files_of("ext");
+                let folder = self.stick.clone().unwrap().join("notes");
+                let before = vec![("ext".to_owned(), self.disk.names_below(&folder))];
                 self.disk.pull(1, &mut self.chance);
                 self.count("pulled drives");
                 self.note("the stick is pulled".into());
                 let notes = self.stick.clone().unwrap().with_extension("away").join("notes");
                 let image = files_below(&notes, "ext");
                 self.list_files(&notes, "left");
-                self.model.lose_unforced(|(project, _)| project == "ext", &seen, &image);
+                let now = vec![("ext".to_owned(), self.disk.names_below(&notes))];
+                let went_back = renamed(&before, &now);
+                let is_on_drive = |(project, _): &Key| project == "ext";
+                self.model.lose_unforced(is_on_drive, &seen, &image, &went_back);
             }
         }
     }
@@ -432,6 +437,25 @@ impl World {
             }
         }
     }
+}
+
+/// Names of the files of projects.
+pub(super) type FileNames = Vec<(String, BTreeMap<NodeId, Vec<String>>)>;
+
+/// Returns the files that have other names than before, each with one of them now and one before.
+pub(super) fn renamed(before: &FileNames, now: &FileNames) -> Vec<(Key, Key)> {
+    let mut pairs = Vec::new();
+    for ((project, before), (_, now)) in before.iter().zip(now) {
+        for (node, names) in now {
+            let others = before.get(node).into_iter().flatten();
+            for other in others {
+                let key = |name: &String| (project.clone(), name.clone());
+                let names = names.iter().filter(|name| *name != other);
+                pairs.extend(names.map(|name| (key(name), key(other))));
+            }
+        }
+    }
+    pairs
 }
 
 /// All files below a folder that are not hidden.
