@@ -127,10 +127,17 @@ impl Model {
         self.under_way.values().flatten().map(|(key, _)| key)
     }
 
-    /// A person took away a file that a move had just brought there, so that it cannot go back.
+    /// A person took away a file that a move had just brought there, so that it cannot go back. It may have
+    /// what the person saved in the old place in that moment.
     fn follow_moved(&mut self, key: &Key, seen: &Value) {
+        let is_saved = |changes: &Vec<(Key, Value)>| {
+            let source = move_of(changes).and_then(|(from, _)| self.files.get(&from));
+            source.is_some_and(|file| file.is_by_person && file.last == *seen)
+        };
         let is_it = |changes: &&Vec<(Key, Value)>| {
-            seen.is_some() && changes.iter().any(|(at, value)| at == key && value == seen)
+            let is_here =
+                |(at, value): &(Key, Value)| at == key && (value == seen || is_saved(changes));
+            seen.is_some() && changes.iter().any(is_here)
         };
         let sources = self.under_way.values().filter(is_it).flatten();
         let sources =
@@ -303,7 +310,8 @@ impl Model {
                 file.possible.push(None);
             } else if file.edited_ns + INDISTINCT_NS >= file.decided_ns || came_back.contains(key) {
                 // The edit came back with the cut, perhaps torn, and may be the later one. The history
-                // has the acknowledged version, which stays required.
+                // has the acknowledged version, which stays required. An edit from before the clock was
+                // set back has a later time, too.
                 file.possible.push(image.get(key).cloned());
             }
             file.moved_to = None;
