@@ -184,9 +184,15 @@ impl Model {
                 self.required.remove(&hash);
             }
         }
-        // Of two saves of one file within one write of the store, the later one counts.
+        // Of two saves of one file within one write of the store, the later one counts. Within one tick of
+        // the clock nobody can tell which one that is, if the process dies while it puts both back.
+        let mut twin = None;
         if self.is_being_written(key) {
             self.forget_saves(key);
+            let is_twin = |file: &&FileModel| {
+                file.is_by_person && file.edited_ns == file_ns && file.last != *seen
+            };
+            twin = self.files.get(key).filter(is_twin).map(|file| file.last.clone());
         }
         self.require(&value, Origin::Person, key);
         self.take_along(key, &value);
@@ -200,6 +206,7 @@ impl Model {
         } else {
             file.possible.clear();
         }
+        file.possible.extend(twin);
         (file.last, file.edited_at, file.touched_at) = (value, now, now);
         file.edited_ns = file_ns;
         file.is_by_person = true;
