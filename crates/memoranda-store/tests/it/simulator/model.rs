@@ -23,6 +23,8 @@ struct FileModel {
     edited_at: u64,
     /// The time of the file after that.
     edited_ns: i64,
+    /// The latest time that an edit gave to the file since the last look at it.
+    latest_edit_ns: i64,
     /// The time of day at which the last acknowledged change was decided.
     decided_ns: i64,
     /// Writes of dead processes that a person's save has put off. If the person takes that file away
@@ -209,6 +211,7 @@ impl Model {
         file.possible.extend(twin);
         (file.last, file.edited_at, file.touched_at) = (value, now, now);
         file.edited_ns = file_ns;
+        file.latest_edit_ns = file.latest_edit_ns.max(file_ns);
         file.is_by_person = true;
     }
 
@@ -315,7 +318,9 @@ impl Model {
                 file.possible.append(&mut file.recent.clone());
                 file.possible.push(image.get(key).cloned());
                 file.possible.push(None);
-            } else if file.edited_ns + INDISTINCT_NS >= file.decided_ns || came_back.contains(key) {
+            } else if file.latest_edit_ns + INDISTINCT_NS >= file.decided_ns
+                || came_back.contains(key)
+            {
                 // The edit came back with the cut, perhaps torn, and may be the later one. The history
                 // has the acknowledged version, which stays required. An edit from before the clock was
                 // set back has a later time, too.
@@ -380,6 +385,7 @@ impl Model {
             }
             file.possible.clear();
             file.put_off.clear();
+            file.latest_edit_ns = file.edited_ns;
         }
         Ok(())
     }
