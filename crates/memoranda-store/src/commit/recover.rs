@@ -483,7 +483,7 @@ impl<'a> Recovery<'a> {
         let is_forced = self.inner.vault.forces_files(root);
         let crash = if is_forced { history.crash.min(CrashKind::Unknown) } else { history.crash };
         let seen = match crash {
-            CrashKind::Unknown => look_before_cleaning(root, path, history)?,
+            CrashKind::Unknown => look_before_cleaning(root, path, history, is_forced)?,
             _ => None,
         };
         // A drive that was pulled may have torn what was displaced, also if only a process died.

@@ -191,18 +191,20 @@ pub(super) struct FolderBefore {
     changed_ms: i64,
 }
 
-/// Looks at the folder of a file; `None` if there is no folder.
+/// Looks at the folder of a file; `None` if there is no folder. If new versions are forced before the log,
+/// one that was not placed is whole under its temporary name. Anything else there was displaced by it.
 pub(super) fn look_before_cleaning(
     root: &ProjectRoot,
     path: &NotePath,
     history: &FileHistory,
+    is_forced: bool,
 ) -> Result<Option<FolderBefore>> {
     let Some(folder) = root.folder(path)? else { return Ok(None) };
     let doing = |source| StoreError::Io { doing: format!("look at {path}"), source };
     let changed_ms = folder.modified_ns().map_err(doing)?.div_euclid(1_000_000);
     let mut has_temporary = false;
     // One of an earlier record says nothing about the last write, which may have been placed long ago.
-    for temporary in history.last_temporaries() {
+    for temporary in history.last_temporaries().filter(|_| !is_forced) {
         has_temporary |= folder.stat(temporary).map_err(doing)?.is_some();
     }
     let has_file = folder.stat(path.file_name()).map_err(doing)?.is_some();

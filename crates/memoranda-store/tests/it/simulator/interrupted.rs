@@ -317,3 +317,33 @@ fn the_length_of_a_save_that_a_power_cut_took_is_forgotten() {
     assert_eq!(text.as_deref(), Some("a text of a tool"));
     assert_sound(&machine, "after the cut");
 }
+
+#[test]
+fn a_deleted_note_stays_deleted_although_what_it_replaced_came_back_with_its_stick() {
+    let rules = Rules { knows_boot: false, ..Rules::quiet() };
+    let (machine, ext, notes) = machine_with_stick(rules);
+    machine.run(|| {
+        machine.with_store("a", |store| {
+            for text in ["first", "second"] {
+                make(store, put_into(&ext, &["note.md"], text));
+            }
+            for n in 0..10 {
+                put(store, "other.md", &n.to_string());
+            }
+        });
+    });
+    {
+        // The removal of the temporary name was not forced.
+        let mut world = machine.machine.world();
+        let world = &mut *world;
+        world.disk.forget_unforced(1);
+        world.disk.pull(1, &mut world.chance);
+        world.disk.put_back(1);
+    }
+    assert_eq!(fs::read_dir(&notes).unwrap().count(), 2);
+    let note = notes.join("note.md");
+    machine.machine.world().delete(&note);
+    scan(&machine);
+    assert!(!note.exists());
+    assert!(machine.has_version("a", "second"));
+}
