@@ -312,7 +312,15 @@ impl Life {
         }
         let mut disagreement = None;
         if let Some(scratch) = scratch {
-            let report = store.check(scratch)?;
+            let mut report = store.check(scratch)?;
+            let projects = store.projects()?;
+            let is_known = |(project, path): &(ProjectName, NotePath)| {
+                let folder = projects.iter().find(|known| known.name == *project);
+                let file = folder.map(|folder| folder.path.join(path.as_str()));
+                !file.is_some_and(|file| self.machine.world().is_before_leap(&file))
+            };
+            report.stale.retain(is_known);
+            report.unkept.retain(is_known);
             if !report.agrees() {
                 disagreement = Some(format!("index, log and files differ: {report:?}"));
             }

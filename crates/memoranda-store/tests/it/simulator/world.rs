@@ -22,6 +22,8 @@ use super::rules::Rules;
 pub(super) const NAMES: [&str; 5] = ["a.md", "b.md", "f/c.md", "g/h/d.md", "e.txt"];
 /// Clocks of file systems go by such ticks.
 const TICK_NS: i64 = 4_000_000;
+/// Kernels write changed bytes back within this time.
+const WRITE_BACK_NS: i64 = 60_000_000_000;
 /// Number of events that a failure shows.
 const SHOWN_EVENTS: usize = 100;
 /// Numbers of errors: EIO, EMFILE, ENOSPC.
@@ -91,6 +93,8 @@ pub(super) struct World {
     pids: u32,
     pid_of: Vec<u32>,
     clock_ns: i64,
+    /// The times at which the clock was set forward.
+    leaps_ns: Vec<i64>,
     clock_wrong_by_hours: i64,
     moment_ns: u64,
     events: VecDeque<String>,
@@ -127,6 +131,7 @@ impl World {
             texts: 0,
             pids: 100,
             pid_of: Vec::new(),
+            leaps_ns: Vec::new(),
             clock_ns: 1_790_000_000_000_000_000,
             clock_wrong_by_hours: 0,
             moment_ns: 0,
@@ -180,7 +185,22 @@ impl World {
 
     /// Sets the clock.
     pub(super) fn set_clock(&mut self, by_hours: i64) {
+        if by_hours > 0 {
+            self.leaps_ns.push(self.clock_ns);
+        }
         self.clock_ns += by_hours * 3_600_000_000_000;
+    }
+
+    /// Returns true if the clock was set forward within the minute after the last change of a file. The
+    /// index cannot notice then that a power cut took bytes of the file and left its times.
+    pub(super) fn is_before_leap(&self, file: &Path) -> bool {
+        use std::os::unix::fs::MetadataExt as _;
+        let inode = fs::metadata(file).map(|metadata| metadata.ino());
+        let node = inode.ok().and_then(|inode| self.disk.node(inode));
+        node.is_some_and(|node| {
+            let newest = node.mtime_ns.max(node.ctime_ns);
+            self.leaps_ns.iter().any(|leap| (newest..newest + WRITE_BACK_NS).contains(leap))
+        })
     }
 
     /// The time of day.
