@@ -180,6 +180,18 @@ impl StoreInner {
         }
     }
 
+    /// Forces the names in a device's log, if a `vacuum` has run since its last checkpoint. One that died
+    /// has perhaps not forced the name of the log that it rewrote, and records are about to follow there.
+    pub(crate) fn force_rewritten_log(&self, device: &str) -> Result<()> {
+        let bytes = state_files::read(&self.checkpoint_path(device))
+            .doing(|| "read the checkpoint".into())?;
+        if !bytes.unwrap_or_default().starts_with(b"0 ") {
+            return Ok(());
+        }
+        let folder = self.vault.state.join("log").join(device);
+        state_files::sync_dir(&folder).doing(|| "force the log to disk".into())
+    }
+
     /// Returns true if this process continues after a change, and has a background thread.
     pub(crate) fn is_long_lived(&self) -> bool {
         self.background().is_some()

@@ -347,6 +347,7 @@ impl StoreInner {
         {
             return Ok(LogState::AsLeft);
         }
+        self.force_rewritten_log(device)?;
         let end = self.log.end(device)?;
         match trusted {
             // A position beyond the end: `vacuum` rewrote the log after it had applied everything.

@@ -10,7 +10,7 @@ use memoranda_store::faults::Step;
 use memoranda_store::{HardLinkPolicy, OpenOptions, Store};
 
 use super::moments::assert_sound;
-use super::power::{MAX_CALLS, QuietMachine, machine_with_stick};
+use super::power::{MAX_CALLS, QuietMachine, machine_with_stick, purge};
 use super::remains::{move_note, move_of, put_into};
 use super::rules::Rules;
 use super::world::{PlannedCall, PlannedFault};
@@ -346,4 +346,27 @@ fn a_deleted_note_stays_deleted_although_what_it_replaced_came_back_with_its_sti
     scan(&machine);
     assert!(!note.exists());
     assert!(machine.has_version("a", "second"));
+}
+
+#[test]
+fn a_write_after_a_vacuum_that_died_survives_a_power_cut() {
+    for n in 0..MAX_CALLS {
+        let machine = QuietMachine::new();
+        machine.run(|| {
+            machine.with_store("a", |store| {
+                put(store, "note.md", "first");
+                put(store, "note.md", "second");
+            });
+        });
+        machine.run_until(n, PlannedFault::Death, || machine.with_store("a", purge));
+        let is_over = machine.is_spared();
+        machine.run(|| machine.with_store("a", |store| put(store, "kept.md", "kept")));
+        machine.cut();
+        let text = machine.text_after_scan("a", "kept.md");
+        assert_eq!(text.as_deref(), Some("kept"), "death at call {n}");
+        if is_over {
+            return;
+        }
+    }
+    panic!("the vacuum has no end");
 }
