@@ -26,7 +26,7 @@ const MAX_NOTES: usize = 30;
 const MAX_PASSAGES_PER_NOTE: usize = 3;
 /// Share of the score of what the person keeps that a statement of the repository needs to go first.
 const NEARLY_AS_WELL: f64 = 0.8;
-/// The same share of the score of what belongs to another repository.
+/// That share of the score of what belongs to another repository.
 const HALF_AS_WELL: f64 = 0.5;
 /// Number of recalled statements whose updates are looked for.
 const MAX_UPDATED: usize = 2;
@@ -127,13 +127,12 @@ fn newest_update(
             && (is_update(&old.text, &record.content)
                 || compare_statements(&old.text, &record.content) == StatementDifference::Value)
     };
-    let scopes = request.visible.scopes.iter();
-    let scope = scopes.filter(|scope| match (scope, old.repository.as_deref()) {
+    let scope = request.visible.scopes.iter().find(|scope| match (scope, &old.repository) {
         (RecordScope::Global, None) => true,
         (RecordScope::Project(_), Some(repository)) => scope.name() == repository,
         _ => false,
     });
-    let Some(scope) = scope.cloned().next() else { return Ok(None) };
+    let Some(scope) = scope.cloned() else { return Ok(None) };
     let text = query_words(&old.text);
     let query =
         RecordQuery { text: &text, limit: MAX_COMPARED, min_relevance: Some(LOW_RELEVANCE) };
