@@ -99,7 +99,10 @@ impl From<EngineError> for ToolError {
             EngineError::NotText(_) => Self::new("NOT_TEXT", message),
             EngineError::Project(_) => Self::new("INVALID_PROJECT_NAME", message),
             EngineError::Store(StoreError::NoProject { .. }) => {
-                let message = format!("{message} create_memory_project makes one.");
+                let message = format!(
+                    "{message} create_memory_project, where it is offered, or `memoranda project add` \
+                     makes one. A repository is no project: it is named by project_id."
+                );
                 Self::new("PROJECT_NOT_FOUND", message)
             }
             EngineError::Store(StoreError::Twin { existing, .. }) => {

@@ -85,11 +85,15 @@ pub(crate) fn run(context: &CommandContext, args: &Args) -> Result<Exit> {
     let contents = counted(plan.contents as usize, "version");
     context.confirm(&format!("Purge {contents} ({notes})? They cannot be restored."))?;
     let report = memory.vacuum(&context.author(), &vacuum)?;
+    // The record of the purge itself can be as large as what it removes.
+    let smaller = match report.bytes {
+        0 => String::new(),
+        bytes => format!("; the history is {bytes} bytes smaller"),
+    };
     let sentence = format!(
-        "Purged {}: {} in all; the history is {} bytes smaller",
+        "Purged {}: {} in all{smaller}",
         counted(report.notes.len(), "deleted note"),
-        counted(report.contents as usize, "version"),
-        report.bytes
+        counted(report.contents as usize, "version")
     );
     context.printer.done(&vacuum_json(&report, false), sentence)?;
     for device in &report.still_on {
