@@ -32,8 +32,7 @@ const CHANGES: &[&str] = &[
     "from now on",
 ];
 /// Words behind which a statement names what held before.
-const OLD_VALUE_LEADS: &[&str] =
-    &["from", "instead of", "replaced", "dropped", "than", "over", "of"];
+const OLD_VALUE_LEADS: &[&str] = &["from", "instead of", "replaced", "dropped", "than", "over"];
 /// Words of a change that say nothing about its subject.
 const CHANGE_FRAME: &[&str] =
     &["to", "from", "instead", "longer", "no", "not", "use", "uses", "used", "using", "go", "goes"];
@@ -146,6 +145,7 @@ mod tests {
             ("I live in Lisbon", "We moved to Kubernetes"),
             ("The service runs on Node 18", "Python 3.12 is required now"),
             ("I prefer tabs", "I no longer drink coffee"),
+            ("Users are stored in Postgres", "The list of users is now too long for the page"),
             ("", "now"),
             ("now", ""),
         ] {
