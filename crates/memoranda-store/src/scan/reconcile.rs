@@ -177,7 +177,7 @@ fn record(
     moved: &mut BTreeSet<NotePath>,
     report: &mut ScanReport,
 ) -> Result<()> {
-    if has_other_folder(session, project) {
+    if has_other_folder(session, project)? {
         return Ok(());
     }
     let db = session.db;
@@ -288,8 +288,13 @@ fn record(
 
 /// Returns true if a project has another folder since the scan began: what is in the old one is no edit,
 /// and what is not in it is not gone.
-fn has_other_folder(session: &WriteSession<'_>, project: &Project) -> bool {
-    session.inner.vault.project(project.name.as_str()).ok().as_ref() != Some(project)
+fn has_other_folder(session: &WriteSession<'_>, project: &Project) -> Result<bool> {
+    match session.inner.vault.project(project.name.as_str()) {
+        Ok(found) => Ok(found != *project),
+        Err(StoreError::NoProject { .. } | StoreError::ProjectUnavailable { .. }) => Ok(true),
+        // The list of projects could not be read, which says nothing about the folder.
+        Err(e) => Err(e),
+    }
 }
 
 struct PendingFile {
@@ -321,7 +326,7 @@ fn record_gone(
     gone: &[(NotePath, FileRow)],
     report: &mut ScanReport,
 ) -> Result<()> {
-    if has_other_folder(session, project) {
+    if has_other_folder(session, project)? {
         return Ok(());
     }
     let db = session.db;
