@@ -2,14 +2,15 @@
 //! on the drive shows it to the next scan.
 
 use std::collections::{BTreeMap, HashMap};
+use std::io;
 
 use memoranda_core::id::ProjectName;
 use memoranda_core::path::NotePath;
 
 use super::recover::{CrashKind, Recovery};
 use super::write_session::{UnappliedTail, WriteSession};
-use crate::error::Result;
-use crate::files::{HardLinkPolicy, ProjectRoot, WalkedFile, temp_names};
+use crate::error::{Result, StoreError};
+use crate::files::{HardLinkPolicy, ProjectRoot, WalkedFile, temp_names, walk};
 use crate::index::history;
 use crate::log::LogPosition;
 
@@ -35,9 +36,44 @@ pub(crate) fn linked_names(files: &[WalkedFile]) -> Vec<LinkedNames> {
 }
 
 impl WriteSession<'_> {
+    /// Settles all that interrupted commits left in a project.
+    pub(crate) fn settle_project(
+        &mut self,
+        project: &ProjectName,
+        root: &ProjectRoot,
+    ) -> Result<()> {
+        let found = walk(root);
+        // A folder that nobody may read stays as it is. Any other error can hide a commit.
+        let may_be_read =
+            |(_, e): &(String, io::Error)| e.kind() != io::ErrorKind::PermissionDenied;
+        if let Some((place, source)) = found.unreadable.into_iter().find(may_be_read) {
+            return Err(StoreError::Io { doing: format!("look at {project}/{place}"), source });
+        }
+        let linked = linked_names(&found.files);
+        self.settle_leftovers(project, root, &found.leftovers, &linked).map(drop)
+    }
+
+    /// Removes temporary files, after the commits that they belong to are completed. Under the lock no
+    /// write is under way: what is left belongs to a dead process. Returns true if there was anything to do.
+    pub(crate) fn settle_leftovers(
+        &mut self,
+        project: &ProjectName,
+        root: &ProjectRoot,
+        leftovers: &[NotePath],
+        linked: &[LinkedNames],
+    ) -> Result<bool> {
+        let is_completed = self.complete_unplaced(project, root, leftovers, linked)?;
+        for path in leftovers {
+            if let Some(folder) = root.folder(path)? {
+                folder.remove_quietly(path.file_name());
+            }
+        }
+        Ok(is_completed || !leftovers.is_empty())
+    }
+
     /// Completes commits that were interrupted in a project: their new files still have temporary names, or
     /// a moved file has both of its names. Returns true if there was such a commit.
-    pub(crate) fn complete_unplaced(
+    fn complete_unplaced(
         &mut self,
         project: &ProjectName,
         root: &ProjectRoot,

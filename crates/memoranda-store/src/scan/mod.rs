@@ -17,7 +17,7 @@ use memoranda_core::id::ProjectName;
 use memoranda_core::path::NotePath;
 
 use crate::StoreInner;
-use crate::commit::unplaced::{LinkedNames, linked_names};
+use crate::commit::unplaced::linked_names;
 use crate::error::{ErrorContext as _, Result, StoreError, plain};
 use crate::files::{FileStat, ProjectRoot};
 use crate::index::extract::{FileKind, extract};
@@ -229,7 +229,9 @@ impl StoreInner {
         let linked = linked_names(&walk.files);
         let is_interrupted = !walk.leftovers.is_empty() || !linked.is_empty();
         if is_interrupted
-            && self.settle_leftovers(&project.name, &root, &walk.leftovers, &linked)?
+            && self.with_session(|session| {
+                session.settle_leftovers(&project.name, &root, &walk.leftovers, &linked)
+            })?
         {
             // A file that had such a name next to its own can be read now.
             (walk, known) = self.look(&project.name, &root, run)?;
@@ -250,26 +252,6 @@ impl StoreInner {
             let row = index::project_id(session.db, &project.name)?;
             index::set_scanned_in(session.db, row, run)?;
             index::set_scanned(session.db, row, true)
-        })
-    }
-
-    /// Removes temporary files, after the commits that they belong to are completed. Under the lock no
-    /// write is under way: what is left belongs to a dead process. Returns true if there was anything to do.
-    fn settle_leftovers(
-        &self,
-        project: &ProjectName,
-        root: &ProjectRoot,
-        leftovers: &[NotePath],
-        linked: &[LinkedNames],
-    ) -> Result<bool> {
-        self.with_session(|session| {
-            let is_completed = session.complete_unplaced(project, root, leftovers, linked)?;
-            for path in leftovers {
-                if let Some(folder) = root.folder(path)? {
-                    folder.remove_quietly(path.file_name());
-                }
-            }
-            Ok(is_completed || !leftovers.is_empty())
         })
     }
 

@@ -31,6 +31,13 @@ pub struct VacuumRequest {
     pub what: VacuumExtent,
 }
 
+impl VacuumRequest {
+    /// Returns true if contents of a project may be purged.
+    fn concerns(&self, project: &ProjectName) -> bool {
+        self.project.as_ref().is_none_or(|only| only == project)
+    }
+}
+
 /// Part of the past that is purged.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum VacuumExtent {
@@ -57,16 +64,28 @@ pub struct VacuumReport {
     pub kept_by: Vec<(ProjectName, u64)>,
     /// Devices of other machines: a vacuum there removes the texts from their own logs.
     pub still_on: Vec<String>,
+    /// Projects whose folder cannot be reached: their files may still have what was replaced, so that
+    /// their history stays.
+    pub unavailable: Vec<ProjectName>,
 }
 
 impl StoreInner {
     /// Says what a vacuum would purge.
     pub(crate) fn plan_vacuum(&self, vacuum: &VacuumRequest) -> Result<VacuumReport> {
+        let mut unavailable = Vec::new();
+        for project in self.vault.projects()? {
+            match self.root(&project) {
+                Err(StoreError::ProjectUnavailable { name, .. }) => unavailable.push(name),
+                opened => drop(opened?),
+            }
+        }
+        unavailable.retain(|name| vacuum.concerns(name));
         self.ask(|db| {
-            let purge = purged_hashes(db, vacuum)?;
-            let (contents, bytes) = (purge.hashes.len() as u64, 0);
+            let purge = purged_hashes(db, vacuum, &unavailable)?;
+            let contents = purge.hashes.len() as u64;
             let PurgePlan { notes, kept_by, .. } = purge;
-            Ok(VacuumReport { notes, contents, bytes, kept_by, still_on: Vec::new() })
+            let unavailable = unavailable.clone();
+            Ok(VacuumReport { notes, contents, kept_by, unavailable, ..VacuumReport::default() })
         })
     }
 
@@ -83,8 +102,19 @@ impl StoreInner {
         let devices = self.log.devices()?;
         let report = self.with_session(|session| {
             let removed = self.removed_project(vacuum)?;
-            let purge = purged_hashes(session.db, vacuum)?;
-            let names = purged_names(session.db, vacuum)?;
+            let mut unavailable = Vec::new();
+            for project in self.vault.projects()? {
+                if !vacuum.concerns(&project.name) {
+                    continue;
+                }
+                match self.root_held(session.db, &project) {
+                    Ok(root) => session.settle_project(&project.name, &root)?,
+                    Err(StoreError::ProjectUnavailable { name, .. }) => unavailable.push(name),
+                    Err(e) => return Err(e),
+                }
+            }
+            let purge = purged_hashes(session.db, vacuum, &unavailable)?;
+            let names = purged_names(session.db, vacuum, &unavailable)?;
             let mut still_on = Vec::new();
             for device in devices.iter().filter(|device| **device != self.vault.device) {
                 if self.log.is_of_other_machine(device, session.held.run())? {
@@ -149,6 +179,7 @@ impl StoreInner {
                 bytes: total.bytes,
                 kept_by: purge.kept_by,
                 still_on,
+                unavailable,
             })
         })?;
         self.purge_meanings()?;
@@ -225,7 +256,12 @@ struct PurgePlan {
 
 /// The contents that go: those of deleted notes (and replaced versions), unless something that
 /// stays holds the same bytes.
-fn purged_hashes(db: &Connection, vacuum: &VacuumRequest) -> Result<PurgePlan> {
+fn purged_hashes(
+    db: &Connection,
+    vacuum: &VacuumRequest,
+    unavailable: &[ProjectName],
+) -> Result<PurgePlan> {
+    let is_kept = |project: &str| unavailable.iter().any(|name| name.as_str() == project);
     let project = vacuum.project.as_ref().map(ProjectName::as_str);
     let before = vacuum.before.as_millisecond();
     let is_deleted = match vacuum.what {
@@ -246,7 +282,9 @@ fn purged_hashes(db: &Connection, vacuum: &VacuumRequest) -> Result<PurgePlan> {
     let mut notes = Vec::new();
     for row in rows {
         let (project, path) = row?;
-        notes.extend(ProjectName::parse(&project).ok().map(|project| (project, path)));
+        if !is_kept(&project) {
+            notes.extend(ProjectName::parse(&project).ok().map(|project| (project, path)));
+        }
     }
     // A version goes if its note is deleted, or if it was replaced and versions go too.
     let goes = match vacuum.what {
@@ -278,7 +316,7 @@ fn purged_hashes(db: &Connection, vacuum: &VacuumRequest) -> Result<PurgePlan> {
     let mut holders: BTreeMap<String, HashSet<ContentHash>> = BTreeMap::new();
     for row in rows {
         let (hash, goes, moved, at, holder) = row?;
-        if goes || (moved && is_deleted_elsewhere(db, at, before)?) {
+        if !is_kept(&holder) && (goes || (moved && is_deleted_elsewhere(db, at, before)?)) {
             going.insert(hash);
         } else {
             staying.insert(hash);
@@ -331,6 +369,7 @@ fn stand_ins(hashes: &HashSet<ContentHash>) -> HashMap<ContentHash, ContentHash>
 fn purged_names(
     db: &Connection,
     vacuum: &VacuumRequest,
+    unavailable: &[ProjectName],
 ) -> Result<HashMap<(ProjectName, NotePath), NotePath>> {
     const PURGED: &str = "purged-";
     let project = vacuum.project.as_ref().map(ProjectName::as_str);
@@ -363,6 +402,7 @@ fn purged_names(
         };
         let name = format!("{PURGED}{:016x}", clock::random_bits());
         if is_deleted
+            && !unavailable.contains(&project)
             && !path.as_str().starts_with(PURGED)
             && let Ok(name) = NotePath::parse(&name)
         {

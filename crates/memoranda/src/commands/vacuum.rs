@@ -118,6 +118,12 @@ fn hint_remaining(
     let within = memory.plan_vacuum(vacuum)?;
     let younger = memory.plan_vacuum(&at_once)?;
     let all = memory.plan_vacuum(&with_versions)?;
+    for project in &within.unavailable {
+        context.printer.hint(format!(
+            "the history of project {project} stays: its folder cannot be reached, and may still have \
+             what was replaced"
+        ));
+    }
     if younger.contents > within.contents {
         let notes = younger.notes.len().saturating_sub(within.notes.len());
         context.printer.hint(format!(

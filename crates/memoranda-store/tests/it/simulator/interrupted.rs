@@ -370,3 +370,44 @@ fn a_write_after_a_vacuum_that_died_survives_a_power_cut() {
     }
     panic!("the vacuum has no end");
 }
+
+#[test]
+fn a_vacuum_purges_nothing_that_a_drive_may_still_have() {
+    // The stick is back before the vacuum, or after it.
+    for is_back in [true, false] {
+        for n in 0..MAX_CALLS {
+            let (machine, ext, notes) = machine_with_stick(Rules::quiet());
+            let names = ["one.md", "two.md"];
+            let write = |text: &str| {
+                let change = put_into(&ext, &names, text);
+                machine.with_store("a", |store| drop(make(store, change)));
+            };
+            machine.run(|| write("first"));
+            machine.run_until(n, PlannedFault::Death, || write("second"));
+            let is_over = machine.is_spared();
+            {
+                let mut world = machine.machine.world();
+                let world = &mut *world;
+                world.disk.force_drive(1);
+                world.disk.pull(1, &mut world.chance);
+            }
+            // Another process applies the log while the stick is away.
+            machine.run(|| machine.with_store("a", |store| put(store, "other.md", "other")));
+            if is_back {
+                machine.machine.world().disk.put_back(1);
+            }
+            machine.run(|| machine.with_store("a", purge));
+            if !is_back {
+                machine.machine.world().disk.put_back(1);
+            }
+            let context = format!("death at call {n}, back before: {is_back}");
+            scan(&machine);
+            assert_sound(&machine, &context);
+            let texts = names.map(|name| fs::read_to_string(notes.join(name)).unwrap());
+            assert_eq!(texts[0], texts[1], "{context}");
+            if is_over {
+                break;
+            }
+        }
+    }
+}
