@@ -7,6 +7,7 @@
 
 mod evidence;
 mod exchange;
+mod replaced;
 
 use std::cell::Cell;
 use std::collections::{BTreeMap, BTreeSet, HashMap};
@@ -20,6 +21,7 @@ use crate::commit::recover::evidence::{
     find_displaced, has_name, is_untouched, look_before_cleaning, read_second_name, withdraw_link,
 };
 use crate::commit::recover::exchange::{place_unless_saved, set_aside, swap_found};
+use crate::commit::recover::replaced::ReplacedFile;
 use crate::error::{NotAFileKind, Result, StoreError};
 use crate::files::{FileContent, ProjectRoot, temp_names};
 use crate::index;
@@ -218,6 +220,9 @@ pub(crate) struct Recovery<'a> {
     /// True if the vault may be a copy, in which files can be older than the log.
     may_be_copy: bool,
     files: BTreeMap<FileKey, FileHistory>,
+    /// Files whose place a later write of another log has. What our writes had displaced may still have
+    /// temporary names.
+    replaced: BTreeMap<FileKey, ReplacedFile>,
     /// The names that the records give to files.
     places: BTreeSet<FileKey>,
     contents: HashMap<ContentHash, ContentLocation>,
@@ -260,6 +265,7 @@ impl<'a> Recovery<'a> {
             project,
             may_be_copy: false,
             files: BTreeMap::new(),
+            replaced: BTreeMap::new(),
             places: BTreeSet::new(),
             contents: HashMap::new(),
             roots: BTreeMap::new(),
@@ -403,11 +409,10 @@ impl<'a> Recovery<'a> {
                 let clock = clock_of_record(&placed.record);
                 let commit = placed.record.commit;
                 for file in commit.files.into_iter().filter(|_| clock >= since) {
-                    for path in [Some(file.path), file.moved_from].into_iter().flatten() {
-                        let key = (file.project.clone(), path);
-                        if self.files.get(&key).is_some_and(|ours| ours.last_clock <= clock) {
-                            self.files.remove(&key);
-                        }
+                    let from = file.moved_from.map(|path| (path, None));
+                    for (path, last) in [Some((file.path, file.after)), from].into_iter().flatten()
+                    {
+                        self.leave_replaced((file.project.clone(), path), clock, last);
                     }
                 }
                 Ok(())
@@ -434,6 +439,7 @@ impl<'a> Recovery<'a> {
                 Err(e) => return Err(e),
             }
         }
+        self.keep_displaced()?;
         Ok(self.torn_records())
     }
 

@@ -411,3 +411,24 @@ fn a_vacuum_purges_nothing_that_a_drive_may_still_have() {
         }
     }
 }
+
+#[test]
+fn a_save_that_a_write_had_displaced_is_kept_although_another_device_wrote_since() {
+    let machine = QuietMachine::of(Rules { knows_boot: false, ..Rules::quiet() });
+    let note = machine.place("home/main/note.md");
+    machine.run(|| machine.with_store("b", |store| put(store, "other.md", "other")));
+    machine.run(|| machine.with_store("a", |store| put(store, "note.md", "first")));
+    // An editor saves at the moment of the exchange, and the process dies before it puts that back.
+    machine.machine.world().planned = [
+        (PlannedCall::At(Step::Swap), PlannedFault::Save(note, "by hand")),
+        (PlannedCall::At(Step::Swap), PlannedFault::Death),
+    ]
+    .into();
+    let done = machine.run(|| machine.with_store("a", |store| put(store, "note.md", "second")));
+    assert!(done.is_none());
+    // Without a boot id, the other device cannot tell if the write was applied.
+    machine.run(|| machine.with_store("b", |store| put(store, "note.md", "third")));
+    assert_eq!(machine.text_after_scan("a", "note.md").as_deref(), Some("third"));
+    assert!(machine.has_version("a", "by hand"));
+    assert_sound(&machine, "after the scan");
+}
