@@ -2013,7 +2013,7 @@ class ToolCalls:
     def create_relations(self, relations: List[CreateRelationsRelationsItem], *, thread_id: Optional[str] = None) -> ToolAnswer[CreateRelationsResult]:
         """Deprecated in favour of save_memory, which saves entities with their relations. Creates
         relations between entities; equal ones are skipped, and in a thread those without an end, which
-        are told.
+        are reported.
         """
         return cast("ToolAnswer[CreateRelationsResult]", self._call("create_relations", {"relations": relations, "threadId": thread_id}))
 
@@ -2580,7 +2580,7 @@ class AsyncToolCalls:
     async def create_relations(self, relations: List[CreateRelationsRelationsItem], *, thread_id: Optional[str] = None) -> ToolAnswer[CreateRelationsResult]:
         """Deprecated in favour of save_memory, which saves entities with their relations. Creates
         relations between entities; equal ones are skipped, and in a thread those without an end, which
-        are told.
+        are reported.
         """
         return cast("ToolAnswer[CreateRelationsResult]", await self._call("create_relations", {"relations": relations, "threadId": thread_id}))
 
