@@ -1,6 +1,7 @@
 //! One call of a tool: it runs on the blocking pool, reports progress, and is cancelled when its
 //! caller is gone.
 
+use std::panic::AssertUnwindSafe;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Mutex, PoisonError};
 use std::time::{Duration, Instant};
@@ -112,10 +113,18 @@ impl ToolCall {
             tracing::error!(tool = tool.name, "the system starts no further thread");
             return Err(ToolPanicked);
         }
-        let task = tokio::task::spawn_blocking(move || match log {
-            Some(log) => tracing::subscriber::with_default(log, work),
-            None => work(),
-        });
+        let start = || {
+            tokio::task::spawn_blocking(move || match log {
+                Some(log) => tracing::subscriber::with_default(log, work),
+                None => work(),
+            })
+        };
+        // The last thread of the system can be taken since: the pool panics then, and the call is
+        // answered all the same.
+        let Ok(task) = std::panic::catch_unwind(AssertUnwindSafe(start)) else {
+            tracing::error!(tool = tool.name, "the system starts no further thread");
+            return Err(ToolPanicked);
+        };
         task.await.map_err(|error| {
             tracing::error!(tool = tool.name, %error, "the tool broke down");
             ToolPanicked
